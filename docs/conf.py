@@ -17,7 +17,9 @@ CONTENTS = {
         "docs/formats",
         "docs/data",
         "docs/models",
+        "docs/glossary",
         "docs/course",
+        "docs/explorables",
         "docs/contributing",
     ],
     "Notebooks": [f"notebooks/{path.stem}" for path in NOTEBOOKS],
@@ -74,6 +76,17 @@ def with_pictures(text: str) -> str:
     return text
 
 
+def with_explorables(text: str) -> str:
+    """Return the page on explorables with all of them, which run in the page."""
+    # Imported here: the tests read this file without loading ragnb.
+    from ragnb.explorables import EXPLORABLES, explore
+
+    for name in EXPLORABLES:
+        shown = explore(name)._repr_html_()
+        text += f"\n\n## `{name}`\n\n``````{{raw}} html\n{shown}\n``````\n"
+    return text
+
+
 def linked(picture: Path, link: str, alt: str = "") -> str:
     """Return a picture at half the width of the page, as a link."""
     alt = alt or picture.stem.replace("_", " ")
@@ -103,6 +116,8 @@ def complete(app, page: str, source: list[str]) -> None:
         source[0] = with_contents(source[0])
     elif page == "docs/gallery":
         source[0] = with_pictures(source[0])
+    elif page == "docs/explorables":
+        source[0] = with_explorables(source[0])
     elif page.startswith("notebooks/"):
         source[0] = with_descriptions(source[0])
 

@@ -27,7 +27,9 @@ _HOMES = {
     "ragnb.datasets.published": "published",
     "ragnb.datasets.studies": "load_study studies",
     "ragnb.datasets.tables": "read_table write_table",
+    "ragnb.explorables": "explore",
     "ragnb.ensemble": "DataSplit MetricEnsemble",
+    "ragnb.experiments.parts": "label_parts",
     "ragnb.figures.choose": "plot",
     "ragnb.llm.budget": "estimate",
     "ragnb.llm.client": "complete",
@@ -38,7 +40,7 @@ _HOMES = {
     "multilingual_report rgb_report trace_report",
     "ragnb.scoring": "METRICS Metric compare definitions score summarize",
     "ragnb.tables": "save_latex to_html to_latex to_markdown",
-    "ragnb.widgets": "view",
+    "ragnb.widgets": "export_annotator view",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 _MODULES = (

@@ -64,6 +64,8 @@ COLUMNS: dict[str, str] = {
     "statements": "list of the statements of the response: {'text', 'supported', 'citations'}",
     "spans": "list of marked passages of the response: [start, end]",
     "reference_spans": "list of the passages that a person marked: [start, end]",
+    "conversation_id": "identifier of a conversation, whose turns are examples",
+    "turn": "number of the turn in its conversation, from 1",
     "history": "list of the earlier turns of the conversation: {'role', 'content'}",
     "refusal": "an annotator's label: whether the response refuses to answer",
     "error_detected": "an annotator's label: whether the response points out errors",
@@ -111,8 +113,9 @@ PAYLOAD = PLAIN_TEXT | frozenset(
     "references positive negative positive_wrong false_answers passages kinds messages parameters "
     "documents documents_sentences response_sentences all_relevant_sentence_keys "
     "all_utilized_sentence_keys sentence_support_information unsupported_response_sentence_keys "
-    "label_attempts label_keys label_repairs judge_keys "
-    "judge_signature judged_statements judged_relevant_statements judged_passages judge_verdicts "
+    "label_attempts label_keys label_repairs judge_keys judge_signature parts_judge "
+    "statements_judge nuggets_judge judged_statements judged_relevant_statements judged_passages "
+    "judge_verdicts "
     "response_embedding reference_embedding "
     "retrieved relevant translations translation_keys passage_languages passage_ids passage_scores "
     "released_evidence parts history nuggets statements spans reference_spans".split()

@@ -70,7 +70,7 @@ PAYLOADS = [
 ]
 """Texts that set a flag in a page, or ask another one for something, wherever one of them is taken for HTML."""
 
-ELEMENTS = set("div p b i mark del ins span sup table tr td th details summary small".split())
+ELEMENTS = set("div p b i mark del ins span sup table tr td th details summary small style".split())
 """Elements of which static viewers are made."""
 
 SEEN = {
@@ -152,7 +152,7 @@ class Reader(HTMLParser):
         assert self._open.pop() == name
 
     def handle_data(self, data):
-        self.text += data
+        self.text += data if "style" not in self._open else ""
         if "mark" in self._open:
             self.marked[-1] += data
 

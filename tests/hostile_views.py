@@ -3,7 +3,7 @@
 import pandas as pd
 
 from ragnb.annotation import AnnotationSession, adjudicate
-from ragnb.widgets import Annotator, JudgeView, LanguageView, RgbView, TraceView, view
+from ragnb.widgets import Annotator, view
 
 
 def context_row(text):
@@ -29,6 +29,14 @@ def trace_record(text):
         "unsupported_response_sentence_keys": [f"{text}!"], "all_relevant_sentence_keys": [text],
         "all_utilized_sentence_keys": [text, f"{text}?"], "relevance_explanation": text, "overall_supported_explanation": text,
         "adherence_score": False,
+    }  # fmt: skip
+
+
+def plain_row(text):
+    """A response in a conversation, with claims and citations."""
+    return {
+        "question": text, "response": f"{text} [1]", "system": text, "passages": [text], "passage_ids": [text], "relevant": [text],
+        "history": [{"role": text, "content": text}], "parts": [{"text": text, "label": text}], "verdict": text, "label": 1,
     }  # fmt: skip
 
 
@@ -104,19 +112,17 @@ def whole_frames(texts):
         "language": pd.DataFrame(map(context_row, texts)),
         "plain": pd.DataFrame([{"question": text, text: text, "response": text, "group": texts[n % 5]} for n, text in enumerate(texts)]),
     }  # fmt: skip
-    return {kind: view(frame, kind) for kind, frame in frames.items()}
+    return {kind: view(frame, None if kind == "plain" else kind) for kind, frame in frames.items()}
 
 
 def static_views(text):
     """Every static viewer of that text, by name."""
     rgb = {name: value for name, value in context_row(text).items() if name != "reason"}
     return {
-        "RgbView": RgbView(rgb),
-        "RgbView without a response": RgbView(context_row(text) | {"response": None}),
-        "LanguageView": LanguageView(context_row(text)),
-        "JudgeView": JudgeView(pd.DataFrame([judged_row(text)])),
-        "TraceView": TraceView(trace_record(text)),
-        "TraceView of two": TraceView(
-            trace_record(text), other=trace_record(text), names=[text, f"{text}2"]
-        ),
+        "rgb": view(rgb, "rgb"),
+        "rgb without a response": view(context_row(text) | {"response": None}),
+        "language": view(context_row(text), "language"),
+        "judge": view(judged_row(text)),
+        "plain": view(plain_row(text)),
+        "trace": view(trace_record(text)),
     }

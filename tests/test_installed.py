@@ -116,11 +116,11 @@ def test_from_responses_to_a_table_and_a_figure(tmp_path):
 
 
 def test_a_viewer_without_and_with_a_kernel():
-    from ragnb.widgets import TraceView
+    from ragnb.widgets import Card
 
     records = ragnb.load_ragbench("sample-ragbench")
-    assert "<mark" in TraceView(records.iloc[0])._repr_html_()
-    assert str(ragnb.view(records)) == "FrameView('trace', 34 rows)"
+    assert "<mark" in Card(records.iloc[0])._repr_html_()
+    assert str(ragnb.view(records)) == "FrameView(34 rows: trace, language)"
 
 
 def test_an_annotation_log_is_gone_on_with(tmp_path):

@@ -82,7 +82,7 @@ def adjudicate(
             for place, by_name in votes.items()
             if len(by_name) >= need and alike(by_name.values())
         }
-        required = set(places(task, item.keys("response"), required=True)) if complete else set()
+        required = set(places(task, item.sentences, required=True)) if complete else set()
         left = votes.keys() - agreed[item.id].keys()
         if any(place in required or not alike(votes[place].values()) for place in left):
             disputed.add(item.id)

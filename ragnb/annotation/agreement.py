@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -14,6 +15,7 @@ from ragnb.arguments import accepts, convert
 from ragnb.errors import InputError
 from ragnb.reports.frames import as_frame
 from ragnb.reports.judge import coefficients, interval_columns
+from ragnb.stats.agreement import graded_agreement_interval
 from ragnb.stats.intervals import mean_interval
 
 OVERLAP = "mean overlap"
@@ -52,7 +54,8 @@ def agreement(
     DataFrame
         ``field``; ``pair``, ``rater``, ``against`` (``"all"`` for all annotators together, if there are three or more);
         ``metric``: percent agreement, Cohen's kappa (Fleiss' kappa for all annotators together), Gwet's AC1, Krippendorff's
-        alpha, and the mean overlap for fields of sentences; ``mean, low, high, interval, confidence_level``; ``n_units``,
+        alpha, for fields of grades also ordinal alpha and (for two annotators) quadratic kappa, and for fields of
+        sentences the mean overlap; ``mean, low, high, interval, confidence_level``; ``n_units``,
         the number of independent units (items or clusters); ``n``, the number of compared labels; ``n_unlabelled``, the
         number of items or sentences that only one annotator labelled, which are left out.
 
@@ -100,7 +103,9 @@ def agreement(
         several = cluster is not None or asked.each or asked.kind == "sentences"
         for pair, rater, against, names in groups:
             shared = {"field": asked.name, "pair": pair, "rater": rater, "against": against}
-            found = _coefficients(decisions[names], units if several else None, confidence_level)
+            found = _coefficients(
+                asked, decisions[names], units if several else None, confidence_level
+            )
             if asked.kind == "sentences":
                 clusters = None if cluster is None else units
                 found.append(_overlap(asked, people, names, clusters, confidence_level))
@@ -166,11 +171,12 @@ def _of_field(asked: Field, people: Compared) -> list[tuple[str, Given]]:
 
 def _decisions(asked: Field, people: Compared) -> pd.DataFrame:
     """One row per decision and one column per annotator, nan where untouched; the index is the item."""
-    rows: list[dict[str, int]] = []
+    rows: list[dict[str, float]] = []
     items: list[str] = []
     for item, given in _of_field(asked, people):
         if asked.kind == "choice":
-            rows.append({who: asked.number(value, item) for who, value in given.items()})
+            code = float if asked.graded else partial(asked.number, what=item)
+            rows.append({who: code(value) for who, value in given.items()})
         else:
             keys = people.sentences[item].get(asked.of, [])
             possible = [*keys, *(option.value for option in asked.options)]
@@ -194,13 +200,18 @@ def _clusters(cluster: Mapping[str, Any] | pd.Series | None, items: list[str]) -
 
 
 def _coefficients(
-    decisions: pd.DataFrame, units: pd.Series | None, level: float
+    asked: Field, decisions: pd.DataFrame, units: pd.Series | None, level: float
 ) -> list[dict[str, Any]]:
     n_ratings = decisions.notna().sum(axis=1)
     kept = decisions[n_ratings >= 2]
     clusters = None if units is None else units[kept.index].to_numpy()
     counted = {"n": len(kept), "n_unlabelled": int((n_ratings == 1).sum())}
     found = coefficients(kept.to_numpy(), clusters, level)
+    graded = ["ordinal alpha", "quadratic kappa"] if kept.shape[1] == 2 else ["ordinal alpha"]
+    for name in graded if asked.graded else []:
+        found[name] = graded_agreement_interval(
+            name, kept.to_numpy(), clusters, confidence_level=level
+        )
     return [{"metric": name, **interval_columns(one), **counted} for name, one in found.items()]
 
 

@@ -8,6 +8,7 @@ from numbers import Number
 from typing import Any
 
 import pandas as pd
+import regex
 
 from ragnb.annotation.tasks import Field, Task, hashed, plain
 from ragnb.errors import InputError
@@ -17,6 +18,9 @@ from ragnb.records import is_missing, require_columns
 
 Sentence = tuple[str, str]
 """Key and text."""
+
+WORD = regex.compile(r"(?w)(\S.*?)\b\s*", regex.DOTALL | regex.VERSION1)
+"""A word or a punctuation mark, as Unicode's word boundaries define them, and the space behind it."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,7 @@ class Item:
     """One row, as the annotator sees it.
 
     ``order`` contains the order of two responses, if the task shows two. ``columns`` contains the values of the id.
+    ``history`` contains role and text of each earlier turn of the conversation.
     """
 
     id: str
@@ -44,12 +49,20 @@ class Item:
     parts: tuple[Part, ...]
     order: tuple[str, ...] = ()
     columns: Mapping[str, Any] = field(default_factory=dict)
+    history: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def fingerprint(self) -> str:
         """Hash of everything that the annotator sees."""
         shown = [[part.name, part.sentences] for part in self.parts]
-        return hashed([self.question, self.references, shown, self.order])
+        earlier = [self.history] if self.history else []
+        return hashed([self.question, self.references, shown, self.order, *earlier])
+
+    @cached_property
+    def sentences(self) -> dict[str, list[str]]:
+        """Keys of the sentences of the parts that can be labelled, by the name of the part."""
+        shown = {part.name for part in self.parts} & {"claims", "words"}
+        return {name: self.keys(name) for name in ("documents", "response", *sorted(shown))}
 
     def keys(self, name: str) -> list[str]:
         """Keys of all sentences of ``"documents"``, of the ``"response"``, or of another part."""
@@ -178,7 +191,18 @@ def _item(name: str, row: Mapping[str, Any], task: Task, columns: Sequence[str])
             else str(row[column])
             for column in columns
         },
+        history=tuple(
+            (str(turn.get("role", "")), str(turn["content"]))
+            for turn in _list(row.get("history") if "question" in shows else None)
+        ),
     )
+
+
+def claims_of(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The claims of a response, each a mapping with its ``text``: its ``claims`` or, without these, its ``parts``."""
+    given = row.get("claims")
+    claims = _list(row.get("parts") if is_missing(given) else given)
+    return [dict(one) if isinstance(one, Mapping) else {"text": one} for one in claims]
 
 
 def _parts(column: str, row: Mapping[str, Any], task: Task, what: str) -> Iterator[Part]:
@@ -195,6 +219,14 @@ def _parts(column: str, row: Mapping[str, Any], task: Task, what: str) -> Iterat
         for n, passage in enumerate(passages, start=1):
             pairs = [(f"{n}", str(passage))] if keyed is None else sentence_pairs([passage])
             yield Part(column, f"document {n}", tuple(pairs))
+    elif column == "claims":
+        claims = claims_of(row)
+        pairs = [(f"c{n}", str(claim["text"])) for n, claim in enumerate(claims, start=1)]
+        yield Part(column, column, tuple(pairs))
+    elif column == "words":
+        found = WORD.finditer(_text(row, "response", what))
+        pairs = [("-".join(map(str, word.span(1))), word[0]) for word in found]
+        yield Part(column, "response", tuple(pairs))
     else:
         heading = "" if column in ("response_a", "response_b") else column.replace("_", " ")
         whole = keyed is None

@@ -1,14 +1,21 @@
 """Labels as frames: read from logs, compared between annotators, joined to responses, or in RAGBench's format."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ragnb.annotation.items import Item, build_items, check_value, item_ids, refuse_changed_texts
-from ragnb.annotation.log import ItemLabels, LabelState, Place, flat, nested, places, read_log
+from ragnb.annotation.items import (
+    Item,
+    build_items,
+    check_value,
+    claims_of,
+    item_ids,
+    refuse_changed_texts,
+)
+from ragnb.annotation.log import ItemLabels, LabelState, Place, flat, places, read_log
 from ragnb.annotation.tasks import COLUMNS, Task, plain, read_task
 from ragnb.arguments import accepts
 from ragnb.datasets.tables import write_table
@@ -96,7 +103,7 @@ def _row(item: str, labels: ItemLabels, task: Task) -> dict[str, Any]:
     return {
         "item": item,
         **labels.id,
-        "status": labels.status(task, labels.sentences.get("response", ())),
+        "status": labels.status(task, labels.sentences),
         **labels.nested(),
         "source": "mixed" if len(sources) > 1 else next(iter(sources), None),
         "flag": labels.flag,
@@ -225,7 +232,7 @@ def read_everyone(logs: Any) -> Compared:
     votes = {
         item: {
             place: {name: values[place] for name, values in by_name.items() if place in values}
-            for place in places(task, sentences[item].get("response", ()))
+            for place in places(task, sentences[item])
         }
         for item, by_name in said.items()
     }
@@ -301,8 +308,10 @@ def join_labels(
     -------
     DataFrame
         The rows and index of `responses` with one column per field (None, or a missing truth value, where untouched) and
-        ``annotator``, ``label_status``, ``label_source``, ``label_flag``, ``label_note``. The task ``"trace"`` has
-        RAGBench's own columns of labels instead of its fields; published scores are left unchanged.
+        ``annotator``, ``label_status``, ``label_source``, ``label_flag``, ``label_note``. Some tasks have the columns that
+        metrics use instead of their fields: ``"trace"`` has RAGBench's columns of labels (published scores are left
+        unchanged), ``"claims"`` has ``parts``, and ``"spans"`` has ``reference_spans``. They are None until all of the
+        labels that they need are there.
 
     Raises
     ------
@@ -333,8 +342,10 @@ def join_labels(
     blank = {"status": "untouched", "flag": False, "note": ""}
     rows = [labels.get(name, blank) for name in ids]
     names = tuple(asked.name for asked in task.fields)
-    if task.name == "trace":
-        rows, names = [row | ragbench_labels(row) for row in rows], TRACE_COLUMNS
+    if task.name in CONVERTED:
+        names, convert = CONVERTED[task.name]
+        records = responses.to_dict("records")
+        rows = [row | convert(row, of) for row, of in zip(rows, records, strict=True)]
     added = {
         f"label_{name}" if name in DETAILS else name: _column(row.get(name) for row in rows)
         for name in (*names, "annotator", *DETAILS)
@@ -385,7 +396,7 @@ def write_ragbench(
     return {"written": len(whole), **left_out}
 
 
-def ragbench_labels(row: Mapping[str, Any]) -> dict[str, Any]:
+def ragbench_labels(row: Mapping[str, Any], _response: Any = None) -> dict[str, Any]:
     """Convert a row of `read_labels` to RAGBench's columns; a missing label becomes None.
 
     A sentence that is not supported at all is in ``unsupported_response_sentence_keys``. The columns about support are None
@@ -412,6 +423,37 @@ def ragbench_labels(row: Mapping[str, Any]) -> dict[str, Any]:
         UNSUPPORTED: [key for key in keys if support[key] == "none"] if whole else None,
         "overall_supported": present(row.get("overall")),
     }
+
+
+def labelled_claims(row: Mapping[str, Any], response: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert a row of labels of the task CLAIMS to ``parts``: the claims of the response with their labels."""
+    labels = _cell(row, "claim", {})
+    claims = [one | {"label": labels.get(f"c{n}")} for n, one in enumerate(claims_of(response), 1)]
+    return {"parts": claims if labels and all(one["label"] for one in claims) else None}
+
+
+def marked_spans(row: Mapping[str, Any], _response: Any = None) -> dict[str, Any]:
+    """Convert a row of labels of the task SPANS to ``reference_spans``: runs of marked words as start and end."""
+    given = [present(row.get(name)) for name in ("unsupported", "contradicted")]
+    spans: list[list[int]] = []
+    for chosen in given if None not in given else []:
+        before = ""
+        for word in _cell(row, "sentences", {}).get("words", []):
+            start, end = map(int, word.split("-"))
+            if word in chosen and before in chosen:
+                spans[-1][1] = end
+            elif word in chosen:
+                spans.append([start, end])
+            before = word
+    return {"reference_spans": sorted(spans) if None not in given else None}
+
+
+CONVERTED: dict[str, tuple[tuple[str, ...], Callable[..., dict[str, Any]]]] = {
+    "trace": (TRACE_COLUMNS, ragbench_labels),
+    "claims": (("parts",), labelled_claims),
+    "spans": (("reference_spans",), marked_spans),
+}
+"""Tasks whose labels become the columns that metrics use, with these columns and the conversion."""
 
 
 def trace_values(record: Mapping[str, Any], item: Item) -> dict[Place, Any]:
@@ -445,32 +487,6 @@ def trace_values(record: Mapping[str, Any], item: Item) -> dict[Place, Any]:
 def _cell(record: Mapping[str, Any], name: str, default: Any) -> Any:
     value = record.get(name)
     return default if is_missing(value) else value
-
-
-def trace_warnings(values: Mapping[Place, Any], item: Item) -> list[str]:
-    """Describe contradictions in the labels of one item, one line per contradiction. Missing labels are ignored."""
-    given = nested(values)
-    support, supporting = given.get("support", {}), given.get("supporting", {})
-    utilized, overall = given.get("utilized", ()), given.get("overall")
-    found = set(support.values()) if set(support) == set(item.keys("response")) else set()
-    at_odds = "none" in found if overall else overall is False and found == {"full"}
-    return [
-        *(
-            f"[{key}] is supported, yet by no sentence"
-            for key, one in support.items()
-            if one != "none" and supporting.get(key) == []
-        ),
-        *(
-            f"[{key}] is not supported, yet rests on sentences"
-            for key, one in support.items()
-            if one == "none" and supporting.get(key)
-        ),
-        *(
-            f"[{key}] is utilized, yet not relevant"
-            for key in sorted(set(utilized) - set(given.get("relevant", utilized)))
-        ),
-        *(["the whole response and its sentences contradict each other"] if at_odds else []),
-    ]
 
 
 # ---- suggestions ---------------------------------------------------------------------------------
@@ -515,7 +531,7 @@ def _suggested(given: Mapping[str, Any], item: Item, task: Task) -> dict[Place, 
     published = task.name == "trace" and not set(TRACE_COLUMNS).isdisjoint(given)
     values = trace_values(given, item) if published else flat(given, task)
     for name, sentence in values:
-        if sentence not in (item.keys("response") if task.field(name).each else [None]):
+        if sentence not in (item.keys(task.unit) if task.field(name).each else [None]):
             raise InputError(
                 f"{name!r} is suggested for {sentence!r}, which is not a sentence of {item.id!r} with this field"
             )

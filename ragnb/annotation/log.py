@@ -308,22 +308,24 @@ class ItemLabels:
         """Values by field: ``{"relevant": ["0a"], "support": {"a": "full"}}``, without untouched fields."""
         return nested(self.values)
 
-    def missing(self, task: Task, sentences: Iterable[str]) -> list[Place]:
-        """Required places that are untouched; ``sentences`` are the keys of the response."""
+    def missing(self, task: Task, sentences: Mapping[str, list[str]]) -> list[Place]:
+        """Required places that are untouched; ``sentences`` contains the keys of each part."""
         return [
             place for place in places(task, sentences, required=True) if place not in self.values
         ]
 
-    def status(self, task: Task, sentences: Iterable[str]) -> str:
+    def status(self, task: Task, sentences: Mapping[str, list[str]]) -> str:
         """``"labelled"`` if nothing is missing, else ``"skipped"``, ``"started"`` or ``"untouched"``."""
         if not self.missing(task, sentences):
             return "labelled"
         return "skipped" if self.skipped else "started" if self.values else "untouched"
 
 
-def places(task: Task, sentences: Iterable[str], *, required: bool = False) -> Iterator[Place]:
+def places(
+    task: Task, sentences: Mapping[str, list[str]], *, required: bool = False
+) -> Iterator[Place]:
     """List all places of a task in the order in which they are labelled, sentence by sentence."""
-    keys = list(sentences)
+    keys = sentences.get(task.unit, [])
     asked = [field for field in task.fields if field.required or not required]
     for each, group in groupby(asked, key=lambda field: field.each):
         names = [field.name for field in group]

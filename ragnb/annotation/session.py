@@ -51,7 +51,7 @@ class AnnotationSession:
     examples
         One row per item; see `ragnb.annotation.items.build_items`.
     task
-        A name (``"trace", "verdict", "rgb", "language", "preference"``), a `Task`, or a mapping that declares one.
+        A name in `ragnb.annotation.tasks.TASKS`, a `Task`, or a mapping that declares one.
     annotator
         Name of the person who labels.
     path
@@ -140,11 +140,11 @@ class AnnotationSession:
 
     def status(self, item: Item) -> str:
         """``"labelled"``, ``"started"``, ``"skipped"`` or ``"untouched"``."""
-        return self.state.of(item.id).status(self.task, item.keys("response"))
+        return self.state.of(item.id).status(self.task, item.sentences)
 
     def missing(self) -> list[Place]:
         """What is still to be labelled in the item on the screen."""
-        return self.labels.missing(self.task, self.item.keys("response"))
+        return self.labels.missing(self.task, self.item.sentences)
 
     def suggestion(self) -> dict[Place, Any]:
         """Suggested values of the places that are untouched; none if the annotator is blind to them."""
@@ -345,7 +345,7 @@ class AnnotationSession:
         implied: dict[Place, Any] = {}
         for name, one in asked.implied(value).items():
             follows = self.task.field(name)
-            every = self.item.keys("response") if sentence is None else [sentence]
+            every = self.item.keys(self.task.unit) if sentence is None else [sentence]
             keys = every if follows.each else [None]
             implied |= dict.fromkeys(
                 [(name, key) for key in keys], check_value(follows, self.item, one)
@@ -354,9 +354,9 @@ class AnnotationSession:
 
     def _place(self, field: str, sentence: str | None) -> tuple[Place, Field]:
         asked = self.task.field(field)
-        keys = self.item.keys("response") if asked.each else [None]
+        keys = self.item.keys(self.task.unit) if asked.each else [None]
         if sentence not in keys:
-            wanted = f"a sentence of the response, {keys}" if asked.each else "no sentence"
+            wanted = f"a sentence of the {self.task.unit}, {keys}" if asked.each else "no sentence"
             raise InputError(f"{field!r} needs {wanted}, got {sentence!r}")
         return (field, sentence), asked
 
@@ -370,8 +370,11 @@ class AnnotationSession:
 
 def pinned(item: Item) -> dict[str, Any]:
     """What an action records of an item: the columns of its id, the fingerprint of its texts, the keys of its sentences."""
-    keys = {name: item.keys(name) for name in ("documents", "response")}
-    return {"id": dict(item.columns), "fingerprint": item.fingerprint, "sentences": keys}
+    return {
+        "id": dict(item.columns),
+        "fingerprint": item.fingerprint,
+        "sentences": item.sentences,
+    }
 
 
 def set_value(place: Place, value: Any) -> dict[str, Any]:

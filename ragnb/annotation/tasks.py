@@ -1,4 +1,4 @@
-"""What an annotator is asked: fields with options and keys, and a short guideline. Five tasks have a name."""
+"""What an annotator is asked: fields with options and keys, and a short guideline. Eight tasks have a name."""
 
 import hashlib
 import json
@@ -66,16 +66,18 @@ class Field:
         What the screen shows; by default the name.
     kind
         - ``"choice"``: one of the `options`
-        - ``"sentences"``: any number of the sentences of the part `of`; `options` are answers that are no sentence
+        - ``"sentences"``: any number of the sentences (or words) of the part `of`; `options` are answers that are none of
+          them
         - ``"text"``: a free text
     key
         The letter that makes it the active field; by default the first free letter of the label.
     options
         Up to nine. A choice needs at least two.
     each
-        Whether it is asked of each sentence of the response instead of once per item.
+        Whether it is asked of each sentence of the response, or of each claim if the task shows claims, instead of once
+        per item.
     of
-        The part whose sentences are chosen: ``"documents"`` or ``"response"``.
+        The part whose sentences are chosen: ``"documents"``, ``"response"``, ``"claims"`` or ``"words"``.
     required
         Whether an item is labelled only if this field is.
     """
@@ -86,7 +88,7 @@ class Field:
     key: Annotated[str, pydantic.Field(pattern=f"^[{FREE}]?$")] = ""
     options: Annotated[Options, pydantic.Field(max_length=9)] = ()
     each: bool = False
-    of: Literal["documents", "response"] = "documents"
+    of: Literal["documents", "response", "claims", "words"] = "documents"
     required: bool = True
 
     def __post_init__(self) -> None:
@@ -97,6 +99,11 @@ class Field:
             raise InputError(f"{self.name!r} is a choice and needs at least two options")
         if self.name in COLUMNS:
             raise InputError(f"{self.name!r} is a column of all labels; rename the field")
+
+    @property
+    def graded(self) -> bool:
+        """Whether the options are grades, such as 1 to 4."""
+        return bool(self.options) and all(type(option.value) is int for option in self.options)
 
     def number(self, value: Any, what: str) -> int:
         """Position of the option with this value. True and 1 are different values. ``what`` is for the message."""
@@ -138,9 +145,11 @@ class Task:
     guideline
         A few short lines that stay in sight.
     shows
-        Columns that an item shows, in order: ``question``, ``references``, ``documents`` (``documents_sentences``, or
-        ``passages`` as one sentence each), ``response`` (``response_sentences``, or ``response`` as one sentence), or any
-        other column with a text.
+        Columns that an item shows, in order: ``question`` (after the earlier turns of the conversation in ``history``, if
+        there are any), ``references``, ``documents`` (``documents_sentences``, or ``passages`` as one sentence each),
+        ``response`` (``response_sentences``, or ``response`` as one sentence), ``words`` (the response in words, to mark
+        spans), ``claims`` (``claims`` or ``parts``, as texts or mappings with a ``text``), or any other column
+        with a text.
 
     Raises
     ------
@@ -164,9 +173,14 @@ class Task:
             implied = {name for option in field.options for name in option.implies or ()}
             if not implied <= set(names):
                 raise InputError(f"{field.name!r} implies unknown fields, {sorted(implied)}")
-            chosen = [field.of] * (field.kind == "sentences") + ["response"] * field.each
+            chosen = [field.of] * (field.kind == "sentences") + [self.unit] * field.each
             if not set(chosen) <= set(self.shows):
                 raise InputError(f"{field.name!r} needs {' and '.join(chosen)} in shows")
+
+    @property
+    def unit(self) -> str:
+        """The part whose sentences a field with ``each`` is asked of: ``"claims"`` if they are shown, or ``"response"``."""
+        return "claims" if "claims" in self.shows else "response"
 
     def field(self, name: str) -> Field:
         """The field of that name; InputError lists the names."""
@@ -329,5 +343,61 @@ PREFERENCE = Task(
 )
 """Which of two responses is better. Their order is drawn at random for each item."""
 
-TASKS = {task.name: task for task in (TRACE, VERDICT, RGB, LANGUAGE, PREFERENCE)}
+CLAIMS = Task(
+    "claims",
+    (
+        Field(
+            "claim",
+            "the claim is",
+            "choice",
+            "c",
+            (
+                Option("supported"),
+                Option("contradicted"),
+                Option("not supported", "not in the passages"),
+            ),
+            each=True,
+        ),
+    ),
+    "supported: the passages say all of the claim, in whatever words.\n"
+    "contradicted: the passages say something that cannot be true at the same time.\n"
+    "not in the passages: the passages say neither, even if the claim is true.",
+    shows=("question", "documents", "response", "claims"),
+)
+"""Whether the passages support each claim of a response: the labels of the metrics ``parts.supported`` and others."""
+
+SPANS = Task(
+    "spans",
+    (
+        Field("unsupported", "not in the passages", "sentences", "u", of="words"),
+        Field("contradicted", "contradicts the passages", "sentences", "c", of="words"),
+    ),
+    "not in the passages: the words that add something that the passages do not say.\n"
+    "contradicts the passages: the words that cannot be true if the passages are.\n"
+    "how much: as few words as possible; e if there are none.",
+    shows=("question", "documents", "words"),
+)
+"""Spans of a response that the passages do not support: the reference of the metric ``parts.span_f1``."""
+
+GRADES = Task(
+    "grades",
+    tuple(
+        Field(name, name, "choice", key, (Option(1), Option(2), Option(3), Option(4)))
+        for name, key in {
+            "faithfulness": "h",
+            "appropriateness": "r",
+            "completeness": "c",
+            "naturalness": "u",
+        }.items()
+    ),
+    "faithfulness: from 1 (nothing is supported by the passages) to 4 (all of it is).\n"
+    "appropriateness: from 1 (does not fit the question) to 4 (fits it in every respect).\n"
+    "completeness: from 1 (nothing of what the passages say on the question) to 4 (all of it).\n"
+    "naturalness: from 1 (not what a fluent person would write) to 4 (natural and clear).",
+)
+"""Grades from 1 to 4 on the four criteria of MTRAG (Katsis et al. 2025, arXiv 2501.03468)."""
+
+TASKS = {
+    task.name: task for task in (TRACE, VERDICT, RGB, LANGUAGE, PREFERENCE, CLAIMS, SPANS, GRADES)
+}
 """The tasks that have a name."""

@@ -10,12 +10,13 @@ from ragnb.datasets.benchmarks import (
 )
 from ragnb.datasets.catalogue import CATALOGUE, Source, catalogue
 from ragnb.datasets.contexts import build_contexts
+from ragnb.datasets.exports import export_responses
 from ragnb.datasets.foreign import load_scores
 from ragnb.datasets.multilingual import load_multilingual
 from ragnb.datasets.predictions import load_responses
 from ragnb.datasets.published import PUBLISHED, published
 from ragnb.datasets.runs import load_run, write_qrels, write_run
-from ragnb.datasets.simulated import simulate_labelled
+from ragnb.datasets.studies import load_study, studies
 from ragnb.datasets.tables import read_table, write_table
 
 __all__ = [
@@ -36,9 +37,10 @@ __all__ = [
     "load_rgb_instructions",
     "load_run",
     "load_scores",
+    "load_study",
     "published",
     "read_table",
-    "simulate_labelled",
+    "studies",
     "write_qrels",
     "write_run",
     "write_table",

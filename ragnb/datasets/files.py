@@ -176,7 +176,7 @@ def kind_of(path: Path) -> str:
     if kind not in KINDS:
         raise InputError(
             f"the name of a table must end in .{', .'.join(KINDS)} (or one of these and .gz), got "
-            f"{path.name!r}"
+            f"{path.name!r}; ragnb.load_run reads the files of TREC"
         )
     return kind
 
@@ -320,8 +320,21 @@ def _read_separated(path: Path) -> pd.DataFrame:
             f"{path.name} must be a table with names in its first line and as many cells in each "
             f"row ({str(error).strip()}); put texts that contain the separator in quotes"
         ) from error
+    _refuse_cut_row(text, len(frame.columns), path)
     # Only files with this mark are from `write_table`. Others keep their apostrophes.
     return frame.map(unguarded).rename(columns=unguarded) if text.startswith(_BOM) else frame
+
+
+def _refuse_cut_row(text: str, n_columns: int, path: Path) -> None:
+    """Raise InputError if a file ends in the middle of a row, which pandas would fill up."""
+    if text.endswith(("\n", "\r")):
+        return
+    *_, last = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text))
+    if len(last) < n_columns:
+        raise InputError(
+            f"{path.name}: the last row has {len(last)} of {n_columns} cells; if the file is cut "
+            "off, copy or write it again"
+        )
 
 
 def _separator(text: str) -> str:

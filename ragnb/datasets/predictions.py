@@ -195,17 +195,8 @@ def load_responses(
     if "references" in frame:
         defined = read_as.alternatives if read_as else None
         frame = _with_parts(frame, alternatives, defined)
-    frame["response"] = _responses(frame["response"])
-    given = frame["reason"] if "reason" in frame else [None] * len(frame)
-    own = [why if isinstance(why, str) and why.strip() else None for why in given]
-    frame["reason"] = pd.Series(own, dtype=object)
-    if has_cells:
-        empty = frame["response"].isna() & frame["reason"].isna()
-        if keep_empty:
-            frame["response"] = frame["response"].mask(empty, "")
-        elif keep_empty is None and file is not None and empty.any():
-            _warn_of_empty(empty, file)
-    if read_as and frame["response"].isna().all() and frame["reason"].isna().all():
+    frame = _with_reasons(frame, file, keep_empty if has_cells else False)
+    if read_as and frame["response"].isna().all() and frame["reason"].isna().any():
         raise InputError(
             f"{called(file)} was read as {read_as.about}, but no row has a response; name the "
             "column of responses: columns={'question': '...', 'response': '...'}, or --columns "
@@ -470,6 +461,24 @@ def _responses(column: pd.Series) -> pd.Series:
     return pd.Series(texts, dtype=object)
 
 
+def _with_reasons(frame: pd.DataFrame, file: Path | None, keep_empty: bool | None) -> pd.DataFrame:
+    """The frame with responses as texts, and the reasons that the file itself gives for gaps.
+
+    With ``keep_empty=None``, a missing response is no text, and a warning says so.
+    """
+    given = frame["reason"] if "reason" in frame else [None] * len(frame)
+    own = [why if isinstance(why, str) and why.strip() else None for why in given]
+    frame = frame.assign(
+        response=_responses(frame["response"]), reason=pd.Series(own, dtype=object)
+    )
+    empty = frame["response"].isna() & frame["reason"].isna()
+    if keep_empty:
+        frame["response"] = frame["response"].mask(empty, "")
+    elif keep_empty is None and file is not None and empty.any():
+        _warn_of_empty(empty, file)
+    return frame
+
+
 def _reasons(frame: pd.DataFrame) -> pd.Series:
     """Why a row cannot be scored, in the words of the file if it has some; None where it can."""
     no_response = frame["response"].isna()
@@ -485,5 +494,5 @@ def _warn_of_empty(empty: pd.Series, file: Path) -> None:
         "missing and are not scored; if the model answered with an empty text, pass "
         "keep_empty=True (--keep-empty on the command line) to score them; pass keep_empty=False "
         "(--no-keep-empty) if they are missing",
-        stacklevel=4,
+        stacklevel=5,
     )

@@ -15,8 +15,15 @@ PUBLISHED = {
     "rgb.counterfactual_robustness": f"{_RGB}, table 7",
     "ragbench.table3": f"{_RAGBENCH}, table 3",
     "lbrag.overview": "kanoes/LBRAG-NEW, metrics.md at commit 5c0d11bc, the example of what the console prints",
+    "continuous_eval.ensemble": "continuous-eval, documentation, Metric Ensembling, the example of the output",
 }
 """Source of each table."""
+NOTES = {
+    "continuous_eval.ensemble": "GPT-4 decided 37 of 235 answers. This made 8 more answers correct than incorrect. It was "
+    "not published how many it corrected and how many it spoiled: between 8 and 0 (McNemar mid-p 0.004) and 22 and 14 "
+    "(0.188). The table therefore does not show whether the gain is larger than chance.",
+}
+"""What a table allows to conclude."""
 
 
 @accepts(name=tuple(PUBLISHED), confidence_level="level")
@@ -27,7 +34,8 @@ def published(name: str, *, confidence_level: float = 0.95) -> pd.DataFrame:
     ----------
     name
         ``"rgb.noise_robustness"``, ``"rgb.negative_rejection"``, ``"rgb.information_integration"``,
-        ``"rgb.counterfactual_robustness"``, ``"ragbench.table3"`` or ``"lbrag.overview"``.
+        ``"rgb.counterfactual_robustness"``, ``"ragbench.table3"``, ``"lbrag.overview"`` or
+        ``"continuous_eval.ensemble"``.
     confidence_level
         Confidence level of the intervals, in (0, 1).
 
@@ -39,12 +47,15 @@ def published(name: str, *, confidence_level: float = 0.95) -> pd.DataFrame:
         whole number of responses), ``exact`` (whether this count gives the printed number: no count
         out of 300 is 67.68 % or 3.37 %), and ``mean`` with its Wilson interval ``low, high,
         interval, confidence_level``. The denominator of RGB's error correction is the number of
-        responses whose error a judge saw detected: 3, 4 and 7. AUROC and RMSE have no interval,
+        responses whose error a judge saw detected: 3, 4 and 7. ``"continuous_eval.ensemble"`` is a
+        metric ensemble alone and with a judge who decides the answers on which it abstains; F1 is
+        left out, because it is no share. AUROC and RMSE have no interval,
         because the paper printed nothing from which it could be computed. ``"lbrag.overview"`` has
         the column ``std``, and its n is nan, because the document does not state it for this table.
         Its EM of 0.100 ± 0.302 is that of 10 in 100 with n - 1 in the divisor, but its example of
         a ``metrics.json`` with the same numbers says 10, so no interval is derived.
-        ``attrs["source"]`` names the source.
+        ``attrs["source"]`` names the source, and ``attrs["note"]`` states what the table allows to
+        conclude, if there is something to note.
 
     Raises
     ------
@@ -52,13 +63,14 @@ def published(name: str, *, confidence_level: float = 0.95) -> pd.DataFrame:
         The name is unknown.
     """
     frame = pd.read_csv(DATA / f"{name.replace('.', '_')}.csv")
-    if name.startswith("rgb."):
-        count = (frame["printed"] / 100 * frame["n"]).round().astype(int)
-        exact = (100 * count / frame["n"] - frame["printed"]).abs() <= 0.005 + 1e-9
+    if name.startswith(("rgb.", "continuous_eval.")):
+        share = frame["printed"] / (100 if name.startswith("rgb.") else 1)
+        count = (share * frame["n"]).round().astype(int)
+        exact = (count / frame["n"] - share).abs() <= 0.00005 + 1e-11
         intervals = [
             rate_interval(k, n, confidence_level=confidence_level).columns()
             for k, n in zip(count, frame["n"], strict=True)
         ]
         frame = frame.assign(count=count, exact=exact).join(pd.DataFrame(intervals))
-    frame.attrs["source"] = PUBLISHED[name]
+    frame.attrs |= {"source": PUBLISHED[name], "note": NOTES.get(name, "")}
     return frame

@@ -117,6 +117,6 @@ def one_row_per_part(responses: pd.DataFrame) -> pd.DataFrame:
     return parts.assign(
         part_id=parts.groupby(["example_id", "system"], sort=False).cumcount(),
         text=[part["text"] for part in parts["parts"]],
-        label=[part["label"] for part in parts["parts"]],
+        label=[part.get("label") for part in parts["parts"]],
         parts=[[part] for part in parts["parts"]],
     )

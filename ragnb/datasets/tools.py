@@ -369,11 +369,17 @@ class _Task(Record):
     contexts: list[dict[str, Any]] | None = None
     targets: list[dict[str, Any]] | None = None
     predictions: list[dict[str, Any]] | None = None
+    conversation_id: str | None = None
+    turn: int | str | None = _named("turn", "Turn")
 
     def row(self, documents: Mapping[Any, Any]) -> dict[str, Any]:
         """Return the columns of a response that come from its task."""
         targets = [_text(target) or "" for target in self.targets or []]
         asked = _conversation(self.input) | {"example_id": self.task_id}
+        if self.turn:  # the identifiers of MTRAG end in "::2" or "<::>2"
+            conversation = str(self.task_id).rpartition("::")[0].removesuffix("<")
+            known = self.conversation_id or conversation or None
+            asked |= {"conversation_id": known, "turn": int(self.turn)}
         return asked | {"references": _either(targets)} | _shown(self.contexts, documents)
 
 

@@ -1,12 +1,66 @@
-"""Requests of an experiment: one rendered prompt per row."""
+"""Requests of an experiment: one rendered prompt per row, after the earlier turns of its conversation."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
+from ragnb.errors import InputError
 from ragnb.llm.budget import as_budget
-from ragnb.prompts.template import Template
+from ragnb.prompts.rgb import render, template_for
+from ragnb.prompts.template import Template, turns
+from ragnb.records import present, require_columns
+from ragnb.scoring.scores import as_lists
+
+PARAMETERS = {"temperature": 0.0, "max_tokens": 512, "seed": 0}
+
+
+def question_requests(
+    examples: pd.DataFrame,
+    *,
+    prompt: str | Template = "answer",
+    parameters: Mapping[str, Any] = PARAMETERS,
+) -> pd.DataFrame:
+    """Build requests that ask your own questions, one row per question. Nothing is sent.
+
+    Parameters
+    ----------
+    examples
+        ``question``, and as far as there are any: ``passages``, which the model is shown;
+        ``language``, by default English; and ``history``, the earlier turns of the conversation
+        (``{"role", "content"}``), which are sent as messages before the question.
+    prompt
+        ``"answer"``, ``"plain"``, ``"closed_book"`` (without passages) or a `Template` with the
+        fields ``{question}`` and ``{passages}``.
+    parameters
+        Sampling parameters, sent as they are.
+
+    Returns
+    -------
+    DataFrame
+        The examples with ``messages, template, parameters``, ready for `ragnb.complete`.
+
+    Raises
+    ------
+    InputError
+        There is no column ``question``, or the prompt is unknown in a language.
+
+    Examples
+    --------
+    >>> from ragnb import load_study
+    >>> turns = load_study("mtrag").query("system == 'reference' and turn == 2")
+    >>> asked = question_requests(turns, prompt="closed_book")["messages"].iloc[0]
+    >>> [message["role"] for message in asked]
+    ['user', 'assistant', 'user']
+    """
+    require_columns(examples, ["question"], "question_requests")
+    rows = examples.reindex(columns=["question", "passages", "language"]).to_dict("records")
+    templates = [template_for(prompt, present(row["language"]) or "en") for row in rows]
+    rendered = [
+        render(row["question"], as_lists(present(row["passages"])) or [], template)
+        for row, template in zip(rows, templates, strict=True)
+    ]
+    return with_requests(examples, rendered, templates, parameters)
 
 
 def with_requests(
@@ -15,10 +69,20 @@ def with_requests(
     templates: Sequence[Template],
     parameters: Mapping[str, Any],
 ) -> pd.DataFrame:
-    """Add one request to each row: ``messages`` or ``prompt``, ``template, parameters``."""
+    """Add one request to each row: ``messages`` or ``prompt``, ``template, parameters``.
+
+    If the frame has a ``history``, its turns come directly before the question.
+    """
     is_completion = any(template.kind == "completion" for template in templates)
     # After its answer, a base model would continue with another question.
     stop = {"stop": ["\n"]} if is_completion else {}
+    if "history" in frame:
+        earlier = [turns(as_lists(present(cell)) or []) for cell in frame["history"]]
+        if is_completion and any(earlier):
+            raise InputError("a completion prompt has no place for the earlier turns in history")
+        if not is_completion:
+            pairs = zip(rendered, earlier, strict=True)
+            rendered = [[*asked[:-1], *before, asked[-1]] for asked, before in pairs]
     return frame.drop(columns=["messages", "prompt"], errors="ignore").assign(
         **{
             "prompt" if is_completion else "messages": pd.Series(

@@ -1,4 +1,4 @@
-"""Results of an ensemble of text metrics on people's verdicts: EVOUNA's Natural Questions, split many times.
+"""How far a metric replaces people's verdicts: results on EVOUNA's Natural Questions.
 
 They are numbers about the file and contain no text of it. ``tests/recording/evouna.py`` computes them.
 """
@@ -10,14 +10,13 @@ import pandas as pd
 from ragnb.experiments.recorded import data_file
 
 
-def evouna_results(name: str = "splits") -> pd.DataFrame:
+def evouna_results(name: str) -> pd.DataFrame:
     """Return results that were computed once.
 
     Parameters
     ----------
-    name : {"splits", "labels", "agreement"}
-        ``"splits"``: mean, standard deviation and 5 % and 95 % quantiles of each measure of an ensemble over random splits
-        by question. ``"labels"``: coverage and mean width of 95 % intervals that use few of people's verdicts, for each
+    name : {"labels", "agreement"}
+        ``"labels"``: coverage and mean width of 95 % intervals that use few of people's verdicts, for each
         system and number of labels. ``"agreement"``: agreement of ``answer.contains`` with people's verdicts.
 
     Returns
@@ -27,8 +26,8 @@ def evouna_results(name: str = "splits") -> pd.DataFrame:
 
     Examples
     --------
-    >>> evouna_results().query("measure == 'auc'")["n_repeats"].item()
-    40
+    >>> evouna_results("labels")["n_labels"].unique().tolist()
+    [20, 50, 100, 300]
     """
     table = pd.read_csv(data_file(f"evouna_{name}.csv"))
     table.attrs["provenance"] = json.loads(

@@ -42,9 +42,10 @@ from ragnb.prompts.judges import (
     readable_references,
     with_rubric,
 )
-from ragnb.prompts.template import Template
-from ragnb.records import CONDITION, reasoning_apart, require_columns
+from ragnb.prompts.template import Template, turns
+from ragnb.records import CONDITION, present, reasoning_apart, require_columns
 from ragnb.scoring.comparisons import varying
+from ragnb.scoring.scores import as_lists
 from ragnb.text import well_formed
 
 PARAMETERS = {"temperature": 0.0, "max_tokens": 32, "seed": 0}
@@ -114,7 +115,8 @@ def _verdict(yes: str) -> Value:
     return lambda record, response: float(record["verdict"] == yes)
 
 
-def _of(name: str) -> Value:
+def field_of(name: str) -> Value:
+    """Take a field of the record as the value."""
     return lambda record, response: record[name]
 
 
@@ -137,7 +139,7 @@ JUDGEMENTS: dict[str, Judgement] = {
         DETECTION, DetectionVerdict, "judged_detection", _verdict("detects"), PARAMETERS
     ),
     "similarity": Judgement(
-        SIMILARITY, SimilarityScore, "judged_similarity", _of("score"), EXPLAINED
+        SIMILARITY, SimilarityScore, "judged_similarity", field_of("score"), EXPLAINED
     ),
     "correctness": Judgement(
         CORRECTNESS, CorrectnessVerdict, "judged_correct", _verdict("correct"), EXPLAINED
@@ -146,20 +148,20 @@ JUDGEMENTS: dict[str, Judgement] = {
         BARE_CORRECTNESS, SamenessVerdict, "judged_correct", _verdict("same"), PARAMETERS
     ),
     "faithfulness": Judgement(
-        FAITHFULNESS, SupportVerdicts, "judged_statements", _of("statements"), LISTED, object
+        FAITHFULNESS, SupportVerdicts, "judged_statements", field_of("statements"), LISTED, object
     ),
     "answer_relevancy": Judgement(
         RELEVANCY,
         RelevancyVerdicts,
         "judged_relevant_statements",
-        _of("statements"),
+        field_of("statements"),
         LISTED,
         object,
     ),
     "context_precision": Judgement(
         PRECISION, PassageVerdicts, "judged_passages", _useful_passages, LISTED, object
     ),
-    "rubric": Judgement(RUBRIC, RubricScore, "judged_rubric", _of("score"), EXPLAINED),
+    "rubric": Judgement(RUBRIC, RubricScore, "judged_rubric", field_of("score"), EXPLAINED),
 }
 """The judgements by name; ``"bare_correctness"`` is correctness without an explanation, for tiny models."""
 OUTCOMES = {"first": 1.0, "tie": 0.5, "second": 0.0}
@@ -193,7 +195,8 @@ def judgement_requests(
         ``question`` and ``response``; also ``references`` for ``"similarity"``, ``"correctness"``,
         ``"bare_correctness"`` and ``"context_precision"`` (which needs no ``response``), and
         ``passages`` for ``"faithfulness"`` and ``"context_precision"``. A response that is missing
-        or empty is not asked about, nor one that lacks one of the others.
+        or empty is not asked about, nor one that lacks one of the others. Earlier turns in
+        ``history`` are shown above the question.
     judgement
         One of `JUDGEMENTS`.
     rubric
@@ -206,13 +209,41 @@ def judgement_requests(
     InputError
         Unknown judgement, a missing column, or a value of another shape.
     """
-    asked = _judgement(judgement, rubric)
+    return _requests(responses, _judgement(judgement, rubric), parameters)
+
+
+def _requests(
+    responses: pd.DataFrame, asked: Judgement, parameters: Mapping[str, Any] | None
+) -> pd.DataFrame:
     items = _items(responses, asked.template)
     places = [place for place, item in enumerate(items) if _lack(item) is None]
     rendered = [asked.template.messages(items[place]) for place in places]
     chosen = asked.parameters if parameters is None else parameters
     frame = pd.DataFrame(index=responses.index[places])
     return with_requests(frame, rendered, [asked.template] * len(places), chosen)
+
+
+def judgements(
+    responses: pd.DataFrame,
+    asked: Judgement,
+    *,
+    model: str,
+    parameters: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> pd.DataFrame:
+    """Ask for a judgement of each response; return only the columns that it adds."""
+    requests = _requests(responses, asked, parameters)
+    replies = iter(
+        complete_structured(requests, asked.record, model=model, **options).to_dict("records")
+    )
+    lacks = map(_lack, _items(responses, asked.template))
+    rows = [
+        asked.row({"record": None, "reason": lack} if lack else next(replies), response)
+        for lack, response in zip(lacks, responses.to_dict("records"), strict=True)
+    ]
+    added = pd.DataFrame(rows, columns=asked.columns, index=responses.index, dtype=object)
+    added["judge_signature"] = f"{model} {asked.template.id}".replace("|", " ")
+    return added.astype({asked.column: asked.dtype})
 
 
 @accepts(judgement=tuple(JUDGEMENTS))
@@ -268,18 +299,9 @@ def judge_responses(
     >>> ragnb.score(judged, "judged.faithfulness")                                  # doctest: +SKIP
     """
     asked = _judgement(judgement, rubric)
-    requests = judgement_requests(responses, judgement, rubric=rubric, parameters=parameters)
-    _refuse_judged(responses, asked.columns, options)
-    judged = complete_structured(requests, asked.record, model=model, **options)
-    replies = iter(judged.to_dict("records"))
-    lacks = map(_lack, _items(responses, asked.template))
-    rows = [
-        asked.row({"record": None, "reason": lack} if lack else next(replies), response)
-        for lack, response in zip(lacks, responses.to_dict("records"), strict=True)
-    ]
-    added = pd.DataFrame(rows, columns=asked.columns, index=responses.index, dtype=object)
-    added["judge_signature"] = f"{model} {asked.template.id}".replace("|", " ")
-    return responses.assign(**added.astype({asked.column: asked.dtype}))
+    refuse_judged(responses, asked.columns, options)
+    added = judgements(responses, asked, model=model, parameters=parameters, **options)
+    return responses.assign(**added)
 
 
 def judge_pairs(
@@ -339,7 +361,7 @@ def judge_pairs(
         "judge_verdicts",
         "judge_signature",
     ]
-    _refuse_judged(responses, columns, options)
+    refuse_judged(responses, columns, options)
     theirs = other.set_index(keys)["response"].reindex(
         pd.MultiIndex.from_frame(own[keys]) if keys[1:] else own[keys[0]]
     )
@@ -372,9 +394,7 @@ def judge_pairs(
     return own.assign(**added.astype({"judged_preference": float}))
 
 
-def _refuse_judged(
-    responses: pd.DataFrame, columns: Sequence[str], options: dict[str, Any]
-) -> None:
+def refuse_judged(responses: pd.DataFrame, columns: Sequence[str], options: dict[str, Any]) -> None:
     """Raise InputError for a frame that was judged, or repeats."""
     taken = [name for name in columns if name in responses]
     if taken or options.get("repeats", 1) != 1:
@@ -391,6 +411,11 @@ def _items(responses: pd.DataFrame, template: Template) -> list[dict[str, Any]]:
     fields = list(template.fields)
     require_columns(responses, fields, "a judgement")
     shown = reasoning_apart(responses)[fields].astype(object)
+    if "history" in responses and "question" in fields:
+        pairs = zip(responses["history"], shown["question"], strict=True)
+        shown["question"] = [
+            _in_conversation(as_lists(present(each)), asked) for each, asked in pairs
+        ]
     items = shown.where(shown.notna(), None).to_dict("records")
     for row, item in enumerate(items):
         for name, value in item.items():
@@ -399,6 +424,14 @@ def _items(responses: pd.DataFrame, template: Template) -> list[dict[str, Any]]:
             except InputError as error:
                 raise InputError(f"row {row} of the responses: {error}") from error
     return items
+
+
+def _in_conversation(history: Any, question: Any) -> Any:
+    """A question below the earlier turns of its conversation."""
+    if not history or not isinstance(question, str):
+        return question
+    said = [*turns(history), {"role": "user", "content": question}]
+    return "\n".join(f"{turn['role']}: {turn['content']}" for turn in said)
 
 
 def _readable(name: str, value: Any) -> str | None:

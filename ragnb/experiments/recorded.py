@@ -17,9 +17,11 @@ from ragnb.arguments import accepts
 from ragnb.datasets.benchmarks import load_rgb
 from ragnb.datasets.files import read_frame
 from ragnb.datasets.multilingual import load_multilingual
+from ragnb.datasets.studies import load_study, one_row_per_part
 from ragnb.errors import InputError
 from ragnb.experiments import multilingual
 from ragnb.experiments.judges import JUDGEMENTS, judge_responses
+from ragnb.experiments.parts import KINDS, label_parts
 from ragnb.experiments.retrieval import multilingual_contexts
 from ragnb.experiments.rgb import PARAMETERS, run_rgb
 from ragnb.llm.store import Store
@@ -40,15 +42,17 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A run of one local model on one embedded sample.
+    """A run of one local model on one embedded sample or study.
 
     ``run`` is called with a model and options of `ragnb.complete`, and yields responses part by part.
+    ``threads`` is the number of threads of the engine, which affects rounding.
     """
 
     sample: str
     model: str
     run: Callable[..., Iterator[pd.DataFrame]]
     parameters: Mapping[str, Any] = field(default_factory=lambda: PARAMETERS)
+    threads: int = 2
 
 
 def _rgb(sample: str, model: str, *arms: Arm) -> Recording:
@@ -87,6 +91,26 @@ def _judged(
         yield judge_responses(responses, judgement, model=model, **options)
 
     return run
+
+
+def _judged_evouna(model: str, **options: Any) -> Iterator[pd.DataFrame]:
+    """A judgement of answers of EVOUNA: those that an ensemble deferred, and a random sample."""
+    items = pd.read_csv(data_file("judged_evouna.items.csv"))
+    answers = items.merge(load_study("evouna-nq"), on=["example_id", "system"], how="left")
+    yield judge_responses(answers, "bare_correctness", model=model, **options)
+
+
+def _facts(model: str, **options: Any) -> Iterator[pd.DataFrame]:
+    """Facts of short biographies, one per row, labelled given the other system's biography.
+
+    FActScore's people looked at Wikipedia, which the study does not contain.
+    """
+    biographies = load_study("factscore").query("parts.notna()")
+    other = biographies.query("system == 'PerplexityAI'").set_index("example_id")["response"]
+    chosen = biographies.query("system == 'ChatGPT' and example_id in @other.index")
+    chosen = chosen[chosen["parts"].str.len() <= 20]
+    chosen = chosen.assign(passages=[[other[name]] for name in chosen["example_id"]])
+    yield label_parts(one_row_per_part(chosen), "claims", model=model, **options)
 
 
 _ALONE = {"passage_num": 0, "noise_rates": (0.0,)}
@@ -158,6 +182,14 @@ RECORDINGS = {
         _judged("rgb_noise", "bare_correctness", ("answer", "plain")),
         JUDGEMENTS["bare_correctness"].parameters,
     ),
+    "judged_evouna": Recording(
+        "evouna-nq",
+        "smollm2",
+        _judged_evouna,
+        JUDGEMENTS["bare_correctness"].parameters,
+        threads=1,
+    ),
+    "judged_facts": Recording("factscore", "smollm2", _facts, KINDS["claims"].asked.parameters),
 }
 """The recordings by name."""
 

@@ -16,18 +16,20 @@ from ragnb.figures.style import (
     MARKERS,
     PAPERS,
     WIDTHS,
+    headline,
     interval_note,
     paper_size,
     save_figure,
     style,
 )
-from ragnb.figures.trust import plot_deferral
+from ragnb.figures.trust import plot_deferral, plot_risk_coverage
 
 __all__ = [
     "FORMATS",
     "MARKERS",
     "PAPERS",
     "WIDTHS",
+    "headline",
     "interval_note",
     "paper_size",
     "plot",
@@ -43,6 +45,7 @@ __all__ = [
     "plot_power",
     "plot_rates",
     "plot_reliability",
+    "plot_risk_coverage",
     "save_figure",
     "save_plot",
     "style",

@@ -12,15 +12,23 @@ from matplotlib.axes import Axes
 from ragnb.errors import InputError
 from ragnb.figures.curves import plot_noise_curve
 from ragnb.figures.differences import plot_differences
+from ragnb.figures.judges import plot_judge_bias
 from ragnb.figures.rates import plot_rates
 from ragnb.figures.style import FORMATS, WIDTHS, plain, style
+from ragnb.figures.trust import plot_risk_coverage
 from ragnb.records import CONDITION, require_columns
 from ragnb.reports.definitions import DefinitionComparison
+from ragnb.reports.judge import JudgeReport
 from ragnb.reports.multilingual import MultilingualReport
 from ragnb.reports.rgb import RgbReport
+from ragnb.reports.selective import RiskCoverageReport
+from ragnb.reports.trace import TraceReport
 from ragnb.scoring.summaries import summarize
 
-Result: TypeAlias = "pd.DataFrame | DefinitionComparison | MultilingualReport | RgbReport"
+Result: TypeAlias = (
+    "pd.DataFrame | DefinitionComparison | JudgeReport | MultilingualReport | RgbReport | "
+    "RiskCoverageReport | TraceReport"
+)
 _DIMENSIONS = ("metric", "definition", "protocol", *CONDITION)
 """Columns that may distinguish the rows of a frame of summaries."""
 
@@ -33,16 +41,18 @@ def plot(result: Result) -> Axes | np.ndarray:
     result
         Scores of `ragnb.score` or `ragnb.load_scores`, which are summarized first; summaries of
         `ragnb.summarize`; comparisons of `ragnb.compare`; or the result of `ragnb.rgb_report`,
-        `ragnb.multilingual_report` or `ragnb.compare_definitions`.
+        `ragnb.trace_report`, `ragnb.multilingual_report`, `ragnb.judge_report`,
+        `ragnb.reports.risk_coverage_report` or `ragnb.compare_definitions`.
 
     Returns
     -------
     Axes or ndarray of Axes
-        Comparisons become a forest plot of differences, with one panel for each metric. Summaries
-        at several noise rates become curves. All other summaries become means with their intervals,
-        by metric or condition and with one colour for each system. A metric with a mean outside
-        [0, 1] has a panel of its own. The functions of `ragnb.figures` draw the same figures with
-        more options, and `ragnb.figures.save_figure` saves a figure with its numbers.
+        Comparisons become a forest plot of differences, with one panel for each metric. A report on
+        judges becomes a forest plot of their bias, and a report on risk and coverage its curves.
+        Summaries at several noise rates become curves. All other summaries become means with their
+        intervals, by metric or condition and with one colour for each system. A metric with a mean
+        outside [0, 1] has a panel of its own. The functions of `ragnb.figures` draw the same
+        figures with more options, and `ragnb.figures.save_figure` saves a figure with its numbers.
 
     Raises
     ------
@@ -53,10 +63,17 @@ def plot(result: Result) -> Axes | np.ndarray:
     >>> plot(pd.DataFrame(rows | {"value": [0.25, 0.5]})).get_xlabel()
     'mean of m'
     """
+    if isinstance(result, JudgeReport):
+        return plot_judge_bias(result.bias)
+    if isinstance(result, RiskCoverageReport):
+        frame, line = _joined(result.curve, result.groups)
+        return plot_risk_coverage(frame, line=line)
     if isinstance(result, DefinitionComparison):
         result = result.rates
     elif isinstance(result, MultilingualReport):
         result = result.table
+    elif isinstance(result, TraceReport):
+        result = result.results
     elif isinstance(result, RgbReport):
         result = (
             pd.concat(result.tables.values())

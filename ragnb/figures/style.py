@@ -138,6 +138,27 @@ def caption(ax: Axes, note: str, **options: Any) -> None:
     ax.set_title(plain(note), loc="left", fontsize="small", color="0.35", **options)
 
 
+def headline(ax: Axes, finding: str) -> Axes:
+    """Write what a figure shows above it, in bold; the small print moves below it.
+
+    >>> from matplotlib import pyplot as plt
+    >>> ax = headline(plt.figure().add_subplot(), "F1 and people disagree")
+    >>> ax.get_title(loc="left")
+    'F1 and people disagree'
+    """
+    note = ax.get_title(loc="left")
+    lines = note.count("\n") + 1 if note else 0
+    with style():
+        ax.set_title(finding, loc="left", fontweight="bold", color="black", pad=6 + 11 * lines)
+        place: dict[str, Any] = {
+            "xycoords": "axes fraction",
+            "textcoords": "offset points",
+            "va": "bottom",
+        }
+        ax.annotate(note, (0, 1), (0, 5), fontsize="small", color="0.35", **place)
+    return ax
+
+
 def reach(frame: pd.DataFrame) -> list[pd.Series]:
     """Lengths of the error bars of means: down to ``low`` and up to ``high``."""
     return [frame["mean"] - frame["low"], frame["high"] - frame["mean"]]

@@ -10,7 +10,7 @@ from matplotlib.ticker import PercentFormatter
 from matplotlib.transforms import ScaledTranslation
 
 from ragnb.errors import InputError
-from ragnb.figures.style import MARKERS, WIDTHS, caption, plain, style
+from ragnb.figures.style import MARKERS, WIDTHS, caption, plain, require_one_each, style
 from ragnb.records import require_columns
 
 _NAME_WIDTH = 0.3
@@ -108,4 +108,64 @@ def plot_deferral(
             bbox_transform=below,
             borderaxespad=0,
         )
+    return ax
+
+
+def plot_risk_coverage(
+    curve: pd.DataFrame, *, line: str = "system", ax: Axes | None = None
+) -> Axes:
+    """Draw the risk of the accepted answers against their coverage, with a random order as control.
+
+    Parameters
+    ----------
+    curve
+        The attribute ``curve`` of `ragnb.reports.risk_coverage_report`.
+    line
+        Column that identifies the line.
+    ax
+        Axes to draw on; a new figure of column width by default.
+
+    Returns
+    -------
+    Axes
+        One curve per value of ``line``, named in the legend. The dashed line of the same
+        colour is the expected risk of a random order of the same answers, the error rate. A curve
+        that is alone also has its intervals as a band, and in grey the band of the random order.
+
+    Raises
+    ------
+    InputError
+        A column is missing, there are no rows, or a line has two rows at one coverage.
+    """
+    bounds = ("low", "high", "random", "random_low", "random_high")
+    needed = ("coverage", "risk", *bounds, "n", "interval", "confidence_level", line)
+    require_columns(curve, needed, "plot_risk_coverage")
+    require_one_each(curve, [line, "coverage"], "plot_risk_coverage", "choose rows, or name line=")
+    groups = list(curve.groupby(line, sort=False))
+    with style():
+        ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.6))[1]
+        for number, (name, group) in enumerate(groups):
+            rows, colour = group.sort_values("coverage"), to_hex(f"C{number}")
+            x = rows["coverage"]
+            if len(groups) == 1:
+                ax.fill_between(x, rows["random_low"], rows["random_high"], color="0.88", lw=0)
+                ax.fill_between(x, rows["low"], rows["high"], color=colour, alpha=0.25, lw=0)
+            ax.plot(x, rows["random"], color=colour, ls="--", lw=0.9)
+            look: Any = {"marker": MARKERS[number % len(MARKERS)] if len(rows) < 20 else None}
+            ax.plot(x, rows["risk"], color=colour, label=plain(name), **look)
+        ax.set(xlabel="coverage", ylabel="risk", xlim=(0, 1.02))
+        ax.set_ylim(0, None)
+        ax.xaxis.set_major_formatter(PercentFormatter(1))
+        level = f"{curve['confidence_level'].iloc[0]:.0%}"
+        kind = str(curve["interval"].iloc[0]).partition(",")[0]
+        bands = (
+            f"; {level} pointwise {kind} intervals\nand {level} of random orders (grey)"
+            if len(groups) == 1
+            else ""
+        )
+        sizes = sorted(curve["n"].unique())
+        n = f"n = {sizes[0]}" + (f"-{sizes[-1]}" if sizes[1:] else "")
+        caption(ax, f"dashed: random order; {n}{bands}")
+        if len(groups) > 1:
+            ax.legend(fontsize="small", loc="best")
     return ax

@@ -283,12 +283,8 @@ def is_hallucination(
     response : str
     answerable : float
         1 if the question is answerable, else 0.
-    language : str
-        Language of the response, which selects phrases under ``rule="list"``.
-    judged, label : float or None
-        Verdicts of a judge and of a person: 1 for a refusal, else 0.
-    rule, phrases
-        What counts as a refusal, see `ragnb.metrics.abstention`.
+    language, judged, label, rule, phrases
+        See `is_answered`.
 
     Notes
     -----
@@ -338,12 +334,8 @@ def is_over_refusal(
     response : str
     answerable : float
         1 if the question is answerable, else 0.
-    language : str
-        Language of the response, which selects phrases under ``rule="list"``.
-    judged, label : float or None
-        Verdicts of a judge and of a person: 1 for a refusal, else 0.
-    rule, phrases
-        What counts as a refusal, see `ragnb.metrics.abstention`.
+    language, judged, label, rule, phrases
+        See `is_answered`.
 
     Notes
     -----
@@ -391,12 +383,8 @@ def is_aligned(
     response : str
     answerable : float
         1 if the question is answerable, else 0.
-    language : str
-        Language of the response, which selects phrases under ``rule="list"``.
-    judged, label : float or None
-        Verdicts of a judge and of a person: 1 for a refusal, else 0.
-    rule, phrases
-        What counts as a refusal, see `ragnb.metrics.abstention`.
+    language, judged, label, rule, phrases
+        See `is_answered`.
 
     Notes
     -----
@@ -448,12 +436,8 @@ def is_risk(
         1 if the question is answerable, else 0.
     correct : bool, float, str or None
         Verdict on the response, as in `ragnb.metrics.judged.is_accepted`.
-    language : str
-        Language of the response, which selects phrases under ``rule="list"``.
-    judged, label : float or None
-        Verdicts of a judge and of a person: 1 for a refusal, else 0.
-    rule, phrases
-        What counts as a refusal, see `ragnb.metrics.abstention`.
+    language, judged, label, rule, phrases
+        See `is_answered`.
 
     Notes
     -----

@@ -5,13 +5,14 @@ The texts are in the folder ``data``, in one TOML file per family of prompts.
 
 import hashlib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from string import Formatter
 from typing import Any
 
 from ragnb.errors import InputError
+from ragnb.text import well_formed
 
 Message = dict[str, str]
 
@@ -70,6 +71,22 @@ class Template:
         """Fill in the fields: chat messages, or the text to continue of a completion template."""
         messages = self.messages(values)
         return messages[-1]["content"] if self.kind == "completion" else messages
+
+
+ROLES = {"agent": "assistant", "ai": "assistant", "human": "user"}
+"""Name of a speaker in a file -> the role that endpoints know."""
+
+
+def turns(history: Iterable[Mapping[str, str]]) -> list[Message]:
+    """Earlier turns of a conversation as chat messages, in their order.
+
+    >>> turns([{"role": "human", "content": "Where?"}, {"role": "ai", "content": "In Oslo."}])
+    [{'role': 'user', 'content': 'Where?'}, {'role': 'assistant', 'content': 'In Oslo.'}]
+    """
+    return [
+        {"role": ROLES.get(turn["role"], turn["role"]), "content": well_formed(turn["content"])}
+        for turn in history
+    ]
 
 
 def load_family(family: str) -> dict[str, Any]:

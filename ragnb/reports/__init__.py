@@ -7,6 +7,7 @@ from ragnb.reports.judge import JudgeReport, judge_report
 from ragnb.reports.methods import methods_paragraph
 from ragnb.reports.multilingual import MultilingualReport, multilingual_report
 from ragnb.reports.rgb import RgbReport, rgb_report
+from ragnb.reports.selective import RiskCoverageReport, risk_coverage_report
 from ragnb.reports.trace import TraceReport, trace_report
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "JudgeReport",
     "MultilingualReport",
     "RgbReport",
+    "RiskCoverageReport",
     "TraceReport",
     "abstention_report",
     "compare_definitions",
@@ -22,5 +24,6 @@ __all__ = [
     "methods_paragraph",
     "multilingual_report",
     "rgb_report",
+    "risk_coverage_report",
     "trace_report",
 ]

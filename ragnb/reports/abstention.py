@@ -42,8 +42,8 @@ def abstention_report(
         questions, the share that was answered), ``over_refusal`` (of the answerable questions, the
         share that was refused), ``alignment`` (the share of right decisions) and ``coverage`` (the
         share that was answered), each with the limits of its interval, ``..._low`` and
-        ``..._high``; and the ``signature`` of the rule. Intervals are Wilson's, so a group must
-        contain one response per question.
+        ``..._high``; and the ``signature`` of the rule. Intervals are Wilson's, or cluster-robust over
+        conversations (see `ragnb.summarize`). A group must contain one response per question.
 
     Raises
     ------

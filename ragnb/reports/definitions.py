@@ -12,6 +12,7 @@ from ragnb.markup import Markup
 from ragnb.metrics.record import Metric
 from ragnb.records import CONDITION, column_names, require_columns
 from ragnb.reports.frames import html_report, text_report
+from ragnb.scoring.columns import conversations
 from ragnb.scoring.comparisons import compare
 from ragnb.scoring.scores import as_metrics, score
 from ragnb.scoring.summaries import summarize
@@ -115,8 +116,8 @@ def compare_definitions(
         Columns that divide the responses into cells, such as ``["system", "noise_rate"]``. By
         default the columns of conditions that vary.
     cluster
-        Column of the independent units, such as ``question_id``. If a cell contains a question
-        several times, it is the question by default.
+        Column of the independent units, such as ``question_id``. By default, it is the conversation
+        if one has several turns, or else the question if a cell contains one several times.
     confidence_level
         Confidence level of the intervals, in (0, 1).
     **options
@@ -165,7 +166,8 @@ def compare_definitions(
     if by is None:
         by = [name for name in CONDITION if name in frame and frame[name].nunique(dropna=False) > 1]
     cells = list(by)
-    unit = cluster or ("example_id" if frame.duplicated([*cells, "example_id"]).any() else None)
+    several = frame.duplicated([*cells, "example_id"]).any()
+    unit = cluster or conversations(scores) or ("example_id" if several else None)
     rates = summarize(
         scores, by=[*cells, "definition"], cluster=unit, confidence_level=confidence_level
     )

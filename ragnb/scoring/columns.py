@@ -49,3 +49,18 @@ def signatures(scores: pd.DataFrame) -> list[str]:
     ['None', 'v:1']
     """
     return sorted({str(present(signature)) for signature in scores["signature"].unique()})
+
+
+def conversations(scores: pd.DataFrame) -> str | None:
+    """Return ``"conversation_id"`` if a conversation has several examples, its turns; else None.
+
+    The turns of a conversation are not independent.
+
+    >>> turns = pd.DataFrame({"example_id": ["a/1", "a/2", "b/1"], "conversation_id": ["a", "a", "b"]})
+    >>> conversations(turns), conversations(turns.tail(2))
+    ('conversation_id', None)
+    """
+    name = "conversation_id"
+    if not {name, "example_id"} <= set(scores) or scores[name].isna().any():
+        return None
+    return name if scores.groupby(name)["example_id"].nunique().gt(1).any() else None

@@ -11,7 +11,7 @@ import pandas as pd
 from ragnb.arguments import Floats, accepts, convert
 from ragnb.errors import InputError
 from ragnb.records import CONDITION, column_names, require_columns
-from ragnb.scoring.columns import FOREIGN, numbers, signatures
+from ragnb.scoring.columns import FOREIGN, conversations, numbers, signatures
 from ragnb.scoring.procedures import PROCEDURES, Pairs, choose
 from ragnb.stats.multiplicity import ADJUSTED, CORRECTIONS, adjusted_columns
 
@@ -70,8 +70,10 @@ def compare(
         columns of conditions (noise rate, language, ...) that vary within a system. ``by=[]`` pools
         them: an item is then a question under one condition.
     cluster
-        Column whose values are the independent units. If a cell contains a question several times
-        (pooled conditions, repeats), the questions are the clusters by default.
+        Column whose values are the independent units. By default, these are the conversations
+        (``conversation_id``) if one of them has several turns, or else the questions if a cell
+        contains a question several times (pooled conditions, repeats). ``cluster="example_id"``
+        treats the turns of a conversation as independent.
     family
         Columns within which p-values are corrected together. By default all rows of the result are
         one family, and so they are with ``[]``. ``["metric"]`` makes one family per metric.
@@ -127,6 +129,8 @@ def compare(
     Source: Miller (2024), arXiv 2411.00640, on paired and clustered comparison of models. The
     sources of the tests are in `ragnb.stats`.
     """
+    require_columns(scores, _READ, "compare")
+    cluster = cluster or conversations(scores)
     named = [*(by or ()), *column_names(cluster)]
     require_columns(scores, [*_READ, *named], "compare")
     if overlap := {"system", "metric", "example_id"} & set(by or ()):

@@ -37,7 +37,7 @@ TEXT = pd.Series(["text"]).dtype
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Suggest the most similar known name; if there is none, list all known names.
+    """Suggest the most similar known name, or else say where the names are listed.
 
     >>> suggestion("answer.f2", ["answer.f1", "rgb.accuracy"])
     "did you mean 'answer.f1'?"
@@ -46,7 +46,9 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     """
     same = [each for each in known if each.partition(".")[2] == name]
     near = same or get_close_matches(name, list(known), n=1)
-    return f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(known)}"
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return "ragnb.definitions() lists all names (ragnb metrics on the command line)"
 
 
 def as_metrics(given: str | Metric | Sequence[str | Metric]) -> list[Metric]:
@@ -127,7 +129,8 @@ def score(
             f"{', '.join(unknown)}: not an option of these metrics, whose options are "
             f"{', '.join(known) or 'none'}"
         )
-    read = {*MARKS, *(column for metric in chosen for column in metric.columns.values())}
+    columns = [column for metric in chosen for column in metric.columns.values()]
+    read = {*MARKS, *columns, *(f"{column}_judge" for column in columns)}
     if not isinstance(responses, pd.DataFrame) and hasattr(responses, "columns"):
         scoring = partial(score, metrics=chosen, explain=explain, **options)
         return by_partition(responses, scoring, read)
@@ -246,6 +249,9 @@ def _signatures(responses: pd.DataFrame, metric: Metric, options: Mapping[str, A
     verdicts = [name for name in metric.columns if metric.columns[name].startswith("judged_")]
     if any(metric.needs(name, options) or "judge" in options.values() for name in verdicts):
         marks["judge"] = "judge_signature"
+    for column in read:
+        if f"{column}_judge" in responses:  # a judge, and not a person, labelled the parts
+            marks["judge"] = f"{column}_judge"
     nothing = [None] * len(responses)
     cells = {
         mark: [present(cell) for cell in responses.get(column, nothing)]

@@ -12,7 +12,7 @@ from ragnb.arguments import Floats, accepts
 from ragnb.errors import InputError
 from ragnb.records import CONDITION, column_names, count_reasons, require_columns
 from ragnb.results import Interval
-from ragnb.scoring.columns import numbers, record_of, signatures
+from ragnb.scoring.columns import conversations, numbers, record_of, signatures
 from ragnb.stats.intervals import RATE_METHODS, bca_interval, mean_interval, rate_interval
 
 MEANS: dict[str, Callable[..., Interval]] = {"t": mean_interval, "bca": bca_interval}
@@ -38,8 +38,10 @@ def summarize(
         frame has.
     cluster
         Column whose values are the independent units, such as the question that several languages,
-        noise rates or repeats share. Intervals are then cluster-robust. Without it responses count
-        as independent, so a cell must contain one response per question.
+        noise rates or repeats share. Intervals are then cluster-robust. By default, a cell must
+        contain one response per question, and responses count as independent, except that the turns
+        of one conversation (``conversation_id``) are a cluster. ``cluster="example_id"`` treats them
+        as independent.
     interval
         ``"auto"``: Wilson for metrics whose only values are 0 and 1, t otherwise. Or one by name:
         ``"wilson"``, ``"clopper-pearson"``, ``"jeffreys"``, ``"wald"`` for rates; ``"t"``,
@@ -76,6 +78,7 @@ def summarize(
         require_columns(scores, (), "summarize without cluster=", unique=[*keys, "example_id"])
     if scores.empty:
         raise InputError("summarize needs at least one row of scores, got an empty frame")
+    cluster = cluster or conversations(scores)
     scores = scores.reset_index(drop=True).assign(value=numbers(scores, "value", "summarize"))
     rows = [
         dict(zip(keys, cell, strict=True))

@@ -193,7 +193,7 @@ def graded_sums(codes: Integers, n_grades: int, clusters: Integers | None = None
     pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(n_grades)
     coincidences = np.where(raters > 1, pairs / np.maximum(raters - 1, 1), 0.0)
     confusions = chosen[:, 0, :, None] * chosen[:, 1, None, :]
-    sums = np.stack([coincidences, confusions], axis=1).reshape(len(codes), -1)
+    sums = np.stack([coincidences, confusions], axis=1).reshape(len(codes), 2 * n_grades**2)
     if clusters is None:
         return sums
     units = np.unique(clusters, return_inverse=True)[1]

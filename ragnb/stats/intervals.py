@@ -262,6 +262,13 @@ def jackknife_interval(
     n, whole = len(sums), sums.sum(axis=0)
     estimate = float(statistic(whole)) if n else nan
     left_out = np.asarray(statistic(whole - sums), dtype=np.float64) if n > 1 else sums
+    return left_out_interval(estimate, left_out, n, bounds, confidence_level)
+
+
+def left_out_interval(
+    estimate: float, left_out: Floats, n: int, bounds: tuple[float, float], confidence_level: float
+) -> Interval:
+    """Jackknife t interval from the values of a statistic without each of n units."""
     pseudo = n * estimate - (n - 1) * left_out
     problem = (
         f"needs 2 units, got {n}" if n < 2

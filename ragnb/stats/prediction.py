@@ -29,6 +29,7 @@ from ragnb.results import (
 from ragnb.stats.intervals import (
     bca_interval,
     jackknife_interval,
+    left_out_interval,
     mean_interval,
     rate_interval,
     spread_problem,
@@ -468,3 +469,86 @@ def _bins(probabilities: Floats, n_bins: int) -> tuple[Floats, Integers]:
     """Edges of the bins, and the bin of each probability."""
     edges = np.linspace(0, 1, n_bins + 1)
     return edges, np.clip(np.searchsorted(edges, probabilities, "right") - 1, 0, n_bins - 1)
+
+
+# ---- selective prediction ------------------------------------------------------------------------
+
+
+@accepts(errors="labels", confidence="scores")
+def selective_risks(errors: Booleans, confidence: Floats) -> Floats:
+    """Error rate among the m most confident items, for m = 1, ..., n: the risk-coverage curve.
+
+    The coverage is m / n. Lower risks are better. Among items with equal confidence, the result is
+    the mean over all their orders.
+
+    Parameters
+    ----------
+    errors : array_like of shape (n,)
+        1 if the prediction is wrong, 0 if it is correct.
+    confidence : array_like of shape (n,)
+        Confidence in each prediction, on any scale.
+
+    References
+    ----------
+    .. [1] El-Yaniv, R. & Wiener, Y. (2010). On the foundations of noise-free selective
+       classification. JMLR 11, 1605-1641.
+
+    Examples
+    --------
+    >>> selective_risks([0, 1, 0, 1], [0.9, 0.6, 0.6, 0.1]).round(3).tolist()
+    [0.0, 0.25, 0.333, 0.5]
+    """
+    _, tie, size = np.unique(-confidence, return_inverse=True, return_counts=True)
+    return _risks(np.bincount(tie, errors), size)
+
+
+def _risks(errors: Floats | Integers, size: Integers) -> Floats:
+    """Expected risks from the errors and the size of each group of items with equal confidence."""
+    kept = size > 0
+    expected = np.repeat(errors[kept] / size[kept], size[kept])
+    return np.cumsum(expected) / np.arange(1, expected.size + 1)
+
+
+@accepts(errors="labels", confidence="scores", clusters="clusters", confidence_level="level")
+def aurc(
+    errors: Booleans,
+    confidence: Floats,
+    clusters: Integers | None = None,
+    *,
+    minus_random: bool = False,
+    confidence_level: float = 0.95,
+) -> Interval:
+    """Area under the risk-coverage curve, with a jackknife interval over items or clusters.
+
+    The area is the mean of `selective_risks`; lower is better. It is meaningful only next to its
+    *control*, a random order of the same items, whose expected area is their error rate. With
+    `minus_random`, the result is the area minus the error rate. It is negative if the confidence
+    ranks the predictions better than a random order, and 0 if the confidence is constant. The value
+    is NaN without items. The computation takes a time proportional to the square of the number of
+    items.
+
+    References
+    ----------
+    .. [1] Geifman, Y., Uziel, G. & El-Yaniv, R. (2019). Bias-reduced uncertainty estimation for
+       deep neural classifiers. ICLR.
+
+    Examples
+    --------
+    >>> area = aurc([0, 1, 0, 1], [0.9, 0.6, 0.6, 0.1])
+    >>> round(area.estimate, 4)  # (0 + 1/4 + 1/3 + 1/2) / 4
+    0.2708
+    """
+    units = np.arange(errors.size) if clusters is None else clusters
+    n = np.unique(units).size
+    _, tie, size = np.unique(-confidence, return_inverse=True, return_counts=True)
+
+    def area(left_out: Integers) -> float:
+        wrong = np.bincount(np.delete(tie, left_out), np.delete(errors, left_out), size.size)
+        risks = _risks(wrong, size - np.bincount(tie[left_out], minlength=size.size))
+        return float(risks.mean() - risks[-1] * minus_random) if risks.size else nan
+
+    of_unit = np.split(np.argsort(units, kind="stable"), np.cumsum(np.bincount(units))[:-1])
+    left_out = np.array([area(places) for places in of_unit])
+    bounds = (-1.0 if minus_random else 0.0, 1.0)
+    everything = area(np.array([], dtype=int))
+    return left_out_interval(everything, left_out, n, bounds, confidence_level)

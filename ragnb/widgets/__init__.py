@@ -2,19 +2,8 @@
 
 from ragnb.widgets.annotator import Annotator
 from ragnb.widgets.browser import Interactive
-from ragnb.widgets.judge import JudgeView
-from ragnb.widgets.language import LanguageView
-from ragnb.widgets.rgb import RgbView
-from ragnb.widgets.trace import TraceView
+from ragnb.widgets.card import Card
+from ragnb.widgets.handout import export_annotator
 from ragnb.widgets.view import FrameView, view
 
-__all__ = [
-    "Annotator",
-    "FrameView",
-    "Interactive",
-    "JudgeView",
-    "LanguageView",
-    "RgbView",
-    "TraceView",
-    "view",
-]
+__all__ = ["Annotator", "Card", "FrameView", "Interactive", "export_annotator", "view"]

@@ -3,7 +3,6 @@
 from typing import Any
 
 from ragnb.annotation.items import Item
-from ragnb.annotation.labels import trace_warnings
 from ragnb.annotation.log import nested, places
 from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import Field, Option, Task
@@ -26,12 +25,16 @@ def task_of(task: Task) -> dict[str, Any]:
         }
         for field in task.fields
     ]
-    return {"name": spelled(task.name), "guideline": spelled(task.guideline), "fields": fields}
+    return {
+        "name": spelled(task.name),
+        "guideline": spelled(task.guideline),
+        "fields": fields,
+        "unit": task.unit,
+    }
 
 
-def page_of(session: AnnotationSession) -> dict[str, Any]:
-    """Return the item on the screen: its texts, and the places that can be labelled."""
-    item, keys = session.item, session.item.keys("response")
+def page_of(task: Task, item: Item, number: int) -> dict[str, Any]:
+    """Return an item as the browser draws it: its texts, and the places that can be labelled."""
     parts = [
         {
             "name": part.name,
@@ -40,17 +43,18 @@ def page_of(session: AnnotationSession) -> dict[str, Any]:
         }
         for part, heading in zip(item.parts, headings(item), strict=True)
     ]
-    fields = session.task.fields
+    each = any(field.each for field in task.fields)
     return {
-        "number": session.number,
+        "number": number,
+        "history": [[spelled(role), spelled(text)] for role, text in item.history],
         "question": spelled(item.question),
         "references": [spelled(text) for text in item.references],
         "parts": parts,
-        "keyed": keyed_parts(session.task),
-        "each": keys if any(field.each for field in fields) else [],
-        "places": [list(place) for place in places(session.task, keys)],
+        "keyed": keyed_parts(task),
+        "each": item.keys(task.unit) if each else [],
+        "places": [list(place) for place in places(task, item.sentences)],
         "options": {
-            field.name: _options(options_of(field, item)) for field in fields if item.order
+            field.name: _options(options_of(field, item)) for field in task.fields if item.order
         },
     }
 
@@ -66,7 +70,6 @@ def state_of(session: AnnotationSession) -> dict[str, Any]:
         "suggested_by": spelled(session.suggested_by) if suggestion else "",
         "others": [{"name": spelled(name), "values": nested(votes[name])} for name in votes],
         "missing": [list(place) for place in session.missing()],
-        "warnings": trace_warnings(labels.values, item) if session.task.name == "trace" else [],
         "status": session.statuses[session.number],
         "flag": labels.flag,
         "note": labels.note,
@@ -80,9 +83,13 @@ def state_of(session: AnnotationSession) -> dict[str, Any]:
 def entry_of(session: AnnotationSession, number: int) -> list[Any]:
     """Return one line of the list of items: title, status, flag."""
     item = session.items[number]
+    return [title_of(item), session.statuses[number], session.state.of(item.id).flag]
+
+
+def title_of(item: Item) -> str:
+    """Return the first text of an item, for the list of items."""
     texts = [item.question, *(text for part in item.parts for _, text in part.sentences)]
-    title = next(filter(None, texts), "")
-    return [spelled(title)[:160], session.statuses[number], session.state.of(item.id).flag]
+    return spelled(next(filter(None, texts), ""))[:160]
 
 
 def headings(item: Item) -> list[str]:
@@ -93,9 +100,10 @@ def headings(item: Item) -> list[str]:
 
 def keyed_parts(task: Task) -> list[str]:
     """Return the parts whose sentences are shown with their keys."""
-    fields = [field for field in task.fields if field.kind == "sentences"]
-    shown = {"response", *(field.of for field in fields)} if fields else set()
-    return sorted(shown) if "documents" in shown or any(field.each for field in task.fields) else []
+    chosen = {field.of for field in task.fields if field.kind == "sentences"} - {"words"}
+    each = {task.unit for field in task.fields if field.each}
+    response = {"response"} if chosen else set()
+    return sorted(chosen | each | response) if "documents" in chosen or each else []
 
 
 def options_of(field: Field, item: Item) -> tuple[Option, ...]:
@@ -108,7 +116,14 @@ def options_of(field: Field, item: Item) -> tuple[Option, ...]:
 
 
 def _options(options: tuple[Option, ...]) -> list[dict[str, Any]]:
-    return [{"value": one.value, "label": spelled(one.label or str(one.value))} for one in options]
+    return [
+        {
+            "value": one.value,
+            "label": spelled(one.label or str(one.value)),
+            "implies": one.implies or {},
+        }
+        for one in options
+    ]
 
 
 # ---- without a kernel ----------------------------------------------------------------------------
@@ -125,7 +140,7 @@ def static_page(session: AnnotationSession) -> Markup:
             for key in keys:
                 letters.setdefault((fields[name].of, key), []).append(letter)
     suggested, rows = session.suggestion(), []
-    for place in places(session.task, item.keys("response")):
+    for place in places(session.task, item.sentences):
         field = fields[place[0]]
         said = "…"
         if place in labels.values:
@@ -148,6 +163,9 @@ def static_page(session: AnnotationSession) -> Markup:
 
 
 def _words(field: Field, item: Item, value: Any) -> str:
+    if field.of == "words":
+        words = (one for part in item.parts if part.name == "words" for one in part.sentences)
+        return "".join(text for key, text in words if key in value) or "∅ none"
     if field.kind == "sentences":
         return " ".join(f"[{key}]" for key in value) or "∅ none"
     names = {option.value: option.label for option in options_of(field, item)}

@@ -100,9 +100,7 @@ class Annotator(anywidget.AnyWidget):
         self.session = examples
         self.session.show()
         self._displayed = -math.inf
-        super().__init__(
-            task=task_of(self.session.task), page=page_of(self.session), jump=self._entries()
-        )
+        super().__init__(task=task_of(self.session.task), page=self._page(), jump=self._entries())
         self.refresh(message=self.session.log.imported)
         self.on_msg(self._receive)
 
@@ -112,7 +110,7 @@ class Annotator(anywidget.AnyWidget):
             self._update_entry(self.session.number)
             with self.hold_sync():  # an item is never shown with the labels of another
                 if self.page["number"] != self.session.number:
-                    self.page = page_of(self.session)
+                    self.page = self._page()
                 news = {"message": message, "failed": failed, "ack": ack}
                 self.state = state_of(self.session) | news
 
@@ -186,6 +184,10 @@ class Annotator(anywidget.AnyWidget):
     def _skip(self) -> str | None:
         self.session.skip()
         return self._next() if self.session.labels.skipped else None
+
+    def _page(self) -> dict[str, Any]:
+        session = self.session
+        return page_of(session.task, session.item, session.number)
 
     def _entries(self) -> list[Any]:
         return [entry_of(self.session, number) for number in range(len(self.session.items))]

@@ -1,27 +1,30 @@
-"""Static pages: the templates, marks inside texts, and the base class of all static viewers.
+"""Templates of the viewers, and marks inside texts.
 
 Templates are in the folder ``templates``. Jinja escapes every value with `ragnb.markup.escape`.
 Line breaks and indentation of a template are not part of the page.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pandas as pd
 import regex
 from jinja2 import Environment, FunctionLoader
 
-from ragnb.errors import InputError
 from ragnb.markup import Markup, characters, escape, join, page, tag
-from ragnb.metrics.references import listed
 from ragnb.metrics.rgb import NO_RESPONSE
-from ragnb.records import is_missing, require_columns
+from ragnb.records import is_missing
 from ragnb.text import join_reasoning, split_reasoning
 
-TEMPLATES = Path(__file__).parent / "templates"
+HERE = Path(__file__).parent
+TEMPLATES = HERE / "templates"
+_LINKS = [f".r-{letter}{n}" for letter in "kc" for n in range(20)]
+_OUTLINED = ",".join(f".ragnb-card:has({link}:hover) {link}" for link in _LINKS)
+CSS = (HERE / "static" / "card.css").read_text("utf-8") + _OUTLINED + "{outline:2px solid #2b8fd0}"
+"""Style of a card. A response and the first 20 passages or claims that it links to light up together."""
+
 MISSING = "–"
 LONG = 600
 """Number of characters beyond which a text is folded."""
@@ -49,17 +52,6 @@ def render(template: str, **values: Any) -> Markup:
     return Markup(_TEMPLATES.get_template(template).render(values))
 
 
-def fields_of(row: Any, needed: Sequence[str], viewer: str) -> dict[str, Any]:
-    """Return the fields of one row, or raise an InputError that names what a viewer needs."""
-    if not isinstance(row, Mapping | pd.Series):
-        raise InputError(
-            f"{viewer} shows one row of a frame, got {type(row).__name__}; pass frame.iloc[0]"
-        )
-    fields = dict(row)
-    require_columns(pd.DataFrame(columns=list(fields)), needed, viewer)
-    return fields
-
-
 def sign(value: Any) -> str:
     """Return the sign of a verdict: ✓ for 1, ✗ for 0, and a dash for anything else.
 
@@ -77,12 +69,15 @@ def reply_of(row: Mapping[str, Any]) -> tuple[str, str]:
     )
 
 
-def reference_parts(row: Mapping[str, Any]) -> list[list[str]]:
-    """Return the parts of the reference answer, each a list of aliases; none without references."""
-    given = row.get("references")
-    if is_missing(given):
-        return []
-    return [[str(alias) for alias in listed(part)] for part in listed(given)]
+def listed(row: Mapping[str, Any], name: str) -> list[Any]:
+    """Return a field of a row as a list; a text is one element, and a missing field is empty.
+
+    >>> listed({"references": "Oslo"}, "references"), listed({}, "references")
+    (['Oslo'], [])
+    """
+    value: Any = row.get(name)
+    given = [] if is_missing(value) else value
+    return [given] if isinstance(given, str) else list(given)
 
 
 def texts_of(cell: Any) -> list[str]:
@@ -98,14 +93,14 @@ def texts_of(cell: Any) -> list[str]:
 
 
 class Sign(NamedTuple):
-    """How one kind of span is marked: its element, the superscript behind it, and a tint."""
+    """How one kind of span is marked: its element, the superscript behind it, and its class."""
 
     element: str
-    superscript: str
-    tint: str
+    superscript: str = ""
+    kind: str = ""
 
 
-ANSWER = Sign("mark", "", "#ffe0a3")
+FALSE = Sign("del", "≠")
 
 
 def annotated(text: str, spans: Iterable[tuple[int, int, Sign]]) -> Markup:
@@ -114,8 +109,8 @@ def annotated(text: str, spans: Iterable[tuple[int, int, Sign]]) -> Markup:
     Spans may overlap. The text is then cut, so that the elements never overlap. Spans of the same
     sign that overlap or touch become one.
 
-    >>> answer, false = Sign("mark", "1", "#fff"), Sign("del", "2", "#fff")
-    >>> regex.sub(" style=[^>]*", "", annotated("New York City", [(0, 8, answer), (4, 13, false)]))
+    >>> answer, false = Sign("mark", "1"), Sign("del", "2")
+    >>> annotated("New York City", [(0, 8, answer), (4, 13, false)])
     '<mark>New </mark><del><mark>York</mark></del><sup>1</sup><del> City</del><sup>2</sup>'
     """
     over = [set[Sign]() for _ in range(len(text) + 1)]
@@ -126,20 +121,12 @@ def annotated(text: str, spans: Iterable[tuple[int, int, Sign]]) -> Markup:
     for signs, run in groupby(range(len(text)), key=over.__getitem__):
         places = list(run)
         piece = Markup("".join(shown[places[0] : places[-1] + 1]))
-        for element, tint in {one.element: one.tint for one in sorted(signs)[::-1]}.items():
-            piece = tag(element, piece, style=f"background:{tint};color:#111")
-        ending = " ".join(one.superscript for one in sorted(signs - over[places[-1] + 1]))
-        pieces += [piece, tag("sup", ending, style="line-height:0")] if ending else [piece]
+        for element, name in {one.element: one.kind for one in sorted(signs)[::-1]}.items():
+            piece = tag(element, piece, **{"class": name} if name else {})
+        ended = [one.superscript for one in sorted(signs - over[places[-1] + 1])]
+        ending = " ".join(filter(None, ended))
+        pieces += [piece, tag("sup", ending)] if ending else [piece]
     return join(pieces)
-
-
-def marked(text: str, phrases: Iterable[str]) -> Markup:
-    """Mark all occurrences of some phrases in a text, in any letter case.
-
-    >>> marked("Oslo & oslo", ["oslo"]).count("</mark>")
-    2
-    """
-    return annotated(text, [(*place, ANSWER) for place in occurrences(text, phrases)])
 
 
 def occurrences(text: str, phrases: Iterable[str]) -> list[tuple[int, int]]:
@@ -167,5 +154,6 @@ def _source(name: str) -> str:
 
 _TEMPLATES = Environment(loader=FunctionLoader(_source), autoescape=True, finalize=escape)
 _TEMPLATES.tests["missing"] = is_missing
-_TEMPLATES.filters |= {"sign": sign, "marked": marked, "parts": reference_parts, "texts": texts_of}
+_TEMPLATES.filters |= {"sign": sign, "texts": texts_of}
 _TEMPLATES.globals |= {"LONG": LONG, "NO_RESPONSE": NO_RESPONSE}
+_TEMPLATES.globals["CSS"] = Markup(re.sub(r"/\*.*?\*/|\s*\n\s*", "", CSS))

@@ -1,15 +1,20 @@
 """The rows of a frame as a list that can be searched, filtered and sorted."""
 
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, reduce
+from inspect import getdoc
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+from pyarrow.compute import match_substring
 
 from ragnb.errors import InputError
 from ragnb.markup import spelled
-from ragnb.records import PAYLOAD, is_missing, require_columns
+from ragnb.metrics.record import METRICS
+from ragnb.records import COLUMNS, CONDITION, PAYLOAD, is_missing, require_columns
 from ragnb.text import fold
 from ragnb.widgets.pages import MISSING
 
@@ -23,9 +28,19 @@ VERDICT = tuple(
 """Columns from which a title takes its sign; the first that exists counts."""
 
 ABOUT = tuple(
-    "system language noise_rate correct_rate task metric annotator status flag example_id".split()
+    "system language noise_rate correct_rate task metric annotator status flag turn answerability "
+    "example_id".split()
 )
 """Columns that distinguish the rows of one question; a title shows those that differ."""
+
+HUMAN_AND_JUDGE = ("label", "human_label", "judged_correct", "judge_verdict")
+"""Columns of verdicts of people and of judges; the combinations of the first two are a filter."""
+
+DIFFER = "verdicts of the systems"
+"""Name of the filter by the verdicts on one question, and of the order by whether they differ."""
+
+MOST_OTHERS, MOST_COMPARED = 5, 4
+"""Largest number of responses next to one, and of systems whose verdicts are a filter."""
 
 TITLE = ("question", "title", "response", "text")
 SIGNS = dict.fromkeys(["True", "1", "1.0", "correct"], "✓") | dict.fromkeys(
@@ -50,12 +65,13 @@ class Rows:
     Raises
     ------
     InputError
-        If it is not a DataFrame, or two columns have the same name.
+        If it is not a DataFrame, two columns have the same name, or what changed cannot be found.
     """
 
-    def __init__(self, frame: pd.DataFrame) -> None:
+    def __init__(self, frame: pd.DataFrame, changed: Sequence[str] | None = None) -> None:
         self.frame = _flat(frame)
-        self.choices = _choices(self.frame)
+        self._factorized = _factorized(self.frame)
+        self.choices = _choices(self._factorized)
         numbers = {name: _numbers(self.frame[name]) for name in self.frame}
         self.numbers = {name: values for name, values in numbers.items() if values is not None}
         self.sorts = {
@@ -65,88 +81,172 @@ class Rows:
             for minus in ("", "-")
         }
         named = [name for name in TITLE if name in self.frame]
-        others = [name for name in self.frame if name not in self.choices]
-        texts = [name for name in others if any(isinstance(c, str) for c in self.frame[name][:50])]
+        texts = [name for name in self.frame if name not in {*self.choices, *self.numbers}]
         self._title = next(iter([*named, *texts, *self.frame]), None)
         self._verdict = next((name for name in VERDICT if name in self.frame), None)
         about = [name for name in ABOUT if name in self.frame and self._differs(name)]
         self._about = about or [name for name in self.choices if name != self._title][:3]
+        self._in_titles = {self._title, self._verdict, *self._about} - {None}
         self.sign_meaning = f"✓ ✗ = {spelled(self._verdict)}" if self._verdict else ""
+        fractions = self.frame.select_dtypes("floating").columns
+        known = {*ABOUT, *CONDITION, *VERDICT, "effective_noise_rate"} - {"value"}
+        self._scores = [name for name in fractions if name not in known and self._differs(name)]
+        self.within = np.ones(len(self.frame), dtype=bool)
+        if self._questions is not None and self._verdict is not None:
+            self._compare_systems(self._questions, changed)
+        elif changed:
+            raise InputError(
+                "view of what changed needs the columns example_id, system and a verdict "
+                f"({', '.join(VERDICT[:4])}, …), and several systems"
+            )
+        if len(both := [name for name in HUMAN_AND_JUDGE if name in self.frame]) > 1:
+            self.choices[" / ".join(both)] = _patterns(
+                self.frame[both[:2]].apply(lambda column: column.map(str).map(SIGNS))
+            )
 
     def row(self, place: int) -> dict[str, Any]:
         """Return a row as a mapping, with lists instead of arrays."""
-        return {name: listed(self.frame[name].iloc[place]) for name in self.frame}
+        return {name: plain(self.frame[name].iloc[place]) for name in self.frame}
 
     def _differs(self, name: Any) -> bool:
         """Return whether a column has different values, as a title shows them."""
-        texts = map(short, self.frame[name].array)
-        first = next(texts, "")
-        return name in self.choices or any(text != first for text in texts)
+        _, values = self._factorized.get(name, ([], []))
+        return any(short(value) != short(values[0]) for value in values)
 
     # ---- search, filters, sort -------------------------------------------------------------------
 
     def found(self, search: str, filters: Mapping[Any, int], sort: str) -> np.ndarray:
         """Return the sorted positions of the rows with all words of a search that pass all filters."""
-        passing = np.ones(len(self.frame), dtype=bool)
+        passing = self.within.copy()
         for name, code in filters.items():
             passing &= self.choices[name].codes == code
         order = np.arange(len(self.frame))
         if sort:
             name, down = self.sorts[sort]
-            keys = self.numbers[name]
-            order = keys.sort_values(ascending=not down, kind="stable").index.to_numpy()
+            ordered = self.numbers[name].sort_values(ascending=not down, kind="stable")
+            order = ordered.index.to_numpy()
         places = order[passing[order]]
         for word in fold(search).split():
-            places = np.array([place for place in places if word in self.texts[place]], dtype=int)
+            texts, numbers, rows = self.texts
+            has_word = match_substring(texts, word.encode("utf-8", "surrogatepass")).to_numpy(False)
+            passing[:] = False
+            passing[rows[has_word[numbers]]] = True
+            places = places[passing[places]]
         return places
 
     @cached_property
-    def texts(self) -> list[str]:
-        """All texts of each row, folded for a search; a text that many rows share is folded once."""
-        known: dict[str, str] = {}
-        rows: list[dict[str, None]] = [{} for _ in range(len(self.frame))]
-        for column in self.frame.select_dtypes(
+    def texts(self) -> tuple[pa.Array, np.ndarray, np.ndarray]:
+        """The distinct texts, folded for a search, and number and row of all their occurrences."""
+        known: dict[str, int] = {}
+        rows, numbers = array("q"), array("q")
+        for _, column in self.frame.select_dtypes(
             exclude=["number", "datetime", "datetimetz"]
         ).items():
-            for texts, cell in zip(rows, column[1], strict=True):
-                texts.update(dict.fromkeys(texts_in(cell)))
-        for texts in rows:
-            known.update((text, fold(text)) for text in texts if text not in known)
-        return ["\n".join(known[text] for text in texts) for texts in rows]
+            for row, cell in enumerate(column.to_numpy(dtype=object)):
+                for text in (cell,) if isinstance(cell, str) else texts_in(cell):
+                    numbers.append(known.setdefault(text, len(known)))
+                    rows.append(row)
+        folded = (fold(text).encode("utf-8", "surrogatepass") for text in known)
+        return pa.array(folded, pa.large_binary()), np.asarray(numbers), np.asarray(rows)
+
+    # ---- scores, and other systems ---------------------------------------------------------------
+
+    def scores(self, place: int) -> list[dict[str, Any]]:
+        """Return the scores of a row: name, value, meaning, the bars of a histogram, and a note.
+
+        The column ``value`` of long frames has values of several metrics; those of one are counted.
+        """
+        found = []
+        for name in self._scores:
+            values, value, metric = self.numbers[name], self.numbers[name][place], name
+            if not np.isfinite(value):
+                continue
+            if name == "value" and "metric" in self.frame:
+                metric = self.frame["metric"][place]
+                values = values[self.frame["metric"] == metric]
+            values = values[np.isfinite(values)]
+            counts, edges = np.histogram(values, bins=12)
+            here = min(int(np.searchsorted(edges, value, "right")), len(counts)) - 1
+            heights = np.ceil(100 * counts / counts.max()).astype(int).tolist()
+            evidence = self.frame.get(f"{name}: evidence")
+            found.append(
+                {
+                    "name": spelled(name).replace("_", " "),
+                    "value": f"{value:.3g}",
+                    "meaning": _meaning(metric),
+                    "bars": [(height, bar == here) for bar, height in enumerate(heights)],
+                    "note": f"above {(values < value).mean():.0%}"
+                    if evidence is None
+                    else evidence[place],
+                }
+            )
+        return found
+
+    def others(self, place: int) -> list[tuple[str, dict[str, Any]]]:
+        """Return the responses of other systems to the same question, each with its system."""
+        if self._questions is None:
+            return []
+        same = self.frame[self._questions == self._questions[place]].drop_duplicates("system")
+        others = same.index[same["system"] != self.frame["system"][place]]
+        return [(short(self.frame["system"][n]), self.row(n)) for n in others[:MOST_OTHERS]]
+
+    @cached_property
+    def _questions(self) -> np.ndarray | None:
+        """Number of the question and condition of each row; None if none has several responses."""
+        keys = [name for name in ("example_id", "question_id", "question") if name in self.frame]
+        if not keys or "system" not in self.frame or not self._differs("system"):
+            return None
+        keys = [keys[0], *({*self._about} & {*self.choices} - {"system", keys[0]})]
+        numbers = self.frame.groupby(keys, dropna=False, sort=False).ngroup().to_numpy()
+        return numbers if numbers.max() + 1 < len(numbers) else None
+
+    def _compare_systems(self, questions: np.ndarray, changed: Sequence[str] | None) -> None:
+        """Add a filter and an order by the verdicts that the systems got for the same question."""
+        marks = self.frame[self._verdict].map(str).map(SIGNS)
+        codes, values = self._factorized["system"]
+        names = [short(value) for value in values]
+        systems = np.array(names, dtype=object)[codes]
+        verdicts = pd.DataFrame({"at": questions, "system": systems, "sign": marks})
+        table = verdicts.groupby(["at", "system"], sort=True)["sign"].first().unstack("system")
+        table = table.reindex(columns=names)
+        differ = (table.isin(["✓"]).any(axis=1) & table.isin(["✗"]).any(axis=1)).astype(float)
+        if changed:
+            first, second = map(short, changed)
+            if {first, second} - {*table}:
+                raise InputError(
+                    f"changed must be two of the systems {', '.join(table)}, got {changed!r}"
+                )
+            known = table[[first, second]].dropna()
+            moved = known.index[known[first] != known[second]]
+            self.within &= np.isin(questions, moved) & (systems == first)
+        self.numbers[DIFFER] = differ.loc[questions].reset_index(drop=True)
+        self.sorts[f"-{DIFFER}"] = (DIFFER, True)
+        if len(table.columns) <= MOST_COMPARED:
+            self.choices[DIFFER] = _patterns(table.loc[questions])
 
     # ---- titles ----------------------------------------------------------------------------------
 
     def title(self, place: int) -> tuple[str, str, list[str]]:
         """Return a row's line in the list: its sign, its text, and what distinguishes it."""
-        text = short(self._cells[self._title][place]) if self._title is not None else ""
-        about = [_named(name, self._cells[name][place]) for name in self._about]
-        verdict = self._cells[self._verdict][place] if self._verdict is not None else ""
+        cell = {name: self.frame[name].iloc[place] for name in self._in_titles}
+        text = short(cell[self._title]) if self._title is not None else ""
+        about = [_named(name, cell[name]) for name in self._about]
+        verdict = cell.get(self._verdict, "")
         sign = MISSING if is_missing(verdict) else SIGNS.get(str(verdict), "")
         return sign, text or f"row {place + 1}", [one for one in about if one]
-
-    @cached_property
-    def _cells(self) -> dict[Any, np.ndarray]:
-        """Columns that appear in titles, as arrays for fast access."""
-        names = {self._verdict, self._title, *self._about} - {None}
-        return {name: self.frame[name].to_numpy(dtype=object) for name in names}
 
 
 # ---- cells ---------------------------------------------------------------------------------------
 
 
-def listed(cell: Any) -> Any:
-    """Convert the arrays in a cell to lists, at any depth, and NumPy's numbers to Python's.
+def plain(cell: Any) -> Any:
+    """Convert arrays to lists, at any depth of lists, and NumPy's numbers to Python's.
 
-    >>> listed(np.array([np.array(["a"], dtype=object), None], dtype=object))
+    >>> plain(np.array([np.array(["a"], dtype=object), None], dtype=object))
     [['a'], None]
     """
-    if isinstance(cell, np.ndarray | np.generic):
-        cell = cell.tolist()
-    if isinstance(cell, list | tuple):
-        return [listed(inner) for inner in cell]
-    if isinstance(cell, Mapping):
-        return {name: listed(inner) for name, inner in cell.items()}
-    return cell
+    given = cell.tolist() if isinstance(cell, np.ndarray | np.generic) else cell
+    return [plain(inner) for inner in given] if isinstance(given, list) else given
 
 
 def texts_in(cell: Any) -> Iterator[str]:
@@ -205,14 +305,9 @@ def _flat(frame: Any) -> pd.DataFrame:
     return flat
 
 
-def _choices(frame: pd.DataFrame) -> dict[Any, Choices]:
-    """Return the columns by which rows can be filtered: those with few, short, single values.
-
-    Of several columns that divide the rows alike, only the first is kept, unless its values are
-    numbers.
-    """
-    found: dict[Any, Choices] = {}
-    seen = set()
+def _factorized(frame: pd.DataFrame) -> dict[Any, tuple[np.ndarray, list[Any]]]:
+    """Return the codes and the distinct values of each column, except those of long texts and lists."""
+    found = {}
     for name in frame:
         if name in PAYLOAD and name != "reason":
             continue
@@ -220,10 +315,25 @@ def _choices(frame: pd.DataFrame) -> dict[Any, Choices]:
             codes, values = pd.factorize(frame[name])
         except (TypeError, NotImplementedError):  # lists and mappings, also those of Arrow
             continue
-        kept = [*map(listed, values), *([None] if (codes == -1).any() else [])]
+        found[name] = codes, [*values, *([None] if (codes == -1).any() else [])]
+    return found
+
+
+def _choices(factorized: Mapping[Any, tuple[np.ndarray, list[Any]]]) -> dict[Any, Choices]:
+    """Return the columns by which rows can be filtered: those with few, short, single values.
+
+    Columns that distinguish the rows of one question come first. Of several columns that divide the
+    rows alike, only the first is kept, unless its values are numbers.
+    """
+    found: dict[Any, Choices] = {}
+    seen = set()
+    for name in sorted(factorized, key=lambda name: name not in ABOUT):
+        codes, values = factorized[name]
+        if not 2 <= len(values) <= min(30, max(3, len(codes) // 2)):
+            continue
+        kept = pd.Series(values, dtype=object).tolist()
         measured = [one for one in kept if isinstance(one, float) and one != round(one, 2)]
-        longest = max((len(str(one)) for one in kept), default=0)
-        if not 2 <= len(kept) <= min(30, max(3, len(frame) // 2)) or measured or longest > 60:
+        if measured or max(len(str(one)) for one in kept) > 60:
             continue
         division = pd.factorize(codes)[0].tobytes()
         if division not in seen or not any(isinstance(value, str) for value in kept):
@@ -232,6 +342,22 @@ def _choices(frame: pd.DataFrame) -> dict[Any, Choices]:
             found[name] = Choices([kept[k] for k in order], names, np.argsort(order)[codes])
         seen.add(division)
     return found
+
+
+def _patterns(signs: pd.DataFrame) -> Choices:
+    """Return the combinations of signs in several columns, such as ``plain ✓ · rag ✗``."""
+    texts = [f"{short(name)} " + signs[name].astype(object).fillna(MISSING) for name in signs]
+    codes, names = pd.factorize(reduce(lambda one, other: one + " · " + other, texts), sort=True)
+    return Choices(list(names), list(names), codes)
+
+
+def _meaning(name: Any) -> str:
+    """Return the definition of a score in one sentence, if it is known."""
+    if name not in METRICS:
+        return COLUMNS.get(name, "")
+    metric = METRICS[name]
+    better = "higher" if metric.higher_is_better else "lower"
+    return f"{str(getdoc(metric.function)).splitlines()[0]} Better if {better}. {metric.source}"
 
 
 def _choice_key(value: Any) -> tuple[bool, bool, float, str]:
@@ -244,6 +370,5 @@ def _numbers(column: pd.Series) -> pd.Series | None:
     """Return a column of numbers as floats, nan where one is missing; None for any other column."""
     kind = pd.api.types.infer_dtype(column, skipna=True)
     numeric = ("integer", "floating", "mixed-integer-float", "boolean", "decimal")
-    if kind not in numeric or column.isna().all():
-        return None
-    return column.astype(object).where(column.notna(), np.nan).astype(float)
+    known = kind in numeric and column.notna().any()
+    return column.astype(object).where(column.notna(), np.nan).astype(float) if known else None

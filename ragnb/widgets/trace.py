@@ -1,23 +1,20 @@
 """TRACe of one response: the relevant, used and supporting sentences, and the scores."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
-import pandas as pd
-
-from ragnb.errors import InputError
 from ragnb.metrics.trace import GUIDE_SENTENCES, LENGTHS, trace_scores
 from ragnb.metrics.trace_labels import (
     SPECIAL_KEYS,
     as_flag,
     as_keys,
-    listed,
     sentence_pairs,
     unsupported_sentences,
 )
 from ragnb.records import present
-from ragnb.widgets.pages import Page, fields_of
+from ragnb.widgets.pages import listed
 
 NEEDED = ("question", "documents_sentences", "response_sentences")
 FOLD = 4
@@ -44,237 +41,136 @@ FORMULAS = {
         "consistency": "1 − RMSE to ideal",
     },
 }
+SETS = {"R": "only relevant", "RU": "relevant and used", "U": "only used", "": "neither"}
+"""Labels of a context sentence -> name of the set that it is in."""
 
 
-class TraceView(Page):
-    """One labelled response: relevant and used sentences of the context, support, and TRACe scores.
+def trace_section(
+    row: Mapping[str, Any], *, variant: str = "ragbench", length: str = "sentence"
+) -> dict[str, Any]:
+    """Return the sentences of a labelled response with their labels, and its TRACe scores.
 
-    Relevant sentences are in ``<mark>`` with a superscript R, utilized ones in bold with U.
-    Documents without such sentences are folded, and so are long runs of other sentences.
-
-    Parameters
-    ----------
-    record
-        A row of `ragnb.load_ragbench`, or a mapping with its fields ``question,
-        documents_sentences, response_sentences`` and any of the labels, see
-        `ragnb.metrics.trace.trace_scores`.
-    other
-        A second record of the same sentences, with the labels of another judge or a person. Then ¹
-        and ² show whose each R, U, verdict and number is, and ≠ marks sentences that are labelled
-        differently.
-    variant, length
-        Definition of the scores, see `ragnb.metrics.trace.relevance`.
-    names
-        Names of the two sets of labels.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, a field has another shape, an option is unknown, or the sentences of
-        `other` differ.
+    Fields that are missing count as empty lists here; the scores report them as issues.
     """
+    scores = trace_scores(row, variant=variant, length=length)
+    documents = [sentence_pairs([one]) for one in listed(row, "documents_sentences")]
+    context = [pair for document in documents for pair in document]
+    keys = {
+        "R": listed(row, "all_relevant_sentence_keys"),
+        "U": listed(row, "all_utilized_sentence_keys"),
+    }
+    support = listed(row, "sentence_support_information")
+    response = sentence_pairs([listed(row, "response_sentences")])
+    guide = variant == "guide"
+    given = None if guide else present(row.get("unsupported_response_sentence_keys"))
+    against = unsupported_sentences(support, given, variant=variant)
+    unsupported = against if guide else list(dict.fromkeys(against))
+    texts = dict(context)
+    statements = [
+        _statement(f"r-k{number}", key, text, support, unsupported, texts)
+        for number, (key, text) in enumerate(response)
+    ]
 
-    def __init__(
-        self,
-        record: Mapping[str, Any] | pd.Series,
-        *,
-        other: Mapping[str, Any] | pd.Series | None = None,
-        variant: str = "ragbench",
-        length: str = "sentence",
-        names: Sequence[str] = ("labels", "other"),
-    ) -> None:
-        given = {"": record} if other is None else {"¹": record, "²": other}
-        sets = [
-            LabelSet(fields_of(one, NEEDED, "TraceView"), name, sign, variant, length)
-            for name, (sign, one) in zip(names, given.items(), strict=False)
-        ]
-        first, last = sets[0], sets[-1]
-        for what in ("documents", "response"):
-            if getattr(last, what) != getattr(first, what):
-                raise InputError(
-                    f"two sets of labels need the same sentences of the {what}, got others; "
-                    "compare labels of one response"
-                )
-        context = [_sentence(*pair, sets) for pair in first.context]
-        response = [_statement(*pair, sets) for pair in first.response]
-        question = first.record["question"]
-        super().__init__(
-            f"TraceView({question!r}, {len(context)} context sentences, "
-            f"{len(response)} of the response)",
-            "trace.html",
-            record=first.record,
-            sets=sets,
-            context=context,
-            documents=[_document(n, one, sets) for n, one in enumerate(first.documents)],
-            response=response,
-            formulas=FORMULAS[variant],
-            length=length,
-            variant=variant,
-            special=SPECIAL_KEYS,
+    def sentence(key: str, text: str) -> dict[str, Any]:
+        return {
+            "key": key,
+            "text": text,
+            "letters": "".join(letter for letter in "RU" if key in keys[letter]),
+            "links": " ".join(one["link"] for one in statements if key in one["supporting"]),
+        }
+
+    shown = [[sentence(*pair) for pair in document] for document in documents]
+    letters = Counter(one["letters"] for document in shown for one in document)
+
+    def size(some: Any) -> int:
+        return sum(
+            LENGTHS[length](texts[key]) if key in texts else int(length == "sentence")
+            for key in some
         )
 
-
-class LabelSet:
-    """The labels of one annotator, and the counts behind the scores that follow from them.
-
-    Fields that are missing count as empty lists here; `scores` reports them as issues.
-
-    Attributes
-    ----------
-    name, sign : str
-        Name of the annotator, and its superscript.
-    scores : TraceScores
-        Scores under the variant and the length.
-    documents, context, response : list
-        Sentences of each document, of all documents, and of the response.
-    keys : dict
-        Relevant (R) and utilized (U) keys as listed, including repeated and unknown ones.
-    unsupported : list of str
-        Keys of unsupported sentences, as listed or derived from the labels of the sentences.
-    numbers : dict
-        Each score as text, and the counts or the sentences behind it.
-    explained : list
-        What the annotator explained, each with the explanation.
-    """
-
-    def __init__(
-        self, record: Mapping[str, Any], name: str, sign: str, variant: str, length: str
-    ) -> None:
-        self.record, self.name, self.sign = record, name, sign
-        self.variant, self.length = variant, length
-        self.scores = trace_scores(record, variant=variant, length=length)
-        self.documents = [sentence_pairs([one]) for one in self._field("documents_sentences")]
-        self.response = sentence_pairs([self._field("response_sentences")])
-        self.keys = {
-            "R": self._field("all_relevant_sentence_keys"),
-            "U": self._field("all_utilized_sentence_keys"),
-        }
-        self.support = self._field("sentence_support_information")
-        listed_keys = present(record.get("unsupported_response_sentence_keys"))
-        self.unsupported = unsupported_sentences(self.support, listed_keys)
-        explained = [("relevance", record.get("relevance_explanation"))]
-        for label in self.support:
-            explained.append((f"[{label.get('response_sentence_key')}]", label.get("explanation")))
-        explained.append(("overall", record.get("overall_supported_explanation")))
-        self.explained = [
-            (f"{what}{sign}", text) for what, text in explained if isinstance(text, str) and text
-        ]
-        self.context = [pair for document in self.documents for pair in document]
-        self._lengths = [LENGTHS[length](text) for _, text in self.context]
-        self._sizes = dict(zip((key for key, _ in self.context), self._lengths, strict=True))
-        self.numbers = self._numbers()
-
-    def _field(self, name: str) -> list[Any]:
-        value = present(self.record.get(name))
-        return [] if value is None else listed(value, name)
-
-    def letters(self, key: str) -> str:
-        """Return the labels of a context sentence: ``"R"``, ``"U"``, ``"RU"`` or ``""``."""
-        return "".join(letter for letter, keys in self.keys.items() if key in keys)
-
-    def said(self, key: str) -> tuple[str, list[tuple[str, ...] | None]]:
-        """Return the verdicts on a response sentence (✓, ✗ or ?) and the supporting keys of each.
-
-        There are several if the label is repeated. The keys are None if they are not given.
-        """
-        own = [one for one in self.support if str(one.get("response_sentence_key")) == key]
-        glyphs = "".join(GLYPHS[as_flag(one.get("fully_supported"))] for one in own)
-        given = [present(one.get("supporting_sentence_keys")) for one in own]
-        return glyphs, [None if keys is None else tuple(as_keys(keys)) for keys in given]
-
-    def shown(self, key: str) -> str:
-        """Return a context key in brackets; a question mark follows a key without a sentence."""
-        return f"[{key}]" if key in self._sizes else f"[{key}]?"
-
-    def parts(self) -> Iterator[tuple[str, int, str]]:
-        """Yield the keys that are only relevant, both, and only utilized: name, number, keys."""
-        relevant, utilized = self.keys.values()
-        known = dict.fromkeys([*self._sizes, *relevant, *utilized])
-        for name, letters in (("only R", "R"), ("R∩U", "RU"), ("only U", "U")):
-            keys = [key for key in known if self.letters(key) == letters]
-            repeats = [max(relevant.count(key), utilized.count(key)) for key in keys]
-            shown = [
-                self.shown(key) + (f"×{n}" if n > 1 else "")
-                for key, n in zip(keys, repeats, strict=True)
-            ]
-            yield name, len(keys), " ".join(shown)
-
-    def _numbers(self) -> dict[str, tuple[str, str]]:
-        guide, (relevant, utilized) = self.variant == "guide", self.keys.values()
-        size, unique = self._size(relevant), dict.fromkeys(relevant)
-        against = list(dict.fromkeys(self.unsupported))
-        if guide:
-            against = unsupported_sentences(self.support, variant="guide")
-        of = len(self.support if guide else self.response)
-        context = sum(self._lengths)
-        behind = {
-            "relevance": f"{size}/{GUIDE_SENTENCES if guide else context}",
-            "utilization": f"{self._size(utilized)}/{size if guide else context}",
-            "completeness": f"{self._size(set(unique) & set(utilized))}/{self._size(unique)}",
-            "adherence": " ".join(f"[{key}]" for key in against),
-            "supported_fraction": f"{max(0, of - len(against))}/{of}",
-        }
-        values = {name: getattr(self.scores, name) for name in FORMULAS[self.variant]}
-        return {
-            name: (
-                f"{value:.0f}" if name == "adherence" else f"{value:.3f}",
-                "" if value != value else behind.get(name, ""),
-            )
-            for name, value in values.items()
-        }
-
-    def _size(self, keys: Any) -> int:
-        return sum(self._sizes.get(key, int(self.length == "sentence")) for key in keys)
-
-
-# ---- what is shown of the sentences --------------------------------------------------------------
-
-
-def _document(
-    number: int, sentences: list[tuple[str, str]], sets: list[LabelSet]
-) -> tuple[str, list[tuple[str, list[Any]]]]:
-    """Return the heading of a document, and its runs of sentences with the title of their fold."""
-    title, runs = f"document {number} · {_counted(sentences)}", []
-    for marked, group in groupby(sentences, key=lambda pair: any(s.letters(pair[0]) for s in sets)):
-        run = list(group)
-        fold = ""
-        if not marked and len(run) >= FOLD:
-            fold = f"[{run[0][0]}] … [{run[-1][0]}] · {_counted(run)}, none relevant or utilized"
-        runs.append((fold, [_sentence(*pair, sets) for pair in run]))
-    if any(s.letters(key) for key, _ in sentences for s in sets):
-        return title, runs
-    plain = [sentence for _, run in runs for sentence in run]
-    return "", [(f"{title}, none relevant or utilized", plain)]
-
-
-def _sentence(key: str, text: str, sets: list[LabelSet]) -> dict[str, Any]:
-    """Return what is shown of a context sentence: its labels, and whose they are."""
-    whose = {letter: "".join(s.sign for s in sets if letter in s.letters(key)) for letter in "RU"}
-    letters = "".join(x for x in "RU" if any(x in s.letters(key) for s in sets))
+    relevant, utilized = size(keys["R"]), size(keys["U"])
+    whole = sum(LENGTHS[length](text) for _, text in context)
+    both = f"{size({*keys['R']} & {*keys['U']})}/{size({*keys['R']})}"
+    n_statements = len(support if guide else response)
+    behind = {
+        "relevance": f"{relevant}/{GUIDE_SENTENCES if guide else whole}",
+        "utilization": f"{utilized}/{relevant if guide else whole}",
+        "completeness": both,
+        "adherence": " ".join(f"[{key}]" for key in unsupported),
+        "supported_fraction": f"{max(0, n_statements - len(unsupported))}/{n_statements}",
+    }
+    values = {name: getattr(scores, name) for name in FORMULAS[variant]}
     return {
-        "key": key,
-        "text": text,
-        "letters": letters,
-        "whose": "".join(letter + whose[letter] for letter in letters),
-        "differs": len({s.letters(key) for s in sets}) > 1,
+        "documents": [_document(n, sentences) for n, sentences in enumerate(shown)],
+        "response": statements,
+        "sets": [(f"r-{one or 'D'}", name, letters[one]) for one, name in SETS.items()],
+        "numbers": [
+            (
+                name.replace("rmse", "RMSE").replace("_", " "),
+                formula,
+                f"{values[name]:.0f}" if name == "adherence" else f"{values[name]:.3f}",
+                "" if values[name] != values[name] else behind.get(name, ""),
+            )
+            for name, formula in FORMULAS[variant].items()
+        ],
+        "issues": scores.issues,
+        "explained": [
+            ("relevance", row.get("relevance_explanation")),
+            *((f"[{one.get('response_sentence_key')}]", one.get("explanation")) for one in support),
+            ("overall", row.get("overall_supported_explanation")),
+        ],
+        "heads": (variant, f"lengths in {length}s"),
     }
 
 
-def _statement(key: str, text: str, sets: list[LabelSet]) -> dict[str, Any]:
-    """Return what is shown of a response sentence: the verdicts, and what they rest on."""
-    said = [(*labels.said(key), key in labels.unsupported) for labels in sets]
-    compared = [
-        (glyphs, [keys and set(keys) for keys in supporting], listed)
-        for glyphs, supporting, listed in said
+def _statement(
+    css: str,
+    key: str,
+    text: str,
+    support: list[Any],
+    unsupported: list[str],
+    texts: Mapping[str, str],
+) -> dict[str, Any]:
+    """Return what is shown of a response sentence: the verdicts, and what they rest on.
+
+    There are several verdicts if the label is repeated. A question mark follows a key without a
+    sentence.
+    """
+    own = [one for one in support if str(one.get("response_sentence_key")) == key]
+    given = [present(one.get("supporting_sentence_keys")) for one in own]
+    keys = [None if each is None else as_keys(each) for each in given]
+    rests = [
+        "no supporting keys given"
+        if each is None
+        else "supported by " + (" ".join(_shown(one, texts) for one in each) or "nothing")
+        for each in keys
     ]
-    differs = compared[0] != compared[-1]
-    verdicts = [glyphs or "?" for glyphs, _, _ in said]
-    rests = [(s.sign, *one[1:]) for s, one in zip(sets, said, strict=True)]
-    if not differs or said[0][1:] == said[-1][1:]:
-        rests = [("", *said[0][1:])]
-    if verdicts[0] != verdicts[-1]:
-        verdicts[0] += f"{sets[0].sign} {verdicts[-1]}{sets[-1].sign}"
-    return {"key": key, "text": text, "differs": differs, "verdict": verdicts[0], "rests": rests}
+    return {
+        "key": key,
+        "text": text,
+        "verdict": "".join(GLYPHS[as_flag(one.get("fully_supported"))] for one in own) or "?",
+        "rests": ", ".join(rests) or "no support information",
+        "unsupported": key in unsupported,
+        "supporting": {one for each in keys for one in each or ()},
+        "link": css,
+    }
+
+
+def _shown(key: str, texts: Mapping[str, str]) -> str:
+    return key if key in SPECIAL_KEYS else f"[{key}]" if key in texts else f"[{key}]?"
+
+
+def _document(number: int, sentences: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the title of a document, and its runs of sentences with the title of their fold."""
+    counts = Counter(one["letters"] for one in sentences if one["letters"])
+    runs = []
+    for letters, group in groupby(sentences, key=lambda one: bool(one["letters"])):
+        run = list(group)
+        folded = not letters and len(run) >= FOLD and len(counts) > 0
+        runs.append((f"{_counted(run)}, neither relevant nor used" if folded else "", run))
+    labels = ", ".join(f"{n} {SETS[letters]}" for letters, n in counts.items())
+    title = " · ".join(filter(None, [f"document {number}", _counted(sentences), labels]))
+    return {"title": title, "runs": runs, "open": bool(counts)}
 
 
 def _counted(sentences: list[Any]) -> str:

@@ -1,7 +1,6 @@
 """A whole frame in a live viewer: a searchable list of rows, and the page of the selected row."""
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,45 +10,26 @@ from anywidget import AnyWidget
 from ipywidgets import HTML, HBox
 
 from ragnb.arguments import accepts
-from ragnb.markup import Markup, tag
-from ragnb.records import require_columns
+from ragnb.markup import Markup, join, tag
 from ragnb.reports.definitions import DefinitionComparison
-from ragnb.widgets import judge, language, rgb, trace
+from ragnb.reports.judge import JudgeReport
 from ragnb.widgets.browser import STATIC, with_static
-from ragnb.widgets.pages import Page, reference_parts, render
+from ragnb.widgets.card import SECTIONS, Card, draw, kinds_of
+from ragnb.widgets.pages import CSS, render
 from ragnb.widgets.rows import Rows, short
 
 AHEAD, SENT_AT_ONCE = 40, 400
 """Number of rows sent around the selected one, and largest number of rows sent at once."""
 
-
-def _judge_page(row: Mapping[str, Any]) -> Page:
-    return Page("", "judge.html", rows=[row], total=None)
-
-
-def _plain_page(row: Mapping[str, Any]) -> Page:
-    """Return a page with question, references and response, above a table of all other columns."""
-    shown = [name for name in ("question", "response") if isinstance(row.get(name), str)]
-    shown += ["references"] if reference_parts(row) else []
-    rest = {name: cell for name, cell in row.items() if name not in shown}
-    return Page("", "plain.html", row=row, rest=rest)
-
-
-KINDS: dict[str, tuple[Callable[..., Page], tuple[str, ...]]] = {
-    "trace": (trace.TraceView, trace.NEEDED),
-    "judge": (_judge_page, judge.NEEDED),
-    "rgb": (rgb.RgbView, rgb.NEEDED),
-    "language": (language.LanguageView, language.NEEDED),
-    "plain": (_plain_page, ()),
-}
-"""Kind -> what makes the page of a row, and the columns that it needs; the first that fits is used."""
+STATIC_SIZE = 40_000
+"""Number of characters of cards after which only titles follow where no kernel runs."""
 
 
 class RowList(AnyWidget):
     """The list next to the page. It draws what Python sends, and reports actions of the user."""
 
     _esm = (STATIC / "rows.js").read_text("utf-8")
-    _css = (STATIC / "rows.css").read_text("utf-8")
+    _css = (STATIC / "rows.css").read_text("utf-8") + CSS
     choices: Any = traitlets.List().tag(sync=True)
     sorts: Any = traitlets.List().tag(sync=True)
     sign_meaning = traitlets.Unicode().tag(sync=True)
@@ -62,47 +42,34 @@ class RowList(AnyWidget):
 
 
 def view(
-    frame: pd.DataFrame | DefinitionComparison, kind: str | None = None, **options: Any
-) -> "FrameView":
-    """Show a whole frame in a live viewer; the parameters are those of `FrameView`.
+    frame: Any, kind: str | None = None, *, changed: Sequence[str] | None = None, **options: Any
+) -> "Card | FrameView":
+    """Show responses: a frame of them in a live viewer, or one row of a frame as a card.
 
-    Of a result of `ragnb.compare_definitions`, the responses are shown on which definitions differ.
-
-    >>> view(pd.DataFrame({"question": ["Who?", "Where?"], "response": ["Ann", "Oslo"]}))
-    FrameView('plain', 2 rows)
-    """
-    if isinstance(frame, DefinitionComparison):
-        frame = frame.differing
-    return FrameView(frame, kind, **options)
-
-
-class FrameView(HBox):
-    """A list of the rows of a frame, next to the page of the selected row.
-
-    The list can be searched, filtered and sorted. A search finds the rows whose texts contain all
-    its words, in any letter case and width, and highlights them on the page. Columns with few
-    values become filters. Keys: ``j`` ``k`` and the arrows for the next and the previous row, Home
-    and End, ``/`` for the search, Escape to leave it. Where no kernel runs, a table of the first
-    rows and the page of the selected row are shown.
+    Of a result of `ragnb.compare_definitions`, the responses are shown on which definitions differ;
+    of `ragnb.judge_report`, those on which a judge and people differ, the worst first.
 
     Parameters
     ----------
     frame
-        Any frame, such as those of `ragnb.load_ragbench` or `ragnb.load_responses`. Named levels
-        of the index count as columns. Levels of column names are joined by ``/``.
+        Any frame, such as those of `ragnb.load_ragbench` or `ragnb.load_responses`, one row of it,
+        or a result of those two functions. Named levels of the index count as columns. Levels of
+        column names are joined by ``/``.
     kind
-        How a row is shown: ``"trace"`` (`TraceView`), ``"judge"`` (`JudgeView`), ``"rgb"``
-        (`RgbView`), ``"language"`` (`LanguageView`) or ``"plain"`` (question, references, response,
-        and a table of all other columns). By default the first of these whose columns exist;
-        ``"language"`` only if there are several languages.
+        The only special section that is shown. By default all are shown whose columns exist:
+        ``"trace"`` (labelled sentences and TRACe scores), ``"judge"`` (a judge and people),
+        ``"rgb"`` (verdicts of the protocols of RGB, with the words that decide them) and
+        ``"language"`` (letters by script and RLC; only if there are several languages or no other
+        section).
+    changed
+        Two systems. Only the responses of the first are shown, to questions on which the verdicts
+        of the two differ, next to those of the second.
     options
-        Options of that viewer: ``variant, length`` of trace, ``protocols`` of rgb,
-        ``threshold, identify`` of language.
-
-    Attributes
-    ----------
-    rows, number, selected
-        The rows that were found, the number of the selected one, and this row.
+        Options of the sections. ``protocols`` of rgb: the protocols of `ragnb.metrics.rgb`.
+        ``variant, length`` of trace: as in `ragnb.metrics.trace.relevance`; ``other, names``: a
+        second row with the labels of another annotator, and the names of the two. ``threshold`` of
+        language: as in `ragnb.metrics.language.response_in_language`; ``identify``: whether to show
+        the language that an identifier assigns.
 
     Raises
     ------
@@ -110,24 +77,59 @@ class FrameView(HBox):
         If two columns have the same name, the kind is unknown, its columns are missing, or an
         option is unknown or has an invalid value.
 
+    >>> view(pd.DataFrame({"question": ["Who?", "Where?"], "response": ["Ann", "Oslo"]}))
+    FrameView(2 rows)
+    >>> view({"question": "Who?", "response": "Ann"})
+    Card('Who?')
+    """
+    if isinstance(frame, DefinitionComparison):
+        frame = frame.differing
+    if isinstance(frame, JudgeReport):
+        frame = frame.worst
+    if isinstance(frame, Mapping | pd.Series):
+        return Card(frame, kind, **options)
+    return FrameView(frame, kind, changed=changed, **options)
+
+
+class FrameView(HBox):
+    """A list of the rows of a frame, next to the card of the selected row.
+
+    The list can be searched, filtered and sorted. A search finds the rows whose texts contain all
+    its words, in any letter case and width, and highlights them on the card. Columns with few
+    values become filters. Responses of other systems to the same question, under the same
+    conditions, are on the card; rows can be sorted by whether their verdicts differ. Keys: ``j``
+    ``k`` and the arrows for the next and the previous row, Home and End, ``/`` for the search,
+    Escape to leave it. Where no kernel runs, the cards of the first rows are shown.
+
+    The parameters are those of `view`.
+
+    Attributes
+    ----------
+    rows, number, selected
+        The rows that were found, the number of the selected one, and this row.
+
     >>> shown = FrameView(pd.DataFrame({"question": ["Who?", "Where?", "Why?"], "hits": [1, 3, 2]}))
     >>> shown.number, shown.selected["question"]
     (1, 'Who?')
     """
 
-    @accepts(kind=tuple(KINDS))
-    def __init__(self, frame: pd.DataFrame, kind: str | None = None, **options: Any) -> None:
-        self._rows, self._frame = Rows(frame), frame
-        self.kind = kind or _kind_of(self._rows.frame)
-        page, needed = KINDS[self.kind]
-        require_columns(self._rows.frame, needed, f"view of kind {self.kind!r}")
-        self._page_of = partial(page, **options)
+    @accepts(kind=tuple(SECTIONS))
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        kind: str | None = None,
+        *,
+        changed: Sequence[str] | None = None,
+        **options: Any,
+    ) -> None:
+        self._rows, self._frame, self._options = Rows(frame, changed), frame, options
+        self.kinds = kinds_of(self._rows.frame, kind)
         if options and len(frame):
-            self._page_of(self._rows.row(0))  # raises now if an option is wrong
+            draw(self._rows.row(0), self.kinds, **options)  # raises now if an option is wrong
         self._places, self._shown = np.arange(0), -1
         choices = self._rows.choices
         self._list = RowList(
-            total=len(frame),
+            total=int(self._rows.within.sum()),
             sign_meaning=self._rows.sign_meaning,
             choices=[{"name": short(name), "values": choices[name].names} for name in choices],
             chosen=[0] * len(choices),
@@ -146,22 +148,29 @@ class FrameView(HBox):
         self.add_class("ragnb-view")
 
     def __repr__(self) -> str:
-        found, total = len(self._places), len(self._frame)
-        rows = f"{total}" if found == total else f"{found} of {total}"
-        return f"FrameView({self.kind!r}, {rows} rows)"
+        found, total = len(self._places), self._list.total
+        part = f"{found} of " if found < total else ""
+        return f"FrameView({part}{total} rows{': ' if self.kinds else ''}{', '.join(self.kinds)})"
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        first = [self._rows.title(place) for place in self._places[:10].tolist()]
+        """Add the cards of some rows, from the selected one, until they are many or long."""
+        first = max(0, self.number - 1)
+        rows, size = [], 0
+        for number, place in enumerate(self._places[first : first + 10].tolist(), first + 1):
+            card = self._drawn(place, whole=False) if size < STATIC_SIZE else ""
+            rows.append((number, *self._rows.title(place), card))
+            size += len(card)
         static = render(
             "view.html",
             line=repr(self),
             number=self.number,
-            titles=first,
-            more=len(self._places) - len(first),
-            page=self._drawn(self._shown, whole=False),
+            rows=rows,
+            more=len(self._places) - first - len(rows),
         )
         bundle = super()._repr_mimebundle_(**options)
-        return with_static(bundle, {"text/plain": repr(self), "text/html": static})
+        return with_static(
+            bundle, {"text/plain": repr(self), "text/html": render("page.html", content=static)}
+        )
 
     @property
     def rows(self) -> pd.DataFrame:
@@ -217,23 +226,20 @@ class FrameView(HBox):
             self._shown = place
 
     def _drawn(self, place: int, *, whole: bool = True) -> Markup:
-        """Return the page of a row, with all its columns below."""
+        """Return the card of a row, with a table of its columns if it is to be whole."""
         if place < 0:
             return tag("p", tag("i", "no row matches" if len(self._frame) else "no rows"))
         row = self._rows.row(place)
+        shown = row if whole or not {"question", "response"} & set(row) else {}
         try:
-            page = self._page_of(row)._repr_html_()
+            return draw(
+                row,
+                self.kinds,
+                scores=self._rows.scores(place),
+                others=self._rows.others(place),
+                rest=shown,
+                **self._options,
+            )
         except Exception as error:  # one odd row must not hide the others
-            problem = f"{type(error).__name__}: {error}"
-            return render("row.html", error=problem, row=row)
-        if self.kind == "plain" or not whole:
-            return page
-        return render("row.html", page=page, row=row)
-
-
-def _kind_of(frame: pd.DataFrame) -> str:
-    """Return the first kind whose columns exist; for a single language, the plain one."""
-    fitting = [name for name, (_, needed) in KINDS.items() if set(needed) <= set(frame)]
-    if fitting[0] == "language" and frame["language"].nunique() < 2:
-        return "plain"
-    return fitting[0]
+            note = tag("p", tag("b", f"this row cannot be shown: {error}"))
+            return join([note, draw({}, [], rest=row)])

@@ -27,7 +27,6 @@ from ragnb.annotation.labels import (
     read_labels,
     read_suggestions,
     trace_values,
-    trace_warnings,
     write_ragbench,
 )
 from ragnb.annotation.log import nested
@@ -278,37 +277,6 @@ def test_support_is_read_as_published_files_have_it(array, supporting, fully, va
         ("relevant", None): ["1a", "0a"], ("overall", None): False,
         **{(name, "a"): value for name, value in values.items()},
     }  # fmt: skip
-
-
-WHOLE = {
-    "relevant": ["0a", "1a"], "utilized": ["0a"], "overall": False,
-    "supporting": {"a": ["0a"], "b": []}, "support": {"a": "full", "b": "none"},
-}  # fmt: skip
-AT_ODDS = "the whole response and its sentences contradict each other"
-
-
-@pytest.mark.parametrize(
-    ("changes", "warnings"),
-    [
-        ({}, []),
-        ({"support": {"a": "partial", "b": "none"}}, []),
-        ({"supporting": {"a": [], "b": []}}, ["[a] is supported, yet by no sentence"]),
-        ({"supporting": {"b": ["1b"]}}, ["[b] is not supported, yet rests on sentences"]),
-        ({"utilized": ["0b", "0a"]}, ["[0b] is utilized, yet not relevant"]),
-        ({"relevant": None}, []),
-        ({"overall": True}, [AT_ODDS]),
-        ({"support": {"a": "full", "b": "full"}, "supporting": {}}, [AT_ODDS]),
-        ({"support": {"a": "full", "b": "partial"}, "supporting": {}}, []),
-        ({"support": {"a": "full"}, "overall": True}, []),
-        ({"overall": None}, []),
-    ],
-)
-def test_contradictions_are_reported_and_untouched_places_contradict_nothing(changes, warnings):
-    values = {}
-    for name, value in {**WHOLE, **changes}.items():
-        each = value if isinstance(value, dict) else {None: value}
-        values |= {(name, key): one for key, one in each.items() if one is not None}
-    assert trace_warnings(values, KEYED[0]) == warnings
 
 
 # ---- suggestions ---------------------------------------------------------------------------------

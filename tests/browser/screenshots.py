@@ -41,23 +41,33 @@ Annotator(adjudicate(sample, ["ana.two.jsonl", "ben.two.jsonl"], "cy", "gold.tra
 VIEW = """
 import ragnb
 from ragnb.experiments.recorded import recorded_responses
-ragnb.view(recorded_responses("rgb_noise"))
+ragnb.view(recorded_responses("rgb_noise").query("system in ['answer', 'plain']"))
+"""
+ARABIC = """
+import ragnb
+from ragnb.experiments.labelled import load_labelled
+labelled = load_labelled("sample-labelled-multilingual").query("language == 'ar'")
+ragnb.view(labelled, changed=["multi", "direct"])
+"""
+TURNS = """
+import ragnb
+ragnb.view(ragnb.load_study("mtrag").query("turn > 1"))
 """
 STATIC = {
     "rgb": """
+import ragnb
 from ragnb.experiments.recorded import recorded_responses
-from ragnb.widgets import *
 rows = recorded_responses("rgb_counterfactual")
-RgbView(rows[rows.kinds.map(lambda kinds: "wrong" in kinds)].iloc[0])
+ragnb.view(rows[rows.kinds.map(lambda kinds: "wrong" in kinds)].iloc[0])
 """,
     "trace": """
 import ragnb
 from ragnb.widgets import *
-TraceView(ragnb.load_ragbench("sample-ragbench").iloc[3])
+view(ragnb.load_ragbench("sample-ragbench").iloc[3])
 """,
     "language": """
 from ragnb.widgets import *
-LanguageView({"question": "Когда Киото был столицей Японии?", "language": "ru", "references": ["794–1868"],
+view({"question": "Когда Киото был столицей Японии?", "language": "ru", "references": ["794–1868"],
               "response": "Киото стал столицей в 794 году.\\nIn 1868 the court moved to Токио.\\u200b"})
 """,
     "judge": """
@@ -65,7 +75,7 @@ from ragnb.experiments.labelled import load_labelled
 from ragnb.widgets import *
 import ragnb
 report = ragnb.judge_report(load_labelled("sample-labelled-en"), annotators=["label_a", "label_b"])
-JudgeView(report.worst, n=3)
+ragnb.view(report.worst.iloc[0])
 """,
 }
 
@@ -73,6 +83,13 @@ JudgeView(report.worst, n=3)
 def label_some(screen):
     """Two suggestions taken over after second thoughts (a sentence more, and away again), [a] supported; the rest is open."""
     screen.press("x", "x", "u", "x", "x", "v", "1", "s", "r", "j", "j", "j")
+
+
+EXPLORE = """
+import ragnb
+from IPython.display import display
+display(ragnb.explore("mcnemar"), ragnb.explore("fieller"))
+"""
 
 
 def main():
@@ -90,6 +107,13 @@ def main():
             show(page, cell)
             shoot(page.locator(".jp-RenderedHTMLCommon > div").first, f"widget_{name}", margin=12)
         whole_frame(page)
+        explorables(page)
+
+
+def explorables(page):
+    show(page, EXPLORE)
+    page.get_by_label("mean cost, as a number").fill("3")
+    shoot(page.locator(".jp-OutputArea").first, "widget_explore", margin=12)
 
 
 def whole_frame(page):
@@ -102,6 +126,14 @@ def whole_frame(page):
     page.keyboard.press("Escape")
     page.keyboard.press("j")
     shoot(page.locator(".ragnb-view").first, "widget_view")
+    change_theme(page, "dark")
+    for name, cell, width in (("arabic_dark", ARABIC, WIDTH + 100), ("narrow_dark", TURNS, 600)):
+        page.set_viewport_size({"width": width, "height": 3000})  # 600 of 1200: as at 200 % zoom
+        show(page, cell)
+        page.locator(".ragnb-rows-row").first.wait_for()
+        shoot(page.locator(".ragnb-view").first, f"widget_view_{name}")
+    change_theme(page, "light")
+    page.set_viewport_size({"width": WIDTH + 100, "height": 3000})
 
 
 def annotator_of_trace(page):

@@ -99,6 +99,20 @@ def typed(book, *keys):
         book.keyboard.press(key)
 
 
+def test_a_label_leads_to_the_next_item_and_keys_typed_ahead_follow(book, far):
+    book.evaluate("() => localStorage.removeItem('ragnb-annotator')")
+    screen = verdict(book, "leads on")
+    typed(book, "1", "2", "f", "3")
+    screen.settle()
+    assert verdicts(screen, 3) == ["correct", "incorrect", "refuse"]
+    assert [one["item"] for one in screen.events() if one["action"] == "flag"] == ["v/3"]
+    assert screen.message == "all items are labelled or skipped"
+    screen.press("A")
+    assert (
+        book.evaluate("() => JSON.parse(localStorage.getItem('ragnb-annotator')).goesOn") is False
+    )
+
+
 def test_a_note_that_is_typed_ahead_is_on_its_item(book, far):
     screen = verdict(book, "note ahead")
     typed(book, "1", "n", "m", *"1 n fe", "Backspace", "Enter", "z", "Escape", "2", "n")

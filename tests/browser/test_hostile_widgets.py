@@ -60,7 +60,7 @@ def test_static_viewers(attacked):
 
 
 def test_prices_are_no_formulas(attacked):
-    show(attacked, IMPORTS + "RgbView(context_row('It is $5 there and $6 here.'))")
+    show(attacked, IMPORTS + "view(context_row('It is $5 there and $6 here.'))")
     shown = attacked.locator(".jp-OutputArea-output.jp-RenderedHTMLCommon")
     shown.wait_for()
     attacked.wait_for_timeout(1500)

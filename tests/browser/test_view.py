@@ -4,6 +4,7 @@ import re
 
 import pytest
 from browser.lab import change_theme, show
+from browser.looks import CONTRASTS
 
 HOSTILE = '<img src=x onerror="window.__hit=1"><script>window.__hit=2</script><svg onload="window.__hit=3">'
 SHORT = '<img src=x onerror="window.__hit=4">'
@@ -117,3 +118,31 @@ def test_a_scrolled_list_keeps_its_rows_when_the_theme_changes(book):
     finally:
         change_theme(book, "light")
     assert any("Question 1305" in text for text in before)
+
+
+CARD = """
+import ragnb
+ragnb.view({"question": "Who?", "references": ["Ann", "Bo"], "false_answers": ["Cy"], "response": "Ann, not Cy [1].", "label": 1,
+            "passages": ["Bo and Cy", "no"], "kinds": ["positive", "wrong"], "language": "en", "system": "rag",
+            "history": [{"role": "user", "content": "Hello"}]})
+"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_card_is_legible_and_its_citations_and_passages_light_up_together(book, theme):
+    change_theme(book, theme)
+    try:
+        show(book, CARD)
+        card = book.locator(".ragnb-card")
+        card.wait_for(timeout=60_000)
+        assert min(card.evaluate(CONTRASTS))[0] >= 4.5
+        passage = card.locator(".r-passage").first
+        outline = "passage => getComputedStyle(passage).outlineStyle"
+        book.mouse.move(0, 0)
+        assert passage.evaluate(outline) == "none"
+        card.locator("span.r-k1").hover()
+        assert passage.evaluate(outline) == "solid"
+        passage.locator("summary").press("Enter")
+        assert passage.get_attribute("open") is None
+    finally:
+        change_theme(book, "light")

@@ -49,6 +49,17 @@ def ensemble(frame):
     return fitted.decide(split.test.X)
 
 
+def handed_out(frame):
+    """The items in the page that is handed out."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = ragnb.export_annotator(
+            frame, "verdict", f"{folder}/page.html", id=["example_id", "system"]
+        )
+        data = re.search('id="data">(.*?)</script>', path.read_text("utf-8"))[1]
+    items = json.loads(data)["items"]
+    return pd.DataFrame([{"title": item["title"], **item["pinned"]} for item in items])
+
+
 def of_file(load, name, **options):
     """A call that writes the rows of a frame to a file and loads it."""
 
@@ -96,6 +107,7 @@ CALLS = {
     "to_latex": (ragnb.to_latex, frames.comparisons),
     "view": (ragnb.view, frames.responses),
     "view, labels": (ragnb.view, frames.labelled),
+    "export_annotator": (handed_out, frames.responses),
     "MetricEnsemble": (ensemble, frames.features),
     "load_responses": (ragnb.load_responses, frames.responses),
     "load_responses, Parquet": (of_file(ragnb.load_responses, "run.parquet"), run_file),
@@ -123,6 +135,7 @@ REQUIRED = {
     "audit": EXAMPLE,
     "build_contexts": EXAMPLE,
     "agreement": "item annotator task verdict",
+    "export_annotator": "example_id system question",
     "to_html": SUMMARY,
     "to_markdown": SUMMARY,
     "to_latex": "system baseline n_pairs p_adjusted effect mde power duality",
@@ -147,6 +160,7 @@ OPTIONAL = {
     "to_html": "mean low high",
     "to_markdown": "mean low high",
     "to_latex": "low high p_value p_adjusted effect mde",
+    "export_annotator": "question response references",
     "view": "question response language references noise_rate",
     "view, labels": "system relevance_score",
     "load_responses": "response references noise_rate",

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -235,6 +236,8 @@ def test_mtrag_has_the_grades_of_its_annotators(data_folder):
         "references",
         "human_faithfulness",
         "human_completeness",
+        "conversation_id",
+        "turn",
     ):
         assert frame[column].tolist() == study[column].tolist()
     assert frame["inspectorraget.rb_agg"].tolist() == study["mtrag.rb_agg"].tolist()
@@ -245,6 +248,8 @@ def test_mtrag_has_the_grades_of_its_annotators(data_folder):
     lines = ragnb.load_responses(data_folder / "mtrag" / "responses-10.jsonl")
     assert len(lines) == 10
     assert lines["question"][0] == "where do the arizona cardinals play this week"
+    assert lines["turn"].head(3).tolist() == [1, 2, 3]
+    assert lines["conversation_id"].nunique() < 10
 
 
 # ---- broken twins --------------------------------------------------------------------------------
@@ -271,6 +276,8 @@ BROKEN = {
     ("deepeval_test_run.json", ('"testCases": [', '"testCases": [], "more": [')): "has no responses. It was read as a test run",
     ("promptfoo.json", 0.9): CUT,
     ("promptfoo.json", ('"testIdx"', '"test"')): r"promptfoo.json item 1: must have the key testIdx, got",
+    ("promptfoo.json", ('"response"', '"reply"')): "was read as results of promptfoo, but no row has a response",
+    ("open_rag_eval_results.csv", ("run_1_generated_answer", "run_1_answer")): "open_rag_eval_results.csv",
     ("promptfoo.jsonl", ('"vars"', '"variables"')): "promptfoo.jsonl item 1: must have the key vars, got",
     ("ragchecker_outputs.json", 0.9): CUT,
     ("ragchecker_outputs.json", ('"query"', '"q"')): "no column named question; its columns are results",
@@ -290,6 +297,42 @@ def test_a_broken_twin_gets_a_sentence_with_file_place_and_advice(tmp_path, brok
     with pytest.raises(InputError, match=message) as caught:
         ragnb.load_responses(path)
     assert path.name in str(caught.value)
+
+
+OF_TOOLS = {
+    "deepeval_test_run.json": ("actualOutput", "no row has a response"),
+    "every_eval_ever_samples.jsonl": ("output", "no row has a response"),
+    "inspect_pubmedqa.json": ("choices", "no row has a response"),
+    "open_rag_eval.csv": ("generated_answer", "no column named question or references or response"),
+    "ragchecker_inputs.json": ("response", "no column named response"),
+    "../mtrag/responses-10.jsonl": ("predictions", "no column named"),
+}
+"""File that a tool wrote -> the name of its responses, and what is said without it."""
+
+
+@pytest.mark.parametrize("name", OF_TOOLS)
+def test_a_file_of_a_tool_without_its_responses_is_refused(name, interop, tmp_path):
+    source, (key, message) = interop / name, OF_TOOLS[name]
+    text = source.read_text("utf-8")
+    assert key in text
+    (tmp_path / source.name).write_text(text.replace(key, f"{key}_2"), "utf-8")
+    with pytest.raises(InputError, match=message) as caught:
+        ragnb.load_responses(tmp_path / source.name)
+    assert source.name in str(caught.value)
+
+
+ENDINGS = (".json", ".jsonl", ".csv", ".eval", ".xlsx")
+FILES = [path.name for path in sorted(HERE.iterdir()) if path.suffix in ENDINGS]
+
+
+@pytest.mark.parametrize("name", [*FILES, *OF_TOOLS, "inspect_popularity.eval"])
+def test_a_file_that_is_cut_off_is_refused_with_its_name(name, tmp_path, request):
+    folder = HERE if name in FILES else request.getfixturevalue("interop")
+    content = (folder / name).read_bytes()
+    path = tmp_path / Path(name).name
+    path.write_bytes(content[: int(len(content) * 0.6)])
+    with pytest.raises(InputError, match=re.escape(path.name)):
+        ragnb.load_responses(path)
 
 
 def test_a_cut_or_foreign_archive_is_no_log(tmp_path):

@@ -1,5 +1,6 @@
 import pandas as pd
 import pytest
+from scipy.stats import binom
 
 from ragnb.datasets.published import PUBLISHED, published
 from ragnb.errors import InputError
@@ -42,7 +43,32 @@ def test_every_published_table_loads_with_its_source(name):
     frame = published(name)
     unsaid = ["n"] if name == "lbrag.overview" else []
     assert frame.columns[frame.isna().any()].tolist() == unsaid
-    assert any(known in frame.attrs["source"] for known in ("arXiv", "kanoes/LBRAG-NEW"))
+    origins = ("arXiv", "kanoes/LBRAG-NEW", "continuous-eval")
+    assert any(known in frame.attrs["source"] for known in origins)
+
+
+def test_the_gain_of_a_judge_is_bounded_by_all_tables_that_its_totals_allow():
+    """Counts of the printed confusion matrices: [[42, 10], [31, 152]] and [[43, 9], [24, 159]]."""
+    rows = published("continuous_eval.ensemble")
+    counts = rows.set_index(["system", "metric"])["count"].to_dict()
+    assert counts["ensemble", "accuracy"] == 42 + 152
+    assert counts["ensemble and judge", "accuracy"] == 43 + 159
+    assert counts["ensemble", "precision"] == counts["ensemble", "recall"] == 152
+    assert counts["ensemble", "abstained"] == 37
+    assert rows["exact"].all()
+    net = 43 + 159 - (42 + 152)
+    p = []
+    for spoiled in range(38):
+        discordant = net + 2 * spoiled
+        if discordant <= 37:  # only these answers were decided by the judge
+            fewer = binom.cdf(spoiled, discordant, 0.5) - binom.pmf(spoiled, discordant, 0.5) / 2
+            p.append(min(1, 2 * fewer))
+    assert len(p) == 15
+    assert [f"{value:.3f}" for value in (min(p), max(p))] == ["0.004", "0.188"]
+    found = rows.attrs["note"]
+    assert all(f"{value:.3f}" in found for value in (min(p), max(p)))
+    assert f"{net} more" in found
+    assert "22 and 14" in found
 
 
 @pytest.mark.data

@@ -8,12 +8,15 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from recording.evouna import METRICS, judged_answers
+from recording.evouna import judged_answers
+from scipy.stats import betabinom, chi2
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from ragnb.conformal.sets import conformal_rank
 from ragnb.datasets.benchmarks import load_evouna
+from ragnb.datasets.studies import load_study
 from ragnb.ensemble import DataSplit, MetricEnsemble, XYData, eval_prediction, feature_frame
 from ragnb.scoring import score
 from ragnb.stats.prediction import auroc
@@ -27,6 +30,8 @@ FEATURES = [
     "answer.exact_match",
     "rgb.accuracy",
 ]
+
+METRICS = [*FEATURES[:-1], "answer.chrf", "answer.bleu"]
 
 
 @pytest.fixture(scope="module")
@@ -74,14 +79,77 @@ def test_balanced_weights_rank_as_well_but_label_worse_and_class_sets_are_fair(s
         assert covered[split.test.y == label].mean() == pytest.approx(0.9, abs=0.04)
 
 
+# ---- coverage over many divisions ---------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def divisions():
+    """Coverage of the answers of each system in 20 divisions into halves by question, at 90 %.
+
+    The classifier is trained on 600 other questions. One row per division and guarantee.
+    """
+    study = load_study("evouna-nq")
+    answers = study[~study["improper"]].dropna(subset=["response", "verdict"])
+    answers = answers.reset_index(drop=True)
+    X = feature_frame(score(answers, FEATURES[:4]), responses=answers)
+    y, question = answers["verdict"].astype(int), answers["question"]
+    rng = np.random.default_rng(0)
+    questions = rng.permutation(question.unique())
+    trained, others = question.isin(questions[:600]), questions[600:]
+    training, rows = XYData(X[trained], y[trained], question[trained]), []
+    for _ in range(20):
+        inside = question.isin(rng.permutation(others)[: len(others) // 2])
+        calibration = XYData(X[inside], y[inside], question[inside])
+        new = ~trained & ~inside
+        for guarantee, system in (("all", None), ("system", answers["system"])):
+            groups = [None if system is None else system[part] for part in (inside, new)]
+            ensemble = MetricEnsemble(
+                training, calibration, classifier=LogisticRegression(), groups=groups[0]
+            )
+            found = ensemble.decide(X[new], groups=groups[1])
+            covered = found["in_set_1"].where(y[new] == 1, found["in_set_0"])
+            by_system = covered.groupby(answers["system"][new]).mean()
+            rows.append({"guarantee": guarantee, "all": covered.mean(), **by_system})
+    return pd.DataFrame(rows).set_index("guarantee"), len(others) // 2
+
+
+def coverage_of_halves(n):
+    """Share of n new items covered by a calibration on n, if the scores have no ties."""
+    rank = conformal_rank(n, 0.1)
+    return betabinom(n, rank, n + 1 - rank)
+
+
+def test_half_of_the_questions_keep_the_coverage_of_the_other_half(divisions):
+    """Five answers share a question: the spread is that of between n questions and 5 n answers."""
+    covered, n_questions = divisions[0].loc["all", "all"], divisions[1]
+    assert len(covered) == 20
+    answers, questions = (coverage_of_halves(n) for n in (5 * n_questions, n_questions))
+    spread = {each: each.std() / each.support()[1] for each in (answers, questions)}
+    # Bands that 20 independent divisions leave once in 10,000 times.
+    ratio = np.sqrt(chi2(19).ppf([0.0001, 0.9999]) / 19)
+    assert spread[answers] * ratio[0] < covered.std() < spread[questions] * ratio[1]
+    assert abs(covered.mean() - 0.9) < 4 * spread[questions] / 20**0.5
+    lowest, highest = questions.ppf([0.0001 / 20, 1 - 0.0001 / 20]) / n_questions
+    assert covered.between(lowest, highest).all()
+
+
+def test_coverage_of_all_answers_hides_systems_below_it(divisions):
+    """With one answer to each question, the answers of a system are independent."""
+    mean = divisions[0].groupby("guarantee").mean()
+    band = 4 * coverage_of_halves(divisions[1]).std() / divisions[1] / 20**0.5
+    assert mean.columns[mean.loc["all"] < 0.9 - band].tolist() == ["chatgpt", "newbing"]
+    assert mean.loc["all", "fid"] > 0.9 + band
+    assert (mean.loc["system"] > 0.9 - band).all()
+
+
 # ---- other data than those of the calibration --------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def evouna(data_folder):
-    """EVOUNA with the metrics of the package's own experiment, and the system behind each answer."""
+    """EVOUNA with more metrics, and the system behind each answer."""
     answers = judged_answers(data_folder / "evouna" / "NQ.json")
-    X = feature_frame(score(answers, list(METRICS)), responses=answers)
+    X = feature_frame(score(answers, METRICS), responses=answers)
     return XYData(X, answers["label"], answers["question_id"]), answers["system"]
 
 
@@ -115,7 +183,7 @@ def mtrag(data_folder):
                 told | {"response": found["model_response"], "label": int(np.median(grades) == 4)}
             )
     responses = pd.DataFrame(rows)
-    X = feature_frame(score(responses, list(METRICS)), responses=responses)
+    X = feature_frame(score(responses, METRICS), responses=responses)
     return XYData(X, responses["label"], responses["task_id"])
 
 

@@ -4,8 +4,9 @@ import pytest
 
 from ragnb.ensemble.deferral import deferral_curve, deferral_point
 from ragnb.errors import InputError
-from ragnb.figures import save_figure
+from ragnb.figures import plot, save_figure
 from ragnb.figures.trust import plot_deferral
+from ragnb.reports import risk_coverage_report
 
 
 @pytest.fixture(scope="module")
@@ -97,3 +98,18 @@ def test_two_curves_or_a_part_of_one_are_refused(curve):
     for rows in (pd.concat([curve, curve]), curve.iloc[1:], curve.iloc[:-1], curve.head(0)):
         with pytest.raises(InputError, match=f"plot_deferral needs one .* got {len(rows)} rows"):
             plot_deferral(rows)
+
+
+def test_risk_is_drawn_against_coverage_with_its_control(items):
+    y, probability, judged, _ = items
+    frame = pd.DataFrame({"system": "ours", "sure": probability.round(1), "verdict": judged == y})
+    report = risk_coverage_report(frame, confidence="sure")
+    ax = plot(report)
+    rows = report.curve.sort_values("coverage")
+    assert line(ax, "ours") == pytest.approx(rows[["coverage", "risk"]].to_numpy())
+    assert len(ax.collections) == 2
+    assert "95% pointwise Wilson intervals" in ax.get_title(loc="left")
+    two = risk_coverage_report(pd.concat([frame, frame.assign(system="b")]), confidence="sure")
+    ax = plot(two)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["ours", "b"]
+    assert not ax.collections

@@ -6,7 +6,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import nbformat
-import pandas as pd
 import pytest
 from hostile import Reader
 from nbclient import NotebookClient
@@ -15,7 +14,7 @@ from notebooks.execute import clean
 
 from ragnb import load_ragbench
 from ragnb.annotation.session import AnnotationSession
-from ragnb.widgets import Annotator, JudgeView, LanguageView, RgbView, TraceView
+from ragnb.widgets import Annotator, Card
 
 # ---- an exported notebook ----------------------------------------------------------------------------------------------
 
@@ -121,7 +120,7 @@ ROW = {
 
 
 def test_an_rgb_item_keeps_what_decides(hosted):
-    page = hosted(RgbView(ROW))
+    page = hosted(Card(ROW))
     assert "<sup>≠</sup>" in page
     assert "<del>" in page
     assert "<sup>1</sup>" in page
@@ -129,24 +128,24 @@ def test_an_rgb_item_keeps_what_decides(hosted):
 
 
 def test_trace_labels_keep_their_letters_keys_and_verdicts(hosted):
-    page = hosted(TraceView(load_ragbench("sample-ragbench").iloc[0]))
+    page = hosted(Card(load_ragbench("sample-ragbench").iloc[0]))
     text = Reader(page).text
     assert re.search(r"<sup>R ?U", page)
     assert all(sign in text for sign in ("[0a]", "[a]", "✓", "✗"))
 
 
 def test_a_language_keeps_which_letters_are_foreign(hosted):
-    page = hosted(LanguageView({"response": "Осло is big.", "language": "en"}))
-    assert "<ins>Осло</ins>" in page
+    page = hosted(Card({"response": "Осло is big.", "language": "en"}))
+    assert "<ins>Осло </ins>" in page
     assert re.search(r"<sup[^>]*>≠Cyrillic</sup>", page)
 
 
 def test_a_judges_error_keeps_both_verdicts(hosted):
     row = ROW | {"judged_by": "judged_correct", "judge_score": 0.0, "judge_verdict": 0.0, "human_label": 1.0, "annotations": {"ana": 1.0},
                  "disagreement": 1.0}  # fmt: skip
-    text = Reader(hosted(JudgeView(pd.DataFrame([row])))).text
-    assert "label: ✓" in text
-    assert "judged_correct: ✗" in text
+    text = Reader(hosted(Card(row))).text
+    assert "label ✓ · ana ✓" in text
+    assert "judged_correct ✗" in text
 
 
 @pytest.mark.parametrize("suggested", [False, True])

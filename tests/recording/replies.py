@@ -9,8 +9,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pandas as pd
+from sklearn.linear_model import LogisticRegression
 
+import ragnb
 from ragnb.datasets.multilingual import load_multilingual
+from ragnb.ensemble import SplitRatios, feature_frame
 from ragnb.experiments.recorded import RECORDINGS, data_file, recording_file
 from ragnb.experiments.retrieval import rank_passages
 from ragnb.llm.local import serve
@@ -24,7 +27,9 @@ def reply_keys(responses: pd.DataFrame) -> set[str]:
         for column in ("judge_keys", "translation_keys")
         if column in responses
     ]
-    return set(responses["request_key"]).union(*(keys for column in lists for keys in column))
+    return set(responses.get("request_key", [])).union(
+        *(keys for column in lists for keys in column)
+    )
 
 
 def record_ranking() -> None:
@@ -34,10 +39,40 @@ def record_ranking() -> None:
     data_file("multilingual.ranking.jsonl").write_text(lines, encoding="utf-8")
 
 
+def record_deferred() -> None:
+    """Choose the answers of EVOUNA that the recording ``judged_evouna`` is asked about.
+
+    They are those that the ensemble of notebook 10 defers, and 100 random answers of its test part.
+    The error rate is slightly below the notebook's 0.05, so that a few more answers than these are
+    deferred: rounding may then differ between machines without a reply missing.
+    """
+    study = ragnb.load_study("evouna-nq")
+    answers = study[~study["improper"]].dropna(subset=["response", "verdict"])
+    answers = answers.reset_index(drop=True)
+    names = ["answer.contains", "answer.recall", "answer.precision", "answer.f1"]
+    features = feature_frame(ragnb.score(answers, names), responses=answers)
+    labels, questions = answers["verdict"].astype(int), answers["question"]
+    ratios = SplitRatios(train=0.5, test=0.1, calibration=0.4)
+    split = ragnb.DataSplit(features, labels, ratios, groups=questions, random_state=0)
+    ensemble = ragnb.MetricEnsemble(
+        split.train, split.calibration, alpha=0.049, classifier=LogisticRegression()
+    )
+    found = ensemble.decide(split.test.X)
+    chosen = {
+        "deferred": found.index[found["abstained"]],
+        "random": found.sample(100, random_state=0).index,
+    }
+    parts = [
+        answers.loc[rows, ["example_id", "system"]].assign(chosen=how)
+        for how, rows in chosen.items()
+    ]
+    pd.concat(parts).to_csv(data_file("judged_evouna.items.csv"), index=False, lineterminator="\n")
+
+
 def record(name: str, store: Store) -> None:
     """Ask the local model for every reply of a recording that ``store`` does not have; write the recording's files."""
     keys = set[str]()
-    with serve(RECORDINGS[name].model) as endpoint:
+    with serve(RECORDINGS[name].model, threads=RECORDINGS[name].threads) as endpoint:
         options = {
             "base_url": endpoint.base_url,
             "store": store,
@@ -55,6 +90,7 @@ def record(name: str, store: Store) -> None:
     provenance |= {
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "parameters": RECORDINGS[name].parameters,
+        "threads": RECORDINGS[name].threads,
         "n_replies": n_replies,
     }
     recording_file(name, "provenance.json").write_text(
@@ -66,5 +102,7 @@ if __name__ == "__main__":
     for each in sys.argv[1:] or RECORDINGS:
         if each == "multilingual":
             record_ranking()
+        if each == "judged_evouna":
+            record_deferred()
         with Store(f"runs/record_{each}.sqlite") as progress_so_far:
             record(each, progress_so_far)

@@ -70,7 +70,7 @@ def test_where_definitions_differ_each_says_why(rejections, compared):
     assert first["released: evidence"] == "no refusal phrase; part 1: 'vitamin B1'"
     assert set(rejections.columns) <= set(differing.columns)
     shown = ragnb.view(compared)
-    assert (shown.kind, len(shown.rows)) == ("rgb", 9)
+    assert (shown.kinds, len(shown.rows)) == (["rgb"], 9)
 
 
 def test_graded_values_with_clusters_and_definitions_by_name():

@@ -159,7 +159,7 @@ def test_the_language_of_each_row_decides():
     ("given", "metrics", "options", "words"),
     [
         (frame(), "rgb.acuracy", {}, r"'rgb\.acuracy'; did you mean 'rgb\.accuracy'"),
-        (frame(), "xyz", {}, r"'xyz'; use one of rgb\.accuracy"),
+        (frame(), "xyz", {}, r"'xyz'; ragnb\.definitions\(\) lists all names"),
         (frame(), [], {}, "at least one metric"),
         (frame(), "rgb.accuracy", {"protocl": "x"}, "protocl: .* parts, protocol, refusal"),
         (frame(), "rgb.accuracy", {"protocol": "sacred"}, "protocol.*paper.*'sacred'"),

@@ -1,6 +1,7 @@
 """The static form of every viewer under a corpus of attacks: nothing but its own elements, and every text to be read."""
 
 import pytest
+import regex
 from hostile import ELEMENTS, HOSTILE, PAYLOADS, Reader, visible
 from hostile_views import annotator, static_views, whole_frames
 
@@ -8,8 +9,11 @@ from hostile_views import annotator, static_views, whole_frames
 def assert_harmless(html, text):
     page = Reader(html)
     assert set(page.elements) <= ELEMENTS
-    assert {name for name, _ in page.attributes} <= {"class", "style", "dir"}
-    assert {value for name, value in page.attributes if name == "class"} <= {"mathjax_ignore"}
+    assert {name for name, _ in page.attributes} <= {"class", "style", "dir", "open", "title"}
+    classes = {one for name, value in page.attributes if name == "class" for one in value.split()}
+    assert all(
+        regex.fullmatch("mathjax_ignore|ragnb-[a-z-]+|r-[A-Za-z0-9]+", one) for one in classes
+    )
     assert visible(text).split("\n")[0] in page.text
 
 
@@ -25,7 +29,7 @@ def test_the_live_views_of_frames_show_attacks_as_text():
         for position, text in enumerate(PAYLOADS):
             shown._list.set_state({"position": position})
             assert_harmless(shown._page.value, text)
-        assert_harmless(dict(shown._repr_mimebundle_())["text/html"], PAYLOADS[0])
+        assert_harmless(dict(shown._repr_mimebundle_())["text/html"], PAYLOADS[-1])
 
 
 def test_the_annotators_static_form_shows_attacks_as_text(tmp_path):

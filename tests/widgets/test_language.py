@@ -1,7 +1,6 @@
 import html as standard_html
 import re
 
-import pandas as pd
 import pytest
 from hostile import HOSTILE, Reader, any_text, joined_text, visible
 from hypothesis import example, given
@@ -10,20 +9,18 @@ from hypothesis import strategies as st
 from ragnb.errors import InputError
 from ragnb.metrics.language import (
     LANGUAGE_SCRIPTS,
-    LBRAG_HITS,
     letters_by_script,
     response_in_language,
     response_language_consistency,
     scripts_of,
 )
-from ragnb.widgets import LanguageView
-from ragnb.widgets.language import LBRAG_WORDS
+from ragnb.widgets import Card
 from ragnb.widgets.pages import sign
 
 
 def html(*, threshold=0.6, identify=False, **changes):
     row = {"response": "答案是 4429 meters", "language": "zh"} | changes
-    return LanguageView(row, threshold=threshold, identify=identify)._repr_html_()
+    return Card(row, "language", threshold=threshold, identify=identify)._repr_html_()
 
 
 def page(**changes):
@@ -32,9 +29,9 @@ def page(**changes):
 
 def lines(**changes):
     """Markup of each line of the response, without attributes and the boxes around what is spelled out."""
-    found = re.findall(r'<div dir="auto" style="[^"]*">(.*?)</div>', html(**changes), re.DOTALL)
+    found = re.findall(r'<div dir="auto" class="r-line">(.*?)</div>', html(**changes), re.DOTALL)
     unboxed = [re.sub(r"<small [^>]*>(⟨U\+\w+⟩)</small>", r"\1", line) for line in found]
-    return [re.sub(r"(<\w+) [^>]*>", r"\1>", line) for line in unboxed]
+    return [re.sub(r"(<\w+) [^>]*>", r"\1>", line).replace("&nbsp;", "") for line in unboxed]
 
 
 def pieces(line):
@@ -48,7 +45,7 @@ def tables(**changes):
     """Texts of the cells: table → row → cell."""
     found = re.findall("<table.*?</table>", html(**changes), re.DOTALL)
     rows = [re.findall("<tr>.*?</tr>", table, re.DOTALL) for table in found]
-    cells = r"<t[hd] .*?</t[hd]>"
+    cells = r"<t[hd]>.*?</t[hd]>"
     return [
         [[Reader(cell).text for cell in re.findall(cells, row, re.DOTALL)] for row in table]
         for table in rows
@@ -63,17 +60,14 @@ def test_a_whole_page():
         "reason": "cut off",
     }
     assert page(**given, identify=True).text == (
-        "塔有多高？language: zh, written in Han, Bopomofosystem: crossreferences: 468米 or 468 m; and 上海response: "
-        "答案是Han 4429 meters≠Latinreason: cut off"
+        "system cross language zh 塔有多高？answer 468米1 or 468 m1and 上海2language zh, written in Han, Bopomofo"
+        "答案是 4429 Hanmeters≠Latinreason cut off"
         "RLCvalue≥ 0.6?what belongs / what is counted"
         "unicode3/9 = 0.333✗letters of Han, Bopomofo / letters of any script"
-        "lbrag3/9 = 0.333✗rule 'han': Han characters / all but spaces, digits and .,!?;:()[]{}-–—'\"/ "
-        "· counted, no hit: 6 letters"
+        "lbrag3/9 = 0.333✗rule 'han' / all but spaces, digits and .,!?;:()[]{}-–—'\"/"
         "scriptlettersof zh?Latin6✗Han3✓"
-        "identified as: zh ✓"
+        "identified as zh ✓"
     )
-    row = pd.DataFrame([{"response": "答案是", "language": "zh"}]).iloc[0]
-    assert repr(LanguageView(row)) == "LanguageView('zh', 3 letters)"
 
 
 # ---- the marks ---------------------------------------------------------------------------------------------------------
@@ -83,13 +77,12 @@ def test_a_whole_page():
     ("response", "language", "expected"),
     [
         ("答案是 4429 meters", "zh",
-         "<mark>答案是</mark><sup>Han</sup> 4429 <ins>meters</ins><sup>≠Latin</sup>"),
-        ("タワーは333m", "ja", "<mark>タワ</mark>ー<mark>は</mark><sup>Katakana Hiragana</sup>333"
-         "<ins>m</ins><sup>≠Latin</sup>"),
-        ("Ђорђе Đorđe", "sr", "<mark>Ђорђе</mark> <mark>Đorđe</mark><sup>Cyrillic Latin</sup>"),
-        ("क्\u200dष ।", "hi", "<mark>क्\u200dष</mark><sup>Devanagari</sup> ।"),
+         "<mark>答案是 4429 </mark><sup>Han</sup><ins>meters</ins><sup>≠Latin</sup>"),
+        ("タワーは333m", "ja", "<mark>タワーは333</mark><sup>Katakana Hiragana</sup><ins>m</ins><sup>≠Latin</sup>"),
+        ("Ђорђе Đorđe", "sr", "<mark>Ђорђе Đorđe</mark><sup>Cyrillic Latin</sup>"),
+        ("5 क्\u200dष ।", "hi", "5 <mark>क्\u200dष ।</mark><sup>Devanagari</sup>"),
         ("a\u200cb\n\n2 <b>", "en", "<mark>a⟨U+200C⟩b</mark><sup>Latin</sup>\n\n"
-         "2 &lt;<mark>b</mark><sup>Latin</sup>&gt;"),
+         "2 &lt;<mark>b&gt;</mark><sup>Latin</sup>"),
     ],
 )  # fmt: skip
 def test_runs_of_letters_are_marked_by_their_script(response, language, expected):
@@ -114,8 +107,7 @@ def test_the_text_stays_and_every_letter_is_marked_as_what_it_is(response, langu
     marked = {"mark": 0, "ins": 0}
     for element, text in (run for line in found for run in line):
         counts = letters_by_script(re.sub(r"⟨U\+(\w+)⟩", lambda code: chr(int(code[1], 16)), text))
-        first = next(iter(counts), None)
-        assert element == (None if first is None else "mark" if first in own else "ins")
+        assert element == (None if not counts else "mark" if next(iter(counts)) in own else "ins")
         marked[element or "mark"] += counts.total()
     assert sum(marked.values()) == letters_by_script(response).total()
 
@@ -157,13 +149,9 @@ def test_numbers_of_any_text_are_those_of_the_metrics(response, language):
     assert letters == letters_by_script(response)
 
 
-def test_every_rule_and_language_has_words_and_a_rule_says_what_it_misses():
-    assert LBRAG_WORDS.keys() == LBRAG_HITS.keys()
+def test_every_language_names_its_scripts():
     for language in LANGUAGE_SCRIPTS:
-        assert f"language: {language}, written in " in page(language=language).text
-    rule = tables(language="ru", response="It is ‽‽ हि")[0][2][3]
-    assert rule.startswith("rule 'any': letters of any script, kana and Han characters / all but")
-    assert rule.endswith(" · counted, no hit: 1 mark, 2 signs")
+        assert f"language {language}, written in " in page(language=language).text
 
 
 # ---- direction, hidden characters, identification, no response ---------------------------------------------------------
@@ -171,17 +159,16 @@ def test_every_rule_and_language_has_words_and_a_rule_says_what_it_misses():
 
 def test_names_of_scripts_and_boxes_have_no_say_in_the_direction_of_a_text():
     markup = html(response="שלום\u202e Anna", language="he", question="מה?", references=["עיר"])
-    assert markup.count('<sup dir="ltr" ') == markup.count("<sup ") == 2
+    assert markup.count('<sup dir="ltr">') == 2
     assert markup.count('<small dir="ltr" ') == 2
-    assert re.search('<p dir="auto" [^>]*><b>מה\\?</b></p>', markup)
-    assert '<span dir="auto">עיר</span>' in markup
+    assert '<span dir="auto"><mark>עיר</mark>' in markup
 
 
 def test_what_hides_is_spelled_out_named_and_counted():
     view = page(response="a\u202eb\u202c \u202e\x1b\ud800 می\u200cروم", language="en")
-    assert "a⟨U+202E⟩bLatin⟨U+202C⟩ ⟨U+202E⟩⟨U+001B⟩⟨U+D800⟩ می" in view.text
+    assert "a⟨U+202E⟩b⟨U+202C⟩ ⟨U+202E⟩⟨U+001B⟩⟨U+D800⟩ Latinمی" in view.text
     assert (
-        "hidden characters: ⟨U+202E⟩ RIGHT-TO-LEFT OVERRIDE ×2 · ⟨U+202C⟩ POP DIRECTIONAL FORMATTING ×1 · "
+        "hidden characters ⟨U+202E⟩ RIGHT-TO-LEFT OVERRIDE ×2 · ⟨U+202C⟩ POP DIRECTIONAL FORMATTING ×1 · "
         "⟨U+001B⟩ NO NAME ×1 · ⟨U+D800⟩ NO NAME ×1RLC"
     ) in view.text
 
@@ -189,8 +176,8 @@ def test_what_hides_is_spelled_out_named_and_counted():
 def test_a_missing_response_says_why_and_an_empty_one_is_one():
     for reason, shown in (("timed out <b>", "timed out <b>"), (None, "no response")):
         text = page(response=None, reason=reason).text
-        assert text == f"language: zh, written in Han, Bopomofo? unscored ({shown})"
-    assert "response: empty" in page(response="").text
+        assert text == f"language zh ? unscored ({shown})language zh, written in Han, Bopomofo"
+    assert "Bopomofoempty" in page(response="").text
 
 
 @pytest.mark.parametrize(

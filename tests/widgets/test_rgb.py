@@ -2,17 +2,15 @@ import math
 import re
 
 import pytest
-from hostile import Reader, any_text
-from hypothesis import assume, example, given
-from hypothesis import strategies as st
+from hostile import Reader
 
 from ragnb.errors import InputError
 from ragnb.metrics.rgb import answer_labels, corrects_error, detects_error, is_correct, is_refusal
 from ragnb.metrics.rgb_protocols import PROTOCOLS
 from ragnb.text import split_reasoning
-from ragnb.widgets import RgbView
-from ragnb.widgets.pages import LONG, sign
-from ragnb.widgets.rgb import HEADS, evidence_spans
+from ragnb.widgets import Card
+from ragnb.widgets.pages import sign
+from ragnb.widgets.rgb import HEADS
 
 ROW = {
     "question": "Where is the harbour?",
@@ -26,7 +24,7 @@ ROW = {
 
 
 def html(*, protocols=PROTOCOLS, **changes):
-    return RgbView(ROW | changes, protocols=protocols)._repr_html_()
+    return Card(ROW | changes, "rgb", protocols=protocols)._repr_html_()
 
 
 def page(**changes):
@@ -49,34 +47,30 @@ def cells(markup):
 
 def said(**changes):
     """The response as it is marked."""
-    return re.search(r"<b>response:</b> (.*?)</p><table>", plain(html(**changes)), re.DOTALL)[1]
+    return re.search(r'class="r-text">(.*?)</div></div>', html(**changes), re.DOTALL)[1]
 
 
 # ---- what was asked and shown ------------------------------------------------------------------------------------------
 
 
-def test_a_whole_page():
-    shown = RgbView(ROW, protocols=["paper"])
+def test_a_whole_card():
+    shown = Card(ROW, protocols=["paper"])
     assert Reader(shown._repr_html_()).text == (
-        "Where is the harbour?answer: Oslo1 or Kristiania1 · false: Bergen≠"
-        "[1] ✓ positive The harbour is in OSLO1.[2] ✗ negative It rains.[3] ≠ false The harbour is in Bergen≠."
-        "response: There are factual errorsE: in oslo1, I think."
+        "language en ✓ right by paper Where is the harbour?answer Oslo1 or Kristiania1false Bergen≠"
+        "responseThere are factual errorsE: in oslo1, I think."
         "paperlabels of parts[1]right?✓ part 1: 'Oslo'refuses?R✗ no refusal phrase"
         "detects error?E✓ error: 'factual errors'corrected?✓ error: 'factual errors'; part 1: 'Oslo'"
-    )
-    assert repr(shown) == "RgbView('Where is the harbour?', 3 passages)"
-    assert "<b>[3] ≠ false</b> The harbour is in <del>Bergen</del><sup>≠</sup>.</p>" in plain(
-        html()
+        "passages[1] ✓ positive matched: OSLO The harbour is in OSLO.…The harbour is in OSLO1."
+        "[2] ✗ negative It rains.…It rains."
+        "[3] ≠ false matched: Bergen The harbour is in Bergen.…The harbour is in Bergen≠."
     )
 
 
-def test_long_passages_are_folded_with_their_beginning_and_what_they_hold():
-    long = "Oslo or Bergen? " + "e\u0301" * LONG
-    markup = plain(html(passages=[long, "x" * LONG], kinds=["positive", "negative"]))
-    assert markup.count("<details>") == 1
-    beginning = "Oslo or Bergen? " + "e\u0301" * 44
-    summary = f"<summary><b>[1] ✓ positive</b> {beginning}… <sup>1 ≠</sup></summary>"
-    assert f"<details>{summary}<p><mark>Oslo</mark>" in markup
+def test_passages_with_evidence_are_open():
+    markup = html(passages=["e\u0301" * 400, "x Oslo"], kinds=["positive", "negative"])
+    openings = re.findall(r'<details class="([^"]*)" (open)?', markup)
+    assert openings == [("r-passage r-positive r-k1", ""), ("r-passage  r-k2", "open")]
+    assert f" {'e' + chr(0x301):}" in markup
     assert "closed book" in page(passages=[], kinds=[]).text
 
 
@@ -85,9 +79,9 @@ def test_each_text_says_for_itself_which_way_it_runs():
     markup = html(
         question=arabic, passages=[arabic], kinds=["wrong"], response=arabic, references=["باريس"]
     )
-    assert re.search(rf'<p dir="auto" [^>]*><b>{arabic}</b></p>', markup)
-    for key in (r"\[1\] ≠ false", "response:"):
-        assert re.search(rf'<p dir="auto"[^>]*><b dir="ltr">{key}</b> العاصمة هي <mark', markup)
+    assert re.search(rf'<p dir="auto" class="r-question"><b>{arabic}</b></p>', markup)
+    assert '<div dir="auto" class="r-text">العاصمة هي <mark' in markup
+    assert re.search('<div dir="auto" class="r-answer"><p dir="ltr">', markup)
 
 
 # ---- the response ------------------------------------------------------------------------------------------------------
@@ -96,14 +90,13 @@ def test_each_text_says_for_itself_which_way_it_runs():
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"response": "not Bergen"}, "<b>not </b><b><del>Bergen</del></b><sup>E ≠</sup>"),
-        ({"response": "Insufficient Information"}, "<b>Insufficient Information</b><sup>R</sup>"),
+        ({"response": "not Bergen"}, '<b class="r-error">not </b><b class="r-error"><del>Bergen</del></b><sup>E ≠</sup>'),
+        ({"response": "Insufficient Information"}, '<b class="r-refusal">Insufficient Information</b><sup>R</sup>'),
         ({"response": "Insufficient Information", "protocols": ["released"]},
          "Insufficient Information"),
         ({"response": "<think>Oslo</think>Oslo", "protocols": ["paper"]},
-         "&lt;think&gt;Oslo&lt;/think&gt;<mark>Oslo</mark><sup>1</sup>"),
-        ({"response": "<think>Oslo</think>Bergen", "protocols": ["released"]},
-         "&lt;think&gt;<mark>Oslo</mark><sup>1</sup>&lt;/think&gt;<del>Bergen</del><sup>≠</sup>"),
+         "<i>&lt;think&gt;Oslo&lt;/think&gt;</i></div></details>"
+         '<div class="r-text"><mark>Oslo</mark><sup>1</sup>'),
         ({"response": "one\n\ntwo"}, "one\n\ntwo"),
     ],
 )  # fmt: skip
@@ -160,15 +153,12 @@ def test_the_table_holds_the_values_of_the_metrics(response, language, answer, f
     ("changes", "ending"),
     [
         ({"response": None, "reason": "timed out <b>"}, "? unscored (timed out <b>)"),
-        ({"response": math.nan, "judged_refusal": math.nan}, "? unscored (no response)judge: refuses? – no verdict"),
-        ({"judged_refusal": 0.0, "judged_detection": True}, "judge: refuses? ✗ · detects error? ✓"),
-        ({"judged_detection": None, "judge_reason": "not JSON <i>"}, "judge: detects error? – not JSON <i>"),
-        ({"judged_detection": 1.0, "judge_reason": None}, "judge: detects error? ✓"),
+        ({"response": math.nan}, "? unscored (no response)"),
     ],
 )  # fmt: skip
 def test_missing_responses_and_verdicts_come_with_their_reason(changes, ending):
     view = page(**changes)
-    assert view.text.endswith(ending)
+    assert view.text.partition("passages[1]")[0].endswith(ending)
     assert ("table" in view.elements) == ("response" not in changes)
 
 
@@ -176,64 +166,9 @@ def test_missing_responses_and_verdicts_come_with_their_reason(changes, ending):
     ("changes", "message"),
     [
         ({"protocols": ("paper", "strict")}, "protocol must be one of .* got 'strict'"),
-        ({"kinds": ["positive"]}, "one of the kinds .* for each of 3 passages"),
         ({"false_answers": [""]}, "false answer must"),
     ],
 )
 def test_what_makes_no_sense_is_refused_when_the_view_is_made(changes, message):
     with pytest.raises(InputError, match=message):
         html(**changes)
-
-
-# ---- where the evidence is ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("response", "answer", "options", "expected"),
-    [
-        ("2021 in Tampa Bay", [["Tampa Bay", "Tampa"], "2021"], {}, [("2021", "part 2"), ("Tampa Bay", "part 1")]),
-        ("Tampa Bay", [["Tampa", "Tampa Bay"]], {}, [("Tampa", "part 1")]),  # the first alias given decides
-        ("It was Not Bergen", "-", {"false_answer": "Bergen", "protocol": "flexible"},
-         [("Not Bergen", "error"), ("Bergen", "false answer")]),
-        # Chinese: spaces are removed from the response, the flexible protocol keeps them
-        ("信 息 不足，巴 黎", "巴黎", {"language": "zh"}, [("信 息 不足", "refusal"), ("巴 黎", "part 1")]),
-        ("信 息不足", "-", {"language": "zh", "protocol": "flexible"}, []),
-        # the flexible normaliser: width, punctuation, articles, spaces, and most of the words
-        ("the Ｕ.S. of\n A", "US of a", {"protocol": "flexible"}, [("Ｕ.S. of", "part 1")]),
-        ("a Well-Known, place", "well known place", {"protocol": "flexible"}, []),
-        ("The wellknown — the  place!", "Well-Known place", {"protocol": "flexible"}, [("wellknown — the  place", "part 1")]),
-        ("fivefold: five, four; three in two", "one two three four five", {"protocol": "flexible"},
-         [(word, "part 1") for word in ("five", "four", "three", "two")]),
-        ("so $+ it is", "$+", {"protocol": "flexible"}, [("$+", "part 1")]),
-        ("बड़ा दिल्ली", "दिल्ली", {"language": "hi", "protocol": "flexible"}, [("दिल्ली", "part 1")]),
-        ("ｶﾞは東京", "東京", {"language": "ja", "protocol": "flexible"}, [("東京", "part 1")]),
-        ("İ 👩\u200d🔬 Oslo", "Oslo", {}, [("Oslo", "part 1")]),
-    ],
-)  # fmt: skip
-def test_what_decides_is_found_where_it_stands(response, answer, options, expected):
-    spans = []
-    for start, end, what in evidence_spans(response, answer, **options):
-        touches = spans and spans[-1][1:] == (start, what)
-        spans.append((spans.pop()[0] if touches else start, end, what))
-    assert [(response[start:end], what) for start, end, what in spans] == expected
-
-
-pieces = ["Oslo", "oslo ", " b.ergen", "factual errors", "insufficient information", "Unclear", " 信息 不足", "事实性错误",
-          "<think>", "</think>", "however ", "not bergen", "É", "e\u0301", "Ｏslo", " the ", "，"]  # fmt: skip
-responses = st.lists(st.sampled_from(pieces), max_size=6).map("".join) | any_text
-
-
-@given(responses, st.sampled_from(PROTOCOLS), st.sampled_from(["en", "zh", "ar"]))
-@example("<think>factual</think> errors", "paper", "en")
-def test_something_is_found_exactly_where_a_metric_says_so(response, protocol, language):
-    assume("Σ" not in response)  # its lower case depends on what follows
-    options = {"language": language, "protocol": protocol}
-    spans = evidence_spans(response, ["Oslo", "É"], false_answer="Bergen", **options)
-    assert spans == sorted(set(spans))
-    assert all(0 <= start < end <= len(response) for start, end, _ in spans)
-    found = {what for *_, what in spans}
-    labels = answer_labels(response, ["Oslo", "É"], **options)
-    if labels != [-1]:
-        assert labels == [int(f"part {n}" in found) for n in (1, 2)]
-    assert is_refusal(response, **options) == ("refusal" in found)
-    assert detects_error(response, false_answer="Bergen", **options) == ("error" in found)

@@ -2,7 +2,6 @@ import math
 import re
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hostile import Reader
 from hypothesis import given, settings
@@ -11,29 +10,40 @@ from hypothesis import strategies as st
 from ragnb import load_ragbench
 from ragnb.errors import InputError
 from ragnb.metrics.trace import trace_scores
-from ragnb.widgets.trace import FOLD, FORMULAS, TraceView
+from ragnb.widgets import Card
+from ragnb.widgets.trace import FOLD, FORMULAS
 
 SCORES = {name.replace("rmse", "RMSE").replace("_", " "): name for name in FORMULAS["guide"]}
 RECORDS = load_ragbench("sample-ragbench").to_dict("records")
 
 
 class Page(Reader):
-    """What a view shows: cells of its tables, texts of its folds, and each line on its own."""
+    """What a card shows: cells of its tables, texts of its folds, its sentences, and its issues."""
 
-    def __init__(self, view):
-        self.rows, self.folds, self.lines, self.utilized = [], [], [], []
-        super().__init__(view._repr_html_())
+    def __init__(self, card):
+        self.rows, self.folds, self.lines, self.issues, self.utilized = [], [], [], [], []
+        self.bar, self.sentence = {}, False
+        super().__init__(card._repr_html_())
         self.numbers = {row[0]: row[2:] for row in self.rows if row[0] in SCORES}
-        self.venn = {row[0]: row[1:] for row in self.rows[len(SCORES) + 2 :]}
 
     def handle_starttag(self, name, attributes):
         super().handle_starttag(name, attributes)
-        if name == "tr":
-            self.rows.append([])
-        elif name in ("td", "th"):
+        given = dict(attributes)
+        if given.get("style", "").startswith("flex:"):
+            n, words = given["title"].split(" ", 1)
+            self.bar[words] = int(n)
+        lists = {"tr": self.rows, "details": self.folds, "b": self.utilized, "p": self.issues}
+        if name in ("td", "th"):
             self.rows[-1].append("")
-        elif name in ("details", "div", "b"):
-            {"details": self.folds, "div": self.lines, "b": self.utilized}[name].append("")
+        elif name == "div":
+            self.sentence = "r-sentence" in given["class"]
+            self.lines += [""] if self.sentence else []
+        elif name in lists:
+            lists[name].append([] if name == "tr" else "")
+
+    def handle_endtag(self, name):
+        super().handle_endtag(name)
+        self.sentence = self.sentence and name != "div"
 
     def handle_data(self, data):
         super().handle_data(data)
@@ -41,10 +51,12 @@ class Page(Reader):
             self.rows[-1][-1] += data
         if "details" in self._open:
             self.folds[-1] += data
-        if self._open.count("div") >= 2:
-            self.lines[-1] += data
-        if self._open[-1] == "b":
+        if "p" in self._open:
+            self.issues[-1] += data
+        if self._open and self._open[-1] == "b":
             self.utilized[-1] += data
+        if self.sentence:
+            self.lines[-1] += data
 
     def beginning(self, pattern):
         return [line for line in self.lines if re.match(pattern, line)]
@@ -71,8 +83,8 @@ def record(**changes):
     } | changes  # fmt: skip
 
 
-def page(*, other=None, variant="ragbench", length="sentence", **changes):
-    return Page(TraceView(record(**changes), other=other, variant=variant, length=length))
+def page(*, variant="ragbench", length="sentence", **changes):
+    return Page(Card(record(**changes), variant=variant, length=length))
 
 
 # ---- the context -------------------------------------------------------------------------------------------------------
@@ -81,20 +93,23 @@ def page(*, other=None, variant="ragbench", length="sentence", **changes):
 def test_relevant_sentences_are_marked_and_utilized_ones_bold_each_with_its_letters():
     view = page(all_utilized_sentence_keys=["0b", "1c"])
     assert view.marked == [f"Sentence {key} of {d}." for d, key in ("0b", "0c", "1a", "1b")]
-    bold = [text for text in view.utilized if text.startswith("Sentence")]
-    assert bold == ["Sentence b of 0.", "Sentence c of 1."]
+    assert "Sentence c of 1." in view.utilized
     letters = {"0a": "", "0b": "RU", "0c": "R", "1a": "R", "1b": "R", "1c": "U"}
     lines = [f"[{d}{s}] Sentence {s} of {d}.{sign}" for (d, s), sign in letters.items()]
     assert view.beginning(r"\[\d") == lines
+    assert view.bar == {"only relevant": 3, "relevant and used": 1, "only used": 1, "neither": 1}
 
 
 def test_a_document_without_a_relevant_or_utilized_sentence_is_folded():
-    view = page(all_relevant_sentence_keys=["1a"], all_utilized_sentence_keys=[])
-    (fold,) = view.folds
-    assert fold.startswith("document 0 · 3 sentences, none relevant or utilized[0a] Sentence a")
-    assert "document 1 · 3 sentences[1a]" in view.text
-    none = {"all_relevant_sentence_keys": [], "all_utilized_sentence_keys": []}
-    assert page(**none, other=record()).folds == []
+    def documents(**changes):
+        markup = Card(record(**changes))._repr_html_()
+        return re.findall(r'<details class="r-passage" (open)?><summary.*?>(.*?)</summary>', markup)
+
+    labels = {"all_relevant_sentence_keys": ["1a"], "all_utilized_sentence_keys": []}
+    assert documents(**labels) == [
+        ("", "document 0 · 3 sentences"),
+        ("open", "document 1 · 3 sentences · 1 only relevant"),
+    ]
 
 
 @pytest.mark.parametrize(("n_plain", "folds"), [(FOLD - 1, 0), (FOLD, 1)])
@@ -102,8 +117,23 @@ def test_only_long_runs_are_folded_inside_a_document_that_has_relevant_sentences
     document = [[f"0{chr(97 + i)}", f"Sentence {i}."] for i in range(n_plain + 1)]
     relevant = {"all_relevant_sentence_keys": [document[-1][0]], "all_utilized_sentence_keys": []}
     view = page(documents_sentences=[document], **relevant)
-    assert len(view.folds) == folds
+    assert len(view.folds) == folds + 1
     assert view.text.count("Sentence ") == n_plain + 1
+
+
+def test_a_sentence_and_what_supports_it_light_up_together():
+    markup = Card(record())._repr_html_()
+    linked = re.findall(
+        r'class="r-sentence [^"]*(r-k\d)"><span[^>]*>[^[]*(?:<span[^>]*>)?\[(\w+)\]', markup
+    )
+    assert sorted(linked) == [
+        ("r-k0", "0b"),
+        ("r-k0", "0c"),
+        ("r-k0", "a"),
+        ("r-k1", "1a"),
+        ("r-k1", "b"),
+        ("r-k2", "c"),
+    ]
 
 
 # ---- the response ------------------------------------------------------------------------------------------------------
@@ -127,8 +157,8 @@ def test_sentences_of_the_response_stand_with_verdict_and_supporting_keys(labels
 def test_an_empty_response_and_context_say_so_and_missing_labels_leave_numbers_undefined():
     view = page(response_sentences=[], documents_sentences=[], sentence_support_information=None,
                 unsupported_response_sentence_keys=[])  # fmt: skip
-    assert "response · no sentence" in view.lines
-    assert "⚠ documents_sentences: the context has no sentence" in view.lines
+    assert "no sentence" in view.issues
+    assert "⚠ documents_sentences: the context has no sentence" in view.issues
     assert view.numbers["relevance"] == view.numbers["supported fraction"] == ["nan "]
 
 
@@ -141,7 +171,7 @@ def test_the_worked_example_of_the_guide_under_both_variants():
         [["0.667 4/6"], ["0.500 3/6"], ["0.750 3/4"], ["0 [c]"], ["0.667 2/3"], ["0.597 "], ["0.403 "]],
         [["0.200 4/20"], ["0.750 3/4"], ["0.750 3/4"], ["0 [c]"], ["0.667 2/3"], ["0.664 "], ["0.336 "]],
     ]  # fmt: skip
-    assert page().rows[0] == ["ragbench", "lengths in sentences", "labels"]
+    assert page().rows[0] == ["ragbench", "lengths in sentences", ""]
     assert page().rows[3][:2] == ["completeness", "R∩U / R; 1 if R is empty"]
 
 
@@ -157,9 +187,7 @@ def agree(view, scores, *, variant):
         elif not behind.endswith("/0"):
             fraction = float(Fraction(behind))
             assert value == pytest.approx(min(1.0, fraction) if variant == "guide" else fraction)
-    sets = [cell.split(" ", 1) for cell in view.venn["labels"]]
-    assert all(int(count) == len(re.findall(r"\[[^]]*\]", keys)) for count, keys in sets)
-    assert [line[2:] for line in view.beginning("⚠")] == list(scores.issues)
+    assert [line[2:] for line in view.issues if line.startswith("⚠")] == list(scores.issues)
 
 
 @pytest.mark.parametrize("length", ["sentence", "token", "character"])
@@ -167,7 +195,7 @@ def test_all_numbers_of_the_sample_are_those_of_trace_scores(length):
     for row in RECORDS:
         for variant in ("ragbench", "guide") if length == "sentence" else ("ragbench",):
             options = {"variant": variant, "length": length}
-            agree(Page(TraceView(row, **options)), trace_scores(row, **options), variant=variant)
+            agree(Page(Card(row, **options)), trace_scores(row, **options), variant=variant)
 
 
 keys = st.lists(st.sampled_from(["0a", "0b", "0c", "1a", "9z", "general"]), max_size=8)
@@ -183,59 +211,7 @@ def test_all_numbers_of_any_labels_are_those_of_trace_scores(
 ):
     row = record(all_relevant_sentence_keys=relevant, all_utilized_sentence_keys=utilized,
                  sentence_support_information=support, unsupported_response_sentence_keys=listed)  # fmt: skip
-    agree(
-        Page(TraceView(row, variant=variant)), trace_scores(row, variant=variant), variant=variant
-    )
-
-
-# ---- two sets of labels ------------------------------------------------------------------------------------------------
-
-
-def judged():
-    support = [said("a", ["0c", "0b"]), said("b", ["1b"]), said("c", ["general"], None)]
-    return record(
-        all_relevant_sentence_keys=["0a", "0b", "1a", "1b"],
-        all_utilized_sentence_keys=["0b", "1a", "1c"],
-        sentence_support_information=support,
-        unsupported_response_sentence_keys=[],
-    )
-
-
-def test_two_sets_say_whose_every_mark_and_number_is_and_where_they_differ():
-    view = Page(TraceView(record(), other=judged(), names=("authors", "judge")))
-    assert view.beginning(r"(≠ )?\[\d") == [
-        "≠ [0a] Sentence a of 0.R²",
-        "[0b] Sentence b of 0.R¹²U¹²",
-        "≠ [0c] Sentence c of 0.R¹U¹",
-        "[1a] Sentence a of 1.R¹²U¹²",
-        "[1b] Sentence b of 1.R¹²",
-        "≠ [1c] Sentence c of 1.U²",
-    ]
-    assert view.beginning(".*supported by") == [
-        "✓ [a] One thing. (supported by [0b] [0c])",
-        "≠ ✓ [b] Another. (¹ supported by [1a]; ² supported by [1b])",
-        "≠ ✗¹ ?² [c] A third. (¹ supported by nothing, unsupported; ² supported by general)",
-    ]
-    assert "≠ labelled differently: 3 of 6 in the context, 2 of 3 in the response" in view.text
-    assert view.rows[0] == ["ragbench", "lengths in sentences", "authors¹", "judge²"]
-    for shown, name in SCORES.items():
-        values = [getattr(trace_scores(row), name) for row in (record(), judged())]
-        assert [float(cell.split()[0]) for cell in view.numbers[shown]] == pytest.approx(
-            values, abs=5e-4
-        )
-    assert view.venn == {
-        "authors¹": ["1 [1b]", "3 [0b] [0c] [1a]", "0 "],
-        "judge²": ["2 [0a] [1b]", "2 [0b] [1a]", "1 [1c]"],
-    }
-    assert all(line.startswith("⚠²") for line in view.beginning("⚠"))
-
-
-def test_labels_of_other_sentences_are_refused_whatever_the_same_ones_are_listed_in():
-    arrays = [np.array(document, dtype=object) for document in record()["documents_sentences"]]
-    assert "0 of 6" in page(other=record(documents_sentences=arrays)).text
-    for changed in ({"documents_sentences": []}, {"response_sentences": [["a", "One thing."]]}):
-        with pytest.raises(InputError, match=r"same sentences of the \w+, got others; compare"):
-            TraceView(record(), other=record(**changed))
+    agree(Page(Card(row, variant=variant)), trace_scores(row, variant=variant), variant=variant)
 
 
 # ---- text and input ----------------------------------------------------------------------------------------------------
@@ -244,12 +220,11 @@ def test_labels_of_other_sentences_are_refused_whatever_the_same_ones_are_listed
 def test_text_of_every_script_stays_whole_and_keys_say_nothing_about_its_direction():
     for text in ("塔修复于一九〇九年。", "رُمّم البرج سنة ١٩٠٩.", "e\u0301 👩\u200d🔬"):
         sentences = {"documents_sentences": [[["0b", text]]], "response_sentences": [["a", text]]}
-        view = TraceView(record(**sentences, question=text))
-        assert Page(view).text.startswith(text)
+        view = Card(record(**sentences, question=text))
         assert Page(view).beginning(r"\[0b") == [f"[0b] {text}RU"]
-        line = '<div dir="auto" style="margin:0.15em 0"><span dir="ltr">'
-        assert f"{line}[0b]</span> <mark" in view._repr_html_()
-        assert f'{line}✓ [a]</span> {text} <small dir="ltr">(' in view._repr_html_()
+        line = r'<div dir="auto" class="r-sentence [^"]*"><span dir="ltr"'
+        assert re.search(rf"{line} class=\"r-name\">\[0b\] </span><mark", view._repr_html_())
+        assert re.search(rf'{line}>✓ .*</span>{text} <small dir="ltr">', view._repr_html_())
 
 
 @pytest.mark.parametrize(
@@ -262,4 +237,4 @@ def test_text_of_every_script_stays_whole_and_keys_say_nothing_about_its_directi
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused_when_the_view_is_made(changes, options, message):
     with pytest.raises(InputError, match=message):
-        TraceView(record(**changes), **options)
+        Card(record(**changes), **options)

@@ -15,7 +15,7 @@ from ragnb.errors import InputError
 from ragnb.experiments.labelled import load_labelled
 from ragnb.reports import judge_report
 from ragnb.text import fold
-from ragnb.widgets import LanguageView, RgbView, TraceView, view
+from ragnb.widgets import Card, view
 from ragnb.widgets.rows import LINE, Rows, short
 from ragnb.widgets.view import AHEAD, SENT_AT_ONCE
 
@@ -67,42 +67,37 @@ def bundle_of(shown):
 
 
 @pytest.mark.parametrize(
-    ("frame", "kind", "static"),
+    ("frame", "kinds"),
     [
-        (lambda: ragnb.load_ragbench("sample-ragbench"), "trace", TraceView),
-        (lambda: pd.DataFrame([CONTEXT]).drop(columns="response"), "rgb", RgbView),
-        (lambda: load_labelled("sample-labelled-multilingual"), "language", LanguageView),
+        (lambda: ragnb.load_ragbench("sample-ragbench"), ["trace", "language"]),
+        (lambda: pd.DataFrame([CONTEXT]).drop(columns="response"), ["rgb"]),
+        (lambda: load_labelled("sample-labelled-multilingual"), ["language"]),
+        (lambda: load_labelled("sample-labelled-en"), []),
+        (lambda: judge_report(load_labelled("sample-labelled-en")), ["judge"]),
     ],
 )
-def test_the_kind_follows_from_the_columns_and_its_static_page_is_shown(frame, kind, static):
-    frame = frame()
-    shown = view(frame)
-    assert shown.kind == kind
-    assert shown._page.value.startswith(static(frame.iloc[0])._repr_html_())
-    assert "all columns" in page(shown).text
+def test_the_sections_follow_from_the_columns(frame, kinds):
+    assert view(frame()).kinds == kinds
 
 
-def test_disagreements_of_a_judge_and_other_frames(labelled):
-    shown = view(judge_report(labelled).worst)
-    assert shown.kind == "judge"
-    assert page(shown).text.count("label: ") == 1
-    shown = view(labelled)
-    assert shown.kind == "plain"
-    text = page(shown).text
-    question = "Who discovered penicillin in 1928?"
-    assert text.startswith(f"{question}references: Alexander Fleming or Fleming")
-    assert "noise_rate0" in text
-    assert text.count(question) == 1
+def test_the_card_of_a_row_is_the_one_in_the_view_of_its_frame():
+    frame = pd.DataFrame([CONTEXT])
+    card = view(frame.iloc[0])
+    assert repr(card) == repr(Card(CONTEXT)) == "Card('Where?')"
+    assert view(frame)._page.value.partition('<details class="r-part"')[0] in card._repr_html_()
+    assert "9 columns" in page(view(frame)).text
 
 
 def test_arrays_in_cells_are_lists_and_one_odd_row_does_not_hide_the_others():
     nested = np.empty(1, dtype=object)
     nested[0] = np.array(["Oslo"], dtype=object)
     arrays = {name: np.array(CONTEXT[name]) for name in ("passages", "kinds")}
-    odd = CONTEXT | {"kinds": ["odd"]}
-    shown = view(pd.DataFrame([odd, CONTEXT | arrays | {"references": nested}]))
-    assert page(shown).text.startswith("this row cannot be shown: InputError: RgbView needs one of")
-    assert wish(shown, number=2)._page.value.startswith(RgbView(CONTEXT)._repr_html_())
+    shown = view(
+        pd.DataFrame([CONTEXT | {"language": "xx"}, CONTEXT | arrays | {"references": nested}])
+    )
+    assert page(shown).text.startswith("this row cannot be shown: language must be")
+    assert "responseIt is Oslo." in page(shown).text
+    assert page(wish(shown, number=2)).marked[:2] == ["Oslo", "Oslo"]
 
 
 # ---- the list ----------------------------------------------------------------------------------------------------------
@@ -143,29 +138,38 @@ def test_the_list_has_the_titles_around_the_row_and_asks_for_others(labelled):
     assert len(str(many.get_state())) < 60_000
 
 
-def test_the_static_twin_says_what_it_is(labelled):
-    shown = wish(view(labelled), filters={"system": "plain"})
+def test_the_static_twin_has_the_cards_of_the_first_rows(labelled):
+    shown = wish(wish(view(labelled), filters={"system": "plain"}), number=3)
     data = bundle_of(shown)
     assert WIDGET in data
-    assert data["text/plain"] == "FrameView('plain', 340 of 680 rows)"
+    assert data["text/plain"] == "FrameView(340 of 680 rows)"
     text = Reader(data["text/html"]).text
-    assert text.startswith(
-        f"{shown!r}; search, filters and the list need a running kernel, this is row 1"
-    )
-    assert "10✓" in text or "10✗" in text
-    assert "… and 330 more" in text
-    assert data["text/html"].endswith(shown._page.value)
-    row = bundle_of(view(pd.DataFrame([CONTEXT])))["text/html"]
-    assert row.endswith(RgbView(CONTEXT)._repr_html_())
-    assert "all columns" not in row
+    note = "search, filters and the list need a running kernel, this is row 3"
+    assert text.startswith(f"{shown!r}; {note}3 ✓ ")
+    assert all(question in text for question in shown.rows["question"][2:12])
+    assert text.endswith("… and 328 more")
+    assert data["text/html"].count('ragnb-card"') == 10
+    long = view(pd.DataFrame([CONTEXT | {"response": "x" * 50_000}] * 3))
+    assert bundle_of(long)["text/html"].count('ragnb-card"') == 1
 
 
 @pytest.mark.parametrize(
     ("frame", "options", "message"),
     [
-        (FRAME, {"kind": "table"}, "kind must be one of .*'plain', got 'table'"),
+        (FRAME, {"kind": "table"}, "kind must be one of .*'language', got 'table'"),
         (FRAME, {"kind": "trace"}, "of kind 'trace' needs the columns .*documents_sentences"),
         (pd.DataFrame([CONTEXT]), {"protocols": ["no"]}, "protocol must be one of .* got 'no'"),
+        (pd.DataFrame([CONTEXT]), {"size": 3}, "view of kind rgb has no option size"),
+        (
+            FRAME.head(4),
+            {"changed": ["plain", "rag"]},
+            "needs the columns example_id, system and a",
+        ),
+        (
+            FRAME.drop(columns="noise_rate"),
+            {"changed": ["plain", "x"]},
+            "two of the systems plain, rag, got",
+        ),
         ([CONTEXT], {}, "view needs a pandas DataFrame.* got list"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, "must have different names, got a twice"),
     ],
@@ -253,12 +257,10 @@ def test_titles():
     assert short("x" * 10**6) == "x" * LINE + "…"
 
 
-def test_levels_of_the_index_and_of_names_are_columns_and_the_frame_is_left_as_it_was():
+def test_levels_of_the_index_and_of_names_are_columns():
     names = pd.MultiIndex.from_tuples([("f1", "mean"), ("n", "")])
     index = pd.MultiIndex.from_tuples([("plain", 0), ("rag", 0)], names=["system", None])
     rows = Rows(pd.DataFrame([[1, 2.5], [3, 4.0]], columns=names, index=index))
     assert rows.row(1) == {"system": "rag", "f1 / mean": 3, "n": 4.0}
     odd = Rows(pd.DataFrame([[3, "a"], [1, "b"], [2, "a"]], columns=[0, "b"]))
     assert odd.found("", {"b": 1}, "0").tolist() == [1]
-    Rows(FRAME).row(0)["passages"].append("x")
-    assert FRAME["passages"][0] == ["It rains.", "Straße 5"]

@@ -2,15 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { spoken } from "../../../ragnb/widgets/static/src/annotator.mjs";
+import { contradictions } from "../../../ragnb/widgets/static/src/fields.mjs";
 import { listed } from "../../../ragnb/widgets/static/src/item_list.mjs";
-import { ACTS, BUTTONS, HELP, keyAct } from "../../../ragnb/widgets/static/src/keys.mjs";
+import { ACTS, BUTTONS, Keys } from "../../../ragnb/widgets/static/src/keys.mjs";
 import { counted } from "../../../ragnb/widgets/static/src/saving.mjs";
 import { found, hits } from "../../../ragnb/widgets/static/src/search.mjs";
 import { range } from "../../../ragnb/widgets/static/src/sentences.mjs";
 import { Work, nextPlace, valueAt } from "../../../ragnb/widgets/static/src/work.mjs";
 
-const FIELDS = [{ name: "relevant", key: "r" }, { name: "verdict", key: "v" }];
-const key = (name, more = {}) => keyAct({ key: name, ...more }, FIELDS);
+const FIELDS = [{ name: "relevant", key: "r", options: [] }, { name: "verdict", key: "v", options: ["correct", "incorrect"] }];
+const KEYS = new Keys({ name: "any", fields: FIELDS });
+const key = (name, more = {}) => KEYS.act({ key: name, ...more });
 
 test("every key of the list means what the list says", () => {
   assert.deepEqual(key("ArrowDown"), { act: "move", step: 1, extend: undefined });
@@ -21,16 +23,26 @@ test("every key of the list means what the list says", () => {
   assert.deepEqual(key("9"), { act: "option", number: 8 });
   const acts = { " ": "toggle", x: "toggle", e: "empty", Backspace: "clear", n: "next", p: "previous", Enter: "done", ".": "skip",
     f: "flag", m: "memo", a: "accept", z: "undo", Z: "redo", g: "jump", "/": "search", "?": "help", o: "fold", Escape: "leave",
-    "]": "sentence on", "[": "sentence back" };
+    "]": "sentence on", "[": "sentence back", A: "auto" };
   for (const [name, act] of Object.entries(acts)) assert.equal(key(name).act, act, name);
 });
 
-test("every act has a key of its own, and every key but those of buttons that say so is explained", () => {
+test("every act has a key of its own, and every key is explained", () => {
   const keys = ACTS.flatMap(([, keys]) => keys);
   assert.equal(new Set(keys).size, keys.length);
   for (const [act, label, first] of BUTTONS) assert.ok(label && key(first).act === act, act);
-  assert.deepEqual(ACTS.filter(([, , help, button]) => !help && !button).map(([act]) => act), ["sentence on"]);
-  assert.ok(HELP.every(([shown, says]) => shown && says));
+  assert.ok(ACTS.every(([, , help]) => help));
+  assert.deepEqual(KEYS.help().find(([, says]) => says.startsWith("an option"))[0], ["1", "2"], "no field has more");
+});
+
+test("a key can be changed to one without a meaning, works besides the old one, and can be brought back", () => {
+  const keys = new Keys({ name: "any", fields: FIELDS });
+  assert.deepEqual(["s", "r", "R", "z", "ArrowUp", "Enter"].map((other) => keys.change(".", other)), [true, false, false, false, false, false]);
+  assert.deepEqual(["s", "."].map((name) => keys.act({ key: name }).act), ["skip", "skip"]);
+  assert.equal(keys.of("."), "s");
+  assert.equal(keys.change("1", "s"), false, "it is taken now");
+  assert.equal(keys.change(".", "."), true);
+  assert.deepEqual([keys.of("."), keys.act({ key: "s" })], [".", null]);
 });
 
 test("letters of fields, in either case", () => {
@@ -122,4 +134,25 @@ test("every place of every word is found, whatever its letter case", () => {
   assert.deepEqual(hits("北京 is Ｂeijing", ["北京", "beijing"]), [[0, 2], [6, 13]]);
   assert.deepEqual(hits("İstanbul", ["stanbul"]), []);
   assert.deepEqual(hits("a.b", ["."]), [[1, 2]]);
+});
+
+test("contradictions are reported, and untouched places contradict nothing", () => {
+  const whole = {
+    relevant: ["0a", "1a"], utilized: ["0a"], overall: false, supporting: { a: ["0a"], b: [] }, support: { a: "full", b: "none" },
+  };
+  const atOdds = ["the whole response and its sentences contradict each other"];
+  const cases = [
+    [{}, []],
+    [{ support: { a: "partial", b: "none" } }, []],
+    [{ supporting: { a: [], b: [] } }, ["[a] is supported, yet by no sentence"]],
+    [{ supporting: { b: ["1b"] } }, ["[b] is not supported, yet rests on sentences"]],
+    [{ utilized: ["0a", "0b"] }, ["[0b] is utilized, yet not relevant"]],
+    [{ relevant: undefined }, []],
+    [{ overall: true }, atOdds],
+    [{ support: { a: "full", b: "full" }, supporting: {} }, atOdds],
+    [{ support: { a: "full", b: "partial" }, supporting: {} }, []],
+    [{ support: { a: "full" }, overall: true }, []],
+    [{ overall: undefined }, []],
+  ];
+  for (const [changes, found] of cases) assert.deepEqual(contradictions({ ...whole, ...changes }, ["a", "b"]), found);
 });

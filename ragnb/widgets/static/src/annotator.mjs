@@ -3,7 +3,7 @@
 import { connect, kbd, node, typeInto } from "./dom.mjs";
 import { Fields } from "./fields.mjs";
 import { ItemList } from "./item_list.mjs";
-import { BUTTONS, keyAct } from "./keys.mjs";
+import { BUTTONS, Keys } from "./keys.mjs";
 import { Note, Search, guideOf, helpOf } from "./panels.mjs";
 import { Saving } from "./saving.mjs";
 import { Sentences } from "./sentences.mjs";
@@ -20,6 +20,7 @@ class Annotator {
   constructor(model, el) {
     this.model = model;
     this.work = new Work(model);
+    this.keys = new Keys(this.work.task);
     const uid = `ragnb-${Math.random().toString(36).slice(2)}`; // several annotators stand on one page
     this.root = node("div", {
       class: "ragnb-annotator", role: "region", "aria-label": `annotator: ${this.work.task.name}`, tabindex: -1, "data-lm-suppress-shortcuts": "true",
@@ -42,7 +43,7 @@ class Annotator {
     this.search = new Search(this.sentences);
     this.note = new Note(this.work, (text, number) => this.send("note", { text, number }));
     this.items = new ItemList(this.work, (number) => { this.saving.whenShown("list", () => this.send("go", { to: number })); this.focus(); });
-    this.help = helpOf(this.work.task);
+    this.help = helpOf(this.keys, () => this.paint(), (key) => this.saving.say(`${key} has a meaning already, or is no single character`, true));
     this.drawFrame();
     el.append(this.root);
     this.disconnect = connect(model, {
@@ -91,16 +92,20 @@ class Annotator {
   }
 
   drawPage() {
-    const { number, question, references } = this.work.page;
+    const { number, history, question, references } = this.work.page;
+    const earlier = node("details", { class: "history", open: true, hidden: !history.length }, node("summary", {}, `earlier in the conversation: ${history.length} messages`),
+      ...history.map(([role, text]) => node("div", { class: "turn", dir: "auto" }, node("b", {}, role), " ", node("span", {}, text))));
     this.work.begin();
     const [documents, rest] = this.sentences.draw();
     this.body.replaceChildren(
+      earlier,
       node("div", { class: "question", dir: "auto" }, node("span", { dir: "ltr" }, `${number + 1}.`), " ", node("b", {}, question)),
       ...references.map((text, n) => node("div", { class: "reference", dir: "auto" },
         node("span", { class: "lead", dir: "ltr" }, n ? "and" : "reference:"), " ", node("span", {}, text))),
       node("div", { class: documents.length ? "columns" : "" },
         node("div", { class: "column" }, ...documents), node("div", { class: "column side" }, ...rest, ...this.fields.draw())),
     );
+    earlier.scrollTop = earlier.scrollHeight;
     this.paint();
   }
 
@@ -112,6 +117,7 @@ class Annotator {
     this.note.paint();
     this.sentences.paint();
     this.fields.paint();
+    this.keys.write(this.root);
   }
 
   paintFrame() {
@@ -130,6 +136,7 @@ class Annotator {
     this.buttons.flag.setAttribute("aria-pressed", flag);
     this.buttons.skip.setAttribute("aria-pressed", status === "skipped");
     this.buttons.memo.setAttribute("aria-pressed", note !== "");
+    this.buttons.auto.setAttribute("aria-pressed", this.keys.goesOn);
     this.root.dataset.status = status;
   }
 
@@ -154,7 +161,7 @@ class Annotator {
   }
 
   onCommand(event) {
-    const meant = keyAct(event, this.work.task.fields);
+    const meant = this.keys.act(event);
     const notebooks = (event.ctrlKey || event.metaKey) && event.key.length === 1; // saving, say
     if (!meant && (notebooks || event.key === "Tab")) return;
     event.stopPropagation();
@@ -175,9 +182,9 @@ class Annotator {
     if (untouched && /^(INPUT|TEXTAREA)$/.test(target.tagName)) typeInto(target, event);
   }
 
-  act({ act, step, extend, number, name }) {
+  act({ act, step, extend, sideways, number, name }) {
     const acts = {
-      move: () => this.sentences.move(step, extend),
+      move: () => this.sentences.move(step, extend, sideways),
       option: () => this.choose(number),
       field: () => this.go(() => this.work.goToField(name)),
       toggle: () => this.toggle(),
@@ -193,6 +200,7 @@ class Annotator {
       undo: () => this.send("undo"),
       redo: () => this.send("redo"),
       jump: () => this.toggleItems(),
+      auto: () => { this.keys.keep(!this.keys.goesOn); this.paintFrame(); },
       search: () => this.search.open(),
       help: () => { this.help.hidden = !this.help.hidden; },
       fold: () => { this.sentences.unfoldHere(); this.focus(); },
@@ -229,19 +237,24 @@ class Annotator {
     else this.give(option.value);
   }
 
-  // A value for the place where one is, and on to the next; null makes it untouched again.
+  // A value for the place where one is, and on to the next place, or item; null makes it untouched again.
   give(value) {
     const { kind, label } = this.work.field;
     if (Array.isArray(value) && kind !== "sentences") { this.saving.say(`${label} needs one of its options`); return; }
     this.sendHere("label", { value });
-    if (value !== null) this.go(() => this.work.goOn());
+    if (value === null) return;
+    let last = false;
+    this.go(() => { last = this.work.goOn(); });
+    if (last && this.keys.goesOn) this.send("next");
   }
 
   go(there) {
     there();
     this.sentences.forgetRange();
+    this.sentences.follow();
     this.sentences.paint();
     this.fields.paint();
+    this.keys.write(this.root);
   }
 
   done() {

@@ -20,7 +20,8 @@ export function connect(model, handlers) {
   return () => { for (const [event, handler] of Object.entries(handlers)) model.off(event, handler); };
 }
 
-export const kbd = (key) => node("kbd", { "aria-hidden": "true" }, key);
+// A key of the table, where it is shown; see `Keys.write`.
+export const kbd = (key) => node("kbd", { "aria-hidden": "true", "data-key": key }, key);
 
 // Sends a text when nobody has typed for a moment, and when its field or the page is left; with the item that it was typed on.
 export function whenTyped(input, itemNow, send) {

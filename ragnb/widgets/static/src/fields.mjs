@@ -18,7 +18,8 @@ export class Fields {
   }
 
   paint() {
-    const { suggested, suggested_by, warnings } = this.work.state;
+    const { values, suggested, suggested_by } = this.work.state;
+    const warnings = this.work.task.name === "trace" ? contradictions(values, this.work.page.each) : [];
     const offer = [node("span", {}, `suggested by ${suggested_by}, saved only when accepted`), this.accept];
     this.suggested.replaceChildren(...(Object.keys(suggested).length ? offer : []));
     this.paintRows();
@@ -79,9 +80,23 @@ export class Fields {
   }
 }
 
+// Contradictions in the labels of task trace, by field; what is untouched contradicts nothing. keys: those of the response
+export function contradictions({ relevant, utilized = [], support = {}, supporting = {}, overall }, keys) {
+  const degrees = keys.every((key) => key in support) ? new Set(Object.values(support)) : new Set();
+  const atOdds = overall ? degrees.has("none") : overall === false && degrees.size === 1 && degrees.has("full");
+  const said = Object.entries(support);
+  return [
+    ...said.filter(([key, one]) => one !== "none" && supporting[key]?.length === 0).map(([key]) => `[${key}] is supported, yet by no sentence`),
+    ...said.filter(([key, one]) => one === "none" && supporting[key]?.length).map(([key]) => `[${key}] is not supported, yet rests on sentences`),
+    ...utilized.filter((key) => relevant && !relevant.includes(key)).map((key) => `[${key}] is utilized, yet not relevant`),
+    ...(atOdds ? ["the whole response and its sentences contradict each other"] : []),
+  ];
+}
+
 function inShort(field, value, guess) {
   if (value === undefined && guess === undefined) return field.required ? "…" : "optional";
   if (field.kind !== "sentences") return value === undefined ? "?" : "✓";
   const keys = value ?? guess;
+  if (field.of === "words" && keys.length) return `${keys.length} marked${value === undefined ? " ?" : ""}`;
   return `${keys.length ? keys.map((key) => `[${key}]`).join(" ") : "∅ none"}${value === undefined ? " ?" : ""}`;
 }

@@ -2,34 +2,32 @@
 
 // Rows by which a key moves through a list, the last two to its ends.
 const MOVES = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 8, PageUp: -8, Home: -Infinity, End: Infinity };
+const SIDEWAYS = { ArrowRight: 1, ArrowLeft: -1 };
+const NAMES = { " ": "space", Backspace: "⌫", Delete: "Del", Escape: "Esc" };
 
-// act, keys, help: [keys, meaning], button: [label, title]
+// act, keys, help, button: [label, title]
 export const ACTS = [
-  ["toggle", [" ", "x"], ["space", "choose or unchoose the sentence for the active label (or x); the mouse does, too, and drags"]],
-  ["option", [..."123456789"], ["1 … 9", "an option of the active label"]],
-  ["empty", ["e"], ["e", "none: deliberately empty"]],
-  ["clear", ["Backspace", "Delete"], ["⌫", "untouched again"]],
-  ["sentence back", ["["], ["[ ]", "the sentence of the response before, after"]],
-  ["sentence on", ["]"]],
-  ["previous", ["p"], null, ["‹", "previous item"]],
-  ["next", ["n"], ["n p", "next, previous item"], ["›", "next item"]],
-  ["done", ["Enter"], ["Enter", "what is still missing, else the next item that is not labelled"], ["done, next", "next item that is not labelled"]],
-  ["undo", ["z"], ["z Z", "undo, redo, wherever it was (or Ctrl+Z, Ctrl+Y)"], ["undo"]],
-  ["redo", ["Z"], null, ["redo"]],
-  ["skip", ["."], [".", "skip the item"], ["skip"]],
-  ["flag", ["f"], ["f", "flag it"], ["flag"]],
-  ["memo", ["m"], ["m", "note on it"], ["note"]],
-  ["accept", ["a"], ["a", "accept what is suggested"]],
-  ["search", ["/"], ["/", "search in the texts; Enter for the next place"], ["search"]],
-  ["jump", ["g"], ["g", "list of items"], ["list"]],
-  ["help", ["?"], null, ["keys"]],
-  ["fold", ["o"], ["o", "unfold a long document"]],
-  ["leave", ["Escape"], ["Esc", "close what is open"]],
-];
-
-export const HELP = [
-  ["↑ ↓", "from sentence to sentence (or k j); with Shift, several"],
-  ...ACTS.map(([, , help]) => help).filter(Boolean),
+  ["toggle", [" ", "x"], "choose or unchoose the sentence for the active label; the mouse does, too, and drags"],
+  ["option", [..."123456789"], "an option of the active label"],
+  ["empty", ["e"], "none: deliberately empty"],
+  ["clear", ["Backspace", "Delete"], "untouched again"],
+  ["sentence back", ["["], "the sentence of the response, or the claim, before this one"],
+  ["sentence on", ["]"], "the one after it"],
+  ["previous", ["p"], "previous item", ["‹", "previous item"]],
+  ["next", ["n"], "next item", ["›", "next item"]],
+  ["done", ["Enter"], "what is still missing, else the next item that is not labelled", ["done, next", "next item that is not labelled"]],
+  ["undo", ["z"], "undo, wherever it was (or Ctrl+Z)", ["undo"]],
+  ["redo", ["Z"], "redo (or Ctrl+Y)", ["redo"]],
+  ["skip", ["."], "skip the item", ["skip"]],
+  ["flag", ["f"], "flag it", ["flag"]],
+  ["memo", ["m"], "note on it", ["note"]],
+  ["accept", ["a"], "accept what is suggested"],
+  ["search", ["/"], "search the texts; Enter for the next place", ["search"]],
+  ["jump", ["g"], "list of items", ["list"]],
+  ["auto", ["A"], "whether the last label of an item leads to the next item", ["auto", "go to the next item after the last label"]],
+  ["help", ["?"], "these keys", ["keys"]],
+  ["fold", ["o"], "unfold a long document"],
+  ["leave", ["Escape"], "close what is open"],
 ];
 
 export const BUTTONS = ACTS.filter(([, , , button]) => button).map(([act, [key], , [label, title = label]]) => [act, label, key, title]);
@@ -49,18 +47,72 @@ export function leavesSearch(event) {
   return isPlain(event) && !event.isComposing && ["Escape", "Enter", "ArrowDown"].includes(event.key);
 }
 
-// The meaning of a key for the annotator: {act, ...} or null where it is none of ours.
-export function keyAct(event, fields) {
-  const { key, ctrlKey, metaKey, altKey, shiftKey } = event;
-  const letter = key.length === 1 ? key.toLowerCase() : key;
-  if (ctrlKey || metaKey) {
-    if (letter === "z") return { act: shiftKey ? "redo" : "undo" };
-    return letter === "y" ? { act: "redo" } : null;
+const KEPT = "ragnb-annotator"; // in the browser's storage
+
+// The keys of one task, and what a person has chosen, which the browser keeps: other keys, and whether labels go on.
+export class Keys {
+  constructor({ name, fields }) {
+    this.fields = fields;
+    try {
+      this.kept = JSON.parse(localStorage.getItem(KEPT));
+    } catch { /* nothing is kept here */ }
+    this.kept = { goesOn: true, keys: {}, ...this.kept };
+    this.chosen = this.kept.keys[name] ??= {}; // by the key of the table
   }
-  if (altKey) return null;
-  if (stepOf(event) !== undefined) return { act: "move", step: stepOf(event), extend: shiftKey };
-  const act = ACTS.find(([, keys]) => keys.includes(key))?.[0];
-  if (act) return act === "option" ? { act, number: Number(key) - 1 } : { act };
-  const field = fields.find((one) => one.key === letter);
-  return field ? { act: "field", name: field.name } : null;
+
+  get goesOn() { return this.kept.goesOn; }
+
+  keep(goesOn = this.goesOn) {
+    this.kept.goesOn = goesOn;
+    try {
+      localStorage.setItem(KEPT, JSON.stringify(this.kept));
+    } catch { /* it holds as long as the page */ }
+  }
+
+  // The key that does what a key of the table does.
+  of(key) {
+    return this.chosen[key] ?? key;
+  }
+
+  // Lets another key do what one of the table does; false if that key has a meaning. Its own key brings it back.
+  change(key, other) {
+    if (other !== key && (other.length > 1 || this.act({ key: other }))) return false;
+    this.chosen[key] = other;
+    this.keep();
+    return true;
+  }
+
+  // The meaning of a key for the annotator: {act, ...} or null where it is none of ours.
+  act(event) {
+    const { ctrlKey, metaKey, altKey, shiftKey } = event;
+    const key = Object.keys(this.chosen).find((one) => this.of(one) === event.key) ?? event.key;
+    const letter = key.length === 1 ? key.toLowerCase() : key;
+    if (ctrlKey || metaKey) {
+      if (letter === "z") return { act: shiftKey ? "redo" : "undo" };
+      return letter === "y" ? { act: "redo" } : null;
+    }
+    if (altKey) return null;
+    if (Object.hasOwn(SIDEWAYS, key)) return { act: "move", step: SIDEWAYS[key], extend: shiftKey, sideways: true };
+    if (Object.hasOwn(MOVES, key)) return { act: "move", step: MOVES[key], extend: shiftKey };
+    const act = ACTS.find(([, keys]) => keys.includes(key))?.[0];
+    if (act) return act === "option" ? { act, number: Number(key) - 1 } : { act };
+    const field = this.fields.find((one) => one.key === letter);
+    return field ? { act: "field", name: field.name } : null;
+  }
+
+  // Rows of the help: keys of the table that can be changed, and what they do.
+  help() {
+    const most = Math.max(...this.fields.map(({ options }) => options.length));
+    const letters = this.fields.map(({ key, label }) => [[key], `label: ${label}`]);
+    return [...letters, ...ACTS.map(([act, keys, says]) => [act === "option" ? keys.slice(0, most) : keys, says])];
+  }
+
+  // Writes the chosen keys wherever a key is shown.
+  write(root) {
+    for (const shown of root.querySelectorAll("kbd[data-key]")) {
+      const key = this.of(shown.dataset.key);
+      shown.textContent = NAMES[key] ?? key;
+      shown.closest("[aria-keyshortcuts]")?.setAttribute("aria-keyshortcuts", key);
+    }
+  }
 }

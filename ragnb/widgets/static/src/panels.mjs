@@ -1,7 +1,6 @@
 // What opens beside an item: a search in its texts, a note on it, the keys, the guideline.
 
-import { node, whenTyped } from "./dom.mjs";
-import { HELP } from "./keys.mjs";
+import { kbd, node, whenTyped } from "./dom.mjs";
 
 export class Search {
   constructor(sentences) {
@@ -62,10 +61,20 @@ export class Note {
   }
 }
 
-export function helpOf({ fields }) {
-  const letters = fields.map(({ key, label }) => [key, `label: ${label}`]);
-  const rows = [...letters, ...HELP].map(([key, meaning]) => node("div", {}, node("kbd", {}, key), node("span", {}, meaning)));
-  return node("div", { class: "panel help", hidden: true }, ...rows);
+// The keys. Whoever presses another key on one of them has changed it: written() says so everywhere, refused(key) why not.
+export function helpOf(keys, written, refused) {
+  const changes = (event, key) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || ["Tab", "Shift", "Escape"].includes(event.key)) return;
+    event.preventDefault();
+    if (keys.change(key, event.key)) written();
+    else refused(event.key);
+  };
+  const button = (key, meaning) => node("button", {
+    type: "button", class: "act", "aria-label": `key of: ${meaning}`, "aria-keyshortcuts": key, onkeydown: (event) => changes(event, key),
+  }, kbd(key));
+  const rows = keys.help().map(([of, meaning]) => node("div", {}, node("span", {}, ...of.map((key) => button(key, meaning))), node("span", {}, meaning)));
+  return node("div", { class: "panel help", hidden: true },
+    node("p", {}, "To change a key, click it here and press another; its own key brings it back. ↑ ↓ go from sentence to sentence (or k j, ← →), with Shift over several."), ...rows);
 }
 
 export function guideOf({ name, guideline }) {

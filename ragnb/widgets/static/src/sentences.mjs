@@ -58,14 +58,15 @@ export class Sentences {
   section(name, { heading, sentences }) {
     const section = { chosen: node("span", { class: "chosen" }), more: null };
     section.lines = sentences.map(([key, text]) => this.line(name, section, key, text));
-    const hidden = section.lines.slice(sentences.length > FOLD_ABOVE ? FOLDED_TO : FOLD_ABOVE);
+    const folds = name !== "words" && sentences.length > FOLD_ABOVE;
+    const hidden = folds ? section.lines.slice(FOLDED_TO) : [];
     hidden.forEach((line) => { line.node.hidden = true; });
     const onclick = () => { this.unfold(section); this.acts.focus(); };
     if (hidden.length) section.more = node("button", { type: "button", class: "more", onclick }, `… ${hidden.length} more sentences `, kbd("o"));
     this.sections.push(section);
     return node("section", { role: "presentation" },
       heading ? node("div", { class: "heading" }, heading, section.chosen) : null,
-      node("div", { class: "text", role: "presentation" }, ...section.lines.map((line) => line.node)), section.more);
+      node("div", { class: "text", role: "presentation", dir: "auto" }, ...section.lines.map((line) => line.node)), section.more);
   }
 
   line(part, section, key, text) {
@@ -73,7 +74,7 @@ export class Sentences {
     const badges = node("sup", { class: "badges", dir: "ltr" });
     const lead = this.work.page.keyed.includes(part) ? [node("small", { class: "key", dir: "ltr" }, `[${key}]`), " "] : [];
     const made = node("span", {
-      class: "sentence", role: "option", dir: "auto", id: `${this.uid}-${part}-${place}`,
+      class: "sentence", role: "option", dir: part === "words" ? null : "auto", id: `${this.uid}-${part}-${place}`,
       onmousedown: (event) => this.onPress(event, part, place), onmouseenter: () => this.onDrag(part, place), onclick: () => this.select(part, key),
     }, ...lead, node("span", { class: "words" }, text), badges);
     const line = { part, place, section, key, text, badges, node: made };
@@ -125,9 +126,11 @@ export class Sentences {
     const { part, key } = line;
     const holding = marks.filter(({ keys }) => keys.includes(key));
     const mine = holding.some(({ field }) => field.name === this.work.field.name);
-    const current = part === "response" && key === this.work.sentence;
+    const current = part === this.work.task.unit && key === this.work.sentence;
     line.held = holding.length > 0;
-    line.badges.textContent = this.badges(line, marks, holding).join(" ");
+    const next = part === "words" && this.lines[part][line.place + 1]; // marked words that follow each other are one span
+    const ending = holding.filter(({ keys }) => !next || !keys.includes(next.key));
+    line.badges.textContent = this.badges(line, marks, ending).join(" ");
     line.node.setAttribute("aria-selected", mine);
     const style = line.node.classList;
     style.toggle("on", mine);
@@ -144,7 +147,7 @@ export class Sentences {
       const who = this.work.votes(place, key);
       return who.length ? [`${field.key}:${who.join("+")}`] : [];
     });
-    return [...mine, ...votes, ...(part === "response" ? this.verdicts(key) : [])];
+    return [...mine, ...votes, ...(part === this.work.task.unit ? this.verdicts(key) : [])];
   }
 
   // The labels of a sentence of the response, abbreviated.
@@ -161,8 +164,8 @@ export class Sentences {
 
   // The part in which keys move: the part whose sentences are labelled, else the documents, else the first with any text.
   get part() {
-    const { kind, of } = this.work.field;
-    const wanted = kind === "sentences" ? of : "documents";
+    const { kind, of, each } = this.work.field;
+    const wanted = kind === "sentences" ? of : each ? this.work.task.unit : "documents";
     return this.lines[wanted]?.length ? wanted : Object.keys(this.lines).find((name) => this.lines[name].length);
   }
 
@@ -179,8 +182,19 @@ export class Sentences {
     this.anchor = null;
   }
 
-  move(step, extend) {
+  // The cursor goes along to the sentence that is labelled.
+  follow() {
+    const part = this.work.task.unit;
+    const line = this.part === part && this.lines[part].find(({ key }) => key === this.work.sentence);
+    if (!line) return;
+    this.cursor[part] = line.place;
+    line.node.scrollIntoView({ block: "nearest" });
+  }
+
+  // Keys that go sideways follow the direction of the text.
+  move(step, extend, sideways) {
     const part = this.part;
+    if (sideways && this.here && getComputedStyle(this.here.node).direction === "rtl") step = -step;
     const visible = (this.lines[part] || []).filter((line) => !line.node.hidden);
     if (!visible.length) return;
     this.anchor = extend ? this.anchor ?? this.cursor[part] : null;
@@ -195,7 +209,7 @@ export class Sentences {
 
   // Where labels are asked of each sentence of the response, to be on one is to label it.
   select(part, key) {
-    if (part === "response" && this.work.page.each.length && !this.work.chooses(part)) this.acts.select(key);
+    if (part === this.work.task.unit && this.work.page.each.length && !this.work.chooses(part)) this.acts.select(key);
   }
 
   // The lines in sight from the anchor to the cursor, where sentences are chosen.

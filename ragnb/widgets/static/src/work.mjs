@@ -79,11 +79,16 @@ export class Work {
     if (place[1] !== null) this.sentence = place[1];
   }
 
-  // To the next place that is still missing when this one is done.
+  // To the next place that is still missing when this one is done; whether it was the last one that was missing.
   goOn() {
+    const before = this.stillMissing;
     this.given.push(this.place);
-    const missing = this.state.missing.filter((one) => !this.given.some((place) => isSame(one, place)));
-    this.goTo(nextPlace(missing, this.page.places, this.place) || this.place);
+    this.goTo(nextPlace(this.stillMissing, this.page.places, this.place) || this.place);
+    return before.length > 0 && !this.stillMissing.length;
+  }
+
+  get stillMissing() {
+    return this.state.missing.filter((one) => !this.given.some((place) => isSame(one, place)));
   }
 
   goToField(name) {

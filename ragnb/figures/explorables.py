@@ -1,0 +1,64 @@
+"""Pictures that replace an explorable where no script runs, as addresses for a page."""
+
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from functools import wraps
+from io import BytesIO
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
+
+from ragnb.figures.efficiency import plot_fieller_set
+from ragnb.figures.style import WIDTHS, caption, plain, style
+
+
+def _as_address(draw: Callable[..., None]) -> Callable[..., str]:
+    """Let a function that draws on axes return an address that contains the picture as PNG."""
+
+    @wraps(draw)
+    def picture(*data: Any, **more: Any) -> str:
+        with BytesIO() as file, style():
+            figure, ax = plt.subplots(figsize=(WIDTHS["text"], 2.6))
+            draw(ax, *data, **more)
+            figure.savefig(file, format="png", dpi=110)
+            plt.close(figure)
+            return f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
+
+    return picture
+
+
+@_as_address
+def draw_bars(
+    ax: Axes, edges: ArrayLike, heights: ArrayLike, marked: ArrayLike, at: float, *labels: str
+) -> None:
+    """Draw bars between edges, the marked part of each in colour, and a vertical line."""
+    ax.stairs(heights, edges, fill=True, color="0.75")
+    ax.stairs(marked, edges, fill=True, color="C3")
+    ax.axvline(at, color="C0")
+    ax.set(xlabel=plain(labels[0]), ylabel=plain(labels[1]))
+
+
+@_as_address
+def draw_reported_shares(
+    ax: Axes, sensitivity: float, specificity: float, groups: Sequence[Sequence[float]], by: str
+) -> None:
+    """Draw the share of correct answers that a judge reports at each true share."""
+    ax.plot([0, 1], [0, 1], color="0.4", ls=":")
+    ax.plot([0, 1], [1 - specificity, sensitivity], color="C0")
+    if groups:
+        ax.plot(*np.transpose(groups), "o", color="C3")
+        caption(ax, f"dots: measured, by {by}")
+    labels = {"xlabel": "true share of correct answers", "ylabel": "share that the judge reports"}
+    ax.set(xlim=(0, 1), ylim=(0, 1), **labels)
+
+
+@_as_address
+def draw_fieller_set(
+    ax: Axes, gain: ArrayLike, cost: ArrayLike, clusters: ArrayLike | None
+) -> None:
+    """Draw the p-value of each ratio of gain and cost, and Fieller's confidence set."""
+    plot_fieller_set(gain, cost, clusters=clusters, ax=ax)
+    ax.set_xlabel("ratio of gain and cost")

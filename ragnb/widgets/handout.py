@@ -1,0 +1,116 @@
+"""The annotator as one HTML file for people who have no Python."""
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ragnb.annotation.items import build_items
+from ragnb.annotation.labels import read_suggestions
+from ragnb.annotation.log import FORMAT, VERSION
+from ragnb.annotation.session import pinned
+from ragnb.annotation.tasks import Task, hashed, read_task
+from ragnb.markup import Markup
+from ragnb.version import __version__
+from ragnb.widgets.annotation_page import page_of, task_of, title_of
+from ragnb.widgets.browser import STATIC
+from ragnb.widgets.pages import render
+
+
+def export_annotator(
+    examples: pd.DataFrame,
+    task: Task | str | Mapping[str, Any],
+    path: str | Path,
+    *,
+    annotator: str = "",
+    suggestions: Any = None,
+    suggested_by: str = "suggestion",
+    id: str | Sequence[str] = "example_id",
+) -> Path:
+    """Write the annotator as one HTML file, which opens in a browser without a server or a network.
+
+    The browser saves each action at once, so that nobody loses labels when a tab is closed or the
+    page is open in two tabs. A button downloads the labels as a file, at any time. That file is
+    an annotation log: `ragnb.annotation.read_labels`, `ragnb.agreement`,
+    `ragnb.annotation.adjudicate` and `ragnb.annotation.join_labels` read it, and
+    `ragnb.widgets.Annotator` continues it. The page requests nothing and sends nothing.
+
+    Parameters
+    ----------
+    examples
+        One row per item, see `ragnb.annotation.items.build_items`. The file contains their texts.
+    task
+        A name in `ragnb.annotation.tasks.TASKS`, a `Task`, or a mapping that declares one.
+    path
+        The HTML file.
+    annotator
+        Name of the person who labels. Without it, the page asks for the name, so that one file can
+        go to several people.
+    suggestions, suggested_by, id
+        See `ragnb.annotation.session.AnnotationSession`.
+
+    Returns
+    -------
+    Path
+        The HTML file.
+
+    Raises
+    ------
+    InputError
+        If the examples, the task or the suggestions cannot be used.
+    """
+    asked, path = read_task(task), Path(path).expanduser()
+    items = build_items(examples, asked, id=id)
+    suggested = read_suggestions(suggestions, items, asked, id=id)
+    marks = [[item.id, item.fingerprint] for item in items]
+    handout = {
+        "header": {
+            FORMAT: VERSION,
+            "task": asked.schema(),
+            "id": id if isinstance(id, str) else list(id),
+            "handout": hashed([asked.schema(), marks]),
+            "ragnb": __version__,
+        },
+        "annotator": annotator.strip(),
+        "task": task_of(asked),
+        "suggested_by": suggested_by,
+        "items": [
+            {
+                "id": item.id,
+                "title": title_of(item),
+                "page": page_of(asked, item, number),
+                "pinned": pinned(item),
+                "suggested": list(suggested.get(item.id, {}).items()),
+            }
+            for number, item in enumerate(items)
+        ],
+    }
+    style = "".join((STATIC / name).read_text("utf-8") for name in ("annotator.css", "handout.css"))
+    script = (STATIC / "handout.js").read_text("utf-8")
+    page = render(
+        "handout.html",
+        title=f"{asked.name}: {len(items)} items",
+        policy="; ".join(
+            [
+                "default-src 'none'",
+                f"script-src {_hash(script)}",
+                f"style-src {_hash(style)}",
+                "base-uri 'none'",
+                "form-action 'none'",
+            ]
+        ),
+        style=Markup(style),
+        script=Markup(script),
+        data=Markup(json.dumps(handout, ensure_ascii=False).replace("<", "\\u003c")),
+    )
+    path.write_bytes(page.encode("utf-8", "backslashreplace"))
+    return path
+
+
+def _hash(text: str) -> str:
+    """Return the source expression that allows exactly this inline text."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

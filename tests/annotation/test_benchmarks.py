@@ -1,0 +1,101 @@
+"""The tasks of benchmarks, from the labels of a person to the value of a metric: claims, spans, grades, conversations."""
+
+import pytest
+from annotation.labelling import annotated, plain_frame
+from sklearn.metrics import cohen_kappa_score
+
+import ragnb
+from ragnb.annotation import adjudicate, join_labels
+from ragnb.annotation.items import build_items
+from ragnb.annotation.tasks import TASKS
+
+ID = ["example_id", "system"]
+
+
+def test_labels_of_claims_reproduce_the_published_scores_of_refchecker(tmp_path):
+    published = ragnb.load_study("refchecker").query("parts.str.len() > 1").head(12)
+    frame = published.assign(question="?", passages=[["Not in the extract."]] * 12)
+    said = {
+        f"{row.example_id} | {row.system}": {
+            "claim": {f"c{n}": part["label"] for n, part in enumerate(row.parts, start=1)}
+        }
+        for row in frame.itertuples()
+    }
+    bare = frame.assign(claims=[[one["text"] for one in parts] for parts in frame["parts"]])
+    session = annotated(bare.drop(columns="parts"), "claims", "ana", tmp_path, said, id=ID)
+    assert session.progress()["labelled"] == 12
+    joined = join_labels(bare.drop(columns="parts"), session)
+    for metric in ("parts.supported", "parts.contradicted"):
+        ours, theirs = (ragnb.score(one, metric)["value"] for one in (joined, published))
+        assert ours.tolist() == theirs.tolist()
+        assert ours.between(0, 1).all()
+    session.label("claim", None, "c2")
+    assert join_labels(frame, session, replace=True)["parts"].isna().sum() == 1
+
+
+def test_marked_words_become_the_spans_of_a_metric(tmp_path):
+    response = "Oslo, founded in 1925, has 9 fjords.\n東京は333米。"
+    frame = plain_frame(2, response=[response, "  "], spans=[[[6, 21]], []])
+    item = build_items(frame, TASKS["spans"])[0]
+    words = dict(item.parts[-1].sentences)
+    assert "".join(words.values()) == response
+    assert [words[key].strip() for key in ("0-4", "4-5", "17-21", "40-43")] == [
+        "Oslo",
+        ",",
+        "1925",
+        "333",
+    ]
+    said = {"q/0": {"unsupported": ["27-28", "29-35"], "contradicted": ["17-21", "43-44"]}}
+    session = annotated(frame, "spans", "ana", tmp_path, said)
+    joined = join_labels(frame, session)
+    spans = joined["reference_spans"][0]
+    assert [response[start:end] for start, end in spans] == ["1925", "9 fjords", "米"]
+    assert joined["reference_spans"][1] is None
+    f1 = ragnb.score(joined, "parts.span_f1")["value"]
+    assert f1[0] == pytest.approx(2 * 4 / (15 + 13)), "4 of 15 marked characters, and of 13"
+
+
+def test_people_who_mark_spans_are_compared_word_by_word(tmp_path):
+    frame = plain_frame(1, response="one two three four")
+    marks = {"ana": ["0-3", "4-7"], "ben": ["4-7"]}
+    logs = [
+        annotated(frame, "spans", who, tmp_path, {"q/0": {"unsupported": keys, "contradicted": []}})
+        for who, keys in marks.items()
+    ]
+    found = ragnb.agreement(logs).query("field == 'unsupported'").set_index("metric")
+    assert found.loc["percent agreement", ["mean", "n"]].tolist() == [0.75, 4]
+    assert found.loc["mean overlap", "mean"] == pytest.approx(2 / 3)
+    gold = adjudicate(frame, logs, "cy", tmp_path)
+    assert gold.suggestion() == {("unsupported", None): ["4-7"]}
+
+
+def test_grades_of_two_people_have_ordinal_coefficients_and_go_into_a_report(tmp_path):
+    turns = ragnb.load_study("mtrag").head(30)
+    given = {"ana": turns["human_faithfulness"].round().clip(1, 4).astype(int).tolist()}
+    given["ben"] = [max(1, grade - (k % 4 == 0)) for k, grade in enumerate(given["ana"])]
+    names = [f"{row.example_id} | {row.system}" for row in turns.itertuples()]
+    logs = [
+        annotated(turns.assign(passages=None), "grades", who, tmp_path, id=ID,
+                  said={name: {"faithfulness": grade} for name, grade in zip(names, grades, strict=True)})
+        for who, grades in given.items()
+    ]  # fmt: skip
+    found = ragnb.agreement(logs).query("field == 'faithfulness'").set_index("metric")["mean"]
+    kappa = cohen_kappa_score(*given.values(), weights="quadratic")
+    assert found["quadratic kappa"] == pytest.approx(kappa)
+    assert found["ordinal alpha"] > found["Krippendorff's alpha"]
+    joined = join_labels(turns.assign(passages=None), logs[0])
+    report = ragnb.graded_report(joined, judge="mtrag.rb_llm", label="faithfulness")
+    assert report["n"].tolist() == [30] * len(report)
+
+
+def test_the_earlier_turns_of_a_conversation_are_shown_and_belong_to_the_fingerprint():
+    turns = ragnb.load_study("mtrag").query("turn == 3").head(2)
+    item = build_items(turns, TASKS["grades"], id=ID)[0]
+    assert [role for role, _ in item.history] == ["user", "agent"] * 2
+    other = turns.assign(history=[history[:-1] for history in turns["history"]])
+    assert build_items(other, TASKS["grades"], id=ID)[0].fingerprint != item.fingerprint
+    alone = build_items(plain_frame(1), TASKS["verdict"])[0]
+    assert (
+        build_items(plain_frame(1, history=[None]), TASKS["verdict"])[0].fingerprint
+        == alone.fingerprint
+    )

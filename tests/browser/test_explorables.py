@@ -1,0 +1,101 @@
+"""Explorables on a page: in JupyterLab with keys and themes, in a notebook that is not trusted, and without Jupyter."""
+
+import nbformat
+import pytest
+from browser.lab import change_theme, notebook_page, show
+
+import ragnb
+
+FIRST = [1, 1, 1, 1, 1, 1, 1, 0]
+SECOND = [1, 0, 0, 0, 0, 0, 0, 0]
+CELL = f"import ragnb\nragnb.explore('mcnemar', {FIRST}, {SECOND})"
+SHADOW = "() => [...document.querySelectorAll('.jp-OutputArea *')].find(one => one.shadowRoot)"
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_student_types_and_drags_counts_and_the_notebook_keeps_its_keys(book):
+    from playwright.sync_api import expect
+
+    expect.set_options(timeout=30_000)
+    show(book, CELL)
+    sentence = book.locator(".jp-OutputArea .sentence")
+    expect(sentence).to_contain_text("The exact test gives p = 0.0312, the mid-p test p = 0.0156.")
+    cells = book.locator(".jp-Notebook .jp-Cell").count()
+    field = book.get_by_label("only the second correct, as a number")
+    field.fill("")
+    field.press_sequentially("12")
+    expect(sentence).to_contain_text("only the second on 12. The exact test gives p = 0.2379")
+    field.press_sequentially("00")  # above the largest number, and a shortcut of JupyterLab
+    expect(sentence).to_contain_text("only the second on 12.")
+    dragged = book.get_by_label("only the first correct", exact=True)
+    dragged.focus()
+    for _ in range(6):
+        book.keyboard.press("ArrowRight")
+    expect(sentence).to_contain_text("only the first is correct on 12, only the second on 12.")
+    expect(sentence).to_contain_text("p = 1.0000")
+    assert book.get_by_label("only the first correct, as a number").input_value() == "12"
+    for key in "abd":
+        book.keyboard.press(key)
+    assert book.locator(".jp-Notebook .jp-Cell").count() == cells
+    assert book.locator(".jp-Dialog").count() == 0
+    colours = [sentence.evaluate("one => getComputedStyle(one).color")]
+    try:
+        change_theme(book, "dark")
+        colours.append(sentence.evaluate("one => getComputedStyle(one).color"))
+    finally:
+        change_theme(book, "light")
+    assert colours[0] != colours[1]
+
+
+def test_a_notebook_that_is_not_trusted_shows_the_picture_and_the_sentence(lab):
+    shown = ragnb.explore("mcnemar", FIRST, SECOND)
+    output = nbformat.v4.new_output("display_data", {"text/html": shown._repr_html_()})
+    cell = nbformat.v4.new_code_cell("pass", outputs=[output], execution_count=1)
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    foreign = nbformat.v4.new_notebook(cells=[cell], metadata=kernel)
+    nbformat.write(foreign, lab.folder / "foreign.ipynb")
+    with notebook_page(lab, "foreign.ipynb") as page:
+        area = page.locator(".jp-OutputArea-output")
+        area.get_by_text("the mid-p test p = 0.0156").wait_for(timeout=30_000)
+        assert page.evaluate(SHADOW) is None
+        image = area.get_by_role("img", name="Distribution of the questions")
+        assert image.evaluate("image => image.complete && image.naturalWidth") > 500
+
+
+def test_sentences_are_labelled_with_keys_and_the_focus_stays(lab):
+    page = lab.context.browser.new_page()
+    try:
+        page.set_content(ragnb.explore("trace")._repr_html_())
+        sentence = page.locator(".sentence")
+        assert "(completeness 0.75)" in sentence.text_content()
+        used = page.get_by_role("button", name="used: It can also cool the rooms in summer.")
+        used.focus()
+        page.keyboard.press("Space")
+        assert "4 are used (utilization 0.67)" in sentence.text_content()
+        assert "(completeness 1.00)" in sentence.text_content()
+        assert used.get_attribute("aria-pressed") == "true"
+        assert used.evaluate("one => one.getRootNode().activeElement === one")
+        page.keyboard.press("Shift+Tab")
+        page.keyboard.press("Enter")
+        assert "3 are relevant (relevance 0.50)" in sentence.text_content()
+        page.get_by_role("button", name="unsupported: Before long").click()
+        assert "none are unsupported, so adherence is 1." in sentence.text_content()
+    finally:
+        page.context.close()
+
+
+def test_a_narrow_page_without_jupyter_shows_it_and_paper_the_picture(lab):
+    shown = ragnb.explore("mcnemar", FIRST, SECOND)._repr_html_()
+    page = lab.context.browser.new_page(viewport={"width": 320, "height": 700})
+    try:
+        page.set_content(f"<!doctype html><title>x</title>{shown}")
+        page.locator("svg rect").first.wait_for(timeout=30_000)
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= 320
+        picture = page.get_by_role("img", name="Distribution of the questions")
+        assert not picture.is_visible()
+        page.emulate_media(media="print")
+        assert picture.is_visible()
+        assert not page.locator(".live").is_visible()
+    finally:
+        page.context.close()

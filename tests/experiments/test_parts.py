@@ -1,0 +1,206 @@
+"""Labels of parts from a judge on a real server, and from the packaged model on FActScore."""
+
+import json
+import math
+
+import pandas as pd
+import pytest
+from fault_server import Answer, FaultServer
+
+import ragnb
+from ragnb.datasets.studies import one_row_per_part
+from ragnb.errors import InputError
+from ragnb.experiments.parts import KINDS
+from ragnb.experiments.recorded import recorded_responses
+from ragnb.prompts.parts import cited_statements
+from ragnb.stats.agreement import agreement_interval
+
+PASSAGES = ["Oslo is the capital of Norway.", "Oslo has 700,000 inhabitants.", "It rains."]
+RESPONSES = pd.DataFrame(
+    {
+        "example_id": ["q/1", "q/1", "q/2", "q/2"],
+        "system": ["a", "b", "a", "b"],
+        "question": ["What is Oslo?", "What is Oslo?", "Why?", "Why?"],
+        "references": [[["the capital of Norway"]]] * 2 + [[["rain"]]] * 2,
+        "passages": [PASSAGES] * 4,
+        "response": ["Oslo is the capital. It is huge [2].", "It is a city.", "No idea.", None],
+    }
+)
+SPLIT = {
+    "Oslo is the capital. It is huge [2].": ["Oslo is the capital.", "Oslo is huge."],
+    "It is a city.": ["Oslo is a city."],
+    "No idea.": [],
+}
+LABELS = {"Oslo is the capital.": "supported", "Oslo is huge.": "contradicted"}
+NUGGETS = [
+    {"text": "It is a capital.", "importance": "vital"},
+    {"text": "It is in Norway.", "importance": "okay"},
+]
+
+
+def reply(call):
+    """What the judge of these tests replies to each of the four prompts."""
+    said = call.body["messages"][-1]["content"]
+    if "Reference: " in said:
+        return {"nuggets": NUGGETS}
+    if "Fact: " in said:
+        full = "capital" in said.partition("Response: ")[2].partition("Fact: ")[0]
+        return {"assignment": "support" if full else "not_support"}
+    if "Text: " in said:
+        return {"label": LABELS.get(said.rpartition("Text: ")[2], "not supported")}
+    return {"claims": SPLIT[said.rpartition("Response: ")[2]]}
+
+
+def judge(reply=reply):
+    def behave(call):
+        said = reply(call)
+        return Answer(text=said if isinstance(said, str) else json.dumps(said))
+
+    return FaultServer(behave)
+
+
+def labelled_by(server, kind, responses=RESPONSES, **options):
+    with server:
+        return ragnb.label_parts(responses, kind, model="judge", **{**server.options, **options})
+
+
+def test_claims_are_split_labelled_and_scored():
+    server = judge()
+    labelled = labelled_by(server, "claims")
+    assert labelled["parts"].tolist() == [
+        [
+            {"text": "Oslo is the capital.", "label": "supported"},
+            {"text": "Oslo is huge.", "label": "contradicted"},
+        ],
+        [{"text": "Oslo is a city.", "label": "not supported"}],
+        None,
+        None,
+    ]
+    assert labelled["judge_reason"].tolist() == [None, None, "no parts", "no response"]
+    assert labelled["judge_keys"].str.len().tolist() == [3, 2, 1, 0]
+    assert len(server.calls) == 6
+    scores = ragnb.score(labelled, ["parts.supported", "parts.contradicted"])
+    expected = [0.5, 0, math.nan, math.nan, 0.5, 0, math.nan, math.nan]
+    assert scores["value"].tolist() == pytest.approx(expected, nan_ok=True)
+    assert scores["signature"].str.contains("judge:judge parts.split_claims:1:").all()
+    pooled = ragnb.score(one_row_per_part(labelled), "parts.supported")
+    assert pooled["value"].tolist() == [1, 0, 0]
+
+
+def test_sentences_are_cut_and_existing_parts_keep_their_words():
+    labelled = labelled_by(judge(), "sentences", RESPONSES.head(1))
+    assert [(part["text"], part["label"]) for part in labelled["parts"][0]] == [
+        ("Oslo is the capital.", "supported"),
+        ("It is huge [2].", "not supported"),
+    ]
+    given = [{"text": "Oslo is huge.", "label": "supported", "source_label": "S"}]
+    again = labelled_by(judge(), "claims", RESPONSES.head(1).assign(parts=[given]))
+    assert again["parts"][0] == [given[0] | {"label": "contradicted"}]
+    people = RESPONSES.head(1).assign(parts=[given])
+    assert "judge" not in ragnb.score(people, "parts.supported")["signature"][0]
+
+
+def test_nuggets_are_listed_once_per_question_and_assigned_to_each_response():
+    server = judge()
+    labelled = labelled_by(server, "nuggets", RESPONSES.head(3))
+    asked = [call.body["messages"][-1]["content"] for call in server.calls]
+    assert sum("Reference: " in each for each in asked) == 2
+    assert labelled["nuggets"][0] == [nugget | {"assignment": "support"} for nugget in NUGGETS]
+    scores = ragnb.score(labelled, "parts.nuggets", over="all")
+    assert scores["value"].tolist() == [1, 0, 0]
+
+
+def test_citations_are_checked_together_alone_and_without_each_other():
+    """Two passages that support a statement only together, one superfluous citation, and faults."""
+    said = "Both are so [1][2]. One is so [1, 3]. Nothing is cited. Nothing is there [9]."
+    support = {"Both are so.": [{1, 2}], "One is so.": [{1}, {1, 3}]}
+
+    def verdict(call):
+        shown, _, text = call.body["messages"][-1]["content"].rpartition("\nText: ")
+        seen = {number for number, passage in enumerate(PASSAGES, 1) if passage in shown}
+        return {"label": "supported" if seen in support[text] else "not supported"}
+
+    server = judge(verdict)
+    labelled = labelled_by(server, "citations", RESPONSES.head(1).assign(response=said))
+    assert [each["supported"] for each in labelled["statements"][0]] == [True, True, False, False]
+    assert len(server.calls) == 6  # three for each set of two, of which equal ones are sent once
+    scores = ragnb.score(labelled, ["parts.citation_recall", "parts.citation_precision"])
+    assert scores["value"].tolist() == [0.5, 3 / 5]
+
+
+@pytest.mark.parametrize(
+    ("said", "texts", "cited"),
+    [
+        ("It is so.[1] It rains. [2]", ["It is so.", "It rains."], [[1], [2]]),
+        ("下雨了[1]。是的。", ["下雨了。", "是的。"], [[1], []]),
+        ("It is so [2, 1][2].", ["It is so."], [[2, 1]]),
+    ],
+)
+def test_marks_belong_to_their_sentence(said, texts, cited):
+    statements = cited_statements(said)
+    assert [each["text"] for each in statements] == texts
+    numbers = [[one["passage"] for one in each["citations"]] for each in statements]
+    assert numbers == cited
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_stopped_run_is_resumed_without_paying_twice_and_replayed(kind, tmp_path):
+    path = tmp_path / "replies.sqlite"
+    responses = RESPONSES.head(3)
+    server = judge()
+    labelled_by(server, kind, responses.head(1), store=path)
+    paid = len(server.calls)
+    resumed = judge()
+    whole = labelled_by(resumed, kind, responses, store=path)
+    fresh = judge()
+    labelled_by(fresh, kind, responses)
+    assert paid + len(resumed.calls) == len(fresh.calls)
+    replayed = labelled_by(judge(), kind, responses, store=path, offline=True)
+    pd.testing.assert_frame_equal(replayed, whole)
+
+
+def test_one_verdict_that_cannot_be_read_leaves_the_response_without_labels():
+    def odd(call):
+        text = call.body["messages"][-1]["content"].rpartition("Text: ")[2]
+        repair = len(call.body["messages"]) > 2
+        if text == "Oslo is huge." or (repair and "Oslo is huge." in str(call.body)):
+            return "perhaps"
+        return reply(call)
+
+    labelled = labelled_by(judge(odd), "claims", RESPONSES.head(2))
+    assert labelled["parts"].isna().tolist() == [True, False]
+    assert "after a repair turn" in labelled["judge_reason"][0]
+    assert labelled["judge_keys"].str.len().tolist() == [4, 2]
+
+
+def test_without_passages_nothing_is_asked_and_a_judged_frame_is_refused():
+    server = judge()
+    bare = RESPONSES.head(1).assign(passages=None)
+    labelled = labelled_by(server, "citations", bare)
+    assert (labelled["statements"][0], labelled["judge_reason"][0]) == (None, "no passages")
+    assert not server.calls
+    with pytest.raises(InputError, match="label_parts needs the columns passages"):
+        labelled_by(judge(), "claims", RESPONSES.drop(columns="passages"))
+    with pytest.raises(InputError, match="needs a frame without the columns"):
+        labelled_by(judge(), "claims", labelled)
+
+
+def test_the_packaged_model_is_a_useless_judge_of_facts():
+    """It calls all 67 facts of four biographies supported; people say so of 31.
+
+    The people looked at Wikipedia, the model at another system's biography.
+    """
+    facts = recorded_responses("judged_facts")
+    assert facts["judge_reason"].isna().all()
+    judged = facts["parts"].str[0].str["label"]
+    assert set(judged) == {"supported"}
+    pairs = pd.DataFrame({"people": facts["label"].eq("supported"), "judge": judged == "supported"})
+    agreement, kappa = (
+        agreement_interval(name, pairs, facts["example_id"])
+        for name in ("percent agreement", "Cohen's kappa")
+    )
+    assert agreement.estimate == pytest.approx(31 / 67)
+    assert kappa.estimate == 0
+    scores = ragnb.score(facts, "parts.supported")
+    assert ragnb.summarize(scores, cluster="example_id")["mean"].tolist() == [1]
+    assert scores["signature"].str.contains("judge:SmolLM2-135M-Instruct parts.label:1:").all()

@@ -1,0 +1,37 @@
+// Random acts on a page that was handed out: what it shows at the end, and the file of labels. Run by test_handout.py.
+
+import { readFileSync } from "node:fs";
+
+import { Actions, LocalModel, read, written } from "../../../ragnb/widgets/static/src/local.mjs";
+
+const [path, seed, count] = process.argv.slice(2);
+const handout = JSON.parse(readFileSync(path, "utf8"));
+let state = Number(seed);
+const below = (n) => { state = (state * 48271) % 2147483647; return state % n; };
+const of = (list) => list[below(list.length)];
+
+const memory = () => Object.create({ getItem(key) { return this[key]; }, setItem(key, value) { this[key] = value; } });
+const actions = new Actions("test ", memory());
+const model = new LocalModel(handout, actions);
+for (let k = 0; k < Number(count); k += 1) {
+  const number = model.number, { page } = handout.items[number];
+  const [field, sentence] = of(page.places);
+  const { kind, of: part, options } = model.field(field);
+  const keys = page.parts.filter(({ name }) => name === part).flatMap(({ sentences }) => sentences.map(([key]) => key));
+  const some = keys.filter(() => below(3) === 0);
+  const value = of([null, kind === "sentences" ? some : of(options).value]);
+  model.send({
+    act: of(["label", "label", "label", "toggle", "accept", "flag", "skip", "note", "undo", "undo", "redo", "move", "next", "done", "go"]),
+    number, field, sentence, value, keys: kind === "sentences" ? some : [], on: of([true, false, null]), text: `note ${k}`, step: of([1, -1]), to: below(handout.items.length),
+  });
+}
+await null;
+const file = written(handout, "Ana", actions);
+const again = new Actions("test ", memory());
+read(file, handout).actions.forEach((action) => again.put(action));
+const shown = model.items.map((_, n) => {
+  model.number = n;
+  const { values, status, flag, note, can_undo, can_redo, suggested } = model.state();
+  return { values, status, flag, note, can_undo, can_redo, suggested };
+});
+console.log(JSON.stringify({ file, shown, progress: model.progress(), same: written(handout, "Ana", again) === file }));

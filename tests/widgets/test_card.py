@@ -1,0 +1,115 @@
+"""The card of a response, and what the rest of its frame adds to it."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hostile import Reader
+
+import ragnb
+from ragnb.experiments.labelled import load_labelled
+from ragnb.widgets.rows import DIFFER, Rows
+
+SYSTEMS = pd.DataFrame(
+    {
+        "example_id": ["e/1", "e/2", "e/3", "e/1", "e/2", "e/3"],
+        "question": ["Who?", "Where?", "When?"] * 2,
+        "references": [["Ann"], ["Oslo"], ["1925"]] * 2,
+        "system": ["plain"] * 3 + ["rag"] * 3,
+        "response": ["It was Ann.", "In Rome.", "No.", "It was Ann Lee.", "In Oslo.", None],
+        "label": [1, 0, 0, 1, 1, None],
+        "answer.f1": [0.8, 0.0, np.nan, 0.5, 1.0, np.nan],
+    }
+)
+
+
+def page(shown):
+    return Reader(shown._page.value)
+
+
+def test_the_answers_of_two_systems_are_side_by_side_with_the_words_that_differ():
+    shown = ragnb.view(SYSTEMS)
+    markup = shown._page.value
+    assert re.findall("<ins>(.*?)</ins>", markup) == ["Lee", "underlined"]
+    assert "responseIt was Ann1.rag ✓ labelIt was Ann1 Lee." in page(shown).text
+    assert shown._rows.others(2)[0][0] == "rag"
+
+
+def test_what_changed_between_two_systems_is_a_filter_an_order_and_a_start():
+    rows = Rows(SYSTEMS)
+    combined = rows.choices[DIFFER]
+    shown = [combined.names[code] for code in combined.codes]
+    assert shown == ["plain ✓ · rag ✓", "plain ✗ · rag ✓", "plain ✗ · rag –"] * 2
+    assert rows.found("", {}, f"-{DIFFER}").tolist() == [1, 4, 0, 2, 3, 5]
+    assert ragnb.view(SYSTEMS, changed=["rag", "plain"]).rows.index.tolist() == [4]
+    labelled = load_labelled("sample-labelled-en")
+    table = labelled.pivot(index=["example_id", "noise_rate"], columns="system", values="label")
+    changed = ragnb.view(labelled, changed=["plain", "answer"])
+    assert len(changed.rows) == (table["plain"] != table["answer"]).sum()
+    assert set(changed.rows["system"]) == {"plain"}
+
+
+def test_verdicts_of_people_and_judges_on_one_response_are_a_filter():
+    frame = SYSTEMS.assign(judged_correct=[1, 1, None, 0, 1, 0])
+    both = Rows(frame).choices["label / judged_correct"]
+    assert [both.names[code] for code in both.codes] == [
+        f"label {label} · judged_correct {judge}" for label, judge in ("✓✓", "✗✓", "✗–", "✓✗", "✓✓", "–✗")
+    ]  # fmt: skip
+
+
+def test_a_score_comes_with_its_definition_and_its_place_among_the_others():
+    (score,) = Rows(SYSTEMS).scores(0)
+    assert (score["name"], score["value"], score["note"]) == ("answer.f1", "0.8", "above 50%")
+    assert "Better if higher." in score["meaning"]
+    heights, here = zip(*score["bars"], strict=True)
+    assert [height > 0 for height in heights].count(True) == 4
+    assert here.index(True) == np.histogram_bin_edges([0, 1], 12).searchsorted(0.8, "right") - 1
+    assert Rows(SYSTEMS).scores(2) == []
+
+
+def test_values_of_one_metric_are_not_among_those_of_another():
+    scores = ragnb.score(SYSTEMS.drop(columns="answer.f1"), ["answer.f1", "answer.exact_match"])
+    rows, place = Rows(scores), int(np.flatnonzero(scores["metric"] == "answer.exact_match")[0])
+    values = scores.loc[scores["metric"] == "answer.exact_match", "value"].dropna()
+    below = (values < scores["value"][place]).mean()
+    assert rows.scores(place)[0]["note"] == f"above {below:.0%}"
+
+
+def test_claims_and_citations_light_up_with_what_they_are_about():
+    parts = [{"text": "Ann did it", "label": "supported"}, {"text": "She was 30", "label": "not"}]
+    row = {
+        "question": "Who?",
+        "response": "Ann did it [2].",
+        "passages": ["a", "b"],
+        "parts": parts,
+    }
+    markup = ragnb.view(row)._repr_html_()
+    assert '<span class="r-c0">Ann did it</span> <span class="r-k2">[2]</span>.' in markup
+    assert '<div dir="auto" class="r-sentence r-c0">Ann did it <small' in markup
+    assert '<details class="r-passage  r-k2"' in markup
+    assert ".ragnb-card:has(.r-k2:hover) .r-k2" in markup
+
+
+@pytest.mark.parametrize(
+    ("columns", "signs"),
+    [
+        ({"kinds": ["positive", "wrong"]}, ["✓ positive", "≠ false"]),
+        ({"retrieved": ["x", "y"], "relevant": ["y"]}, ["✗ negative", "✓ positive"]),
+        ({"passage_ids": ["x", "y"], "relevant": {"x": 2}}, ["✓ positive", "✗ negative"]),
+        ({}, ["", ""]),
+    ],
+)
+def test_passages_have_their_rank_and_whether_they_help(columns, signs):
+    row = {"question": "Who?", "response": "Ann", "passages": ["Ann", "Bo"]} | columns
+    found = re.findall(r'<b dir="ltr">(\[\d\]) (.*?)</b>', ragnb.view(row)._repr_html_())
+    assert found == [("[1]", signs[0]), ("[2]", signs[1])]
+
+
+def test_earlier_turns_of_a_conversation_are_above_the_question():
+    study = ragnb.load_study("mtrag")
+    row = study[study["turn"] == 2].iloc[0]
+    text = Reader(ragnb.view(row)._repr_html_()).text
+    first, answer = (turn["content"].strip() for turn in row["history"])
+    assert text.index(first) < text.index(answer) < text.index(row["question"])
+    assert "2 earlier turns" in text
