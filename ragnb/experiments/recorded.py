@@ -96,7 +96,9 @@ def _judged(
 def _judged_evouna(model: str, **options: Any) -> Iterator[pd.DataFrame]:
     """A judgement of answers of EVOUNA: those that an ensemble deferred, and a random sample."""
     items = pd.read_csv(data_file("judged_evouna.items.csv"))
-    answers = items.merge(load_study("evouna-nq"), on=["example_id", "system"], how="left")
+    study = load_study("evouna-nq")
+    answers = items.merge(study, on=["example_id", "system"], how="left")
+    answers.attrs = study.attrs  # merge keeps those of `items`.
     yield judge_responses(answers, "bare_correctness", model=model, **options)
 
 
