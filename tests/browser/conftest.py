@@ -5,12 +5,21 @@ from browser.lab import CHROMIUM, lab_page, wait_for_kernel
 
 
 @pytest.fixture(scope="session")
-def lab(tmp_path_factory):
-    """The page of a notebook with a kernel; ``lab.folder`` is where both of them live."""
+def playwright():
+    """The only one of the process: a second one does not start while the first one runs."""
     if CHROMIUM is None:
         pytest.skip("NO BROWSER: chromium is not installed, so nothing is tried on a page")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def lab(playwright, tmp_path_factory):
+    """The page of a notebook with a kernel; ``lab.folder`` is where both of them live."""
     folder = tmp_path_factory.mktemp("lab")
-    with lab_page(folder, ["import ragnb.widgets, browser.items"]) as page:
+    with lab_page(playwright, folder, ["import ragnb.widgets, browser.items"]) as page:
         page.folder = folder
         wait_for_kernel(page)
         # Without the file browser the annotator has the width that the tests expect. JupyterLab

@@ -42,12 +42,10 @@ SHOW = """cells => { const book = window.jupyterapp.shell.currentWidget.content,
 
 
 @contextmanager
-def lab_page(folder, cells, *, theme="light", viewport=(1200, 900)):
+def lab_page(playwright, folder, cells, *, theme="light", viewport=(1200, 900)):
     """The page of a notebook of these cells, all of them set running; ``outside`` and ``errors`` list what went wrong."""
-    from playwright.sync_api import sync_playwright
-
     _write_notebook(folder, cells)
-    with jupyter_lab(folder) as address, sync_playwright() as playwright:
+    with jupyter_lab(folder) as address:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=FLAGS)
         page = chromium.new_page(viewport=dict(zip(("width", "height"), viewport, strict=True)))
         _listen(page)

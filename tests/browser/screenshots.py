@@ -7,6 +7,7 @@ from pathlib import Path
 from browser.lab import change_theme, lab_page, show, wait_for_kernel
 from browser.screen import Annotating
 from PIL import Image, ImageOps
+from playwright.sync_api import sync_playwright
 
 FIGURES = Path(__file__).parents[2] / "figures"
 WIDTH = 1100  # of the notebook, in px
@@ -95,7 +96,8 @@ display(ragnb.explore("mcnemar"), ragnb.explore("fieller"))
 def main():
     with (
         tempfile.TemporaryDirectory() as folder,
-        lab_page(Path(folder), ["import ragnb"], viewport=(WIDTH + 100, 3000)) as page,
+        sync_playwright() as playwright,
+        lab_page(playwright, Path(folder), ["import ragnb"], viewport=(WIDTH + 100, 3000)) as page,
     ):
         page.folder = Path(folder)
         wait_for_kernel(page)

@@ -13,18 +13,15 @@ from hostile import PAYLOADS, visible
 import ragnb
 from ragnb.annotation import AnnotationSession, adjudicate, join_labels, read_labels
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="NO BROWSER: chromium is not installed"),
-]
+pytestmark = pytest.mark.browser
 
 
-@contextmanager
-def browser(folder):
-    """A browser with its storage in this folder, whose pages may ask for nothing and report no error."""
-    from playwright.sync_api import sync_playwright
+@pytest.fixture
+def browser(playwright):
+    """A browser with its storage in a folder, whose pages may ask for nothing and report no error."""
 
-    with sync_playwright() as playwright:
+    @contextmanager
+    def browser(folder):
         context = playwright.chromium.launch_persistent_context(
             str(folder), executable_path=CHROMIUM, headless=True, args=FLAGS
         )
@@ -36,6 +33,8 @@ def browser(folder):
         context.close()
         assert {url.partition(":")[0] for url in asked} <= {"file", "blob"}
         assert errors == []
+
+    return browser
 
 
 class Sheet:
@@ -67,7 +66,7 @@ class Sheet:
         return path
 
 
-def test_two_people_label_twenty_answers_by_keyboard_and_a_third_decides(tmp_path):
+def test_two_people_label_twenty_answers_by_keyboard_and_a_third_decides(browser, tmp_path):
     frame = verdict_items(20)
     path = ragnb.export_annotator(frame, "verdict", tmp_path / "for all.html")
     with browser(tmp_path / "one") as context:
@@ -109,7 +108,7 @@ def test_two_people_label_twenty_answers_by_keyboard_and_a_third_decides(tmp_pat
     assert AnnotationSession(frame, "verdict", "Ana", first).progress()["labelled"] == 19
 
 
-def test_two_tabs_and_another_computer_lose_nothing(tmp_path):
+def test_two_tabs_and_another_computer_lose_nothing(browser, tmp_path):
     path = ragnb.export_annotator(
         verdict_items(6), "verdict", tmp_path / "ana.html", annotator="Ana"
     )
@@ -142,7 +141,7 @@ def test_two_tabs_and_another_computer_lose_nothing(tmp_path):
         there.sees("cannot be used: it does not belong to this page")
 
 
-def test_a_label_that_the_browser_cannot_save_is_refused_aloud(tmp_path):
+def test_a_label_that_the_browser_cannot_save_is_refused_aloud(browser, tmp_path):
     path = ragnb.export_annotator(
         verdict_items(3), "verdict", tmp_path / "ana.html", annotator="Ana"
     )
@@ -159,7 +158,7 @@ def test_a_label_that_the_browser_cannot_save_is_refused_aloud(tmp_path):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("task", ["spans", "claims", "grades"])
-def test_every_text_stands_out_and_fits_a_narrow_window(tmp_path, task, scheme):
+def test_every_text_stands_out_and_fits_a_narrow_window(browser, tmp_path, task, scheme):
     turns = ragnb.load_study("mtrag").query("turn == 3").head(2)
     turns = turns.assign(passages=[["A passage."] * 3] * 2, claims=[["One.", "Two."]] * 2)
     path = ragnb.export_annotator(
@@ -182,7 +181,7 @@ SPANS = pd.DataFrame(
 )  # fmt: skip
 
 
-def test_spans_are_marked_by_mouse_and_by_keys_in_the_direction_of_the_text(tmp_path):
+def test_spans_are_marked_by_mouse_and_by_keys_in_the_direction_of_the_text(browser, tmp_path):
     path = ragnb.export_annotator(SPANS, "spans", tmp_path / "spans.html", annotator="Ana")
     with browser(tmp_path / "one") as context:
         ana = Sheet(context, path)
@@ -199,7 +198,7 @@ def test_spans_are_marked_by_mouse_and_by_keys_in_the_direction_of_the_text(tmp_
         assert marked == [["in Norway", "has 9 fjords"], ["هي عاصمة"]]
 
 
-def test_a_key_that_was_changed_is_shown_and_stays(tmp_path):
+def test_a_key_that_was_changed_is_shown_and_stays(browser, tmp_path):
     path = ragnb.export_annotator(
         verdict_items(4), "verdict", tmp_path / "ana.html", annotator="Ana"
     )
@@ -222,7 +221,7 @@ def test_a_key_that_was_changed_is_shown_and_stays(tmp_path):
         assert again.number == 3, "no label leads on when that is switched off"
 
 
-def test_attacks_in_every_text_are_inert(tmp_path):
+def test_attacks_in_every_text_are_inert(browser, tmp_path):
     frame = pd.DataFrame(
         [
             {"example_id": text, "question": text, "references": [text], "passages": [text, text], "response": text,
