@@ -19,7 +19,12 @@ from ragnb.datasets.benchmarks import load_ragbench
 from ragnb.errors import InputError
 from ragnb.experiments.labelled import load_labelled
 from ragnb.experiments.recorded import recorded_responses
-from ragnb.figures.explorables import draw_bars, draw_fieller_set, draw_reported_shares
+from ragnb.figures.explorables import (
+    draw_bars,
+    draw_fieller_set,
+    draw_power,
+    draw_reported_shares,
+)
 from ragnb.markup import Markup, join, spelled, tag
 from ragnb.metrics.trace import trace_scores
 from ragnb.metrics.trace_labels import sentence_pairs
@@ -33,6 +38,7 @@ from ragnb.stats.cost_effectiveness import fieller_interval
 from ragnb.stats.exact import find_lattice, to_lattice
 from ragnb.stats.intervals import unit_values
 from ragnb.stats.paired import paired_differences, sign_flip_test
+from ragnb.stats.power import mcnemar_mde
 from ragnb.widgets.browser import STATIC
 from ragnb.widgets.card import Card
 from ragnb.widgets.pages import Page, sign
@@ -75,6 +81,7 @@ def explore(name: str, *data: Any) -> Page:
         trace         a labelled record of RAGBench       the four numbers of TRACe
         mcnemar       0/1 scores of two systems           p-values of McNemar's test
         permutation   scores of two systems               mean differences with random signs
+        power         0/1 scores of two systems           minimum detectable effect
         fieller       gain; cost; optionally clusters     confidence set of the ratio gain / cost
         conformal     probability of label 1; label       threshold and coverage
         judge         a `ragnb.judge_report`              share of correct answers that it reports
@@ -252,6 +259,22 @@ def _permutation(first: Any = None, second: Any = None) -> Scene:
     return Scene(data, sentence, static)
 
 
+def _power(first: Any = None, second: Any = None) -> Scene:
+    if first is None:
+        first, second = _two_prompts()
+    table = paired_table(first, second)
+    n, share = table.n, (table.first_only + table.second_only) / max(table.n, 1)
+    if n < 5:
+        raise InputError(f"power needs at least 5 items, got {n}")
+    mde = mcnemar_mde(n, discordance=share)
+    sentence = (
+        f"With {n} questions, and a share of {share:.2f} on which the systems differ, the mid-p test detects "
+        f"a true difference of {mde:.3f} with a probability of 80 %. It misses smaller differences more than "
+        "one time in five."
+    )
+    return Scene({"n": n, "share": share}, sentence, draw_power(n, share, mde))
+
+
 # ---- a ratio of means ----------------------------------------------------------------------------
 
 
@@ -402,6 +425,11 @@ EXPLORABLES: dict[str, tuple[str, str, Callable[..., Scene]]] = {
         "Could this difference be due to chance?",
         "Histogram of the mean differences in random worlds, with the observed difference marked.",
         _permutation,
+    ),
+    "power": (
+        "How large must a true difference be for this sample to show it?",
+        "Power against the true difference, with the minimum detectable effect marked.",
+        _power,
     ),
     "fieller": (
         "Which ratios of gain and cost do the data not exclude?",

@@ -49,8 +49,8 @@ def plot_differences(
     -------
     Axes
         Differences as points with intervals. A point is filled where the adjusted p-value is below 1 - confidence level,
-        and hollow elsewhere. The grey band reaches from minus to plus the minimum detectable effect: this many items would
-        detect a true difference inside it with less than the wanted power. An undefined difference keeps its row.
+        and hollow elsewhere. The grey band reaches from minus to plus the minimum detectable effect: this sample would miss
+        a true difference inside it more than one time in five, if the power is 80 %. An undefined difference keeps its row.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def plot_power(
     power: float = 0.8,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the minimum detectable effect against the number of questions, one line per variance.
+    """Draw the minimum detectable effect against the number of questions, one line per variance, named at its end.
 
     Parameters
     ----------
@@ -150,7 +150,9 @@ def plot_power(
         ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.5))[1]
         for number, (name, effect) in enumerate(lines.items()):
             shown = [effect(n, confidence_level=confidence_level, power=power) for n in sizes]
-            ax.plot(sizes, shown, label=plain(name), ls=("-", "--", "-.", ":")[number % 4])
+            (line,) = ax.plot(sizes, shown, ls=("-", "--", "-.", ":")[number % 4])
+            ax.annotate(plain(name), (sizes[-1], shown[-1]), xytext=(4, 0), textcoords="offset points",
+                        va="center", fontsize="small", color=line.get_color(), annotation_clip=False)  # fmt: skip
         for name, n in (observed or {}).items():
             ax.axvline(n, color="0.5", lw=0.8)
             ax.annotate(plain(f"{name}, n = {n}"), (n, 1), xycoords=("data", "axes fraction"), xytext=(-2, -2), rotation=90,
@@ -159,7 +161,6 @@ def plot_power(
         ax.xaxis.set_major_formatter(ScalarFormatter())
         ax.set(xlabel="questions", ylabel="minimum detectable effect", ylim=(0, None))
         caption(ax, f"{power:.0%} power, {1 - confidence_level:.0%} level, two-sided")
-        ax.legend(fontsize="small")
     return ax
 
 
@@ -186,5 +187,6 @@ def correction_note(rows: pd.DataFrame, family: str) -> str:
     level = f"{1 - rows['confidence_level'].iloc[0]:.2g}"
     return (
         f"p: {rows['correction'].iloc[0].capitalize()} {family}; filled: below {level}\n"
-        f"grey: true differences detected with < {rows['power'].iloc[0]:.0%} power"
+        f"grey band: differences that this sample would\n"
+        f"miss more than 1 time in {1 / (1 - rows['power'].iloc[0]):.3g}"
     )

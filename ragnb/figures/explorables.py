@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from ragnb.figures.efficiency import plot_fieller_set
 from ragnb.figures.style import WIDTHS, caption, plain, style
+from ragnb.stats.power import mcnemar_power
 
 
 def _as_address(draw: Callable[..., None]) -> Callable[..., str]:
@@ -39,6 +40,20 @@ def draw_bars(
     ax.stairs(marked, edges, fill=True, color="C3")
     ax.axvline(at, color="C0")
     ax.set(xlabel=plain(labels[0]), ylabel=plain(labels[1]))
+
+
+@_as_address
+def draw_power(ax: Axes, n: int, share: float, mde: float) -> None:
+    """Draw the power of McNemar's mid-p test against the true difference."""
+    effects = np.linspace(0, min(1, 2.2 * mde), 31)[1:]
+    psi = np.maximum(share, effects)
+    pairs = zip((psi + effects) / 2, (psi - effects) / 2, strict=True)
+    ax.axvspan(0, mde, color="0.9")
+    ax.plot(effects, [mcnemar_power(n, *pair, "mid-p", 0.95) for pair in pairs], color="C0")
+    ax.axhline(0.8, color="0.4", ls=":")
+    ax.axvline(mde, color="C0")
+    caption(ax, "grey: true differences that are missed more than one time in five")
+    ax.set(xlim=(0, effects[-1]), ylim=(0, 1), xlabel="true difference", ylabel="power")
 
 
 @_as_address

@@ -65,8 +65,9 @@ def test_points_bars_fillings_and_bands_are_those_of_the_frame(comparisons):
     assert bands == pytest.approx(comparisons["mde"].tolist())
     assert sum("n = 60" in text.get_text() for text in ax.texts) == 3
     note = ax.get_title(loc="left")
-    for part in ("one - two", "95% Tango (not dual)", "Holm over 3", "detected with < 80% power"):
+    for part in ("one - two", "95% Tango (not dual)", "Holm over 3"):
         assert part in note
+    assert note.endswith("differences that this sample would\nmiss more than 1 time in 5")
 
 
 def test_several_pairs_are_named_and_an_undefined_comparison_keeps_its_row(comparisons):
@@ -127,6 +128,9 @@ def test_power_lines_are_the_effects_of_the_table(scores, comparisons):
     expected = [0.4 * TTestPower().solve_power(nobs=n, alpha=0.05, power=0.8) for n in sizes]
     assert graded.get_ydata().tolist() == pytest.approx(expected)
     assert any("ours, n = 68" in text.get_text() for text in ax.texts)
+    ends = {text.get_text(): text.xy for text in ax.texts}
+    for name, line in zip(("few", "here", "graded"), drawn, strict=True):
+        assert ends[name] == tuple(line.get_xydata()[-1])
     assert len({line.get_linestyle() for line in drawn}) == 3
 
 

@@ -19,6 +19,7 @@ from ragnb.metrics.trace import trace_scores
 from ragnb.stats.binary import PairedTable, mcnemar_test
 from ragnb.stats.cost_effectiveness import fieller_interval
 from ragnb.stats.paired import sign_flip_test
+from ragnb.stats.power import mcnemar_mde
 
 NODE = shutil.which("node")
 RUNNER = Path(__file__).parent / "js" / "explorables.mjs"
@@ -30,6 +31,7 @@ VARIANTS["permutation"] += [([1, 0, 0.5], [0.25, 0, 1]), (RNG.normal(size=40), R
 VARIANTS["permutation"] += [([1, 0, 1], [0, 1, 1])]
 VARIANTS["fieller"] += [([2, 1, 2, 3], [-1, 3, 1, -2]), ([1, -1, 2, -2], [1, 2, -1, -2.5])]
 VARIANTS["fieller"] += [([0.5, 0.0, 0.25, 0.5], [20, 10, 10, 30])]
+VARIANTS["power"] += [([1, 1, 0, 1, 1], [1, 0, 0, 0, 1]), ([1] * 9, [1] * 9), ([1] * 6, [0] * 6)]
 VARIANTS["trace"] += [(record,) for _, record in ragnb.load_ragbench("sample-ragbench").iterrows()]
 VARIANTS["conformal"] += [(RNG.uniform(size=n), RNG.integers(0, 2, n)) for n in (18, 19, 200)]
 
@@ -91,6 +93,15 @@ def test_permutation():
     assert found["extreme"] / 100_000 == pytest.approx(p, abs=4 * (p * (1 - p) / 100_000) ** 0.5)
     signs = np.sign([total for total in found["totals"] if total])
     assert abs(signs.mean()) < 0.015
+
+
+@needs_node
+def test_power():
+    states = [{"n": n, "share": share} for n in (5, 30, 100, 1000) for share in (0, 0.05, 0.26, 1)]
+    cases = (["power", state, {}] for state in states)
+    for state, found in zip(states, computed(*cases), strict=True):
+        expected = mcnemar_mde(state["n"], discordance=state["share"])
+        assert found["mde"] == pytest.approx(expected, abs=1e-7)
 
 
 @needs_node
