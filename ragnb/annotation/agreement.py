@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragnb.annotation.labels import Compared, alike, read_everyone
+from ragnb.annotation.labels import Compared, alike, label_frames, read_everyone
 from ragnb.annotation.tasks import Field
 from ragnb.arguments import accepts, convert
 from ragnb.errors import InputError
+from ragnb.records import require_columns
 from ragnb.reports.frames import as_frame
 from ragnb.reports.judge import coefficients, interval_columns
 from ragnb.stats.agreement import graded_agreement_interval
@@ -29,7 +30,7 @@ Given = dict[str, Any]
 def agreement(
     logs: Any,
     *,
-    cluster: Mapping[str, Any] | pd.Series | None = None,
+    cluster: str | Mapping[str, Any] | pd.Series | None = None,
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
     """Agreement of annotators on each field: one row per field, pair of annotators and measure.
@@ -44,8 +45,9 @@ def agreement(
         The labels of two or more annotators in one task, each annotator once: paths of logs, open sessions, or frames of
         labels (`ragnb.annotation.labels.read_labels`, `ragnb.datasets.annotations.load_annotations`).
     cluster
-        A mapping from each item's id to its cluster, for items that are not independent. An example is the question that
-        several systems answered. By default the items are independent.
+        For items that are not independent, such as the answers of several systems to one question: a column of the labels
+        that identifies the item or its cluster, such as ``"example_id"``, or a mapping from each item's id to its cluster.
+        By default the items are independent.
     confidence_level
         Confidence level of the intervals, in (0, 1).
 
@@ -54,10 +56,10 @@ def agreement(
     DataFrame
         ``field``; ``pair``, ``rater``, ``against`` (``"all"`` for all annotators together, if there are three or more);
         ``metric``: percent agreement, Cohen's kappa (Fleiss' kappa for all annotators together), Gwet's AC1, Krippendorff's
-        alpha, for fields of grades also ordinal alpha and (for two annotators) quadratic kappa, and for fields of
-        sentences the mean overlap; ``mean, low, high, interval, confidence_level``; ``n_units``,
-        the number of independent units (items or clusters); ``n``, the number of compared labels; ``n_unlabelled``, the
-        number of items or sentences that only one annotator labelled, which are left out.
+        alpha, and for fields of sentences the mean overlap. Fields of grades have first the ordinal alpha and (for two
+        annotators) the quadratic kappa, which count a small difference less than a large one. ``mean, low, high, interval,
+        confidence_level``; ``n_units``, the number of independent units (items or clusters); ``n``, the number of compared
+        labels; ``n_unlabelled``, the number of items or sentences that only one annotator labelled, which are left out.
 
         A field that is asked of the item is compared once per item. A field that is asked of each sentence of the response
         is compared once per sentence. A field of sentences counts as a yes or no for every sentence that could have been
@@ -88,8 +90,9 @@ def agreement(
     Artstein, R. & Poesio, M. (2008). Inter-coder agreement for computational linguistics. Computational Linguistics 34,
     555-596.
     """
-    people = read_everyone(logs)
-    units = _clusters(cluster, list(people.votes))
+    frames = label_frames(logs)
+    people = read_everyone(frames)
+    units = _clusters(_mapping(cluster, frames), list(people.votes))
     groups = [
         (f"{one} - {two}", one, two, [one, two]) for one, two in combinations(people.names, 2)
     ]
@@ -185,6 +188,19 @@ def _decisions(asked: Field, people: Compared) -> pd.DataFrame:
     return pd.DataFrame(rows, items, people.names).astype(float)
 
 
+def _mapping(cluster: Any, frames: Sequence[pd.DataFrame]) -> Any:
+    """The cluster of each item, if the name of a column was given."""
+    if not isinstance(cluster, str):
+        return cluster
+    for frame in frames:
+        require_columns(frame, [cluster], f"agreement(cluster={cluster!r})")
+    return {
+        item: unit
+        for frame in frames
+        for item, unit in zip(frame["item"], frame[cluster], strict=True)
+    }
+
+
 def _clusters(cluster: Mapping[str, Any] | pd.Series | None, items: list[str]) -> pd.Series:
     """The number of each item's cluster, which is the item itself by default."""
     given: Any = dict(zip(items, items, strict=True)) if cluster is None else cluster
@@ -206,12 +222,14 @@ def _coefficients(
     kept = decisions[n_ratings >= 2]
     clusters = None if units is None else units[kept.index].to_numpy()
     counted = {"n": len(kept), "n_unlabelled": int((n_ratings == 1).sum())}
-    found = coefficients(kept.to_numpy(), clusters, level)
-    graded = ["ordinal alpha", "quadratic kappa"] if kept.shape[1] == 2 else ["ordinal alpha"]
-    for name in graded if asked.graded else []:
-        found[name] = graded_agreement_interval(
-            name, kept.to_numpy(), clusters, confidence_level=level
-        )
+    ratings = kept.to_numpy()
+    graded = ["ordinal alpha", "quadratic kappa"][: 2 if ratings.shape[1] == 2 else 1]
+    found = {
+        name: graded_agreement_interval(name, ratings, clusters, confidence_level=level)
+        for name in graded
+        if asked.graded
+    }
+    found |= coefficients(ratings, clusters, level)
     return [{"metric": name, **interval_columns(one), **counted} for name, one in found.items()]
 
 

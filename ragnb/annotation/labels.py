@@ -178,6 +178,12 @@ class Compared:
     fingerprints: dict[str, str]
 
 
+def label_frames(logs: Any) -> list[pd.DataFrame]:
+    """Read each of several logs; frames of labels stay as they are."""
+    given = logs if isinstance(logs, list | tuple) else [logs]
+    return [log if isinstance(log, pd.DataFrame) else read_labels(log) for log in given]
+
+
 def read_everyone(logs: Any) -> Compared:
     """The labels of two or more annotators.
 
@@ -193,8 +199,7 @@ def read_everyone(logs: Any) -> Compared:
         There are fewer than two annotators, one of them labelled an item twice, a value is no option of its field, or
         tasks or the texts of an item differ.
     """
-    given = logs if isinstance(logs, list | tuple) else [logs]
-    frames = [log if isinstance(log, pd.DataFrame) else read_labels(log) for log in given]
+    frames = label_frames(logs)
     tasks = [_task(frame) for frame in frames]
     if any(task != tasks[0] for task in tasks):
         words = ", ".join(repr(task.name) for task in tasks)

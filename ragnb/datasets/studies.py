@@ -53,8 +53,8 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
         - ``"refchecker"``: answers from retrieved passages, labelled by claim
     frame
         - ``"responses"``: one row per response (default)
-        - ``"labels"``: the label that each person gave, one row per response, ``rater`` and
-          ``field``, in the column ``value``. Only ``"mtrag"`` has several people's labels.
+        - ``"labels"``: the labels that each person gave, one row per response and ``annotator``,
+          as `ragnb.agreement` takes them. Only ``"mtrag"`` has several people's labels.
 
     Returns
     -------
@@ -88,6 +88,8 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
         **{key: study[key] for key in ("licence", "citation", "address", "note")},
         "verified": True,
     }
+    if frame == "labels":
+        table.attrs["header"] = {"task": "grades", "id": ["example_id", "system"]}
     return table
 
 

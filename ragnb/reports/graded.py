@@ -10,7 +10,7 @@ from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.records import column_names, require_columns
 from ragnb.results import Interval
-from ragnb.scoring.columns import numbers
+from ragnb.scoring.columns import conversations, numbers
 from ragnb.stats.prediction import pearson
 from ragnb.stats.rankings import STATISTICS, ranking_interval
 
@@ -21,7 +21,7 @@ def graded_report(
     *,
     judge: str | Sequence[str],
     label: str,
-    clusters: str = "example_id",
+    clusters: str | None = None,
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
     """Correlation of judges' scores with people's grades, by response and by system.
@@ -38,14 +38,15 @@ def graded_report(
     label
         Column of the people's grades, on any scale, such as the mean over raters.
     clusters
-        Column whose values are the independent units, such as the question or the conversation.
+        Column whose values are the independent units. By default, it is the conversation if one has
+        several turns, or else the question.
     confidence_level
         Nominal coverage of the intervals, in (0, 1).
 
     Returns
     -------
     DataFrame
-        One row per judge and measure: ``judge``, ``measure``, ``mean, low, high, interval,
+        One row per judge and metric: ``judge``, ``metric``, ``mean, low, high, interval,
         confidence_level``, ``n`` (responses that have both) and ``n_systems``. *Spearman* is the
         correlation over responses, with a jackknife interval over clusters. *tau-b* and *tau-AP*
         compare the rankings of the systems, over the clusters in which every system has both
@@ -61,11 +62,13 @@ def graded_report(
     >>> import ragnb
     >>> turns = ragnb.load_study("mtrag")
     >>> report = graded_report(turns, judge="mtrag.rb_llm", label="human_faithfulness")
-    >>> dict(zip(report["measure"], report["mean"].round(2).tolist()))
+    >>> dict(zip(report["metric"], report["mean"].round(2).tolist()))
     {'Spearman': 0.33, 'tau-b': 0.33, 'tau-AP': 0.5}
     """
     judges = column_names(judge)
-    require_columns(responses, ["example_id", "system", label, clusters, *judges], "graded_report")
+    require_columns(responses, ["example_id", "system", label, *judges], "graded_report")
+    units = clusters or conversations(responses) or "example_id"
+    require_columns(responses, [units], "graded_report")
     rows: list[dict[str, Any]] = []
     for name in judges:
         both = responses.assign(
@@ -75,8 +78,8 @@ def graded_report(
         if both.empty:
             raise InputError(f"no response has both {name} and {label}")
         shared = {"n": len(both), "n_systems": both["system"].nunique()}
-        for measure, found in _measures(both, clusters, confidence_level).items():
-            rows.append({"judge": name, "measure": measure, **found.columns(), **shared})
+        for metric, found in _measures(both, units, confidence_level).items():
+            rows.append({"judge": name, "metric": metric, **found.columns(), **shared})
     return pd.DataFrame(rows)
 
 

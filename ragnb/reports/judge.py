@@ -14,6 +14,7 @@ import pandas as pd
 from ragnb.arguments import Booleans, Floats, Integers, accepts
 from ragnb.errors import InputError
 from ragnb.markup import Markup
+from ragnb.metrics.judged import ACCEPTED
 from ragnb.records import CONDITION, column_names, require_columns
 from ragnb.reports.frames import as_frame, distinct, html_report, limits, number, short_p
 from ragnb.results import Interval
@@ -149,7 +150,7 @@ def judge_report(
     frame: pd.DataFrame,
     *,
     judge: str | Sequence[str] = "judged_correct",
-    annotators: str | Sequence[str] = ("label",),
+    annotators: str | Sequence[str] | None = None,
     label: str = "label",
     by: str | Sequence[str] | None = None,
     clusters: str | None = "example_id",
@@ -168,10 +169,12 @@ def judge_report(
     judge
         Columns of verdicts (0, 1) or scores in [0, 1]; ``nan`` means unscored.
     annotators
-        Columns of each annotator's labels (0, 1, ``nan``). With two or more annotators, the
-        agreement among them is the ceiling.
+        Columns of each annotator's labels (0, 1, ``nan``); by default `label`. With two or more
+        annotators, the agreement among them is the ceiling.
     label
-        Column of the settled labels (0, 1, ``nan``), which are taken as true.
+        Column of the settled labels, which are taken as true: 0, 1 and ``nan``, or the words
+        ``"correct"``, ``"incorrect"`` and ``"refuse"``. For grades, such as 1 to 4, use
+        `ragnb.graded_report`.
     by
         Columns that define the groups for which the bias is reported; by default ``language`` and
         ``system`` where they vary.
@@ -210,7 +213,7 @@ def judge_report(
     [0.5, 0.75, 0.25]
     """
     judges = column_names(judge)
-    people = column_names(annotators)
+    people = column_names(label if annotators is None else annotators)
     groups = column_names(by)
     unit = column_names(clusters)
     require_columns(frame, dict.fromkeys([*judges, *people, label, *unit, *groups]), "judge_report")
@@ -301,17 +304,22 @@ class _Judged:
 
 def _values(frame: pd.DataFrame, column: str, what: str, binary: bool = False) -> Floats:
     """Return a column as floats in [0, 1], with nan for missing values."""
-    texts = [value for value in frame[column] if isinstance(value, str)]
+    cells = [ACCEPTED.get(cell, cell) if isinstance(cell, str) else cell for cell in frame[column]]
+    texts = [cell for cell in cells if isinstance(cell, str)]
     if texts:
         raise InputError(
-            f"judge_report needs numbers in {column}, got {texts[0]!r:.60}; map it to 1, 0 or nan"
+            f"judge_report needs numbers or {', '.join(map(repr, ACCEPTED))} in {column}, got "
+            f"{texts[0]!r:.60}; map it to 1, 0 or nan"
         )
-    values = numbers(frame, column, "judge_report")
+    values = numbers(pd.DataFrame({column: cells}, dtype=object), column, "judge_report")
     allowed = np.isin(values, (0, 1)) if binary else (values >= 0) & (values <= 1)
     odd = values[~np.isnan(values) & ~allowed]
     if odd.size:
         span = "1, 0 or nan" if binary else "[0, 1] or nan"
-        raise InputError(f"judge_report needs {what} of {span} in {column}, got {odd[0]:g}")
+        raise InputError(
+            f"judge_report needs {what} of {span} in {column}, got {odd[0]:g}; for grades, use "
+            "ragnb.graded_report"
+        )
     return values
 
 

@@ -214,7 +214,7 @@ def test_answers_to_one_question_are_one_unit():
     ("cluster", "message"),
     [
         ({"i0": "q"}, "cluster must map each item's id to its cluster, got none for 'i1'"),
-        ("question", "cluster must map each item's id to its cluster, got none for 'i0'"),
+        ("question", r"agreement\(cluster='question'\) needs the columns question"),
         ({"i0": "q", "i1": None}, "cluster must be one key per item, got a missing one"),
     ],
 )

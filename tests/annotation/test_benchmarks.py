@@ -1,5 +1,7 @@
 """The tasks of benchmarks, from the labels of a person to the value of a metric: claims, spans, grades, conversations."""
 
+import krippendorff
+import pandas as pd
 import pytest
 from annotation.labelling import annotated, plain_frame
 from sklearn.metrics import cohen_kappa_score
@@ -86,6 +88,30 @@ def test_grades_of_two_people_have_ordinal_coefficients_and_go_into_a_report(tmp
     joined = join_labels(turns.assign(passages=None), logs[0])
     report = ragnb.graded_report(joined, judge="mtrag.rb_llm", label="faithfulness")
     assert report["n"].tolist() == [30] * len(report)
+
+
+def test_grades_of_the_people_of_mtrag_have_first_the_coefficients_of_grades():
+    labels = ragnb.load_study("mtrag", "labels")
+    two = ["46542882", "47200615"]
+    found = ragnb.agreement(labels[labels["annotator"].isin(two)], cluster="conversation_id")
+    first = found.groupby("field", sort=False).head(2)
+    assert first["metric"].tolist() == ["ordinal alpha", "quadratic kappa"] * 4
+    for field, rows in first.set_index("metric").groupby("field"):
+        votes = labels.pivot(index="item", columns="annotator", values=field)[two]
+        rated = votes.dropna().astype(int)
+        expected = [
+            krippendorff.alpha(rated.to_numpy().T, level_of_measurement="ordinal"),
+            cohen_kappa_score(*rated.to_numpy().T, weights="quadratic"),
+        ]
+        assert rows["mean"].tolist() == pytest.approx(expected)
+        assert rows["n"].tolist() == [len(rated)] * 2
+        assert rows["n_units"].max() <= 20
+
+
+def test_grades_in_a_column_of_numbers_with_gaps_are_read():
+    labels = ragnb.load_study("mtrag", "labels").head(60)
+    floats = labels.astype({"faithfulness": float})
+    pd.testing.assert_frame_equal(ragnb.agreement(floats), ragnb.agreement(labels))
 
 
 def test_the_earlier_turns_of_a_conversation_are_shown_and_belong_to_the_fingerprint():

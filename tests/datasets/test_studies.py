@@ -122,11 +122,11 @@ def test_mtrag_aggregate_is_a_harmonic_mean_unless_the_reference_refuses():
 
 @pytest.mark.parametrize(("field", "alpha"), [("faithfulness", 0.47), ("appropriateness", 0.06)])
 def test_mtrag_raters_agree_as_far_as_known(field, alpha):
-    labels = load_study("mtrag", "labels").query("field == @field")
-    votes = labels.pivot(index="rater", columns=["example_id", "system"], values="value")
-    found = krippendorff.alpha(votes.to_numpy(), level_of_measurement="ordinal")
+    labels = load_study("mtrag", "labels")
+    votes = labels.pivot(index="annotator", columns="item", values=field)
+    found = krippendorff.alpha(votes.to_numpy(float), level_of_measurement="ordinal")
     assert round(found, 2) == alpha
-    means = labels.groupby(["example_id", "system"])["value"].mean()
+    means = labels.groupby(["example_id", "system"])[field].mean().astype(float)
     graded = load_study("mtrag").set_index(["example_id", "system"])[f"human_{field}"]
     pd.testing.assert_series_equal(
         means.sort_index(), graded.sort_index(), check_names=False, check_index_type=False

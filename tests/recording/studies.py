@@ -16,6 +16,7 @@ from ragnb.datasets import load_evouna, write_table
 
 TARGET = Path(__file__).parents[2] / "ragnb" / "datasets" / "data" / "studies"
 GRADES = ("naturalness", "appropriateness", "completeness", "faithfulness", "win-rate")
+ANSWERABLE = {"ANSWERABLE": True, "PARTIAL": True, "UNANSWERABLE": False, "CONVERSATIONAL": None}
 JUDGES = ("RougeL", "Bert-Rec", "Bert-KPrec", "conditional_idk", "rl_f", "rb_llm", "rb_agg")
 LABELS = {
     "S": "supported",
@@ -88,6 +89,7 @@ def mtrag(folder):
                 "references": [[task["targets"][0]["text"]]],
                 "system": given["model_id"],
                 "response": given["model_response"],
+                "answerable": ANSWERABLE[task["Answerability"][0]],
                 "answerability": task["Answerability"][0].lower(),
                 "n_raters": len(people["faithfulness"]),
                 **{f"human_{name}": sum(all_) / len(all_) for name, all_ in people.items()},
@@ -101,11 +103,25 @@ def mtrag_labels(folder):
     rows = []
     for given in _mtrag(folder)["evaluations"]:
         conversation, _, turn = given["task_id"].partition("<::>")
-        key = {"example_id": f"mtrag/{conversation}/{turn}", "system": given["model_id"]}
-        for name in GRADES:
-            for rater, one in given["annotations"][name].items():
-                rows.append(key | {"rater": rater, "field": name, "value": float(one["value"])})
-    return pd.DataFrame(rows)
+        example, system = f"mtrag/{conversation}/{turn}", given["model_id"]
+        found = given["annotations"]
+        for rater in dict.fromkeys(rater for name in GRADES for rater in found[name]):
+            grades = {
+                name: int(found[name][rater]["value"]) if rater in found[name] else None
+                for name in GRADES
+            }
+            rows.append(
+                {
+                    "item": f"{example} | {system}",
+                    "example_id": example,
+                    "conversation_id": conversation,
+                    "system": system,
+                    "annotator": rater,
+                    "task": "grades",
+                    **grades,
+                }
+            )
+    return pd.DataFrame(rows).astype(dict.fromkeys(GRADES, "Int64"))
 
 
 def delucionqa(folder):

@@ -345,11 +345,24 @@ def test_a_judge_that_scored_nothing_is_reported_so(by_hand):
     assert "undefined" in shown
 
 
+def test_verdicts_may_be_words_or_truth_values_and_the_annotator_is_the_label(by_hand):
+    words = by_hand["label"].map({1: "correct", 0: "incorrect"}).mask(by_hand.index == 53, "refuse")
+    for verdicts in (words, by_hand["label"].astype(bool)):
+        renamed = by_hand.drop(columns="label").assign(verdict=verdicts)
+        report = judge_report(renamed, label="verdict")
+        assert report.annotators == ("verdict",)
+        pd.testing.assert_frame_equal(
+            report.agreement[["metric", "mean", "low", "high", "n"]],
+            judge_report(by_hand).agreement[["metric", "mean", "low", "high", "n"]],
+        )
+
+
 @pytest.mark.parametrize(
     ("changes", "options", "message"),
     [
         ({"label": [2] * 54}, {}, "labels of 1, 0 or nan in label, got 2"),
-        ({"label": ["correct"] * 54}, {}, "numbers in label, got 'correct'"),
+        ({"label": [4] * 54}, {}, "got 4; for grades, use ragnb.graded_report"),
+        ({"label": ["right"] * 54}, {}, "numbers or 'correct', .* in label, got 'right'"),
         ({"judged_correct": [5.0] * 54}, {}, r"scores of \[0, 1\] or nan in judged_correct, got 5"),
         ({"label": [NAN] * 54}, {}, "got none in label on 54 responses"),
         ({"example_id": [0, *range(53)]}, {}, r"got 1 more with the same example_id \(such as 0\)"),

@@ -14,8 +14,9 @@ from ragnb.stats.rankings import kendall_tau_b, ranking_interval, tau_ap
 
 @pytest.fixture(scope="module")
 def grades():
-    labels = ragnb.load_study("mtrag", "labels").query("field == 'faithfulness'")
-    return labels.pivot(index=["example_id", "system"], columns="rater", values="value")
+    labels = ragnb.load_study("mtrag", "labels")
+    key = ["example_id", "system"]
+    return labels.pivot(index=key, columns="annotator", values="faithfulness").astype(float)
 
 
 def test_ordinal_alpha_equals_krippendorff_on_people_who_did_not_rate_everything(grades):
@@ -86,7 +87,7 @@ def test_a_report_on_judges_of_mtrag_agrees_with_scipy():
     turns = ragnb.load_study("mtrag")
     report = graded_report(
         turns, judge=["mtrag.rb_llm", "mtrag.rl_f"], label="human_faithfulness"
-    ).set_index(["judge", "measure"])
+    ).set_index(["judge", "metric"])
     for judge in ("mtrag.rb_llm", "mtrag.rl_f"):
         expected = spearmanr(turns[judge], turns["human_faithfulness"]).statistic
         assert report.loc[(judge, "Spearman"), "mean"] == pytest.approx(expected)
