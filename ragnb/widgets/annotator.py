@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -104,14 +104,20 @@ class Annotator(anywidget.AnyWidget):
         self.refresh(message=self.session.log.imported)
         self.on_msg(self._receive)
 
-    def refresh(self, *, ack: int = 0, message: str = "", failed: bool = False) -> None:
+    def refresh(
+        self, *, ack: int = 0, message: str = "", failed: bool = False, touched: Iterable[int] = ()
+    ) -> None:
         """Show the present state of the session, after it was used from Python."""
         with self.session.log.lock:
-            self._update_entry(self.session.number)
+            # The lines of the list that may have changed; the list itself is not sent again.
+            numbers = {self.session.number, *touched} & {*range(len(self.jump))}
+            entries = {number: entry_of(self.session, number) for number in numbers}
+            for number, entry in entries.items():
+                self.jump[number] = entry
             with self.hold_sync():  # an item is never shown with the labels of another
                 if self.page["number"] != self.session.number:
                     self.page = self._page()
-                news = {"message": message, "failed": failed, "ack": ack}
+                news = {"message": message, "failed": failed, "ack": ack, "entries": entries}
                 self.state = state_of(self.session) | news
 
     # ---- what the browser sends ------------------------------------------------------------------
@@ -135,9 +141,8 @@ class Annotator(anywidget.AnyWidget):
             except Exception as error:  # the annotator must know that this was not saved
                 message = f"not saved: {type(error).__name__}: {error}"
             finally:  # the browser holds further keys until it gets an answer
-                for number in touched & set(range(len(self.jump))):
-                    self._update_entry(number)
-                self.refresh(ack=content.get("id", 0), message=message, failed=failed)
+                ack = content.get("id", 0)
+                self.refresh(ack=ack, message=message, failed=failed, touched=touched)
 
     def _act(self, content: dict[str, Any]) -> str | None:
         name, number = content["act"], content.get("number", self.session.number)
@@ -191,13 +196,6 @@ class Annotator(anywidget.AnyWidget):
 
     def _entries(self) -> list[Any]:
         return [entry_of(self.session, number) for number in range(len(self.session.items))]
-
-    def _update_entry(self, number: int) -> None:
-        """Send one line of the list of items if it has changed."""
-        entry = entry_of(self.session, number)
-        if self.jump[number] != entry:
-            self.jump[number] = entry
-            self.send({"kind": "entry", "number": number, "entry": entry})
 
     # ---- without a kernel ------------------------------------------------------------------------
 

@@ -171,7 +171,7 @@ class Rows:
             evidence = self.frame.get(f"{name}: evidence")
             found.append(
                 {
-                    "name": spelled(name).replace("_", " "),
+                    "name": words(name),
                     "value": f"{value:.3g}",
                     "meaning": _meaning(metric),
                     "bars": [(height, bar == here) for bar, height in enumerate(heights)],
@@ -279,11 +279,16 @@ def short(cell: Any) -> str:
     return line if len(line) <= LINE else f"{line[:LINE].rstrip()}…"
 
 
+def words(name: Any) -> str:
+    """Return the name of a column in words."""
+    return short(name).replace("_", " ")
+
+
 def _named(name: Any, cell: Any) -> str:
     """Return a cell as part of a title: a number with its column, or nothing if it is missing."""
     if is_missing(cell):
         return ""
-    named = "" if isinstance(cell, str) else f"{spelled(name).replace('_', ' ')} "
+    named = "" if isinstance(cell, str) else f"{words(name)} "
     return named + short(cell)
 
 

@@ -14,7 +14,7 @@ from ragnb.metrics.trace_labels import (
     unsupported_sentences,
 )
 from ragnb.records import present
-from ragnb.widgets.pages import listed
+from ragnb.widgets.pages import MISSING, listed
 
 NEEDED = ("question", "documents_sentences", "response_sentences")
 FOLD = 4
@@ -46,12 +46,19 @@ SETS = {"R": "only relevant", "RU": "relevant and used", "U": "only used", "": "
 
 
 def trace_section(
-    row: Mapping[str, Any], *, variant: str = "ragbench", length: str = "sentence"
+    row: Mapping[str, Any],
+    *,
+    variant: str = "ragbench",
+    length: str = "sentence",
+    other: Mapping[str, Any] | None = None,
+    named: str = "other",
 ) -> dict[str, Any]:
     """Return the sentences of a labelled response with their labels, and its TRACe scores.
 
-    Fields that are missing count as empty lists here; the scores report them as issues.
+    Fields that are missing count as empty lists here; the scores report them as issues. Of an
+    ``other`` set of labels of the same sentences, what differs is shown under its name.
     """
+    theirs = {} if other is None else trace_section(other, variant=variant, length=length)["said"]
     scores = trace_scores(row, variant=variant, length=length)
     documents = [sentence_pairs([one]) for one in listed(row, "documents_sentences")]
     context = [pair for document in documents for pair in document]
@@ -100,19 +107,26 @@ def trace_section(
         "supported_fraction": f"{max(0, n_statements - len(unsupported))}/{n_statements}",
     }
     values = {name: getattr(scores, name) for name in FORMULAS[variant]}
+    numbers = [
+        (
+            name.replace("rmse", "RMSE").replace("_", " "),
+            formula,
+            f"{values[name]:.0f}" if name == "adherence" else f"{values[name]:.3f}",
+            "" if values[name] != values[name] else behind.get(name, ""),
+        )
+        for name, formula in FORMULAS[variant].items()
+    ]
+    said = {one["key"]: one["letters"] or MISSING for document in shown for one in document}
+    said |= {one["key"]: f"{one['verdict']} {one['rests']}" for one in statements}
+    said |= {name: value for name, _, value, _ in numbers}
+    differing = [key for key in said if theirs.get(key, said[key]) != said[key]]
     return {
-        "documents": [_document(n, sentences) for n, sentences in enumerate(shown)],
+        "said": said,
+        "differs": {key: f"≠ {named}: {theirs[key]}" for key in differing},
+        "documents": [_document(n, sentences, differing) for n, sentences in enumerate(shown)],
         "response": statements,
         "sets": [(f"r-{one or 'D'}", name, letters[one]) for one, name in SETS.items()],
-        "numbers": [
-            (
-                name.replace("rmse", "RMSE").replace("_", " "),
-                formula,
-                f"{values[name]:.0f}" if name == "adherence" else f"{values[name]:.3f}",
-                "" if values[name] != values[name] else behind.get(name, ""),
-            )
-            for name, formula in FORMULAS[variant].items()
-        ],
+        "numbers": numbers,
         "issues": scores.issues,
         "explained": [
             ("relevance", row.get("relevance_explanation")),
@@ -160,11 +174,13 @@ def _shown(key: str, texts: Mapping[str, str]) -> str:
     return key if key in SPECIAL_KEYS else f"[{key}]" if key in texts else f"[{key}]?"
 
 
-def _document(number: int, sentences: list[dict[str, Any]]) -> dict[str, Any]:
+def _document(number: int, sentences: list[dict[str, Any]], differing: list[str]) -> dict[str, Any]:
     """Return the title of a document, and its runs of sentences with the title of their fold."""
     counts = Counter(one["letters"] for one in sentences if one["letters"])
     runs = []
-    for letters, group in groupby(sentences, key=lambda one: bool(one["letters"])):
+    for letters, group in groupby(
+        sentences, key=lambda one: bool(one["letters"]) or one["key"] in differing
+    ):
         run = list(group)
         folded = not letters and len(run) >= FOLD and len(counts) > 0
         runs.append((f"{_counted(run)}, neither relevant nor used" if folded else "", run))

@@ -16,7 +16,7 @@ from ragnb.reports.judge import JudgeReport
 from ragnb.widgets.browser import STATIC, with_static
 from ragnb.widgets.card import SECTIONS, Card, draw, kinds_of
 from ragnb.widgets.pages import CSS, render
-from ragnb.widgets.rows import Rows, short
+from ragnb.widgets.rows import Rows, words
 
 AHEAD, SENT_AT_ONCE = 40, 400
 """Number of rows sent around the selected one, and largest number of rows sent at once."""
@@ -66,8 +66,8 @@ def view(
         of the two differ, next to those of the second.
     options
         Options of the sections. ``protocols`` of rgb: the protocols of `ragnb.metrics.rgb`.
-        ``variant, length`` of trace: as in `ragnb.metrics.trace.relevance`; ``other, names``: a
-        second row with the labels of another annotator, and the names of the two. ``threshold`` of
+        ``variant, length`` of trace: as in `ragnb.metrics.trace.relevance`; ``other, named``: a
+        second row with the labels of another annotator, and the name of these. ``threshold`` of
         language: as in `ragnb.metrics.language.response_in_language`; ``identify``: whether to show
         the language that an identifier assigns.
 
@@ -131,10 +131,10 @@ class FrameView(HBox):
         self._list = RowList(
             total=int(self._rows.within.sum()),
             sign_meaning=self._rows.sign_meaning,
-            choices=[{"name": short(name), "values": choices[name].names} for name in choices],
+            choices=[{"name": words(name), "values": choices[name].names} for name in choices],
             chosen=[0] * len(choices),
             sorts=[
-                [key, f"{short(name)} {'↓' if down else '↑'}"]
+                [key, f"{words(name)} {'↓' if down else '↑'}"]
                 for key, (name, down) in self._rows.sorts.items()
             ],
         )

@@ -113,3 +113,11 @@ def test_earlier_turns_of_a_conversation_are_above_the_question():
     first, answer = (turn["content"].strip() for turn in row["history"])
     assert text.index(first) < text.index(answer) < text.index(row["question"])
     assert "2 earlier turns" in text
+
+
+def test_a_judge_says_why_on_every_card():
+    row = {"question": "Who?", "response": "Ann.", "judged_correct": 0}
+    shown = Reader(ragnb.view(row | {"judge_explanation": "The reference is Bo."})._repr_html_())
+    assert "the judge's reason The reference is Bo." in shown.text
+    shown = Reader(ragnb.view(row | {"judge_reason": "the reply is empty"})._repr_html_())
+    assert "no verdict of the judge, because the reply is empty" in shown.text

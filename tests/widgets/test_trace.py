@@ -238,3 +238,23 @@ def test_text_of_every_script_stays_whole_and_keys_say_nothing_about_its_directi
 def test_what_makes_no_sense_is_refused_when_the_view_is_made(changes, options, message):
     with pytest.raises(InputError, match=message):
         Card(record(**changes), **options)
+
+
+def test_what_another_annotator_labels_differently_is_beside_each_sentence_and_score():
+    support = [said("a", ["0b", "0c"]), said("b", []), said("c", [], False)]
+    theirs = record(
+        all_utilized_sentence_keys=["0b", "0c", "1c"], sentence_support_information=support
+    )
+    view = Page(Card(record(), other=theirs, named="Ben"))
+    assert [line.partition(" ≠ ")[::2] for line in view.lines if "≠" in line] == [
+        ("✓ [b] Another. (supported by [1a])", "Ben: ✓ supported by nothing"),
+        ("[1a] Sentence a of 1.RU", "Ben: R"),
+        ("[1c] Sentence c of 1.", "Ben: U"),
+    ]
+    assert {name for name, (cell, *_) in view.numbers.items() if "≠" in cell} == {
+        "completeness",
+        "RMSE to ideal",
+        "consistency",
+    }
+    assert view.numbers["completeness"] == ["0.750 3/4 ≠ Ben: 0.500"]
+    assert "≠" not in Page(Card(record(), other=record())).text

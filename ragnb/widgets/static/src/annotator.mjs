@@ -48,9 +48,9 @@ class Annotator {
     el.append(this.root);
     this.disconnect = connect(model, {
       "change:page": () => this.keepFocus(() => { this.drawPage(); this.items.draw(); }),
-      "change:state": () => this.keepFocus(() => this.paint()),
+      "change:state": () => this.keepFocus(() => { this.paint(); this.items.learn(this.work.state.entries); }),
       "change:jump": () => this.items.draw(),
-      "msg:custom": (message) => this.onMessage(message),
+      "msg:custom": ({ kind }) => { if (kind === "focus") this.takeFocus(); },
       comm_live_update: () => this.saving.gone(),
     });
     this.drawPage();
@@ -62,13 +62,6 @@ class Annotator {
     this.disconnect();
     this.sentences.close();
     this.saving.stop();
-  }
-
-  onMessage({ kind, number, entry }) {
-    if (kind === "focus") this.takeFocus();
-    if (kind !== "entry") return; // one line of the list has changed; the list itself is not sent again
-    this.work.entries[number] = entry;
-    this.items.draw();
   }
 
   // ---- the frame, drawn once; the page, when the item changes; and what is painted with every action ---------------

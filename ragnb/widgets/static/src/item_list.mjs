@@ -41,6 +41,12 @@ export class ItemList {
     this.rows.list.focus();
   }
 
+  // Lines that have changed; the list itself is not sent again.
+  learn(entries) {
+    Object.assign(this.work.entries, entries);
+    this.draw();
+  }
+
   draw() {
     if (this.box.hidden) return;
     const entries = this.work.entries;
