@@ -131,42 +131,14 @@ def _options(options: tuple[Option, ...]) -> list[dict[str, Any]]:
 
 def static_page(session: AnnotationSession) -> Markup:
     """Return the item on the screen with its labels; it contains no times."""
-    item, labels = session.item, session.labels
-    fields = {field.name: field for field in session.task.fields}
-    letters: dict[tuple[str, str], list[str]] = {}
-    for (name, sentence), keys in labels.values.items():
-        if fields[name].kind == "sentences":
-            letter = fields[name].key.upper() + (f":{sentence}" if sentence else "")
-            for key in keys:
-                letters.setdefault((fields[name].of, key), []).append(letter)
-    suggested, rows = session.suggestion(), []
-    for place in places(session.task, item.sentences):
-        field = fields[place[0]]
-        said = "…"
-        if place in labels.values:
-            said = _words(field, item, labels.values[place])
-        elif place in suggested:
-            said = f"{_words(field, item, suggested[place])} ? (suggested)"
-        label = f"{field.label} [{place[1]}]" if place[1] else field.label
-        rows.append((field.key.upper(), label, said))
+    task = task_of(session.task)
     return page(
         render(
             "annotation.html",
             session=session,
-            progress=session.progress(),
-            parts=list(zip(item.parts, headings(item), strict=True)),
-            keyed=keyed_parts(session.task),
-            letters=letters,
-            rows=rows,
+            task=task,
+            fields={field["name"]: field for field in task["fields"]},
+            page=page_of(session.task, session.item, session.number),
+            **state_of(session),
         )
     )
-
-
-def _words(field: Field, item: Item, value: Any) -> str:
-    if field.of == "words":
-        words = (one for part in item.parts if part.name == "words" for one in part.sentences)
-        return "".join(text for key, text in words if key in value) or "∅ none"
-    if field.kind == "sentences":
-        return " ".join(f"[{key}]" for key in value) or "∅ none"
-    names = {option.value: option.label for option in options_of(field, item)}
-    return (field.kind != "text" and names.get(value)) or str(value)
