@@ -16,7 +16,7 @@ from ragnb.datasets.multilingual import load_multilingual
 from ragnb.datasets.predictions import load_responses
 from ragnb.datasets.published import PUBLISHED, published
 from ragnb.datasets.runs import load_run, write_qrels, write_run
-from ragnb.datasets.studies import load_study, studies
+from ragnb.datasets.studies import load_study, studies, study_files
 from ragnb.datasets.tables import read_table, write_table
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "published",
     "read_table",
     "studies",
+    "study_files",
     "write_qrels",
     "write_run",
     "write_table",

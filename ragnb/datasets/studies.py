@@ -4,11 +4,16 @@
 """
 
 import csv
+from pathlib import Path
 
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.datasets.benchmarks import RAGBENCH_SAMPLES, RGB_SAMPLES, load_ragbench, load_rgb
+from ragnb.datasets.catalogue import find, sources_of
 from ragnb.datasets.files import DATA
+from ragnb.datasets.multilingual import SAMPLES as MULTILINGUAL_SAMPLES
+from ragnb.datasets.multilingual import load_multilingual
 from ragnb.datasets.tables import read_table
 from ragnb.errors import InputError
 from ragnb.records import require_columns
@@ -16,30 +21,66 @@ from ragnb.records import require_columns
 FOLDER = DATA / "studies"
 with (FOLDER / "studies.csv").open(encoding="utf-8") as _rows:
     STUDIES = {row["name"]: row for row in csv.DictReader(_rows)}
-"""Name of a study -> what is known of it, as text."""
+"""Name of a study or sample -> what is known of it, as text."""
+SAMPLES = RGB_SAMPLES | RAGBENCH_SAMPLES | MULTILINGUAL_SAMPLES
+"""Name of a sample that the authors of ragnb wrote -> its file."""
 
 
 def studies() -> pd.DataFrame:
-    """List the studies that `load_study` loads.
+    """List the studies and samples that `load_study` loads.
 
     Returns
     -------
     DataFrame
-        One row per study: ``name``, ``n`` (responses), ``systems`` (how many), ``languages``,
-        ``labels`` (what people, judges or metrics contributed, and the column that contains it),
-        ``licence, citation, address`` (a fixed version of the published files) and ``note``.
+        One row per study: ``name``, ``n`` (responses; questions if there are no systems),
+        ``systems`` (how many), ``languages``, ``labels`` (what people, judges or metrics
+        contributed, and the column that contains it), ``size`` (of its files in the package, in
+        kB), ``licence, citation, address`` (a fixed version of the published files) and ``note``.
 
     Examples
     --------
     >>> studies().set_index("name")["n"]["mtrag"]
     np.int64(477)
     """
-    return pd.DataFrame(STUDIES.values()).astype({"n": int, "systems": int})
+    table = pd.DataFrame(STUDIES.values()).astype({"n": int, "systems": int})
+    sizes = [sum(file.stat().st_size for file in _files(name)) for name in table["name"]]
+    table.insert(table.columns.get_loc("licence"), "size", [round(size / 1000) for size in sizes])
+    return table
+
+
+def _files(name: str) -> list[Path]:
+    """Files of a study or sample in the package."""
+    return [DATA / SAMPLES[name]] if name in SAMPLES else sorted(FOLDER.glob(f"{name}.*"))
+
+
+def study_files(name: str) -> list[Path]:
+    """Files that the authors of a study published, as a fixed version with verified checksums.
+
+    They contain what the package leaves out, such as the passages of MTRAG. Each file is looked for
+    in the folder that the environment variable ``RAGNB_DATA`` names, then in the user's cache, and
+    otherwise downloaded.
+
+    Raises
+    ------
+    InputError
+        The checksums of the published files are not known, or a file cannot be fetched.
+
+    Examples
+    --------
+    >>> study_files("mtrag")  # doctest: +SKIP
+    [PosixPath('.../mtrag/reference_subset_with_human_evaluations.json')]
+    """
+    pinned = [] if name in SAMPLES else sources_of(name.removesuffix("-nq"))
+    if not pinned:
+        address = STUDIES.get(name, {}).get("address")
+        where = f"download them from {address}" if address else "load_study loads all there is"
+        raise InputError(f"no published files of {name} are in ragnb's catalogue; {where}")
+    return [find(source.name, benchmark=source.benchmark) for source in pinned]
 
 
 @accepts(name=tuple(STUDIES), frame=("responses", "labels"))
 def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
-    """Load a study: responses of real systems with people's labels, one row per response.
+    """Load a study: responses of real systems with people's labels, or a sample; one row each.
 
     Parameters
     ----------
@@ -51,6 +92,8 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
         - ``"delucionqa"``: answers from a car manual, labelled by sentence
         - ``"factscore"``: biographies, labelled by atomic fact
         - ``"refchecker"``: answers from retrieved passages, labelled by claim
+        - ``"sample-..."``: a sample that the authors of ragnb wrote, as `ragnb.load_rgb`,
+          `ragnb.load_ragbench` and `ragnb.load_multilingual` return it
     frame
         - ``"responses"``: one row per response (default)
         - ``"labels"``: the labels that each person gave, one row per response and ``annotator``,
@@ -66,7 +109,7 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
         ``"contradicted"``, ``"not supported"`` or ``"irrelevant"``, and ``source_label`` is the
         study's own word. It is None if the response has no parts, such as a refusal.
         ``attrs["source"]`` contains licence, citation, address and a note of what to know before
-        drawing conclusions.
+        drawing conclusions. `study_files` finds the published files.
 
     Raises
     ------
@@ -79,9 +122,12 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
     'not supported'
     """
     file = FOLDER / (f"{name}.jsonl.gz" if frame == "responses" else f"{name}.{frame}.jsonl.gz")
-    if not file.exists():
+    if frame == "responses" and name in SAMPLES:
+        table = _sample(name)
+    elif file.exists():
+        table = read_table(file)
+    else:
         raise InputError(f"{name} has no {frame} of several people; use frame='responses'")
-    table = read_table(file)
     study = STUDIES[name]
     table.attrs["source"] = {
         "name": name,
@@ -91,6 +137,12 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
     if frame == "labels":
         table.attrs["header"] = {"task": "grades", "id": ["example_id", "system"]}
     return table
+
+
+def _sample(name: str) -> pd.DataFrame:
+    if name in RGB_SAMPLES:
+        return load_rgb(name)
+    return load_ragbench(name) if name in RAGBENCH_SAMPLES else load_multilingual(name)
 
 
 def one_row_per_part(responses: pd.DataFrame) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """Studies in the package: equal to the published files, and their printed numbers recomputed."""
 
+import gzip
 import re
 from fnmatch import fnmatch
 from pathlib import Path
@@ -9,14 +10,24 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.datasets.studies import FOLDER, STUDIES, load_study, one_row_per_part, studies
+from ragnb.datasets.catalogue import git_blob_sha1, sources_of
+from ragnb.datasets.studies import (
+    FOLDER,
+    SAMPLES,
+    STUDIES,
+    load_study,
+    one_row_per_part,
+    studies,
+    study_files,
+)
 from ragnb.errors import InputError
 
 PACKAGE = Path(ragnb.__file__).parent
+PUBLISHED = [name for name in STUDIES if name not in SAMPLES]
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", [*STUDIES, "mtrag.labels"])
+@pytest.mark.parametrize("name", [*PUBLISHED, "mtrag.labels"])
 def test_a_study_equals_the_published_files(name, data_folder):
     from recording.studies import FRAMES
 
@@ -35,10 +46,14 @@ def test_the_list_of_studies_counts_what_the_frames_contain():
     for study in studies().to_dict("records"):
         frame = load_study(study["name"])
         assert study["n"] == len(frame)
-        assert study["systems"] == frame["system"].nunique()
+        systems = frame["system"] if study["systems"] else pd.Series()
+        assert study["systems"] == systems.nunique()
         assert study["languages"].split(", ") == sorted(frame["language"].unique())
-        assert not frame.duplicated(["example_id", "system"]).any()
+        assert not pd.concat([frame["example_id"], systems], axis=1).duplicated().any()
+        assert frame.attrs["source"]["name"] == study["name"]
         assert frame.attrs["source"]["licence"] == study["licence"]
+        assert 5 < study["size"] < 1100
+        assert (study["systems"] > 0) == ("response" in frame)
 
 
 def test_every_data_file_of_the_package_is_named_with_its_licence():
@@ -55,6 +70,41 @@ def test_every_data_file_of_the_package_is_named_with_its_licence():
 
 def test_the_studies_leave_room_in_the_wheel():
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 4e6
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_sample_is_what_its_loader_returns(name):
+    kinds = {"sample-ragbench": ragnb.load_ragbench, "sample-multilingual": ragnb.load_multilingual}
+    found, expected = load_study(name), kinds.get(name, ragnb.load_rgb)(name)
+    pd.testing.assert_frame_equal(found, expected)
+    same = expected.attrs["source"].items() <= found.attrs["source"].items()
+    assert same, "written by the authors of ragnb, under the licence that the loader states"
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", [name for name in PUBLISHED if name != "nomiracl"])
+def test_the_published_files_are_pinned(name, data_folder, tmp_path, monkeypatch):
+    """The files in the folder of test data have the checksums of the catalogue."""
+    benchmark = name.removesuffix("-nq")
+    (tmp_path / benchmark).mkdir()
+    for source in sources_of(benchmark):
+        packed = data_folder / benchmark / f"{source.file}.gz"
+        plain = data_folder / benchmark / source.file
+        content = gzip.decompress(packed.read_bytes()) if packed.exists() else plain.read_bytes()
+        assert git_blob_sha1(content) == source.git_sha1
+        assert source.url.endswith(f"/{source.file}")
+        (tmp_path / benchmark / source.file).write_bytes(content)
+    monkeypatch.setenv("RAGNB_DATA", str(tmp_path))
+    assert sorted(study_files(name)) == sorted((tmp_path / benchmark).iterdir())
+
+
+def test_published_files_without_a_checksum_are_not_fetched():
+    with pytest.raises(
+        InputError, match="of nomiracl are in ragnb's catalogue; download them from"
+    ):
+        study_files("nomiracl")
+    with pytest.raises(InputError, match="load_study loads all there is"):
+        study_files("sample-en")
 
 
 def test_an_unknown_study_or_frame_is_refused():
@@ -133,7 +183,7 @@ def test_mtrag_raters_agree_as_far_as_known(field, alpha):
     )
 
 
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("name", PUBLISHED)
 def test_a_study_goes_through_score_summarize_compare_and_view(name):
     frame = load_study(name).groupby("system", sort=False).head(60)
     metric = "parts.all_supported" if "parts" in frame else "abstention.coverage"
