@@ -112,7 +112,7 @@ def as_rate(value: Any) -> Fraction:
 
 def as_file_name(value: Any) -> str:
     """Check that a name has no folder and no suffix, because both are added to it."""
-    if Path(value).name != value or Path(value).suffix:
+    if not value or Path(value).name != value or Path(value).suffix:
         raise InputError(
             f"must be a plain name such as '01_noise', without folder and suffix, got {value!r}"
         )

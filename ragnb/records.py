@@ -233,6 +233,10 @@ def require_columns(
             f"{what} needs the columns {', '.join(map(str, wanted))}; "
             f"got a frame without {', '.join(map(str, missing))}; add {'; '.join(meant)}"
         )
+    if doubled := [name for name in wanted if list(frame.columns).count(name) > 1]:
+        raise InputError(
+            f"{what} needs each column once; got several columns {doubled[0]!r}; rename or drop one"
+        )
     twice = frame[frame.duplicated([*unique])] if unique else frame[:0]
     if len(twice):
         doubled = " / ".join(str(twice[name].iloc[0]) for name in unique)

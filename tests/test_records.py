@@ -40,6 +40,11 @@ def test_what_is_empty_or_zero_is_present(value):
             {"unique": ["question"]},
             "^it needs one row for each question; got 1 more, such as q; drop",
         ),
+        (
+            pd.DataFrame([["q", "a", "b"]], columns=["question", "response", "response"]),
+            {},
+            "^it needs each column once; got several columns 'response'",
+        ),
         ([], {}, "^it needs a pandas DataFrame; got list; load"),
         ("frame", {}, "^it needs a pandas DataFrame; got str; load"),
     ],

@@ -50,6 +50,9 @@ _REASONS = {
 class AnnotationLog:
     """An annotation log that is open for writing. No other session can write to it until it is closed.
 
+    Always open a log under the same path. SQLite does not notice that a hard link is the same file, and
+    two sessions that write through two links damage the log.
+
     Parameters
     ----------
     path

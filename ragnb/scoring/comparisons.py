@@ -141,6 +141,12 @@ def compare(
     read = [name for name in scores if name in {*_READ, *ITEM_COLUMNS, *named}]
     frame = scores[read].assign(value=numbers(scores, "value", "compare"))
     frame = frame[frame["metric"].isin(metrics or frame["metric"])].reset_index(drop=True)
+    if frame["example_id"].isna().any():
+        row = frame["example_id"].isna().idxmax()
+        raise InputError(
+            f"compare pairs systems by example_id, which is missing in row {row} of the scores; give "
+            "each question an id before scoring, or drop the rows without one"
+        )
     infinite = frame.loc[np.isinf(frame["value"]), "example_id"]
     if len(infinite):
         raise InputError(f"value must be finite or nan, but it is infinite for {_some(infinite)}")

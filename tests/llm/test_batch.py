@@ -76,6 +76,15 @@ def test_a_batch_ends_in_the_frame_that_complete_gives(path):
     assert list(server.batches) == sent["batch_id"].tolist()
 
 
+def test_counts_that_a_provider_writes_as_texts_are_read(path):
+    with BatchServer() as server:
+        send(chat(2), server, path)
+        counts = {"total": "2", "completed": "2", "failed": "0"}
+        server.batches["batch-0"].update(status="expired", request_counts=counts)
+        done = bring(server, path)
+    assert done[["completed", "failed"]].values.tolist() == [[2, 0]]
+
+
 # ---- what is sent ------------------------------------------------------------------------------------------------------
 
 

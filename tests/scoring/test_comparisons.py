@@ -313,6 +313,7 @@ def test_equal_systems_differ_by_nothing(method):
         (pd.concat([scored(GRADED)] * 2), {}, "one row for each system, example_id; got 16 more"),
         (scored({"a": [], "b": []}), {}, "two systems or more, got none"),
         (scored({"a": [math.inf], "b": [1]}), {}, "finite or nan, but it is infinite for q0"),
+        (scored(GRADED).replace("q3", None), {}, "example_id, which is missing in row 3"),
     ],
     ids=lambda value: str(value)[:30] if isinstance(value, dict) else None,
 )
