@@ -62,19 +62,41 @@ def test_what_a_cell_needs_is_found_through_others():
     assert [cell.source for cell in needed(cells, "f()")] == sources[5:]
 
 
-@pytest.mark.parametrize("path", BOOKS, ids=lambda path: path.stem)
-def test_the_folded_solution_is_right(path, tmp_path, monkeypatch, capsys):
-    book = nbformat.read(path, as_version=4)
-    code = [cell for cell in book.cells if cell.cell_type == "code"]
-    question = next(cell for cell in code if "check(my_answer" in cell.source)
-    folded = next(
-        cell.source
-        for cell in book.cells
-        if cell.cell_type == "markdown" and "<details>" in cell.source
-    )
-    solution = re.search(r"```python\n(.+?)```", folded, flags=re.DOTALL).group(1)
+def exercises(path):
+    """The code cells of a notebook, and each that checks an answer, with the folded solution that follows it."""
+    code, asked, pairs = [], [], []
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code":
+            code.append(cell)
+            if "check(my_answer" in cell.source:
+                asked.append(cell)
+        elif "<details>" in cell.source:
+            solutions = re.findall(r"```python\n(.+?)```", cell.source, flags=re.DOTALL)
+            while asked and solutions:
+                pairs.append((asked.pop(0), solutions.pop(0)))
+    assert not asked, f"{path.stem}: {asked[0].source} has no solution"
+    return code, pairs
+
+
+EXERCISES = [
+    pytest.param(code, *pair, path, id=f"{path.stem}-{number}")
+    for path in BOOKS
+    for code, pairs in [exercises(path)]
+    for number, pair in enumerate(pairs, start=1)
+]
+
+
+def test_every_notebook_has_an_exercise():
+    assert {param.values[-1] for param in EXERCISES} == {*BOOKS}
+
+
+@pytest.mark.parametrize(("code", "question", "solution", "path"), EXERCISES)
+def test_the_folded_solution_is_right(
+    code, question, solution, path, tmp_path, monkeypatch, capsys
+):
     last = f"{solution}\n{question.source.replace('my_answer = None', '')}"
-    cells = [*(cell.source for cell in needed(code[: code.index(question) + 1], last)), last]
+    before = code[: code.index(question) + 1]
+    cells = [*(cell.source for cell in needed(before, last)), last]
     monkeypatch.chdir(path.parent)
     monkeypatch.syspath_prepend(path.parent)
     names = {"__name__": "__main__", "display": display}
