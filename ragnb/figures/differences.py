@@ -21,7 +21,7 @@ from ragnb.stats.power import mcnemar_mde, paired_t_mde
 
 NEEDED = (
     "metric", "system", "baseline", "difference", "low", "high", "interval", "confidence_level", "n_pairs", "p_adjusted",
-    "correction", "family_size", "mde", "power", "duality",
+    "correction", "family_size", "mde", "power", "duality", "test",
 )  # fmt: skip
 
 
@@ -49,8 +49,9 @@ def plot_differences(
     -------
     Axes
         Differences as points with intervals. A point is filled where the adjusted p-value is below 1 - confidence level,
-        and hollow elsewhere. The grey band reaches from minus to plus the minimum detectable effect: this sample would miss
-        a true difference inside it more than one time in five, if the power is 80 %. An undefined difference keeps its row.
+        and hollow elsewhere. The small print states n if it is the same in all rows. The grey band reaches from minus to
+        plus the minimum detectable effect: this sample would miss a true difference inside it more than one time in five,
+        if the power is 80 %. An undefined difference keeps its row.
 
     Raises
     ------
@@ -71,6 +72,7 @@ def plot_differences(
         lines += [(f"{group} {value}", None), *(named[place] for place in block.index)]
     lines = lines[::-1]  # from the bottom up
     colour = sns.color_palette("colorblind")[0]
+    size = shared_size(rows)
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["text"], 1.0 + 0.24 * len(lines)))[1]
         ax.axvline(0, color="0.3", lw=0.8)
@@ -89,7 +91,7 @@ def plot_differences(
                 ax.errorbar(row.difference, height, xerr=bars, **look)
             filled = colour if row.p_adjusted < 1 - row.confidence_level else "white"
             ax.plot(row.difference, height, MARKERS[0], color=colour, mfc=filled, zorder=3)
-            note = f"{format_p_value(row.p_adjusted)}  n = {row.n_pairs}"
+            note = format_p_value(row.p_adjusted) + ("" if size else f"  n = {row.n_pairs}")
             ax.annotate(note, (1, height), xycoords=("axes fraction", "data"), xytext=(4, 0), textcoords="offset points",
                         va="center", fontsize=6, color="0.3", annotation_clip=False)  # fmt: skip
         ax.use_sticky_edges = False
@@ -103,7 +105,7 @@ def plot_differences(
         whose = f"{pairs[0]}; " if pairs.nunique() == 1 else ""
         level = f"{rows['confidence_level'].iloc[0]:.0%}"
         family = f"over {rows['family_size'].max()}"
-        caption(ax, f"{whose}{level} {kinds} intervals\n{correction_note(rows, family)}", x=0)
+        caption(ax, f"{whose}{level} {kinds} intervals{size}\n{correction_note(rows, family)}", x=0)
     return ax
 
 
@@ -182,11 +184,17 @@ def _labels(rows: pd.DataFrame, label: Sequence[str] | None, group: str | None) 
     return [", ".join(filter(None, both)) for both in zip(pairs, named, strict=True)]
 
 
+def shared_size(rows: pd.DataFrame) -> str:
+    """The number of pairs if it is the same in all rows, which then do not repeat it."""
+    sizes = rows["n_pairs"].unique()
+    return f", n = {sizes[0]}" if len(sizes) == 1 else ""
+
+
 def correction_note(rows: pd.DataFrame, family: str) -> str:
-    """Name the correction and its family, and explain filled points and grey bands."""
+    """Name the tests, the correction and its family, and explain filled points and grey bands."""
     level = f"{1 - rows['confidence_level'].iloc[0]:.2g}"
     return (
-        f"p: {rows['correction'].iloc[0].capitalize()} {family}; filled: below {level}\n"
+        f"p: {distinct(rows['test'])}, {rows['correction'].iloc[0].capitalize()} {family}; filled: below {level}\n"
         f"grey band: differences that this sample would\n"
         f"miss more than 1 time in {1 / (1 - rows['power'].iloc[0]):.3g}"
     )

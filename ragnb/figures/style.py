@@ -138,8 +138,18 @@ def caption(ax: Axes, note: str, **options: Any) -> None:
     ax.set_title(plain(note), loc="left", fontsize="small", color="0.35", **options)
 
 
-def headline(ax: Axes, finding: str) -> Axes:
+def headline(ax: Axes, finding: str, *, whole: bool = False) -> Axes:
     """Write what a figure shows above it, in bold; the small print moves below it.
+
+    Parameters
+    ----------
+    ax
+        Axes that a function of `ragnb.figures` has drawn.
+    finding
+        What the figure shows.
+    whole
+        Write over the whole width of the figure, and the small print below the axes: for narrow
+        figures with long names of rows.
 
     >>> from matplotlib import pyplot as plt
     >>> ax = headline(plt.figure().add_subplot(), "F1 and people disagree")
@@ -147,6 +157,13 @@ def headline(ax: Axes, finding: str) -> Axes:
     'F1 and people disagree'
     """
     note = ax.get_title(loc="left")
+    if whole:
+        with style():
+            ax.set_title("", loc="left")
+            where: dict[str, Any] = {"x": 0, "ha": "left"}
+            ax.figure.suptitle(finding, fontsize="medium", fontweight="bold", **where)
+            ax.figure.supxlabel(note, fontsize="small", color="0.35", **where)
+        return ax
     lines = note.count("\n") + 1 if note else 0
     with style():
         ax.set_title(finding, loc="left", fontweight="bold", color="black", pad=6 + 11 * lines)

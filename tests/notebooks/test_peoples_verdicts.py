@@ -9,7 +9,7 @@ from nbclient import NotebookClient
 from notebooks.execute import CELL_TIMEOUT, ENCRYPTED
 from notebooks.test_notebooks import BOOKS
 
-SWITCHABLE = ["08", "11"]
+SWITCHABLE = ["11"]
 """Notebooks whose text names "evouna_nq" as another source."""
 
 

@@ -1,7 +1,8 @@
-"""Notebooks also work with other files of questions and replies, and attribute them correctly."""
+"""Notebooks, or their cells that need no recorded replies, also work with another data file and attribute it correctly."""
 
 import re
 import shutil
+from itertools import takewhile
 from pathlib import Path
 
 import nbformat
@@ -10,7 +11,6 @@ from nbclient import NotebookClient
 from notebooks.execute import ENCRYPTED
 
 import ragnb
-from ragnb.experiments.recorded import recorded_responses
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
@@ -20,16 +20,24 @@ def code_cells(notebook):
     return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
 
 
-def shown_with(cells, source, folder, **values):
-    """Everything that the cells print or show when ``source``, and other names, get other values."""
+def before_recorded_replies(cells):
+    return list(
+        takewhile(lambda cell: not re.search(r"recorded_(store|responses)\(", cell.source), cells)
+    )
+
+
+def shown_with(cells, source, folder):
+    """Everything that the cells print or show when ``source`` names another file."""
     shutil.copytree(NOTEBOOKS.parent / "docs", folder / "docs")
     (folder / "notebooks").mkdir()
-    for name, value in {"source": repr(str(source)), **values}.items():
-        line = re.compile(rf"^{name} = .+$", flags=re.MULTILINE)
-        assert sum(len(line.findall(cell.source)) for cell in cells) == 1, name
-        for cell in cells:
-            cell.source = line.sub(lambda _, new=f"{name} = {value}": new, cell.source)
+    assert (
+        sum(len(re.findall(r"^source = .+$", cell.source, flags=re.MULTILINE)) for cell in cells)
+        == 1
+    )
     for cell in cells:
+        cell.source = re.sub(
+            r"^source = .+$", f"source = {str(source)!r}", cell.source, flags=re.MULTILINE
+        )
         cell.outputs = []
     book = nbformat.v4.new_notebook(cells=cells)
     NotebookClient(
@@ -50,46 +58,19 @@ def shown_with(cells, source, folder, **values):
     return "\n".join(texts)
 
 
-def replies(contexts, folder):
-    """A file of replies that quote the first passage, or say nothing without passages."""
-    said = contexts.assign(
-        response=[shown[0] if shown else "-" for shown in contexts["passages"]], system="quotes"
-    )
-    ragnb.write_table(said, folder / "mine.jsonl")
-    return f"ragnb.load_responses({str(folder / 'mine.jsonl')!r})"
-
-
-def rgb_file(data_folder, name):
+@pytest.mark.data
+@pytest.mark.parametrize(("notebook", "name"), [("01", "zh_refine"), ("04", "zh_int")])
+def test_the_cells_before_the_recorded_replies_work_with_a_real_file(
+    notebook, name, data_folder, tmp_path
+):
     file = data_folder / "rgb" / f"{name}.json"
     if not file.is_file():
         pytest.skip(f"rgb/{name}.json is not in RAGNB_TEST_DATA")
-    return file
-
-
-@pytest.mark.data
-def test_notebook_01_works_with_a_real_file_and_a_file_of_replies(data_folder, tmp_path):
-    file = rgb_file(data_folder, "zh_refine")
-    examples = ragnb.load_rgb(file).head(30)
-    contexts = ragnb.build_contexts(examples, noise_rate=[0, 0.4, 0.8])
-    shown = shown_with(code_cells("01"), file, tmp_path, responses=replies(contexts, tmp_path))
-    assert "zh_refine: 300 questions" in shown
-    assert "replies to 30 questions of zh_refine" in shown
-    assert "released order of zh_refine, the passage with the answer is at place 5 for 300" in shown
-    assert "quotes, 5 passages: accuracy" in shown
+    shown = shown_with(before_recorded_replies(code_cells(notebook)), file, tmp_path)
+    assert f"{name}: " in shown
     assert "authors of ragnb" not in shown
-
-
-def test_notebook_01_works_with_another_recording(tmp_path):
-    other = """recorded_responses("rgb_zh").query("noise_rate < 1")"""
-    shown = shown_with(code_cells("01"), "sample-zh", tmp_path, responses=other)
-    assert "sample-zh: 30 questions" in shown
-    assert "replies to 30 questions of sample-zh" in shown
-    alone = recorded_responses("rgb_zh").query("passage_num == 0")
-    right = [
-        any(alias in said for alias in parts[0])
-        for said, parts in zip(alone["response"], alone["references"], strict=True)
-    ]
-    assert f"closed book, 0 passages: accuracy {sum(right) / 30:.2f}" in shown
+    if notebook == "04":  # what the notebook's text says of this file
+        assert "'released': 16}" in shown
 
 
 def test_the_first_notebook_works_with_answers_of_other_systems(tmp_path):
@@ -109,11 +90,33 @@ def test_the_first_notebook_works_with_answers_of_other_systems(tmp_path):
     assert "n = 30 questions" in shown
 
 
-@pytest.mark.parametrize("notebook", ["01"])
-def test_the_prose_states_no_result(notebook):
-    """A number in the text would be wrong as soon as a reader uses other data."""
-    book = nbformat.read(next(NOTEBOOKS.glob(f"{notebook}_*.ipynb")), as_version=4)
-    prose = "\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
-    prose = re.sub(r"```.+?```|<details>.+?</details>", "", prose, flags=re.DOTALL)
-    found = re.findall(r"\b0\.\d\d+|\b\d+ of (?:the )?\d+|\bp [=<] [\d.]+|\d+ %", prose)
-    assert {*found} <= {"95 %", "70 %", "0.25", "0.05"}
+def texts_before(cells, stop):
+    """What the cells before the one with this id print or show, without pictures."""
+    before = takewhile(lambda cell: cell.id != stop, cells)
+    return "\n".join(str(o.get("text", o.get("data"))) for cell in before for o in cell.outputs)
+
+
+@pytest.fixture
+def other_answers(tmp_path):
+    """A file with the answers of two other systems to 60 questions."""
+    answers = ragnb.load_study("evouna-nq").query("system in ['gpt4', 'gpt35']")
+    answers = answers.dropna(subset="verdict").head(120)
+    answers["references"] = answers["references"].str[0].str[0]
+    columns = ["example_id", "question", "references", "system", "response", "verdict"]
+    answers[columns].to_csv(tmp_path / "mine.csv", index=False)
+    return answers
+
+
+@pytest.mark.slow
+def test_significance_tests_follow_another_file(other_answers, tmp_path):
+    cells = code_cells("08")
+    shown = shown_with(cells, tmp_path / "mine.csv", tmp_path)
+    wide = other_answers.pivot(index="example_id", columns="system", values="verdict").astype(bool)
+    counts = [(wide.gpt4 & ~wide.gpt35).sum(), (wide.gpt35 & ~wide.gpt4).sum()]
+    first, second = ("gpt4", "gpt35") if counts[0] >= counts[1] else ("gpt35", "gpt4")
+    assert f"{max(counts)} to {min(counts)}: exact p" in shown
+    assert f"of the answers of {first} and" in shown
+    assert f"On {len(wide)} questions, people accepted {100 * wide[first].mean():.1f} %" in shown
+    assert f"of those of {second} (difference" in shown
+    assert f"source: {tmp_path / 'mine.csv'}" in shown
+    assert not re.search("New Bing|FiD|100 questions", texts_before(cells, "family"))

@@ -1,0 +1,186 @@
+"""Numbers of notebook 08, computed from its answers by other libraries than ragnb."""
+
+import csv
+import gzip
+import json
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from notebooks.printed import printed
+from scipy import optimize, stats
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
+from statsmodels.stats.weightstats import ttost_paired
+
+ROOT = Path(__file__).parents[3]
+NAMES = {"fid": "FiD", "gpt35": "GPT-3.5", "chatgpt": "ChatGPT", "gpt4": "GPT-4"}
+NAMES["newbing"] = "New Bing"
+
+
+@pytest.fixture(scope="module")
+def hundred():
+    """Verdicts on both systems of the file, in the order of its questions."""
+    with (ROOT / "docs" / "answers.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    ids = list(dict.fromkeys(row["example_id"] for row in rows))
+    verdicts = {(row["system"], row["example_id"]): row["verdict"] == "True" for row in rows}
+    columns = (np.array([verdicts[name, one] for one in ids]) for name in ("New Bing", "FiD"))
+    return ids, *columns
+
+
+@pytest.fixture(scope="module")
+def study():
+    """Verdicts by system and question of the study."""
+    path = ROOT / "ragnb" / "datasets" / "data" / "studies" / "evouna-nq.jsonl.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    verdicts = {}
+    for row in rows:
+        if not row["improper"] and row["verdict"] is not None:
+            verdicts.setdefault(NAMES[row["system"]], {})[row["example_id"]] = row["verdict"]
+    return verdicts
+
+
+def counts(first, second):
+    """Discordant pairs of two systems that share questions."""
+    shared = [(first[one], second[one]) for one in first if one in second]
+    b = sum(x and not y for x, y in shared)
+    return b, sum(y and not x for x, y in shared), len(shared)
+
+
+def mid_p(b, c):
+    law = stats.binom(b + c, 0.5)
+    return min(1, 2 * law.cdf(min(b, c) - 1) + law.pmf(min(b, c)))
+
+
+def shares(b, c, n):
+    return (b + c) / n, (b - c) / n
+
+
+def power(n, psi, difference):
+    """Exact power of the mid-p test, summed over all pairs of counts."""
+    total = 0
+    for m in range(n + 1):
+        k = np.arange(m + 1)
+        law = stats.binom(m, 0.5)
+        fewer = np.minimum(k, m - k)
+        p = 2 * law.cdf(fewer - 1) + law.pmf(fewer)
+        chance = stats.binom.pmf(k, m, (psi + difference) / (2 * psi))
+        total += stats.binom.pmf(m, n, psi) * chance[(p <= 0.05) & (m > 0)].sum()
+    return total
+
+
+def test_wilson_intervals(hundred):
+    _, bing, fid = hundred
+    for column in (bing, fid):
+        low, high = proportion_confint(column.sum(), 100, method="wilson")
+        assert f"{column.mean():.2f} {low:.3f} {high:.3f}" in printed("08", "data")
+
+
+def test_discordant_pairs_and_both_versions_of_mcnemars_test(hundred):
+    _, bing, fid = hundred
+    table = np.array([[sum(bing & fid), sum(bing & ~fid)], [sum(~bing & fid), sum(~bing & ~fid)]])
+    exact = mcnemar(table, exact=True).pvalue
+    (_, b), (c, _) = table
+    expected = f"{b} to {c}: exact p = {exact:.4f}, mid-p = {mid_p(b, c):.4f}"
+    assert expected in printed("08", "hand")
+    for count in table.ravel():
+        assert f" {count} " in printed("08", "table")
+
+
+def test_tangos_interval(hundred):
+    """The limits solve the score equation of Tango (1998), whose constrained estimate is found numerically."""
+    _, bing, fid = hundred
+    b, c, n = sum(bing & ~fid), sum(fid & ~bing), 100
+
+    def z(d):
+        def minus_likelihood(q):
+            rest = n - b - c
+            return -(b * np.log(q + d) + c * np.log(q) + rest * np.log(1 - 2 * q - d))
+
+        bounds = max(0, -d) + 1e-12, (1 - d) / 2 - 1e-12
+        precise = {"xatol": 1e-12}
+        q = optimize.minimize_scalar(minus_likelihood, bounds=bounds, options=precise).x
+        return (b - c - n * d) / np.sqrt(n * (2 * q + d * (1 - d)))
+
+    def limit_at(quantile):
+        return optimize.brentq(lambda d: z(d) - quantile, -0.5, 0.9)
+
+    limits = [limit_at(quantile) for quantile in (1.959964, -1.959964)]
+    assert all(f"{limit:.4f}" in printed("08", "compare") for limit in limits)
+    assert f"{b / c:.4f}" in printed("08", "compare")
+
+
+def test_unpaired_comparison(hundred):
+    _, bing, fid = hundred
+    right = bing.sum(), fid.sum()
+    p = stats.chi2_contingency([right, np.subtract(100, right)], correction=False).pvalue
+    paired = np.var(bing.astype(float) - fid, ddof=1)
+    columns = np.var(bing, ddof=1) + np.var(fid, ddof=1)
+    shown = printed("08", "unpaired")
+    assert f"{columns:.3f} unpaired and {paired:.3f} paired" in shown
+    assert f"{columns / paired:.2f} times" in shown
+    assert f"z-test gives p = {p:.4f}" in shown
+
+
+def test_five_copies(hundred):
+    _, bing, fid = hundred
+    differences = bing.astype(float) - fid
+    shown = printed("08", "copies")
+    assert f"p = {stats.ttest_1samp(differences, 0).pvalue:.4f} cluster-robust" in shown
+    half = stats.t.ppf(0.975, 99) * differences.std(ddof=1) / 10
+    assert f"{differences.mean() - half:.4f} {differences.mean() + half:.4f}" in shown
+    b, c = sum(bing & ~fid), sum(fid & ~bing)
+    assert f"p = {mid_p(5 * b, 5 * c):.1e} McNemar mid-p 500" in shown
+
+
+def test_minimum_detectable_effect(hundred):
+    _, bing, fid = hundred
+    psi = np.mean(bing != fid)
+    mde = optimize.brentq(lambda d: power(100, psi, d) - 0.8, 0.01, psi - 1e-9)
+    assert f"minimum detectable effect is {mde:.3f}" in printed("08", "mde")
+    assert f"80% power: {100 * mde:.1f} points" in printed("08", "sentence")
+
+
+def test_family_of_ten(hundred, study):
+    ids, *_ = hundred
+    few = {name: {one: verdicts[one] for one in ids} for name, verdicts in study.items()}
+    pairs = list(combinations(["FiD", "GPT-3.5", "ChatGPT", "GPT-4", "New Bing"], 2))
+    raw, all_questions = (
+        [mid_p(*counts(data[two], data[one])[:2]) for one, two in pairs] for data in (few, study)
+    )
+    adjusted = multipletests(raw, method="holm")[1]
+    shown = printed("08", "family")
+    for (one, two), p, q in zip(pairs, raw, adjusted, strict=True):
+        b, c, n = counts(few[two], few[one])
+        assert f"{two} {one} {(b - c) / n:.2f} {p:.4f} {q:.4f}" in shown
+    found, after = sum(p < 0.05 for p in raw), sum(adjusted < 0.05)
+    assert f"{found} of 10 p-values are below 0.05, and {after} after" in printed("08", "holm")
+    true = sum(multipletests(all_questions, method="holm")[1] < 0.05)
+    assert f"show {after} of the 10 differences" in printed("08", "missed")
+    assert f"questions show {true} (" in printed("08", "missed")
+
+
+def test_power_of_a_hundred_questions(study):
+    b, c, n = counts(study["New Bing"], study["FiD"])
+    psi, difference = shares(b, c, n)
+    shown = printed("08", "power-drawn")
+    assert f"true difference is {difference:.3f}" in shown
+    assert f"the formula says {power(100, psi, difference):.0%}" in shown
+
+
+def test_equivalence(study):
+    bing, gpt4 = study["New Bing"], study["GPT-4"]
+    pairs = np.array([(bing[one], gpt4[one]) for one in bing if one in gpt4], dtype=float)
+    for margin in (0.01, 0.02, 0.03):
+        p = ttost_paired(*pairs.T, -margin, margin)[0]
+        assert f"{margin:.2f} {p:.4f} {p < 0.05}" in printed("08", "tost")
+
+
+def test_ranking_by_people(study):
+    shown = printed("08", "rankings")
+    for name, verdicts in study.items():
+        assert f"{name} {np.mean([*verdicts.values()]):.3f} " in shown
