@@ -220,6 +220,8 @@ def _parts(column: str, row: Mapping[str, Any], task: Task, what: str) -> Iterat
             pairs = [(f"{n}", str(passage))] if keyed is None else sentence_pairs([passage])
             yield Part(column, f"document {n}", tuple(pairs))
     elif column == "claims":
+        if not {"claims", "parts"} & row.keys():
+            raise InputError(f"{what} has neither 'claims' nor 'parts'; add one of these columns")
         claims = claims_of(row)
         pairs = [(f"c{n}", str(claim["text"])) for n, claim in enumerate(claims, start=1)]
         yield Part(column, column, tuple(pairs))

@@ -247,8 +247,13 @@ def read_everyone(logs: Any) -> Compared:
 
 def _task(frame: pd.DataFrame) -> Task:
     """The task of a frame of labels, after a check of its columns."""
-    what = "a frame of labels"
-    require_columns(frame, ["item", "annotator", "task"], what)
+    missing = [name for name in ("item", "annotator", "task") if name not in frame]
+    if missing:
+        raise InputError(
+            "agreement needs labels, with one row per item and annotator and the columns item, "
+            f"annotator and task, got a frame without {', '.join(missing)}; read them with "
+            "ragnb.annotation.read_labels or ragnb.load_study(..., 'labels')"
+        )
     names = frame["task"].unique().tolist()
     schema = frame.attrs.get("header", {}).get("task") or (names[0] if len(names) == 1 else names)
     task = read_task(schema)

@@ -8,7 +8,7 @@ from ragnb.figures.efficiency import (
     plot_cost_effectiveness_plane,
     plot_fieller_set,
 )
-from ragnb.figures.judges import plot_judge_bias, plot_reliability
+from ragnb.figures.judges import plot_grades, plot_judge_bias, plot_reliability
 from ragnb.figures.ranks import plot_critical_difference
 from ragnb.figures.rates import plot_rates
 from ragnb.figures.style import (
@@ -40,6 +40,7 @@ __all__ = [
     "plot_differences",
     "plot_distribution",
     "plot_fieller_set",
+    "plot_grades",
     "plot_judge_bias",
     "plot_noise_curve",
     "plot_power",

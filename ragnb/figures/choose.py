@@ -12,12 +12,13 @@ from matplotlib.axes import Axes
 from ragnb.errors import InputError
 from ragnb.figures.curves import plot_noise_curve
 from ragnb.figures.differences import plot_differences
-from ragnb.figures.judges import plot_judge_bias
+from ragnb.figures.judges import plot_grades, plot_judge_bias
 from ragnb.figures.rates import plot_rates
 from ragnb.figures.style import FORMATS, WIDTHS, plain, style
 from ragnb.figures.trust import plot_risk_coverage
 from ragnb.records import CONDITION, require_columns
 from ragnb.reports.definitions import DefinitionComparison
+from ragnb.reports.frames import distinct
 from ragnb.reports.judge import JudgeReport
 from ragnb.reports.multilingual import MultilingualReport
 from ragnb.reports.rgb import RgbReport
@@ -29,7 +30,7 @@ Result: TypeAlias = (
     "pd.DataFrame | DefinitionComparison | JudgeReport | MultilingualReport | RgbReport | "
     "RiskCoverageReport | TraceReport"
 )
-_DIMENSIONS = ("metric", "definition", "protocol", *CONDITION)
+_DIMENSIONS = ("metric", "definition", "protocol", "judge", "field", "pair", *CONDITION)
 """Columns that may distinguish the rows of a frame of summaries."""
 
 
@@ -42,13 +43,16 @@ def plot(result: Result) -> Axes | np.ndarray:
         Scores of `ragnb.score` or `ragnb.load_scores`, which are summarized first; summaries of
         `ragnb.summarize`; comparisons of `ragnb.compare`; or the result of `ragnb.rgb_report`,
         `ragnb.trace_report`, `ragnb.multilingual_report`, `ragnb.judge_report`,
-        `ragnb.reports.risk_coverage_report` or `ragnb.compare_definitions`.
+        `ragnb.reports.risk_coverage_report`, `ragnb.graded_report`, `ragnb.reports.scores_by_grade`,
+        `ragnb.agreement` or `ragnb.compare_definitions`.
 
     Returns
     -------
     Axes or ndarray of Axes
         Comparisons become a forest plot of differences, with one panel for each metric. A report on
         judges becomes a forest plot of their bias, and a report on risk and coverage its curves.
+        Agreement becomes coefficients with their intervals, of all annotators together if there are
+        three or more.
         Summaries at several noise rates become curves. All other summaries become means with their
         intervals, by metric or condition and with one colour for each system. A metric with a mean
         outside [0, 1] has a panel of its own. The functions of `ragnb.figures` draw the same
@@ -80,7 +84,11 @@ def plot(result: Result) -> Axes | np.ndarray:
             if result.noise_robustness.empty
             else result.noise_robustness
         )
+    if "spearman" in result:
+        return plot_grades(result)
     require_columns(result, ["metric"], "plot")
+    if {"pair", "field"} <= {*result} or {"judge", "n_systems"} <= {*result}:
+        return _draw_agreement(result)
     if {"difference", "baseline"} <= {*result}:
         return _panels(_by_metric(result, alone=True), _draw_differences, plot_differences)
     if "value" in result and "mean" not in result:
@@ -161,6 +169,19 @@ def _draw_summaries(summaries: pd.DataFrame, ax: Axes | None = None) -> Axes:
     series = ("system" if "system" in dimensions else dimensions[-1]) if several else None
     frame, label = _joined(summaries, [name for name in dimensions if name != series] or found[-1:])
     return plot_rates(frame, label=label, series=series, xlabel=named, ax=ax)
+
+
+def _draw_agreement(table: pd.DataFrame) -> Axes:
+    """Draw coefficients of agreement, of all annotators together where there are several pairs."""
+    if "pair" in table and table["pair"].eq("all").any():
+        table = table[table["pair"].eq("all")]
+    names = [name for name in ("judge", "field", "pair") if name in table]
+    varying = [name for name in names if table[name].nunique() > 1] or names[:1]
+    frame, label = _joined(table, varying)
+    kinds = distinct(frame["interval"].str.replace(r"^[^(]*, | \(fewer than.*", "", regex=True))
+    few = frame["interval"].str.contains("fewer than").any()
+    frame = frame.assign(interval=f"{kinds}{' (some: fewer than 30 units)' if few else ''}")
+    return plot_rates(frame, label=label, series="metric", xlabel="agreement")
 
 
 def _joined(frame: pd.DataFrame, names: list[str]) -> tuple[pd.DataFrame, str]:

@@ -1,5 +1,6 @@
-"""Figures of a judge compared with people: the reliability of its scores, and its bias by group."""
+"""Figures of a judge compared with people: reliability, bias by group, and scores by people's grade."""
 
+import textwrap
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -11,9 +12,19 @@ from matplotlib.colors import to_hex
 from ragnb.errors import InputError
 from ragnb.figures.differences import NEEDED as COMPARED
 from ragnb.figures.differences import correction_note, plot_differences, shared_size
-from ragnb.figures.style import MARKERS, WIDTHS, caption, plain, reach, style
+from ragnb.figures.style import (
+    MARKERS,
+    WIDTHS,
+    caption,
+    headline,
+    plain,
+    reach,
+    require_one_each,
+    style,
+)
 from ragnb.records import require_columns
 from ragnb.reports.frames import distinct
+from ragnb.reports.graded import QUANTILES
 from ragnb.reports.judge import JudgeReport
 
 CURVE = (
@@ -132,6 +143,59 @@ def plot_judge_bias(
         ax.set_xlabel(plain(f"stricter  ←  {pair}  →  more lenient"))
         note = correction_note(rows, "over the groups of each heading")
         caption(ax, f"{_intervals(rows)}{shared_size(rows)}\n{note}", x=0)
+    return ax
+
+
+def plot_grades(grades: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Draw the distribution of a judge's scores for each grade that people gave.
+
+    Parameters
+    ----------
+    grades
+        As `ragnb.reports.scores_by_grade` returns it.
+    ax
+        Axes to draw on; a new figure of column width by default.
+
+    Returns
+    -------
+    Axes
+        For each grade, a grey box from the first to the third quartile with the median, lines to
+        the 5 and 95 % quantiles, and the mean with its interval in colour. The labels give the
+        number of responses. The title says whether the scores rise with the grades: by Spearman's
+        correlation and its interval.
+
+    Raises
+    ------
+    InputError
+        A column is missing, or there is not exactly one row for each grade.
+    """
+    needed = ("judge", "label", "grade", "n", *QUANTILES, "mean", "low", "high", "interval",
+              "confidence_level", "spearman", "spearman_low", "spearman_high")  # fmt: skip
+    require_columns(grades, needed, "plot_grades")
+    require_one_each(grades, ["grade"], "plot_grades", "choose the rows of one judge")
+    rows = grades.sort_values("grade")
+    first, places = rows.iloc[0], range(len(rows))
+    boxes = [
+        {"whislo": row.p5, "q1": row.p25, "med": row.median_, "q3": row.p75, "whishi": row.p95}
+        for row in rows.rename(columns={"median": "median_"}).itertuples()
+    ]
+    grey: Any = {"color": "0.55", "lw": 0.9}
+    with style():
+        ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.8))[1]
+        ax.bxp(boxes, positions=places, widths=0.5, showfliers=False, showcaps=False, patch_artist=True,
+               boxprops={"facecolor": "0.9", "edgecolor": "0.7"}, medianprops=grey, whiskerprops=grey)  # fmt: skip
+        look: Any = {"fmt": MARKERS[0], "color": to_hex("C0"), "capsize": 2, "zorder": 3}
+        ax.errorbar(places, rows["mean"], yerr=reach(rows), **look)
+        names = [f"{grade}\nn = {n}" for grade, n in zip(rows["grade"], rows["n"], strict=True)]
+        ax.set_xticks(places, names)
+        ax.grid(axis="x", visible=False)
+        ax.set(xlabel=plain(f"people's grade ({first['label']})"), ylabel=plain(first["judge"]))
+        value, low, high = first[["spearman", "spearman_low", "spearman_high"]]
+        note = f"means with {_intervals(rows)}; boxes: quartiles; lines: 5 and 95 % quantiles; Spearman "
+        note = f"{note}{value:.2f} [{low:.2f}, {high:.2f}]".replace("< ", "<\N{NO-BREAK SPACE}")
+        caption(ax, textwrap.fill(note, 50))
+        rises = "rise with" if low > 0 else "fall with" if high < 0 else "do not follow"
+        headline(ax, f"The judge's scores {rises} people's grades")
     return ax
 
 

@@ -2,7 +2,7 @@
 
 from ragnb.reports.abstention import abstention_report
 from ragnb.reports.definitions import DefinitionComparison, compare_definitions
-from ragnb.reports.graded import graded_report
+from ragnb.reports.graded import graded_report, scores_by_grade
 from ragnb.reports.judge import JudgeReport, judge_report
 from ragnb.reports.methods import methods_paragraph
 from ragnb.reports.multilingual import MultilingualReport, multilingual_report
@@ -25,5 +25,6 @@ __all__ = [
     "multilingual_report",
     "rgb_report",
     "risk_coverage_report",
+    "scores_by_grade",
     "trace_report",
 ]

@@ -4,15 +4,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.records import column_names, require_columns
+from ragnb.reports.judge import interval_columns
 from ragnb.results import Interval
 from ragnb.scoring.columns import conversations, numbers
+from ragnb.stats.agreement import GRADED, graded_agreement_interval
+from ragnb.stats.intervals import mean_interval
 from ragnb.stats.prediction import pearson
 from ragnb.stats.rankings import STATISTICS, ranking_interval
+
+QUANTILES = {"p5": 0.05, "p25": 0.25, "median": 0.5, "p75": 0.75, "p95": 0.95}
+"""Columns of `scores_by_grade` that describe the distribution of the scores."""
 
 
 @accepts(confidence_level="level")
@@ -26,8 +33,8 @@ def graded_report(
 ) -> pd.DataFrame:
     """Correlation of judges' scores with people's grades, by response and by system.
 
-    Use `ragnb.judge_report` for labels of 0 and 1, and
-    `ragnb.stats.agreement.graded_agreement_interval` for the agreement of the people.
+    Use `ragnb.judge_report` for labels of 0 and 1, and `ragnb.agreement` for the agreement of the
+    people.
 
     Parameters
     ----------
@@ -48,9 +55,10 @@ def graded_report(
     DataFrame
         One row per judge and metric: ``judge``, ``metric``, ``mean, low, high, interval,
         confidence_level``, ``n`` (responses that have both) and ``n_systems``. *Spearman* is the
-        correlation over responses, with a jackknife interval over clusters. *tau-b* and *tau-AP*
-        compare the rankings of the systems, over the clusters in which every system has both
-        scores.
+        correlation over responses, with a jackknife interval over clusters. *Ordinal alpha* and
+        *quadratic kappa* are reported if judge and people use the same scale of whole numbers, such
+        as 1 to 4. *tau-b* and *tau-AP* compare the rankings of the systems, over the clusters in
+        which every system has both scores.
 
     Raises
     ------
@@ -65,30 +73,96 @@ def graded_report(
     >>> dict(zip(report["metric"], report["mean"].round(2).tolist()))
     {'Spearman': 0.33, 'tau-b': 0.33, 'tau-AP': 0.5}
     """
-    judges = column_names(judge)
-    require_columns(responses, ["example_id", "system", label, *judges], "graded_report")
-    units = clusters or conversations(responses) or "example_id"
-    require_columns(responses, [units], "graded_report")
     rows: list[dict[str, Any]] = []
-    for name in judges:
-        both = responses.assign(
-            judged=numbers(responses, name, "graded_report"),
-            given=numbers(responses, label, "graded_report"),
-        ).dropna(subset=["judged", "given"])
-        if both.empty:
-            raise InputError(f"no response has both {name} and {label}")
+    for name in column_names(judge):
+        both, units = _both(responses, name, label, clusters, "graded_report")
         shared = {"n": len(both), "n_systems": both["system"].nunique()}
         for metric, found in _measures(both, units, confidence_level).items():
             rows.append({"judge": name, "metric": metric, **found.columns(), **shared})
     return pd.DataFrame(rows)
 
 
-def _measures(both: pd.DataFrame, clusters: str, level: float) -> dict[str, Interval]:
+@accepts(confidence_level="level")
+def scores_by_grade(
+    responses: pd.DataFrame,
+    *,
+    judge: str,
+    label: str,
+    clusters: str | None = None,
+    confidence_level: float = 0.95,
+) -> pd.DataFrame:
+    """Distribution of a judge's scores for each grade that people gave.
+
+    `ragnb.figures.plot_grades` draws it. The parameters are those of `graded_report`, with one
+    judge.
+
+    Returns
+    -------
+    DataFrame
+        One row per grade: ``judge, label, grade``; the judge's ``mean`` with ``low, high, interval,
+        confidence_level``; ``n`` (responses) and ``n_units`` (independent units); the quantiles
+        ``p5, p25, median, p75, p95``; and Spearman's correlation over all responses with its
+        limits, ``spearman, spearman_low, spearman_high``, the same in all rows. Means over several
+        people count for the nearest whole grade, and halves for the higher one.
+
+    Raises
+    ------
+    InputError
+        A column is missing, or contains no number.
+
+    Examples
+    --------
+    >>> import ragnb
+    >>> turns = ragnb.load_study("mtrag")
+    >>> found = scores_by_grade(turns, judge="mtrag.rb_llm", label="human_faithfulness")
+    >>> found[["grade", "n", "mean"]].round(2).values.tolist()
+    [[1.0, 23.0, 0.37], [2.0, 53.0, 0.77], [3.0, 104.0, 0.81], [4.0, 297.0, 0.88]]
+    """
+    both, units = _both(responses, judge, label, clusters, "scores_by_grade")
+    spearman = _spearman(both, units, confidence_level)
+    overall = {"spearman": spearman.estimate, "spearman_low": spearman.low}
+    overall |= {"spearman_high": spearman.high}
+    rows: list[dict[str, Any]] = []
+    for grade, group in both.groupby(np.floor(both["given"] + 0.5)):
+        keys = pd.factorize(group[units])[0]
+        clustered = keys if group[units].duplicated().any() else None
+        found = mean_interval(group["judged"], clustered, confidence_level=confidence_level)
+        spread = {name: group["judged"].quantile(share) for name, share in QUANTILES.items()}
+        named = {"judge": judge, "label": label, "grade": int(grade), "n": len(group)}
+        rows.append({**named, **interval_columns(found), **spread, **overall})
+    return pd.DataFrame(rows)
+
+
+def _both(
+    responses: pd.DataFrame, judge: str, label: str, clusters: str | None, what: str
+) -> tuple[pd.DataFrame, str]:
+    """Responses with the scores ``judged`` and the grades ``given``, and the column of clusters."""
+    require_columns(responses, ["example_id", "system", label, judge], what)
+    units = clusters or conversations(responses) or "example_id"
+    require_columns(responses, [units], what)
+    both = responses.assign(
+        judged=numbers(responses, judge, what), given=numbers(responses, label, what)
+    ).dropna(subset=["judged", "given"])
+    if both.empty:
+        raise InputError(f"no response has both {judge} and {label}")
+    return both, units
+
+
+def _spearman(both: pd.DataFrame, clusters: str, level: float) -> Interval:
     ranks = both[["judged", "given"]].rank()
     units = pd.factorize(both[clusters])[0]
-    spearman = pearson(ranks["judged"], ranks["given"], units, confidence_level=level)
-    method = spearman.method.replace("Pearson", "Spearman")
-    found = {"Spearman": replace(spearman, method=method)}
+    found = pearson(ranks["judged"], ranks["given"], units, confidence_level=level)
+    return replace(found, method=found.method.replace("Pearson", "Spearman"))
+
+
+def _measures(both: pd.DataFrame, clusters: str, level: float) -> dict[str, Interval]:
+    found = {"Spearman": _spearman(both, clusters, level)}
+    judged, given = both["judged"], both["given"]
+    whole = not (both[["judged", "given"]] % 1).any(axis=None)
+    if whole and judged.between(given.min(), given.max()).all():
+        ratings, units = both[["judged", "given"]].to_numpy(), pd.factorize(both[clusters])[0]
+        for name in GRADED:
+            found[name] = graded_agreement_interval(name, ratings, units, confidence_level=level)
     if both["system"].nunique() > 1:
         means = both.pivot_table(["given", "judged"], clusters, "system").dropna()
         for name in STATISTICS:

@@ -162,10 +162,11 @@ def judge_report(
     Parameters
     ----------
     frame
-        One row per response. Responses without a label are left out and counted. The column
-        ``response`` is used for the length of the response, and ``judge_confidence`` for the order
-        of the disagreements. If ``judge_model`` and ``model`` name the models, the judge's bias
-        towards its own responses is reported separately.
+        One row per response, or per part of a response (``part_id``). Responses without a label
+        are left out and counted. The column ``response`` is used for the length of the response,
+        and ``judge_confidence`` for the order of the disagreements. If ``judge_model`` and
+        ``model`` name the models, the judge's bias towards its own responses is reported
+        separately.
     judge
         Columns of verdicts (0, 1) or scores in [0, 1]; ``nan`` means unscored.
     annotators
@@ -324,7 +325,8 @@ def _values(frame: pd.DataFrame, column: str, what: str, binary: bool = False) -
 
 
 def _refuse_doubles(frame: pd.DataFrame) -> None:
-    keys = [name for name in ("example_id", *CONDITION, "repeat", "model") if name in frame]
+    keys = ["example_id", "part_id", *CONDITION, "repeat", "model"]
+    keys = [name for name in keys if name in frame]
     doubled = frame.duplicated(keys) if "example_id" in keys else pd.Series(False, frame.index)
     if doubled.any():
         first = frame["example_id"][doubled.to_numpy()].iloc[0]

@@ -142,7 +142,7 @@ def draw(
         for kind, texts in phrases_of(row).items()
     }
     claims = list(_claims(row))
-    passages = passages_of(row, found)
+    passages = list(passages_of(row, found))
     cited = {Sign("span", "", f"r-k{n}"): [f"[{n}]"] for n in range(1, len(passages) + 1)}
     cited |= {Sign("span", "", claim["link"]): [claim["text"]] for claim in claims}
     phrases = found | sections.get("rgb", {}).get("phrases", {}) | cited
@@ -181,8 +181,7 @@ def _verdicts(
 ) -> Iterator[tuple[str, str]]:
     """Yield the sign and the name of each verdict on a response that no section repeats."""
     repeated = ("label", row.get("judged_by")) if "judge" in sections else ()
-    names = [name for name in VERDICT if name in row and name not in repeated]
-    given = [(name, row[name]) for name in names]
+    given = [(name, row[name]) for name in VERDICT if name in row and name not in repeated]
     for name, value in [*sections.get("rgb", {}).get("verdicts", []), *given]:
         if str(value) in SIGNS:
             yield SIGNS[str(value)], name.replace("_", " ")
@@ -250,26 +249,24 @@ def _claims(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"text": str(text), "label": label, "link": f"r-c{number}"}
 
 
-def passages_of(row: Mapping[str, Any], found: Mapping[Sign, list[str]]) -> list[dict[str, Any]]:
-    """Return what is shown of each passage: its rank, kind, opening, signs and text."""
+def passages_of(
+    row: Mapping[str, Any], found: Mapping[Sign, list[str]]
+) -> Iterator[dict[str, Any]]:
+    """Yield what is shown of each passage: its rank, kind, opening, signs and text."""
     kinds = listed(row, "kinds")
     named = listed(row, "passage_ids") or listed(row, "retrieved")
     if not kinds and not is_missing(row.get("relevant")):
         kinds = ["positive" if name in row["relevant"] else "negative" for name in named]
-    shown = []
     for rank, (text, kind) in enumerate(zip_longest(listed(row, "passages"), kinds), 1):
         text = str(text.get("text", text) if isinstance(text, Mapping) else text)
         spans = _marks(text, found)
         name, css = PASSAGES.get(kind, (kind or "", ""))
-        shown.append(
-            {
-                "rank": rank,
-                "name": name,
-                "css": f"{css} r-k{rank}",
-                "text": annotated(text, spans),
-                "opening": "".join(graphemes(text[:400])[:90]),
-                "matched": " · ".join(dict.fromkeys(text[start:end] for start, end, _ in spans)),
-                "open": bool(spans),
-            }
-        )
-    return shown
+        yield {
+            "rank": rank,
+            "name": name,
+            "css": f"{css} r-k{rank}",
+            "text": annotated(text, spans),
+            "opening": "".join(graphemes(text[:400])[:90]),
+            "matched": " · ".join(dict.fromkeys(text[start:end] for start, end, _ in spans)),
+            "open": bool(spans),
+        }

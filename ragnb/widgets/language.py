@@ -62,12 +62,12 @@ def language_section(
 # ---- the letters ---------------------------------------------------------------------------------
 
 
-def _runs(line: str, own: frozenset[str]) -> list[tuple[str, Markup, str]]:
-    """Return the runs of a line: element, HTML and superscript.
+def _runs(line: str, own: frozenset[str]) -> Iterator[tuple[str, Markup, str]]:
+    """Yield the runs of a line: element, HTML and superscript.
 
     Characters that count for nothing belong to the run before them.
     """
-    shown, start, element, found = characters(line), 0, "", []
+    shown, start, element = characters(line), 0, ""
     clusters = []
     for cluster in graphemes(line):
         script = next(iter(letters_by_script(cluster)), None)
@@ -80,8 +80,7 @@ def _runs(line: str, own: frozenset[str]) -> list[tuple[str, Markup, str]]:
         names = " ".join(
             "≠"[name in own :] + name.replace("_", " ") for name in letters_by_script(text)
         )
-        found.append((element, html, names))
-    return found
+        yield element, html, names
 
 
 # ---- the numbers ---------------------------------------------------------------------------------

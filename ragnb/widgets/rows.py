@@ -50,9 +50,8 @@ SIGNS = dict.fromkeys(["True", "1", "1.0", "correct"], "✓") | dict.fromkeys(
 
 
 class Choices(NamedTuple):
-    """The distinct values of a column, their names, and the position of each row's value."""
+    """The names of the distinct values of a column, and the position of each row's value."""
 
-    values: list[Any]
     names: list[str]
     codes: np.ndarray
 
@@ -151,12 +150,11 @@ class Rows:
 
     # ---- scores, and other systems ---------------------------------------------------------------
 
-    def scores(self, place: int) -> list[dict[str, Any]]:
-        """Return the scores of a row: name, value, meaning, the bars of a histogram, and a note.
+    def scores(self, place: int) -> Iterator[dict[str, Any]]:
+        """Yield the scores of a row: name, value, meaning, the bars of a histogram, and a note.
 
         The column ``value`` of long frames has values of several metrics; those of one are counted.
         """
-        found = []
         for name in self._scores:
             values, value, metric = self.numbers[name], self.numbers[name][place], name
             if not np.isfinite(value):
@@ -169,18 +167,15 @@ class Rows:
             here = min(int(np.searchsorted(edges, value, "right")), len(counts)) - 1
             heights = np.ceil(100 * counts / counts.max()).astype(int).tolist()
             evidence = self.frame.get(f"{name}: evidence")
-            found.append(
-                {
-                    "name": words(name),
-                    "value": f"{value:.3g}",
-                    "meaning": _meaning(metric),
-                    "bars": [(height, bar == here) for bar, height in enumerate(heights)],
-                    "note": f"above {(values < value).mean():.0%}"
-                    if evidence is None
-                    else evidence[place],
-                }
-            )
-        return found
+            yield {
+                "name": words(name),
+                "value": f"{value:.3g}",
+                "meaning": _meaning(metric),
+                "bars": [(height, bar == here) for bar, height in enumerate(heights)],
+                "note": f"above {(values < value).mean():.0%}"
+                if evidence is None
+                else evidence[place],
+            }
 
     def others(self, place: int) -> list[tuple[str, dict[str, Any]]]:
         """Return the responses of other systems to the same question, each with its system."""
@@ -344,7 +339,7 @@ def _choices(factorized: Mapping[Any, tuple[np.ndarray, list[Any]]]) -> dict[Any
         if division not in seen or not any(isinstance(value, str) for value in kept):
             order = sorted(range(len(kept)), key=lambda place: _choice_key(kept[place]))
             names = [short(kept[place]) for place in order]
-            found[name] = Choices([kept[k] for k in order], names, np.argsort(order)[codes])
+            found[name] = Choices(names, np.argsort(order)[codes])
         seen.add(division)
     return found
 
@@ -353,7 +348,7 @@ def _patterns(signs: pd.DataFrame) -> Choices:
     """Return the combinations of signs in several columns, such as ``plain ✓ · rag ✗``."""
     texts = [f"{short(name)} " + signs[name].astype(object).fillna(MISSING) for name in signs]
     codes, names = pd.factorize(reduce(lambda one, other: one + " · " + other, texts), sort=True)
-    return Choices(list(names), list(names), codes)
+    return Choices(list(names), codes)
 
 
 def _meaning(name: Any) -> str:

@@ -235,7 +235,7 @@ class FrameView(HBox):
             return draw(
                 row,
                 self.kinds,
-                scores=self._rows.scores(place),
+                scores=list(self._rows.scores(place)),
                 others=self._rows.others(place),
                 rest=shown,
                 **self._options,

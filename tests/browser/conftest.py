@@ -27,8 +27,6 @@ def lab(playwright, tmp_path_factory):
         page.evaluate(
             "() => window.jupyterapp.restored.then(() => window.jupyterapp.shell.collapseLeft())"
         )
-        # Labels stay on their item, so that a test can look at it; test_handout.py goes on.
-        page.evaluate("""() => localStorage.setItem("ragnb-annotator", '{"goesOn": false}')""")
         yield page
 
 
@@ -36,6 +34,8 @@ def lab(playwright, tmp_path_factory):
 def book(lab):
     """The same page, as long as nothing goes wrong on it: no error, no dialog, no request to anywhere else."""
     lab.errors.clear()
+    # Labels stay on their item, so that a test can look at it; test_handout.py goes on.
+    lab.evaluate("""() => localStorage.setItem("ragnb-annotator", '{"goesOn": false}')""")
     yield lab
     assert not lab.errors
     assert not lab.outside

@@ -1,10 +1,13 @@
 """Explorables on a page: in JupyterLab with keys and themes, in a notebook that is not trusted, and without Jupyter."""
 
 import nbformat
+import pandas as pd
 import pytest
 from browser.lab import change_theme, notebook_page, show
+from hostile import PAYLOADS
 
 import ragnb
+from ragnb.experiments.recorded import recorded_responses
 
 FIRST = [1, 1, 1, 1, 1, 1, 1, 0]
 SECOND = [1, 0, 0, 0, 0, 0, 0, 0]
@@ -81,6 +84,31 @@ def test_sentences_are_labelled_with_keys_and_the_focus_stays(lab):
         assert "3 are relevant (relevance 0.50)" in sentence.text_content()
         page.get_by_role("button", name="unsupported: Before long").click()
         assert "none are unsupported, so adherence is 1." in sentence.text_content()
+    finally:
+        page.context.close()
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_attacks_in_names_and_texts_of_explorables_are_inert(lab):
+    responses = recorded_responses("rgb_noise").query("system == 'plain'")
+    responses = responses[responses["example_id"] == responses["example_id"].iloc[0]]
+    record = ragnb.load_ragbench("sample-ragbench").iloc[0].to_dict()
+    page = lab.context.browser.new_page()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    try:
+        for text in PAYLOADS:
+            names = [pd.Series(values, name=text) for values in (FIRST, SECOND)]
+            attacked = responses.assign(
+                question=text, response=text, passages=[[text] * 5] * len(responses)
+            )
+            sentences = {"question": text, "response_sentences": [["a", text]]}
+            shown = [ragnb.explore("mcnemar", *names), ragnb.explore("noise", attacked),
+                     ragnb.explore("trace", record | sentences)]  # fmt: skip
+            page.set_content("".join(one._repr_html_() for one in shown))
+            page.locator(".live").nth(2).wait_for()
+            assert page.evaluate("() => window.__hit") is None, text
+        assert {url.partition(":")[0] for url in asked} <= {"data", "about"}
     finally:
         page.context.close()
 

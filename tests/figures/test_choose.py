@@ -103,3 +103,25 @@ def test_reports_on_judges_and_on_trace_have_a_figure():
     assert plot(report).get_xlabel() == "stricter  ←  judge - label  →  more lenient"
     of_trace = ragnb.trace_report(ragnb.load_ragbench("sample-ragbench"))
     assert labels(plot(of_trace)) == of_trace.results["metric"].unique().tolist()
+
+
+def test_grades_and_agreement_have_a_figure():
+    turns = ragnb.load_study("mtrag")
+    judges = ["mtrag.rb_llm", "mtrag.RougeL"]
+    report = ragnb.graded_report(turns, judge=judges, label="human_faithfulness")
+    ax = plot(report)
+    assert labels(ax) == judges
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "Spearman",
+        "tau-b",
+        "tau-AP",
+    ]
+    assert drawn(ax)[0] == report.query("metric == 'Spearman'")["mean"].tolist()
+    by_grade = ragnb.reports.scores_by_grade(turns, judge=judges[0], label="human_faithfulness")
+    assert plot(by_grade).get_xlabel() == "people's grade (human_faithfulness)"
+    found = ragnb.agreement(ragnb.load_study("mtrag", "labels").head(90), cluster="conversation_id")
+    ax = plot(found)
+    everyone = found[found["pair"] == "all"]
+    assert labels(ax) == everyone["field"].unique().tolist()
+    assert drawn(ax)[0] == everyone.query("metric == 'ordinal alpha'")["mean"].tolist()
+    assert ax.get_title(loc="left").count("fewer than 30") == 1

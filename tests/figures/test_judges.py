@@ -2,9 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import ragnb
 from ragnb.errors import InputError
-from ragnb.figures import plot_judge_bias, plot_reliability
-from ragnb.reports import judge_report
+from ragnb.figures import plot_grades, plot_judge_bias, plot_reliability
+from ragnb.reports import judge_report, scores_by_grade
 
 
 @pytest.fixture(scope="module")
@@ -117,3 +118,34 @@ def test_bad_input_says_what_is_needed(report):
         plot_reliability(report.curve.drop(columns="mean_predicted"))
     with pytest.raises(InputError, match="needs scores with labels; got none"):
         plot_reliability(report.curve.iloc[:0])
+
+
+@pytest.mark.parametrize(
+    ("sign", "finding"), [(1, "rise with"), (-1, "fall with"), (0, "do not follow")]
+)
+def test_scores_by_grade_have_boxes_means_and_a_title_that_states_the_finding(sign, finding):
+    turns = ragnb.load_study("mtrag")
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=len(turns))
+    turns = turns.assign(judge=sign * turns["human_faithfulness"] + noise)
+    grades = scores_by_grade(turns, judge="judge", label="human_faithfulness")
+    ax = plot_grades(grades)
+    assert ax.get_title(loc="left") == f"The judge's scores {finding} people's grades"
+    means = ax.containers[0].lines[0].get_ydata()
+    assert means.tolist() == grades["mean"].tolist()
+    names = [tick.get_text() for tick in ax.get_xticklabels()]
+    assert names == [f"{row.grade}\nn = {row.n}" for row in grades.itertuples()]
+    note = " ".join(ax.texts[0].get_text().split())
+    assert note.startswith("means with 95% cluster-robust t intervals (some: < 30 clusters)")
+    assert f"Spearman {grades['spearman'][0]:.2f} [" in note
+    assert len(ax.patches) == len(grades)
+
+
+def test_several_judges_are_not_drawn_as_one():
+    turns = ragnb.load_study("mtrag")
+    both = [
+        scores_by_grade(turns, judge=judge, label="human_faithfulness")
+        for judge in ("mtrag.rb_llm", "mtrag.rl_f")
+    ]
+    with pytest.raises(InputError, match="plot_grades needs one rate for each grade; got several"):
+        plot_grades(pd.concat(both))

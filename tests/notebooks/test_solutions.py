@@ -63,29 +63,40 @@ def test_what_a_cell_needs_is_found_through_others():
 
 
 def exercises(path):
-    """Each cell that checks an answer, with the folded solution that computes it, in their order."""
-    book = nbformat.read(path, as_version=4)
-    checks = [c for c in book.cells if c.cell_type == "code" and "check(my_answer" in c.source]
-    folded = "\n".join(c.source for c in book.cells if "<details>" in c.source)
-    solutions = re.findall(r"```python\n(.+?)```", folded, flags=re.DOTALL)
-    solutions = [solution for solution in solutions if "my_answer" in solution]
-    return list(zip(checks, solutions, strict=True))
+    """The code cells of a notebook, and each that checks an answer, with the folded solution that follows it."""
+    code, asked, pairs = [], [], []
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code":
+            code.append(cell)
+            if "check(my_answer" in cell.source:
+                asked.append(cell)
+        elif "<details>" in cell.source:
+            solutions = re.findall(r"```python\n(.+?)```", cell.source, flags=re.DOTALL)
+            while asked and solutions:
+                pairs.append((asked.pop(0), solutions.pop(0)))
+    assert not asked, f"{path.stem}: {asked[0].source} has no solution"
+    return code, pairs
 
 
 EXERCISES = [
-    pytest.param(path, number, id=f"{path.stem}-{number}")
+    pytest.param(code, *pair, path, id=f"{path.stem}-{number}")
     for path in BOOKS
-    for number in range(1, len(exercises(path)) + 1)
+    for code, pairs in [exercises(path)]
+    for number, pair in enumerate(pairs, start=1)
 ]
 
 
-@pytest.mark.parametrize(("path", "number"), EXERCISES)
-def test_the_folded_solution_is_right(path, number, tmp_path, monkeypatch, capsys):
-    question, solution = exercises(path)[number - 1]
-    code = [c for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
+def test_every_notebook_has_an_exercise():
+    assert {param.values[-1] for param in EXERCISES} == {*BOOKS}
+
+
+@pytest.mark.parametrize(("code", "question", "solution", "path"), EXERCISES)
+def test_the_folded_solution_is_right(
+    code, question, solution, path, tmp_path, monkeypatch, capsys
+):
     last = f"{solution}\n{question.source.replace('my_answer = None', '')}"
-    place = [cell.id for cell in code].index(question.id)
-    cells = [*(cell.source for cell in needed(code[: place + 1], last)), last]
+    before = code[: code.index(question) + 1]
+    cells = [*(cell.source for cell in needed(before, last)), last]
     monkeypatch.chdir(path.parent)
     monkeypatch.syspath_prepend(path.parent)
     names = {"__name__": "__main__", "display": display}

@@ -1,8 +1,7 @@
-"""Notebooks, or their cells that need no recorded replies, also work with another data file and attribute it correctly."""
+"""Notebooks also work with other files of questions and replies, and attribute them correctly."""
 
 import re
 import shutil
-from itertools import takewhile
 from pathlib import Path
 
 import nbformat
@@ -11,6 +10,7 @@ from nbclient import NotebookClient
 from notebooks.execute import ENCRYPTED
 
 import ragnb
+from ragnb.experiments.recorded import recorded_responses
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
@@ -20,24 +20,16 @@ def code_cells(notebook):
     return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
 
 
-def before_recorded_replies(cells):
-    return list(
-        takewhile(lambda cell: not re.search(r"recorded_(store|responses)\(", cell.source), cells)
-    )
-
-
-def shown_with(cells, source, folder):
-    """Everything that the cells print or show when ``source`` names another file."""
+def shown_with(cells, source, folder, **values):
+    """Everything that the cells print or show when ``source``, and other names, get other values."""
     shutil.copytree(NOTEBOOKS.parent / "docs", folder / "docs")
     (folder / "notebooks").mkdir()
-    assert (
-        sum(len(re.findall(r"^source = .+$", cell.source, flags=re.MULTILINE)) for cell in cells)
-        == 1
-    )
+    for name, value in {"source": repr(str(source)), **values}.items():
+        line = re.compile(rf"^{name} = .+$", flags=re.MULTILINE)
+        assert sum(len(line.findall(cell.source)) for cell in cells) == 1, name
+        for cell in cells:
+            cell.source = line.sub(lambda _, new=f"{name} = {value}": new, cell.source)
     for cell in cells:
-        cell.source = re.sub(
-            r"^source = .+$", f"source = {str(source)!r}", cell.source, flags=re.MULTILINE
-        )
         cell.outputs = []
     book = nbformat.v4.new_notebook(cells=cells)
     NotebookClient(
@@ -58,19 +50,46 @@ def shown_with(cells, source, folder):
     return "\n".join(texts)
 
 
-@pytest.mark.data
-@pytest.mark.parametrize(("notebook", "name"), [("01", "zh_refine"), ("04", "zh_int")])
-def test_the_cells_before_the_recorded_replies_work_with_a_real_file(
-    notebook, name, data_folder, tmp_path
-):
+def replies(contexts, folder):
+    """A file of replies that quote the first passage, or say nothing without passages."""
+    said = contexts.assign(
+        response=[shown[0] if shown else "-" for shown in contexts["passages"]], system="quotes"
+    )
+    ragnb.write_table(said, folder / "mine.jsonl")
+    return f"ragnb.load_responses({str(folder / 'mine.jsonl')!r})"
+
+
+def rgb_file(data_folder, name):
     file = data_folder / "rgb" / f"{name}.json"
     if not file.is_file():
         pytest.skip(f"rgb/{name}.json is not in RAGNB_TEST_DATA")
-    shown = shown_with(before_recorded_replies(code_cells(notebook)), file, tmp_path)
-    assert f"{name}: " in shown
+    return file
+
+
+@pytest.mark.data
+def test_notebook_01_works_with_a_real_file_and_a_file_of_replies(data_folder, tmp_path):
+    file = rgb_file(data_folder, "zh_refine")
+    examples = ragnb.load_rgb(file).head(30)
+    contexts = ragnb.build_contexts(examples, noise_rate=[0, 0.4, 0.8])
+    shown = shown_with(code_cells("01"), file, tmp_path, responses=replies(contexts, tmp_path))
+    assert "zh_refine: 300 questions" in shown
+    assert "replies to 30 questions of zh_refine" in shown
+    assert "released order of zh_refine, the passage with the answer is at place 5 for 300" in shown
+    assert "quotes, 5 passages: accuracy" in shown
     assert "authors of ragnb" not in shown
-    if notebook == "04":  # what the notebook's text says of this file
-        assert "'released': 16}" in shown
+
+
+def test_notebook_01_works_with_another_recording(tmp_path):
+    other = """recorded_responses("rgb_zh").query("noise_rate < 1")"""
+    shown = shown_with(code_cells("01"), "sample-zh", tmp_path, responses=other)
+    assert "sample-zh: 30 questions" in shown
+    assert "replies to 30 questions of sample-zh" in shown
+    alone = recorded_responses("rgb_zh").query("passage_num == 0")
+    right = [
+        any(alias in said for alias in parts[0])
+        for said, parts in zip(alone["response"], alone["references"], strict=True)
+    ]
+    assert f"closed book, 0 passages: accuracy {sum(right) / 30:.2f}" in shown
 
 
 def test_the_first_notebook_works_with_answers_of_other_systems(tmp_path):
@@ -88,6 +107,16 @@ def test_the_first_notebook_works_with_answers_of_other_systems(tmp_path):
     for system, share in accepted.items():
         assert re.search(f"{share:.0f} % of (the answers|those) of {system}", shown)
     assert "n = 30 questions" in shown
+
+
+@pytest.mark.parametrize("notebook", ["01"])
+def test_the_prose_states_no_result(notebook):
+    """A number in the text would be wrong as soon as a reader uses other data."""
+    book = nbformat.read(next(NOTEBOOKS.glob(f"{notebook}_*.ipynb")), as_version=4)
+    prose = "\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
+    prose = re.sub(r"```.+?```|<details>.+?</details>", "", prose, flags=re.DOTALL)
+    found = re.findall(r"\b0\.\d\d+|\b\d+ of (?:the )?\d+|\bp [=<] [\d.]+|\d+ %", prose)
+    assert {*found} <= {"95 %", "70 %", "0.25", "0.05"}
 
 
 def texts_before(cells, stop):

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import ragnb
-from ragnb.reports.graded import graded_report
+from ragnb.reports.graded import graded_report, scores_by_grade
 from ragnb.stats.agreement import graded_agreement_interval
 from ragnb.stats.rankings import kendall_tau_b, ranking_interval, tau_ap
 
@@ -94,6 +94,37 @@ def test_a_report_on_judges_of_mtrag_agrees_with_scipy():
         by_system = turns.groupby("system")[[judge, "human_faithfulness"]].mean()
         tau = kendall_tau_b(by_system["human_faithfulness"], by_system[judge])
         assert report.loc[(judge, "tau-b"), "mean"] == pytest.approx(tau)
+
+
+def test_two_people_on_one_scale_have_the_coefficients_of_grades(grades):
+    two = grades[["46542882", "47200615"]].dropna().reset_index()
+    two["conversation_id"] = two["example_id"].str.split("/").str[1]
+    report = graded_report(two.assign(turn=1), judge="46542882", label="47200615")
+    found = report.set_index("metric")["mean"]
+    ratings = two[["46542882", "47200615"]].to_numpy()
+    alpha = krippendorff.alpha(ratings.T, level_of_measurement="ordinal")
+    assert found["ordinal alpha"] == pytest.approx(alpha)
+    kappa = cohen_kappa_score(*ratings.T, weights="quadratic")
+    assert found["quadratic kappa"] == pytest.approx(kappa)
+    scaled = graded_report(two.assign(judge=two["46542882"] * 20), judge="judge", label="47200615")
+    assert "ordinal alpha" not in set(scaled["metric"]), "20 to 80 is another scale than 1 to 4"
+    by_question = graded_report(two, judge="46542882", label="47200615", clusters="example_id")
+    assert by_question["high"][0] != report["high"][0]
+    assert by_question["mean"][0] == pytest.approx(report["mean"][0])
+
+
+def test_scores_by_grade_are_those_of_a_group_by():
+    turns = ragnb.load_study("mtrag")
+    judge, label = "mtrag.rb_llm", "human_faithfulness"
+    found = scores_by_grade(turns, judge=judge, label=label).set_index("grade")
+    grade = (turns[label] + 0.5).astype(int)
+    groups = turns[judge].groupby(grade)
+    assert found["n"].to_dict() == groups.size().to_dict()
+    assert found["mean"].to_dict() == pytest.approx(groups.mean().to_dict())
+    assert found["p75"].to_dict() == pytest.approx(groups.quantile(0.75).to_dict())
+    assert found["n_units"].to_dict() == turns["conversation_id"].groupby(grade).nunique().to_dict()
+    report = graded_report(turns, judge=judge, label=label).iloc[0]
+    assert found["spearman"].unique() == [report["mean"]]
 
 
 def test_undefined_rankings_say_why():

@@ -1,0 +1,212 @@
+"""Every study under every door: a call gives the right numbers, or a plain message if the study does not fit."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ragnb
+from ragnb.annotation.tasks import RGB
+from ragnb.datasets.studies import STUDIES, load_study, one_row_per_part
+from ragnb.errors import InputError
+from ragnb.widgets.annotator import Annotator
+
+QUESTIONS = {name for name in STUDIES if not int(STUDIES[name]["systems"])}
+"""Samples of questions, which no system has answered."""
+
+METRIC = {
+    "evouna-nq": "annotator.verdict",
+    "nomiracl": "abstention.coverage",
+    "mtrag": "answer.f1",
+    "delucionqa": "parts.all_supported",
+    "factscore": "parts.supported",
+    "refchecker": "parts.supported",
+    "sample-ragbench": "trace.relevance",
+} | dict.fromkeys(QUESTIONS, "answer.f1")
+
+DEFINITIONS = {
+    "evouna-nq": ("answer.exact_match", ["unicode", "squad"]),
+    "nomiracl": ("abstention.coverage", {rule: {"rule": rule} for rule in ("start", "list")}),
+    "mtrag": ("answer.f1", ["unicode", "squad"]),
+    "delucionqa": ("abstention.coverage", {rule: {"rule": rule} for rule in ("list", "label")}),
+    "factscore": ("parts.supported", {how: {"irrelevant": how} for how in ("counted", "left_out")}),
+    "sample-ragbench": ("trace.relevance", ["ragbench", "guide"]),
+}
+DEFINITIONS["refchecker"] = DEFINITIONS["factscore"]
+DEFINITIONS |= dict.fromkeys(QUESTIONS, DEFINITIONS["mtrag"])
+
+
+NO_RESPONSE = "a frame without response"
+every_study = pytest.mark.parametrize("name", STUDIES)
+
+
+@cache
+def some(name):
+    """Up to 60 responses per system, or 20 questions."""
+    frame = load_study(name)
+    if name in QUESTIONS:
+        return frame.head(20)
+    return frame.groupby("system", sort=False).head(60).reset_index(drop=True)
+
+
+def refused(message):
+    return pytest.raises(InputError, match=message)
+
+
+@every_study
+def test_summarize(name):
+    if name in QUESTIONS:
+        with refused(NO_RESPONSE):
+            ragnb.score(some(name), METRIC[name])
+        return
+    scores = ragnb.score(some(name), METRIC[name])
+    found = ragnb.summarize(scores, by="system").set_index("system")
+    pd.testing.assert_series_equal(
+        found["mean"], scores.groupby("system", sort=False)["value"].mean(), check_names=False
+    )
+    assert (found["n"] == some(name)["system"].value_counts()[found.index]).all()
+    varying = found.drop(index="reference", errors="ignore")  # its F1 with itself is always 1
+    assert varying[["low", "high"]].notna().all(axis=None)
+
+
+@every_study
+def test_compare(name):
+    if name in QUESTIONS:
+        return  # There are no scores, as the test above shows.
+    scores = ragnb.score(some(name), METRIC[name])
+    if name == "delucionqa":
+        with refused("needs two systems or more, got chatgpt"):
+            ragnb.compare(scores)
+        return
+    found = ragnb.compare(scores, by=[], unpaired="drop")
+    n_systems = scores["system"].nunique()
+    assert len(found) == n_systems * (n_systems - 1) / 2
+    row = found.iloc[0]
+    values = scores.pivot(index="example_id", columns="system", values="value")
+    pairs = (values[row["system"]] - values[row["baseline"]]).dropna()
+    assert row["n_pairs"] == len(pairs)
+    assert row["difference"] == pytest.approx(pairs.mean())
+
+
+def value(frame, metric):
+    return ragnb.score(frame, metric)["value"].to_numpy()
+
+
+def judged(name):
+    """Responses with the score of some judge and the label that people gave."""
+    frame = some(name)
+    if name == "evouna-nq":
+        return frame.assign(judged_correct=value(frame, "answer.contains")), "verdict"
+    if name == "nomiracl":
+        return frame.assign(judged_correct=value(frame, "abstention.coverage")), "answerable"
+    if name == "delucionqa":
+        return frame.assign(judged_correct=1 - value(frame, "parts.supported")), "hallucinated"
+    if name == "sample-ragbench":
+        return frame.assign(judged_correct=frame["overall_supported"]), "adherence_score"
+    parts = one_row_per_part(frame)
+    supported = parts["label"].eq("supported")
+    return parts.assign(label=supported, judged_correct=parts["part_id"] == 0), "label"
+
+
+@every_study
+def test_judge_report(name):
+    if name == "mtrag":
+        with refused("got 4; for grades, use ragnb.graded_report"):
+            ragnb.judge_report(some(name), judge="mtrag.rb_llm", label="human_faithfulness")
+        graded = ragnb.graded_report(some(name), judge="mtrag.rb_llm", label="human_faithfulness")
+        assert graded["n"].tolist() == [len(some(name))] * len(graded)
+        return
+    if name in QUESTIONS:
+        with refused("a frame without judged_correct, label"):
+            ragnb.judge_report(some(name))
+        return
+    frame, label = judged(name)
+    report = ragnb.judge_report(frame, label=label)
+    row = report.agreement.query("metric == 'percent agreement'").iloc[0]
+    both = frame[[label, "judged_correct"]].astype(float).dropna()
+    assert row["n_scored"] == len(both)
+    same = both[label] == (both["judged_correct"] >= 0.5)
+    assert row["mean"] == pytest.approx(same.mean())
+    assert row["low"] <= row["mean"] <= row["high"]
+
+
+@every_study
+def test_agreement(name):
+    with refused("agreement needs labels, with one row per item and annotator"):
+        ragnb.agreement(some(name))
+    if name != "mtrag":
+        with refused(f"{name} has no labels of several people"):
+            load_study(name, "labels")
+        return
+    labels = load_study(name, "labels").query("annotator in ['46542882', '47200615']")
+    found = ragnb.agreement(labels, cluster="example_id")
+    rated = labels.pivot(index="item", columns="annotator", values="faithfulness").dropna()
+    equal = found.query("field == 'faithfulness' and metric == 'percent agreement'").iloc[0]
+    assert equal["mean"] == pytest.approx(np.mean(rated.iloc[:, 0] == rated.iloc[:, 1]))
+
+
+@every_study
+def test_view(name):
+    frame = some(name).head(4)
+    page = ragnb.view(frame)._repr_mimebundle_()["text/html"]
+    text = frame["response" if "response" in frame else "question"].iloc[0]
+    assert text.split()[0] in page
+    assert "4" in page
+
+
+@every_study
+def test_annotator(name, tmp_path):
+    frame = some(name).head(3)
+    key = ["example_id", "system"] if "system" in frame else "example_id"
+    task = "verdict"
+    if name in QUESTIONS:
+        with refused("has no column 'response'"):
+            Annotator(frame, task, "ana", tmp_path, id=key)
+        return
+    if "question" not in frame:
+        with refused("has no column 'question'; add it, or name the columns that there are"):
+            Annotator(frame, task, "ana", tmp_path, id=key)
+        task = replace(RGB, shows=("response",))
+    annotator = Annotator(frame, task, "ana", tmp_path / "made", id=key)
+    session = annotator.session
+    session.label(session.task.fields[0].name, session.task.fields[0].options[0].value)
+    assert session.progress()["items"] == 3
+    assert len(ragnb.annotation.read_labels(session)) == 1
+    session.log.close()
+
+
+@every_study
+def test_annotator_of_claims(name, tmp_path):
+    """The claims of a study with parts can be labelled again, of others not."""
+    frame = some(name).query("parts.notna()") if "parts" in some(name) else some(name)
+    frame = frame.head(3).assign(question="?", response=frame.get("response", "-"))
+    task = replace(ragnb.annotation.tasks.TASKS["claims"], shows=("response", "claims"))
+    options = {"id": ["example_id", "system"] if "system" in frame else "example_id"}
+    if "parts" not in frame:
+        with refused("has neither 'claims' nor 'parts'"):
+            Annotator(frame, task, "ana", tmp_path, **options)
+        return
+    session = Annotator(frame, task, "ana", tmp_path, **options).session
+    assert len(session.item.keys("claims")) == len(frame["parts"].iloc[0])
+    session.log.close()
+
+
+@every_study
+def test_compare_definitions(name):
+    metric, definitions = DEFINITIONS[name]
+    if name in QUESTIONS:
+        with refused(NO_RESPONSE):
+            ragnb.compare_definitions(some(name), metric, definitions)
+        return
+    found = ragnb.compare_definitions(some(name), metric, definitions, by=[])
+    first, second = found.definitions
+    means = found.rates.set_index("definition")["mean"]
+    for chosen in (first, second):
+        values = value_under(some(name), metric, found.definitions[chosen])
+        assert means[chosen] == pytest.approx(np.nanmean(values))
+
+
+def value_under(frame, metric, options):
+    return ragnb.score(frame, metric, **options)["value"].to_numpy()

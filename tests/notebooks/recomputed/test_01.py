@@ -1,0 +1,145 @@
+"""Numbers of notebook 01, computed from the study, the printed table and the recorded replies by hand."""
+
+import csv
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from notebooks.printed import printed
+from scipy import stats
+
+import ragnb
+from ragnb.datasets.files import DATA
+from ragnb.experiments.recorded import recorded_responses
+
+Z = stats.norm.ppf(0.975)
+
+
+def wilson(right, n):
+    centre, spread = right + Z**2 / 2, Z * np.sqrt(right * (n - right) / n + Z**2 / 4)
+    return right / n, (centre - spread) / (n + Z**2), (centre + spread) / (n + Z**2)
+
+
+def numbers(text):
+    return [float(number) for number in re.findall(r"-?\d+\.?\d*", text)]
+
+
+def correct(responses):
+    """Whether each reply contains an alias of every part, and does not refuse."""
+    found = [
+        all(any(alias.casefold() in said.casefold() for alias in part) for part in parts)
+        and "insufficient information" not in said.casefold()
+        for said, parts in zip(responses["response"], responses["references"], strict=True)
+    ]
+    return np.array(found)
+
+
+@pytest.fixture(scope="module")
+def replies():
+    responses = recorded_responses("rgb_noise")
+    return responses.assign(right=correct(responses))
+
+
+@pytest.mark.parametrize("metric", ["faithful", "complete"])
+@pytest.mark.parametrize("system", ["gpt-4o", "llama-3.1-405b-instruct", "reference"])
+@pytest.mark.parametrize(("available", "kinds"), [
+    ("whole answer", ["answerable"]), ("part or nothing", ["partial", "unanswerable"]),
+])  # fmt: skip
+def test_grades_of_people_with_cluster_robust_intervals(metric, system, available, kinds):
+    study = ragnb.load_study("mtrag")
+    rows = study[(study["system"] == system) & study["answerability"].isin(kinds)]
+    column = {"faithful": "human_faithfulness", "complete": "human_completeness"}[metric]
+    grades, n = rows[column].to_numpy(float), len(rows)
+    mean = grades.mean()
+    sums = np.array([
+        (grades[rows["conversation_id"] == name] - mean).sum()
+        for name in rows["conversation_id"].unique()
+    ])  # fmt: skip
+    g = len(sums)
+    half = stats.t.ppf(0.975, g - 1) * np.sqrt(g / (g - 1) * (sums**2).sum()) / n
+    shown = f"{metric} {system} {available} {mean:.2f} {mean - half:.2f} {mean + half:.2f} {n}"
+    assert shown in printed("01", "mtrag")
+
+
+def test_published_shares_and_losses():
+    with (DATA / "rgb_noise_robustness.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["language"] == "en"]
+    table = printed("01", "published")
+    lost = []
+    for system in {row["system"] for row in rows}:
+        of_system = [row for row in rows if row["system"] == system]
+        shares = [float(row["printed"]) / 100 for row in of_system]
+        assert [float(row["noise_rate"]) for row in of_system] == [0, 0.2, 0.4, 0.6, 0.8]
+        lost.append(shares[0] - shares[-1])
+        assert f"{system} " + " ".join(f"{x:.3f}" for x in [*shares, lost[-1]]) in table
+    title = f"Noise costs {100 * min(lost):.0f} to {100 * max(lost):.0f} points"
+    assert title in Path(DATA.parents[2] / "figures" / "01_noise_robustness.svg").read_text("utf-8")
+
+
+def test_accuracies_of_the_small_model_with_wilson_intervals(replies):
+    shown = printed("01", "means")
+    counted = 0
+    for (system, passages, rate), rows in replies[replies["order"] == "per_item"].groupby(
+        ["system", "passage_num", "noise_rate"]
+    ):
+        mean, low, high = wilson(rows["right"].sum(), len(rows))
+        assert f"{system} {passages} {rate} {mean:.3f} {low:.3f} {high:.3f} {len(rows)}" in shown
+        counted += 1
+    assert counted == 11
+
+
+def mid_p(b, c):
+    n, k = b + c, min(b, c)
+    return min(1, 2 * stats.binom.cdf(k - 1, n, 0.5) + stats.binom.pmf(k, n, 0.5))
+
+
+def tango(b, c, n, z=Z):
+    """Limits of Tango's interval for (b - c) / n, by a search over the grid of differences."""
+    grid = np.linspace(-0.999, 0.999, 1_999_001)
+    a_ = 2 * n
+    b_ = -b - c + (2 * n - b + c) * grid
+    c_ = -c * grid * (1 - grid)
+    q = (np.sqrt(b_**2 - 4 * a_ * c_) - b_) / (2 * a_)
+    score = (b - c - n * grid) / np.sqrt(n * (2 * q + grid * (1 - grid)))
+    inside = grid[np.abs(score) <= z]
+    return inside.min(), inside.max()
+
+
+def test_losses_of_the_small_model_question_by_question(replies):
+    of = replies.query("system == 'answer'").pivot(
+        index="example_id", columns="noise_rate", values="right"
+    )
+    shown, p_values = printed("01", "loss"), []
+    for rate in (0.2, 0.4, 0.6, 0.8):
+        b, c = (of[rate] & ~of[0]).sum(), (of[0] & ~of[rate]).sum()
+        low, high = tango(b, c, len(of))
+        row = re.search(rf"noise rate {rate} (.+?) Tango ([\d.]+) 68", shown)
+        assert numbers(row[1]) == pytest.approx([(b - c) / len(of), low, high], abs=0.0006)
+        p_values.append((mid_p(b, c), float(row[2])))
+    ordered, adjusted = sorted(p_values), 0
+    for rank, (p, shown_p) in enumerate(ordered):  # Holm
+        adjusted = max(adjusted, min(1, (4 - rank) * p))
+        assert shown_p == pytest.approx(adjusted, abs=0.0006)
+
+
+def test_difference_between_the_two_orders(replies):
+    of = replies.query("noise_rate == 0.8").pivot(
+        index="example_id", columns="system", values="right"
+    )
+    one, each = of["answer, released order"].astype(bool), of["answer"].astype(bool)
+    b, c = (one & ~each).sum(), (each & ~one).sum()
+    low, high = tango(b, c, len(of))
+    shown = printed("01", "order-test")
+    assert f"{100 * (b - c) / 68:+.0f} points" in shown
+    assert f"[{100 * low:.0f}, {100 * high:.0f}]" in shown
+    assert f"p = {mid_p(b, c):.3f}" in shown
+
+
+def test_published_curves_are_steepest_at_their_end():
+    """What the text says of their shape: flat at first, steepest at the last step, on average."""
+    paper = ragnb.published("rgb.noise_robustness").query("language == 'en'")
+    means = paper.groupby("noise_rate")["printed"].mean().tolist()
+    steps = [before - after for before, after in pairwise(means)]
+    assert max(steps) == steps[-1] > 2 * steps[0] > 0
