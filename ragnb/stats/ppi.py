@@ -158,7 +158,9 @@ def ppi_mean(
         sample** of all items. If you label the items that look doubtful, the estimate is biased.
         The judge must not have been trained or tuned on these labels.
     judged_unlabelled : array_like of shape (N,)
-        The judge's verdicts on the other items, without the labelled ones.
+        The judge's verdicts on the other items, without the labelled ones. Verdicts should be on
+        the scale of the labels, because λ is at most 1: for grades from 1 to 4 and a judge's scores
+        in [0, 1], pass 1 + 3 * score. A linear change of the scale causes no bias.
     clusters, clusters_unlabelled : array_like of shape (n,) and (N,), optional
         Key of the question that several responses share, for both lists. The sample may be drawn by
         question or by response. The interval is not valid if one particular response per question
