@@ -209,7 +209,7 @@ def _judge(report: JudgeReport | None = None) -> Scene:
         )
     name = report.judges[0]
     agreement, bias = report.agreement, report.bias
-    rates = agreement[(agreement["rater"] == name) & (agreement["against"] == "label")]
+    rates = agreement[(agreement["rater"] == name) & (agreement["against"] == report.label)]
     rates = rates.set_index("metric")
     sensitivity, specificity = (float(rates["mean"][key]) for key in ("sensitivity", "specificity"))
     chosen = bias[(bias["judge"] == name) & ~bias["by"].isin(["overall", "response length"])]

@@ -8,7 +8,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from recording.evouna import judged_answers
 from scipy.stats import betabinom, chi2
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -18,6 +17,7 @@ from ragnb.conformal.sets import conformal_rank
 from ragnb.datasets.benchmarks import load_evouna
 from ragnb.datasets.studies import load_study
 from ragnb.ensemble import DataSplit, MetricEnsemble, XYData, eval_prediction, feature_frame
+from ragnb.experiments.labelled import load_labelled
 from ragnb.scoring import score
 from ragnb.stats.prediction import auroc
 
@@ -148,7 +148,7 @@ def test_coverage_of_all_answers_hides_systems_below_it(divisions):
 @pytest.fixture(scope="module")
 def evouna(data_folder):
     """EVOUNA with more metrics, and the system behind each answer."""
-    answers = judged_answers(data_folder / "evouna" / "NQ.json")
+    answers = load_labelled(data_folder / "evouna" / "NQ.json").fillna({"response": ""})
     X = feature_frame(score(answers, METRICS), responses=answers)
     return XYData(X, answers["label"], answers["question_id"]), answers["system"]
 

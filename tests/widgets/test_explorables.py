@@ -165,8 +165,8 @@ def test_noise():
 def test_judge():
     labels = np.repeat([1, 0], [70, 30])
     verdicts = np.repeat([1, 0, 1, 0], [42, 28, 6, 24])
-    frame = pd.DataFrame({"example_id": range(100), "label": labels, "judge": verdicts})
-    report = ragnb.judge_report(frame, judge="judge")
+    frame = pd.DataFrame({"example_id": range(100), "people": labels, "judge": verdicts})
+    report = ragnb.judge_report(frame, judge="judge", label="people", annotators="people")
     scene = EXPLORABLES["judge"][2](report)
     found = computed(["judge", scene.data, {}], ["judge", scene.data, dict.fromkeys(scene.data, 1)])
     assert found[0]["sentence"] == scene.sentence
