@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from itertools import takewhile
 from pathlib import Path
 
 import nbformat
