@@ -4,10 +4,13 @@ import io
 import tempfile
 from pathlib import Path
 
-from browser.lab import change_theme, lab_page, show, wait_for_kernel
+import pandas as pd
+from browser.lab import CHROMIUM, FLAGS, change_theme, lab_page, show, wait_for_kernel
 from browser.screen import Annotating
 from PIL import Image, ImageOps
 from playwright.sync_api import sync_playwright
+
+import ragnb
 
 FIGURES = Path(__file__).parents[2] / "figures"
 WIDTH = 1100  # of the notebook, in px
@@ -110,12 +113,35 @@ def main():
             shoot(page.locator(".jp-RenderedHTMLCommon > div").first, f"widget_{name}", margin=12)
         whole_frame(page)
         explorables(page)
+        handout(playwright, Path(folder))
 
 
 def explorables(page):
+    page.set_viewport_size({"width": 860, "height": 3000})
     show(page, EXPLORE)
     page.get_by_label("mean cost, as a number").fill("3")
     shoot(page.locator(".jp-OutputArea").first, "widget_explore", margin=12)
+
+
+def handout(playwright, folder):
+    """What a person sees who was sent the file: in a dark browser, and zoomed in to 200 %."""
+    row = {
+        "example_id": "oslo",
+        "history": [{"role": "user", "content": "Tell me about Norway."}],
+        "question": "What is its capital like?",
+        "passages": ["Oslo is the capital of Norway. It lies at the northern end of a fjord."],
+        "response": "Oslo is the capital of Norway. It lies far from the sea, among old forests.",
+        "claims": ["Oslo is the capital of Norway.", "Oslo lies far from the sea.", "Oslo lies among old forests."],
+    }  # fmt: skip
+    frame = pd.DataFrame([row])
+    path = ragnb.export_annotator(frame, "claims", folder / "claims.html", annotator="Ana")
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=FLAGS)
+    page = browser.new_page(viewport={"width": 560, "height": 400}, color_scheme="dark")
+    page.goto(path.as_uri())
+    for key in "12":
+        page.keyboard.press(key)
+    shoot(page.locator("main"), "widget_handout_narrow_dark", margin=12)
+    browser.close()
 
 
 def whole_frame(page):
@@ -153,7 +179,7 @@ def annotator_of_verdicts(page):
     show(page, VERDICT)
     screen = Annotating(page, "ben.verdict.jsonl")
     screen.focus("response")
-    screen.press("2")  # it names what was discovered, not who did it
+    screen.press("2", "p")  # it names what was discovered, not who did it
     shoot(screen.root, "widget_annotator_verdict_dark")
     change_theme(page, "light")
 

@@ -86,7 +86,7 @@ class Annotator {
 
   drawPage() {
     const { number, history, question, references } = this.work.page;
-    const earlier = node("details", { class: "history", open: true, hidden: !history.length }, node("summary", {}, `earlier in the conversation: ${history.length} messages`),
+    const earlier = node("details", { class: "history", open: true, hidden: !history.length }, node("summary", {}, `earlier in the conversation: ${history.length} ${history.length === 1 ? "message" : "messages"}`),
       ...history.map(([role, text]) => node("div", { class: "turn", dir: "auto" }, node("b", {}, role), " ", node("span", {}, text))));
     this.work.begin();
     const [documents, rest] = this.sentences.draw();
