@@ -6,6 +6,7 @@ from itertools import takewhile
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import pytest
 from nbclient import NotebookClient
 from notebooks.execute import ENCRYPTED
@@ -123,6 +124,7 @@ def test_the_first_notebook_works_with_answers_of_other_systems(tmp_path):
 
 CHOSEN = {
     "01": {"95 %", "70 %", "0.25", "0.05"},
+    "07": {"0.99"},
     "11": {"0.95", "0.03", "60 %", "70 %", "84 %"},
 }
 """Numbers that the text of a notebook may contain, because they are chosen: levels and exercises."""
@@ -185,3 +187,35 @@ def test_judge_trust_works_with_my_own_file(tmp_path):
     assert not re.search("evouna-nq|Wang et al|New Bing|ChatGPT", text)
     for file in (tmp_path / "figures").glob("11_*.json"):
         assert "evouna-nq" not in file.read_text("utf-8")
+
+
+def test_multilingual_answers_follow_another_file(tmp_path):
+    examples = ragnb.load_multilingual("sample-multilingual").query("language in ['de', 'hi']")
+    reference = examples["references"].str[0].str[0]
+    english = examples["question_id"].map(
+        ragnb.load_multilingual("sample-multilingual")
+        .query("language == 'en'")
+        .set_index("question_id")["references"]
+        .map(lambda parts: parts[0][0])
+    )
+    mine = pd.concat(
+        [
+            examples.assign(system="ours", response=reference, verdict=1),
+            examples.assign(system="theirs", response=english, verdict=1),
+            examples.assign(system="guesses", response="xyz", verdict=0),
+        ]
+    )
+    columns = "example_id question_id language question references system response verdict".split()
+    ragnb.write_table(mine[columns], tmp_path / "mine.jsonl")
+    shown = shown_with(code_cells("07"), tmp_path / "mine.jsonl", tmp_path)
+    assert f"name: {tmp_path / 'mine.jsonl'}" in shown
+    assert "40 questions, 240 responses" in shown
+    assert "of them, and 0 of the 80 incorrect replies." in shown
+    elsewhere = [
+        bool(re.search("[a-z]", said, re.IGNORECASE))
+        for said in english[examples["language"] == "hi"]
+    ]
+    assert f"{sum(elsewhere)} of 160 right answers are in another language" in shown
+    assert not re.search("sample-multilingual$|authors of ragnb|gemma", shown, re.MULTILINE)
+    for file in (tmp_path / "figures").glob("07_[mr]*.json"):
+        assert "sample-multilingual" not in file.read_text("utf-8")

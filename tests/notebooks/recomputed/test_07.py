@@ -1,0 +1,161 @@
+"""Numbers of notebook 07, computed from its replies without the functions of ragnb that computed them there."""
+
+import re
+import unicodedata
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from notebooks.printed import printed
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
+from scipy import stats
+
+import ragnb
+from ragnb.experiments.labelled import load_labelled
+from ragnb.experiments.recorded import recorded_responses
+
+SCRIPTS = {
+    "en": ["LATIN"],
+    "de": ["LATIN"],
+    "es": ["LATIN"],
+    "ru": ["CYRILLIC"],
+    "zh": ["CJK"],
+    "ja": ["CJK", "HIRAGANA", "KATAKANA"],
+    "ar": ["ARABIC"],
+    "hi": ["DEVANAGARI"],
+}
+
+
+def words(text):
+    """Words and numbers in small letters; each Chinese character is a word."""
+    text = unicodedata.normalize("NFKC", text).casefold()
+    kept = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in text)
+    return re.sub("([\u4e00-\u9fff])", r" \1 ", kept).split()
+
+
+def plain(text):
+    text = unicodedata.normalize("NFKC", text).casefold()
+    kept = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in text)
+    return " ".join(kept.split())
+
+
+def f1(response, aliases):
+    best = 0.0
+    for alias in aliases:
+        said, wanted = words(response), words(alias)
+        shared = (Counter(said) & Counter(wanted)).total()
+        best = max(best, 2 * shared / (len(said) + len(wanted)))
+    return best
+
+
+def share_of_letters(text, language):
+    letters = [unicodedata.name(c) for c in text if unicodedata.category(c)[0] == "L"]
+    if not letters:
+        return np.nan
+    return np.mean([name.startswith(tuple(SCRIPTS[language])) for name in letters])
+
+
+@pytest.fixture(scope="module")
+def labelled():
+    frame = load_labelled("sample-labelled-multilingual")
+    aliases = [parts[0] for parts in frame["references"]]
+    rows = list(zip(frame["response"], aliases, frame["language"], strict=True))
+    frame["em"] = [any(plain(said) == plain(text) for text in these) for said, these, _ in rows]
+    frame["f1"] = [f1(said, these) for said, these, _ in rows]
+    frame["rlc"] = [share_of_letters(said, language) for said, _, language in rows]
+    return frame
+
+
+@pytest.fixture(scope="module")
+def scored():
+    frame = recorded_responses("multilingual")
+    frame["f1"] = [
+        f1(said, parts[0])
+        for said, parts in zip(frame["response"], frame["references"], strict=True)
+    ]
+    rows = zip(frame["response"], frame["language"], strict=True)
+    frame["rlc"] = [share_of_letters(said, language) for said, language in rows]
+    return frame
+
+
+def test_what_exact_match_and_f1_make_of_the_labels(labelled):
+    shown = printed("07", "c13")
+    right, wrong = labelled[labelled["label"] == 1], labelled[labelled["label"] == 0]
+    assert f"call {len(right)} replies correct. EM accepts {right['em'].sum()} of them" in shown
+    assert f"and {wrong['em'].sum()} of the {len(wrong)} incorrect" in shown
+    of_wrong = wrong.groupby("language")["f1"].mean()
+    assert f"is {of_wrong['hi']:.2f} in `hi` and {of_wrong['zh']:.2f} in `zh`" in shown
+    table = printed("07", "c12")
+    for language, rows in labelled.groupby("language"):
+        label, em = np.round([rows["label"].mean(), rows["em"].mean()], 2)
+        assert f" {language} {label:.2f} {em:.2f} " in table
+
+
+def test_right_answers_by_language(labelled):
+    right = labelled[labelled["label"] == 1]
+    kinds = np.select([right["rlc"].isna(), right["rlc"] >= 0.6], ["number", "same"], "other")
+    counts = pd.crosstab(right["system"], kinds)
+    table = printed("07", "c38")
+    for system, row in counts.reindex(columns=["same", "number", "other"]).iterrows():
+        assert f"{system} {row['same']} {row['number']} {row['other']} " in table
+    elsewhere = right[kinds == "other"]
+    shown = printed("07", "c39")
+    assert f"{len(elsewhere)} of {len(right)} right answers" in shown
+    assert f"EM accepts {elsewhere['em'].sum()} of these" in shown
+
+
+@pytest.mark.parametrize(("column", "name"), [("f1", "F1"), ("rlc", "in the language")])
+@pytest.mark.parametrize("system", ["direct", "multi", "cross", "lbrag"])
+def test_means_with_cluster_robust_intervals(scored, system, column, name):
+    rows = scored[scored["system"] == system].dropna(subset=column)
+    y = rows[column] if column == "f1" else (rows[column] >= 0.6).astype(float)
+    groups = pd.factorize(rows["question_id"])[0]
+    fit = sm.OLS(y, np.ones(len(y))).fit(cov_type="cluster", cov_kwds={"groups": groups})
+    half = fit.bse.iloc[0] * stats.t.ppf(0.975, len(set(groups)) - 1)
+    low, high = y.mean() - half, min(1, y.mean() + half)
+    assert f"{name} {system} {y.mean():.3f} {low:.3f} {high:.3f} {len(y)} 240" in printed(
+        "07", "c42"
+    )
+
+
+def test_differences_between_systems(scored):
+    wide = scored.pivot(index="example_id", columns="system", values="f1")
+    question = scored.drop_duplicates("example_id").set_index("example_id")["question_id"]
+    shown = printed("07", "c45")
+    for system, baseline in (("lbrag", "cross"), ("cross", "direct")):
+        difference = (wide[system] - wide[baseline]).groupby(question).mean()
+        half = difference.std() / np.sqrt(40) * stats.t.ppf(0.975, 39)
+        mean = difference.mean()
+        numbers = f"{mean:.3f} {mean - half:.3f} {mean + half:.3f}"
+        assert f"{system} {baseline} {numbers}" in shown
+
+
+def test_standard_errors_with_and_without_clusters(scored):
+    shown = printed("07", "c48")
+    for system, rows in scored.groupby("system"):
+        naive = stats.sem(rows["f1"])
+        honest = stats.sem(rows.groupby("question_id")["f1"].mean())
+        assert f"{system} {naive:.3f} {honest:.3f} {honest / naive:.3f}" in shown
+
+
+def test_nomiracl_by_script_and_by_identification():
+    study = ragnb.load_study("nomiracl").query("system == 'aya-101'").dropna(subset="response")
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE)
+    identifier.set_languages(sorted(study["language"].unique()))
+    shown = printed("07", "c32")
+    for language, rows in study.groupby("language"):
+        shares = [share_of_letters(said, language) for said in rows["response"]]
+        texts = rows["response"][~np.isnan(shares)]
+        found = np.mean([identifier.classify(text)[0] == language for text in texts])
+        passed = np.mean([share >= 0.6 for share in shares if not np.isnan(share)])
+        assert f"{language} {found:.2f} {passed:.2f}" in shown
+
+
+def test_worked_examples_of_the_overview():
+    said, wanted = "大约11年左右", "110年份"  # without punctuation
+    shared = (Counter(said) & Counter(wanted)).total()
+    assert f"0.4 {2 * shared / (len(said) + len(wanted)):.3f}" in printed("07", "c30")
+    assert "0.8 0.800" in printed("07", "c30")
+    assert f"0.6 {3 / 9:.3f}" in printed("07", "c30")
