@@ -264,9 +264,12 @@ def _task(frame: pd.DataFrame) -> Task:
 def _values(row: Mapping[str, Any], task: Task) -> dict[Place, Any]:
     """The values in a row of a frame of labels."""
     values = flat({asked.name: row[asked.name] for asked in task.fields}, task)
-    for (name, _), value in values.items():
-        if task.field(name).kind == "choice":
-            task.field(name).number(value, f"{name!r} of item {row['item']!r}")
+    for place, value in values.items():
+        asked = task.field(place[0])
+        if asked.graded and isinstance(value, float) and value.is_integer():
+            values[place] = value = int(value)  # from a column of numbers with gaps
+        if asked.kind == "choice":
+            asked.number(value, f"{asked.name!r} of item {row['item']!r}")
     return values
 
 

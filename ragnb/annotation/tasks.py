@@ -106,11 +106,7 @@ class Field:
         return bool(self.options) and all(type(option.value) is int for option in self.options)
 
     def number(self, value: Any, what: str) -> int:
-        """Position of the option with this value. True and 1 are different values. ``what`` is for the message.
-
-        A grade may be a float, as in a column of numbers with gaps.
-        """
-        value = int(value) if isinstance(value, float) and value.is_integer() else value
+        """Position of the option with this value. True and 1 are different values. ``what`` is for the message."""
         values = [(type(option.value), option.value) for option in self.options]
         if (type(value), value) in values:
             return values.index((type(value), value))

@@ -1,6 +1,7 @@
 """Studies in the package: equal to the published files, and their printed numbers recomputed."""
 
 import gzip
+import json
 import re
 from fnmatch import fnmatch
 from pathlib import Path
@@ -68,7 +69,11 @@ def test_every_data_file_of_the_package_is_named_with_its_licence():
     assert all(any(fnmatch(file, each) for file in files) for each in patterns)
 
 
-def test_the_studies_leave_room_in_the_wheel():
+def test_the_wheel_is_small():
+    """The files of the package, not compressed, are smaller than 8 MB."""
+    files = [path for path in PACKAGE.rglob("*.*") if path.suffix != ".pyc" and path.is_file()]
+    assert len(files) > 200
+    assert sum(path.stat().st_size for path in files) < 8e6
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 4e6
 
 
@@ -105,6 +110,28 @@ def test_published_files_without_a_checksum_are_not_fetched():
         study_files("nomiracl")
     with pytest.raises(InputError, match="load_study loads all there is"):
         study_files("sample-en")
+
+
+@pytest.mark.data
+def test_accepted_shares_of_evouna_are_recounted_from_the_file(data_folder):
+    """As the study's authors say, improper questions and answers without a verdict do not count."""
+    records = json.loads((data_folder / "evouna" / "NQ.json").read_text("utf-8"))
+    frame = load_study("evouna-nq").query("not improper")
+    found = ragnb.summarize(ragnb.score(frame, "annotator.verdict"), by="system")
+    for row in found.itertuples():
+        verdicts = [each[f"judge_{row.system}"] for each in records if not each["improper"]]
+        given = [verdict for verdict in verdicts if verdict is not None]
+        assert (row.n_scored, row.n) == (len(given), len(verdicts))
+        assert row.mean == pytest.approx(given.count(True) / len(given))
+    assert found["n_scored"].sum() == 15_099
+
+
+def test_no_notebook_attributes_a_sample_by_fixed_text():
+    """The attribution is that of the data, so it is right for other data, too."""
+    for path in (PACKAGE.parent / "notebooks").glob("*.ipynb"):
+        for cell in json.loads(path.read_text("utf-8"))["cells"]:
+            if cell["cell_type"] == "code":
+                assert "authors of ragnb" not in "".join(cell["source"]), (path.name, cell["id"])
 
 
 def test_an_unknown_study_or_frame_is_refused():
