@@ -1,5 +1,6 @@
 """The rows of a frame as a list that can be searched, filtered and sorted."""
 
+import operator
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, reduce
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import regex
 from pyarrow.compute import match_substring
 
 from ragnb.errors import InputError
@@ -41,6 +43,12 @@ DIFFER = "verdicts of the systems"
 
 MOST_OTHERS, MOST_COMPARED = 5, 4
 """Largest number of responses next to one, and of systems whose verdicts are a filter."""
+
+COMPARISON = regex.compile(r"(.+?)([<>]=?|=)(-?(?:\d+\.?\d*|\.\d+))")
+COMPARE = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq
+}  # fmt: skip
+"""Comparisons of a column with a number, as in the search ``answer.f1<0.5``."""
 
 TITLE = ("question", "title", "response", "text")
 SIGNS = dict.fromkeys(["True", "1", "1.0", "correct"], "✓") | dict.fromkeys(
@@ -115,7 +123,11 @@ class Rows:
     # ---- search, filters, sort -------------------------------------------------------------------
 
     def found(self, search: str, filters: Mapping[Any, int], sort: str) -> np.ndarray:
-        """Return the sorted positions of the rows with all words of a search that pass all filters."""
+        """Return the sorted positions of the rows with all words of a search that pass all filters.
+
+        A word such as ``answer.f1<0.5`` compares a column of numbers.
+        """
+        columns = {fold(str(name)): values for name, values in self.numbers.items()}
         passing = self.within.copy()
         for name, code in filters.items():
             passing &= self.choices[name].codes == code
@@ -126,6 +138,11 @@ class Rows:
             order = ordered.index.to_numpy()
         places = order[passing[order]]
         for word in fold(search).split():
+            asked = COMPARISON.fullmatch(word)
+            if asked and asked[1] in columns:
+                passes = COMPARE[asked[2]](columns[asked[1]].to_numpy(), float(asked[3]))
+                places = places[passes[places]]
+                continue
             texts, numbers, rows = self.texts
             has_word = match_substring(texts, word.encode("utf-8", "surrogatepass")).to_numpy(False)
             passing[:] = False

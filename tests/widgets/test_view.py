@@ -200,6 +200,23 @@ def test_a_search_finds_what_a_plain_reading_of_every_text_finds(cells, search):
     assert found.tolist() == np.flatnonzero(plain).tolist()
 
 
+@pytest.mark.parametrize(
+    ("search", "places"),
+    [
+        ("score<0.5", [0, 2]),
+        ("SCORE>=0.5 Oslo", [1]),
+        ("score>-.5 score<=.25", [0, 2]),
+        ("score=1", [3]),
+        ("missing<0.5", [4]),  # no column of numbers, so it is a text
+        ("score<", []),
+    ],
+)
+def test_a_search_compares_scores_with_numbers(search, places):
+    responses = ["in Oslo", "in Oslo", "Oslo", "in Rome", "missing<0.5"]
+    frame = pd.DataFrame({"response": responses, "score": [0.25, 0.5, 0.0, 1.0, np.nan]})
+    assert Rows(frame).found(search, {}, "").tolist() == places
+
+
 def test_every_choice_of_every_filter_holds_exactly_its_rows():
     rows = Rows(FRAME)
     assert {name: found.names for name, found in rows.choices.items()} == {

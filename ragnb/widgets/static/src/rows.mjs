@@ -72,7 +72,8 @@ class RowList {
     const { model } = this;
     const meaning = model.get("sign_meaning");
     this.search = node("input", {
-      class: "ragnb-rows-search", type: "search", placeholder: "search all texts  ( / )", "aria-label": "search all texts", dir: "auto",
+      class: "ragnb-rows-search", type: "search", placeholder: "search all texts  ( / )", "aria-label": "search all texts",
+      title: "words, and comparisons of numbers such as answer.f1<0.5", dir: "auto",
       spellcheck: "false", autocomplete: "off", oninput: () => this.onTyped(), onfocus: () => model.send({ kind: "prepare" }),
     });
     this.found = node("span", { class: "ragnb-rows-count", role: "status" });
