@@ -239,10 +239,10 @@ def require_columns(
         )
     twice = frame[frame.duplicated([*unique])] if unique else frame[:0]
     if len(twice):
-        doubled = " / ".join(str(twice[name].iloc[0]) for name in unique)
+        first = " / ".join(str(twice[name].iloc[0]) for name in unique)
         raise InputError(
             f"{what} needs one row for each {', '.join(unique)}; got {len(twice)} more, such as "
-            f"{doubled}; drop them, or name the column that distinguishes them"
+            f"{first}; drop them, or name the column that distinguishes them"
         )
 
 
