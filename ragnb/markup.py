@@ -29,10 +29,15 @@ _HIDDEN = regex.compile(
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
-    "\n": " ", "\r": " ", "\t": " ",
+    "\n": " ", "\r": " ", "\t": " ", "\u00a0": "~", "−": r"\ensuremath{-}",
 }  # fmt: skip
 _LIGATURE = regex.compile(r"-(?=-)|`(?=`)|'(?=')|,(?=,)|[?!](?=`)")
 """Where LaTeX would merge two characters, as it turns two hyphens into a dash."""
+_RELATION = r"(?:=|\\textless\{\}|\\textgreater\{\})"
+_TIED = regex.compile(
+    rf"(?<=\b\p{{L}}) (?={_RELATION} \d)|(?<=\b\p{{L}} {_RELATION}) (?=\d)|(?<=\d) (?=\\%)"
+)
+"""Spaces at which LaTeX must not break a line, as in ``n = 68`` and ``5 %``."""
 _MARKDOWN = regex.compile(r"([\\`*_{}\[\]()#+!|~$<>&-])")
 
 
@@ -72,13 +77,14 @@ def spelled(text: Any) -> str:
 def escape_latex(text: Any) -> str:
     """Convert a value to LaTeX that prints it as text.
 
-    Line breaks become spaces, and hyphens do not become dashes.
+    Line breaks become spaces, and hyphens do not become dashes. Lines do not break inside of
+    ``n = 68`` and ``5 %``.
 
-    >>> escape_latex("50% of R&D_1 \\\\input{x}")
-    '50\\\\% of R\\\\&D\\\\_1 \\\\textbackslash{}input\\\\{x\\\\}'
+    >>> escape_latex("50 % of R&D_1 \\\\input{x}, n = 68")
+    '50~\\\\% of R\\\\&D\\\\_1 \\\\textbackslash{}input\\\\{x\\\\}, n~=~68'
     """
     escaped = "".join(_LATEX.get(character, character) for character in spelled(text))
-    return _LIGATURE.sub(r"\g<0>{}", escaped)
+    return _TIED.sub("~", _LIGATURE.sub(r"\g<0>{}", escaped))
 
 
 def escape_markdown(text: Any) -> str:

@@ -9,6 +9,7 @@ in the note below.
 import json
 import math
 import re
+import textwrap
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -59,6 +60,12 @@ class _Table:
 
     body: pd.DataFrame
     notes: list[str]
+    signatures: str = ""
+
+    @property
+    def small_print(self) -> str:
+        """The notes and the signatures."""
+        return " ".join(filter(None, [*self.notes, self.signatures]))
 
 
 # ---- printing ------------------------------------------------------------------------------------
@@ -79,11 +86,14 @@ def to_latex(
     columns: Sequence[str] | None = None,
     comparisons: pd.DataFrame | None = None,
     digits: int | None = None,
+    names: Mapping[str, str] | None = None,
     caption: str = "",
     label: str = "",
-    wide: bool = False,
+    wide: bool | None = None,
 ) -> str:
     """LaTeX of a table: a ``table`` environment that needs only the package booktabs.
+
+    The signatures of the numbers are in comments above it.
 
     Parameters
     ----------
@@ -102,29 +112,41 @@ def to_latex(
         Decimals of means, differences and limits. By default 2, or those of the metric
         (`ragnb.tables.DECIMALS`), or more if all intervals of the metric are so narrow that these
         would hide them.
+    names
+        Words for metrics, systems, conditions and columns, by the name that they replace.
     caption, label
-        Caption below the table, and label. The caption is escaped like all other text.
+        Caption below the table, before the notes, and label. The caption is escaped like all other
+        text.
     wide
-        Whether the table spans both columns of a paper (``table*``).
+        Whether the table spans both columns of a paper (``table*``). By default it does if its
+        estimated width is more than a column of the ACL style. The text is as small as it must be,
+        but not smaller than ``\\footnotesize``.
 
     Raises
     ------
     InputError
         The frame is empty, a column is missing, or two summaries belong into one cell.
     """
-    table = _table(frame, rows, columns, comparisons, digits)
+    table = _table(frame, rows, columns, comparisons, digits, names, spanned=True)
     styler = table.body.style.hide(axis="index").format(_latex_cell)
     alignment = "l" + "r" * (table.body.shape[1] - 1)
-    tabular = styler.format_index(escape_latex, axis=1).to_latex(
+    tabular = styler.format_index(_latex_name, axis=1).to_latex(
         hrules=True, column_format=alignment, multicol_align="c"
     )
+    if wide is None:
+        wide = _points(table.body) > COLUMN
+    room = TEXT if wide else COLUMN
+    fitting = (name for name, size in _SIZES.items() if _points(table.body, size) < room)
+    text_size = next(fitting, r"\footnotesize")
     environment = "table*" if wide else "table"
+    sentence = f"{caption}{'' if not caption or caption.endswith(tuple('.?!')) else '.'}"
+    text = " ".join(filter(None, [sentence, _latex_text(" ".join(table.notes))]))
     parts = [
+        *(f"% {_one_line(line)}" for line in table.signatures.split("; ") if line),
         rf"\begin{{{environment}}}",
-        r"\centering",
-        tabular.rstrip(),
-        rf"\par\smallskip{{\footnotesize {escape_latex(' '.join(table.notes))}\par}}",
-        rf"\caption{{{caption}}}" if caption else "",
+        rf"\centering{text_size}",
+        *_ruled(tabular.rstrip().splitlines(), table.body.columns),
+        rf"\caption{{{text}}}" if text else "",
         rf"\label{{{label}}}" if label else "",
         rf"\end{{{environment}}}",
     ]
@@ -156,11 +178,12 @@ def to_html(
     columns: Sequence[str] | None = None,
     comparisons: pd.DataFrame | None = None,
     digits: int | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> Markup:
     """HTML of a table, with parameters as for `to_latex`; all text in it is escaped."""
-    table = _table(frame, rows, columns, comparisons, digits)
+    table = _table(frame, rows, columns, comparisons, digits, names, spanned=True)
     body = html_table(table.body, _HTML.printed)
-    return page(body, tag("p", tag("small", " ".join(table.notes))))
+    return page(body, tag("p", tag("small", table.small_print)))
 
 
 @accepts(digits="count")
@@ -171,15 +194,16 @@ def to_markdown(
     columns: Sequence[str] | None = None,
     comparisons: pd.DataFrame | None = None,
     digits: int | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> str:
     """Markdown of a table, with parameters as for `to_latex`; all text in it is escaped."""
-    table = _table(frame, rows, columns, comparisons, digits)
+    table = _table(frame, rows, columns, comparisons, digits, names)
     lines = [
         list(map(escape_markdown, _header(table.body))),
         [":---", *["---:"] * (table.body.shape[1] - 1)],
         *table.body.map(_MARKDOWN.printed).to_numpy().tolist(),
     ]
-    notes = escape_markdown(" ".join(table.notes))
+    notes = escape_markdown(table.small_print)
     return "\n".join([*("| " + " | ".join(line) + " |" for line in lines), "", notes, ""])
 
 
@@ -213,7 +237,8 @@ def to_text(frame: pd.DataFrame, *, digits: int | None = None) -> str:
     else:
         table = _table(frame, "", None, None, digits)
     warnings = [text for text in dict.fromkeys(frame.get("warning", [])) if text]
-    notes = [_one_line(note).replace("Bold:", "*", 1) for note in [*table.notes, *warnings]]
+    lines_below = filter(None, [*table.notes, table.signatures, *warnings])
+    notes = [_one_line(note).replace("Bold:", "*", 1) for note in lines_below]
     cells = table.body.map(_text_cell).to_numpy().tolist()
     lines = [[*map(_one_line, line)] for line in [_header(table.body), *cells]]
     widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
@@ -279,6 +304,49 @@ class _Format:
 _LATEX = _Format(_latex_text, r"\textbf{%s}", r"\textsuperscript{%s}", r" {\scriptsize %s}")
 _HTML = _Format(escape, "<b>%s</b>", "<sup>%s</sup>", " <small>%s</small>")
 _MARKDOWN = _Format(escape_markdown, "**%s**", "<sup>%s</sup>", " %s")
+
+
+COLUMN, TEXT = 7.7 / 2.54 * 72.27, 16 / 2.54 * 72.27
+"""Widths of a column and of the whole text in the ACL style, in points."""
+_SIZES = {"": 1.0, r"\small": 0.91, r"\footnotesize": 0.82}
+"""Sizes of text, as multiples of that of the paper."""
+
+
+def _points(body: pd.DataFrame, size: float = 1) -> float:
+    """Estimate the width of a table in points: 5 per character, 3.6 in small print, 12 per gap."""
+
+    def width(cell: Any) -> float:
+        if not isinstance(cell, _Cell):
+            return 5 * size * _width(str(cell))
+        return 5 * size * _width(f"{cell.text}{cell.mark}") + 3.6 * _width(cell.small) + 3
+
+    names = [name[-1] if isinstance(name, tuple) else name for name in body]
+    heads = [5 * size * max(map(_width, _broken(name))) for name in names]
+    widest = [max(column.map(width)) for _, column in body.items()]
+    return sum(max(pair) + 12 for pair in zip(heads, widest, strict=True))
+
+
+def _broken(name: Any) -> list[str]:
+    """The lines of a column's name: a long one is broken."""
+    return textwrap.wrap(str(name), 14, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def _latex_name(name: Any) -> str:
+    first, *others = map(escape_latex, _broken(name))
+    stacked = r"\\".join([first, *others])
+    return rf"\shortstack[r]{{{stacked}}}" if others else first
+
+
+def _ruled(lines: list[str], columns: pd.Index) -> list[str]:
+    """Add a line under each spanner to the lines of a tabular."""
+    top = lines.index(r"\toprule") + 1
+    for level in range(columns.nlevels - 1):
+        heads = [tuple(name[: level + 1]) for name in columns]
+        starts = [k for k, head in enumerate(heads) if k == 0 or head != heads[k - 1]]
+        spans = zip(starts, [*starts[1:], len(heads)], strict=True)
+        rules = [rf"\cmidrule(lr){{{a + 1}-{b}}}" for a, b in spans if heads[a][-1]]
+        lines.insert(top + 2 * level + 1, " ".join(rules))
+    return lines
 
 
 def _text_cell(cell: Any) -> str:
@@ -390,31 +458,38 @@ def _table(
     columns: Sequence[str] | None,
     comparisons: pd.DataFrame | None,
     digits: int | None,
+    names: Mapping[str, str] | None = None,
+    spanned: bool = False,
 ) -> _Table:
-    """Return the table of a frame of summaries or comparisons, or list any other frame."""
+    """Return the table of a frame of summaries or comparisons, or list any other frame.
+
+    With ``spanned``, the name of a numeric condition is a spanner above its values.
+    """
+    spaced = {name: name.replace("_", " ") for name in CONDITION} if spanned else {}
+    words = spaced | dict(names or {})
     if _is_like(frame, _COMPARISON):
-        return _comparison_list(_complete(frame, _COMPARISON), digits)
+        return _comparison_list(_complete(frame, _COMPARISON), digits, words)
     if not _is_like(frame, _SUMMARY):
-        return _Table(listed(frame, digits), [])
+        return _Table(listed(frame.rename(columns=words), digits).replace(words), [])
     frame = _complete(frame, _SUMMARY)
     named = column_names(columns)
     require_columns(frame, [rows, *named], "a table of summaries")
     if columns is None:
         known = [name for name in ("metric", *CONDITION) if name in frame and name != rows]
         named = [name for name in known if frame[name].nunique(dropna=False) > 1] or ["metric"]
-    marked, explained = _marked(comparisons, named)
+    marked, explained = _marked(comparisons, named, words)
     pairs = zip(frame["metric"], frame["signature"], strict=True)
     own = [known_metric(name, str(signature)) is None for name, signature in pairs]
-    body = _crossed(frame, rows, named, decimals(frame, digits), marked)
+    body = _crossed(frame, rows, named, decimals(frame, digits), marked, words, spanned)
     complete = bool((frame["n_scored"] == frame["n"]).all())
-    n = f", n = {frame['n'].iloc[0]}" if complete and frame["n"].nunique() == 1 else ""
+    n = f", n = {frame['n'].iloc[0]:,}" if complete and frame["n"].nunique() == 1 else ""
     level = f"{frame['confidence_level'].iloc[0]:.0%}"
     notes = [f"Mean [{level} {distinct(frame['interval'])} interval]{n}."]
     if not all(own):
         notes.append(f"Bold: best of its column{', except for your own metrics' * any(own)}.")
     if not complete:
         notes.append("Unscored responses are left out of the mean.")
-    return _Table(body, [*notes, *explained, _signatures(frame)])
+    return _Table(body, [*notes, *explained], _signatures(frame))
 
 
 def _crossed(
@@ -423,6 +498,8 @@ def _crossed(
     columns: list[str],
     places: Mapping[str, int],
     marked: set[tuple[Any, Any]],
+    words: Mapping[str, str],
+    spanned: bool,
 ) -> pd.DataFrame:
     """Cross rows with columns: means with their intervals, and the best of each column in bold."""
     keys = [rows, *columns]
@@ -434,23 +511,35 @@ def _crossed(
         )
     names = list(dict.fromkeys(frame[rows]))
     same_n = bool((frame["n_scored"] == frame["n"]).all()) and frame["n"].nunique() == 1
-    body = {("",) * (len(columns) - 1) + (rows,): names}
+    texts = [name for name in columns if frame[name].map(lambda v: isinstance(v, str)).any()]
+    cells: dict[tuple[str, ...], list[Any]] = {}
     # Cells under the same spanner stand together.
     order = np.lexsort([pd.factorize(frame[name])[0] for name in reversed(columns)])
     for key, group in frame.iloc[order].groupby(columns, sort=False, dropna=False):
         records = {record[rows]: record for record in group.to_dict("records")}
         best = _best(group, places)
-        heading = zip(columns, key, strict=True)
-        body[tuple(v if isinstance(v, str) else f"{name} {v}" for name, v in heading)] = [
+        head: list[str] = []
+        for name, value in zip(columns, key, strict=True):
+            word = words.get(name, name)
+            if name in texts:
+                head.append(words.get(str(value), str(value)))
+            elif spanned:
+                head += [word, str(value)]
+            else:
+                head.append(f"{word} {value}")
+        if tuple(head) in cells:
+            raise InputError(f"names must differ, got {', '.join(head)} for two columns")
+        cells[tuple(head)] = [
             _summary_cell(records[name], best, places, same_n, (key, name) in marked)
             if name in records
             else ""
             for name in names
         ]
-    header = pd.MultiIndex.from_tuples(body)
-    return pd.DataFrame(body).set_axis(
-        header if columns[1:] else header.get_level_values(0), axis=1
-    )
+    first = ("",) * (len(head) - 1) + (words.get(rows, rows),)
+    labels = [words.get(name, name) if isinstance(name, str) else name for name in names]
+    header = pd.MultiIndex.from_tuples([first, *cells])
+    crossed = pd.DataFrame(dict(enumerate([labels, *cells.values()])))
+    return crossed.set_axis(header if len(first) > 1 else header.get_level_values(0), axis=1)
 
 
 def _best(group: pd.DataFrame, places: Mapping[str, int]) -> str:
@@ -471,16 +560,17 @@ def _summary_cell(
 ) -> _Cell:
     digits = places[record["metric"]]
     mean = number(record["mean"], digits)
-    small = limits(record["low"], record["high"], digits)
+    known = not (math.isnan(record["low"]) and math.isnan(record["high"]))
+    small = limits(record["low"], record["high"], digits) if known else ""
     if not same_n:
-        small += f", n = {record['n_scored']}"
+        small += f"{', ' * known}n = {record['n_scored']}"
     if record["n_scored"] < record["n"]:
         small += f" of {record['n']}"
     return _Cell(mean, small, mean == best, "*" * marked)
 
 
 def _marked(
-    comparisons: pd.DataFrame | None, columns: list[str]
+    comparisons: pd.DataFrame | None, columns: list[str], words: Mapping[str, str]
 ) -> tuple[set[tuple[Any, Any]], list[str]]:
     """Return the columns and systems that differ from the baseline, and a note."""
     if comparisons is None:
@@ -495,14 +585,25 @@ def _marked(
         )
     clear = comparisons[comparisons["p_adjusted"] < 1 - comparisons["confidence_level"]]
     cells = clear[columns].itertuples(index=False, name=None)
-    note = f"* differs from {baselines[0]} ({_tests(comparisons)})."
+    baseline = words.get(str(baselines[0]), baselines[0])
+    note = f"*\u00a0differs from {baseline} ({_tests(comparisons)})."
+    if clear.empty:
+        note = f"No difference from {baseline} is significant ({_tests(comparisons)})."
     return set(zip(cells, clear["system"], strict=True)), [note]
 
 
-def _comparison_list(frame: pd.DataFrame, digits: int | None) -> _Table:
+def _comparison_list(frame: pd.DataFrame, digits: int | None, words: Mapping[str, str]) -> _Table:
     """List differences, those with a small adjusted p-value in bold."""
     before = frame.columns[: frame.columns.get_loc("metric") + 1]
-    shown = {name: frame[name] for name in before if frame[name].nunique(dropna=False) > 1}
+
+    def called(name: Any) -> str:
+        return words.get(str(name), str(name))
+
+    def replaced(column: pd.Series) -> pd.Series:
+        return column.astype(object).map(lambda v: words.get(v, v) if isinstance(v, str) else v)
+
+    varying = [name for name in before if frame[name].nunique(dropna=False) > 1]
+    shown = {called(name): replaced(frame[name]) for name in varying}
     first = frame.iloc[0]
     level = first["confidence_level"]
     places = frame["metric"].map(decimals(frame, digits))
@@ -511,7 +612,10 @@ def _comparison_list(frame: pd.DataFrame, digits: int | None) -> _Table:
     ends = zip(frame["low"], frame["high"], places, strict=True)
     one_effect = frame["effect_name"].nunique() == 1
     columns = {
-        "comparison": frame["system"].astype(str) + " - " + frame["baseline"].astype(str),
+        "comparison": [
+            f"{called(one)} - {called(two)}"
+            for one, two in zip(frame["system"], frame["baseline"], strict=True)
+        ],
         **shown,
         "n": frame["n_pairs"],
         "difference": [_Cell(number(d, k, signed=True), bold=bold) for d, k, bold in both],
@@ -526,12 +630,11 @@ def _comparison_list(frame: pd.DataFrame, digits: int | None) -> _Table:
     notes = [
         f"Bold: adjusted p below {1 - level:.2g}. Intervals: {kinds}. Tests: {_tests(frame)}.",
         "MDE: minimum detectable effect at the observed spread.",
-        _signatures(frame),
     ]
     if "n_dropped" in frame and frame["n_dropped"].any():
         dropped = ", ".join(map(str, frame["n_dropped"]))
         notes.append(f"Items left out because a value is missing, by line: {dropped}.")
-    return _Table(pd.DataFrame(columns), notes)
+    return _Table(pd.DataFrame(columns), notes, _signatures(frame))
 
 
 def _summary_list(frame: pd.DataFrame, digits: int | None) -> _Table:
@@ -551,4 +654,4 @@ def _summary_list(frame: pd.DataFrame, digits: int | None) -> _Table:
         notes.append("Worst case: all unscored values are the metric's lowest, or its highest.")
     known = [*_SUMMARY, "worst_low", "worst_high", *UNLISTED]
     more = listed(frame.iloc[:, place:].drop(columns=known, errors="ignore"), digits)
-    return _Table(body.join(more), [*notes, _signatures(frame)])
+    return _Table(body.join(more), notes, _signatures(frame))

@@ -70,9 +70,11 @@ def test_marks_come_from_adjusted_p_values(scores):
     text = to_latex(summarize(scores), comparisons=comparisons)
     marked = r"\textbf{0.90}\textsuperscript{*} {\scriptsize [0.70, 0.97]}"
     assert rf"one & {marked} & \textbf{{0.30}} {{\scriptsize" in text
-    assert "* differs from two (McNemar mid-p, Holm over 2)." in text
+    assert "*~differs from two (McNemar mid-p, Holm over 2)." in text
+    assert "*\u00a0differs from two" in to_html(summarize(scores), comparisons=comparisons)
     lost = to_latex(summarize(scores), comparisons=comparisons.assign(p_adjusted=0.06))
     assert r"\textsuperscript" not in lost
+    assert "No difference from two is significant (McNemar mid-p, Holm over 2)." in lost
 
 
 def test_a_table_of_comparisons_says_everything_a_reviewer_asks_for(scores):
@@ -173,7 +175,7 @@ def test_conditions_above_the_last_are_spanners(scores):
 def test_the_caption_is_below_the_table_and_a_wide_one_spans_both_columns(scores):
     options = {"caption": "50% & more", "label": "tab:one"}
     latex = to_latex(summarize(scores), **options)
-    assert latex.index(r"\end{tabular}") < latex.index(r"\caption{50\% \& more}")
+    assert latex.index(r"\end{tabular}") < latex.index(r"\caption{50\% \& more. Mean [95\%")
     assert latex.endswith("\\label{tab:one}\n\\end{table}\n")
     wide = to_latex(summarize(scores), **options, wide=True)
     assert wide == latex.replace("{table}", "{table*}") != latex
@@ -187,14 +189,55 @@ def test_any_other_frame_is_listed():
     assert "$-$1.5" in to_latex(pd.DataFrame({"difference in F1": [-1.5]}))
 
 
-@pytest.mark.skipif(not shutil.which("pdflatex"), reason="pdflatex is not installed")
-def test_latex_compiles_where_there_is_a_compiler(scores, tmp_path):
-    packages = r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{booktabs}"
-    table = to_latex(summarize(scores), caption="50% & more", label="tab:one")
-    content = rf"\begin{{document}}{table}{to_latex(compare(scores))}\end{{document}}"
-    (tmp_path / "t.tex").write_text(packages + content, encoding="utf-8")
+def test_words_replace_names_and_hashes_and_signatures_are_comments(scores):
+    words = {"one": "ours", "two": "theirs", "system": "System", "rgb.accuracy": "accuracy"}
+    prompted = scores["signature"] + "|prompt:ask:1:0123abcd"
+    table = summarize(pd.concat([scores.assign(signature=prompted), scores.assign(metric="m.x")]))
+    latex = to_latex(table, names=words)
+    printed = "\n".join(line for line in latex.splitlines() if not line.startswith("%"))
+    assert "% Signatures: v|metric:rgb.accuracy. Prompts: ask:1." in latex
+    assert not re.search(r"0123abcd|metric:|rgb\.|noise\\_rate|one|two", printed)
+    assert r"System & 0.0 & 0.4 & 0.0 & 0.4 \\" in printed
+    assert r"\cmidrule(lr){2-3} \cmidrule(lr){4-5}" in printed
+    assert r"& \multicolumn{2}{c}{noise rate} & \multicolumn{2}{c}{noise rate} \\" in printed
+    assert "n~=~20" in printed
+    assert "comparison" in to_latex(compare(scores), names=words)
+    assert "ours - theirs" in to_latex(compare(scores, baseline="two"), names=words)
+    with pytest.raises(InputError, match="names must differ, got x, noise rate, 0.0"):
+        to_latex(table, names={"rgb.accuracy": "x", "m.x": "x"})
+
+
+def test_a_table_takes_the_place_that_it_needs(scores):
+    means = summarize(scores)
+    assert r"\begin{table}" in to_latex(means)
+    many = [scores.assign(noise_rate=scores["noise_rate"] + k / 10) for k in range(4)]
+    many = summarize(pd.concat(many).drop_duplicates(["example_id", "system", "noise_rate"]))
+    assert r"\begin{table*}" in to_latex(many)
+    assert r"\begin{table}" + "\n" + r"\centering\footnotesize" in to_latex(many, wide=False)
+
+
+@pytest.mark.data
+def test_latex_compiles_in_the_acl_style_without_an_overfull_line(scores, tmp_path, data_folder):
+    if not shutil.which("pdflatex"):
+        pytest.skip("pdflatex is not installed")
+    shutil.copy(data_folder / "acl" / "acl.sty", tmp_path)
+    packages = "\n".join(
+        rf"\usepackage{option}"
+        for option in ("[T1]{fontenc}", "[utf8]{inputenc}", "{times}", "{booktabs}", "{acl}")
+    )
+    three = pd.concat([scores, scores.assign(metric="my.own"), scores.assign(metric="my.other")])
+    narrow = to_latex(summarize(scores), caption="50% & more", label="tab:one")
+    wide = to_latex(summarize(three), comparisons=compare(three))
+    assert [r"\begin{table*}" in table for table in (narrow, wide)] == [False, True]
+    content = "\n".join([narrow, wide, to_latex(compare(scores))])
+    paper = (
+        rf"\documentclass[11pt]{{article}}{packages}\begin{{document}}x {content}\end{{document}}"
+    )
+    (tmp_path / "t.tex").write_text(paper, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
-    subprocess.run(command, cwd=tmp_path, check=True)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull" not in done.stdout
 
 
 def test_the_note_names_signatures_languages_and_prompts_without_hashes(scores):

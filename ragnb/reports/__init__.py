@@ -4,7 +4,7 @@ from ragnb.reports.abstention import abstention_report
 from ragnb.reports.definitions import DefinitionComparison, compare_definitions
 from ragnb.reports.graded import graded_report, scores_by_grade
 from ragnb.reports.judge import JudgeReport, judge_report
-from ragnb.reports.methods import methods_paragraph
+from ragnb.reports.methods import bibliography, methods_paragraph
 from ragnb.reports.multilingual import MultilingualReport, multilingual_report
 from ragnb.reports.rgb import RgbReport, rgb_report
 from ragnb.reports.selective import RiskCoverageReport, risk_coverage_report
@@ -18,6 +18,7 @@ __all__ = [
     "RiskCoverageReport",
     "TraceReport",
     "abstention_report",
+    "bibliography",
     "compare_definitions",
     "graded_report",
     "judge_report",

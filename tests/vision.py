@@ -1,13 +1,11 @@
-"""Simulation of colour-vision deficiency and greyscale printing, for notebook 14."""
+"""Simulation of colour-vision deficiency and greyscale printing, to test the palette."""
 
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
@@ -46,20 +44,6 @@ def seen(colours: ArrayLike, vision: str) -> Floats:
     """
     linear = _linear(np.asarray(colours, float)) @ np.transpose(_SEEN[vision])
     return _encoded(np.clip(linear, 0, 1))
-
-
-def figure_seen(figure: Figure, vision: str, *, dpi: float = 150) -> Floats:
-    """Draw a figure and return it as seen with one of `VISIONS`: an image for ``imshow``."""
-    dpi_before, canvas_before = figure.dpi, figure.canvas
-    try:
-        figure.set_dpi(dpi)
-        canvas = FigureCanvasAgg(figure)
-        canvas.draw()
-        pixels = np.asarray(canvas.buffer_rgba())[..., :3] / 255
-    finally:
-        figure.set_dpi(dpi_before)
-        figure.set_canvas(canvas_before)
-    return seen(pixels, vision)
 
 
 def colour_distance(colours: Sequence[Any], vision: str = "normal") -> float:

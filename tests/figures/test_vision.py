@@ -1,19 +1,12 @@
 """Colours as others see them: published values, an independent model, and ragnb's palette."""
 
-import runpy
-from pathlib import Path
-
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from vision import _lab, colour_distance
 
 from ragnb.figures import MARKERS, style
 
-VISION = runpy.run_path(str(Path(__file__).parents[2] / "notebooks" / "vision.py"))
-colour_distance, figure_seen, seen = (
-    VISION[name] for name in ("colour_distance", "figure_seen", "seen")
-)
 DEFICIENT = ("protanopia", "deuteranopia")
 BOUND = 10
 """What the palette keeps between any two of its colours, in CIELAB."""
@@ -44,7 +37,7 @@ def palette():
     ],
 )
 def test_lab_is_that_of_the_tables(colour, lab):
-    assert VISION["_lab"](np.array([colour], float))[0] == pytest.approx(lab, abs=0.05)
+    assert _lab(np.array([colour], float))[0] == pytest.approx(lab, abs=0.05)
 
 
 @pytest.mark.parametrize("vision", DEFICIENT)
@@ -98,19 +91,3 @@ def test_in_greyscale_two_series_differ_and_more_need_their_markers():
     )
     assert first_two > BOUND
     assert all_of_them < BOUND  # which is why every series has a marker and dashes of its own
-
-
-# ---- figures -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_figure_is_drawn_and_seen():
-    figure, ax = plt.subplots(figsize=(2, 1), dpi=100)
-    ax.set_facecolor("red")
-    canvas = figure.canvas
-    normal, grey = figure_seen(figure, "normal", dpi=50), figure_seen(figure, "greyscale", dpi=50)
-    assert normal.shape == grey.shape == (50, 100, 3)
-    assert normal[25, 50] == pytest.approx([1, 0, 0], abs=1e-6)
-    assert np.ptp(grey, axis=2).max() < 1e-9
-    assert figure.dpi == 100
-    assert figure.canvas is canvas
-    assert figure.get_size_inches().tolist() == [2, 1]
