@@ -1,0 +1,80 @@
+"""Numbers of notebook 00, recomputed from the file of answers."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from notebooks.by_hand import best_f1, contains, mid_p, t_interval, tango, wilson, words
+from notebooks.printed import printed
+from statsmodels.stats.multitest import multipletests
+
+FILE = Path(__file__).parents[3] / "docs" / "answers.csv"
+
+
+@pytest.fixture(scope="module")
+def values():
+    """Scores by metric and system, in the order of the questions."""
+    found = {}
+    with FILE.open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            parts = [[row["references"]]]
+            scored = {
+                "answer.exact_match": words(row["response"]) == words(row["references"]),
+                "answer.f1": best_f1(row["response"], parts),
+                "answer.contains": contains(row["response"], parts),
+                "annotator.verdict": row["verdict"] == "True",
+            }
+            for metric, value in scored.items():
+                found.setdefault((metric, row["system"]), []).append(float(value))
+    return {key: np.array(column) for key, column in found.items()}
+
+
+def test_means_and_intervals(values):
+    for (metric, system), column in values.items():
+        binary = set(column) <= {0, 1}
+        low, high = wilson(column.sum(), 100) if binary else t_interval(column)
+        line = f"{metric} {system} {column.mean():.2f} {max(low, 0):.2f} {high:.2f}"
+        assert line in printed("00", "c08")
+
+
+def test_differences_of_metrics_of_zeros_and_ones(values):
+    p_values = {}
+    for metric in ("answer.exact_match", "answer.contains", "annotator.verdict"):
+        bing, fid = values[metric, "New Bing"], values[metric, "FiD"]
+        b, c = int((bing > fid).sum()), int((fid > bing).sum())
+        low, high = tango(b, c, 100)
+        line = f"{metric} {(b - c) / 100:.3f} {low:.3f} {high:.3f} McNemar mid-p"
+        assert line in printed("00", "c12")
+        p_values[metric] = mid_p(b, c)
+    people = p_values["annotator.verdict"]
+    assert f"[2, 22] (Tango, n = 100 questions, McNemar mid-p p = {people:.3f})" in printed(
+        "00", "c13"
+    )
+    gap = values["answer.f1", "New Bing"] - values["answer.f1", "FiD"]
+    assert f"answer.f1 {gap.mean():.3f}" in printed("00", "c12")
+    adjusted = multipletests([*p_values.values(), 1e-12], method="holm")[1]
+    for metric, p in zip(p_values, adjusted, strict=False):
+        assert f"{metric} " in printed("00", "c12")
+        assert f"McNemar mid-p {p:.3f} 100" in printed("00", "c12").split(f" {metric} ")[1]
+
+
+def test_agreement_with_people(values):
+    pairs = [
+        np.concatenate([values[metric, system] for system in ("FiD", "New Bing")]).astype(int)
+        for metric in ("answer.contains", "annotator.verdict")
+    ]
+    counts = np.histogram2d(*pairs, bins=2)[0].astype(int)
+    assert f"0.0 {counts[0, 0]} {counts[0, 1]} 1.0 {counts[1, 0]} {counts[1, 1]}" in printed(
+        "00", "c15"
+    )
+    assert f"on {np.trace(counts)} of 200 answers" in printed("00", "c16")
+
+
+def test_groups_of_ten(values):
+    fid, bing = (
+        values["annotator.verdict", name].reshape(10, 10).mean(axis=1)
+        for name in ("FiD", "New Bing")
+    )
+    for k in range(10):
+        assert f"from question {10 * k + 1} {fid[k]} {bing[k]}" in printed("00", "c24")

@@ -1,0 +1,84 @@
+"""Numbers of notebook 02, recomputed from its requests and the recorded replies."""
+
+import math
+
+import numpy as np
+import pytest
+from notebooks.by_hand import contains, wilson
+from notebooks.printed import printed
+
+import ragnb
+from ragnb.experiments.recorded import recorded_responses
+
+
+@pytest.fixture(scope="module")
+def replies():
+    return recorded_responses("rgb_noise").query("system == 'plain' and noise_rate <= 0.8")
+
+
+def tokens(messages):
+    """A quarter of the bytes of the text, and four tokens for each message."""
+    sent = sum(math.ceil(len(m["content"].encode()) / 4) + 4 for m in messages)
+    return sent
+
+
+def test_the_data(replies):
+    noisy = replies[replies["passage_num"] > 0]
+    assert f"sample-en: {noisy['example_id'].nunique()} questions" in printed("02", "c01")
+    assert f"{len(noisy)} requests to send (0 stored)" in printed("02", "c08")
+
+
+def test_estimates_of_tokens_and_prices(replies):
+    noisy = replies[replies["passage_num"] > 0]
+    each = noisy["messages"].map(tokens)
+    first = each.iloc[0]
+    price = (first * 0.15 + 64 * 0.6) / 1e6
+    assert f"about {first} tokens sent, at most 64 received: at most ${price:.6f}" in printed(
+        "02", "c06"
+    )
+    total = each.sum()
+    most = 64 * len(noisy)
+    shown = printed("02", "c08")
+    assert f"about {total:,} prompt tokens, at most {most:,} completion tokens" in shown
+    assert f"${(total * 0.15 + most * 0.6) / 1e6:.4f}" in shown
+    assert f"${(total * 2 + most * 8) / 1e6:.2f}" in shown
+    counted = int(noisy["prompt_tokens"].sum())
+    off = abs(total / counted - 1)
+    assert f"We estimated {total:,} tokens; the model counted {counted:,}." in printed("02", "c11")
+    assert f"The estimate is {off:.0%} too low" in printed("02", "c11")
+
+
+def test_what_is_left_after_an_interruption(replies):
+    noisy = replies[replies["passage_num"] > 0]
+    rest = noisy["messages"].map(tokens).iloc[200:]
+    shown = printed("02", "c13")
+    assert f"{len(rest)} requests to send (200 stored)" in shown
+    assert f"about {rest.sum():,} prompt tokens, at most {64 * len(rest):,} completion" in shown
+    assert f"{len(rest)} of {len(noisy)} requests have none" in printed("02", "c15")
+
+
+def test_a_changed_prompt_has_other_tokens(replies):
+    noisy = replies[replies["passage_num"] > 0]
+    changed = [
+        [{"content": m["content"].replace("a few words", "one word")} for m in messages]
+        for messages in noisy["messages"]
+    ]
+    assert f"about {sum(map(tokens, changed)):,} prompt tokens" in printed("02", "c19")
+
+
+def test_every_fourth_reply_missing(replies):
+    clean = replies.query("noise_rate == 0 and passage_num > 0")
+    pairs = zip(clean["response"], clean["references"], strict=True)
+    right = np.array([contains(said, parts) for said, parts in pairs], float)
+    kept = np.ones(len(right), bool)
+    kept[::4] = False
+    low, high = wilson(right[kept].sum(), kept.sum())
+    worst = right[kept].sum() / len(right), (right[kept].sum() + (~kept).sum()) / len(right)
+    numbers = [right[kept].mean(), low, high]
+    line = " ".join(f"{number:.2f}" for number in numbers)
+    line += f" Wilson {kept.sum()} {len(right)} {worst[0]:.2f} {worst[1]:.2f}"
+    assert line in printed("02", "c21")
+
+
+def test_the_version():
+    assert f"ragnb {ragnb.__version__}" in printed("02", "c30")

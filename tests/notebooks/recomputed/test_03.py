@@ -1,0 +1,106 @@
+"""Numbers of notebook 03, recomputed from the replies of NoMIRACL and the labels of DelucionQA."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from notebooks.by_hand import rate
+from notebooks.printed import printed
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
+
+import ragnb
+
+PHRASE = {"en": "i don't know"}
+
+
+@pytest.fixture(scope="module")
+def study():
+    frame = ragnb.load_study("nomiracl")
+    return frame.assign(answerable=frame["answerable"].astype(bool))
+
+
+@pytest.fixture(scope="module")
+def english(study):
+    frame = study[study["language"] == "en"]
+    said = frame["response"].str.lower()
+    return frame.assign(
+        start=said.str.startswith("i don't know"), anywhere=said.str.contains("i don't know")
+    )
+
+
+def test_questions_per_language(study):
+    counts = study.groupby(["language", "answerable"])["example_id"].nunique().unstack()
+    for language, row in counts.iterrows():
+        assert f"{language} {row[False]} {row[True]}" in printed("03", "c04")
+
+
+def test_the_table_of_gpt_4(english):
+    rows = english[english["system"] == "gpt-4-azure"]
+    table = rows.groupby(["answerable", "start"]).size().unstack()
+    for answerable in (False, True):
+        line = f"{answerable} {table.loc[answerable, False]} {table.loc[answerable, True]}"
+        assert line in printed("03", "c08")
+    shown = printed("03", "c09")
+    assert f"hallucination rate: {rate(table.loc[False, False], table.loc[False].sum())}" in shown
+    assert f"over-refusal: {rate(table.loc[True, True], table.loc[True].sum())}" in shown
+
+
+def test_rates_of_every_system_under_two_rules(english):
+    shown, by_rule = printed("03", "c11"), printed("03", "c15")
+    for system, rows in english.groupby("system"):
+        good, bad = rows[rows["answerable"]], rows[~rows["answerable"]]
+        lies, refusals = (
+            [column.mean() for column in pair]
+            for pair in ((1 - bad["start"], 1 - bad["anywhere"]), (good["start"], good["anywhere"]))
+        )
+        aligned = np.concatenate([bad["start"], ~good["start"]]).mean()
+        assert f"{system} {lies[0]:.2f} {refusals[0]:.2f} {aligned:.2f}" in shown
+        cells = by_rule.split(f" {system} ")[1].split()
+        assert cells[:2] == [f"{value:.2f}" for value in lies]
+        assert cells[3:5] == [f"{value:.2f}" for value in refusals]
+
+
+def test_llama_contains_the_phrase(english):
+    rows = english[(english["system"] == "llama-2-13b-chat") & ~english["answerable"]]
+    assert f"{rows['anywhere'].sum()} of {len(rows)} replies contain" in printed("03", "c16")
+
+
+def test_sensitivity_and_specificity_of_the_rules_that_find_nothing():
+    manual = ragnb.load_study("delucionqa")
+    people = manual["refusal"].astype(bool)
+    shown = printed("03", "c20")
+    assert not manual["response"].str.lower().str.contains("i don't know").any()
+    assert f"sensitivity {rate(0, people.sum())} (95% Wilson, n = {people.sum()})" in shown
+    assert f"specificity {rate((~people).sum(), (~people).sum())}" in shown
+
+
+def test_a_rate_of_zero():
+    shown, n = printed("03", "c34"), 68
+    exact = stats.beta.ppf(0.95, 1, n)
+    assert f"rule of three: up to {3 / n:.3f}; exactly, one-sided: {exact:.3f}" in shown
+    for method in ("wilson", "beta"):
+        high = proportion_confint(0, n, method=method)[1]
+        name = {"wilson": "Wilson", "beta": "Clopper-Pearson"}[method]
+        assert f"0.000 [0.000, {high:.3f}] (95% {name}, n = 68)" in shown
+
+
+def test_bounds_from_published_totals():
+    path = ragnb.__path__[0] + "/datasets/data/rgb_negative_rejection.csv"
+    table = pd.read_csv(path)
+    counts = (table["printed"] * 3).round().astype(int)
+    wide = table.assign(count=counts).pivot_table(
+        index=["language", "system"], columns="metric", values="count"
+    )
+    phrase, judge = wide["rejection"].astype(int), wide["judged_rejection"].astype(int)
+    p_values, shown = [], printed("03", "c40")
+    for one, two in zip(phrase, judge, strict=True):
+        overlap = max(one + two - 300, 0)  # as few as possible are counted by both
+        b, c = one - overlap, two - overlap
+        p_values.append(stats.binomtest(b, b + c).pvalue)
+        assert f"{one} {two} 300 {abs(one - two)} {b + c} " in shown
+    printed_p = [float(f"{p:.6e}") for p in p_values]
+    adjusted = multipletests(p_values, method="holm")[1]
+    numbers = [float(word) for word in shown.split() if "e-" in word]
+    assert numbers[::2] == pytest.approx(printed_p, rel=1e-5)
+    assert numbers[1::2] == pytest.approx(adjusted, rel=1e-5)
