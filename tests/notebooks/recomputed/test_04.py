@@ -1,0 +1,142 @@
+"""Numbers of notebook 04, computed from the study, the printed tables and the recorded replies by hand."""
+
+import re
+
+import numpy as np
+import pytest
+from notebooks.printed import printed
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
+
+import ragnb
+from ragnb.experiments.recorded import recorded_responses
+from ragnb.teaching import answer_digest
+
+NAMES = {"fid": "FiD", "gpt35": "GPT-3.5", "chatgpt": "ChatGPT", "gpt4": "GPT-4", "newbing": "New Bing"}  # fmt: skip
+
+
+def folded(text):
+    for hyphen in "\u2010\u2011\u2012\u2013\u2014\u2212":
+        text = text.replace(hyphen, "-")
+    for quote in "\u2018\u2019":
+        text = text.replace(quote, "'")
+    for quote in "\u201c\u201d":
+        text = text.replace(quote, '"')
+    return text.lower().replace("\u00a0", " ")
+
+
+def row(count, n):
+    low, high = proportion_confint(count, n, method="wilson")
+    return f"{count / n:.3f} {low:.3f} {high:.3f} {n}"
+
+
+@pytest.fixture(scope="module")
+def entries():
+    study = ragnb.load_study("evouna-nq")
+    usable = study[~study["improper"].astype(bool)].dropna(subset=["response", "verdict"])
+    return usable[[len(known[0]) > 1 for known in usable["references"]]]
+
+
+@pytest.mark.parametrize("system", NAMES)
+def test_shares_of_answers_with_all_and_any_of_the_known_answers(entries, system):
+    rows = entries[entries["system"] == system]
+    found = [
+        [
+            folded(alias) in folded(said) and "insufficient information" not in folded(said)
+            for alias in known[0]
+        ]
+        for said, known in zip(rows["response"], rows["references"], strict=True)
+    ]
+    shown, n = printed("04", "rules"), len(rows)
+    assert f"{NAMES[system]} all {row(sum(map(all, found)), n)}" in shown
+    assert f"{NAMES[system]} any {row(sum(map(any, found)), n)}" in shown
+    people = int(rows["verdict"].astype(float).sum())
+    assert f"{NAMES[system]} accepted by people {row(people, n)}" in shown
+
+
+def test_a_reader_accepted_half_an_answer(entries):
+    """What the text says of the question about the printing press."""
+    asked = entries[entries["question"].str.contains("printing press and what year")]
+    reply = asked.query("system == 'fid'").iloc[0]
+    assert "14" in reply["response"]
+    assert "Gutenberg" not in reply["response"]
+    assert reply["verdict"]
+    assert f"{reply['question']} " in printed("04", "real")
+
+
+def test_published_accuracy_without_noise():
+    shown = printed("04", "published")
+    of = {
+        "mostly one part": ragnb.published("rgb.noise_robustness"),
+        "several parts": ragnb.published("rgb.information_integration"),
+    }
+    for name, table in of.items():
+        rows = table.query("language == 'en' and noise_rate == 0")
+        for system, share, n in zip(rows["system"], rows["printed"], rows["n"], strict=True):
+            assert f"{system} {name} {row(round(share * n / 100), n)}" in shown
+
+
+def test_effective_noise_of_the_sample():
+    """One passage of each group stays, and the rest follows from five passages."""
+    for groups in (2, 3):
+        rates = [(5 - max(5 - round(5 * rate), groups)) / 5 for rate in (0, 0.2, 0.4, 0.8)]
+        assert f"{groups} " + " ".join(map(str, rates)) in printed("04", "effective")
+
+
+@pytest.fixture(scope="module")
+def labels():
+    responses = recorded_responses("rgb_integration")
+    found = [
+        [any(alias.lower() in said.lower() for alias in part) for part in parts]
+        for said, parts in zip(responses["response"], responses["references"], strict=True)
+    ]
+    return responses.assign(found=found)
+
+
+def test_accuracies_of_the_small_model_under_both_rules(labels):
+    shown = printed("04", "compared")
+    for (system, rate), rows in labels.groupby(["system", "noise_rate"]):
+        for name, rule in (("all", all), ("any", any)):
+            count = sum(map(rule, rows["found"]))
+            assert f"{system} {rate} {name} {count} {row(count, len(rows))}" in shown
+
+
+def test_product_of_the_two_parts(labels):
+    """The answer to the third exercise, whose digest the notebook contains."""
+    rows = labels.query("system == 'plain' and noise_rate == 0")
+    two = np.array([found for found in rows["found"] if len(found) == 2])
+    assert printed("04", "ex3").startswith(f"{len(two)} replies to questions with two parts")
+    product = two.mean(axis=0).prod()
+    assert answer_digest(product) == "2f4d96a7"
+    assert abs(product - two.all(axis=1).mean()) < 0.05
+
+
+def mid_p(won, lost):
+    return 2 * stats.binom.cdf(won - 1, won + lost, 0.5) + stats.binom.pmf(won, won + lost, 0.5)
+
+
+def test_possible_p_values_of_the_published_declines():
+    table = ragnb.published("rgb.information_integration")
+    cells = table.pivot(index=["system", "language"], columns="noise_rate", values="printed")
+    least, most = [], []
+    for before, after in zip(cells[0.0].astype(int), cells[0.4].astype(int), strict=True):
+        possible = [mid_p(won, won + before - after) for won in range(min(after, 100 - before) + 1)]
+        least.append(min(possible))
+        most.append(max(possible))
+    p = {"least": least, "most": most}
+    adjusted = {name: multipletests(values, method="holm")[1] for name, values in p.items()}
+    shown = printed("04", "bounds")
+    for number, (_, language) in enumerate(cells.index):
+        values = [p["least"], p["most"], adjusted["least"], adjusted["most"]]
+        totals = [cells[rate].iloc[number] for rate in (0.0, 0.4)]
+        text = " ".join(f"{value[number]:.4f}" for value in values)
+        assert f"{language} {totals[0]:.0f} {totals[1]:.0f} {text}" in shown
+    said = printed("04", "bounds-said")
+    settled = (np.array(most) < 0.05).sum()
+    assert f"Of 12 declines, {settled} have a p-value below 0.05 in every possible case" in said
+    worst, best = ((adjusted[name] < 0.05).sum() for name in ("most", "least"))
+    assert re.search(rf"12 tests, {worst} have .+ and {best} in the most favourable case", said)
+    by_hand = printed("04", "bounds-by-hand")
+    assert f"{mid_p(0, 21):.7f}" in by_hand
+    assert f"{mid_p(34, 55):.3f}" in by_hand
