@@ -1,4 +1,4 @@
-"""Result classes of the statistical functions. They are immutable and print their method."""
+"""Result classes of the statistical functions. They are immutable and displayed with their method."""
 
 from dataclasses import dataclass, field
 from math import nan
@@ -6,12 +6,26 @@ from typing import Any
 
 import numpy as np
 
+from ragnb.markup import escape_markdown
+
 SMALLEST_P = 2.0**-1022
 """The smallest normal double, which replaces p-values that underflow to 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Sentence:
+    """A result that is displayed as its text."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_markdown_(self) -> str:
+        return escape_markdown(self)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Interval(Sentence):
     """An estimate with a two-sided confidence interval.
 
     Attributes
@@ -61,8 +75,8 @@ class Interval:
         return row | {"problem": self.problem} if self.problem else row
 
 
-@dataclass(frozen=True, slots=True)
-class SignificanceResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class SignificanceResult(Sentence):
     """The outcome of a hypothesis test.
 
     Attributes

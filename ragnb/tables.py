@@ -10,7 +10,6 @@ import json
 import math
 import re
 import textwrap
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,15 +19,25 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.display import (
+    decimals,
+    distinct,
+    html_table,
+    limits,
+    number,
+    one_line,
+    short_p,
+    signature_note,
+    text_width,
+)
 from ragnb.errors import InputError
-from ragnb.markup import Markup, escape, escape_latex, escape_markdown, page, spelled, tag
+from ragnb.markup import Markup, escape, escape_latex, escape_markdown, page, tag
 from ragnb.records import CONDITION, column_names, is_missing, require_columns
-from ragnb.reports.frames import UNLISTED, distinct, html_table, limits, listed, number, short_p
 from ragnb.scoring.bridges import known_metric
 from ragnb.scoring.columns import numbers
 
-DECIMALS = {"cost.translation_tokens": 1, "cost.cnbe": 5}
-"""Decimals of the metrics for which two are too many or too few."""
+_UNLISTED = ["confidence_level", "problem", "statistic", "warning", "signature"]
+"""Columns that are not listed when a frame is printed."""
 
 _SUMMARY = "metric mean low high interval confidence_level n n_scored signature".split()
 _COMPARISON = (
@@ -110,7 +119,7 @@ def to_latex(
         1 - confidence level.
     digits
         Decimals of means, differences and limits. By default 2, or those of the metric
-        (`ragnb.tables.DECIMALS`), or more if all intervals of the metric are so narrow that these
+        (`ragnb.display.DECIMALS`), or more if all intervals of the metric are so narrow that these
         would hide them.
     names
         Words for metrics, systems, conditions and columns, by the name that they replace.
@@ -142,7 +151,7 @@ def to_latex(
     sentence = f"{caption}{'' if not caption or caption.endswith(tuple('.?!')) else '.'}"
     text = " ".join(filter(None, [sentence, _latex_text(" ".join(table.notes))]))
     parts = [
-        *(f"% {_one_line(line)}" for line in table.signatures.split("; ") if line),
+        *(f"% {one_line(line)}" for line in table.signatures.split("; ") if line),
         rf"\begin{{{environment}}}",
         rf"\centering{text_size}",
         *_ruled(tabular.rstrip().splitlines(), table.body.columns),
@@ -238,14 +247,14 @@ def to_text(frame: pd.DataFrame, *, digits: int | None = None) -> str:
         table = _table(frame, "", None, None, digits)
     warnings = [text for text in dict.fromkeys(frame.get("warning", [])) if text]
     lines_below = filter(None, [*table.notes, table.signatures, *warnings])
-    notes = [_one_line(note).replace("Bold:", "*", 1) for note in lines_below]
+    notes = [one_line(note).replace("Bold:", "*", 1) for note in lines_below]
     cells = table.body.map(_text_cell).to_numpy().tolist()
-    lines = [[*map(_one_line, line)] for line in [_header(table.body), *cells]]
-    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    lines = [[*map(one_line, line)] for line in [_header(table.body), *cells]]
+    widths = [max(map(text_width, column)) for column in zip(*lines, strict=True)]
     aligned = []
     for line in lines:
         cells = zip(line, widths, strict=True)
-        padded = [cell + " " * (width - _width(cell)) for cell, width in cells]
+        padded = [cell + " " * (width - text_width(cell)) for cell, width in cells]
         aligned.append("  ".join(padded).rstrip())
     return "\n".join([*aligned, *([""] if notes else []), *notes])
 
@@ -317,11 +326,11 @@ def _points(body: pd.DataFrame, size: float = 1) -> float:
 
     def width(cell: Any) -> float:
         if not isinstance(cell, _Cell):
-            return 5 * size * _width(str(cell))
-        return 5 * size * _width(f"{cell.text}{cell.mark}") + 3.6 * _width(cell.small) + 3
+            return 5 * size * text_width(str(cell))
+        return 5 * size * text_width(f"{cell.text}{cell.mark}") + 3.6 * text_width(cell.small) + 3
 
     names = [name[-1] if isinstance(name, tuple) else name for name in body]
-    heads = [5 * size * max(map(_width, _broken(name))) for name in names]
+    heads = [5 * size * max(map(text_width, _broken(name))) for name in names]
     widest = [max(column.map(width)) for _, column in body.items()]
     return sum(max(pair) + 12 for pair in zip(heads, widest, strict=True))
 
@@ -359,16 +368,6 @@ def _header(body: pd.DataFrame) -> list[str]:
     return [", ".join(filter(None, map(str, parts))) for parts in names]
 
 
-def _one_line(text: Any) -> str:
-    return " ".join(spelled(text).split())
-
-
-def _width(text: str) -> int:
-    """Width in a terminal: two for a wide character, none for a mark on the one before."""
-    seen = [c for c in text if unicodedata.category(c) not in ("Mn", "Me", "Cf")]
-    return len(seen) + sum(unicodedata.east_asian_width(c) in "WF" for c in seen)
-
-
 def _plain(value: Any) -> Any:
     """Convert a value of a frame to one that JSON has."""
     if isinstance(value, pd.DataFrame):
@@ -387,47 +386,24 @@ def _plain(value: Any) -> Any:
 # ---- numbers and notes ---------------------------------------------------------------------------
 
 
-def decimals(frame: pd.DataFrame, digits: int | None) -> dict[str, int]:
-    """Choose the number of decimals of each metric in a frame of intervals.
-
-    By default it is that of the metric. If half the width of its widest interval is smaller than
-    one unit of the last decimal, this half is printed with two significant digits.
-
-    >>> columns = {"metric": ["a", "a", "b"], "low": [0.1, 0.2, 0.0373], "high": [0.3, 0.2, 0.0427]}
-    >>> decimals(pd.DataFrame(columns), None)
-    {'a': 2, 'b': 4}
-    """
-    halves = ((frame["high"] - frame["low"]) / 2).where(lambda half: half < math.inf)
-    found = {}
-    for metric, widest in halves.groupby(frame["metric"], sort=False).max().items():
-        places = DECIMALS.get(str(metric), 2) if digits is None else digits
-        if digits is None and 0 < widest < 10**-places:
-            places = 1 - math.floor(math.log10(widest))
-        found[str(metric)] = places
-    return found
+def _decimals(frame: pd.DataFrame, digits: int | None) -> dict[str, int]:
+    """Number of decimals of each metric in a frame of intervals."""
+    if digits is not None:
+        return dict.fromkeys(frame["metric"].astype(str), digits)
+    return decimals(frame["low"], frame["high"], frame["metric"])
 
 
-def _signatures(frame: pd.DataFrame) -> str:
-    """Signatures behind a table, with their languages together and their prompts without hashes.
+def _listed(frame: pd.DataFrame, digits: int | None = None) -> pd.DataFrame:
+    """Return the columns of a frame that are worth printing, with formatted numbers."""
+    places = 3 if digits is None else digits
 
-    >>> parts = [f"metric:m|lang:{language}|prompt:ask:1:0123abcd" for language in ("de", "en")]
-    >>> _signatures(pd.DataFrame({"signature": parts}))
-    'Signatures: metric:m|lang:de,en. Prompts: ask:1.'
-    """
-    languages: dict[str, set[str]] = {}
-    prompts = set()
-    for signature in {part for joined in frame["signature"] for part in joined.split(" & ")}:
-        definition = re.sub(r"\|(lang|prompt):[^|]*", "", signature)
-        languages.setdefault(definition, set()).update(re.findall(r"\|lang:([^|]*)", signature))
-        prompts.update(re.findall(r"\|prompt:([^|]*?)(?=:[0-9a-f]{8}|\||$)", signature))
-    joined = "; ".join(
-        f"{definition}|lang:{','.join(sorted(found))}" if found else definition
-        for definition, found in sorted(languages.items())
-        if definition
-    )
-    return f"Signatures: {joined}." + (
-        f" Prompts: {', '.join(sorted(prompts))}." if prompts else ""
-    )
+    def printed(column: pd.Series) -> pd.Series:
+        p_value = str(column.name).startswith("p_")
+        return column.astype(object).map(
+            lambda v: (short_p(v) if p_value else number(v, places)) if isinstance(v, float) else v
+        )
+
+    return frame.drop(columns=_UNLISTED, errors="ignore").apply(printed)
 
 
 def _tests(frame: pd.DataFrame) -> str:
@@ -470,7 +446,7 @@ def _table(
     if _is_like(frame, _COMPARISON):
         return _comparison_list(_complete(frame, _COMPARISON), digits, words)
     if not _is_like(frame, _SUMMARY):
-        return _Table(listed(frame.rename(columns=words), digits).replace(words), [])
+        return _Table(_listed(frame.rename(columns=words), digits).replace(words), [])
     frame = _complete(frame, _SUMMARY)
     named = column_names(columns)
     require_columns(frame, [rows, *named], "a table of summaries")
@@ -480,7 +456,7 @@ def _table(
     marked, explained = _marked(comparisons, named, words)
     pairs = zip(frame["metric"], frame["signature"], strict=True)
     own = [known_metric(name, str(signature)) is None for name, signature in pairs]
-    body = _crossed(frame, rows, named, decimals(frame, digits), marked, words, spanned)
+    body = _crossed(frame, rows, named, _decimals(frame, digits), marked, words, spanned)
     complete = bool((frame["n_scored"] == frame["n"]).all())
     n = f", n = {frame['n'].iloc[0]:,}" if complete and frame["n"].nunique() == 1 else ""
     level = f"{frame['confidence_level'].iloc[0]:.0%}"
@@ -489,7 +465,7 @@ def _table(
         notes.append(f"Bold: best of its column{', except for your own metrics' * any(own)}.")
     if not complete:
         notes.append("Unscored responses are left out of the mean.")
-    return _Table(body, [*notes, *explained], _signatures(frame))
+    return _Table(body, [*notes, *explained], signature_note(frame))
 
 
 def _crossed(
@@ -606,7 +582,7 @@ def _comparison_list(frame: pd.DataFrame, digits: int | None, words: Mapping[str
     shown = {called(name): replaced(frame[name]) for name in varying}
     first = frame.iloc[0]
     level = first["confidence_level"]
-    places = frame["metric"].map(decimals(frame, digits))
+    places = frame["metric"].map(_decimals(frame, digits))
     clear = frame["p_adjusted"] < 1 - level
     both = zip(frame["difference"], places, clear, strict=True)
     ends = zip(frame["low"], frame["high"], places, strict=True)
@@ -634,7 +610,7 @@ def _comparison_list(frame: pd.DataFrame, digits: int | None, words: Mapping[str
     if "n_dropped" in frame and frame["n_dropped"].any():
         dropped = ", ".join(map(str, frame["n_dropped"]))
         notes.append(f"Items left out because a value is missing, by line: {dropped}.")
-    return _Table(pd.DataFrame(columns), notes, _signatures(frame))
+    return _Table(pd.DataFrame(columns), notes, signature_note(frame))
 
 
 def _summary_list(frame: pd.DataFrame, digits: int | None) -> _Table:
@@ -642,7 +618,7 @@ def _summary_list(frame: pd.DataFrame, digits: int | None) -> _Table:
     place = frame.columns.get_loc("metric")
     varies = frame.nunique(dropna=False) > 1
     keys = [name for name in frame.columns[:place] if name == "system" or varies[name]]
-    places = frame["metric"].map(decimals(frame, digits))
+    places = frame["metric"].map(_decimals(frame, digits))
     body = frame[[*keys, "metric"]].assign(mean=list(map(number, frame["mean"], places)))
     level = f"{frame['confidence_level'].iloc[0]:.0%} interval"
     body[level] = list(map(limits, frame["low"], frame["high"], places))
@@ -652,6 +628,6 @@ def _summary_list(frame: pd.DataFrame, digits: int | None) -> _Table:
         worst = map(limits, frame["worst_low"], frame["worst_high"], places)
         body["worst case"] = list(worst)
         notes.append("Worst case: all unscored values are the metric's lowest, or its highest.")
-    known = [*_SUMMARY, "worst_low", "worst_high", *UNLISTED]
-    more = listed(frame.iloc[:, place:].drop(columns=known, errors="ignore"), digits)
-    return _Table(body.join(more), notes, _signatures(frame))
+    known = [*_SUMMARY, "worst_low", "worst_high", *_UNLISTED]
+    more = _listed(frame.iloc[:, place:].drop(columns=known, errors="ignore"), digits)
+    return _Table(body.join(more), notes, signature_note(frame))

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ragnb"
 FLOORS = [
     {"errors", "version"},
-    {"arguments", "markup", "records", "results", "teaching", "text"},
+    {"arguments", "display", "markup", "records", "results", "teaching", "text"},
     {"metrics", "stats", "conformal", "prompts"},
     {"scoring", "ensemble"},
     {"datasets", "llm", "reports"},
@@ -82,7 +82,7 @@ def test_names_are_imported_from_the_module_that_defines_them():
 
 
 USERS = {
-    "pandas": "stats scoring ensemble datasets llm reports annotation experiments figures tables "
+    "pandas": "display stats scoring ensemble datasets llm reports annotation experiments figures tables "
     "widgets cli",
     "matplotlib": "figures",
     "seaborn": "figures",

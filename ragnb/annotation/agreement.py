@@ -12,6 +12,7 @@ import pandas as pd
 from ragnb.annotation.labels import Compared, alike, label_frames, read_everyone
 from ragnb.annotation.tasks import Field
 from ragnb.arguments import accepts, convert
+from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.records import require_columns
 from ragnb.reports.frames import as_frame
@@ -138,7 +139,7 @@ def disagreements(logs: Any) -> pd.DataFrame:
     names = ["item", "field", "sentence", "disagreement", "votes"]
     frame = pd.DataFrame(rows, columns=names, dtype=object).astype({"disagreement": float})
     total = frame.groupby("item", sort=False)["disagreement"].transform("sum")
-    return frame.iloc[np.argsort(-total, kind="stable")].reset_index(drop=True)
+    return shown(frame.iloc[np.argsort(-total, kind="stable")].reset_index(drop=True))
 
 
 def overlap(first: Sequence[Any], second: Sequence[Any]) -> float:

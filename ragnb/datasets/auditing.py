@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ragnb.datasets.contexts import build_contexts, ceil_share, check_examples
+from ragnb.display import shown
 from ragnb.errors import check_choice
 from ragnb.metrics.rgb import FOUND, NOT_FOUND, by_folding, part_labels
 from ragnb.metrics.rgb_protocols import aliases_of, normalise, protocol_of
@@ -54,13 +55,13 @@ def audit(examples: pd.DataFrame, *, passage_num: int = 5) -> pd.DataFrame:
     rows = []
     for example in examples.to_dict("records"):
         rates = NOISE_RATES[check_choice(example["task"], tuple(NOISE_RATES), "task")]
-        shown = build_contexts(
+        contexts = build_contexts(
             pd.DataFrame([example]), noise_rate=rates, passage_num=passage_num
         ).to_dict("records")
-        for issue, detail in [*_issues(example, passage_num), *_of_contexts(shown)]:
+        for issue, detail in [*_issues(example, passage_num), *_of_contexts(contexts)]:
             if detail:
                 rows.append((example["example_id"], issue, detail))
-    return pd.DataFrame(rows, columns=["example_id", "issue", "detail"])
+    return shown(pd.DataFrame(rows, columns=["example_id", "issue", "detail"]))
 
 
 def _issues(example: Mapping[str, Any], passage_num: int) -> Iterator[tuple[str, str]]:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from ragnb.display import shown
 from ragnb.errors import InputError
 
 
@@ -54,7 +55,7 @@ def catalogue() -> pd.DataFrame:
     """
     rows = pd.DataFrame([asdict(source) for source in CATALOGUE.values()])
     rows["checksum"] = rows["git_sha1"].replace("", "not pinned")
-    return rows[["name", "benchmark", "licence", "citation", "url", "checksum"]]
+    return shown(rows[["name", "benchmark", "licence", "citation", "url", "checksum"]])
 
 
 def sources_of(benchmark: str) -> list[Source]:

@@ -10,6 +10,7 @@ import pandas as pd
 from ragnb.datasets.files import existing_file, read_frame, stem
 from ragnb.datasets.formats import FORMATS, renamed
 from ragnb.datasets.predictions import NUMBERS, TRUTHS, checked_columns, load_responses
+from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.records import COLUMNS, CONDITION, PAYLOAD, present, require_columns
 from ragnb.scoring.scores import TEXT
@@ -99,7 +100,7 @@ def load_scores(
     last = ("metric", "value", "reason", "evidence", "signature")
     single = [name for name in scores if not scores[name].map(_is_several).any()]
     first = [name for name in single if name not in dropped and name not in last]
-    return scores[[*first, *(name for name in last if name in scores)]]
+    return shown(scores[[*first, *(name for name in last if name in scores)]])
 
 
 def _is_several(cell: Any) -> bool:

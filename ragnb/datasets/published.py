@@ -4,6 +4,7 @@ import pandas as pd
 
 from ragnb.arguments import accepts
 from ragnb.datasets.files import DATA
+from ragnb.display import shown
 from ragnb.stats.intervals import rate_interval
 
 _RGB = "Chen, Lin, Han, Sun (AAAI 2024), arXiv 2309.01431"
@@ -73,4 +74,4 @@ def published(name: str, *, confidence_level: float = 0.95) -> pd.DataFrame:
         ]
         frame = frame.assign(count=count, exact=exact).join(pd.DataFrame(intervals))
     frame.attrs |= {"source": PUBLISHED[name], "note": NOTES.get(name, "")}
-    return frame
+    return shown(frame)

@@ -15,6 +15,7 @@ from ragnb.datasets.files import DATA
 from ragnb.datasets.multilingual import SAMPLES as MULTILINGUAL_SAMPLES
 from ragnb.datasets.multilingual import load_multilingual
 from ragnb.datasets.tables import read_table
+from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.records import require_columns
 
@@ -45,7 +46,7 @@ def studies() -> pd.DataFrame:
     table = pd.DataFrame(STUDIES.values()).astype({"n": int, "systems": int})
     sizes = [sum(file.stat().st_size for file in _files(name)) for name in table["name"]]
     table.insert(table.columns.get_loc("licence"), "size", [round(size / 1000) for size in sizes])
-    return table
+    return shown(table)
 
 
 def _files(name: str) -> list[Path]:

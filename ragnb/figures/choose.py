@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from ragnb.display import distinct
 from ragnb.errors import InputError
 from ragnb.figures.curves import plot_noise_curve
 from ragnb.figures.differences import plot_differences
@@ -18,7 +19,6 @@ from ragnb.figures.style import FORMATS, WIDTHS, plain, style
 from ragnb.figures.trust import plot_risk_coverage
 from ragnb.records import CONDITION, require_columns
 from ragnb.reports.definitions import DefinitionComparison
-from ragnb.reports.frames import distinct
 from ragnb.reports.judge import JudgeReport
 from ragnb.reports.multilingual import MultilingualReport
 from ragnb.reports.rgb import RgbReport

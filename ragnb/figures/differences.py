@@ -12,10 +12,10 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.ticker import ScalarFormatter
 
+from ragnb.display import distinct
 from ragnb.errors import InputError
 from ragnb.figures.style import MARKERS, WIDTHS, caption, plain, style
 from ragnb.records import require_columns
-from ragnb.reports.frames import distinct
 from ragnb.results import format_p_value
 from ragnb.stats.power import mcnemar_mde, paired_t_mde
 

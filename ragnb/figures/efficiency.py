@@ -10,10 +10,10 @@ from matplotlib.colors import to_hex, to_rgba
 from numpy.typing import ArrayLike
 
 from ragnb.arguments import accepts
+from ragnb.display import distinct
 from ragnb.errors import InputError
 from ragnb.figures.style import MARKERS, WIDTHS, caption, plain, style
 from ragnb.records import require_columns
-from ragnb.reports.frames import distinct
 from ragnb.stats.cost_effectiveness import fieller_interval
 from ragnb.stats.paired import paired_t_test
 

@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 
+from ragnb.display import distinct
 from ragnb.errors import InputError
 from ragnb.figures.differences import NEEDED as COMPARED
 from ragnb.figures.differences import correction_note, plot_differences, shared_size
@@ -23,7 +24,6 @@ from ragnb.figures.style import (
     style,
 )
 from ragnb.records import require_columns
-from ragnb.reports.frames import distinct
 from ragnb.reports.graded import QUANTILES
 from ragnb.reports.judge import JudgeReport
 

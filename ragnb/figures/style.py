@@ -15,9 +15,9 @@ from matplotlib.figure import Figure
 from matplotlib.rcsetup import cycler
 
 from ragnb.arguments import accepts
+from ragnb.display import distinct
 from ragnb.errors import InputError
 from ragnb.markup import spelled
-from ragnb.reports.frames import distinct
 
 WIDTHS = {"column": 3.3, "text": 6.3}
 """Widths in inches of one column and of a full text block."""

@@ -18,6 +18,7 @@ import regex
 from ragnb.arguments import accepts
 from ragnb.errors import InputError, as_real
 from ragnb.llm.store import Request, Store, canonical_requests, request_key
+from ragnb.results import Sentence
 
 Price = tuple[float, float]
 """US dollars for a million prompt tokens and for a million completion tokens."""
@@ -95,8 +96,8 @@ def as_budget(value: Any) -> Budget:
     return Budget(float(value))
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+@dataclass(frozen=True, slots=True, repr=False)
+class Estimate(Sentence):
     """The size and cost of a run; see `estimate`."""
 
     n_requests: int

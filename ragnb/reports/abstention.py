@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.display import shown
 from ragnb.records import column_names, require_columns
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
@@ -79,4 +80,4 @@ def abstention_report(
         )
         table = table.merge(found[[*groups, share, f"{share}_low", f"{share}_high"]], on=groups)
     coverage = summaries[summaries["metric"] == "abstention.coverage"]
-    return table.merge(coverage[[*groups, "signature"]], on=groups)
+    return shown(table.merge(coverage[[*groups, "signature"]], on=groups))

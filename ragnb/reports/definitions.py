@@ -8,10 +8,9 @@ import pandas as pd
 
 from ragnb.arguments import accepts, convert
 from ragnb.errors import InputError
-from ragnb.markup import Markup
 from ragnb.metrics.record import Metric
 from ragnb.records import CONDITION, column_names, require_columns
-from ragnb.reports.frames import html_report, text_report
+from ragnb.reports.frames import Report, Shown
 from ragnb.scoring.columns import conversations
 from ragnb.scoring.comparisons import compare
 from ragnb.scoring.scores import as_metrics, score
@@ -21,7 +20,7 @@ Chosen = str | Sequence[str] | Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DefinitionComparison:
+class DefinitionComparison(Report):
     """Values of one metric under several definitions. It prints as tables.
 
     `ragnb.view` shows the responses in ``differing`` one by one, and `ragnb.plot` draws ``rates``.
@@ -57,12 +56,12 @@ class DefinitionComparison:
     scores: pd.DataFrame
     left_out: Mapping[str, str]
 
-    def _shown(self) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    def _shown(self) -> Shown:
         compared = ["definition", "baseline", "n_pairs", "n_dropped", "difference", "low", "high"]
         before = list(self.differences.columns[: self.differences.columns.get_loc("metric")])
         evidence = [name for name in self.differing if str(name).endswith(": evidence")]
         known = [name for name in ("example_id", "system") if name in self.differing]
-        rates = self.rates.drop(columns=["metric", "worst_low", "worst_high"])
+        rates = self.rates.drop(columns="metric")
         first = self.differing[[*known, *self.definitions, *evidence]].head(5)
         n = self.scores["response_number"].nunique()
         level = f"{self.rates['confidence_level'].iloc[0]:.0%}"
@@ -79,12 +78,6 @@ class DefinitionComparison:
         )
         gaps = [f"Left out: {why}" for why in self.left_out.values()]
         return tables, [line, *gaps]
-
-    def __repr__(self) -> str:
-        return text_report(*self._shown())
-
-    def _repr_html_(self) -> Markup:
-        return html_report(*self._shown())
 
 
 @accepts(confidence_level="level", by=column_names)

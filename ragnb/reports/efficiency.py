@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.display import distinct
 from ragnb.errors import InputError
-from ragnb.reports.frames import as_frame, distinct
+from ragnb.reports.frames import as_frame
 from ragnb.results import Interval
 from ragnb.scoring.bridges import COST, F1, known_metric, paired_f1
 from ragnb.stats.cost_effectiveness import (

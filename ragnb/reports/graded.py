@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.records import column_names, require_columns
 from ragnb.reports.judge import interval_columns
@@ -79,7 +80,7 @@ def graded_report(
         shared = {"n": len(both), "n_systems": both["system"].nunique()}
         for metric, found in _measures(both, units, confidence_level).items():
             rows.append({"judge": name, "metric": metric, **found.columns(), **shared})
-    return pd.DataFrame(rows)
+    return shown(pd.DataFrame(rows))
 
 
 @accepts(confidence_level="level")

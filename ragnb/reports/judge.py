@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import Booleans, Floats, Integers, accepts
+from ragnb.display import distinct, limits, number, short_p
 from ragnb.errors import InputError
-from ragnb.markup import Markup
 from ragnb.metrics.judged import ACCEPTED
 from ragnb.records import CONDITION, column_names, require_columns
-from ragnb.reports.frames import as_frame, distinct, html_report, limits, number, short_p
+from ragnb.reports.frames import Report, Shown, as_frame
 from ragnb.results import Interval
 from ragnb.scoring.columns import numbers
 from ragnb.scoring.comparisons import compare
@@ -59,8 +59,8 @@ _CURVE = ("judge", "bin_low", "bin_high", "mean_predicted", *_INTERVAL, "ece",
           "expected_if_calibrated", "signature")  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class JudgeReport(Report):
     """How well one or several judges can replace people.
 
     Attributes
@@ -128,21 +128,23 @@ class JudgeReport:
         return list(_lines(self))
 
     def __repr__(self) -> str:
+        n = self.labelled["n_labelled"].iloc[0]
         judges = ", ".join(self.judges)
-        return f"JudgeReport({judges} against {self.label}, {len(self.worst)} disagreements)"
+        return f"{judges} against {self.label}: {len(self.worst)} disagreements, n = {n}"
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
-    def _repr_html_(self) -> Markup:
-        pairs = ["pair", "metric", "mean", "low", "high", "n_scored", "n"]
-        groups = ["judge", "by", "group", "difference", "low", "high", "p_adjusted", "n_pairs"]
+    def _shown(self) -> Shown:
+        ends = ["low", "high", "confidence_level"]
+        pairs = ["pair", "metric", "mean", *ends, "n_scored", "n"]
+        groups = ["judge", "by", "group", "difference", *ends, "p_adjusted", "n_pairs"]
         tables = {
             "Agreement": self.agreement[pairs],
-            "Ceiling": self.ceiling[["judge", "of", *pairs[1:5], "n"]],
+            "Ceiling": self.ceiling[["judge", "of", *pairs[1:6], "n"]],
             "Bias": self.bias[groups],
         }
-        return html_report(tables, self.lines())
+        return tables, self.lines()
 
 
 @accepts(threshold="share", confidence_level="level")

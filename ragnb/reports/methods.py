@@ -9,12 +9,12 @@ from typing import Any
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.display import distinct
 from ragnb.errors import InputError
 from ragnb.markup import escape_latex, escape_markdown, spelled
 from ragnb.metrics.record import METRICS
 from ragnb.records import CONDITION, count_reasons, present, require_columns
 from ragnb.reports.efficiency import questions
-from ragnb.reports.frames import distinct
 from ragnb.scoring.experiments import data_name
 from ragnb.scoring.glossary import definition_of
 

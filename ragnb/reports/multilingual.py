@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.display import distinct, framed, html_table, limits
 from ragnb.errors import InputError
-from ragnb.markup import Markup, join, tag
+from ragnb.markup import Markup, tag
 from ragnb.metrics.normalization import VARIANTS
 from ragnb.records import column_names, present, require_columns
 from ragnb.reports.efficiency import questions
-from ragnb.reports.frames import as_frame, asked_of_judge, distinct, html_table, limits
+from ragnb.reports.frames import Report, as_frame, asked_of_judge
 from ragnb.scoring.bridges import CNBE, COST, F1, bridging
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
@@ -47,7 +48,7 @@ _COLUMNS = "mean std low high interval confidence_level n n_scored signature".sp
 
 
 @dataclass(frozen=True, slots=True)
-class MultilingualReport:
+class MultilingualReport(Report):
     """The seven metrics of some systems under one variant.
 
     `ragnb.reports.efficiency` has functions of ``scores``: F1 gained per translated token, net
@@ -107,7 +108,7 @@ class MultilingualReport:
         return content
 
     def __repr__(self) -> str:
-        return f"MultilingualReport({self.variant!r}: {distinct(self.table['system'], ', ')})"
+        return "\n".join([*self.lines(), f"variant {self.variant}; mean±standard deviation"])
 
     def _repr_html_(self) -> Markup:
         defined = self.table.loc[self.table["low"].notna(), "interval"]
@@ -118,7 +119,7 @@ class MultilingualReport:
             f"[{level} {kinds} interval], scored of all responses."
         )
         tables = [_html(table) for table in (self.table, self.cells) if len(table)]
-        return join([*tables, tag("p", tag("small", note))])
+        return framed(*tables, tag("p", tag("small", note)))
 
 
 @accepts(variant=tuple(VARIANTS), confidence_level="level")

@@ -8,12 +8,12 @@ from typing import Any
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.display import distinct
 from ragnb.errors import InputError
-from ragnb.markup import Markup
 from ragnb.metrics.record import METRICS
 from ragnb.metrics.rgb_protocols import Rule
 from ragnb.records import column_names, require_columns
-from ragnb.reports.frames import asked_of_judge, distinct, html_report, text_report
+from ragnb.reports.frames import Report, Shown, asked_of_judge
 from ragnb.scoring.columns import numbers
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
@@ -43,7 +43,7 @@ _ABILITIES = tuple(name for name in _TITLES if name != "closed_book")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RgbReport:
+class RgbReport(Report):
     """RGB's tables as `ragnb.summarize` returns them, with counts; empty if nothing was run.
 
     A report prints its tables. The first column of each is ``protocol``, and ``count`` is the
@@ -102,23 +102,13 @@ class RgbReport:
         columns = ["total", "unscored", "correct", "incorrect", "rejected", "detected", "corrected"]
         return counts[columns].convert_dtypes().reset_index()
 
-    def _shown(self) -> tuple[dict[str, pd.DataFrame], list[str]]:
-        """The tables by title, without columns that say nothing, and the line below them."""
+    def _shown(self) -> Shown:
+        """The tables by title, and the line below them."""
         every = pd.concat(self.tables.values())
         level = f"{every['confidence_level'].iloc[0]:.0%}"
         kinds = distinct(every["interval"])
         line = f"protocol {', '.join(self.protocols)}; {level} {kinds} intervals"
-        alone = ["interval", *(["protocol"] if len(self.protocols) == 1 else [])]
-        if (every["n_scored"] == every["n"]).all():
-            alone += ["n_scored", "worst_low", "worst_high"]
-        tables = {_TITLES[name]: table.drop(columns=alone) for name, table in self.tables.items()}
-        return tables, [line]
-
-    def __repr__(self) -> str:
-        return text_report(*self._shown())
-
-    def _repr_html_(self) -> Markup:
-        return html_report(*self._shown())
+        return {_TITLES[name]: table for name, table in self.tables.items()}, [line]
 
 
 @accepts(confidence_level="level")

@@ -9,10 +9,9 @@ import pandas as pd
 
 from ragnb.arguments import Floats, accepts, convert
 from ragnb.errors import InputError
-from ragnb.markup import Markup
 from ragnb.metrics.judged import is_accepted
 from ragnb.records import column_names, require_columns
-from ragnb.reports.frames import html_report, text_report
+from ragnb.reports.frames import Report, Shown
 from ragnb.results import Interval
 from ragnb.scoring.columns import numbers
 from ragnb.stats.intervals import mean_interval, rate_interval
@@ -21,8 +20,8 @@ from ragnb.stats.prediction import aurc
 MOST_THRESHOLDS = 101
 
 
-@dataclass(frozen=True, slots=True)
-class RiskCoverageReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class RiskCoverageReport(Report):
     """Risk-coverage curves of systems, with a random order of the same answers as the control.
 
     Attributes
@@ -47,11 +46,8 @@ class RiskCoverageReport:
     curve: pd.DataFrame
     groups: list[str]
 
-    def __str__(self) -> str:
-        return text_report({"Area under the risk-coverage curve": self.areas})
-
-    def _repr_html_(self) -> Markup:
-        return html_report({"Area under the risk-coverage curve": self.areas})
+    def _shown(self) -> Shown:
+        return {"Area under the risk-coverage curve": self.areas}, []
 
 
 @accepts(confidence_level="level")

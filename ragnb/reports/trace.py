@@ -10,11 +10,10 @@ import pandas as pd
 
 from ragnb.arguments import Floats, accepts
 from ragnb.errors import InputError
-from ragnb.markup import Markup
 from ragnb.metrics.record import METRICS
 from ragnb.metrics.trace_labels import VARIANTS
 from ragnb.records import column_names, require_columns
-from ragnb.reports.frames import html_report
+from ragnb.reports.frames import Report, Shown
 from ragnb.results import Interval, SignificanceResult
 from ragnb.scoring.columns import numbers
 from ragnb.scoring.scores import score
@@ -58,8 +57,8 @@ JUDGES = {
 """Columns of the predictions that the dataset carries, by judge and dimension."""
 
 
-@dataclass(frozen=True, slots=True)
-class TraceReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class TraceReport(Report):
     """The scores of each system, and judges against labels.
 
     Attributes
@@ -84,13 +83,13 @@ class TraceReport:
     judges: pd.DataFrame
     comparisons: pd.DataFrame
 
-    def _repr_html_(self) -> Markup:
+    def _shown(self) -> Shown:
         tables = {
             "Scores of each system": self.results,
             "Judges against labels": self.judges,
             "Pairs of judges": self.comparisons,
         }
-        return html_report(tables)
+        return tables, []
 
 
 @accepts(confidence_level="level", variant=VARIANTS)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import Floats, accepts, convert
+from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.records import CONDITION, column_names, require_columns
 from ragnb.scoring.columns import FOREIGN, conversations, numbers, signatures
@@ -139,7 +140,7 @@ def compare(
         scored = ", ".join(scores["metric"].unique())
         raise InputError(f"metrics must be among those scored ({scored}), got {', '.join(unknown)}")
     read = [name for name in scores if name in {*_READ, *ITEM_COLUMNS, *named}]
-    frame = scores[read].assign(value=numbers(scores, "value", "compare"))
+    frame = pd.DataFrame(scores[read]).assign(value=numbers(scores, "value", "compare"))
     frame = frame[frame["metric"].isin(metrics or frame["metric"])].reset_index(drop=True)
     if frame["example_id"].isna().any():
         row = frame["example_id"].isna().idxmax()
@@ -170,7 +171,7 @@ def compare(
     table = pd.DataFrame(rows)
     require_columns(table, family or (), "compare(family=...)")
     families = table.groupby(family, sort=False, dropna=False).ngroup() if family else None
-    return table.assign(**adjusted_columns(table["p_value"], correction, families))
+    return shown(table.assign(**adjusted_columns(table["p_value"], correction, families)))
 
 
 # ---- what is compared --------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.markup import Markup, tag
 from ragnb.metrics.record import METRICS, Metric
@@ -55,7 +56,7 @@ class Definitions:
         if not rows:
             return pd.DataFrame()
         kinds = {"default": bool, "higher_is_better": bool, "lowest": float, "highest": float}
-        return pd.DataFrame(rows, dtype=object).astype(kinds)
+        return shown(pd.DataFrame(rows, dtype=object).astype(kinds))
 
     def __repr__(self) -> str:
         note = [textwrap.fill(self.note, 110)] if self.note else []
@@ -172,7 +173,8 @@ def edge_cases(
     why = scores["reason"].astype(object)
     cells = scores["value"].astype(object).where(why.isna(), "nan: " + why.fillna(""))
     names = scores["metric"].iloc[:: len(rows)].rename(None)
-    return pd.DataFrame(cells.to_numpy().reshape(-1, len(rows)), names, list(edges["cases"]))
+    table = cells.to_numpy().reshape(-1, len(rows))
+    return shown(pd.DataFrame(table, names, list(edges["cases"])))
 
 
 # ---- what is known about one metric ------------------------------------------------------------

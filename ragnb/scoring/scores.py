@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts, convert
+from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.metrics.record import METRICS, Metric
 from ragnb.records import (
@@ -146,7 +147,7 @@ def score(
         parts.append(_score_one(frame, metric, own, explain))
     scores = pd.concat(parts, ignore_index=True)
     scores.attrs = dict(responses.attrs)
-    return scores
+    return shown(scores)
 
 
 def _score_one(

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import Floats, accepts
+from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.records import CONDITION, column_names, count_reasons, require_columns
 from ragnb.results import Interval
@@ -79,14 +80,19 @@ def summarize(
     if scores.empty:
         raise InputError("summarize needs at least one row of scores, got an empty frame")
     cluster = cluster or conversations(scores)
-    scores = scores.reset_index(drop=True).assign(value=numbers(scores, "value", "summarize"))
+    scores = (
+        pd.DataFrame(scores)
+        .reset_index(drop=True)
+        .assign(value=numbers(scores, "value", "summarize"))
+    )
     rows = [
         dict(zip(keys, cell, strict=True))
         | _summary(group, cell[-1], cluster, interval, confidence_level)
         for cell, group in scores.groupby(keys, sort=False, dropna=False)
     ]
     summaries = pd.DataFrame(rows)
-    return summaries if summaries["unscored"].any() else summaries.drop(columns="unscored")
+    complete = not summaries["unscored"].any()
+    return shown(summaries.drop(columns="unscored") if complete else summaries)
 
 
 def _summary(

@@ -34,7 +34,7 @@ from ragnb.stats.paired import paired_t_test
 # ---- ratios of means ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class FiellerSet(Interval):
     """A ratio of means with Fieller's confidence set.
 

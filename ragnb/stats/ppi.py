@@ -20,7 +20,7 @@ from scipy.special import ndtri, stdtrit
 
 from ragnb.arguments import Booleans, Floats, Integers, accepts, as_clusters, as_labels, as_scores
 from ragnb.errors import InputError
-from ragnb.results import Interval, undefined_interval
+from ragnb.results import Interval, Sentence, undefined_interval
 from ragnb.stats.intervals import mean_interval, too_few
 
 Bounds = tuple[float, float]
@@ -31,7 +31,7 @@ MOST_LABELS = 2**60
 # ---- results -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PpiInterval(Interval):
     """Prediction-powered estimate, together with the labels-only and judge-only estimates.
 
@@ -70,8 +70,8 @@ class PpiInterval(Interval):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class LabelPlan:
+@dataclass(frozen=True, slots=True, repr=False)
+class LabelPlan(Sentence):
     """Expected half-width of the interval for a number of labels, with and without the judge.
 
     Attributes

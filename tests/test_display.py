@@ -1,0 +1,161 @@
+"""Results display themselves, and remain ordinary data frames."""
+
+import math
+import pickle
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hostile import ELEMENTS, HOSTILE, PAYLOADS, Reader, visible
+from made_scores import scored
+
+from ragnb.display import Results, shown, text_width
+from ragnb.scoring import compare, score, summarize
+from ragnb.stats.intervals import mean_interval
+
+
+@pytest.fixture(scope="module")
+def scores():
+    """18 and 6 correct in 20."""
+    good, bad = [1.0] * 18 + [0.0] * 2, [1.0] * 6 + [0.0] * 14
+    return scored({"one": good, "two": bad}, "rgb.accuracy")
+
+
+def cells(frame):
+    """The texts of a table's cells, line by line, and the headings with the names behind them."""
+    rows = re.findall(r"<tr>(.*?)</tr>", frame._repr_html_(), re.DOTALL)
+    texts = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in rows]
+    heads = re.findall(r'<th title="([^"]*)"[^>]*>(.*?)</th>', rows[0])
+    return dict(heads), [[re.sub("<.*?>", "", cell) for cell in row] for row in texts[1:]]
+
+
+def test_a_result_is_an_ordinary_frame(scores):
+    table = summarize(scores)
+    plain = pd.DataFrame(table)
+    assert type(plain) is pd.DataFrame
+    pd.testing.assert_frame_equal(table, plain)
+    assert table.equals(plain)
+    assert plain.equals(table)
+    again = pickle.loads(pickle.dumps(table))
+    assert again._repr_html_() == table._repr_html_()
+    assert table.to_csv() == plain.to_csv()
+    assert table.groupby("system")["mean"].max().to_dict() == {"one": 0.9, "two": 0.3}
+
+
+def test_a_choice_of_rows_or_columns_is_still_a_result_and_what_is_computed_is_not(scores):
+    table = summarize(scores)
+    for kept in (
+        table.query("mean > 0.5"),
+        table[["system", "mean"]],
+        table.round(2),
+        table.head(1),
+    ):
+        assert type(kept) is Results
+    for made in (table.pivot(columns="system", values="mean"), table.T):
+        assert type(made) is pd.DataFrame
+
+
+def test_intervals_become_bars_with_the_decimals_that_their_width_needs(scores):
+    """Wilson's interval of 18 in 20; on an axis from 0 to 1 in whole per cent."""
+    heads, rows = cells(summarize(scores))
+    assert heads["low, high"] == "95% interval"
+    assert rows[0][:4] == ["one", "rgb.accuracy", "0.90", "[0.70, 0.97]"]
+    assert "--a:70%;--b:97%;--m:90%;--z:0%" in summarize(scores)._repr_html_()
+    narrow = pd.DataFrame({"mean": [0.04], "low": [0.0373], "high": [0.0427]})
+    assert cells(shown(narrow))[1] == [["0.0400", "[0.0373, 0.0427]"]]
+    beyond = pd.DataFrame(
+        {"mean": [5.0, math.nan], "low": [-10.0, math.nan], "high": [math.inf] * 2}
+    )
+    page = shown(beyond)._repr_html_()
+    assert "--a:0%;--b:100%;--m:100%;--z:67%" in page
+    assert page.count("<span") == 1
+
+
+def test_a_difference_has_a_sign_and_an_axis_with_0(scores):
+    heads, rows = cells(compare(scores, baseline="two"))
+    assert heads["p_adjusted"] == "adjusted p"
+    assert "+0.60" in rows[0]
+    assert re.search(r"--z:0%", compare(scores, baseline="two")._repr_html_())
+
+
+def test_unscored_responses_come_first(scores):
+    lossy = scores.assign(reason=None)
+    lossy.loc[:1, ["value", "reason"]] = [np.nan, "HTTP 400: flagged"]
+    text = repr(shown(lossy))
+    assert text.splitlines()[0] == "2 of 40 values are missing: HTTP 400 (2)."
+    assert "<p>2 of 40 values are missing: HTTP 400 (2).</p><table>" in shown(lossy)._repr_html_()
+    heads, rows = cells(summarize(lossy))
+    assert heads["n_scored, n"] == "scored"
+    assert "18 of 20" in rows[0]
+    assert [*heads].index("unscored") < [*heads].index("mean")
+
+
+def test_long_frames_show_the_first_rows_and_their_number(scores):
+    long = shown(pd.concat([scores] * 10, ignore_index=True))
+    assert len(cells(long)[1]) == 10
+    assert "First 10 of 400 rows." in repr(long)
+    with pd.option_context("display.max_rows", None):
+        assert len(cells(long)[1]) == 400
+
+
+def test_text_never_wraps_and_names_what_it_leaves_out(scores):
+    table = compare(scores, baseline="two")
+    lines = repr(table).splitlines()
+    assert max(map(text_width, lines)) <= 80
+    assert "p_adjusted" in lines[0]
+    assert "Not shown:" in repr(table)
+    with pd.option_context("display.width", 300):
+        assert "Not shown:" not in repr(table)
+    wide = shown(pd.DataFrame({"name": ["東京", "Oslo"], "value": [0.5, 1.0]}))
+    assert repr(wide) == "name  value\n東京    0.5\nOslo    1.0"
+
+
+def test_every_column_is_in_the_table_or_named_below_it(scores):
+    table = compare(scores, baseline="two")
+    page = table._repr_html_()
+    named = {name for names in cells(table)[0] for name in names.split(", ")}
+    below = page.partition("</table>")[2]
+    for name in table.columns:
+        assert name in named or name.lower() in below.lower(), name
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, *PAYLOADS])
+def test_text_from_outside_stays_text(text):
+    frame = shown(
+        pd.DataFrame({"system": [text, "b"], text + "x": [text, 0.5]}).assign(signature=text)
+    )
+    page = Reader(frame._repr_html_())
+    assert set(page.elements) <= ELEMENTS | {"thead", "tbody"}
+    assert {name for name, _ in page.attributes} <= {"class", "style", "title", "dir"}
+    assert " ".join(visible(text).split()) in " ".join(page.text.split())
+    assert "\u202e" not in repr(frame)
+
+
+def test_without_style_it_is_a_plain_table(scores):
+    """As code-hosting pages show it: no ``style``, neither element nor attribute."""
+    page = re.sub(
+        r"<style>.*?</style>| style=\"[^\"]*\"", "", summarize(scores)._repr_html_(), flags=re.S
+    )
+    assert not re.search("<span[^>]+ style|<script", page)
+    assert '<td dir="auto">one</td>' in page
+    assert "[0.70, 0.97]</td>" in page
+
+
+def test_scores_of_an_index_without_numbers_show_it():
+    frame = shown(pd.DataFrame({"a": [1, 2]}, index=["first", "second"]))
+    assert repr(frame) == "        a\nfirst   1\nsecond  2"
+
+
+def test_scores_keep_their_attrs_and_time(scores):
+    responses = pd.DataFrame({"example_id": ["1"], "response": "Oslo", "references": [["Oslo"]]})
+    responses.attrs["source"] = {"name": "mine"}
+    made = score(responses, "answer.f1")
+    assert type(made) is Results
+    assert made.attrs == responses.attrs
+
+
+def test_an_interval_and_a_test_read_as_a_sentence():
+    found = mean_interval([0.0, 1.0, 1.0, 1.0])
+    assert repr(found) == str(found) == "0.750 [-0.046, 1.546] (95% t, n = 4)"
+    assert found._repr_markdown_() == r"0.750 \[\-0.046, 1.546\] \(95% t, n = 4\)"
