@@ -240,3 +240,18 @@ def test_multilingual_answers_follow_another_file(tmp_path):
     assert not re.search("sample-multilingual$|authors of ragnb|gemma", shown, re.MULTILINE)
     for file in (tmp_path / "figures").glob("07_[mr]*.json"):
         assert "sample-multilingual" not in file.read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_gain_and_cost_follow_another_file(other_answers, tmp_path):
+    cells = code_cells("09")
+    shown = shown_with(cells, tmp_path / "mine.csv", tmp_path)
+    answers = other_answers.assign(words=other_answers["response"].str.split().str.len())
+    wide = answers.astype({"verdict": float}).pivot(index="example_id", columns="system")
+    short, long = wide["words"].mean().sort_values().index
+    gain, cost = ((wide[name][long] - wide[name][short]).mean() for name in ("verdict", "words"))
+    assert f"an answer of {long} has {cost:.1f} more words than one of {short}." in shown
+    assert f"differs by {100 * gain:+.1f} percentage points ({len(wide)} questions)" in shown
+    assert f"Each 100 additional words buy {100 * gain / cost:.2f} accepted answers" in shown
+    assert f"source: {tmp_path / 'mine.csv'}" in shown
+    assert not re.search("New Bing|FiD|n = 100", texts_before(cells, "cnbe"))
