@@ -1,12 +1,123 @@
-"""Numbers of notebook 16, computed from its recorded replies by hand."""
+"""Numbers of notebook 16, computed from its rankings and recorded replies by hand."""
 
 import numpy as np
+import pandas as pd
+import pytest
+from notebooks.by_hand import cluster_interval, contains, rate, wilson
 from notebooks.printed import printed
-from scipy import stats
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.preprocessing import normalize
+
+import ragnb
+from ragnb.experiments.recorded import recorded_ranking, recorded_responses
+
+DISCOUNT = 1 / np.log2([2, 3, 4])
+NAMES = {"ar": "Arabic", "de": "German", "en": "English", "hi": "Hindi", "ru": "Russian"}
 
 
-def test_wilson_interval_of_the_share_with_a_hit():
-    hits, n, z = 69, 212, stats.norm.ppf(0.975)
-    centre = (hits + z**2 / 2) / (n + z**2)
-    half = z * np.sqrt(hits * (n - hits) / n + z**2 / 4) / (n + z**2)
-    assert f"{hits / n:.3f} [{centre - half:.3f}, {centre + half:.3f}]" in printed("16", "c20")
+@pytest.fixture(scope="module")
+def measures():
+    """The four measures of both retrievers, one row per question and system."""
+    examples = ragnb.load_multilingual("sample-multilingual")
+    passages = examples["passages"].str[0]
+    vectorizer = CountVectorizer(analyzer="char_wb", ngram_range=(2, 4))
+    counts = vectorizer.fit_transform(passages)
+    frequency = np.asarray((counts > 0).sum(axis=0)).ravel()
+    weights = np.log((1 + len(passages)) / (1 + frequency)) + 1
+    of_passages = normalize(counts.multiply(weights))
+    of_questions = normalize(vectorizer.transform(examples["question"]).multiply(weights))
+    similarity = (of_questions @ of_passages.T).toarray()
+    np.fill_diagonal(similarity, -1)
+    ids = examples["example_id"].to_numpy()
+    best = np.argsort(-similarity, axis=1, kind="stable")[:, :3]
+    lists = {"characters": dict(zip(ids, ids[best], strict=True))}
+    ranking = recorded_ranking()
+    ranking["found"] = ranking["passage_id"].str.removesuffix("#0")
+    by_example = ranking.sort_values("rank").groupby("example_id")["found"]
+    lists["embeddings"] = by_example.apply(list).to_dict()
+    rows = []
+    for system, found in lists.items():
+        for row in examples.itertuples():
+            pair = [one.rsplit("/", 1)[0] for one in found[row.example_id]]
+            good = np.array([one == row.example_id.rsplit("/", 1)[0] for one in pair])
+            first = np.flatnonzero(good)
+            rows.append(
+                {
+                    "system": system,
+                    "example_id": row.example_id,
+                    "question_id": row.question_id,
+                    "language": row.language,
+                    "retrieval.success@3": float(good.any()),
+                    "retrieval.recall@3": good.sum() / 5,
+                    "retrieval.reciprocal_rank": 1 / (first[0] + 1) if len(first) else 0.0,
+                    "retrieval.ndcg@3": good @ DISCOUNT / DISCOUNT.sum(),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def metrics(frame):
+    return [name for name in frame if name.startswith("retrieval.")]
+
+
+def test_the_list_computed_by_hand():
+    pattern = np.array([0, 1, 1])
+    ndcg = pattern @ DISCOUNT / DISCOUNT.sum()
+    assert f"hit 1.0, recall {2 / 5:.2f}, 1/rank {1 / 2:.2f}, nDCG {ndcg:.3f}" in printed(
+        "16", "c09"
+    )
+
+
+def test_means_by_system(measures):
+    for metric in metrics(measures):
+        for system, rows in measures.groupby("system"):
+            numbers = cluster_interval(rows[metric], rows["question_id"])
+            shown = printed("16", "c12").split(f"{metric} {system} ")[1].split()[:3]
+            assert list(map(float, shown)) == pytest.approx(numbers, abs=5.01e-4)
+
+
+def test_differences_by_question(measures):
+    wide = measures.pivot(index=["question_id", "example_id"], columns="system")
+    for metric in metrics(measures):
+        gap = wide[metric]["embeddings"] - wide[metric]["characters"]
+        numbers = cluster_interval(gap, gap.index.get_level_values(0))
+        line = " ".join(f"{number:.3f}" for number in numbers)
+        assert f"{metric} {line} cluster-robust t-test 240 40" in printed("16", "c13")
+
+
+def test_the_hit_rates_of_the_figure(measures):
+    path = ragnb.__path__[0] + "/../figures/16_hit_rate.json"
+    numbers = pd.DataFrame(pd.read_json(path, typ="series")["numbers"])
+    hits = measures.groupby(["system", "language"])["retrieval.success@3"]
+    for row in numbers.itertuples():
+        found = hits.get_group((row.system, row.language))
+        low, high = wilson(found.sum(), len(found))
+        expected = [found.mean(), low, high]
+        assert [row.mean, row.low, row.high] == pytest.approx(expected, abs=1e-5)
+
+
+def test_languages_of_the_passages_of_the_worst_language(measures):
+    found = measures[measures["system"] == "embeddings"]
+    worst = found.groupby("language")["retrieval.success@3"].mean().idxmin()
+    ranking = recorded_ranking()
+    asked = ranking[ranking["example_id"].str.endswith(f"/{worst}")]
+    counts = asked["passage_id"].str.split("/").str[-1].str[:2].value_counts()
+    assert [f"{k} {n}" in printed("16", "c17") for k, n in counts.items()] == [True] * len(counts)
+
+
+def test_correct_answers_with_and_without_a_hit(measures):
+    hit = measures[measures["system"] == "embeddings"].set_index("example_id")
+    rows = recorded_responses("multilingual").query("system == 'multi'")
+    pairs = zip(rows["response"], rows["references"], strict=True)
+    correct = np.array([contains(said, parts) for said, parts in pairs], int)
+    found = hit["retrieval.success@3"].reindex(rows["example_id"]).to_numpy().astype(int)
+    table = np.histogram2d(found, correct, bins=2)[0].astype(int)
+    shown = printed("16", "c19")
+    assert f"no hit {table[0, 0]} {table[0, 1]} hit {table[1, 0]} {table[1, 1]}" in shown
+    assert f"without a hit: {rate(table[0, 1], table[0].sum())}" in printed("16", "c20")
+    assert f"with a hit: {rate(table[1, 1], table[1].sum())}" in printed("16", "c20")
+
+
+def test_ndcg_of_unjudged_passages():
+    assert f"not relevant {1 / np.log2(4)}" in printed("16", "c22")
+    assert "removed 1.0" in printed("16", "c22")

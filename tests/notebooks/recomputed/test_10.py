@@ -1,0 +1,168 @@
+"""Numbers of notebook 10, recomputed with numpy, scipy and scikit-learn; only the division into parts is ragnb's."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from notebooks.by_hand import cluster_interval, contains, mid_p, overlap, wilson
+from notebooks.printed import printed
+from scipy import stats
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, roc_auc_score
+
+import ragnb
+from ragnb.ensemble import SplitRatios
+
+
+@pytest.fixture(scope="module")
+def answers():
+    study = ragnb.load_study("evouna-nq")
+    rows = study[~study["improper"]].dropna(subset=["response", "verdict"])
+    return rows.reset_index(drop=True)
+
+
+@pytest.fixture(scope="module")
+def features(answers):
+    """Containment, recall, precision and F1 of each answer, with the best reference."""
+    pairs = list(zip(answers["response"], answers["references"], strict=True))
+    best = np.array(
+        [
+            np.max([overlap(said, alias) for part in parts for alias in part], axis=0)
+            for said, parts in pairs
+        ]
+    )
+    return pd.DataFrame(
+        {
+            "answer.contains": [float(contains(said, parts)) for said, parts in pairs],
+            "answer.recall": best[:, 1],
+            "answer.precision": best[:, 0],
+            "answer.f1": best[:, 2],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def split(answers, features):
+    ratios = SplitRatios(train=0.5, test=0.1, calibration=0.4)
+    label = answers["verdict"].astype(int)
+    return ragnb.DataSplit(features, label, ratios, groups=answers["question"], random_state=0)
+
+
+@pytest.fixture(scope="module")
+def probability(split):
+    """Predicted probability of a correct answer in the calibration and the test part."""
+    model = LogisticRegression().fit(split.train.X, split.train.y)
+    return [model.predict_proba(part.X)[:, 1] for part in (split.calibration, split.test)]
+
+
+@pytest.fixture(scope="module")
+def scores(split, probability):
+    return np.sort(np.where(split.calibration.y == 1, 1 - probability[0], probability[0]))
+
+
+def threshold(scores, alpha):
+    """The score of rank ceil((n + 1)(1 - alpha))."""
+    return scores[math.ceil((len(scores) + 1) * (1 - Fraction(str(alpha)))) - 1]
+
+
+def sets(scores, probability, alpha):
+    """Whether each prediction set contains incorrect, and correct."""
+    q = threshold(scores, alpha)
+    return np.array([probability[1] <= q, 1 - probability[1] <= q])
+
+
+def test_verdicts_by_system(answers):
+    assert f"{len(answers)} answers to {answers['question'].nunique()} questions" in printed(
+        "10", "load"
+    )
+    for system, verdicts in answers.groupby("system")["verdict"]:
+        line = f"{system} {len(verdicts)} {verdicts.astype(float).mean():.3f}"
+        assert line in printed("10", "load")
+
+
+def test_auroc_of_each_metric(answers, features):
+    for metric, values in features.items():
+        auc = roc_auc_score(answers["verdict"].astype(int), values)
+        assert f"{metric} {auc:.3f}" in printed("10", "alone")
+
+
+def test_threshold_and_sets(split, scores, probability):
+    n = len(scores)
+    rank = math.ceil((n + 1) * Fraction(95, 100))
+    shown = printed("10", "hand")
+    assert f"{n} calibration answers, rank {rank}, threshold q = {scores[rank - 1]:.3f}" in shown
+    zero, one = sets(scores, probability, 0.05)
+    shown = printed("10", "kinds")
+    assert f"{len(one)} answers in the test part" in shown
+    assert f"as incorrect: {(zero & ~one).sum()}" in shown
+    assert f"as correct: {(one & ~zero).sum()}" in shown
+    assert f"abstained: {(zero == one).sum()} ({(zero == one).mean():.1%})" in shown
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.1, 0.2])
+def test_sets_at_other_coverages(scores, probability, alpha):
+    size = sets(scores, probability, alpha).sum(axis=0)
+    one, both, none = ((size == k).sum() for k in (1, 2, 0))
+    q = threshold(scores, alpha)
+    line = f"α = {alpha:.2f}: q = {q:.2f}; one label {one}, both {both}, none {none}"
+    assert line in printed("10", "alpha")
+
+
+def test_coverage_and_what_is_expected(split, scores, probability):
+    zero, one = sets(scores, probability, 0.05)
+    covered = np.where(split.test.y == 1, one, zero).mean()
+    n = len(scores)
+    k = math.ceil((n + 1) * Fraction(95, 100))
+    law = stats.beta(k, n + 1 - k)
+    shown = printed("10", "guarantee")
+    assert f"test part: {covered:.3f}" in shown
+    low, high = law.ppf([0.05, 0.95])
+    assert f"expected: {law.mean():.3f}, 90 % range {low:.3f} to {high:.3f}" in shown
+
+
+def test_spread_of_twenty_splits():
+    for size in (6038, 1208):
+        k = math.ceil((size + 1) * Fraction(95, 100))
+        deviation = stats.betabinom(size, k, size + 1 - k).std() / size
+        assert f"if {size} " in printed("10", "expected")
+        assert f"standard deviation {deviation:.4f}" in printed("10", "expected")
+
+
+def test_errors_among_accepted_labels(split, scores, probability):
+    zero, one = sets(scores, probability, 0.05)
+    accepted = zero != one
+    wrong = (one[accepted] != (split.test.y[accepted] == 1)).mean()
+    line = f"marginal: accepts {accepted.mean():.1%}, of these {wrong:.1%} wrong"
+    assert line in printed("10", "selective")
+
+
+def test_deferral_to_people_and_break_even(split, scores, probability):
+    zero, one = sets(scores, probability, 0.05)
+    deferred, guess = zero == one, probability[1] >= 0.5
+    y = split.test.y.to_numpy() == 1
+    right = guess == y
+    shown = printed("10", "people")
+    assert f"{deferred.sum()} of {len(y)} answers deferred" in shown
+    alone, helped = accuracy_score(y, guess), (right | deferred).mean()
+    assert f"accuracy alone {alone:.3f}, with people {helped:.3f}" in shown
+    assert f"more than {right[deferred].mean():.1%} of the" in printed("10", "break-even")
+    units = split.test.groups.to_numpy()
+    for kept, values in (
+        (deferred, right),
+        (deferred | True, right),
+        (deferred | True, right | deferred),
+    ):
+        mean, low, high = cluster_interval(values[kept], units[kept])
+        assert f"{mean:.3f} {low:.3f} {high:.3f} {kept.sum()}" in printed("10", "compare")
+
+
+def test_published_shares_and_what_they_allow():
+    counts = {"precision": (152, 162), "recall": (152, 183), "accuracy": (194, 235)}
+    for name, (k, n) in counts.items():
+        low, high = wilson(k, n)
+        line = f"ensemble {name} {k} {n} {k / n:.3f} {low:.3f} {high:.3f}"
+        assert line in printed("10", "published")
+    p_values = [mid_p(k + 8, k) for k in range(15)]
+    assert f"p between {min(p_values):.3f} and {max(p_values):.3f}" in printed("10", "bounds")
