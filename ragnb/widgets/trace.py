@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
+from ragnb.errors import InputError
 from ragnb.metrics.trace import GUIDE_SENTENCES, LENGTHS, trace_scores
 from ragnb.metrics.trace_labels import (
     SPECIAL_KEYS,
@@ -58,7 +59,6 @@ def trace_section(
     Fields that are missing count as empty lists here; the scores report them as issues. Of an
     ``other`` set of labels of the same sentences, what differs is shown under its name.
     """
-    theirs = {} if other is None else trace_section(other, variant=variant, length=length)["said"]
     scores = trace_scores(row, variant=variant, length=length)
     documents = [sentence_pairs([one]) for one in listed(row, "documents_sentences")]
     context = [pair for document in documents for pair in document]
@@ -119,10 +119,15 @@ def trace_section(
     said = {one["key"]: one["letters"] or MISSING for document in shown for one in document}
     said |= {one["key"]: f"{one['verdict']} {one['rests']}" for one in statements}
     said |= {name: value for name, _, value, _ in numbers}
-    differing = [key for key in said if theirs.get(key, said[key]) != said[key]]
+    shown_texts = texts | dict(response)
+    theirs = {} if other is None else trace_section(other, variant=variant, length=length)
+    if theirs.get("texts", shown_texts) != shown_texts:
+        raise InputError("other must have the same sentences of the documents and the response")
+    differing = [key for key in theirs.get("said", ()) if theirs["said"][key] != said[key]]
     return {
+        "texts": shown_texts,
         "said": said,
-        "differs": {key: f"≠ {named}: {theirs[key]}" for key in differing},
+        "differs": {key: f"≠ {named}: {theirs['said'][key]}" for key in differing},
         "documents": [_document(n, sentences, differing) for n, sentences in enumerate(shown)],
         "response": statements,
         "sets": [(f"r-{one or 'D'}", name, letters[one]) for one, name in SETS.items()],
