@@ -11,7 +11,13 @@ refuse otherwise. ``answerable`` is 1 or 0; ``rule`` decides what counts as a re
 ``"list"``     it contains one of the phrases in `REFUSALS` in its own language or in English
 ``"judge"``    a judge says so (column ``judged_refusal``)
 ``"label"``    a person says so (column ``refusal``)
+``"nomiracl"`` it contains "I don't know", and not "Yes, answer is present"
 =============  ===============================================================================
+
+``"nomiracl"`` is the rule of the published figures of NoMIRACL, whose prompt requests one of these two
+replies. A response that contains both or neither is not scored. The published accuracies count it
+as wrong: they are one minus the upper worst-case bound of the hallucination rate and of over-refusal
+(``worst_high`` of `ragnb.summarize`).
 
 ``phrases`` replaces the agreed phrases, or those of the list: a text, several texts, or a mapping
 from language codes to them. Texts are compared in lower case, and the variants of apostrophes and
@@ -25,6 +31,7 @@ and the *error rate*; Chen et al. (2024), arXiv 2409.16146, report *risk*, *care
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -33,7 +40,7 @@ from ragnb.metrics.judged import binary_verdict, is_accepted
 from ragnb.metrics.record import metric
 from ragnb.text import fold
 
-RULES = ("start", "anywhere", "list", "judge", "label")
+RULES = ("start", "anywhere", "list", "judge", "label", "nomiracl")
 
 AGREED = ("I don't know",)
 """The phrase that most prompts request for a refusal, NoMIRACL's among them."""
@@ -98,6 +105,7 @@ _OPTIONS: dict[str, Mapping[Any, str]] = {
         "list": "The response contains a phrase of a list in its own language or in English.",
         "judge": "The verdict of a judge, in the column judged_refusal.",
         "label": "The verdict of a person, in the column refusal.",
+        "nomiracl": "The response contains the first of NoMIRACL's replies, and not the second.",
     },
     "phrases": {
         None: "The agreed phrase is \"I don't know\"; the list is ragnb's.",
@@ -106,7 +114,10 @@ _OPTIONS: dict[str, Mapping[Any, str]] = {
 }
 _THAKUR = "Thakur et al. 2024 (NoMIRACL), arXiv 2312.11361"
 _CHEN = "Chen et al. 2024, arXiv 2409.16146"
-_NEVER = "Never if there is a response, unless a required verdict of a judge or person is missing."
+_UNDECIDED = (
+    "If a verdict of a judge or person that the rule requires is missing, or a response contains both "
+    'or neither of the replies of rule="nomiracl".'
+)
 
 
 def refusal_phrase(
@@ -123,6 +134,20 @@ def refusal_phrase(
     text = _alike(response)
     found = text.startswith if rule == "start" else text.__contains__
     return next((phrase for phrase in _phrases(language, rule, phrases) if found(phrase)), None)
+
+
+def _by_nomiracl(response: str) -> float:
+    """1.0 if a response is NoMIRACL's refusal, 0.0 if it is its other reply, else NaN.
+
+    A short response that is little more than a number of a passage, such as ``[3]``, is an answer.
+    """
+    text = _alike(response)
+    refused, answered = "i don't know" in text, "yes, answer is present" in text
+    if refused or answered:
+        return math.nan if refused and answered else float(refused)
+    if "answer is present" in text or (len(text) < 10 and re.search(r"\[\d+\]", text)):
+        return 0.0
+    return 1.0 if "answer is not present" in text else math.nan
 
 
 def _alike(text: str) -> str:
@@ -156,6 +181,10 @@ def refusal_evidence(
     """
     if rule in ("judge", "label"):
         return "by the verdict"
+    if rule == "nomiracl":
+        return {1.0: "refusal", 0.0: "answer"}.get(
+            _by_nomiracl(response), "both replies or neither"
+        )
     phrase = refusal_phrase(response, language=language, rule=rule, phrases=phrases)
     if phrase is None:
         return "no refusal phrase"
@@ -179,6 +208,8 @@ def is_refused(
     check_choice(rule, RULES, "rule")
     if rule in ("judge", "label"):
         return binary_verdict(judged if rule == "judge" else label)
+    if rule == "nomiracl":
+        return _by_nomiracl(response)
     phrase = refusal_phrase(response, language=language, rule=rule, phrases=phrases)
     return float(phrase is not None)
 
@@ -210,7 +241,7 @@ def _no_risk(response: str, answerable: float, correct: Any = None, **call: Any)
     higher_is_better=True,
     binary=True,
     evidence=refusal_evidence,
-    undefined=_NEVER,
+    undefined=_UNDECIDED,
 )
 def is_answered(
     response: str,
@@ -360,7 +391,7 @@ def is_over_refusal(
     higher_is_better=True,
     binary=True,
     evidence=refusal_evidence,
-    undefined=_NEVER,
+    undefined=_UNDECIDED,
 )
 def is_aligned(
     response: str,

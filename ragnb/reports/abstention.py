@@ -27,7 +27,8 @@ def abstention_report(
     Parameters
     ----------
     responses
-        One row per response, with ``answerable``, ``response``, and what the rule reads.
+        One row per response, with ``answerable``, ``response``, and what the rule reads. With
+        ``verdict``, whether an answer is correct, the risk is reported.
     by
         Columns whose values each have a row of their own.
     confidence_level
@@ -41,9 +42,11 @@ def abstention_report(
         One row per group: the four counts ``answerable_answered, answerable_refused,
         unanswerable_answered, unanswerable_refused``; then ``hallucination`` (of the unanswerable
         questions, the share that was answered), ``over_refusal`` (of the answerable questions, the
-        share that was refused), ``alignment`` (the share of right decisions) and ``coverage`` (the
-        share that was answered), each with the limits of its interval, ``..._low`` and
-        ``..._high``; and the ``signature`` of the rule. Intervals are Wilson's, or cluster-robust over
+        share that was refused), ``alignment`` (the share of right decisions), ``coverage`` (the
+        share that was answered) and ``carefulness`` (of the unanswerable questions, the share that
+        was refused); with a column ``verdict`` also ``risk`` (of the answers, the share that is
+        wrong). Each has the limits of its interval, ``..._low`` and ``..._high``. The last column
+        is the ``signature`` of the rule. Intervals are Wilson's, or cluster-robust over
         conversations (see `ragnb.summarize`). A group must contain one response per question.
 
     Raises
@@ -61,7 +64,8 @@ def abstention_report(
     """
     groups = column_names(by)
     require_columns(responses, ["answerable", *groups], "abstention_report")
-    metrics = [f"abstention.{share}" for share in SHARES]
+    shares = [*SHARES, *(["risk"] if "verdict" in responses else [])]
+    metrics = [f"abstention.{share}" for share in shares]
     scores = score(responses, metrics, **options)
     summaries = summarize(scores, by=groups, confidence_level=confidence_level)
     answered = scores[scores["metric"].eq("abstention.coverage") & scores["value"].notna()]
@@ -73,11 +77,13 @@ def abstention_report(
         }
     )
     table = counts.groupby([answered[name] for name in groups], sort=False).sum().reset_index()
-    for share in SHARES:
+    for share in shares:
         found = summaries[summaries["metric"] == f"abstention.{share}"]
         found = found.rename(
             columns={"mean": share, "low": f"{share}_low", "high": f"{share}_high"}
         )
         table = table.merge(found[[*groups, share, f"{share}_low", f"{share}_high"]], on=groups)
+    for part, other in (("", ""), ("_low", "_high"), ("_high", "_low")):
+        table[f"carefulness{part}"] = 1 - table[f"hallucination{other}"]
     coverage = summaries[summaries["metric"] == "abstention.coverage"]
     return shown(table.merge(coverage[[*groups, "signature"]], on=groups))

@@ -159,6 +159,8 @@ UNDEFINED = {
     "language.rlc_lid": [{"response": "42, 🙂"}],
     "semantic.embedding_cosine": [{"response_embedding": [0, 0]}, {"reference_embedding": [0, 0]}],
     **{name: [{"relevant": []}] for name in METRICS if name.startswith("retrieval.")},
+    "abstention.coverage": [{"rule": "nomiracl"}, {"rule": "label", "refusal": None}],
+    "abstention.alignment": [{"rule": "nomiracl"}, {"rule": "judge", "judged_refusal": None}],
     "abstention.hallucination": [{"answerable": 1}],
     "abstention.over_refusal": [{"answerable": 0}],
     "abstention.risk": [{"response": "I don't know"}, {"verdict": None}],
@@ -231,7 +233,9 @@ def test_every_option_is_described_the_default_first(entry):
         assert inspect.signature(entry.function).parameters[option].default == default
 
 
-ERROR = {"response": "There are factual errors in the provided documents. Oslo"}
+ERROR = {
+    "response": "There are factual errors in the provided documents; the answer is present: Oslo"
+}
 
 
 def test_every_value_listed_is_accepted(entry):
@@ -287,7 +291,7 @@ def test_every_metric_says_when_it_is_undefined(entry):
 )
 def test_a_metric_is_undefined_where_it_says_so_and_only_for_that(name, changes):
     assert math.isnan(value(METRICS[name], changes))
-    without = ERROR if name == "rgb.error_correction" else {}
+    without = ERROR if name == "rgb.error_correction" or "rule" in changes else {}
     options = {each: changes[each] for each in changes if each in METRICS[name].options}
     if options.get("variant", "guide") == "guide":
         assert not math.isnan(value(METRICS[name], without, **options))
