@@ -6,12 +6,15 @@ from itertools import takewhile
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pandas as pd
 import pytest
 from nbclient import NotebookClient
 from notebooks.execute import ENCRYPTED
+from sklearn.metrics import cohen_kappa_score
 
 import ragnb
+from ragnb.annotation import AnnotationSession, read_labels
 from ragnb.experiments.recorded import recorded_responses
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
@@ -147,6 +150,7 @@ CHOSEN = {
     "04": {"95 %", "80 %", "34 %"},
     "07": {"0.99"},
     "11": {"0.95", "0.03", "60 %", "70 %", "84 %"},
+    "12": {"92 %", "0.667"},
 }
 """Numbers that the text of a notebook may contain, because they are chosen: levels and exercises."""
 
@@ -255,3 +259,39 @@ def test_gain_and_cost_follow_another_file(other_answers, tmp_path):
     assert f"Each 100 additional words buy {100 * gain / cost:.2f} accepted answers" in shown
     assert f"source: {tmp_path / 'mine.csv'}" in shown
     assert not re.search("New Bing|FiD|n = 100", texts_before(cells, "cnbe"))
+
+
+def test_agreement_works_with_my_own_logs(tmp_path):
+    turns = ragnb.load_study("mtrag").query("system != 'reference'").iloc[::12]
+    turns = turns.replace({"system": {"gpt-4o": "old", "llama-3.1-405b-instruct": "new"}})
+    turns.drop(columns=[name for name in turns if name.startswith("human")]).to_json(
+        tmp_path / "mine.jsonl", orient="records", lines=True
+    )
+    rng = np.random.default_rng(0)
+    given = rng.integers(2, 5, len(turns))
+    for name in ("Ana", "Ben"):
+        session = AnnotationSession(turns, "grades", name, tmp_path, id=["example_id", "system"])
+        for item, grade in zip(session.items, given, strict=True):
+            session.go(item.id)
+            seen = {
+                field.name: int(max(1, grade - rng.integers(2))) for field in session.task.fields
+            }
+            for field, value in seen.items():
+                session.label(field, value)
+        session.close()
+    files = [str(tmp_path / f"{name}.grades.sqlite") for name in ("Ana", "Ben")]
+    lines = [
+        f"responses = ragnb.load_responses({str(tmp_path / 'mine.jsonl')!r})",
+        f"files = {files}",
+        "grades = pd.concat([annotation.read_labels(file) for file in files])",
+        'judge, unit, key = "mtrag.rl_f", "example_id", ["example_id", "system"]',
+    ]
+    text = shown_instead(code_cells("12"), "data", "\n".join(lines), tmp_path)
+    n = len(turns)
+    assert f"my own labels: 2 people graded {n} responses, {2 * n} times" in text
+    wide = pd.concat(map(read_labels, files)).pivot(
+        index="item", columns="annotator", values="faithfulness"
+    )
+    kappa = cohen_kappa_score(*wide.to_numpy(int).T, weights="quadratic")
+    assert f"quadratic kappa {kappa:.3f}" in text
+    assert not re.search("7 people|477|Katsis|llama|reference  ", text)

@@ -1,0 +1,160 @@
+"""Numbers of notebook 12, recomputed with krippendorff, scikit-learn, statsmodels, scipy and numpy."""
+
+from itertools import combinations
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+from notebooks.printed import printed
+from scipy import stats
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.api import OLS
+
+import ragnb
+from ragnb.annotation import read_labels, recorded_passes
+from ragnb.experiments.labelled import load_labelled
+
+FIELDS = ["faithfulness", "completeness", "appropriateness", "naturalness"]
+
+
+@pytest.fixture(scope="module")
+def grades():
+    return ragnb.load_study("mtrag", "labels").astype(dict.fromkeys(FIELDS, float))
+
+
+def table(grades, field):
+    """One row per response, one column per person, from the one with most responses on."""
+    wide = grades.pivot(index="item", columns="annotator", values=field)
+    return wide[grades["annotator"].value_counts().index]
+
+
+@pytest.fixture(scope="module")
+def two(grades):
+    """The faithfulness grades of the two people who share most responses."""
+    wide = table(grades, "faithfulness")
+    pairs = combinations(wide, 2)
+    best = max(pairs, key=lambda pair: wide[list(pair)].notna().all(axis=1).sum())
+    assert best == tuple(wide.columns[:2])  # person 1 and person 2
+    return wide[list(best)].dropna().astype(int)
+
+
+def test_who_graded_what(grades):
+    shown = printed("12", "people")
+    assert "mtrag: 7 people graded 477 responses, 1431 times" in shown
+    assert (grades["annotator"].nunique(), grades["item"].nunique(), len(grades)) == (7, 477, 1431)
+
+
+def test_the_table_of_two_people(two):
+    counts = np.histogram2d(two.iloc[:, 0], two.iloc[:, 1], bins=np.arange(0.5, 5))[0].astype(int)
+    lines = [f"{grade} {' '.join(map(str, row))}" for grade, row in enumerate(counts, start=1)]
+    assert " ".join(lines) in printed("12", "two")
+
+
+def test_kappas_of_two_people(two):
+    first, second = two.to_numpy().T
+    plain = cohen_kappa_score(first, second)
+    quadratic = cohen_kappa_score(first, second, weights="quadratic")
+    shown = printed("12", "by-hand")
+    assert f"{len(two)} responses, same grade: {np.mean(first == second):.3f}" in shown
+    assert f"Cohen's kappa {plain:.3f}, quadratic kappa {quadratic:.3f}" in shown
+    alpha = krippendorff.alpha(two.to_numpy().T, level_of_measurement="ordinal")
+    assert f"ordinal alpha {alpha:.3f}" in printed("12", "agreement")
+
+
+def test_interval_of_the_quadratic_kappa(two, grades):
+    """The jackknife over conversations."""
+    groups = grades.drop_duplicates("item").set_index("item")["conversation_id"][two.index]
+    whole = cohen_kappa_score(two.iloc[:, 0], two.iloc[:, 1], weights="quadratic")
+    left = []
+    for one in groups.unique():
+        rest = two[(groups != one).to_numpy()]
+        left.append(cohen_kappa_score(rest.iloc[:, 0], rest.iloc[:, 1], weights="quadratic"))
+    n = len(left)
+    half = stats.t.ppf(0.975, n - 1) * (n - 1) / np.sqrt(n) * np.std(left, ddof=1)
+    line = f"quadratic kappa {whole:.3f} {whole - half:.3f} {whole + half:.3f} {n} {len(two)}"
+    assert line in printed("12", "agreement")
+
+
+def test_alpha_and_percent_agreement_of_all_people(grades):
+    shown = printed("12", "all")
+    for field in FIELDS:
+        wide = table(grades, field)
+        alpha = krippendorff.alpha(wide.to_numpy().T, level_of_measurement="ordinal")
+        same = [
+            np.mean([one == other for one, other in combinations(row[~np.isnan(row)], 2)])
+            for row in wide.to_numpy()
+        ]
+        assert f"{field} {alpha:.2f} {np.nanmean(same):.2f}" in shown
+
+
+def test_shares_of_the_grades(grades):
+    shown = printed("12", "shares")
+    for field in FIELDS:
+        given = grades[field].dropna()
+        shares = " ".join(f"{np.mean(given == grade):.2f}" for grade in range(1, 5))
+        assert f"{field} {shares}" in shown
+
+
+def test_intervals_of_alpha_over_responses_and_over_conversations(grades):
+    wide = table(grades, "faithfulness")
+    groups = grades.drop_duplicates("item").set_index("item")["conversation_id"][wide.index]
+    values, shown = wide.to_numpy(), printed("12", "units")
+    whole = krippendorff.alpha(values.T, level_of_measurement="ordinal")
+    left = [
+        krippendorff.alpha(values[(groups != one).to_numpy()].T, level_of_measurement="ordinal")
+        for one in groups.unique()
+    ]
+    n = len(left)
+    half = stats.t.ppf(0.975, n - 1) * (n - 1) / np.sqrt(n) * np.std(left, ddof=1)
+    line = f"conversation_id: {whole:.2f} [{whole - half:.2f}, {whole + half:.2f}] ({n} units)"
+    assert line in shown
+
+
+def test_leniency_of_two_people_and_means_of_systems(two, grades):
+    gap = (two.iloc[:, 0] - two.iloc[:, 1]).to_numpy(float)
+    groups = grades.drop_duplicates("item").set_index("item")["conversation_id"][two.index]
+    options = {"cov_type": "cluster", "cov_kwds": {"groups": pd.factorize(groups)[0]}}
+    fitted = OLS(gap, np.ones(len(gap))).fit(**options, use_t=True)
+    low, high = fitted.conf_int()[0]
+    shown = printed("12", "lenient")
+    assert f"{gap.mean():.3f} [{low:.3f}, {high:.3f}]" in shown
+    for system, given in grades.groupby("system")["faithfulness"]:
+        assert f"{system} {np.nanmean(given):.2f}" in shown
+
+
+def test_scores_of_the_judge_for_each_grade(grades):
+    wide = table(grades, "faithfulness")
+    turns = ragnb.load_study("mtrag")
+    scores = turns["mtrag.rl_f"].set_axis(turns["example_id"] + " | " + turns["system"])
+    shown = printed("12", "join")
+    for grade in range(1, 5):
+        found = scores[wide.index[wide.iloc[:, 0] == grade]]
+        assert f"{grade} {len(found)} {found.mean():.2f}" in shown
+
+
+def test_kappa_of_the_two_passes_on_relevant_sentences():
+    one, two = (read_labels(log).set_index("item") for log in recorded_passes("trace"))
+    yes = [
+        [key in labels["relevant"][item] for item in one.index for key in keys(one, item)]
+        for labels in (one, two)
+    ]
+    shown = printed("12", "passes")
+    assert f"relevant {cohen_kappa_score(*yes):.3f}" in shown
+    assert f"17 {len(yes[0])} " in shown
+
+
+def keys(labels, item):
+    """Sentences of the documents of an item."""
+    return labels["sentences"][item]["documents"]
+
+
+def test_two_guidelines_of_one_word():
+    said = read_labels(recorded_passes("verdict")[0]).set_index("item")["verdict"]
+    answers = load_labelled("sample-labelled-en")
+    key = answers["example_id"] + " | " + answers["system"] + " | "
+    label = answers["label"].set_axis(key + answers["noise_rate"].astype(str))
+    both = pd.DataFrame({"label": label[said.index], "verdict": said}).value_counts()
+    counts = [both.get((value, name), 0) for value in (1, 0) for name in ("correct", "incorrect")]
+    assert sum(counts) == len(said)
+    assert "correct {} {} incorrect {} {}".format(*counts) in printed("12", "verdicts")
