@@ -148,6 +148,7 @@ def test_the_first_notebook_works_with_answers_of_other_systems(tmp_path):
 CHOSEN = {
     "01": {"95 %", "0.25", "0.05"},
     "04": {"95 %", "80 %", "34 %"},
+    "06": {"0.40", "0.25", "4 of 6", "3 of 6", "3 of 4"},
     "07": {"0.99"},
     "11": {"0.95", "0.03", "60 %", "70 %", "84 %"},
     "12": {"92 %", "0.667"},
@@ -295,3 +296,32 @@ def test_agreement_works_with_my_own_logs(tmp_path):
     kappa = cohen_kappa_score(*wide.to_numpy(int).T, weights="quadratic")
     assert f"quadratic kappa {kappa:.3f}" in text
     assert not re.search("7 people|477|Katsis|llama|reference  ", text)
+
+
+def test_trace_follows_another_study(tmp_path):
+    shown = shown_with(code_cells("06"), "refchecker", tmp_path)
+    parts = ragnb.load_study("refchecker")["parts"].dropna()
+    shares = pd.Series([sum(part["label"] == "supported" for part in of) / len(of) for of in parts])
+    full = (shares == 1).mean()
+    assert "citation: Hu et al. 2024, RefChecker" in shown
+    assert f"{len(parts)} labelled answers of alpaca_7B" in shown
+    assert f"{full:.0%} of the answers are fully supported" in shown
+    assert f"on average {shares.mean():.0%} of an answer is." in shown
+    assert not re.search("delucionqa|Sadat", shown, re.IGNORECASE)
+    note = (tmp_path / "figures" / "06_length.json").read_text("utf-8")
+    assert '"note": "refchecker"' in note
+
+
+def test_trace_follows_my_own_labels(tmp_path):
+    parts = [
+        {"text": "It is so.", "label": "supported"},
+        {"text": "Or not.", "label": "irrelevant"},
+    ]
+    mine = pd.DataFrame({"example_id": [f"q{n}" for n in range(40)], "system": "ours"})
+    mine = mine.assign(question="Is it so?", response="It is so. Or not.")
+    mine["parts"] = [parts[: 1 + n % 2] for n in range(40)]
+    ragnb.write_table(mine, tmp_path / "mine.jsonl")
+    shown = shown_with(code_cells("06"), tmp_path / "mine.jsonl", tmp_path)
+    assert "40 labelled answers of ours" in shown
+    assert "50% of the answers are fully supported, and on average 75%" in shown
+    assert not re.search("delucionqa|Sadat", shown, re.IGNORECASE)

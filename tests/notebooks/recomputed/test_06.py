@@ -1,0 +1,174 @@
+"""Numbers of notebook 06, computed from its labels without the functions of ragnb that computed them there."""
+
+import json
+import re
+import unicodedata
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from notebooks.printed import printed
+from scipy import stats
+from sklearn.metrics import roc_auc_score
+from statsmodels.stats.proportion import proportion_confint
+
+import ragnb
+from ragnb.experiments.recorded import recorded_store
+
+NAMES = ["relevance", "utilization", "completeness", "adherence"]
+
+
+def supported(part):
+    return part["label"] == "supported"
+
+
+def clustered(values, clusters):
+    """Mean and limits of a cluster-robust t interval, not beyond 0 and 1."""
+    y, groups = np.asarray(values, float), pd.factorize(clusters)[0]
+    fit = sm.OLS(y, np.ones(len(y))).fit(cov_type="cluster", cov_kwds={"groups": groups})
+    half = fit.bse[0] * stats.t.ppf(0.975, len(set(groups)) - 1)
+    return y.mean(), max(0, y.mean() - half), min(1, y.mean() + half)
+
+
+@pytest.fixture(scope="module")
+def manual():
+    study = ragnb.load_study("delucionqa").query("split != 'unanswerable'")
+    study["share"] = [np.mean([*map(supported, parts)]) for parts in study["parts"]]
+    study["full"] = study["share"] == 1
+    return study
+
+
+@pytest.fixture(scope="module")
+def facts():
+    study = ragnb.load_study("factscore").dropna(subset="parts").explode("parts")
+    study["supported"] = study["parts"].map(supported)
+    study["sentence"] = study["parts"].map(lambda part: part["sentence"])
+    return study
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return ragnb.load_ragbench("sample-ragbench")
+
+
+def test_the_worked_example_under_two_definitions():
+    benchmark, guide = [4 / 6, 3 / 6, 3 / 4, 0], [4 / 20, 3 / 4, 3 / 4, 0]
+    shown = printed("06", "c10")
+    for name, first, second in zip(NAMES, benchmark, guide, strict=True):
+        assert f"trace.{name} {first:.3f} {second:.3f}" in shown
+    assert f"trace.average {np.mean(benchmark):.3f} {np.mean(guide):.3f}" in shown
+    shown = printed("06", "c12")
+    assert f"average 0.425 {np.mean(guide):.3f}" in shown
+    assert f"distance 0.437 {np.linalg.norm([0.8, 0.25, 0.25, 1]) / 2:.3f}" in shown
+    assert f"were 1 NaN {np.linalg.norm([0.8, 0.25, 0.25, 0]) / 2:.3f}" in shown
+
+
+def test_support_of_answers_from_the_manual(manual):
+    shown = printed("06", "c19")
+    for column, metric in (("share", "parts.supported"), ("full", "parts.all_supported")):
+        numbers = clustered(manual[column], manual["question"])
+        mean, low, high = (f"{number:.3f}" for number in numbers)
+        assert f"{metric} {mean} {low} {high} cluster-robust t, 400 clusters 887" in shown
+    flawed = manual[~manual["full"]]
+    shown = printed("06", "c20")
+    assert f"{manual['full'].mean():.0%} of the answers are fully supported" in shown
+    assert f"on average {manual['share'].mean():.0%} of an answer" in shown
+    assert f"the {len(flawed)} answers that" in shown
+    assert f"{(flawed['share'] >= 0.5).sum()} are supported at least" in shown
+
+
+def test_the_studys_own_verdict_is_that_of_its_sentences_but_for_one(manual):
+    assert (manual["full"] == ~manual["hallucinated"].astype(bool)).sum() == len(manual) - 1
+
+
+def test_support_by_length(manual, pytestconfig):
+    path = pytestconfig.rootpath / "figures" / "06_length.json"
+    drawn = pd.DataFrame(json.loads(path.read_text("utf-8"))["numbers"])
+    drawn = drawn.pivot(index="length", columns="metric", values="mean")
+    manual["length"] = manual["parts"].str.len().clip(upper=6)
+    means = manual.groupby("length")[["share", "full"]].mean()
+    assert drawn["parts.supported"].to_numpy() == pytest.approx(means["share"], abs=1e-6)
+    assert drawn["parts.all_supported"].to_numpy() == pytest.approx(means["full"], abs=1e-6)
+
+
+def test_partial_support_under_two_definitions(sample):
+    benchmark = sum(not keys for keys in sample["unsupported_response_sentence_keys"])
+    guide = sum(
+        all(one["fully_supported"] is True for one in support)
+        for support in sample["sentence_support_information"]
+    )
+    shown = printed("06", "c27")
+    assert f"{benchmark} adhere under the benchmark's definition and {guide} under" in shown
+
+
+def test_sentences_with_claims_of_both_kinds(facts):
+    sentences = facts.groupby(["system", "example_id", "sentence"])["supported"]
+    flawed = ~sentences.min()
+    both = flawed & sentences.max()
+    shown = printed("06", "c30")
+    assert f"{len(flawed)} sentences contain {len(facts)} claims" in shown
+    assert f"{flawed.sum()} sentences contain a claim" in shown
+    assert f"and {both.sum()} of these also" in shown
+
+
+@pytest.mark.parametrize("system", ["ChatGPT", "PerplexityAI"])
+def test_the_unit_of_support(facts, system):
+    shown, rows = printed("06", "c32"), facts[facts["system"] == system]
+    sentences = rows.groupby(["example_id", "sentence"])["supported"].min().reset_index()
+    for unit, frame in (("claims", rows), ("sentences", sentences)):
+        numbers = clustered(frame["supported"], frame["example_id"])
+        mean, low, high = (f"{number:.3f}" for number in numbers)
+        assert f"{unit} {system} {mean} {low} {high}" in shown
+    whole = rows.groupby("example_id")["supported"].min()
+    low, high = proportion_confint(whole.sum(), len(whole), method="wilson")
+    numbers = f"{whole.mean():.3f} {low:.3f} {high:.3f} Wilson {len(whole)}"
+    assert f"biographies {system} {numbers}" in shown
+
+
+def test_the_judge_says_the_same_of_every_claim():
+    with recorded_store("judged_facts") as store:
+        labels = [json.loads(reply.response)["label"] for reply in store]
+    assert labels == ["supported"] * 67
+    shown = printed("06", "c38")
+    counts = [int(word) for word in shown.split() if word.isdigit()]
+    assert sum(counts) == len(labels)
+
+
+def test_the_published_judges():
+    table = pd.read_csv(ragnb.datasets.files.DATA / "ragbench_table3.csv", comment="#")
+    chosen = table[table["metric"] == "hallucination_auroc"].groupby("system")["printed"]
+    shown = printed("06", "c42")
+    for system, values in chosen:
+        low, median, high = values.min(), values.median().round(2), values.max()
+        assert f"{system} {low:.2f} {median:.2f} {high:.2f} 12" in shown
+
+
+def words(text):
+    """Words in small letters; each Chinese or Japanese character is a word."""
+    text = unicodedata.normalize("NFKC", text).casefold()
+    kept = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in text)
+    return re.sub("([\u3040-\u30ff\u4e00-\u9fff])", r" \1 ", kept).split()
+
+
+def test_auroc_of_shared_words(sample):
+    lowest = []
+    for row in sample.to_dict("records"):
+        known = set(words(" ".join(row["passages"])))
+        shares = [np.mean([w in known for w in words(s)]) for _, s in row["response_sentences"]]
+        lowest.append(min(shares, default=1.0))
+    auroc = roc_auc_score(sample["adherence_score"].astype(bool), lowest)
+    assert f"shared words hallucination_auroc {auroc:.2f}" in printed("06", "c44")
+
+
+def test_completeness_if_nothing_is_relevant(sample):
+    shown = printed("06", "c47")
+    for system, rows in sample.groupby("system"):
+        shares = []
+        for row in rows.to_dict("records"):
+            relevant = set(row["all_relevant_sentence_keys"])
+            used = relevant & set(row["all_utilized_sentence_keys"])
+            shares.append(len(used) / len(relevant) if relevant else np.nan)
+        assert f"{np.nanmean(shares):.3f} 16.0" in shown, system
+        assert f"{np.mean(np.nan_to_num(shares, nan=1)):.3f} 17.0" in shown
+        assert f"{np.mean(np.nan_to_num(shares, nan=0)):.3f} 17.0" in shown
