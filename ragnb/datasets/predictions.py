@@ -39,7 +39,7 @@ from ragnb.records import (
 
 NEEDED = ("question", "references", "response")
 NUMBERS = (
-    "noise_rate correct_rate passage_num repeat judged_refusal judged_detection judged_correct "
+    "noise_rate correct_rate passage_num repeat turn judged_refusal judged_detection judged_correct "
     "judged_similarity label label_a label_b released_em released_f1 released_rlc released_rlc_ok "
     "released_translate_tokens released_semantic_score".split()
 )

@@ -210,3 +210,27 @@ def test_compare_definitions(name):
 
 def value_under(frame, metric, options):
     return ragnb.score(frame, metric, **options)["value"].to_numpy()
+
+
+@every_study
+@pytest.mark.parametrize("ending", ["csv", "jsonl.gz"])
+def test_a_file_of_the_study(name, ending, tmp_path):
+    """Labels of people and of parts, and turns of conversations, are read from a file of one's own."""
+    frame, path = some(name).head(40), tmp_path / f"mine.{ending}"
+    ragnb.write_table(frame, path)
+    missing = [column for column in ("question", "response") if column not in frame]
+    if missing:
+        with refused(f"no column named .*{missing[0]}"):
+            ragnb.load_responses(path)
+        return
+    loaded = ragnb.load_responses(path, keep_empty=True)
+    np.testing.assert_array_equal(value(loaded, METRIC[name]), value(frame, METRIC[name]))
+    if "answerable" in frame:
+        refusal = "abstention.alignment"
+        np.testing.assert_array_equal(value(loaded, refusal), value(frame, refusal))
+    if "conversation_id" in frame:
+        assert loaded["turn"].tolist() == frame["turn"].tolist()
+        assert loaded["history"].tolist() == frame["history"].tolist()
+        first = [ragnb.summarize(ragnb.score(one, METRIC[name])).iloc[0] for one in (loaded, frame)]
+        assert first[0]["interval"] == first[1]["interval"]
+        assert "cluster-robust" in first[0]["interval"]
