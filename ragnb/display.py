@@ -52,9 +52,10 @@ _STYLE = Markup("""<style>
 .ragnb-table p b{display:inline-block;margin-top:.6em}
 .ragnb-table table{margin:.4em 0;border:0;border-collapse:collapse;width:max-content;font-size:1em;
 font-variant-numeric:tabular-nums}
-.ragnb-table tr :is(th,td){text-align:start;vertical-align:top;padding:.3em .8em;border:0;max-width:28em;white-space:normal}
-.ragnb-table tr .n{text-align:end;white-space:nowrap}
-.ragnb-table tr .i{white-space:nowrap}
+.ragnb-table.ragnb-table tr :is(th,td){text-align:start;vertical-align:top;padding:.3em .8em;border:0;
+max-width:28em;white-space:normal}
+.ragnb-table.ragnb-table tr .n{text-align:end;white-space:nowrap}
+.ragnb-table.ragnb-table tr .i{white-space:nowrap}
 .ragnb-table thead tr th{vertical-align:bottom;border-bottom:1px solid}
 .ragnb-table .i span{display:inline-block;width:7em;height:1em;margin-inline-end:.7em;vertical-align:-.15em;background:
 linear-gradient(90deg,transparent calc(var(--m) - 1px),currentColor 0 calc(var(--m) + 1px),transparent 0),
@@ -235,7 +236,9 @@ def _drawing(frame: pd.DataFrame) -> _Drawing:
     if {"value", "reason"} <= set(frame) and frame["value"].isna().any():
         lost = frame.loc[frame["value"].isna(), "reason"]
         above = f"{len(lost):,} of {len(frame):,} values are missing: {count_reasons(lost)}."
-    columns = _columns(frame, [name for name in names if name not in same], n_rows)
+    drawn = [name for name in names if name not in same]
+    drawn.sort(key=lambda name: name in _SAME)  # how it was computed comes last
+    columns = _columns(frame, drawn, n_rows)
     return _Drawing(list(columns), above, below, folded)
 
 

@@ -96,6 +96,14 @@ display(ragnb.explore("mcnemar"), ragnb.explore("fieller"))
 """
 
 
+SUMMARY = """import ragnb
+responses = ragnb.load_responses("answers.csv", language="en")
+scores = ragnb.score(responses, ["answer.exact_match", "answer.f1", "annotator.verdict"])
+ragnb.summarize(scores)"""
+COMPARISON = "ragnb.compare(scores)"
+NOTED = "ragnb.summarize(scores).tail(1).assign(note='لا أعرف، لا أعرف')"
+
+
 def main():
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -111,9 +119,24 @@ def main():
         for name, cell in STATIC.items():
             show(page, cell)
             shoot(page.locator(".jp-RenderedHTMLCommon > div").first, f"widget_{name}", margin=12)
+        results(page)
         whole_frame(page)
         explorables(page)
         handout(playwright, Path(folder))
+
+
+def results(page):
+    (page.folder / "answers.csv").write_bytes((FIGURES.parent / "docs/answers.csv").read_bytes())
+    show(page, SUMMARY, COMPARISON)
+    page.locator(".ragnb-table").nth(1).wait_for()
+    shoot(page.locator(".jp-WindowedPanel-viewport").first, "widget_results")
+    change_theme(page, "dark")
+    page.set_viewport_size({"width": 600, "height": 3000})
+    show(page, SUMMARY, COMPARISON, NOTED)
+    page.locator(".ragnb-table").nth(2).wait_for()
+    shoot(page.locator(".jp-WindowedPanel-viewport").first, "widget_results_narrow_dark")
+    change_theme(page, "light")
+    page.set_viewport_size({"width": WIDTH + 100, "height": 3000})
 
 
 def explorables(page):
