@@ -1,0 +1,158 @@
+"""Numbers of notebook 05, computed from the study, the printed table and the recorded replies by hand."""
+
+import re
+
+import numpy as np
+import pytest
+from notebooks.printed import printed
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
+
+import ragnb
+from ragnb.experiments.recorded import recorded_responses
+from ragnb.teaching import answer_digest
+
+
+def row(count, n):
+    low, high = proportion_confint(count, n, method="wilson")
+    return f"{count / n:.3f} {low:.3f} {high:.3f}"
+
+
+def test_published_accuracies_with_and_without_passages():
+    shown = printed("05", "published")
+    for model, alone, with_false in [
+        ("ChatGPT, zh", 91, 17),
+        ("Qwen-7B-Chat, zh", 77, 12),
+        ("ChatGPT, en", 89, 9),
+    ]:
+        for name, count in (("without passages", alone), ("with false passages", with_false)):
+            low, high = proportion_confint(count, 100, method="wilson")
+            assert f"{model} {name} {count / 100:.2f} {low:.3f} {high:.3f} 100" in shown
+
+
+@pytest.mark.parametrize(
+    ("system", "name"), [("gpt35", "GPT-3.5"), ("chatgpt", "ChatGPT"), ("gpt4", "GPT-4")]
+)
+def test_the_gate_by_people(system, name):
+    study = ragnb.load_study("evouna-nq")
+    rows = study[(study["system"] == system) & ~study["improper"].astype(bool)]
+    verdicts = rows.dropna(subset=["response", "verdict"])["verdict"].astype(bool)
+    count, n = int(verdicts.sum()), len(verdicts)
+    assert f"{name} people {row(count, n)} {n} {count / n > 0.7}" in printed("05", "gate")
+
+
+@pytest.fixture(scope="module")
+def replies():
+    """The replies of the prompt ``answer``, with what they contain, and with their condition."""
+    responses = recorded_responses("rgb_counterfactual")
+    said = responses["response"].str.lower()
+    responses["true"] = [
+        all(any(alias.lower() in text for alias in part) for part in parts)
+        and "insufficient information" not in text
+        for text, parts in zip(said, responses["references"], strict=True)
+    ]
+    responses["false"] = [
+        any(answer.lower() in text for answer in answers)
+        for text, answers in zip(said, responses["false_answers"], strict=True)
+    ]
+    names = {(0, 0.0): "no passages", (5, 1.0): "true passages", (5, 0.0): "false passages"}
+    conditions = zip(responses["passage_num"], responses["correct_rate"], strict=True)
+    responses["condition"] = [names[condition] for condition in conditions]
+    return responses
+
+
+@pytest.fixture(scope="module")
+def correct(replies):
+    of = replies.query("system == 'answer'")
+    return of.pivot(index="example_id", columns="condition", values="true").astype(bool)
+
+
+def test_accuracies_under_three_conditions(correct):
+    shown = printed("05", "accuracy")
+    for name in correct:
+        assert f"{name} {row(correct[name].sum(), len(correct))} Wilson 40" in shown
+
+
+def test_paired_differences_and_their_adjusted_p_values(correct):
+    shown, p = printed("05", "paired"), []
+    for name in ("true passages", "no passages"):
+        b = int((correct[name] & ~correct["false passages"]).sum())
+        c = int((correct["false passages"] & ~correct[name]).sum())
+        least = min(b, c)
+        tail = stats.binom.cdf(least - 1, b + c, 0.5) + stats.binom.pmf(least, b + c, 0.5) / 2
+        p.append(min(1, 2 * tail))
+        found = re.search(rf"{name} (\S+) (\S+) (\S+) Tango (\S+) 40", shown)
+        assert float(found[1]) == pytest.approx((b - c) / 40, abs=0.0006)
+        p[-1] = (p[-1], found[4])
+    adjusted = multipletests([value for value, _ in p], method="holm")[1]
+    assert [f"{value:.1g}" for value in adjusted] == [text for _, text in p]
+
+
+def test_what_the_replies_to_false_passages_contain(replies, correct):
+    of = replies.query("system == 'answer' and condition == 'false passages'")
+    knew = of["example_id"].map(correct["no passages"])
+    kinds = {
+        "both": of["true"] & of["false"],
+        "neither": ~of["true"] & ~of["false"],
+        "the false answer": ~of["true"] & of["false"],
+        "the true answer": of["true"] & ~of["false"],
+    }
+    shown = printed("05", "where")
+    for name, mask in (("knew it", knew), ("did not know it", ~knew)):
+        cells = [int((kind & mask).sum()) for kind in kinds.values()]
+        assert f"{name} {' '.join(map(str, cells))} {int(mask.sum())}" in shown
+    repeated = int((kinds["the false answer"] & knew).sum())
+    said = f"Of {int(knew.sum())} questions that .+ it repeats the false answer on {repeated}"
+    assert re.search(said, printed("05", "where-said"))
+
+
+def test_no_detection_in_forty_and_twenty_eight_by_the_judge(replies):
+    judged = replies.dropna(subset=["judged_detection"])
+    n = len(judged)
+    detected = judged["response"].str.lower().str.contains("factual errors").sum()
+    by_judge = int(judged["judged_detection"].sum())
+    shown = printed("05", "judge")
+    for name, count in (("phrase", detected), ("judge", by_judge)):
+        low, high = proportion_confint(count, n, method="wilson")
+        numbers = re.search(rf"{name} {count} {n} (\S+) (\S+) (\S+)", shown)
+        values = [float(number) for number in numbers.groups()]
+        assert values == pytest.approx([count / n, max(low, 0), high], abs=0.0006)
+    z = stats.norm.ppf(0.975)
+    assert f"0 detections in {n} responses, the rate may be {z**2 / (n + z**2):.3f}" in printed(
+        "05", "none"
+    )
+
+
+def test_the_lenient_phrases_find_no_detection_in_the_replies_that_the_judge_counts(replies):
+    """What the text says of them: nobody who read them found a report of an error."""
+    judged = replies.query("judged_detection == 1")["response"].str.lower()
+    words = "wrong|incorrect|error|mistake|false|contradict|inaccurate"
+    assert not judged.str.contains(words).any()
+
+
+def test_published_error_correction():
+    shown = printed("05", "correction")
+    limits = []
+    for name, count, n in [
+        ("ChatGPT, zh", 1, 3), ("Qwen-7B-Chat, zh", 1, 4), ("ChatGPT, en", 4, 7),
+    ]:  # fmt: skip
+        low, high = proportion_confint(count, n, method="wilson")
+        limits.append((low, high))
+        printed_rate = round(100 * count / n, 2)
+        assert f"{name}: {count} of {n} {printed_rate:.2f} {low:.3f} {high:.3f}" in shown
+        low, high = proportion_confint(count, 100, method="wilson")
+        assert f"{count / 100:.3f} [{low:.3f}, {high:.3f}]" in printed("05", "of-all")
+    low, high = np.array(limits).T
+    title = f"Every rate from {low.max():.2f} to {high.min():.2f} fits all three rows"
+    figures = ragnb.datasets.files.DATA.parents[2] / "figures"
+    assert title in (figures / "05_published_correction.svg").read_text("utf-8")
+
+
+def test_answers_to_the_exercises(replies, correct):
+    plain = replies.query("system == 'plain'").set_index("example_id")["true"]
+    known = correct.index[correct["no passages"]]
+    assert answer_digest(plain[known].mean()) == "141693c9"
+    enough = [k for k in range(101) if proportion_confint(k, 100, method="wilson")[0] > 0.7]
+    assert enough[0] > 77  # the one published row that is below
+    assert enough[0] <= 89
