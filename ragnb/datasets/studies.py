@@ -146,14 +146,29 @@ def _sample(name: str) -> pd.DataFrame:
     return load_ragbench(name) if name in RAGBENCH_SAMPLES else load_multilingual(name)
 
 
-def one_row_per_part(responses: pd.DataFrame) -> pd.DataFrame:
+PARTS = {"parts": "label", "nuggets": "assignment", "statements": "supported", "spans": "label"}
+"""Column of the parts of a response -> key of a part's label."""
+
+
+@accepts(kind=tuple(PARTS))
+def one_row_per_part(responses: pd.DataFrame, kind: str = "parts") -> pd.DataFrame:
     """Convert one row per response to one row per part, for shares that are pooled over parts.
+
+    Parameters
+    ----------
+    responses
+        Responses with their parts, labelled by people, a judge or a file.
+    kind
+        Column of the parts: ``"parts"`` (claims, facts or sentences), ``"nuggets"``,
+        ``"statements"`` (with citations) or ``"spans"`` (marked passages of the response).
 
     Returns
     -------
     DataFrame
-        The rows of the responses that have parts, with ``parts`` as a list of the one part,
-        ``part_id`` (its number in the response), and ``text`` and ``label`` of the part.
+        The rows of the responses that have parts, with the column `kind` as a list of the one
+        part, so that the same metric scores it; ``part_id`` (its number in the response), ``text``
+        and ``label`` of the part (for nuggets its assignment, for statements whether the citations
+        support it, for spans none), and ``evidence`` and ``source`` if parts have these keys.
 
     Examples
     --------
@@ -166,12 +181,21 @@ def one_row_per_part(responses: pd.DataFrame) -> pd.DataFrame:
     >>> pooled["mean"].round(3).tolist()
     [0.588, 0.698]
     """
-    require_columns(responses, ["parts"], "one_row_per_part")
-    parts = responses[responses["parts"].notna()].explode("parts", ignore_index=True)
-    parts = parts[parts["parts"].notna()].reset_index(drop=True)
-    return parts.assign(
-        part_id=parts.groupby(["example_id", "system"], sort=False).cumcount(),
-        text=[part["text"] for part in parts["parts"]],
-        label=[part.get("label") for part in parts["parts"]],
-        parts=[[part] for part in parts["parts"]],
+    require_columns(responses, [kind], "one_row_per_part")
+    rows = responses[responses[kind].notna()].explode(kind, ignore_index=True)
+    rows = rows[rows[kind].notna()].reset_index(drop=True)
+    parts = rows[kind].tolist()
+    if kind == "spans":
+        places = zip(rows["response"], parts, strict=True)
+        parts = [{"text": text[start:end]} for text, (start, end) in places]
+    keys = [name for name in ("example_id", "system") if name in rows]
+    frame = rows.assign(
+        part_id=rows.groupby(keys, sort=False).cumcount(),
+        text=[part["text"] for part in parts],
+        label=[part.get(PARTS[kind]) for part in parts],
     )
+    for name in ("evidence", "source"):
+        if any(name in part for part in parts):
+            frame[name] = [part.get(name) for part in parts]
+    frame[kind] = [[part] for part in rows[kind]]
+    return frame

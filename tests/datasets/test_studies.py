@@ -164,6 +164,63 @@ def test_pooled_facts_weigh_long_biographies_more():
     assert summary.set_index("system")["mean"].to_dict() == pytest.approx(pooled.to_dict())
 
 
+@pytest.mark.parametrize(
+    ("kind", "parts", "metric", "labels", "pooled"),
+    [
+        (
+            "nuggets",
+            [
+                [
+                    {"text": "a", "importance": "vital", "assignment": "support", "source": "Ana"},
+                    {"text": "b", "importance": "vital", "assignment": "not_support"},
+                ],
+                [{"text": "c", "importance": "vital", "assignment": "not_support"}],
+            ],
+            "parts.nuggets",
+            ["support", "not_support", "not_support"],
+            1 / 3,
+        ),
+        (
+            "statements",
+            [
+                [{"text": "a", "supported": 1, "citations": [{"alone": 1, "rest": 0}]}],
+                [
+                    {"text": "b", "supported": 0, "citations": []},
+                    {"text": "c", "supported": 0, "citations": []},
+                ],
+            ],
+            "parts.citation_recall",
+            [1, 0, 0],
+            1 / 3,
+        ),
+    ],
+)
+def test_nuggets_and_statements_are_pooled_like_facts(kind, parts, metric, labels, pooled):
+    frame = pd.DataFrame({"example_id": ["1", "2"], "system": "s", "response": "abc", kind: parts})
+    rows = one_row_per_part(frame, kind)
+    assert rows["text"].tolist() == ["a", "b", "c"]
+    assert rows["label"].tolist() == labels
+    assert ragnb.score(rows, metric)["value"].mean() == pytest.approx(pooled)
+    assert ragnb.score(frame, metric)["value"].mean() != pytest.approx(pooled)
+    assert ("source" in rows) == (kind == "nuggets")
+
+
+def test_spans_have_the_text_that_they_mark():
+    frame = pd.DataFrame(
+        {
+            "example_id": ["1", "2"],
+            "response": ["Oslo has 9 fjords", "no"],
+            "spans": [[[0, 4], [9, 10]], []],
+        }
+    )
+    rows = one_row_per_part(frame, "spans")
+    assert rows[["example_id", "part_id", "text"]].values.tolist() == [
+        ["1", 0, "Oslo"],
+        ["1", 1, "9"],
+    ]
+    assert rows["spans"].tolist() == [[[0, 4]], [[9, 10]]]
+
+
 def test_refchecker_shares_of_gpt4():
     """The study prints entailment 91.8, neutral 6.8, contradiction 1.4, with 13 abstentions."""
     frame = load_study("refchecker").query("system == 'gpt4'")

@@ -9,6 +9,7 @@ from sklearn.metrics import cohen_kappa_score
 import ragnb
 from ragnb.reports.graded import graded_report, scores_by_grade
 from ragnb.stats.agreement import graded_agreement_interval
+from ragnb.stats.intervals import mean_interval
 from ragnb.stats.ppi import ppi_mean
 from ragnb.stats.rankings import kendall_tau_b, ranking_interval, tau_ap
 
@@ -171,6 +172,17 @@ def test_intervals_of_a_mean_grade_hold_and_are_as_narrow_as_the_correlation_all
     r = np.corrcoef(people, judge)[0, 1]
     assert widths / alone == pytest.approx(np.sqrt(1 - r**2 * others / (n + others)), abs=0.02)
     assert widths / alone < 0.9
+
+
+def test_means_of_peoples_grades_are_summarised_over_conversations():
+    turns = ragnb.load_study("mtrag")
+    columns = ["example_id", "conversation_id", "system", "human_faithfulness"]
+    found = ragnb.summarize(ragnb.load_scores(turns[columns])).set_index("system")
+    for system, group in turns.groupby("system"):
+        expected = mean_interval(group["human_faithfulness"], group["conversation_id"])
+        row = found.loc[system, ["mean", "low", "high"]].tolist()
+        assert row == pytest.approx([expected.estimate, expected.low, expected.high])
+        assert "cluster-robust t, 20 clusters" in found.loc[system, "interval"]
 
 
 def test_undefined_rankings_say_why():
