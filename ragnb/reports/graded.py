@@ -166,8 +166,10 @@ def _measures(both: pd.DataFrame, clusters: str, level: float) -> dict[str, Inte
             found[name] = graded_agreement_interval(name, ratings, units, confidence_level=level)
     if both["system"].nunique() > 1:
         means = both.pivot_table(["given", "judged"], clusters, "system").dropna()
+        unit = {"example_id": "questions", "conversation_id": "conversations"}.get(
+            clusters, clusters
+        )
         for name in STATISTICS:
-            found[name] = ranking_interval(
-                name, means["given"], means["judged"], confidence_level=level
-            )
+            ranks = ranking_interval(name, means["given"], means["judged"], confidence_level=level)
+            found[name] = replace(ranks, method=ranks.method.replace("questions", unit))
     return found

@@ -96,6 +96,7 @@ def test_a_report_on_judges_of_mtrag_agrees_with_scipy():
         by_system = turns.groupby("system")[[judge, "human_faithfulness"]].mean()
         tau = kendall_tau_b(by_system["human_faithfulness"], by_system[judge])
         assert report.loc[(judge, "tau-b"), "mean"] == pytest.approx(tau)
+        assert report.loc[(judge, "tau-b"), "interval"].endswith("bootstrap over conversations")
 
 
 def test_two_people_on_one_scale_have_the_coefficients_of_grades(grades):
