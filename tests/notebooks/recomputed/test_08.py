@@ -77,7 +77,7 @@ def test_wilson_intervals(hundred):
     _, bing, fid = hundred
     for column in (bing, fid):
         low, high = proportion_confint(column.sum(), 100, method="wilson")
-        assert f"{column.mean():.2f} {low:.3f} {high:.3f}" in printed("08", "data")
+        assert f"{column.mean():.2f} [{low:.2f}, {high:.2f}]" in printed("08", "data")
 
 
 def test_discordant_pairs_and_both_versions_of_mcnemars_test(hundred):
@@ -109,9 +109,10 @@ def test_tangos_interval(hundred):
     def limit_at(quantile):
         return optimize.brentq(lambda d: z(d) - quantile, -0.5, 0.9)
 
-    limits = [limit_at(quantile) for quantile in (1.959964, -1.959964)]
-    assert all(f"{limit:.4f}" in printed("08", "compare") for limit in limits)
-    assert f"{b / c:.4f}" in printed("08", "compare")
+    low, high = (limit_at(quantile) for quantile in (1.959964, -1.959964))
+    assert f"[{low:+.2f}, {high:+.2f}]" in printed("08", "compare")
+    assert f"interval [{100 * low:.1f}, {100 * high:.1f}]" in printed("08", "sentence")
+    assert f"{mid_p(b, c):.4f} {b / c:.3f}" in printed("08", "compare")
 
 
 def test_unpaired_comparison(hundred):
@@ -132,7 +133,8 @@ def test_five_copies(hundred):
     shown = printed("08", "copies")
     assert f"p = {stats.ttest_1samp(differences, 0).pvalue:.4f} cluster-robust" in shown
     half = stats.t.ppf(0.975, 99) * differences.std(ddof=1) / 10
-    assert f"{differences.mean() - half:.4f} {differences.mean() + half:.4f}" in shown
+    limits = f"[{differences.mean() - half:+.2f}, {differences.mean() + half:+.2f}]"
+    assert f"by question +0.12 {limits}" in shown
     b, c = sum(bing & ~fid), sum(fid & ~bing)
     assert f"p = {mid_p(5 * b, 5 * c):.1e} McNemar mid-p 500" in shown
 
@@ -156,7 +158,8 @@ def test_family_of_ten(hundred, study):
     shown = printed("08", "family")
     for (one, two), p, q in zip(pairs, raw, adjusted, strict=True):
         b, c, n = counts(few[two], few[one])
-        assert f"{two} {one} {(b - c) / n:.2f} {p:.4f} {q:.4f}" in shown
+        assert f"{two} {one} {(b - c) / n:+.2f} [" in shown
+        assert f"] {p:.4f} {q:.4f}" in shown
     found, after = sum(p < 0.05 for p in raw), sum(adjusted < 0.05)
     assert f"{found} of 10 p-values are below 0.05, and {after} after" in printed("08", "holm")
     true = sum(multipletests(all_questions, method="holm")[1] < 0.05)

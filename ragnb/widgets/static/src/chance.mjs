@@ -7,11 +7,14 @@ function logFactorial(n) {
   return LOG_FACTORIALS[n];
 }
 
-// P(X = k) for each k from 0 to n, where X is Binomial(n, chance) and 0 < chance < 1.
-export function binomial(n, chance = 0.5) {
-  const mass = (k) => logFactorial(n) - logFactorial(k) - logFactorial(n - k) + k * Math.log(chance) + (n - k) * Math.log1p(-chance);
-  return Array.from({ length: n + 1 }, (_, k) => Math.exp(mass(k)));
+// P(X = k), where X is Binomial(n, chance) and 0 < chance < 1.
+function mass(k, n, chance) {
+  if (k < 0) return 0;
+  return Math.exp(logFactorial(n) - logFactorial(k) - logFactorial(n - k) + k * Math.log(chance) + (n - k) * Math.log1p(-chance));
 }
+
+// P(X = k) for each k from 0 to n.
+export const binomial = (n, chance = 0.5) => Array.from({ length: n + 1 }, (_, k) => mass(k, n, chance));
 
 export const sum = (values) => values.reduce((total, value) => total + value, 0);
 
@@ -26,34 +29,38 @@ export function betaQuantile(probability, k, n) {
   return (low + high) / 2;
 }
 
-// P(X <= k), where X is Binomial(n, chance).
-const atMost = (k, n, chance) => sum(binomial(n, chance).slice(0, k + 1));
-
-const CRITICAL = [];
-
-// The largest smaller count of discordant pairs at which McNemar's mid-p test rejects at the 5 % level, or -1.
-function criticalCount(discordant) {
-  if (CRITICAL[discordant] === undefined) {
-    const mass = binomial(discordant);
-    let [k, below] = [0, 0];
-    while (k < discordant / 2 && 2 * below + mass[k] <= 0.05) {
-      below += mass[k];
+// P(X <= k), where X is Binomial(n, chance), while n and k grow in steps of 1 from n = 0 and k = -1.
+function growingTail(chance) {
+  let [n, k, total] = [0, -1, 0];
+  return {
+    total: () => total,
+    upTo: () => k,
+    addTrial() {
+      total -= chance * mass(k, n, chance);
+      n += 1;
+    },
+    addCount() {
       k += 1;
-    }
-    CRITICAL[discordant] = k - 1;
-  }
-  return CRITICAL[discordant];
+      total += mass(k, n, chance);
+    },
+  };
 }
 
-// Power of the mid-p test for a true difference of two systems that differ on a share of n items, or on more if it is larger.
+// Power of the two-sided McNemar mid-p test at the 5 % level for a true difference of two systems,
+// which differ on a share of n items, or on more if the difference is larger.
 export function mcnemarPower(n, share, difference) {
   const psi = Math.min(Math.max(share, difference), 1 - 1e-15);
   const better = Math.min((psi + difference) / (2 * psi), 1 - 1e-15);
-  const rejected = (chance, m) => {
-    const k = criticalCount(m);
-    return chance < 1e-11 || k < 0 ? 0 : chance * (atMost(k, m, better) + atMost(k, m, 1 - better));
-  };
-  return sum(binomial(n, psi).map(rejected));
+  const tails = [0.5, better, 1 - better].map(growingTail);
+  const [fair, above, below] = tails;
+  let power = 0;
+  for (let discordant = 0; discordant <= n; discordant += 1) {
+    const midP = 2 * fair.total() + mass(fair.upTo() + 1, discordant, 0.5); // if one more were the smaller count
+    if (midP <= 0.05) for (const tail of tails) tail.addCount();
+    power += mass(discordant, n, psi) * (above.total() + below.total());
+    for (const tail of tails) tail.addTrial();
+  }
+  return power;
 }
 
 // The difference that the mid-p test detects with a power of 80 %; NaN if there is none.
