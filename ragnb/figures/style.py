@@ -42,7 +42,7 @@ _STYLE: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.titlesize": "medium",
     "figure.constrained_layout.use": True,
-    "figure.dpi": 100,
+    "figure.dpi": 150,
     "font.family": "DejaVu Sans",
     "grid.alpha": 0.35,
     "grid.linewidth": 0.5,

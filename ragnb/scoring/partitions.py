@@ -27,7 +27,8 @@ def by_partition(
     """
     frame = responses[[name for name in responses.columns if name in read or name not in PAYLOAD]]
     if hasattr(frame, "map_partitions"):
-        return frame.map_partitions(scoring, meta=scoring(frame._meta)).clear_divisions()
+        meta = pd.DataFrame(scoring(frame._meta))
+        return frame.map_partitions(scoring, meta=meta).clear_divisions()
     from pyspark.sql.types import DoubleType, StringType, StructField, StructType
 
     def scored(batch: pd.DataFrame) -> pd.DataFrame:
