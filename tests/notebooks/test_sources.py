@@ -177,8 +177,9 @@ CHOSEN = {
     "05": {"95 %", "70 %", "57 %", "33 %", "5 of 100"},
     "06": {"0.40", "0.25", "4 of 6", "3 of 6", "3 of 4"},
     "07": {"0.99"},
-    "11": {"0.95", "0.03", "60 %", "70 %", "84 %"},
+    "11": {"60 %", "70 %", "84 %"},
     "12": {"92 %", "0.667"},
+    "17": {"0.95", "0.03", "95 %", "1 %"},
 }
 """Numbers that the text of a notebook may contain, because they are chosen: levels and exercises."""
 
@@ -225,7 +226,8 @@ def test_significance_tests_follow_another_file(other_answers, tmp_path):
     assert not re.search("New Bing|FiD|100 questions", texts_before(cells, "family"))
 
 
-def test_judge_trust_works_with_my_own_file(tmp_path):
+@pytest.mark.parametrize("notebook", ["11", "17"])
+def test_judge_trust_and_few_labels_work_with_my_own_file(notebook, tmp_path):
     answers = ragnb.load_study("evouna-nq").query("system in ['fid', 'gpt35'] and not improper")
     answers = answers.dropna(subset=["response", "verdict"]).head(400)
     answers["references"] = answers["references"].str[0].str[0]
@@ -233,12 +235,18 @@ def test_judge_trust_works_with_my_own_file(tmp_path):
     columns = ["example_id", "question", "references", "system", "response", "verdict"]
     mine[columns].to_csv(tmp_path / "mine.csv", index=False)
     line = f"answers = ragnb.load_responses({str(tmp_path / 'mine.csv')!r})"
-    text = shown_instead(code_cells("11"), "data", line, tmp_path)
+    text = shown_instead(code_cells(notebook), "data", line, tmp_path)
     assert "my own file: 400 answers to 200 questions" in text
     share = mine.groupby("system")["verdict"].mean()
-    assert re.search(f"{share.idxmax()}: 66 labels, 200 verdicts; truth {share.max():.3f}", text)
+    if notebook == "11":
+        assert (
+            f"a judge that accepts everything agrees on {mine['verdict'].mean():.1%}"
+            in text.lower()
+        )
+    else:
+        assert f"{share.idxmax()}: 66 labels, 200 verdicts; truth {share.max():.3f}" in text
     assert not re.search("evouna-nq|Wang et al|New Bing|ChatGPT", text)
-    for file in (tmp_path / "figures").glob("11_*.json"):
+    for file in (tmp_path / "figures").glob("1[17]_*.json"):
         assert "evouna-nq" not in file.read_text("utf-8")
 
 

@@ -59,7 +59,7 @@ def test_kappas_of_two_people(two):
     assert f"{len(two)} responses, same grade: {np.mean(first == second):.3f}" in shown
     assert f"Cohen's kappa {plain:.3f}, quadratic kappa {quadratic:.3f}" in shown
     alpha = krippendorff.alpha(two.to_numpy().T, level_of_measurement="ordinal")
-    assert f"ordinal alpha {alpha:.3f}" in printed("12", "agreement")
+    assert f"ordinal alpha {alpha:.2f} [" in printed("12", "agreement")
 
 
 def test_interval_of_the_quadratic_kappa(two, grades):
@@ -72,8 +72,8 @@ def test_interval_of_the_quadratic_kappa(two, grades):
         left.append(cohen_kappa_score(rest.iloc[:, 0], rest.iloc[:, 1], weights="quadratic"))
     n = len(left)
     half = stats.t.ppf(0.975, n - 1) * (n - 1) / np.sqrt(n) * np.std(left, ddof=1)
-    line = f"quadratic kappa {whole:.3f} {whole - half:.3f} {whole + half:.3f} {n} {len(two)}"
-    assert line in printed("12", "agreement")
+    limits = f"[{whole - half:.2f}, {whole + half:.2f}]"
+    assert f"quadratic kappa {whole:.2f} {limits} {n} {len(two)}" in printed("12", "agreement")
 
 
 def test_alpha_and_percent_agreement_of_all_people(grades):
@@ -140,7 +140,7 @@ def test_kappa_of_the_two_passes_on_relevant_sentences():
         for labels in (one, two)
     ]
     shown = printed("12", "passes")
-    assert f"relevant {cohen_kappa_score(*yes):.3f}" in shown
+    assert f"relevant {cohen_kappa_score(*yes):.2f} [" in shown
     assert f"17 {len(yes[0])} " in shown
 
 
