@@ -59,7 +59,7 @@ def test_grades_of_people_with_cluster_robust_intervals(metric, system, availabl
     ])  # fmt: skip
     g = len(sums)
     half = stats.t.ppf(0.975, g - 1) * np.sqrt(g / (g - 1) * (sums**2).sum()) / n
-    shown = f"{metric} {system} {available} {mean:.2f} {mean - half:.2f} {mean + half:.2f} {n}"
+    shown = f"{metric} {system} {available} {mean:.2f} [{mean - half:.2f}, {mean + half:.2f}] {n}"
     assert shown in printed("01", "mtrag")
 
 
@@ -85,7 +85,7 @@ def test_accuracies_of_the_small_model_with_wilson_intervals(replies):
         ["system", "passage_num", "noise_rate"]
     ):
         mean, low, high = wilson(rows["right"].sum(), len(rows))
-        assert f"{system} {passages} {rate} {mean:.3f} {low:.3f} {high:.3f} {len(rows)}" in shown
+        assert f"{system} {passages} {rate} {mean:.2f} [{low:.2f}, {high:.2f}] {len(rows)}" in shown
         counted += 1
     assert counted == 11
 
@@ -115,13 +115,13 @@ def test_losses_of_the_small_model_question_by_question(replies):
     for rate in (0.2, 0.4, 0.6, 0.8):
         b, c = (of[rate] & ~of[0]).sum(), (of[0] & ~of[rate]).sum()
         low, high = tango(b, c, len(of))
-        row = re.search(rf"noise rate {rate} (.+?) Tango ([\d.]+) 68", shown)
-        assert numbers(row[1]) == pytest.approx([(b - c) / len(of), low, high], abs=0.0006)
+        row = re.search(rf"noise rate {rate} (.+?)\] (\S+) 68", shown)
+        assert numbers(row[1]) == pytest.approx([(b - c) / len(of), low, high], abs=0.0051)
         p_values.append((mid_p(b, c), float(row[2])))
     ordered, adjusted = sorted(p_values), 0
     for rank, (p, shown_p) in enumerate(ordered):  # Holm
         adjusted = max(adjusted, min(1, (4 - rank) * p))
-        assert shown_p == pytest.approx(adjusted, abs=0.0006)
+        assert shown_p == pytest.approx(adjusted, rel=0.06)
 
 
 def test_difference_between_the_two_orders(replies):

@@ -28,7 +28,7 @@ def folded(text):
 
 def row(count, n):
     low, high = proportion_confint(count, n, method="wilson")
-    return f"{count / n:.3f} {low:.3f} {high:.3f} {n}"
+    return f"{count / n:.2f} [{low:.2f}, {high:.2f}] {n}"
 
 
 @pytest.fixture(scope="module")
