@@ -132,12 +132,12 @@ def test_five_copies(hundred):
     differences = bing.astype(float) - fid
     shown = printed("08", "copies")
     p = stats.ttest_1samp(differences, 0).pvalue
-    assert f"p = {p:.4f} 500 100 cluster-robust t-test" in shown
+    assert f"p = {p:.4f} 500 cluster-robust t-test 100" in shown
     half = stats.t.ppf(0.975, 99) * differences.std(ddof=1) / 10
     limits = f"[{differences.mean() - half:+.2f}, {differences.mean() + half:+.2f}]"
     assert f"by question +0.12 {limits}" in shown
     b, c = sum(bing & ~fid), sum(fid & ~bing)
-    assert f"p = {mid_p(5 * b, 5 * c):.1e} 500 500 McNemar mid-p" in shown
+    assert f"p = {mid_p(5 * b, 5 * c):.1e} 500 McNemar mid-p 500" in shown
 
 
 def test_minimum_detectable_effect(hundred):
