@@ -24,3 +24,22 @@ def printed(notebook, cell):
             + html.unescape(re.sub(r"<style.*?</style>|<[^>]+>", " ", rich, flags=re.DOTALL))
         )
     return re.sub(r"\s+", " ", " ".join(shown))
+
+
+NUMBER = re.compile(r"(?<![\w.])[-−+]?\d[\d,]*(?:\.\d+)?(?:e[-+]\d+)?(?![\w.]*[a-zA-Z])")
+
+
+def follow(notebook, cell, words, numbers):
+    """Check that these numbers follow some words in what a cell shows, as far as they are printed.
+
+    Other words may stand between them, so that the layout of a table does not matter.
+    """
+    text = printed(notebook, cell)
+    assert words in text, f"{words!r} is not in {text[:500]!r}"
+    shown = NUMBER.findall(text[text.index(words) + len(words) :])[: len(numbers)]
+    assert len(shown) == len(numbers)
+    for one, number in zip(shown, numbers, strict=True):
+        plain = one.replace(",", "").replace("−", "-")
+        decimals = len(plain.partition(".")[2])
+        message = f"{words}: {shown} are not {list(numbers)}"
+        assert abs(float(plain) - number) <= 0.5 * 10**-decimals + 1e-9, message

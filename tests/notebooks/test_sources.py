@@ -180,6 +180,7 @@ CHOSEN = {
     "11": {"60 %", "70 %", "84 %"},
     "12": {"92 %", "0.667"},
     "17": {"0.95", "0.03", "95 %", "1 %"},
+    "14": {"0.80", "0.79"},
 }
 """Numbers that the text of a notebook may contain, because they are chosen: levels and exercises."""
 
@@ -360,3 +361,102 @@ def test_trace_follows_my_own_labels(tmp_path):
     assert "40 labelled answers of ours" in shown
     assert "50% of the answers are fully supported, and on average 75%" in shown
     assert not re.search("delucionqa|Sadat", shown, re.IGNORECASE)
+
+
+@pytest.fixture
+def two_systems(tmp_path):
+    """A file with the answers of two systems, under other names, to 200 questions."""
+    answers = ragnb.load_study("evouna-nq").query("system in ['fid', 'gpt35'] and not improper")
+    answers = answers.dropna(subset=["response", "verdict"]).head(400)
+    answers["references"] = answers["references"].str[0].str[0]
+    mine = answers.replace({"system": {"fid": "old", "gpt35": "new"}})
+    columns = ["example_id", "question", "references", "system", "response", "verdict"]
+    mine[columns].to_csv(tmp_path / "mine.csv", index=False)
+    return mine
+
+
+def test_the_conformal_cells_work_with_my_own_file_up_to_the_threshold(two_systems, tmp_path):
+    cells = list(takewhile(lambda cell: cell.id != "explore-conformal", code_cells("10")))
+    own = f"""answers = ragnb.load_responses({str(tmp_path / "mine.csv")!r})
+label = answers["verdict"].astype(int)
+question = answers["question"]"""
+    shown = shown_instead(cells, "load", own, tmp_path)
+    counts = re.search(r"(\d+) answers in the test part", shown)[1]
+    kept = re.findall(r"(?:as incorrect|as correct|abstained): +(\d+)", shown)
+    assert sum(map(int, kept)) == int(counts)
+    assert not re.search("newbing|chatgpt|15098", shown)
+
+
+@pytest.mark.slow
+def test_definitions_are_compared_on_my_own_file(two_systems, tmp_path):
+    pair = "['old', 'new']"
+    shown = shown_with(code_cells("13"), tmp_path / "mine.csv", tmp_path, pair=pair, swapped=pair)
+    assert f"{tmp_path / 'mine.csv'} · " in shown
+    assert "11 definitions, 200 questions" in shown
+    assert not re.search("evouna-nq|Wang et al|newbing|chatgpt", shown)
+
+
+def test_the_paper_is_that_of_my_own_file(two_systems, tmp_path):
+    shown = shown_with(code_cells("14"), tmp_path / "mine.csv", tmp_path, baseline="'old'")
+    wide = two_systems.pivot(index="example_id", columns="system", values="verdict").astype(bool)
+    gap = 100 * (wide["new"].mean() - wide["old"].mean())
+    sentence = f"Its difference from old is {gap:+.1f} percentage points".replace(" -", " −")
+    assert sentence in shown
+    written = "".join(path.read_text("utf-8") for path in (tmp_path / "figures").glob("14_*.*[xb]"))
+    assert sentence.replace("−", r"\ensuremath{-}") in written
+    for text in (shown, written):
+        assert not re.search("EVOUNA|evouna-nq|wang2023|Wang et al|New Bing|GPT-4|3,018", text)
+
+
+def before_recorded_replies(cells):
+    return list(takewhile(lambda cell: "recorded_" not in cell.source, cells))
+
+
+@pytest.mark.data
+def test_requests_and_their_cost_follow_another_file(data_folder, tmp_path):
+    file = rgb_file(data_folder, "zh_refine")
+    shown = shown_with(before_recorded_replies(code_cells("02")), file, tmp_path)
+    assert "zh_refine: 300 questions" in shown
+    assert "at most 96,000 completion tokens" in shown  # 64 for each of 5 noise rates
+    assert "authors of ragnb" not in shown
+
+
+def test_the_passages_of_another_file_are_ranked_by_their_letters(tmp_path):
+    sample = Path(ragnb.__path__[0]) / "datasets" / "data" / "multilingual_sample.jsonl"
+    lines = sample.read_text("utf-8").splitlines(keepends=True)
+    (tmp_path / "mine.jsonl").write_text("".join(lines[:12]), "utf-8")
+    cells = [cell for cell in code_cells("16") if cell.id in ("c01", "c05")]
+    shown = shown_with(cells, tmp_path / "mine.jsonl", tmp_path)
+    assert "mine: 12 questions" in shown
+    assert "authors of ragnb" not in shown
+
+
+def line_of_own_data(notebook, start):
+    """The code in the text of a notebook that begins like this."""
+    book = nbformat.read(next(NOTEBOOKS.glob(f"{notebook}_*.ipynb")), as_version=4)
+    prose = "\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
+    return re.search(rf"`({re.escape(start)}[^`]*)`", prose)[1]
+
+
+def test_the_abstention_report_reads_my_own_file(tmp_path):
+    rows = {
+        "question": ["a", "b", "c", "d"],
+        "response": ["I don't know.", "Paris", "Rome", "I don't know."],
+        "answerable": [0, 0, 1, 1],
+    }
+    pd.DataFrame(rows).assign(system="mine").to_csv(tmp_path / "mine.csv", index=False)
+    line = line_of_own_data("03", "ragnb.abstention_report(")
+    report = eval(line.replace("mine.csv", str(tmp_path / "mine.csv")), {"ragnb": ragnb})
+    assert report.loc[0, ["hallucination", "over_refusal"]].tolist() == [0.5, 0.5]
+
+
+def test_a_retrieval_run_is_read_and_scored(tmp_path):
+    (tmp_path / "my_run.txt").write_text("q1 Q0 p7 1 3.0 mine\nq1 Q0 p1 2 2.0 mine\n")
+    (tmp_path / "my_qrels.txt").write_text("q1 0 p1 1\nq1 0 p2 1\n")
+    line = line_of_own_data("16", "ragnb.load_run(")
+    for name in ("my_run.txt", "my_qrels.txt"):
+        line = line.replace(name, str(tmp_path / name))
+    scores = ragnb.score(
+        eval(line, {"ragnb": ragnb}), ["retrieval.recall@3", "retrieval.success@3"]
+    )
+    assert scores["value"].tolist() == [0.5, 1.0]

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from notebooks.by_hand import best_f1, t_interval, wilson, words
-from notebooks.printed import printed
+from notebooks.printed import follow, printed
 
 import ragnb
 from ragnb.experiments.recorded import recorded_responses
@@ -51,13 +51,13 @@ def test_f1_of_english_answers(usable, definition, f1):
         pairs = zip(rows["response"], rows["references"], strict=True)
         values = [f1(said, parts) for said, parts in pairs]
         low, high = t_interval(values)
-        line = f"{system} {definition} {np.mean(values):.3f} {low:.3f} {high:.3f} t {len(values)}"
-        assert line in printed("13", "c05")
+        numbers = [np.mean(values), low, high, len(values)]
+        follow("13", "c05", f"{system} {definition} ", numbers)
 
 
 def test_the_answer_on_which_definitions_differ():
     said, alias = "1665–1666", "1665 to 1666"
-    assert f"{best_f1(said, [[alias]])} {squad_f1(said, [[alias]])}" in printed("13", "c08")
+    follow("13", "c08", f"{said} ", [best_f1(said, [[alias]]), squad_f1(said, [[alias]])])
 
 
 def test_exact_match_by_language():
@@ -96,8 +96,8 @@ def test_hallucination_under_two_rules():
         for rule, refused in rules.items():
             answered = ~refused[rows["system"] == system]
             low, high = wilson(answered.sum(), len(answered))
-            line = f"{system} {rule} {answered.mean():.3f} {low:.3f} {high:.3f} Wilson"
-            assert f"{line} {len(answered)}" in printed("13", "c14")
+            numbers = [answered.mean(), low, high, len(answered)]
+            follow("13", "c14", f"{system} {rule} ", numbers)
 
 
 def test_faithfulness_with_three_conventions():
@@ -106,12 +106,10 @@ def test_faithfulness_with_three_conventions():
         shares = [one.count("supported") / len(one) for one in labels if one]
         silent = len(labels) - len(shares)
         low, high = t_interval(shares)
-        line = f"{system} irrelevant facts count {np.mean(shares):.3f} {low:.3f} {high:.3f}"
-        assert line in printed("13", "c18")
+        numbers = [np.mean(shares), low, high, len(shares)]
+        follow("13", "c18", f"{system} irrelevant facts count ", numbers)
         as_one, as_zero = ((sum(shares) + k * silent) / len(labels) for k in (1, 0))
-        numbers = printed("13", "c20").split(f" {system} ")[1].split()[:3]
-        found = [np.mean(shares), as_one, as_zero]
-        assert list(map(float, numbers)) == pytest.approx(found, abs=5e-4)
+        follow("13", "c20", f"{system} ", [np.mean(shares), as_one, as_zero])
 
 
 def test_ndcg_with_two_gains():

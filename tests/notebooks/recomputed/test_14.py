@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from notebooks.by_hand import contains, mid_p, tango, wilson
-from notebooks.printed import printed
+from notebooks.printed import follow, printed
 from scipy import optimize, stats
 from statsmodels.stats.multitest import multipletests
 
@@ -47,8 +47,7 @@ def test_means_with_wilson_intervals(values):
     n = len(values)
     for (metric, system), column in values.items():
         low, high = wilson(column.sum(), n)
-        line = f"{metric} {system} {column.mean():.3f} {low:.3f} {high:.3f} Wilson {n}"
-        assert line in printed("14", "frames")
+        follow("14", "frames", f"{metric} {system} ", [column.mean(), low, high, n])
         assert f"{system} {n}" in printed("14", "load")
 
 

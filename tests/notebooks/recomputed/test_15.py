@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from notebooks.by_hand import mid_p, t_interval, wilson
-from notebooks.printed import printed
+from notebooks.printed import follow, printed
 
 import ragnb
 
@@ -23,8 +23,8 @@ def test_factscore_under_both_denominators():
             kept = [[name for name in one if name not in skipped] for one in labels(rows)]
             shares = [one.count("supported") / len(one) for one in kept if one]
             low, high = t_interval(shares)
-            line = f"{system} {choice} {np.mean(shares):.4f} {low:.4f} {high:.4f} {len(shares)}"
-            assert f"{line} {len(rows)}" in printed("15", "c03")
+            numbers = [np.mean(shares), low, high, len(shares), len(rows)]
+            follow("15", "c03", f"{system} {choice} ", numbers)
             assert f"{100 * np.mean(shares):.1f}" in printed("15", "c05")
 
 
@@ -86,8 +86,8 @@ def test_corrections_of_few_responses():
     for row in table[table["metric"] == "error_correction"].itertuples():
         k = round(row.printed * row.n / 100)
         low, high = wilson(k, row.n)
-        line = f"{row.printed:.2f} {k} {row.n} {low:.2f} {high:.2f}"
-        assert f"{row.system} {row.language} {line}" in printed("15", "c20")
+        numbers = [row.printed, k, row.n, low, high]
+        follow("15", "c20", f"{row.system} {row.language} ", numbers)
 
 
 def test_distances_and_ratios():
@@ -118,5 +118,5 @@ def test_what_the_totals_of_an_ensemble_allow():
     assert f"corrected {judged - alone} to {judged - alone + spoiled[-1]}" in shown
     for name, k in (("ensemble accuracy", alone), ("ensemble and judge accuracy", judged)):
         low, high = wilson(k, 235)
-        assert f"{name} {k / 235:.3f} {k} 235 {low:.3f} {high:.3f}" in printed("15", "c28")
+        follow("15", "c28", f"{name} ", [round(k / 235, 3), k, 235, low, high])
     assert (judged - alone) / 235 == pytest.approx(0.034, abs=5e-4)

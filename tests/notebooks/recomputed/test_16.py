@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from notebooks.by_hand import cluster_interval, contains, rate, wilson
-from notebooks.printed import printed
+from notebooks.printed import follow, printed
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 
@@ -72,8 +72,7 @@ def test_means_by_system(measures):
     for metric in metrics(measures):
         for system, rows in measures.groupby("system"):
             numbers = cluster_interval(rows[metric], rows["question_id"])
-            shown = printed("16", "c12").split(f"{metric} {system} ")[1].split()[:3]
-            assert list(map(float, shown)) == pytest.approx(numbers, abs=5.01e-4)
+            follow("16", "c12", f"{metric} {system} ", numbers)
 
 
 def test_differences_by_question(measures):
@@ -81,8 +80,7 @@ def test_differences_by_question(measures):
     for metric in metrics(measures):
         gap = wide[metric]["embeddings"] - wide[metric]["characters"]
         numbers = cluster_interval(gap, gap.index.get_level_values(0))
-        line = " ".join(f"{number:.3f}" for number in numbers)
-        assert f"{metric} {line} cluster-robust t-test 240 40" in printed("16", "c13")
+        follow("16", "c13", f"{metric} ", numbers)
 
 
 def test_the_hit_rates_of_the_figure(measures):
