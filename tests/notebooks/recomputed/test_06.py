@@ -68,8 +68,9 @@ def test_support_of_answers_from_the_manual(manual):
     shown = printed("06", "c19")
     for column, metric in (("share", "parts.supported"), ("full", "parts.all_supported")):
         numbers = clustered(manual[column], manual["question"])
-        mean, low, high = (f"{number:.3f}" for number in numbers)
-        assert f"{metric} {mean} {low} {high} cluster-robust t, 400 clusters 887" in shown
+        mean, low, high = (f"{number:.2f}" for number in numbers)
+        assert f"{metric} {mean} [{low}, {high}] 887" in shown
+    assert "cluster-robust t, 400 clusters" in shown
     flawed = manual[~manual["full"]]
     shown = printed("06", "c20")
     assert f"{manual['full'].mean():.0%} of the answers are fully supported" in shown

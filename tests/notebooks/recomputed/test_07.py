@@ -115,9 +115,8 @@ def test_means_with_cluster_robust_intervals(scored, system, column, name):
     fit = sm.OLS(y, np.ones(len(y))).fit(cov_type="cluster", cov_kwds={"groups": groups})
     half = fit.bse.iloc[0] * stats.t.ppf(0.975, len(set(groups)) - 1)
     low, high = y.mean() - half, min(1, y.mean() + half)
-    assert f"{name} {system} {y.mean():.3f} {low:.3f} {high:.3f} {len(y)} 240" in printed(
-        "07", "c42"
-    )
+    row = f"{name} {system} {y.mean():.2f} [{low:.2f}, {high:.2f}] {len(y)} of 240"
+    assert row in printed("07", "c42")
 
 
 def test_differences_between_systems(scored):
@@ -128,7 +127,7 @@ def test_differences_between_systems(scored):
         difference = (wide[system] - wide[baseline]).groupby(question).mean()
         half = difference.std() / np.sqrt(40) * stats.t.ppf(0.975, 39)
         mean = difference.mean()
-        numbers = f"{mean:.3f} {mean - half:.3f} {mean + half:.3f}"
+        numbers = f"{mean:+.2f} [{mean - half:+.2f}, {mean + half:+.2f}]"
         assert f"{system} {baseline} {numbers}" in shown
 
 
