@@ -9,7 +9,6 @@ from ragnb.figures.efficiency import (
     plot_fieller_set,
 )
 from ragnb.figures.judges import plot_grades, plot_judge_bias, plot_reliability
-from ragnb.figures.ranks import plot_critical_difference
 from ragnb.figures.rates import plot_rates
 from ragnb.figures.style import (
     FORMATS,
@@ -35,7 +34,6 @@ __all__ = [
     "plot",
     "plot_acceptability",
     "plot_cost_effectiveness_plane",
-    "plot_critical_difference",
     "plot_deferral",
     "plot_differences",
     "plot_distribution",

@@ -10,7 +10,6 @@ from itertools import combinations
 from math import nan
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
@@ -18,7 +17,7 @@ from ragnb.display import distinct
 from ragnb.errors import InputError
 from ragnb.reports.frames import as_frame
 from ragnb.results import Interval
-from ragnb.scoring.bridges import COST, F1, known_metric, paired_f1
+from ragnb.scoring.bridges import COST, F1, paired_f1
 from ragnb.stats.cost_effectiveness import (
     FiellerSet,
     acceptability_curve,
@@ -31,7 +30,6 @@ from ragnb.stats.cost_effectiveness import (
 )
 from ragnb.stats.intervals import mean_interval
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
-from ragnb.stats.several import friedman_test, rank_intervals
 
 READINGS = {
     "mean of ratios": "mean of gain / cost over the responses with a cost",
@@ -260,67 +258,6 @@ def incremental(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFra
     rows = [{name: getattr(each, field) for name, field in columns.items()} for each in options]
     table = pd.DataFrame(rows).assign(n=len(gains))
     return table.assign(against=[distinct(each.against, " and ") for each in options])
-
-
-@accepts(confidence_level="level")
-def ranks(
-    scores: pd.DataFrame,
-    *,
-    rng: np.random.Generator,
-    metric: str = F1,
-    higher_is_better: bool | None = None,
-    confidence_level: float = 0.95,
-) -> pd.DataFrame:
-    """Rank of each system under a metric with intervals, over the questions that all answered.
-
-    A question in several languages is one item, and its scores are averaged. Rank 1 is the best:
-    the highest mean, or the lowest if lower values of the metric are better. `higher_is_better`
-    states this for your own metric.
-
-    Returns
-    -------
-    DataFrame
-        ``system, mean, average_rank, average_rank_low, average_rank_high, rank, rank_low,
-        rank_high`` (simultaneous over all systems), ``probability_best, confidence_level, n``,
-        and, the same in every row, ``test, statistic, p_value, warning`` of the Friedman test
-        that all systems are equal.
-
-    Raises
-    ------
-    InputError
-        There are fewer than two systems, an unknown metric without `higher_is_better`, an example
-        scored twice, or no example that all systems answered.
-    """
-    known = known_metric(metric)
-    if higher_is_better is None and known is None:
-        raise InputError(f"ranks need higher_is_better for {metric}, which is not a known metric")
-    rows = scores[scores["metric"] == metric]
-    systems = list(rows["system"].unique())
-    twice = int(rows.duplicated(["system", "example_id"]).sum())
-    if len(systems) < 2 or twice:
-        raise InputError(
-            f"ranks need one score of {metric} for each example of two or more systems; got "
-            f"{distinct(systems, ', ') or 'none'}, {twice} scores doubled"
-        )
-    wide = rows.pivot(index="example_id", columns="system", values="value")[systems].dropna()
-    if wide.empty:
-        raise InputError(f"ranks need an example with {metric} of every system; got none")
-    unit = questions(rows.drop_duplicates("example_id")).set_axis(rows["example_id"].unique())
-    means = wide.groupby(unit.reindex(wide.index).to_numpy(), sort=False).mean()
-    higher = known.higher_is_better if higher_is_better is None and known else higher_is_better
-    values = means.to_numpy(float) * (1 if higher else -1)
-    alike = friedman_test(values)
-    test = {"test": alike.method, "statistic": alike.statistic, "p_value": alike.p_value}
-    test["warning"] = alike.warning
-    found = rank_intervals(values, rng=rng, confidence_level=confidence_level)
-    return pd.DataFrame(
-        {"system": system, "mean": means[system].mean()}
-        | _named("average_rank", each.average_rank)
-        | _named("rank", each.rank)
-        | {"probability_best": each.probability_best, "confidence_level": confidence_level}
-        | {"n": len(means), **test}
-        for system, each in zip(systems, found, strict=True)
-    )
 
 
 def _named(name: str, found: Interval) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Comparisons of several systems on the same items: omnibus test, all pairs, and ranks.
+"""Comparisons of several systems on the same items: Friedman test and simultaneous intervals.
 
 Scores are an array with one row per item and one column per system. Higher scores are better;
 negate scores for which lower is better. All functions raise InputError for arguments outside the
@@ -8,16 +8,10 @@ stated range.
 question                                 function
 =======================================  ========================
 Do the systems differ at all?            `friedman_test`
-Which pairs differ?                      `pairwise_tests`
-Which do not differ significantly?       `not_separated`
-Which rank does each system have?        `rank_intervals`
 How large are all differences at once?   `simultaneous_intervals`
 =======================================  ========================
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from itertools import combinations
 from math import factorial, inf, nan, prod, sqrt
 
 import numpy as np
@@ -33,66 +27,12 @@ from ragnb.results import (
     undefined_interval,
     undefined_test,
 )
-from ragnb.stats.intervals import bca_from_resamples, unit_values
-from ragnb.stats.multiplicity import holm
-from ragnb.stats.paired import sign_flip_test
+from ragnb.stats.intervals import unit_values
 
 FEW_ITEMS = 10
 """With fewer items, the F test does not hold its level.
 
 For 3 systems on 3 items, it rejects a true null hypothesis in 19 % of cases at a nominal 5 %."""
-
-
-@dataclass(frozen=True, slots=True)
-class RankComparison:
-    """Pairwise comparisons of all systems, with average ranks.
-
-    Attributes
-    ----------
-    average_ranks : tuple of float
-        Rank of each system within an item, averaged over items; 1 is the best.
-    p_values : tuple of tuple of float
-        Symmetric table of p-values with one row and one column per system, corrected for the number
-        of pairs. It is 1 on the diagonal, and NaN where the test is undefined.
-    confidence_level : float
-        One minus the significance level. Two systems differ significantly if their p-value is below
-        1 - `confidence_level`.
-    method : str
-        Name of the test and of the correction.
-    n : int
-        Number of items or of clusters.
-    warning : str
-        Why the result is undefined or questionable; otherwise empty.
-    """
-
-    average_ranks: tuple[float, ...]
-    p_values: tuple[tuple[float, ...], ...]
-    confidence_level: float
-    method: str
-    n: int
-    warning: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SystemRank:
-    """The rank of one of several systems, with its uncertainty.
-
-    Attributes
-    ----------
-    average_rank : Interval
-        Rank of the system within an item, averaged over items; 1 is the best. The interval is
-        pointwise.
-    rank : Interval
-        Rank of the system by mean score; 1 is the best. The limits are whole numbers. The intervals
-        are simultaneous over all systems.
-    probability_best : float
-        Proportion of bootstrap resamples in which the system has the highest mean score; tied
-        systems share a resample equally.
-    """
-
-    average_rank: Interval
-    rank: Interval
-    probability_best: float
 
 
 def as_systems(scores: ArrayLike) -> Floats:
@@ -121,16 +61,6 @@ def item_ranks(scores: Floats) -> Floats:
 
     largest = np.abs(scores).max(axis=1, keepdims=True)
     return rankdata(-np.round(scores / np.where(largest > 0, largest, 1.0), 12), axis=1)
-
-
-def average_ranks(scores: ArrayLike) -> Floats:
-    """Rank of each system within an item, averaged over items; NaN if there are no items.
-
-    >>> average_ranks([[0.9, 0.5, 0.9], [0.2, 0.1, 0.4]])
-    array([1.75, 3.  , 1.25])
-    """
-    ranks = item_ranks(scores)
-    return ranks.mean(axis=0) if len(ranks) else np.full(ranks.shape[1], nan)
 
 
 @accepts(scores=as_systems, method=("F", "chi2"))
@@ -194,81 +124,6 @@ def friedman_test(scores: Floats, *, method: str = "F") -> SignificanceResult:
         arrangements = factorial(df + 1) / prod(map(factorial, ties))
         statistic, p, warning = inf, arrangements ** (1 - n), ""
     return SignificanceResult(statistic, max(p, SMALLEST_P), "two-sided", name, n, warning)
-
-
-@accepts(scores=as_systems, confidence_level="level")
-def pairwise_tests(
-    scores: Floats,
-    *,
-    test: Callable[[Floats, Floats], SignificanceResult] = sign_flip_test,
-    confidence_level: float = 0.95,
-) -> RankComparison:
-    """Paired test of every pair of systems, with Holm's correction over all pairs.
-
-    `test` takes two columns of scores. If several items share a question, pass
-    ``functools.partial(sign_flip_test, clusters=questions)``. In simulations at a nominal level of
-    5 %, 3 % of samples had at least one false positive, both when all systems are equal and when
-    only some are. Tests that use ranks pooled over all systems do not control this error if only
-    some systems are equal [1]_.
-
-    References
-    ----------
-    .. [1] Benavoli, A., Corani, G. & Mangili, F. (2016). Should we really use post-hoc tests based
-       on mean-ranks? JMLR 17(5), 1-10.
-
-    Examples
-    --------
-    >>> result = pairwise_tests(4 * [[1, 0, 0], [0.8, 0, 0.1]])
-    >>> result.p_values[0], result.method
-    ((1.0, 0.0234375, 0.0234375), 'exact sign-flip test, Holm')
-    """
-    results = [test(first, second) for first, second in combinations(scores.T, 2)]
-    table = np.eye(scores.shape[1])
-    table[np.triu_indices_from(table, 1)] = holm([result.p_value for result in results]).adjusted
-    table = table + np.triu(table, 1).T
-    method = " / ".join(dict.fromkeys(result.method for result in results))
-    warning = "; ".join(dict.fromkeys(result.warning for result in results if result.warning))
-    ranks, p_values = tuple(average_ranks(scores).tolist()), tuple(map(tuple, table.tolist()))
-    return RankComparison(
-        ranks, p_values, confidence_level, f"{method}, Holm", results[0].n, warning
-    )
-
-
-@accepts(average_ranks="scores", confidence_level="level")
-def not_separated(
-    average_ranks: Floats, p_values: ArrayLike, *, confidence_level: float = 0.95
-) -> tuple[tuple[int, ...], ...]:
-    """Groups of systems that do not differ significantly: bars of a critical-difference diagram.
-
-    A group is a maximal run of systems, ordered by average rank, in which no pair has a p-value
-    below 1 - `confidence_level`. Groups are listed from best to worst, and so are the systems in a
-    group. Systems that do not differ significantly need not be equal. Where two groups overlap,
-    systems at their outer ends may differ significantly.
-
-    Parameters
-    ----------
-    average_ranks : array_like of shape (k,)
-        Average rank of each system, which determines the order.
-    p_values : array_like of shape (k, k)
-        Corrected p-value of each pair. NaN counts as not significant.
-    confidence_level : float, default 0.95
-        One minus the significance level.
-
-    Examples
-    --------
-    >>> p_values = [[1, 0.01, 0.3], [0.01, 1, 0.2], [0.3, 0.2, 1]]
-    >>> not_separated([2.7, 1.3, 2.0], p_values)
-    ((1, 2), (2, 0))
-    """
-    k, order = average_ranks.size, np.argsort(average_ranks, kind="stable")
-    separated = np.asarray(p_values)[np.ix_(order, order)] < 1 - confidence_level
-    ends = [next((e for e in range(s + 1, k) if separated[e, s:e].any()), k) for s in range(k)]
-    runs = [
-        (start, end)
-        for start, end in enumerate(ends)
-        if end > start + 1 and end not in ends[:start]
-    ]
-    return tuple(tuple(order[start:end].tolist()) for start, end in runs)
 
 
 # ---- intervals by resampling -------------------------------------------------------------------
@@ -342,123 +197,6 @@ def simultaneous_intervals(
         else Interval(mean, mean - h, mean + h, confidence_level, method, n)
         for mean, h in zip(means.tolist(), half.tolist(), strict=True)
     )
-
-
-@accepts(scores=as_systems, clusters="clusters", confidence_level="level", n_resamples="size")
-def rank_intervals(
-    scores: Floats,
-    *,
-    rng: np.random.Generator,
-    clusters: Integers | None = None,
-    confidence_level: float = 0.95,
-    n_resamples: int = 10_000,
-) -> tuple[SystemRank, ...]:
-    """Average rank, rank by mean score and probability of being the best, for each system.
-
-    If there are fewer than two items (or clusters), everything except the average rank is NaN. If
-    an average rank does not vary between units, its limits are NaN.
-
-    Parameters
-    ----------
-    scores : array_like of shape (n, k)
-        One row per item, one column per system.
-    rng, clusters, n_resamples
-        As in `simultaneous_intervals`.
-    confidence_level : float, default 0.95
-        Nominal coverage. It is pointwise for the average ranks, and simultaneous over the k systems
-        for the ranks by mean score.
-
-    Notes
-    -----
-    Average ranks have BCa bootstrap intervals. The limits of the rank by mean score are 1 + the
-    number of systems shown to be better and k - the number of systems shown to be worse, by
-    simultaneous intervals for all pairwise differences. They are valid for equal systems, too.
-    Percentile intervals of resampled ranks are not: for five nearly equal systems, in simulations,
-    such nominal 95 % intervals cover the true rank of the best and of the worst system in 82 % of
-    samples each, and all five ranks in 67 %. A pair with the same non-zero difference on every item
-    counts as different if the Bonferroni-corrected p-value of the exact two-sided sign test, 2^(1 -
-    n) k (k - 1) / 2, is below 1 - `confidence_level`.
-
-    The probability of being the best is a proportion of resamples. Read it together with the
-    interval of the rank, because it can be near 0 or 1 by chance even if the systems are equal.
-
-    References
-    ----------
-    .. [1] Mogstad, M., Romano, J. P., Shaikh, A. M. & Wilhelm, D. (2024). Inference for ranks with
-       applications to mobility across neighbourhoods and academic achievement across countries.
-       Rev. Econ. Stud. 91, 476-518.
-
-    Examples
-    --------
-    >>> good, poor = [1, 1, 1, 1, 0.8, 1, 0.9, 1], [0.1, 0, 0, 0.2, 0.1, 0, 0, 0]
-    >>> scores = np.column_stack([poor, good, good])
-    >>> first, second, third = rank_intervals(scores, rng=np.random.default_rng(0))
-    >>> print(second.rank)  # equal to the third, better than the first
-    1.500 [1.000, 2.000] (95% rank by mean score, max-T over pairs, n = 8)
-    >>> first.probability_best, second.probability_best
-    (0.0, 0.5)
-    """
-    level, ranks = confidence_level, item_ranks(scores)
-    codes = np.arange(len(scores)) if clusters is None else clusters
-    sizes = np.bincount(codes)
-    if sizes.size < 2:
-        reason = f"needs 2 {'items' if clusters is None else 'clusters'}, got {sizes.size}"
-        rank = undefined_interval(nan, level, "rank", sizes.size, reason)
-        return tuple(
-            SystemRank(replace(rank, estimate=r), rank, nan) for r in average_ranks(scores)
-        )
-    values: Floats = np.round(scores / (float(np.abs(scores).max()) or 1.0), 12)
-    totals = np.column_stack(
-        [*(np.bincount(codes, column) for column in (*values.T, *ranks.T)), sizes]
-    )
-    draws = _resampled_sums(totals, rng, n_resamples)
-    means, mean_ranks = np.hsplit(draws[:, :-1] / draws[:, -1:], 2)
-    best = np.round(means, 11) == np.round(means, 11).max(axis=1, keepdims=True)
-    averages = [
-        _average_rank_interval(float(column.mean()), unit_values(column, clusters), draws, level)
-        for column, draws in zip(ranks.T, mean_ranks.T, strict=True)
-    ]
-    places = _rank_by_mean_intervals(values, codes, rng, level, n_resamples)
-    shares = (best / best.sum(axis=1, keepdims=True)).mean(axis=0).tolist()
-    return tuple(map(SystemRank, averages, places, shares))
-
-
-def _average_rank_interval(average: float, ranks: Floats, draws: Floats, level: float) -> Interval:
-    """BCa interval for an average rank, from one value per unit and the average ranks of resamples."""
-    influence, method = ranks - ranks.mean(), "average rank, BCa"
-    spread = float(influence @ influence)
-    if spread <= 1e-24 * ranks.size:
-        return undefined_interval(
-            average, level, method, ranks.size, "the ranks do not vary between units"
-        )
-    acceleration = float((influence**3).sum()) / (6 * spread**1.5)
-    return bca_from_resamples(draws, average, acceleration, level, method, ranks.size)
-
-
-def _rank_by_mean_intervals(
-    values: Floats, codes: Integers, rng: np.random.Generator, level: float, n_resamples: int
-) -> list[Interval]:
-    """Interval for each rank by mean score, from simultaneous intervals for all differences."""
-    k, (first, second) = values.shape[1], np.triu_indices(values.shape[1], 1)
-    found = simultaneous_intervals(
-        values[:, first] - values[:, second],
-        rng=rng,
-        clusters=codes,
-        confidence_level=level,
-        n_resamples=n_resamples,
-    )
-    estimate, low, high = np.array([(pair.estimate, pair.low, pair.high) for pair in found]).T
-    constant_is_shown = first.size * 2.0 ** (1 - found[0].n) < 1 - level
-    shown = (estimate != 0) & np.where(np.isnan(low), constant_is_shown, (low > 0) | (high < 0))
-    better, worse = (np.where((estimate > 0) == up, first, second)[shown] for up in (True, False))
-    places = item_ranks(np.round(values.mean(axis=0), 11)[None])[0]
-    lowest = 1.0 + np.bincount(worse, minlength=k)
-    highest = float(k) - np.bincount(better, minlength=k)
-    method = "rank by mean score, max-T over pairs"
-    return [
-        Interval(place, low, high, level, method, found[0].n)
-        for place, low, high in np.column_stack([places, lowest, highest]).tolist()
-    ]
 
 
 def _resampled_sums(columns: Floats, rng: np.random.Generator, n_resamples: int) -> Floats:

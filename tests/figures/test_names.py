@@ -13,7 +13,6 @@ from ragnb.ensemble.deferral import deferral_curve, deferral_point
 from ragnb.figures import (
     plot_acceptability,
     plot_cost_effectiveness_plane,
-    plot_critical_difference,
     plot_deferral,
     plot_differences,
     plot_distribution,
@@ -27,7 +26,6 @@ from ragnb.figures import (
 from ragnb.reports import judge_report
 from ragnb.reports.efficiency import benefits, efficiency
 from ragnb.scoring import compare
-from ragnb.stats.several import pairwise_tests
 
 NAMES = {
     r"_$\foo$ \$5 $$ 系统 النظام ระบบ": r"_$\foo$ \$5 $$ 系统 النظام ระบบ",
@@ -97,9 +95,6 @@ DRAWINGS = {
     "plane": lambda name: plot_cost_effectiveness_plane(efficiency(costs(name), baseline=OTHER)),
     "acceptability": lambda name: plot_acceptability(
         benefits(costs(name), [0.01, 0.02, 0.03], baseline=OTHER)
-    ),
-    "critical difference": lambda name: plot_critical_difference(
-        pairwise_tests(8 * [[3, 2, 1]]), [name, OTHER, "third"]
     ),
     "reliability": lambda name: plot_reliability(judged(name)),
     "reliability, one judge": lambda name: plot_reliability(

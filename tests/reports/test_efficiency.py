@@ -1,11 +1,11 @@
-"""Estimates against arrays aligned by hand: pairing, gaps, clusters, degenerate costs, frontier, ranks, real runs."""
+"""Estimates against arrays aligned by hand: pairing, gaps, clusters, degenerate costs, frontier, real runs."""
 
 import math
 
 import numpy as np
 import pandas as pd
 import pytest
-from made_scores import scored, with_costs
+from made_scores import with_costs
 
 import ragnb
 from ragnb.errors import InputError
@@ -17,7 +17,6 @@ from ragnb.reports.efficiency import (
     gains_and_costs,
     incremental,
     questions,
-    ranks,
     ratio_differences,
 )
 from ragnb.scoring import bridging
@@ -31,7 +30,6 @@ from ragnb.stats.cost_effectiveness import (
 )
 from ragnb.stats.intervals import mean_interval
 from ragnb.stats.multiplicity import holm
-from ragnb.stats.several import friedman_test, rank_intervals
 
 NAN = math.nan
 MEAN, ZEROS, FIELLER, BCA = READINGS
@@ -86,7 +84,6 @@ def test_pairs_are_made_by_example_so_shuffled_rows_change_nothing():
     for made in (efficiency, ratio_differences, incremental):
         same(made(shuffled), made(frame))
     same(benefits(shuffled, PRICES), benefits(frame, PRICES))
-    same(*(ranks(scores, rng=np.random.default_rng(0)) for scores in (shuffled, frame)))
 
 
 def test_what_has_no_f1_or_cost_is_left_out_and_counted():
@@ -295,64 +292,6 @@ def test_means_are_over_the_examples_of_all_systems():
     assert rows.loc["cross", "mean_gain"] == pytest.approx(np.mean(GAINS["cross"][1:]))
     assert rows.loc["lbrag", "mean_cost"] == 20
     assert set(rows["n"]) == {4}
-
-
-# ---- ranks ---------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def many():
-    """F1 of four systems on 12 questions in three languages: items by systems, and their scores."""
-    rng = np.random.default_rng(0)
-    values = np.round(rng.random((36, 1)) / 2 + rng.random((36, 4)) / 2 * [0.6, 1, 0.8, 1], 3)
-    ids = [f"q{place:02}" for place in range(36)]
-    frame = scored(dict(zip("zyxw", values.T, strict=True)), "answer.f1", ids)
-    return values, frame.assign(question_id=[f"Q{place // 3}" for place in range(36)] * 4)
-
-
-def ranked(scores, **options):
-    return ranks(scores, rng=np.random.default_rng(3), **options)
-
-
-def test_ranks_are_those_of_the_question_means_in_the_order_of_the_frame(many):
-    values, frame = many
-    means = values.reshape(12, 3, 4).mean(axis=1)
-    table = ranked(frame, confidence_level=0.9)
-    known = rank_intervals(means, rng=np.random.default_rng(3), confidence_level=0.9)
-    assert table["system"].tolist() == list("zyxw")
-    for (_, row), system in zip(table.iterrows(), known, strict=True):
-        average = limits(row, "average_rank", "average_rank_low", "average_rank_high")
-        assert average == of(system.average_rank)
-        assert limits(row, "rank", "rank_low", "rank_high") == of(system.rank)
-        assert row["probability_best"] == system.probability_best
-    assert table["mean"].tolist() == pytest.approx(means.mean(axis=0))
-    assert set(zip(table["n"], table["confidence_level"], strict=True)) == {(12, 0.9)}
-    alike = friedman_test(means)
-    wanted = [alike.method, alike.statistic, alike.p_value]
-    assert table[["test", "statistic", "p_value"]].values.tolist() == [wanted] * 4
-
-
-def test_where_less_is_better_the_least_is_first(many):
-    frame = many[1]
-    more = ranked(frame)["rank"]
-    cost = "cost.translation_tokens"
-    assert ranked(frame.assign(metric=cost), metric=cost)["rank"].tolist() == (5 - more).tolist()
-    own = frame.assign(metric="my.length")
-    with pytest.raises(InputError, match="ranks need higher_is_better for my.length"):
-        ranked(own, metric="my.length")
-    less = ranked(own, metric="my.length", higher_is_better=False)
-    assert less["rank"].tolist() == (5 - more).tolist()
-    same(ranked(own, metric="my.length", higher_is_better=True), ranked(frame))
-
-
-def test_ranks_say_what_they_need(many):
-    frame = many[1]
-    with pytest.raises(InputError, match="of two or more systems; got z"):
-        ranked(frame[frame["system"] == "z"])
-    with pytest.raises(InputError, match="of every system; got none"):
-        ranked(frame.assign(value=frame["value"].mask(frame["system"] == "z")))
-    with pytest.raises(InputError, match="144 scores doubled"):
-        ranked(pd.concat([frame, frame]))
 
 
 # ---- the report, and recorded runs ---------------------------------------------------------------
