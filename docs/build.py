@@ -57,7 +57,8 @@ def metrics_page() -> str:
         'notebook, `ragnb.definitions("answer.f1")` prints the entry of one metric, '
         '`ragnb.definitions("f1")` lists every metric of that name, and `ragnb.definitions()` '
         "lists them all. The first value of an option is the default. A metric is NaN where it is "
-        "undefined, and never 0 instead.",
+        'undefined, and never 0 instead. `inspect.getsource(ragnb.METRICS["answer.f1"].function)` '
+        "returns the code of the function that computes a metric.",
         "## Signatures",
         "A signature names the definition of a number: the version of ragnb, the metric, the "
         f"value of each option and the language. `{_signature()}` is the default "

@@ -482,8 +482,8 @@ def _crossed(
     if frame.duplicated(keys).any():
         twice = frame.loc[frame.duplicated(keys), keys].iloc[0].to_dict()
         raise InputError(
-            f"a table needs one row for each cell; got two for {twice}; name more columns, or "
-            "choose some rows"
+            f"each cell of the table must have one row, got several for {twice}; pass more columns "
+            "that distinguish the rows, or leave rows out"
         )
     names = list(dict.fromkeys(frame[rows]))
     same_n = bool((frame["n_scored"] == frame["n"]).all()) and frame["n"].nunique() == 1

@@ -151,7 +151,9 @@ def test_bad_input_says_what_is_needed(scores):
         to_html(summaries.iloc[:0])
     with pytest.raises(InputError, match="got a frame without nonsense"):
         to_markdown(summaries, columns=["nonsense"])
-    with pytest.raises(InputError, match="one row for each cell; got two for"):
+    with pytest.raises(
+        InputError, match="each cell of the table must have one row, got several for"
+    ):
         to_markdown(summaries, columns=["metric"])
     pooled = summarize(scores, by="system", cluster="example_id")
     with pytest.raises(InputError, match=r"one comparison for each cell, .*by=\[\]"):

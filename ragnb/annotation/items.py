@@ -127,8 +127,8 @@ def refuse_changed_texts(items: Iterable[Item], known: Mapping[str, str], whose:
     ]
     if changed:
         raise InputError(
-            f"some examples have other texts than the {whose}, such as {changed[0]!r} ({len(changed)} in all); load what "
-            "was labelled"
+            f"some examples have other texts than the {whose}, such as {changed[0]!r} ({len(changed)} in all); load "
+            "the data that were labelled"
         )
 
 
@@ -152,7 +152,7 @@ def check_value(asked: Field, item: Item, value: Any) -> Any:
     known = [*item.keys(asked.of), *(option.value for option in asked.options)]
     unknown = [key for key in value if key not in known]
     if unknown:
-        raise InputError(f"{what} needs keys among {known}, got {unknown[0]!r}")
+        raise InputError(f"{what} must contain only keys in {known}, got {unknown[0]!r}")
     return [key for key in known if key in value]
 
 
@@ -211,7 +211,7 @@ def _parts(column: str, row: Mapping[str, Any], task: Task, what: str) -> Iterat
     if keyed is None and task.name == "trace" and column in ("documents", "response"):
         make = "keyed_sentences(passages)" if column == "documents" else "keyed_response(response)"
         raise InputError(
-            f"{what} needs sentences with keys in '{column}_sentences', because they are labelled; "
+            f"{what} needs sentences with keys in '{column}_sentences', because the task labels sentences; "
             f"use ragnb.load_ragbench, or make them with ragnb.text.{make}"
         )
     if column == "documents":

@@ -204,7 +204,7 @@ def read_everyone(logs: Any) -> Compared:
     if any(task != tasks[0] for task in tasks):
         words = ", ".join(repr(task.name) for task in tasks)
         raise InputError(
-            f"annotators must have used the same task with the same texts, got {words}"
+            f"all annotators must have used the same task, got tasks that differ: {words}"
         )
     task, columns = tasks[0], [*COLUMNS, *(asked.name for asked in tasks[0].fields)]
     rows = pd.concat([frame.reindex(columns=columns).astype(object) for frame in frames])

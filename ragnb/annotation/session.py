@@ -97,7 +97,7 @@ class AnnotationSession:
     ) -> None:
         self.task, self.annotator = read_task(task), str(annotator).strip()
         if not self.annotator:
-            raise InputError("annotator needs a name, got an empty text")
+            raise InputError("annotator must be the name of a person, got an empty text")
         self.items = build_items(examples, self.task, id=id)
         self.suggested = read_suggestions(suggestions, self.items, self.task, id=id)
         self.suggested_by, self.blind = suggested_by, blind

@@ -375,7 +375,7 @@ def _read_arrow(path: Path, kind: str) -> pd.DataFrame:
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
         format_name = {"parquet": "Parquet", "arrow": "Arrow"}[kind]
         what = f"folder of {format_name} files" if path.is_dir() else f"{format_name} file"
-        raise InputError(f"{path.name} must be a whole {what} ({error!s:.80})") from error
+        raise InputError(f"{path.name} is not a complete {what} ({error!s:.80})") from error
     for field in table.schema:
         if pa.types.is_map(field.type):
             pairs = columns[field.name]
@@ -515,8 +515,8 @@ def _python_literal(value: str) -> Any:
     # numpy prints ['0a' '0b'], which Python would read as ['0a0b'].
     if (tokenize.STRING, tokenize.STRING) in pairwise(kinds):
         raise InputError(
-            f"must have commas between the items of a list, got {value[:40]!r}; export lists, not "
-            "arrays"
+            f"must be a list with commas between its items, got {value[:40]!r}; convert arrays to "
+            "lists before you export the table"
         )
     return literal
 

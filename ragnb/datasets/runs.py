@@ -142,7 +142,7 @@ def _table(path: Path, names: tuple[str, ...], number: str) -> pd.DataFrame:
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise InputError(
-            f"{path.name} must have the columns {', '.join(names)} ({error})"
+            f"cannot read {path.name} as a table with the columns {', '.join(names)} ({error})"
         ) from error
     if frame.shape[1] != len(names):
         raise InputError(

@@ -120,7 +120,8 @@ def deferral_point(
     Returns
     -------
     DataFrame
-        One row with the columns of `deferral_curve`.
+        One row with the columns of `deferral_curve`. A deferred item without a verdict keeps the
+        label of the ensemble and is counted in ``n_missing``.
 
     Examples
     --------

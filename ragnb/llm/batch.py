@@ -257,7 +257,7 @@ def forget(store: Store | str | Path, batches: Collection[str]) -> pd.DataFrame:
         unknown = set(batches) - set(names)
         if unknown:
             raise InputError(
-                "batches must be values of batch_id or ticket of open batches, got "
+                "batches must contain the batch_id or the ticket of open batches, got "
                 f"{sorted(unknown)!r:.200}"
             )
         for name in batches:

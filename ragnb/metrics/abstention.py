@@ -292,7 +292,7 @@ def is_answered(
     evidence=refusal_evidence,
     condition=ANSWERABLE,
     reason=_no_hallucination,
-    undefined="If the question is answerable.",
+    undefined="If the question is answerable, or if a verdict that the rule requires is missing.",
 )
 def is_hallucination(
     response: str,
@@ -343,7 +343,7 @@ def is_hallucination(
     evidence=refusal_evidence,
     condition=UNANSWERABLE,
     reason=_no_over_refusal,
-    undefined="If the question is not answerable.",
+    undefined="If the question is not answerable, or if a verdict that the rule requires is missing.",
 )
 def is_over_refusal(
     response: str,
@@ -358,7 +358,7 @@ def is_over_refusal(
     """1.0 if an answerable question is refused, and 0.0 if it is answered.
 
     Lower is better. The mean is the share of over-refusals, refused / answerable. The value is NaN
-    for unanswerable questions.
+    for unanswerable questions, and if a verdict that the rule requires is missing.
 
     Parameters
     ----------
@@ -458,7 +458,8 @@ def is_risk(
     """1.0 if an answer is wrong, and 0.0 if it is correct; NaN for refusals.
 
     Lower is better. The mean is the *risk* of selective prediction: wrong / answered. An answer to an
-    unanswerable question is wrong.
+    unanswerable question is wrong. The value is also NaN if a verdict on an answer to an answerable
+    question is missing, or a verdict on the refusal that the rule requires.
 
     Parameters
     ----------

@@ -68,8 +68,9 @@ def normalized(text: str, *, variant: str = "unicode", language: str | None = No
     The variant ``"unicode"`` (the default) applies NFKC and case folding, keeps the letters, marks
     and numbers of all scripts, and deletes invisible joiners and direction marks. The variant
     ``"lbrag"`` converts the text to lower case and keeps only the characters in `LBRAG_KEPT`. The
-    other variants are described at the top of the module. ``"mlqa"`` needs the language, one of
-    those in `MLQA_ARTICLES`.
+    other variants are described at the top of the module. `language` is a language code, which only
+    ``"mlqa"`` uses. It raises InputError if the language is missing or is not one of those in
+    `MLQA_ARTICLES`.
 
     >>> normalized("  Ｔhe “Straße”, № 5!"), normalized("दिल्ली, 5.", variant="lbrag")
     ('the strasse no 5', '5')
@@ -126,7 +127,7 @@ def answer_tokens(
 
 
 def code_form(language: str | None) -> str | None:
-    """Convert a language code to lower case with underscores.
+    """Convert a language code to lower case with underscores; None if it is missing or empty.
 
     >>> code_form("zh-CN")
     'zh_cn'

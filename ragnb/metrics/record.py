@@ -136,8 +136,8 @@ def metric(
     name, columns, source, higher_is_better, bounds, **more
         See `Metric`.
     options
-        A sentence for each value of each option (`Metric.variants`). The defaults of the options
-        are those of the function.
+        Mapping from each option to a mapping from its values to a sentence that describes the value
+        (`Metric.variants`). The defaults are those of the parameters of the function.
     """
 
     def declare(function: Function) -> Function:

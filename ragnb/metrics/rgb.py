@@ -127,7 +127,9 @@ def answer_labels(
 ) -> list[int]:
     """Label each answer part: 1 if found in the response, 0 if not; ``[-1]`` for a refusal.
 
-    Under ``"flexible"``, the parts are labelled even if the response is a refusal.
+    Under ``"flexible"``, the parts are labelled even if the response is a refusal. The parameters are
+    those of `is_correct`. InputError is raised if the response is None, or if a verdict that the rule
+    for refusals requires is missing.
 
     A part is found if one of its aliases is a substring of the response. Letter case is ignored.
     For Chinese, spaces are removed first; ``"released"`` removes them from the response only. Under

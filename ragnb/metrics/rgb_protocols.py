@@ -372,12 +372,18 @@ def answer_parts(answer: Answer) -> list[list[str]]:
 
 
 def aliases_of(answer: Answer, protocol: Protocol) -> tuple[Part, ...]:
-    """Convert a reference answer to parts, with the aliases normalised for a protocol."""
+    """Convert a reference answer to parts, each a tuple of aliases normalised for a protocol.
+
+    InputError is raised if there is no part, or if a part has no alias or an empty one.
+    """
     return tuple(tuple(_alias(text, protocol) for text in part) for part in answer_parts(answer))
 
 
 def false_aliases_of(false_answer: FalseAnswer, protocol: Protocol) -> Part:
-    """Convert false answers, if there are any, to aliases normalised for a protocol."""
+    """Convert false answers to aliases normalised for a protocol; an empty tuple if there are none.
+
+    InputError is raised if a false answer is not a string, or is empty.
+    """
     if is_missing(false_answer):
         return ()
     said = listed(false_answer)

@@ -161,7 +161,9 @@ def relevance(
     is NaN if the context has no sentences or a total length of 0, if the context is None although
     it is required, or if the keys are None.
 
-    ``"ragbench"``: Len(R) / Len(D). ``"guide"``: min(1, number of R / 20).
+    With ``"ragbench"``, the value is Len(R) / Len(D): the length of the relevant sentences divided by
+    that of the documents. With ``"guide"``, it is the number of relevant sentences divided by 20, but
+    at most 1.
 
     Parameters
     ----------
@@ -223,8 +225,9 @@ def utilization(
     The value is NaN in the same cases as `relevance`, and if the utilized keys are None. The other
     parameters are those of `relevance`.
 
-    ``"ragbench"``: Len(U) / Len(D). ``"guide"``: min(1, number of U / number of R); 0 if R is
-    empty.
+    With ``"ragbench"``, the value is Len(U) / Len(D): the length of the utilized sentences divided by
+    that of the documents. With ``"guide"``, it is the number of utilized sentences divided by the
+    number of relevant sentences, but at most 1, and 0 if no sentence is relevant.
 
     Parameters
     ----------

@@ -109,7 +109,10 @@ def as_keys(keys: Any) -> list[str]:
 
 
 def sentence_pairs(documents_sentences: Any) -> list[tuple[str, str]]:
-    """Return all sentences of all documents as (key, text) pairs, in order."""
+    """Return all sentences of all documents as (key, text) pairs, in order.
+
+    InputError is raised unless each sentence is a pair of two strings.
+    """
     documents = listed(documents_sentences, "documents_sentences")
     return [pair for document in documents for pair in _pairs(document, "documents_sentences")]
 

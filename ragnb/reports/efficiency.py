@@ -44,26 +44,27 @@ _LIMITS = ("low", "high", "interval", "confidence_level")
 
 
 def gains_and_costs(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame:
-    """Gain in token F1 over the baseline and cost of every response that has both.
+    """Gain in token F1 over the baseline, and cost in translated tokens, of each response.
 
     Parameters
     ----------
     scores
         ``ragnb.multilingual_report(...).scores``.
     baseline
-        The system without passages.
+        Name of the system without passages.
 
     Returns
     -------
     DataFrame
-        One row per response: ``system, example_id, unit`` (the question, if several languages share
-        it), ``gain, cost``. ``attrs["left_out"]`` has for every system the number of responses
-        that were left out because the F1 or the cost is missing.
+        One row per response that has both values, with the columns ``system, example_id, unit, gain,
+        cost``. ``unit`` is the question if several languages share it, and the example otherwise.
+        ``attrs["left_out"]`` is a mapping from each system to the number of its responses that were
+        left out because the F1 or the cost is missing.
 
     Raises
     ------
     InputError
-        `ragnb.scoring.bridging` raises it, or there is no other system than the baseline.
+        In the cases described in `ragnb.scoring.bridging`, or if the baseline is the only system.
     """
     pairs = paired_f1(scores, baseline=baseline)
     pairs = pairs[pairs["system"] != baseline]
@@ -223,22 +224,26 @@ def benefits(
 
 
 def incremental(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame:
-    """The systems by cost: on the frontier, dominated or extendedly dominated, with ICER.
+    """Incremental cost-effectiveness table of the systems, sorted by cost.
 
-    Means are over the examples for which every system has F1 and cost; the baseline, which has no
-    gain and no cost, is one of the systems. The table describes means. `ratio_differences` and
-    `benefits` test whether a step is more than noise.
+    The means are over the examples for which every system has an F1 and a cost. The baseline is one
+    of the systems, with a gain and a cost of 0. The table ignores the uncertainty of the means. Use
+    `ratio_differences` and `benefits` to test the differences between systems.
 
     Returns
     -------
     DataFrame
-        ``system, mean_cost, mean_gain, status, against, incremental_cost, incremental_gain, icer``
-        (tokens per F1), ``n``.
+        One row per system, with the columns ``system, mean_cost, mean_gain, status, against,
+        incremental_cost, incremental_gain, icer, n``. Costs are in translated tokens, gains in token
+        F1, and the incremental cost-effectiveness ratio (ICER) in tokens per unit of F1. See
+        `ragnb.stats.cost_effectiveness.IncrementalOption` for the values of ``status`` and
+        ``against``.
 
     Raises
     ------
     InputError
-        `gains_and_costs` raises it, or no example has F1 and cost of every system.
+        In the cases described in `gains_and_costs`, or if no example has an F1 and a cost for every
+        system.
     """
     pairs = gains_and_costs(scores, baseline=baseline)
     names = list(pairs.attrs["left_out"])
@@ -249,8 +254,8 @@ def incremental(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFra
     gains, costs = gains.dropna(), costs.dropna()
     if gains.empty:
         raise InputError(
-            "an incremental table needs an example with F1 and cost of all of "
-            f"{distinct(names, ', ')}; got none; leave systems out"
+            "an incremental table needs examples that have an F1 and a cost for each of the systems "
+            f"{distinct(names, ', ')}, got none; leave out a system with missing values"
         )
     options = incremental_table([0.0, *gains.mean()], [0.0, *costs.mean()], [baseline, *names])
     columns = {"system": "name", "mean_cost": "cost", "mean_gain": "gain", "status": "status"}

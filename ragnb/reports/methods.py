@@ -103,7 +103,7 @@ def methods_paragraph(
     for name, frame in frames.items():
         require_columns(frame, _NEEDED[name].split(), f"methods_paragraph({name}=...)")
         if frame.empty:
-            raise InputError(f"methods_paragraph needs {name} with rows; got an empty frame")
+            raise InputError(f"{name} must have at least one row, got an empty frame")
         if scores is not None and (strange := _names(frame) - _names(scores)):
             raise InputError(
                 f"methods_paragraph needs {name} that were computed from its scores; got "

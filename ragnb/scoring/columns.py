@@ -18,7 +18,7 @@ def numbers(frame: pd.DataFrame, column: str, what: str) -> NDArray[np.float64]:
     Raises
     ------
     InputError
-        If a value is not a number; ``what`` names the caller.
+        If a value is not a number. The message begins with ``what``, the name of the caller.
 
     >>> numbers(pd.DataFrame({"value": [1, None, True]}, dtype=object), "value", "a mean").tolist()
     [1.0, nan, 1.0]
@@ -27,7 +27,7 @@ def numbers(frame: pd.DataFrame, column: str, what: str) -> NDArray[np.float64]:
         return pd.to_numeric(frame[column]).to_numpy(float, na_value=np.nan)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"{what} needs numbers in {column}; got {error!s:.60}; use nan where there is none"
+            f"{what} needs numbers in {column} ({error!s:.60}); use nan for a missing value"
         ) from error
 
 

@@ -137,8 +137,8 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
     found = tuple(one for one in every.values() if name in _words(one))
     if not found:
         raise InputError(
-            "definitions needs the name of a metric, a word of it or an abbreviation, "
-            f"got {metric!r}; {suggestion(name, every)}"
+            f"{metric!r} is not the name of a metric, a word of such a name, or a known abbreviation; "
+            f"{suggestion(name, every)}"
         )
     return Definitions(found)
 

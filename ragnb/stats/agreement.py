@@ -117,7 +117,8 @@ def fleiss_kappa(sums: Floats) -> Floats:
     kappa = (p_o - p_e) / (1 - p_e), where p_o is the observed agreement, p_e = sum_k pi_k^2 the
     agreement expected by chance, and pi_k the proportion of ratings in category k, averaged over
     items. Items with a single rating contribute to pi_k only. Kappa is in [-1, 1]. It is 0 if the
-    agreement is as expected by chance, and NaN if all ratings are the same.
+    agreement is as expected by chance, and NaN if all ratings are the same. `sums` is the result of
+    `agreement_sums`, added up over clusters.
 
     References
     ----------

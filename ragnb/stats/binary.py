@@ -154,7 +154,11 @@ def binomial_cdf(successes: Any, n: Any, probability: float = 0.5) -> Any:
 
 
 def mid_p_cdf(successes: Any, n: Any, probability: float = 0.5) -> Any:
-    """Mid-p version of the binomial distribution function: P(X < k) + P(X = k) / 2."""
+    """Mid-p version of the binomial distribution function: P(X < k) + P(X = k) / 2.
+
+    X is the number of successes in `n` trials with the given probability, and k is `successes`. The
+    arguments are numbers or arrays that broadcast.
+    """
     below = binomial_cdf(successes - 1, n, probability)
     return (below + binomial_cdf(successes, n, probability)) / 2
 

@@ -199,7 +199,18 @@ def bca_from_resamples(
 ) -> Interval:
     """BCa interval for a statistic, from its bootstrap replicates and acceleration constant.
 
-    In the bias correction, replicates that equal the estimate count as half below it.
+    In the bias correction, a replicate that equals the estimate counts half as being below it.
+
+    Parameters
+    ----------
+    resamples : ndarray of shape (n_resamples,)
+        Value of the statistic in each bootstrap sample.
+    estimate, acceleration : float
+        Value of the statistic in the sample, and the acceleration constant.
+    confidence_level : float
+        Nominal coverage.
+    method, n
+        Name of the method and number of units, for the result.
     """
     tolerance = 1e-12 * max(1.0, abs(estimate))
     distance = resamples - estimate

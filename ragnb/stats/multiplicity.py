@@ -36,7 +36,10 @@ class AdjustedPValues:
 
 
 def as_p_values(values: ArrayLike) -> Floats:
-    """Convert p-values to an array of numbers in [0, 1], with NaN for undefined tests."""
+    """Convert a list of p-values to an array; NaN stands for a test that is undefined.
+
+    InputError is raised if the list is not one-dimensional, or if a value is not between 0 and 1.
+    """
     p = np.asarray(values, dtype=np.float64)
     wrong = p[(p < 0) | (p > 1)]
     if p.ndim != 1 or wrong.size:
@@ -71,8 +74,9 @@ def holm(p_values: ArrayLike) -> AdjustedPValues:
 def bonferroni(p_values: ArrayLike) -> AdjustedPValues:
     """Bonferroni's correction, which multiplies each p-value by the number of tests.
 
-    Products above 1 are replaced by 1. Like `holm`, the correction controls the family-wise error
-    rate under any dependence, but it is less powerful.
+    Products above 1 are replaced by 1. A p-value of NaN stays NaN and is not counted. Like `holm`,
+    the correction controls the family-wise error rate under any dependence, but it is less
+    powerful.
 
     References
     ----------

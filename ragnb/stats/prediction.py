@@ -96,11 +96,19 @@ def delong_test(
 ) -> SignificanceResult:
     """DeLong's test of the null hypothesis that two scores have the same area under the ROC curve.
 
-    Both scores are for the same items. The test is asymptotic. The alternative is the direction of
-    the area of `first` minus that of `second`. The p-value is NaN if a class has fewer than two
-    items, or if the difference between the placements of the two scores is constant within each
-    class, for example because both scores rank the items identically. `auroc_difference_interval`
-    inverts the two-sided test.
+    The test is asymptotic. The p-value is NaN if a class has fewer than two items, or if the
+    difference between the placements of the two scores is constant within each class, for example
+    because both scores rank the items identically. `auroc_difference_interval` inverts the
+    two-sided test.
+
+    Parameters
+    ----------
+    labels : array_like of shape (n,)
+        0 or 1.
+    first, second : array_like of shape (n,)
+        Two scores of the same items. Higher scores predict label 1.
+    alternative : {"two-sided", "greater", "less"}
+        Direction of the area of `first` minus that of `second`.
 
     References
     ----------
@@ -389,11 +397,20 @@ def expected_calibration_error(
     """Expected calibration error (ECE), and the value to expect from a perfectly calibrated model.
 
     ECE = sum_b (n_b / n) abs(mean y - mean p), where n_b is the number of items in bin b, and y and
-    p are their labels and predicted probabilities. It is biased upwards: a perfectly calibrated
-    model does not have an ECE of 0 but of about ``expected_if_calibrated``, which increases with
-    the number of bins and decreases with the number of items. Only an ECE clearly above that value
+    p are their labels and predicted probabilities. It is in [0, 1]; lower is better. It is biased
+    upwards: the ECE of a perfectly calibrated model is not 0 but about ``expected_if_calibrated``,
+    which increases with the number of bins and decreases with the number of items. Only an ECE clearly above that value
     suggests miscalibration. The bins have equal width. Each bin includes its lower edge, and the
     last bin also its upper edge. Without items, both values are NaN.
+
+    Parameters
+    ----------
+    labels : array_like of shape (n,)
+        0 or 1.
+    probabilities : array_like of shape (n,)
+        Predicted probability of label 1.
+    n_bins : int, default 10
+        Number of bins.
 
     Notes
     -----

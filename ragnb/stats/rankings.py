@@ -105,15 +105,17 @@ def ranking_interval(
     n_resamples : int, default 2000
         Number of times that the questions are resampled.
     rng : numpy Generator, optional
-        Random numbers; by default `numpy.random.default_rng(0)`, so that a result can be repeated.
+        Random number generator. The default is `numpy.random.default_rng(0)`, which makes the
+        result reproducible.
     confidence_level : float, default 0.95
         Nominal coverage.
 
     Notes
     -----
-    The interval is the percentile interval over resampled questions. With few systems, the
-    correlation has few possible values, and the interval is coarse. It describes these systems, not
-    others.
+    The correlation is in [-1, 1]. It is NaN if it is undefined for the means of the systems, for
+    example because all systems have the same mean. The interval is the percentile interval over
+    resampled questions. With few systems, the correlation has few possible values, and the interval
+    is coarse. The interval applies to these systems only, not to other systems.
 
     Examples
     --------

@@ -103,8 +103,8 @@ class Rows:
             self._compare_systems(self._questions, changed)
         elif changed:
             raise InputError(
-                "view of what changed needs the columns example_id, system and a verdict "
-                f"({', '.join(VERDICT[:4])}, …), and several systems"
+                "view with changed=... needs the columns example_id, system and a verdict "
+                f"({', '.join(VERDICT[:4])}, …), and at least two systems"
             )
         if len(both := [name for name in HUMAN_AND_JUDGE if name in self.frame]) > 1:
             self.choices[" / ".join(both)] = _patterns(

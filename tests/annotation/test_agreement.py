@@ -259,7 +259,7 @@ def test_paths_sessions_and_frames_agree_with_each_other(tmp_path):
     [
         ([frame("a", ["correct"])], "labels of two or more annotators, each item once, got a$"),
         ([frame("a", ["correct"])] * 2, "each item once, got two rows for 'i0'"),
-        ([frame("a", ["correct"]), trace("b", [["0a"]])], "same task .*'verdict', 'trace'"),
+        ([frame("a", ["correct"]), trace("b", [["0a"]])], "the same task, .*'verdict', 'trace'"),
         ([frame("a", ["correct"]), frame("b", ["Richtig"])], "must be one of .*, got 'Richtig'"),
         (
             [frame(name, [["0a"]], "relevant", "trace") for name in "ab"],

@@ -333,7 +333,10 @@ def test_ragbenchs_own_columns_are_suggestions_also_through_parquet():
             {"q/0": {"relevance": ["0a"]}},
             "a field of task 'trace' must be one of .*got 'relevance'",
         ),
-        ({"q/0": {"relevant": ["9z"]}}, "'relevant' of item 'q/0' needs keys among .*, got '9z'"),
+        (
+            {"q/0": {"relevant": ["9z"]}},
+            "'relevant' of item 'q/0' must contain only keys in .*, got '9z'",
+        ),
         (
             {"q/0": {"support": {"z": "full"}}},
             "'support' is suggested for 'z', which is not a sentence",

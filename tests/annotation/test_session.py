@@ -54,7 +54,10 @@ def sources(session):
     ("call", "message"),
     [
         (lambda s: s.label("relevance", []), "must be one of 'relevant'.*got 'relevance'"),
-        (lambda s: s.label("relevant", ["9z"]), "'relevant' of item 'q/0' needs keys .*got '9z'"),
+        (
+            lambda s: s.label("relevant", ["9z"]),
+            "'relevant' of item 'q/0' must contain only keys .*got '9z'",
+        ),
         (lambda s: s.label("support", "full"), "'support' needs a sentence of .*, got None"),
         (lambda s: s.toggle("overall", [True]), r"must be one of \[True, False\], got \[True\]"),
         (lambda s: s.go(3), "go needs the id of an item or a number below 3, got 3"),
@@ -480,6 +483,6 @@ def test_names_ids_and_notes_of_every_script_come_back(tmp_path, text):
 
 
 def test_an_annotator_has_a_name(path):
-    with pytest.raises(InputError, match="annotator needs a name"):
+    with pytest.raises(InputError, match="annotator must be the name"):
         opened(path, annotator=" ")
     assert not path.exists()

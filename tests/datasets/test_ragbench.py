@@ -172,5 +172,5 @@ def test_arrays_printed_by_pandas_are_refused(tmp_path):
     frame = pd.DataFrame([record()])
     frame["all_relevant_sentence_keys"] = [np.array(["0a", "0b"])]
     frame.to_csv(tmp_path / "arrays.csv", index=False)
-    with pytest.raises(InputError, match="commas between the items.*export lists, not arrays"):
+    with pytest.raises(InputError, match="commas between its items.*convert arrays to lists"):
         load_ragbench(tmp_path / "arrays.csv")

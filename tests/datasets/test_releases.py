@@ -338,9 +338,9 @@ QUESTION = {"id": "a", "input": "Who?", "output": [{"answer": "Ann"}]}
         ),
         (
             lambda d: load_responses(_cut(d, MADE / "hf_splits/test/data-00000-of-00002.arrow")),
-            "data-00000-of-00002.arrow must be a whole Arrow file",
+            "data-00000-of-00002.arrow is not a complete Arrow file",
         ),
-        (lambda d: load_responses(_folder(d)), "data must be a whole folder of Arrow files"),
+        (lambda d: load_responses(_folder(d)), "data is not a complete folder of Arrow files"),
         (
             lambda d: load_responses(MADE / "hf_splits"),
             "hf_splits' has the splits test; name one: '.*hf_splits/test'",

@@ -206,7 +206,7 @@ def test_wrong_frames_are_refused(noise, languages):
     scores, summaries, _ = noise
     for frames, message in (
         ([], "needs scores, summaries or comparisons"),
-        ([scores.iloc[:0]], "scores with rows"),
+        ([scores.iloc[:0]], "scores must have at least one row"),
         ([scores.drop(columns="signature")], "without signature"),
         ([scores, languages[1]], "summaries that were computed from its scores"),
         ([scores, summaries.assign(system="another")], "'another'"),

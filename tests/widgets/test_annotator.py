@@ -115,7 +115,7 @@ def test_an_interrupted_kernel_answers_all_the_same(annotator, monkeypatch):
     ("act", "more", "said"),
     [
         ("label", {"field": "nothing", "value": 1}, "must be one of"),
-        ("label", {"field": "relevant", "value": ["9z"]}, "needs keys among"),
+        ("label", {"field": "relevant", "value": ["9z"]}, "must contain only keys in"),
         ("label", {"field": "support", "value": "full"}, "needs a sentence of the response"),
         ("dance", {}, "not saved: KeyError"),
     ],
@@ -211,5 +211,5 @@ def test_it_shows_what_its_session_was_used_for_before_it_is_displayed(annotator
 def test_without_a_path_or_a_name_it_is_refused(records, tmp_path):
     with pytest.raises(InputError, match="needs a path for its log, got none"):
         Annotator(records, "trace", "ana", **BY)
-    with pytest.raises(InputError, match="annotator needs a name"):
+    with pytest.raises(InputError, match="annotator must be the name"):
         Annotator(records, "trace", " ", tmp_path, **BY)
