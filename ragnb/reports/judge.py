@@ -626,7 +626,8 @@ def _lines(report: JudgeReport) -> Iterator[str]:
         tests = f"{distinct(rows['test'])}, Holm over {rows['family_size'].max()}"
         p_values = distinct(map(short_p, rows["p_adjusted"]), ", ")
         listing = _listing(rows, "group", "difference", signed=True)
-        yield f"Bias of {judge} by {by}: {listing}; adjusted p {p_values} ({tests})."
+        grouped = "" if by == OVERALL else f" by {by}"
+        yield f"Bias of {judge}{grouped}: {listing}; adjusted p {p_values} ({tests})."
     for judge, rows in report.length.groupby("judge", sort=False):
         yield f"Correlation of {judge}'s {_listing(rows, 'metric', signed=True)}."
     for row in report.calibration.to_dict("records"):

@@ -113,8 +113,8 @@ def test_latex_cites_the_sources_and_the_bibliography_has_their_entries(noise):
     assert "\ue000" not in methods_paragraph(*noise, written="markdown")
 
 
-@pytest.mark.parametrize("study", ragnb.studies()["name"])
-def test_the_paper_behind_every_study_is_cited(study):
+@pytest.mark.parametrize("study", ragnb.studies().query("address != ''")["name"])
+def test_the_paper_behind_every_published_study_is_cited(study):
     frame = ragnb.load_study(study).head(4)
     scores = scored({"a": [1.0, 0.0]}, "m").assign(signature="ragnb:9|metric:m")
     scores.attrs = dict(frame.attrs)
