@@ -8,7 +8,7 @@ SEES = {
     "mtrag.rl_f": "LLM, passages",
     "mtrag.Bert-KPrec": "similarity, passages",
     "mtrag.RougeL": "similarity, reference",
-    "mtrag.rb_llm": "LLM, reference",
+    "mtrag.rb_llm": "LLM, overall quality",
 }
 """Judges of MTRAG, and what the notebooks call them."""
 
