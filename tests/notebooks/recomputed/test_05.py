@@ -117,8 +117,9 @@ def test_no_detection_in_forty_and_twenty_eight_by_the_judge(replies):
         low, high = proportion_confint(count, n, method="wilson")
         assert f"{name} {count} {n} {count / n:.2f} [{max(low, 0):.2f}, {high:.2f}]" in shown
     z = stats.norm.ppf(0.975)
-    assert f"0 detections in {n} responses, the rate may be {z**2 / (n + z**2):.3f}" in printed(
-        "05", "none"
+    assert (
+        f"0 detections in {n} responses, the 95 % interval reaches up to {z**2 / (n + z**2):.3f}"
+        in printed("05", "none")
     )
 
 
