@@ -42,10 +42,10 @@ def wilson(k, n):
     return proportion_confint(k, n, method="wilson")
 
 
-def rate(k, n):
+def rate(k, n, digits=3):
     """A rate with its interval, as `rate_interval` prints it."""
     low, high = wilson(k, n)
-    return f"{k / n:.3f} [{low:.3f}, {high:.3f}]"
+    return f"{k / n:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
 def t_interval(values):

@@ -34,7 +34,7 @@ def test_means_and_intervals(values):
     for (metric, system), column in values.items():
         binary = set(column) <= {0, 1}
         low, high = wilson(column.sum(), 100) if binary else t_interval(column)
-        follow("00", "c08", f"{metric} {system} ", [column.mean(), max(low, 0), high])
+        follow("00", "c08", f" {system} {metric} ", [column.mean(), max(low, 0), high])
 
 
 def test_differences_of_metrics_of_zeros_and_ones(values):

@@ -109,11 +109,11 @@ def test_what_the_totals_of_an_ensemble_allow():
     table = pd.read_csv(f"{DATA}/continuous_eval_ensemble.csv").set_index(["system", "metric"])
     shares = table["printed"] * table["n"]
     alone, judged = (round(shares[name, "accuracy"]) for name in ("ensemble", "ensemble and judge"))
-    undecided = round(shares["ensemble", "abstained"])
-    spoiled = range((undecided - (judged - alone)) // 2 + 1)
+    abstained = round(shares["ensemble", "abstained"])
+    spoiled = range((abstained - (judged - alone)) // 2 + 1)
     p_values = [mid_p(k + judged - alone, k) for k in spoiled]
     shown = printed("15", "c29")
-    assert f"{undecided} undecided answers; the judge made {judged - alone} more" in shown
+    assert f"{abstained} deferred answers; the judge made {judged - alone} more" in shown
     assert f"between {min(p_values):.3f} and {max(p_values):.3f}" in shown
     assert f"corrected {judged - alone} to {judged - alone + spoiled[-1]}" in shown
     for name, k in (("ensemble accuracy", alone), ("ensemble and judge accuracy", judged)):

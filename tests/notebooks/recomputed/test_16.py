@@ -113,7 +113,12 @@ def test_correct_answers_with_and_without_a_hit(measures):
     shown = printed("16", "c19")
     assert f"no hit {table[0, 0]} {table[0, 1]} hit {table[1, 0]} {table[1, 1]}" in shown
     assert f"without a hit: {rate(table[0, 1], table[0].sum())}" in printed("16", "c20")
-    assert f"with a hit: {rate(table[1, 1], table[1].sum())}" in printed("16", "c20")
+    clusters = hit["question_id"].reindex(rows["example_id"]).to_numpy()
+    mean, low, high = cluster_interval(correct[found == 1], clusters[found == 1])
+    line = f"with a hit: {mean:.3f} [{low:.3f}, {high:.3f}] (cluster-robust t, 40 clusters)"
+    assert line in printed("16", "c20")
+    chinese = (rows["language"].to_numpy() == "zh") & (found == 0)
+    assert f"{chinese.sum()} of {table[0].sum()} have the language zh" in printed("16", "c20")
 
 
 def test_ndcg_of_unjudged_passages():
