@@ -190,7 +190,7 @@ def test_a_binary_metric_of_your_own_is_summarized_like_a_built_in_one():
         (scored([1.0]), {"by": "topic"}, "summarize needs the columns topic"),
         (scored([0.5, 0.1]), {"cluster": "topic"}, "summarize needs the columns topic"),
         (scored([]), {}, "at least one row of scores"),
-        (scored(["a"]), {}, "numbers in value; got .*'a'"),
+        (scored(["a"]), {}, r"numbers in value \(.*'a'"),
         (scored([1, 0]), {"interval": "magic"}, "interval must be one of 'auto', .*got 'magic'"),
         (scored([0.5, 0.1]), {"interval": "wilson"}, "'wilson' needs values of 0 and 1, got own.f1"),
         (scored([1.0]), {"confidence_level": 95}, "confidence_level must be .*, got 95"),
