@@ -1,6 +1,7 @@
 """The style of figures, their small print, and how they are saved with their numbers."""
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -194,6 +195,17 @@ def _range(sizes: pd.Series) -> str:
     return f"{low}-{high}" if low < high else str(low)
 
 
+def _number_clip_paths(path: Path, name: str) -> None:
+    """Give the clip paths of an SVG file ids that do not depend on the last digits of the layout."""
+    ids: dict[str, str] = {}
+    text = re.sub(
+        r'(?<=[#"])p[0-9a-f]{10}(?=[)"])',
+        lambda found: ids.setdefault(found[0], f"{name}-clip{len(ids)}"),
+        path.read_text(encoding="utf-8"),
+    )
+    path.write_text(text, encoding="utf-8")
+
+
 @accepts(name="file name")
 def save_figure(
     figure: Figure,
@@ -232,6 +244,7 @@ def save_figure(
         for ending in FORMATS:
             path = target.with_suffix(f".{ending}")
             figure.savefig(path, dpi=200, metadata=metadata[ending], bbox_inches=box)
+    _number_clip_paths(target.with_suffix(".svg"), name)
     signatures = sorted(set(numbers["signature"])) if "signature" in numbers else []
     records = numbers.drop(columns="signature", errors="ignore")
     rows = json.loads(records.to_json(orient="records", double_precision=6))

@@ -42,7 +42,9 @@ def test_a_name_a_word_of_it_a_family_or_an_abbreviation_means_metrics(name, mea
 
 
 def test_a_name_that_means_nothing_is_refused_with_the_nearest():
-    with pytest.raises(InputError, match=r"'answer\.f3' is not the name .* did you mean 'answer\.f1'\?"):
+    with pytest.raises(
+        InputError, match=r"'answer\.f3' is not the name .* did you mean 'answer\.f1'\?"
+    ):
         definitions("answer.f3")
 
 
