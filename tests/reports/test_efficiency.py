@@ -107,7 +107,7 @@ def test_what_has_no_f1_or_cost_is_left_out_and_counted():
     assert benefits(frame, PRICES).query("system == 'unknown'")["net_benefit"].isna().all()
     differences = ratio_differences(frame)
     assert differences[["system", "other", "n"]].values.tolist() == [["cross", "lbrag", 2]]
-    with pytest.raises(InputError, match="F1 and cost of all of cross, lbrag, unknown; got none"):
+    with pytest.raises(InputError, match="for each of the systems cross, lbrag, unknown, got none"):
         incremental(frame)
 
 
