@@ -193,7 +193,9 @@ def test_after_timeouts_fewer_requests_are_sent_at_once_and_a_warning_gives_advi
             )
     assert replies["reason"].tolist() == [None, *["timeout"] * 8]
     assert len(started) == 8 * 3, "no request gets fewer attempts"
-    ours = [each for each in told if issubclass(each.category, UserWarning)]  # not of sockets of other tests
+    ours = [
+        each for each in told if issubclass(each.category, UserWarning)
+    ]  # not of sockets of other tests
     (message,) = [str(each.message) for each in ours]
     assert re.fullmatch(
         rf"\d+ requests to {server.base_url}/? got no reply within the timeout of 0\.5 s\. This run now sends at most 4 at "
