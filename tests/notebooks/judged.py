@@ -1,6 +1,6 @@
 """The data of notebooks 11 and 17, judged by other code than that of ragnb."""
 
-import unicodedata
+from notebooks.by_hand import contains
 
 import ragnb
 
@@ -11,19 +11,6 @@ SEES = {
     "mtrag.rb_llm": "LLM, overall quality",
 }
 """Judges of MTRAG, and what the notebooks call them."""
-
-
-def words(text):
-    """Letters, marks and numbers, in lower case; other characters are spaces."""
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    kept = [letter if unicodedata.category(letter)[0] in "LMN" else " " for letter in folded]
-    return " ".join("".join(kept).split())
-
-
-def contains(said, parts):
-    """Whether a text contains an alias of each part; an alias without letters does not count."""
-    aliases = [[words(alias) for alias in part if words(alias)] for part in parts]
-    return all(any(alias in words(said) for alias in part) for part in aliases)
 
 
 def judged_answers():
