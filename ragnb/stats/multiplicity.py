@@ -36,7 +36,7 @@ class AdjustedPValues:
 
 
 def as_p_values(values: ArrayLike) -> Floats:
-    """Convert a list of p-values to an array; NaN stands for a test that is undefined.
+    """Convert a list of p-values to an array; NaN means that a test is undefined.
 
     InputError is raised if the list is not one-dimensional, or if a value is not between 0 and 1.
     """
