@@ -18,7 +18,7 @@ from ragnb.stats.cost_effectiveness import fieller_interval
 from ragnb.stats.paired import paired_t_test
 
 _PLANE = (
-    "system", "reading", "low", "high", "kind", "confidence_level", "gain", "gain_low", "gain_high", "cost", "cost_low",
+    "system", "estimator", "low", "high", "kind", "confidence_level", "gain", "gain_low", "gain_high", "cost", "cost_low",
     "cost_high", "n", "n_units",
 )  # fmt: skip
 
@@ -31,7 +31,7 @@ def plot_cost_effectiveness_plane(
     Parameters
     ----------
     table
-        As `ragnb.reports.efficiency.efficiency` returns it; of its readings that under Fieller is drawn.
+        As `ragnb.reports.efficiency.efficiency` returns it; of its estimators, the one under Fieller is drawn.
     price
         What one token is worth, in F1: a dashed line, above which a system pays.
     ax
@@ -50,7 +50,7 @@ def plot_cost_effectiveness_plane(
         Missing columns, no row under Fieller, or two for a system.
     """
     require_columns(table, _PLANE, "plot_cost_effectiveness_plane")
-    rows = table[table["reading"].str.contains("Fieller")]
+    rows = table[table["estimator"].str.contains("Fieller")]
     if rows.empty or rows["system"].duplicated().any():
         raise InputError(
             f"plot_cost_effectiveness_plane needs one row per system under Fieller; got {len(rows)} "

@@ -1,19 +1,16 @@
 """What translation buys: gain in token F1 over the baseline and cost in tokens.
 
-CNBE is the mean of ratios per response, so cheap responses dominate it. The ratio of means, the
-net benefit at a price and the frontier of the systems' means do not have this problem. The
-functions take the ``scores`` of a `ragnb.multilingual_report`.
+CNBE is the mean of ratios per response, so cheap responses dominate it. The ratio of means and the
+net benefit at a price do not have this problem. The functions take the ``scores`` of a `ragnb.multilingual_report`.
 """
 
 from collections.abc import Sequence
-from itertools import combinations
 from math import nan
 from typing import Any
 
 import pandas as pd
 
 from ragnb.arguments import accepts
-from ragnb.display import distinct
 from ragnb.errors import InputError
 from ragnb.reports.frames import as_frame
 from ragnb.results import Interval
@@ -21,17 +18,14 @@ from ragnb.scoring.bridges import COST, F1, paired_f1
 from ragnb.stats.cost_effectiveness import (
     FiellerSet,
     acceptability_curve,
-    compare_ratios,
     fieller_interval,
-    incremental_table,
     mean_of_ratios,
     net_benefit,
     ratio_of_means_bca,
 )
 from ragnb.stats.intervals import mean_interval
-from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 
-READINGS = {
+ESTIMATORS = {
     "mean of ratios": "mean of gain / cost over the responses with a cost",
     "mean of ratios, zeros counted": "mean of gain / cost over all responses, 0 without a cost "
     "(published CNBE)",
@@ -100,7 +94,7 @@ def efficiency(
     Returns
     -------
     DataFrame
-        ``system, baseline, reading`` (one of `READINGS`), ``estimate, low, high, interval, kind``
+        ``system, baseline, estimator`` (one of `ESTIMATORS`), ``estimate, low, high, interval, kind``
         (of Fieller's set: ``bounded``; ``two rays``: all but the values between ``low`` and
         ``high``; ``whole line``; ``undefined``), ``confidence_level, gain, gain_low, gain_high,
         cost, cost_low, cost_high`` (means and their intervals), ``zero_cost_share, n, n_units,
@@ -132,54 +126,24 @@ def efficiency(
             "left_out": left_out,
             "signature": " & ".join(sorted(set(scores.loc[used, "signature"]))),
         }
-        for reading, interval in zip(READINGS, found, strict=True):
-            rows.append(row | interval.columns("estimate") | {"reading": reading, "kind": ""})
+        for estimator, interval in zip(ESTIMATORS, found, strict=True):
+            rows.append(row | interval.columns("estimate") | {"estimator": estimator, "kind": ""})
             if isinstance(interval, FiellerSet):
                 rows[-1]["kind"] = interval.kind
                 if interval.kind == "two rays":
                     rows[-1]["low"], rows[-1]["high"] = interval.limits
     means = [f"{name}{limit}" for name in ("gain", "cost") for limit in ("", "_low", "_high")]
-    first = ["system", "baseline", "reading", "estimate", *_LIMITS[:3], "kind", "confidence_level"]
+    first = [
+        "system",
+        "baseline",
+        "estimator",
+        "estimate",
+        *_LIMITS[:3],
+        "kind",
+        "confidence_level",
+    ]
     counts = ["zero_cost_share", "n", "n_units", "left_out", "signature"]
     return as_frame(rows, [*first, *means, *counts])
-
-
-@accepts(confidence_level="level")
-def ratio_differences(
-    scores: pd.DataFrame, *, baseline: str = "direct", confidence_level: float = 0.95
-) -> pd.DataFrame:
-    """Differences between the ratios of means of two systems on the examples that both have.
-
-    Returns
-    -------
-    DataFrame
-        One row for each pair of systems with a cost: ``system, other, ratio, other_ratio,
-        difference, low, high, interval, confidence_level, p_value, p_adjusted, correction,
-        family_size`` (Holm's over all rows), ``cost_ratio`` (mean cost of ``other`` by that of
-        ``system``: the factor between the ratios if the gains were equal), ``n, warning``.
-    """
-    pairs = gains_and_costs(scores, baseline=baseline)
-    tables = {
-        name: pairs[pairs["system"] == name].set_index("example_id")
-        for name in pairs.attrs["left_out"]
-    }
-    spending = [name for name, rows in tables.items() if (rows["cost"] > 0).any()]
-    rows = []
-    for one, other in combinations(spending, 2):
-        common = tables[one].index.intersection(tables[other].index)
-        gain, cost, units = _arrays(tables[one].loc[common])
-        other_gain, other_cost, _ = _arrays(tables[other].loc[common])
-        options: dict[str, Any] = {"clusters": units, "confidence_level": confidence_level}
-        found = compare_ratios(gain, cost, other_gain, other_cost, **options)
-        rows.append(
-            found.interval.columns("difference")
-            | {"system": one, "other": other, "ratio": found.first, "other_ratio": found.second}
-            | {"p_value": found.test.p_value, "warning": found.test.warning, "n": len(common)}
-            | {"cost_ratio": other_cost.sum() / cost.sum() if cost.any() else nan}
-        )
-    first = ["system", "other", "ratio", "other_ratio", "difference", *_LIMITS, "p_value"]
-    table = as_frame(rows, [*first, *ADJUSTED, "cost_ratio", "n", "warning"])
-    return table.assign(**adjusted_columns(table["p_value"]))
 
 
 @accepts(prices="scores", confidence_level="level")
@@ -221,48 +185,6 @@ def benefits(
             rows.append(counts | row | found.columns("net_benefit"))
     columns = ["system", "price", "net_benefit", *_LIMITS, "acceptability", "n", "n_units"]
     return as_frame(rows, columns)
-
-
-def incremental(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame:
-    """Incremental cost-effectiveness table of the systems, sorted by cost.
-
-    The means are over the examples for which every system has an F1 and a cost. The baseline is one
-    of the systems, with a gain and a cost of 0. The table ignores the uncertainty of the means. Use
-    `ratio_differences` and `benefits` to test the differences between systems.
-
-    Returns
-    -------
-    DataFrame
-        One row per system, with the columns ``system, mean_cost, mean_gain, status, against,
-        incremental_cost, incremental_gain, icer, n``. Costs are in translated tokens, gains in token
-        F1, and the incremental cost-effectiveness ratio (ICER) in tokens per unit of F1. See
-        `ragnb.stats.cost_effectiveness.IncrementalOption` for the values of ``status`` and
-        ``against``.
-
-    Raises
-    ------
-    InputError
-        In the cases described in `gains_and_costs`, or if no example has an F1 and a cost for every
-        system.
-    """
-    pairs = gains_and_costs(scores, baseline=baseline)
-    names = list(pairs.attrs["left_out"])
-    gains, costs = (
-        pairs.pivot(index="example_id", columns="system", values=kind).reindex(columns=names)
-        for kind in ("gain", "cost")
-    )
-    gains, costs = gains.dropna(), costs.dropna()
-    if gains.empty:
-        raise InputError(
-            "an incremental table needs examples that have an F1 and a cost for each of the systems "
-            f"{distinct(names, ', ')}, got none; leave out a system with missing values"
-        )
-    options = incremental_table([0.0, *gains.mean()], [0.0, *costs.mean()], [baseline, *names])
-    columns = {"system": "name", "mean_cost": "cost", "mean_gain": "gain", "status": "status"}
-    columns |= {name: name for name in ("against", "incremental_cost", "incremental_gain", "icer")}
-    rows = [{name: getattr(each, field) for name, field in columns.items()} for each in options]
-    table = pd.DataFrame(rows).assign(n=len(gains))
-    return table.assign(against=[distinct(each.against, " and ") for each in options])
 
 
 def _named(name: str, found: Interval) -> dict[str, float]:

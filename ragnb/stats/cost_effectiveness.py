@@ -1,4 +1,4 @@
-"""Cost-effectiveness: ratios of means, net benefit, and the frontier of several systems.
+"""Cost-effectiveness: ratios of means, and net benefit.
 
 `fieller_interval` is a confidence set for a ratio of means, such as mean gain / mean cost. It is
 valid even if the mean of the denominator is near 0. `ratio_of_means_bca` and `compare_ratios` are
@@ -12,8 +12,7 @@ because it is an ordinary mean. The prices at which a limit of its t interval is
 All functions raise InputError for arguments outside the stated range.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import copysign, inf, isnan, nan, sqrt
 
 import numpy as np
@@ -490,113 +489,3 @@ def acceptability_curve(
         1 - paired_t_test(gains - price * costs, clusters=clusters, alternative="greater").p_value
         for price in prices
     )
-
-
-# ---- several systems ---------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class IncrementalOption:
-    """One system's row of an incremental cost-effectiveness table.
-
-    Attributes
-    ----------
-    name : str
-        Name of the system.
-    cost, gain : float
-        Mean cost and mean gain of the system.
-    status : str
-        ``"frontier"``; ``"dominated"``: another system gains at least as much at no higher cost,
-        and is strictly better in one of the two; or ``"extendedly dominated"``: a mixture of two
-        systems on the frontier gains more at the same cost.
-    against : tuple of str
-        For a system on the frontier, the next cheaper system on the frontier. Otherwise the system
-        or the two systems that dominate it.
-    incremental_cost, incremental_gain, icer : float
-        For a system on the frontier, cost and gain in excess of those of the next cheaper system on
-        the frontier, and their ratio (the incremental cost-effectiveness ratio, ICER). NaN for the
-        cheapest system and for systems that are not on the frontier.
-    """
-
-    name: str
-    cost: float
-    gain: float
-    status: str
-    against: tuple[str, ...] = ()
-    incremental_cost: float = nan
-    incremental_gain: float = nan
-    icer: float = nan
-
-
-@accepts(mean_gains="scores", mean_costs="scores")
-def incremental_table(
-    mean_gains: Floats, mean_costs: Floats, names: Sequence[str]
-) -> tuple[IncrementalOption, ...]:
-    """Incremental cost-effectiveness table of several systems, sorted by cost.
-
-    The table ignores the uncertainty of the means. To test the difference between two systems, use
-    `net_benefit` or `compare_ratios`.
-
-    Parameters
-    ----------
-    mean_gains, mean_costs : array_like of shape (k,)
-        Mean gain and mean cost of each system on the same items.
-    names : sequence of str
-        A different name for each system.
-
-    Notes
-    -----
-    The frontier is the upper concave hull of gain against cost, from the cheapest system to the one
-    with the highest gain. The ICER does not decrease along the frontier. Moving from one system to
-    the next increases the net benefit if the price of one unit of cost is below 1 / ICER.
-
-    References
-    ----------
-    .. [1] Drummond, M. F. et al. (2015). Methods for the Economic Evaluation of Health Care
-       Programmes, 4th edition.
-
-    Examples
-    --------
-    >>> for option in incremental_table([0.6, 0.5, 0.6], [0, 30, 180], ["multi", "lbrag", "cross"]):
-    ...     print(option.name, option.status, option.against)
-    multi frontier ()
-    lbrag dominated ('multi',)
-    cross dominated ('multi',)
-    """
-    if not mean_gains.size == len(names) == len(set(names)):
-        raise InputError(
-            f"names must be {mean_gains.size} different names, one per system, got {list(names)}"
-        )
-    order = np.lexsort((-mean_gains, mean_costs))
-    points = {names[i]: (float(mean_costs[i]), float(mean_gains[i])) for i in order}
-    undominated: list[tuple[float, float]] = []
-    frontier: list[tuple[float, float]] = []
-    for point in points.values():
-        if undominated and point[1] <= undominated[-1][1]:
-            continue
-        undominated.append(point)
-        while len(frontier) > 1 and _icer(frontier[-1], point) < _icer(*frontier[-2:]) * (1 - 1e-9):
-            frontier.pop()
-        frontier.append(point)
-    name_of = {point: name for name, point in reversed(points.items())}
-    rows = []
-    for name, point in points.items():  # systems with the same means share their status
-        below = [other for other in frontier if other < point][-1:]
-        above = [other for other in frontier if other > point][:1]
-        status, against = "frontier", below
-        if point not in undominated:
-            status = "dominated"
-            against = [other for other in undominated if other[0] <= point[0]][-1:]
-        elif point not in frontier:
-            status, against = "extendedly dominated", below + above
-        row = IncrementalOption(name, *point, status, tuple(name_of[other] for other in against))
-        if status == "frontier" and below:
-            cost, gain = np.subtract(point, below[0]).tolist()
-            row = replace(row, incremental_cost=cost, incremental_gain=gain, icer=cost / gain)
-        rows.append(row)
-    return tuple(rows)
-
-
-def _icer(cheaper: tuple[float, float], dearer: tuple[float, float]) -> float:
-    """Extra cost per extra gain, from two pairs of mean cost and mean gain."""
-    return (dearer[0] - cheaper[0]) / (dearer[1] - cheaper[1])

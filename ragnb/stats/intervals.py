@@ -189,37 +189,6 @@ def bca_interval(values: Floats, *, confidence_level: float = 0.95) -> Interval:
     return Interval(mean, low, high, confidence_level, f"BCa, {how}", n)
 
 
-def bca_from_resamples(
-    resamples: Floats,
-    estimate: float,
-    acceleration: float,
-    confidence_level: float,
-    method: str,
-    n: int,
-) -> Interval:
-    """BCa interval for a statistic, from its bootstrap replicates and acceleration constant.
-
-    In the bias correction, a replicate that equals the estimate counts half as being below it.
-
-    Parameters
-    ----------
-    resamples : ndarray of shape (n_resamples,)
-        Value of the statistic in each bootstrap sample.
-    estimate, acceleration : float
-        Value of the statistic in the sample, and the acceleration constant.
-    confidence_level : float
-        Nominal coverage.
-    method, n
-        Name of the method and number of units, for the result.
-    """
-    tolerance = 1e-12 * max(1.0, abs(estimate))
-    distance = resamples - estimate
-    below = np.mean(distance < -tolerance) + np.mean(np.abs(distance) <= tolerance) / 2
-    limits = np.quantile(resamples, _bca_levels(float(below), acceleration, confidence_level))
-    low, high = limits.tolist()
-    return Interval(estimate, low, high, confidence_level, method, n)
-
-
 def _bca_levels(below: float, acceleration: float, confidence_level: float) -> Floats:
     """Probabilities at which the quantiles of the bootstrap distribution are the BCa limits."""
     z0 = ndtri(np.clip(below, 1e-12, 1 - 1e-12))

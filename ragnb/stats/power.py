@@ -1,4 +1,4 @@
-"""Sample size and minimum detectable effect of paired comparisons.
+"""Minimum detectable effect of paired comparisons.
 
 The minimum detectable effect (MDE) of a comparison is the smallest true difference that its test
 detects with a given power. Each design has one definition, which `ragnb.compare`,
@@ -15,7 +15,6 @@ clusters of items, mixed model  `t_mde`, from the noncentral t distribution and 
 ==============================  ====================================================================
 
 The MDE of the t-test is also used for the sign-flip test, because their powers are similar.
-`sample_size` is the formula of Miller (2024), which uses normal quantiles.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -26,64 +25,7 @@ import numpy as np
 from scipy.special import nctdtr, ndtri, stdtrit
 
 from ragnb.arguments import Integers, accepts
-from ragnb.errors import InputError
 from ragnb.stats.binary import MCNEMAR_METHODS, mcnemar_p_value
-
-
-@accepts(effect="number", confidence_level="level", power="level")
-def sample_size(
-    effect: float,
-    *,
-    between_variance: float,
-    within_variances: tuple[float, float] = (0.0, 0.0),
-    n_answers: tuple[float, float] = (1, 1),
-    confidence_level: float = 0.95,
-    power: float = 0.8,
-) -> float:
-    """Number of questions needed to detect a mean difference of two systems (Miller's formula).
-
-    The test is two-sided. The result is not rounded; round it up to a whole number.
-
-    Parameters
-    ----------
-    effect : float
-        True difference between the means of the two systems, in the units of the scores.
-    between_variance : float
-        Miller's omega^2: the variance over questions of the difference between the expected scores
-        of the two systems.
-    within_variances : (float, float)
-        sigma^2 of each system: the variance of its score when it answers the same question
-        repeatedly, averaged over questions; 0 if it always gives the same answer. If the systems
-        answer different questions, put the total variances here and use a `between_variance` of 0.
-    n_answers : (float, float)
-        K of each system: the number of answers per question over which its score is averaged.
-        ``inf`` removes the variance within questions.
-    confidence_level : float, default 0.95
-        One minus the level of the two-sided test.
-    power : float, default 0.8
-        Desired probability of detecting the difference.
-
-    Notes
-    -----
-    n = (z_{alpha/2} + z_beta)^2 (omega^2 + sigma_A^2 / K_A + sigma_B^2 / K_B) / effect^2, where z_p
-    is the upper p quantile of the normal distribution, alpha is 1 - `confidence_level` and beta is
-    1 - `power`.
-
-    References
-    ----------
-    .. [1] Miller, E. (2024). Adding error bars to evals: a statistical approach to language model
-       evaluations. arXiv:2411.00640, section 5.
-
-    Examples
-    --------
-    >>> round(sample_size(0.03, between_variance=1 / 9))  # K = inf in the paper's example
-    969
-    """
-    if effect == 0:
-        raise InputError("effect must not be 0: no number of questions shows a difference of 0")
-    within = (variance / k for variance, k in zip(within_variances, n_answers, strict=True))
-    critical = float(ndtri((1 + confidence_level) / 2) + ndtri(power))
-    return (critical / effect) ** 2 * (between_variance + sum(within))
 
 
 @accepts(

@@ -491,34 +491,6 @@ def _bins(probabilities: Floats, n_bins: int) -> tuple[Floats, Integers]:
 # ---- selective prediction ------------------------------------------------------------------------
 
 
-@accepts(errors="labels", confidence="scores")
-def selective_risks(errors: Booleans, confidence: Floats) -> Floats:
-    """Error rate among the m most confident items, for m = 1, ..., n: the risk-coverage curve.
-
-    The coverage is m / n. Lower risks are better. Among items with equal confidence, the result is
-    the mean over all their orders.
-
-    Parameters
-    ----------
-    errors : array_like of shape (n,)
-        1 if the prediction is wrong, 0 if it is correct.
-    confidence : array_like of shape (n,)
-        Confidence in each prediction, on any scale.
-
-    References
-    ----------
-    .. [1] El-Yaniv, R. & Wiener, Y. (2010). On the foundations of noise-free selective
-       classification. JMLR 11, 1605-1641.
-
-    Examples
-    --------
-    >>> selective_risks([0, 1, 0, 1], [0.9, 0.6, 0.6, 0.1]).round(3).tolist()
-    [0.0, 0.25, 0.333, 0.5]
-    """
-    _, tie, size = np.unique(-confidence, return_inverse=True, return_counts=True)
-    return _risks(np.bincount(tie, errors), size)
-
-
 def _risks(errors: Floats | Integers, size: Integers) -> Floats:
     """Expected risks from the errors and the size of each group of items with equal confidence."""
     kept = size > 0

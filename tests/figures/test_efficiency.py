@@ -32,7 +32,7 @@ def table_of(**systems):
 
 
 def fieller(table, system):
-    return table[table["reading"].str.contains("Fieller") & (table["system"] == system)].iloc[0]
+    return table[table["estimator"].str.contains("Fieller") & (table["system"] == system)].iloc[0]
 
 
 def points(ax):

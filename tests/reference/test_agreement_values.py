@@ -5,7 +5,6 @@ import pytest
 
 from ragnb.stats.agreement import agreement_interval
 from ragnb.stats.multiplicity import benjamini_hochberg, bonferroni, holm
-from ragnb.stats.power import sample_size
 
 _ = np.nan
 # Krippendorff 2011, Computing Krippendorff's alpha-reliability, example C: 4 observers x 12 units; the same data are
@@ -187,34 +186,3 @@ def test_corrections_equal_statsmodels(ours, theirs: str) -> None:
     assert ours(BH_1995).adjusted == pytest.approx(
         multipletests(BH_1995, method=theirs)[1], abs=1e-15
     )
-
-
-@pytest.mark.parametrize(
-    ("expected", "within", "answers"),
-    # Miller 2024 (arXiv:2411.00640), section 5: omega^2 = 1/9, d = .03; K = inf: 969; K = 1, sigma^2 = 1/6: 3,876
-    [
-        (968.998, (0.0, 0.0), (1, 1)),
-        (968.998, (1 / 6, 1 / 6), (np.inf, np.inf)),
-        (3876, (1 / 6, 1 / 6), (1, 1)),
-    ],
-)
-def test_sample_size_of_miller(expected: float, within, answers) -> None:
-    result = sample_size(0.03, between_variance=1 / 9, within_variances=within, n_answers=answers)
-    assert result == pytest.approx(expected, abs=0.5 if expected == 3876 else 5.1e-4)
-
-
-@pytest.mark.parametrize(("answers", "effect"), [(1, 0.1327), (10, 0.0757)])
-def test_minimum_detectable_effect_of_miller(answers: int, effect: float) -> None:
-    # Miller 2024, section 5, n = 198: 13.3 % with K = 1, 7.6 % with K = 10
-    n = sample_size(
-        effect,
-        between_variance=1 / 9,
-        within_variances=(1 / 6, 1 / 6),
-        n_answers=(answers, answers),
-    )
-    assert effect * np.sqrt(n / 198) == pytest.approx(effect, abs=5.1e-5)
-
-
-def test_sample_size_of_errorbars() -> None:
-    # errorbars (package), unpaired, d = .03 at p = .5: 4,361
-    assert np.ceil(sample_size(0.03, between_variance=0, within_variances=(0.25, 0.25))) == 4361

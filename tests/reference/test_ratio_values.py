@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ragnb.stats.cost_effectiveness import fieller_interval, incremental_table, ratio_of_means_bca
+from ragnb.stats.cost_effectiveness import fieller_interval, ratio_of_means_bca
 
 # Efron & Tibshirani 1993, An Introduction to the Bootstrap, table 10.1: hormone patches, y new - old, z old - placebo
 PATCH = (
@@ -86,51 +86,3 @@ def test_abc_of_the_patch_data_beside_the_resampled_bca() -> None:
     # scipy.stats.bootstrap, BCa, 200,000 resamples, 90 %: (-.2034, .1362); 8 items, so they differ by .5 % of the width
     result = ratio_of_means_bca(*PATCH, confidence_level=0.9)
     assert (result.low, result.high) == pytest.approx((-0.2034, 0.1362), abs=2e-3)
-
-
-def test_incremental_table_of_dampack() -> None:
-    # dampack (R), tests/testthat/test_calculate_icers.R, after the cost-effectiveness guide of the US VA's HERC
-    cost = [55000, 35000, 25000, 10000, 12000, 5000]
-    table = incremental_table([5, 4, 3, 2, 1.5, 1], cost, ["E", "D", "C", "B", "A", "UC"])
-    assert [(row.name, row.status) for row in table] == [
-        ("UC", "frontier"),
-        ("B", "frontier"),
-        ("A", "dominated"),
-        ("C", "extendedly dominated"),
-        ("D", "frontier"),
-        ("E", "frontier"),
-    ]
-    steps = {
-        row.name: (row.incremental_cost, row.incremental_gain, row.icer)
-        for row in table
-        if row.icer == row.icer
-    }
-    assert steps == {"B": (5000, 1, 5000), "D": (25000, 2, 12500), "E": (20000, 1, 20000)}
-    assert {row.name: row.against for row in table}["C"] == ("B", "D")
-
-
-def test_incremental_table_of_hiv_screening() -> None:
-    # Paltiel et al. 2006, Ann. Intern. Med. 145, 797-806, table 4 (dampack's vignette basic_cea): annual screening is
-    # dominated; quality-adjusted life-months, here in years
-    names = ["status quo", "one time", "5yr", "3yr", "annual"]
-    months = np.array([277.25, 277.57, 277.78, 277.83, 277.76])
-    table = incremental_table(months / 12, [26000, 27000, 28020, 28440, 29440], names)
-    assert [(row.name, row.status) for row in table] == [
-        *((name, "frontier") for name in names[:4]),
-        ("annual", "dominated"),
-    ]
-    assert [row.icer for row in table[1:4]] == pytest.approx(
-        [12 * 1000 / 0.32, 12 * 1020 / 0.21, 12 * 420 / 0.05]
-    )
-    assert table[4].against == ("3yr",)
-
-
-def test_equal_effect_at_more_cost_is_dominated() -> None:
-    # dampack, the same file, "default reference strategy": test & treat comes first, the other two are dominated by it
-    names = ["No Treat", "Treat all", "Test & treat"]
-    table = incremental_table([6.48273, 6.52861, 6.52861], [163771.0, 164848.7, 163765.1], names)
-    assert [(row.name, row.status) for row in table] == [
-        ("Test & treat", "frontier"),
-        ("No Treat", "dominated"),
-        ("Treat all", "dominated"),
-    ]

@@ -11,28 +11,24 @@ import ragnb
 from ragnb.errors import InputError
 from ragnb.experiments.recorded import recorded_responses
 from ragnb.reports.efficiency import (
-    READINGS,
+    ESTIMATORS,
     benefits,
     efficiency,
     gains_and_costs,
-    incremental,
     questions,
-    ratio_differences,
 )
 from ragnb.scoring import bridging
 from ragnb.stats.cost_effectiveness import (
     acceptability_curve,
-    compare_ratios,
     fieller_interval,
     mean_of_ratios,
     net_benefit,
     ratio_of_means_bca,
 )
 from ragnb.stats.intervals import mean_interval
-from ragnb.stats.multiplicity import holm
 
 NAN = math.nan
-MEAN, ZEROS, FIELLER, BCA = READINGS
+MEAN, ZEROS, FIELLER, BCA = ESTIMATORS
 PRICES = [0.0, 0.005, 0.02]
 
 DIRECT = [0.25, 0.5, 0.0, 0.5, 0.75], [0.0] * 5
@@ -48,8 +44,8 @@ def over_nothing(n, **systems):
     return with_costs({"direct": ([0] * n, [0] * n)} | systems)
 
 
-def reading(table, name, system="x"):
-    rows = table[(table["reading"] == name) & (table["system"] == system)]
+def row_of(table, name, system="x"):
+    rows = table[(table["estimator"] == name) & (table["system"] == system)]
     assert len(rows) == 1
     return rows.iloc[0]
 
@@ -81,8 +77,7 @@ def test_pairs_are_made_by_example_so_shuffled_rows_change_nothing():
     frame = with_costs(SYSTEMS, question_id=["a", "a", "b", "b", "c"] * 6)
     parts = [rows.sample(frac=1, random_state=1) for _, rows in frame.groupby("system", sort=False)]
     shuffled = pd.concat(parts)
-    for made in (efficiency, ratio_differences, incremental):
-        same(made(shuffled), made(frame))
+    same(efficiency(shuffled), efficiency(frame))
     same(benefits(shuffled, PRICES), benefits(frame, PRICES))
 
 
@@ -98,23 +93,19 @@ def test_what_has_no_f1_or_cost_is_left_out_and_counted():
     assert pairs.query("system == 'lbrag'")["example_id"].tolist() == ["q1", "q3"]
     table = efficiency(frame)
     known = fieller_interval(GAINS["cross"][:4], COSTS["cross"][:4])
-    assert limits(reading(table, FIELLER, "cross")) == of(known)
+    assert limits(row_of(table, FIELLER, "cross")) == of(known)
     rows = table[table["system"] == "unknown"]
     assert rows[["n", "n_units", "left_out"]].drop_duplicates().values.tolist() == [[0, 0, 5]]
     undefined = ["estimate", "low", "high", "gain", "cost", "zero_cost_share"]
     assert rows[undefined].isna().all(axis=None)
     assert rows["problem"].notna().all()
     assert benefits(frame, PRICES).query("system == 'unknown'")["net_benefit"].isna().all()
-    differences = ratio_differences(frame)
-    assert differences[["system", "other", "n"]].values.tolist() == [["cross", "lbrag", 2]]
-    with pytest.raises(InputError, match="for each of the systems cross, lbrag, unknown, got none"):
-        incremental(frame)
 
 
 def test_what_cannot_be_paired_is_refused():
     frame = with_costs(SYSTEMS)
     no_q0 = frame[(frame["system"] != "direct") | (frame["example_id"] != "q0")]
-    for made in (gains_and_costs, efficiency, ratio_differences, incremental):
+    for made in (gains_and_costs, efficiency):
         with pytest.raises(InputError, match=r"'direct' to every example; got 2 unmatched \(cross"):
             made(no_q0)
     with pytest.raises(InputError, match="needs another system; got 'direct' alone"):
@@ -156,18 +147,13 @@ def test_questions_are_clusters_only_where_one_has_several_responses(ids, units)
             BCA: ratio_of_means_bca(gain, cost, **options),
         }
         for name, interval in expected.items():
-            row = reading(table, name, system)
+            row = row_of(table, name, system)
             assert limits(row) == of(interval)
             assert (row["interval"], row["confidence_level"]) == (interval.method, 0.9)
             assert (row["n"], row["n_units"]) == (5, 5 if units is None else len(set(units)))
         for name, values in (("gain", gain), ("cost", cost)):
             known = mean_interval(values, units, confidence_level=0.9)
             assert limits(row, name, f"{name}_low", f"{name}_high") == of(known)
-    found = ratio_differences(frame).iloc[0]
-    arrays = GAINS["cross"], COSTS["cross"], GAINS["lbrag"], COSTS["lbrag"]
-    expected = compare_ratios(*arrays, clusters=units)
-    assert limits(found, "difference", "low", "high") == of(expected.interval)
-    assert found["p_value"] == found["p_adjusted"] == pytest.approx(expected.test.p_value)
 
 
 # ---- the estimators ------------------------------------------------------------------------------
@@ -176,9 +162,9 @@ def test_questions_are_clusters_only_where_one_has_several_responses(ids, units)
 def test_estimates_by_hand():
     table = efficiency(with_costs(SYSTEMS))
     by_item = np.array([0.5 / 20, 0.5 / 40, 0.5 / 10, -0.25 / 30])
-    assert reading(table, MEAN, "lbrag")["estimate"] == pytest.approx(by_item.sum() / 4)
-    assert reading(table, ZEROS, "lbrag")["estimate"] == pytest.approx(by_item.sum() / 5)
-    assert {reading(table, name, "lbrag")["estimate"] for name in (FIELLER, BCA)} == {1.25 / 100}
+    assert row_of(table, MEAN, "lbrag")["estimate"] == pytest.approx(by_item.sum() / 4)
+    assert row_of(table, ZEROS, "lbrag")["estimate"] == pytest.approx(by_item.sum() / 5)
+    assert {row_of(table, name, "lbrag")["estimate"] for name in (FIELLER, BCA)} == {1.25 / 100}
     assert table.query("system == 'lbrag'")["zero_cost_share"].tolist() == pytest.approx([0.2] * 4)
     f1, cost = (f"v|metric:{m}|variant:unicode" for m in ("answer.f1", "cost.translation_tokens"))
     assert set(table["signature"]) == {f"{f1} & {cost}"}
@@ -196,47 +182,11 @@ def test_estimates_by_hand():
     ],
 )
 def test_every_kind_of_fieller_set_reaches_the_table(gain, cost, kind):
-    row = reading(efficiency(over_nothing(len(gain), x=(gain, cost))), FIELLER)
+    row = row_of(efficiency(over_nothing(len(gain), x=(gain, cost))), FIELLER)
     known = fieller_interval(gain, cost)
     assert row["kind"] == known.kind == kind
     expected = known.limits if kind == "two rays" else (known.low, known.high)
     assert limits(row, "low", "high") == pytest.approx(expected, nan_ok=True)
-
-
-# ---- ratios against each other -------------------------------------------------------------------
-
-
-def test_differences_are_taken_on_the_examples_that_both_have():
-    f1 = [*LBRAG[0][:4], NAN]
-    row = ratio_differences(with_costs(SYSTEMS | {"lbrag": (f1, LBRAG[1])})).iloc[0]
-    first, second = (np.array([GAINS[name][:4], COSTS[name][:4]]) for name in ("cross", "lbrag"))
-    known = compare_ratios(*first, *second)
-    assert (row["ratio"], row["other_ratio"]) == pytest.approx((1.75 / 750, 1.5 / 70))
-    assert limits(row, "difference", "low", "high") == of(known.interval)
-    assert row["cost_ratio"] == pytest.approx(70 / 750)
-    assert (row["n"], row["warning"]) == (4, known.test.warning)
-
-
-def test_p_values_are_corrected_over_all_pairs():
-    rng = np.random.default_rng(1)
-    systems = {name: (rng.random(30), rng.integers(10, 60, 30)) for name in "abc"}
-    table = ratio_differences(over_nothing(30, **systems))
-    assert table[["system", "other"]].values.tolist() == [["a", "b"], ["a", "c"], ["b", "c"]]
-    assert table["p_adjusted"].tolist() == pytest.approx(holm(table["p_value"]).adjusted)
-
-
-def test_pairs_without_a_common_cost_are_undefined_and_free_systems_have_no_pair():
-    halves = over_nothing(4, a=([0.5, 0.7, NAN, NAN], [3] * 4), b=([NAN, NAN, 0.1, 0.9], [3] * 4))
-    row = ratio_differences(halves).iloc[0]
-    assert row["n"] == 0
-    assert row[["difference", "p_value", "p_adjusted", "cost_ratio"]].isna().all()
-    once = over_nothing(3, a=([0.5, 0.7, 0.4], [0, 0, 5]), b=([0.5, 0.3, NAN], [3, 4, 5]))
-    row = ratio_differences(once).iloc[0]
-    assert math.isnan(row["cost_ratio"])
-    assert "the mean denominator is 0" in row["warning"]
-    free = ratio_differences(over_nothing(2, a=([0.5, 0.5], [0, 0]), b=([0.5, 0.3], [3, 4])))
-    assert free.empty
-    assert "p_adjusted" in free
 
 
 # ---- net benefit ---------------------------------------------------------------------------------
@@ -260,38 +210,10 @@ def test_acceptability_crosses_at_fieller_limits_also_with_clusters():
     rng = np.random.default_rng(0)
     frame = over_nothing(8, x=(rng.random(8), rng.integers(20, 40, 8)))
     frame["question_id"] = list("aabcddef") * 4
-    row = reading(efficiency(frame), FIELLER)
+    row = row_of(efficiency(frame), FIELLER)
     found = benefits(frame, [row["low"], row["high"]])
     assert found["acceptability"].tolist() == pytest.approx([0.975, 0.025])
     assert set(found["n_units"]) == {6}
-
-
-# ---- the frontier --------------------------------------------------------------------------------
-
-
-def table_of(**means):
-    """Statuses of systems with these (gain, cost) on two items."""
-    systems = {name: ([gain] * 2, [cost] * 2) for name, (gain, cost) in means.items()}
-    return incremental(over_nothing(2, **systems)).set_index("system")
-
-
-def test_the_frontier_by_hand():
-    rows = table_of(cheap=(0.3, 30.0), poor=(0.2, 40.0), between=(0.32, 60.0), dear=(0.6, 90.0))
-    wanted = ["frontier", "frontier", "dominated", "extendedly dominated", "frontier"]
-    assert rows["status"].tolist() == wanted
-    assert rows["icer"].tolist() == pytest.approx([NAN, 100, NAN, NAN, 200], nan_ok=True)
-    assert rows["against"].tolist() == ["", "direct", "cheap", "cheap and dear", "cheap"]
-    loss, free = table_of(loss=(-0.2, 10.0)), table_of(free=(0.2, 0.0))
-    assert loss["status"].to_dict() == {"direct": "frontier", "loss": "dominated"}
-    assert free["status"].to_dict() == {"free": "frontier", "direct": "dominated"}
-
-
-def test_means_are_over_the_examples_of_all_systems():
-    f1 = [NAN, *LBRAG[0][1:]]
-    rows = incremental(with_costs(SYSTEMS | {"lbrag": (f1, LBRAG[1])})).set_index("system")
-    assert rows.loc["cross", "mean_gain"] == pytest.approx(np.mean(GAINS["cross"][1:]))
-    assert rows.loc["lbrag", "mean_cost"] == 20
-    assert set(rows["n"]) == {4}
 
 
 # ---- the report, and recorded runs ---------------------------------------------------------------
@@ -311,9 +233,9 @@ def test_the_rules_for_zeros_are_those_of_cnbe(reports, variant, name):
     table = efficiency(report.scores)
     for system in ("multi", "cross", "lbrag"):
         expected = limits(cnbe.loc[system], "mean", "low", "high")
-        assert limits(reading(table, name, system)) == pytest.approx(expected, nan_ok=True)
+        assert limits(row_of(table, name, system)) == pytest.approx(expected, nan_ok=True)
     by_hand = bridging(report.scores, variant="lbrag").query("system == 'cross'")["value"].mean()
-    assert reading(table, ZEROS, "cross")["estimate"] == pytest.approx(by_hand)
+    assert row_of(table, ZEROS, "cross")["estimate"] == pytest.approx(by_hand)
 
 
 def test_recorded_runs_pooled_over_their_languages(reports):
@@ -324,8 +246,5 @@ def test_recorded_runs_pooled_over_their_languages(reports):
     for system in ("cross", "lbrag"):
         sums = pairs[pairs["system"] == system][["gain", "cost"]].sum()
         ratio = sums["gain"] / sums["cost"]
-        assert reading(table, FIELLER, system)["estimate"] == pytest.approx(ratio)
-    assert reading(table, FIELLER, "multi")["kind"] == "undefined"
-    difference = ratio_differences(scores).iloc[0]
-    assert difference["high"] < 0
-    assert difference["p_adjusted"] < 0.001
+        assert row_of(table, FIELLER, system)["estimate"] == pytest.approx(ratio)
+    assert row_of(table, FIELLER, "multi")["kind"] == "undefined"

@@ -12,7 +12,7 @@ import ragnb
 from ragnb.conformal.control import calibrate_selective_risk
 from ragnb.errors import InputError
 from ragnb.reports import risk_coverage_report
-from ragnb.stats.prediction import aurc, selective_risks
+from ragnb.stats.prediction import aurc
 
 ITEMS = st.lists(st.tuples(st.booleans(), st.integers(0, 3)), min_size=1, max_size=5)
 
@@ -36,7 +36,7 @@ def test_ties_count_as_the_mean_over_their_orders(items):
         np.cumsum([wrong for wrong, _ in order]) / np.arange(1, len(order) + 1) for order in orders
     ]
     errors, confidence = zip(*items, strict=True)
-    assert selective_risks(errors, confidence) == pytest.approx(np.mean(curves, axis=0))
+    assert aurc(errors, confidence).estimate == pytest.approx(np.mean(curves))
 
 
 def test_the_mean_area_of_all_orders_is_the_error_rate():

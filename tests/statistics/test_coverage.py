@@ -18,7 +18,6 @@ from ragnb.stats.binary import (
 from ragnb.stats.intervals import bca_interval, mean_interval, rate_interval
 from ragnb.stats.paired import sign_flip_interval
 from ragnb.stats.prediction import auroc, pearson
-from ragnb.stats.several import simultaneous_intervals
 
 NOMINAL, BAND = 0.95, 0.02
 SIZES = (20, 50, 100, 300)
@@ -180,17 +179,6 @@ def test_cluster_robust_coverage(n_clusters: int, trials: int) -> None:
 def test_ignoring_clusters_falls_short(trials: int) -> None:
     coverage = share(trials, lambda rng: covers(mean_interval(_clustered(rng, 50)[0]), 0.0), 50)
     check(coverage, trials, "short")
-
-
-@pytest.mark.parametrize(
-    ("n", "trials"), [(30, 200), pytest.param(30, 2000, marks=pytest.mark.slow)]
-)
-def test_simultaneous_coverage(n: int, trials: int) -> None:
-    def all_covered(rng: np.random.Generator) -> bool:
-        scores = rng.normal(size=(n, 1)) + rng.normal(size=(n, 5))
-        return all(covers(i, 0.0) for i in simultaneous_intervals(scores, rng=rng, n_resamples=500))
-
-    check(share(trials, all_covered, n), trials, "holds")
 
 
 # Agreement: two raters of yes and no, and three raters of three categories who leave some items out

@@ -1,17 +1,11 @@
 """Mean of ratios under both zero rules, net benefit against Fieller's set, acceptability, and the frontier."""
 
-from itertools import combinations, pairwise
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from ragnb.errors import InputError
 from ragnb.metrics.cost import bridging_efficiency
 from ragnb.stats.cost_effectiveness import (
     acceptability_curve,
-    incremental_table,
     mean_of_ratios,
     net_benefit,
 )
@@ -116,84 +110,3 @@ def test_no_spread_leaves_net_benefit_and_acceptability_undefined() -> None:
     assert band.estimate == 0.5
     assert "all 3 values are equal" in band.problem
     assert np.isnan(acceptability_curve([0.5, 0.5, 0.5], [0, 0, 0], [0.01])).all()
-
-
-# ---- the frontier ------------------------------------------------------------------------------------------------------
-
-options = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=8)
-
-
-def status_by_definition(point: tuple[int, int], others: list[tuple[int, int]]) -> str:
-    """Dominated by one other, else by a mixture of two others, else on the frontier."""
-    cost, gain = point
-    if any(c <= cost and g >= gain and (c, g) != point for c, g in others):
-        return "dominated"
-    for (c1, g1), (c2, g2) in combinations(sorted(set(others)), 2):
-        if c1 < cost < c2 and g1 + (g2 - g1) * (cost - c1) / (c2 - c1) > gain + 1e-9:
-            return "extendedly dominated"
-    return "frontier"
-
-
-@given(points=options)
-@settings(max_examples=300, deadline=None)
-def test_statuses_by_their_definition(points) -> None:
-    costs, gains = zip(*points, strict=True)
-    table = incremental_table(gains, costs, [f"system {i}" for i in range(len(points))])
-    assert len(table) == len(points)
-    assert [option.cost for option in table] == sorted(costs)
-    for option in table:
-        assert option.status == status_by_definition((option.cost, option.gain), points)
-
-
-@given(points=options)
-@settings(max_examples=200, deadline=None)
-def test_rows_say_against_whom(points) -> None:
-    costs, gains = zip(*points, strict=True)
-    table = incremental_table(gains, costs, [f"système {i} 系统" for i in range(len(points))])
-    by_name = {option.name: option for option in table}
-    steps = []
-    for option in table:
-        against = [by_name[name] for name in option.against]
-        if option.status == "frontier" and against:
-            (previous,) = against
-            assert previous.status == "frontier"
-            assert option.incremental_cost == option.cost - previous.cost > 0
-            assert option.incremental_gain == option.gain - previous.gain > 0
-            steps.append(option.icer)
-            assert option.icer == option.incremental_cost / option.incremental_gain
-        else:
-            assert np.isnan([option.icer, option.incremental_cost, option.incremental_gain]).all()
-        if option.status == "dominated":
-            (better,) = against
-            assert better.status != "dominated"
-            assert better.cost <= option.cost
-            assert better.gain >= option.gain
-            assert (better.cost, better.gain) != (option.cost, option.gain)
-        if option.status == "extendedly dominated":
-            below, above = against
-            assert below.cost < option.cost < above.cost
-            assert below.status == above.status == "frontier"
-            share = (option.cost - below.cost) / (above.cost - below.cost)
-            assert below.gain + share * (above.gain - below.gain) > option.gain
-    assert all(later >= earlier * (1 - 1e-8) for earlier, later in pairwise(steps))
-
-
-def test_rounding_error_breaks_no_line() -> None:
-    table = incremental_table([0.1, 0.2, 0.3, 0.7], [10, 20, 30, 70], ["a", "b", "c", "d"])
-    assert [option.status for option in table] == ["frontier"] * 4
-    assert [option.icer for option in table[1:]] == pytest.approx([100, 100, 100])
-
-
-def test_mistakes_are_named() -> None:
-    with pytest.raises(
-        InputError, match=r'costs must not be negative, got -3; zero="zero" counts such items as 0'
-    ):
-        mean_of_ratios([1, 2], [4, -3])
-    assert mean_of_ratios([1, 2], [4, -3], zero="zero").estimate == 0.125
-    with pytest.raises(InputError, match=r"prices must have 1 dimension, got 0"):
-        net_benefit([1, 2], [1, 2], 0.01)
-    for names in (["a"], ["a", "a"]):
-        with pytest.raises(
-            InputError, match=r"names must be 2 different names, one per system, got \['a'"
-        ):
-            incremental_table([1, 2], [1, 2], names)

@@ -5,17 +5,14 @@ import pytest
 
 from ragnb.errors import InputError
 from ragnb.stats.binary import MCNEMAR_METHODS, PairedTable, mcnemar_test
-from ragnb.stats.intervals import mean_interval
 from ragnb.stats.multiplicity import adjusted_columns, benjamini_hochberg, bonferroni, holm
 from ragnb.stats.power import (
     critical_counts,
     mcnemar_mde,
     mcnemar_power,
     paired_t_mde,
-    sample_size,
     t_mde,
 )
-from ragnb.stats.several import simultaneous_intervals
 
 CORRECTIONS = [holm, bonferroni, benjamini_hochberg]
 
@@ -46,37 +43,6 @@ def test_the_columns_beside_p_values_hold_each_family_by_itself() -> None:
     assert columns["family_size"].tolist() == [2, 2, 2, 2, 2]
     assert adjusted_columns(p)["p_adjusted"] == pytest.approx(holm(p).adjusted, nan_ok=True)
     assert adjusted_columns([])["family_size"].size == 0
-
-
-def test_one_column_is_the_t_interval() -> None:
-    x = np.random.default_rng(0).normal(size=100)
-    single = mean_interval(x)
-    (result,) = simultaneous_intervals(x[:, None], rng=np.random.default_rng(1), n_resamples=40_000)
-    # the .95 quantile of 40,000 |T| has sd sqrt(.95 * .05 / 40,000) / (2 * .0584) = .0093; 5 of it, and 1 % of kurtosis
-    assert (result.high - result.low) / (single.high - single.low) == pytest.approx(1, abs=0.035)
-
-
-def test_identical_columns_and_repeated_items_change_nothing() -> None:
-    x = np.random.default_rng(3).normal(size=(50, 1))
-    one = simultaneous_intervals(x, rng=np.random.default_rng(4))[0]
-    twice = simultaneous_intervals(np.hstack([x, x]), rng=np.random.default_rng(4))[1]
-    clusters = np.repeat(np.arange(50), 3)
-    repeated = simultaneous_intervals(
-        np.repeat(x, 3, axis=0), rng=np.random.default_rng(4), clusters=clusters
-    )[0]
-    for other in (twice, repeated):
-        assert (other.low, other.high, other.n) == pytest.approx((one.low, one.high, 50))
-
-
-def test_a_constant_column_is_left_out_of_the_family() -> None:
-    x = np.column_stack([np.random.default_rng(5).normal(size=30), np.full(30, 0.3)])
-    good, flat = simultaneous_intervals(x, rng=np.random.default_rng(6))
-    assert good.low < good.high
-    assert "max-T over 1 means" in good.method
-    assert np.isnan(flat.low)
-    assert "all values are equal" in flat.problem
-    (single,) = simultaneous_intervals([[1.0]], rng=np.random.default_rng(6))
-    assert "needs 2 independent units" in single.problem
 
 
 def rejects(method: str, b: int, c: int) -> bool:
@@ -206,12 +172,10 @@ def test_less_power_than_the_level_needs_no_effect() -> None:
 
 
 def test_mistakes_in_plans_are_named() -> None:
-    with pytest.raises(InputError, match="effect must not be 0"):
-        sample_size(0, between_variance=1)
     with pytest.raises(
         InputError, match="power must be strictly between 0 and 1, such as 0.95, got 80"
     ):
-        sample_size(0.1, between_variance=1, power=80)
+        t_mde(0.1, df=10, power=80)
     with pytest.raises(InputError, match="discordance must be between 0 and 1, got 1.2"):
         mcnemar_mde(10, discordance=1.2)
     with pytest.raises(InputError, match="sd must be above 0, got 0"):
