@@ -456,9 +456,10 @@ def test_retrieval_is_measured_on_other_questions_with_other_answers(data_folder
     assert "model of the answers: see your file" in shown
     assert "authors of ragnb" not in shown
     # A list is a hit if one of its passages belongs to the same question.
-    of_question = ranking["example_id"].str.rsplit("/", n=1).str[0] == ranking[
-        "passage_id"
-    ].str.rsplit("/", n=1).str[0]
+    of_question = (
+        ranking["example_id"].str.rsplit("/", n=1).str[0]
+        == ranking["passage_id"].str.rsplit("/", n=1).str[0]
+    )
     hit = of_question.groupby(ranking["example_id"]).any().reindex(examples["example_id"])
     correct = [
         reference[0][0] in passage
