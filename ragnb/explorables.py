@@ -16,8 +16,8 @@ from scipy.stats import binom
 from ragnb.arguments import Booleans, Floats, Integers, accepts
 from ragnb.conformal.sets import conformal_rank, coverage_distribution
 from ragnb.datasets.benchmarks import load_ragbench
+from ragnb.datasets.studies import load_study
 from ragnb.errors import InputError
-from ragnb.experiments.labelled import load_labelled
 from ragnb.experiments.recorded import recorded_responses
 from ragnb.figures.explorables import (
     draw_bars,
@@ -169,7 +169,7 @@ def _p_value(p: float) -> str:
 
 def _conformal(probability: Any = None, label: Any = None) -> Scene:
     if probability is None:
-        replies = load_labelled("sample-labelled-en")
+        replies = load_study("sample-labelled-en")
         replies = replies.query("system == 'answer' and noise_rate == 0.4")
         probability, label = replies["embedding_cosine"], replies["label"]
     scores = _nonconformity(probability, label)
@@ -203,7 +203,7 @@ def _nonconformity(probability: Floats, label: Booleans) -> Floats:
 
 def _judge(report: JudgeReport | None = None) -> Scene:
     if report is None:
-        answers = load_labelled("sample-labelled-en")
+        answers = load_study("sample-labelled-en")
         report = judge_report(
             answers, judge="judged_correct", by="noise_rate", clusters="question_id"
         )

@@ -141,7 +141,7 @@ def recorded_passes(task: str) -> tuple[Path, Path]:
     ----------
     task
         - ``"trace"``: all responses of ``load_ragbench("sample-ragbench")``
-        - ``"verdict"``: the replies of ``load_labelled("sample-labelled-en")`` on which an ensemble abstained (notebook 12)
+        - ``"verdict"``: the replies of ``ragnb.load_study("sample-labelled-en")`` an ensemble abstained on (notebook 12)
 
     >>> [path.name for path in recorded_passes("trace")]
     ['trace.first.jsonl', 'trace.second.jsonl']

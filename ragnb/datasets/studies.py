@@ -4,7 +4,9 @@
 """
 
 import csv
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -17,12 +19,15 @@ from ragnb.datasets.multilingual import load_multilingual
 from ragnb.datasets.tables import read_table
 from ragnb.display import shown
 from ragnb.errors import InputError
+from ragnb.metrics.parts import citation_precision
+from ragnb.metrics.trace_labels import supported_sentences
 from ragnb.records import require_columns
 
 FOLDER = DATA / "studies"
 with (FOLDER / "studies.csv").open(encoding="utf-8") as _rows:
     STUDIES = {row["name"]: row for row in csv.DictReader(_rows)}
 """Name of a study or sample -> what is known of it, as text."""
+Row = dict[str, Any]
 SAMPLES = RGB_SAMPLES | RAGBENCH_SAMPLES | MULTILINGUAL_SAMPLES
 """Name of a sample that the authors of ragnb wrote -> its file."""
 
@@ -95,6 +100,8 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
         - ``"refchecker"``: answers from retrieved passages, labelled by claim
         - ``"sample-..."``: a sample that the authors of ragnb wrote, as `ragnb.load_rgb`,
           `ragnb.load_ragbench` and `ragnb.load_multilingual` return it
+        - ``"sample-labelled-en"``, ``"sample-labelled-multilingual"``: replies of small models to
+          questions of the samples, each labelled correct (1) or incorrect (0) by two readers
     frame
         - ``"responses"``: one row per response (default)
         - ``"labels"``: the labels that each person gave, one row per response and ``annotator``,
@@ -108,7 +115,11 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
         names. Labels of sentences, facts and claims are in the column ``parts``: a list of
         ``{"text", "label", "source_label"}``, where ``label`` is ``"supported"``,
         ``"contradicted"``, ``"not supported"`` or ``"irrelevant"``, and ``source_label`` is the
-        study's own word. It is None if the response has no parts, such as a refusal.
+        study's own word. It is None if the response has no parts, such as a refusal. The labelled
+        samples have ``label`` (final), ``label_a`` and ``label_b`` (of the two readers),
+        ``question_id`` (the same for all responses to a question, in whatever language: split by
+        it), ``embedding_cosine`` (recorded to four digits, because embeddings differ in their last
+        digits between processors) and ``request_key`` (of the recorded reply).
         ``attrs["source"]`` contains licence, citation, address and a note of what to know before
         drawing conclusions. `study_files` finds the published files.
 
@@ -146,12 +157,51 @@ def _sample(name: str) -> pd.DataFrame:
     return load_ragbench(name) if name in RAGBENCH_SAMPLES else load_multilingual(name)
 
 
-PARTS = {"parts": "label", "nuggets": "assignment", "statements": "supported", "spans": "label"}
-"""Column of the parts of a response -> key of a part's label."""
+def _labelled_texts(key: str, label: str) -> Callable[[Row], Iterator[Row]]:
+    """What splits a response whose parts are in the column `key` and have a `label` each."""
+
+    def split(row: Row) -> Iterator[Row]:
+        for part in row[key]:
+            more = {name: part[name] for name in ("evidence", "source") if name in part}
+            yield {"text": part["text"], "label": part.get(label), **more, key: [part]}
+
+    return split
 
 
-@accepts(kind=tuple(PARTS))
-def one_row_per_part(responses: pd.DataFrame, kind: str = "parts") -> pd.DataFrame:
+def _sentences(row: Row) -> Iterator[Row]:
+    texts = dict(row["response_sentences"])
+    words = {True: "supported", False: "not supported", None: None}
+    for key, known in supported_sentences(row["sentence_support_information"]):
+        part = {"text": texts.get(key), "label": words[known]}
+        yield {**part, "parts": [part] if part["label"] else None}
+
+
+def _citations(row: Row) -> Iterator[Row]:
+    for statement in row["statements"]:
+        for citation in statement["citations"]:
+            one = [{**statement, "citations": [citation]}]
+            needed = citation_precision(one)
+            yield {"text": statement["text"], "label": needed, "statements": one}
+
+
+def _spans(row: Row) -> Iterator[Row]:
+    for start, end in row["spans"]:
+        yield {"text": row["response"][start:end], "label": None, "spans": [[start, end]]}
+
+
+KINDS = {
+    "parts": ("parts", _labelled_texts("parts", "label")),
+    "sentences": ("sentence_support_information", _sentences),
+    "nuggets": ("nuggets", _labelled_texts("nuggets", "assignment")),
+    "statements": ("statements", _labelled_texts("statements", "supported")),
+    "citations": ("statements", _citations),
+    "spans": ("spans", _spans),
+}
+"""Kind of parts -> the column that contains them, and what splits a response into them."""
+
+
+@accepts(kind=(None, *KINDS))
+def one_row_per_part(responses: pd.DataFrame, kind: str | None = None) -> pd.DataFrame:
     """Convert one row per response to one row per part, for shares that are pooled over parts.
 
     Parameters
@@ -159,16 +209,31 @@ def one_row_per_part(responses: pd.DataFrame, kind: str = "parts") -> pd.DataFra
     responses
         Responses with their parts, labelled by people, a judge or a file.
     kind
-        Column of the parts: ``"parts"`` (claims, facts or sentences), ``"nuggets"``,
-        ``"statements"`` (with citations) or ``"spans"`` (marked passages of the response).
+        None: all kinds of parts that the responses have (default). Or one of
+
+        - ``"parts"``: claims, facts or sentences (column ``parts``)
+        - ``"sentences"``: sentences of a TRACe record (column ``sentence_support_information``)
+        - ``"nuggets"``: facts of the reference answer (column ``nuggets``)
+        - ``"statements"``: sentences with citations, one row each (column ``statements``)
+        - ``"citations"``: the citations of these statements, one row each
+        - ``"spans"``: marked passages of the response (column ``spans``)
 
     Returns
     -------
     DataFrame
-        The rows of the responses that have parts, with the column `kind` as a list of the one
-        part, so that the same metric scores it; ``part_id`` (its number in the response), ``text``
-        and ``label`` of the part (for nuggets its assignment, for statements whether the citations
-        support it, for spans none), and ``evidence`` and ``source`` if parts have these keys.
+        The rows of the responses that have parts, once for each part, with ``kind``, ``part_id``
+        (its number in the response, from 0), ``text`` and ``label``; ``evidence`` and ``source`` if
+        parts have them. The label of a nugget is its assignment; of a statement, whether its
+        citations support it; of a citation, whether the statement needs it (1 or 0, as
+        `ragnb.metrics.parts.citation_precision`); a span has none. The column that a metric scores
+        (for sentences ``parts``) contains the one part, and those of other kinds None, so that each
+        metric scores its own kind. Select ``"statements"`` or ``"citations"`` before you score
+        citations.
+
+    Raises
+    ------
+    InputError
+        The responses have no column of parts.
 
     Examples
     --------
@@ -181,21 +246,24 @@ def one_row_per_part(responses: pd.DataFrame, kind: str = "parts") -> pd.DataFra
     >>> pooled["mean"].round(3).tolist()
     [0.588, 0.698]
     """
-    require_columns(responses, [kind], "one_row_per_part")
-    rows = responses[responses[kind].notna()].explode(kind, ignore_index=True)
-    rows = rows[rows[kind].notna()].reset_index(drop=True)
-    parts = rows[kind].tolist()
-    if kind == "spans":
-        places = zip(rows["response"], parts, strict=True)
-        parts = [{"text": text[start:end]} for text, (start, end) in places]
-    keys = [name for name in ("example_id", "system") if name in rows]
-    frame = rows.assign(
-        part_id=rows.groupby(keys, sort=False).cumcount(),
-        text=[part["text"] for part in parts],
-        label=[part.get(PARTS[kind]) for part in parts],
-    )
-    for name in ("evidence", "source"):
-        if any(name in part for part in parts):
-            frame[name] = [part.get(name) for part in parts]
-    frame[kind] = [[part] for part in rows[kind]]
+    columns = {column for column, _ in KINDS.values()} & set(responses)
+    if kind is None and not columns:
+        wanted = ", ".join(dict.fromkeys(column for column, _ in KINDS.values()))
+        raise InputError(f"one_row_per_part needs a column of parts: one of {wanted}")
+    if kind is not None:
+        require_columns(responses, [KINDS[kind][0]], "one_row_per_part")
+    frames = []
+    for name, (column, split) in KINDS.items():
+        if column not in columns or kind not in (None, name):
+            continue
+        some = responses.reset_index(drop=True)
+        some = some[some[column].notna()]
+        parts = [list(split(row)) for row in some.to_dict("records")]
+        rows = some.drop(columns=[*columns, "parts"], errors="ignore")
+        rows = rows.loc[rows.index.repeat([len(each) for each in parts])]
+        numbers = [number for each in parts for number in range(len(each))]
+        found = pd.DataFrame([part for each in parts for part in each], index=rows.index)
+        frames.append(rows.assign(kind=name, part_id=numbers, **found))
+    frame = pd.concat(frames).sort_index(kind="stable").reset_index(drop=True)
+    frame.attrs = dict(responses.attrs)
     return frame

@@ -255,7 +255,7 @@ def recorded_labels(name: str) -> pd.DataFrame:
     ----------
     name
         ``"rgb_refusals"``: whether an English reply refuses. ``"answers"``: whether a reply in any of six languages is
-        correct; `ragnb.experiments.labelled.load_labelled` adds the responses.
+        correct; ``ragnb.load_study("sample-labelled-en")`` and ``("sample-labelled-multilingual")`` add the responses.
 
     Returns
     -------

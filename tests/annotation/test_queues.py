@@ -12,7 +12,6 @@ from ragnb import ensemble
 from ragnb.annotation.queues import deferral_queue, person_judicator, review_queue
 from ragnb.annotation.session import AnnotationSession
 from ragnb.errors import InputError
-from ragnb.experiments.labelled import load_labelled
 
 METRICS = [
     "answer.contains",
@@ -27,7 +26,7 @@ ID = ["example_id", "system", "noise_rate"]
 
 @pytest.fixture(scope="module")
 def answers():
-    return load_labelled("sample-labelled-en").fillna({"response": ""})
+    return ragnb.load_study("sample-labelled-en").fillna({"response": ""})
 
 
 @pytest.fixture(scope="module")

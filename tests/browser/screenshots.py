@@ -22,9 +22,9 @@ sample = ragnb.load_ragbench("sample-ragbench").query("language == 'en'")
 Annotator(sample, "trace", "ana", ".", id=["example_id", "system"], suggestions=sample, suggested_by="a judge")
 """
 VERDICT = """
-from ragnb.experiments.labelled import load_labelled
+import ragnb
 from ragnb.widgets import *
-arabic = load_labelled("sample-labelled-multilingual").query("language == 'ar'")
+arabic = ragnb.load_study("sample-labelled-multilingual").query("language == 'ar'")
 Annotator(arabic, "verdict", "ben", ".", id=["example_id", "system"])
 """
 ADJUDICATION = """
@@ -49,8 +49,7 @@ ragnb.view(recorded_responses("rgb_noise").query("system in ['answer', 'plain']"
 """
 ARABIC = """
 import ragnb
-from ragnb.experiments.labelled import load_labelled
-labelled = load_labelled("sample-labelled-multilingual").query("language == 'ar'")
+labelled = ragnb.load_study("sample-labelled-multilingual").query("language == 'ar'")
 ragnb.view(labelled, changed=["multi", "direct"])
 """
 TURNS = """
@@ -75,10 +74,9 @@ view({"question": "Когда Киото был столицей Японии?",
               "response": "Киото стал столицей в 794 году.\\nIn 1868 the court moved to Токио.\\u200b"})
 """,
     "judge": """
-from ragnb.experiments.labelled import load_labelled
 from ragnb.widgets import *
 import ragnb
-report = ragnb.judge_report(load_labelled("sample-labelled-en"), annotators=["label_a", "label_b"])
+report = ragnb.judge_report(ragnb.load_study("sample-labelled-en"), annotators=["label_a", "label_b"])
 ragnb.view(report.worst.iloc[0])
 """,
 }

@@ -24,6 +24,8 @@ METRIC = {
     "factscore": "parts.supported",
     "refchecker": "parts.supported",
     "sample-ragbench": "trace.relevance",
+    "sample-labelled-en": "answer.contains",
+    "sample-labelled-multilingual": "answer.contains",
 } | dict.fromkeys(QUESTIONS, "answer.f1")
 
 DEFINITIONS = {
@@ -35,7 +37,8 @@ DEFINITIONS = {
     "sample-ragbench": ("trace.relevance", ["ragbench", "guide"]),
 }
 DEFINITIONS["refchecker"] = DEFINITIONS["factscore"]
-DEFINITIONS |= dict.fromkeys(QUESTIONS, DEFINITIONS["mtrag"])
+LABELLED = {name for name in STUDIES if name.startswith("sample-labelled")}
+DEFINITIONS |= dict.fromkeys(QUESTIONS | LABELLED, DEFINITIONS["mtrag"])
 
 
 NO_RESPONSE = "a frame without response"
@@ -48,6 +51,8 @@ def some(name):
     frame = load_study(name)
     if name in QUESTIONS:
         return frame.head(20)
+    if "noise_rate" in frame:
+        frame = frame.query("noise_rate == 0.4")
     return frame.groupby("system", sort=False).head(60).reset_index(drop=True)
 
 
@@ -105,6 +110,8 @@ def judged(name):
         return frame.assign(judged_correct=1 - value(frame, "parts.supported")), "hallucinated"
     if name == "sample-ragbench":
         return frame.assign(judged_correct=frame["overall_supported"]), "adherence_score"
+    if name in LABELLED:
+        return frame.assign(judged_correct=value(frame, "answer.contains")), "label"
     parts = one_row_per_part(frame)
     supported = parts["label"].eq("supported")
     return parts.assign(label=supported, judged_correct=parts["part_id"] == 0), "label"

@@ -24,7 +24,7 @@ from ragnb.datasets.studies import (
 from ragnb.errors import InputError
 
 PACKAGE = Path(ragnb.__file__).parent
-PUBLISHED = [name for name in STUDIES if name not in SAMPLES]
+PUBLISHED = [name for name in STUDIES if not name.startswith("sample-")]
 
 
 @pytest.mark.data
@@ -50,7 +50,8 @@ def test_the_list_of_studies_counts_what_the_frames_contain():
         systems = frame["system"] if study["systems"] else pd.Series()
         assert study["systems"] == systems.nunique()
         assert study["languages"].split(", ") == sorted(frame["language"].unique())
-        assert not pd.concat([frame["example_id"], systems], axis=1).duplicated().any()
+        key = ["example_id", "system", "noise_rate"]
+        assert not frame.filter(key).duplicated().any()
         assert frame.attrs["source"]["name"] == study["name"]
         assert frame.attrs["source"]["licence"] == study["licence"]
         assert 5 < study["size"] < 1100
@@ -219,6 +220,49 @@ def test_spans_have_the_text_that_they_mark():
         ["1", 1, "9"],
     ]
     assert rows["spans"].tolist() == [[[0, 4]], [[9, 10]]]
+
+
+def test_one_frame_of_all_kinds():
+    """A statement that two citations support, of which the second is not needed; counted by hand."""
+    citations = [{"alone": 1, "rest": 1}, {"alone": 0, "rest": 1}]
+    frame = pd.DataFrame(
+        {
+            "example_id": ["1", "2"],
+            "response": ["Oslo is big", "Rome"],
+            "parts": [[{"text": "big", "label": "supported", "source": "Ana"}], None],
+            "spans": [[[0, 4]], None],
+            "statements": [None, [{"text": "Rome", "supported": 1, "citations": citations}]],
+        },
+        index=[7, 9],
+    )
+    rows = one_row_per_part(frame)
+    assert rows[["example_id", "kind", "part_id", "text"]].values.tolist() == [
+        ["1", "parts", 0, "big"],
+        ["1", "spans", 0, "Oslo"],
+        ["2", "statements", 0, "Rome"],
+        ["2", "citations", 0, "Rome"],
+        ["2", "citations", 1, "Rome"],
+    ]
+    assert rows["label"].tolist()[0] == "supported"
+    assert rows["label"].tolist()[2:] == [1, 1, 0]
+    scores = ragnb.score(rows, ["parts.supported", "parts.citation_precision"])
+    scored = scores.dropna(subset="value").groupby("metric")["value"].agg(["count", "sum"])
+    assert scored.to_dict() == {
+        "count": {"parts.supported": 1, "parts.citation_precision": 3},
+        "sum": {"parts.supported": 1, "parts.citation_precision": 1.5},
+    }
+    with pytest.raises(InputError, match="needs a column of parts: one of parts,"):
+        one_row_per_part(frame[["example_id"]])
+
+
+def test_sentences_of_a_trace_record_are_parts():
+    frame = load_study("sample-ragbench")
+    rows = one_row_per_part(frame, "sentences")
+    support = [each for labels in frame["sentence_support_information"] for each in labels]
+    assert len(rows) == len(support)
+    by_hand = sum(bool(each["supporting_sentence_keys"]) for each in support) / len(support)
+    assert ragnb.score(rows, "parts.supported")["value"].mean() == pytest.approx(by_hand)
+    assert rows["text"].notna().all()
 
 
 def test_refchecker_shares_of_gpt4():

@@ -17,7 +17,6 @@ from ragnb.conformal.sets import conformal_rank
 from ragnb.datasets.benchmarks import load_evouna
 from ragnb.datasets.studies import load_study
 from ragnb.ensemble import DataSplit, MetricEnsemble, XYData, eval_prediction, feature_frame
-from ragnb.experiments.labelled import load_labelled
 from ragnb.scoring import score
 from ragnb.stats.prediction import auroc
 
@@ -34,10 +33,15 @@ FEATURES = [
 METRICS = [*FEATURES[:-1], "answer.chrf", "answer.bleu"]
 
 
+def judged(data_folder):
+    """The responses of EVOUNA that have a person's verdict."""
+    responses = load_evouna(data_folder / "evouna" / "NQ.json")
+    return responses[~responses["improper"] & responses["verdict"].notna()]
+
+
 @pytest.fixture(scope="module")
 def split(data_folder):
-    responses = load_evouna(data_folder / "evouna" / "NQ.json")
-    responses = responses[~responses["improper"] & responses["verdict"].notna()]
+    responses = judged(data_folder)
     X = feature_frame(score(responses, FEATURES), responses=responses, missing="drop")
     assert len(responses) - len(X) == 1  # one response is missing
     kept = responses.loc[X.index]
@@ -148,9 +152,9 @@ def test_coverage_of_all_answers_hides_systems_below_it(divisions):
 @pytest.fixture(scope="module")
 def evouna(data_folder):
     """EVOUNA with more metrics, and the system behind each answer."""
-    answers = load_labelled(data_folder / "evouna" / "NQ.json").fillna({"response": ""})
+    answers = judged(data_folder).fillna({"response": ""})
     X = feature_frame(score(answers, METRICS), responses=answers)
-    return XYData(X, answers["label"], answers["question_id"]), answers["system"]
+    return XYData(X, answers["verdict"].astype(int), answers["question"]), answers["system"]
 
 
 @pytest.fixture(scope="module")

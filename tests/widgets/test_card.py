@@ -8,7 +8,6 @@ import pytest
 from hostile import Reader
 
 import ragnb
-from ragnb.experiments.labelled import load_labelled
 from ragnb.widgets.rows import DIFFER, Rows
 
 SYSTEMS = pd.DataFrame(
@@ -43,7 +42,7 @@ def test_what_changed_between_two_systems_is_a_filter_an_order_and_a_start():
     assert shown == ["plain ✓ · rag ✓", "plain ✗ · rag ✓", "plain ✗ · rag –"] * 2
     assert rows.found("", {}, f"-{DIFFER}").tolist() == [1, 4, 0, 2, 3, 5]
     assert ragnb.view(SYSTEMS, changed=["rag", "plain"]).rows.index.tolist() == [4]
-    labelled = load_labelled("sample-labelled-en")
+    labelled = ragnb.load_study("sample-labelled-en")
     table = labelled.pivot(index=["example_id", "noise_rate"], columns="system", values="label")
     changed = ragnb.view(labelled, changed=["plain", "answer"])
     assert len(changed.rows) == (table["plain"] != table["answer"]).sum()

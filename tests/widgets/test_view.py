@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.experiments.labelled import load_labelled
 from ragnb.reports import judge_report
 from ragnb.text import fold
 from ragnb.widgets import Card, view
@@ -40,7 +39,7 @@ FRAME = pd.DataFrame(
 
 @pytest.fixture(scope="module")
 def labelled():
-    return load_labelled("sample-labelled-en")
+    return ragnb.load_study("sample-labelled-en")
 
 
 def page(shown):
@@ -71,9 +70,9 @@ def bundle_of(shown):
     [
         (lambda: ragnb.load_ragbench("sample-ragbench"), ["trace", "language"]),
         (lambda: pd.DataFrame([CONTEXT]).drop(columns="response"), ["rgb"]),
-        (lambda: load_labelled("sample-labelled-multilingual"), ["language"]),
-        (lambda: load_labelled("sample-labelled-en"), []),
-        (lambda: judge_report(load_labelled("sample-labelled-en")), ["judge"]),
+        (lambda: ragnb.load_study("sample-labelled-multilingual"), ["language"]),
+        (lambda: ragnb.load_study("sample-labelled-en"), []),
+        (lambda: judge_report(ragnb.load_study("sample-labelled-en")), ["judge"]),
     ],
 )
 def test_the_sections_follow_from_the_columns(frame, kinds):

@@ -13,7 +13,6 @@ from py3langid.langid import MODEL_FILE, LanguageIdentifier
 from scipy import stats
 
 import ragnb
-from ragnb.experiments.labelled import load_labelled
 from ragnb.experiments.recorded import recorded_responses
 
 SCRIPTS = {
@@ -59,7 +58,7 @@ def share_of_letters(text, language):
 
 @pytest.fixture(scope="module")
 def labelled():
-    frame = load_labelled("sample-labelled-multilingual")
+    frame = ragnb.load_study("sample-labelled-multilingual")
     aliases = [parts[0] for parts in frame["references"]]
     rows = list(zip(frame["response"], aliases, frame["language"], strict=True))
     frame["em"] = [any(plain(said) == plain(text) for text in these) for said, these, _ in rows]

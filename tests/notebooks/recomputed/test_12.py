@@ -13,7 +13,6 @@ from statsmodels.api import OLS
 
 import ragnb
 from ragnb.annotation import read_labels, recorded_passes
-from ragnb.experiments.labelled import load_labelled
 
 FIELDS = ["faithfulness", "completeness", "appropriateness", "naturalness"]
 
@@ -151,7 +150,7 @@ def keys(labels, item):
 
 def test_two_guidelines_of_one_word():
     said = read_labels(recorded_passes("verdict")[0]).set_index("item")["verdict"]
-    answers = load_labelled("sample-labelled-en")
+    answers = ragnb.load_study("sample-labelled-en")
     key = answers["example_id"] + " | " + answers["system"] + " | "
     label = answers["label"].set_axis(key + answers["noise_rate"].astype(str))
     both = pd.DataFrame({"label": label[said.index], "verdict": said}).value_counts()
