@@ -1,9 +1,9 @@
-"""Catalogue of published benchmark files, pinned by commit and checksum, and their download.
+"""Catalogue of published benchmark files, and their download.
 
 A file is looked for in the folder that the environment variable ``RAGNB_DATA`` names, then in the
-user's cache. Otherwise it is downloaded from its address and kept only if its checksum is right. Of
-files that are *not pinned*, no checksum is known beforehand. That of the first download is recorded
-beside the file, and later downloads are compared with it.
+user's cache. Otherwise it is downloaded from its address and kept only if its checksum is right. If
+the checksum is not known, that of the first download is recorded beside the file, and later
+downloads are compared with it.
 """
 
 import csv
@@ -28,7 +28,7 @@ class Source:
 
     ``url`` without a host is a path on the dataset hub that the environment variable
     ``HF_ENDPOINT`` names. ``git_sha1`` is the SHA-1 of the file as a git blob, as the repository's
-    tree lists it, and empty if the file is not pinned.
+    tree lists it, and empty if it is not known.
     """
 
     name: str
@@ -54,7 +54,7 @@ def catalogue() -> pd.DataFrame:
         One row per file: ``name, benchmark, licence, citation, url, checksum``.
     """
     rows = pd.DataFrame([asdict(source) for source in CATALOGUE.values()])
-    rows["checksum"] = rows["git_sha1"].replace("", "not pinned")
+    rows["checksum"] = rows["git_sha1"].replace("", "not known")
     return shown(rows[["name", "benchmark", "licence", "citation", "url", "checksum"]])
 
 
@@ -92,7 +92,7 @@ def find(name: str, *, benchmark: str) -> Path:
 def fetch(source: Source, folder: Path) -> Path:
     """Path of a file inside `folder`; it is downloaded unless it is there already, and verified.
 
-    Of a file that is not pinned, the checksum of the first download is kept in ``<file>.sha1``.
+    If its checksum is not known, that of the first download is kept in ``<file>.sha1``.
 
     Raises
     ------
@@ -111,8 +111,8 @@ def fetch(source: Source, folder: Path) -> Path:
         pooch.retrieve(
             source.url,
             known_hash=expected and f"git:{expected}",
-            fname=source.file,
-            path=folder,
+            fname=target.name,
+            path=target.parent,
             downloader=lambda _, partial, __: _download(source, Path(partial)),
         )
     except InputError:
@@ -179,9 +179,9 @@ def _download(source: Source, partial: Path) -> None:
     import pooch
 
     address = _address(source)
-    pinned = "" if source.git_sha1 else ", not pinned"
+    checked = "" if source.git_sha1 else " (checksum not known)"
     print(
-        f"ragnb: fetching {source.name} from {_without_secrets(address)}{pinned}\n"
+        f"ragnb: fetching {source.name} from {_without_secrets(address)}{checked}\n"
         f"ragnb: licence {source.licence}",
         file=sys.stderr,
     )

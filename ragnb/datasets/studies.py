@@ -59,29 +59,57 @@ def _files(name: str) -> list[Path]:
     return [DATA / SAMPLES[name]] if name in SAMPLES else sorted(FOLDER.glob(f"{name}.*"))
 
 
-def study_files(name: str) -> list[Path]:
-    """Files that the authors of a study published, as a fixed version with verified checksums.
+def study_files(name: str, *, rest: bool = False) -> list[Path]:
+    """Files that the authors of a study published, in a fixed and verified version.
 
     They contain what the package leaves out, such as the passages of MTRAG. Each file is looked for
     in the folder that the environment variable ``RAGNB_DATA`` names, then in the user's cache, and
-    otherwise downloaded.
+    otherwise downloaded. Files are verified by checksum, and those of NoMIRACL, whose checksums are
+    not known, by comparing their replies with those of `load_study`.
+
+    Parameters
+    ----------
+    name
+        Name of a study.
+    rest
+        Files of the same release that `load_study` does not use, instead of those that it uses:
+        EVOUNA's TQ part, DelucionQA's training split, FActScore's InstructGPT, and RefChecker's
+        other settings. Their commit is fixed and their checksum is not known, so only later
+        downloads are compared with the first one.
 
     Raises
     ------
     InputError
-        The checksums of the published files are not known, or a file cannot be fetched.
+        The study has no such files, or a file cannot be fetched or verified.
 
     Examples
     --------
     >>> study_files("mtrag")  # doctest: +SKIP
     [PosixPath('.../mtrag/reference_subset_with_human_evaluations.json')]
     """
-    pinned = [] if name in SAMPLES else sources_of(name.removesuffix("-nq"))
-    if not pinned:
-        address = STUDIES.get(name, {}).get("address")
-        where = f"download them from {address}" if address else "load_study loads all there is"
-        raise InputError(f"no published files of {name} are in ragnb's catalogue; {where}")
-    return [find(source.name, benchmark=source.benchmark) for source in pinned]
+    benchmark = name.removesuffix("-nq") + ("-rest" if rest else "")
+    files = [find(source.name, benchmark=benchmark) for source in sources_of(benchmark)]
+    if not files:
+        raise InputError(f"the catalogue has no {'other ' * rest}published files of {name}")
+    if benchmark == "nomiracl":
+        _verify_nomiracl(files)
+    return files
+
+
+def _verify_nomiracl(files: list[Path]) -> None:
+    frame = load_study("nomiracl").set_index(["example_id", "system"])["response"].dropna()
+    known = frame.to_dict()
+    for file in files:
+        language, subset = file.name.partition(".")[0], file.parent.name
+        for record in read_table(file).to_dict("records"):
+            example = f"nomiracl/{language}/{subset}/{record['query_id']}"
+            for system, reply in record["results"].items():
+                if known.pop((example, system), "") != reply.strip():
+                    raise InputError(
+                        f"{file} is not the published version; delete it and try again"
+                    )
+    if known:
+        raise InputError(f"{len(known)} replies are missing in {files[0].parents[1]}; delete it")
 
 
 @accepts(name=tuple(STUDIES), frame=("responses", "labels"))

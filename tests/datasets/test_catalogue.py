@@ -150,7 +150,7 @@ def test_the_file_of_a_study_is_downloaded_once_and_verified(server, tmp_path, m
     assert server.requests == 2
 
 
-# ---- what is not pinned ------------------------------------------------------------------------------------------------
+# ---- unknown checksums -------------------------------------------------------------------------------------------------
 
 
 def unpinned_at(url):
@@ -159,7 +159,7 @@ def unpinned_at(url):
 
 def test_the_first_download_of_an_unpinned_file_is_recorded_and_kept(server, tmp_path, capsys):
     path = fetch(unpinned_at(server.url), tmp_path)
-    assert "not pinned" in capsys.readouterr().err
+    assert "(checksum not known)" in capsys.readouterr().err
     assert path.read_bytes() == BODY
     assert (tmp_path / "loose.parquet.sha1").read_text() == f"{BODY_SHA1}\n"
     assert fetch(unpinned_at(server.url), tmp_path) == path
