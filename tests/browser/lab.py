@@ -86,8 +86,11 @@ def change_theme(page, theme):
         "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })",
         THEMES[theme],
     )
+    # JupyterLab raises an error if the next theme comes while the splash of this one fades.
     page.wait_for_function(
-        "light => document.body.dataset.jpThemeLight === light", arg=str(theme == "light").lower()
+        """light => document.body.dataset.jpThemeLight === light
+            && !document.getElementById("jupyterlab-splash")""",
+        arg=str(theme == "light").lower(),
     )
 
 
