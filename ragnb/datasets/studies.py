@@ -133,7 +133,7 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
     frame
         - ``"responses"``: one row per response (default)
         - ``"labels"``: the labels that each person gave, one row per response and ``annotator``,
-          as `ragnb.agreement` takes them. Only ``"mtrag"`` has several people's labels.
+          as `ragnb.agreement` takes them. ``"mtrag"`` and the labelled samples have them.
 
     Returns
     -------
@@ -162,8 +162,11 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
     'not supported'
     """
     file = FOLDER / (f"{name}.jsonl.gz" if frame == "responses" else f"{name}.{frame}.jsonl.gz")
+    task, key = "grades", ["example_id", "system"]
     if frame == "responses" and name in SAMPLES:
         table = _sample(name)
+    elif frame == "labels" and name.startswith("sample-labelled"):
+        table, task, key = _verdicts(load_study(name)), "verdict", ["request_key"]
     elif file.exists():
         table = read_table(file)
     else:
@@ -175,8 +178,18 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
         "verified": True,
     }
     if frame == "labels":
-        table.attrs["header"] = {"task": "grades", "id": ["example_id", "system"]}
+        table.attrs["header"] = {"task": task, "id": key}
     return table
+
+
+def _verdicts(labelled: pd.DataFrame) -> pd.DataFrame:
+    """One row per reply and reader; a reply that two systems share was read once."""
+    read = labelled.drop_duplicates("request_key")
+    keys = ["request_key", "example_id", "question_id", "system"]
+    read = read.rename(columns={"label_a": "reader a", "label_b": "reader b"})
+    rows = read.melt(keys, ["reader a", "reader b"], "annotator", "verdict")
+    words = rows["verdict"].map({1: "correct", 0: "incorrect"})
+    return rows.assign(item=rows["request_key"], task="verdict", verdict=words)
 
 
 def _sample(name: str) -> pd.DataFrame:

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import cohen_kappa_score
 
 import ragnb
 from ragnb.annotation.tasks import RGB
@@ -143,6 +144,13 @@ def test_judge_report(name):
 def test_agreement(name):
     with refused("agreement needs labels, with one row per item and annotator"):
         ragnb.agreement(some(name))
+    if name in LABELLED:
+        study = load_study(name).drop_duplicates("request_key")
+        found = ragnb.agreement(load_study(name, "labels"))
+        kappa = found.query('metric == "Cohen\'s kappa"').iloc[0]
+        assert kappa["mean"] == pytest.approx(cohen_kappa_score(study["label_a"], study["label_b"]))
+        assert kappa["n_units"] == len(study)
+        return
     if name != "mtrag":
         with refused(f"{name} has no labels of several people"):
             load_study(name, "labels")
