@@ -36,7 +36,7 @@ test: .venv/model
 	$(FIXED) $(PY) -m pytest $(ALL_CORES) -p no:cacheprovider --nbval --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with=tests/notebooks/sanitize.cfg notebooks
 
 lab: .venv/model
-	$(BIN)/jupyter lab notebooks
+	$(BIN)/jupyter lab
 
 # The pages show the outputs that are in the notebooks. A link that leads nowhere is an error.
 site: .venv/site

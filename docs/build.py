@@ -56,15 +56,15 @@ def metrics_page() -> str:
         "This page is generated from the records of the metrics (`python docs/build.py`). In a "
         'notebook, `ragnb.definitions("answer.f1")` prints the entry of one metric, '
         '`ragnb.definitions("f1")` lists every metric of that name, and `ragnb.definitions()` '
-        "lists them all. The first value of an option is the default. A metric is NaN where it is "
-        'undefined, and never 0 instead. `inspect.getsource(ragnb.METRICS["answer.f1"].function)` '
+        "lists them all. The first value of an option is the default. If a metric is undefined, "
+        'its value is NaN, never 0. `inspect.getsource(ragnb.METRICS["answer.f1"].function)` '
         "returns the code of the function that computes a metric.",
         "## Signatures",
         "A signature names the definition of a number: the version of ragnb, the metric, the "
         f"value of each option and the language. `{_signature()}` is the default "
         "token F1 on English text. Two numbers are comparable only if their "
-        "signatures are equal. A signature does not name the data. Tables end with the signatures of "
-        "their numbers; put them under your own tables as well.",
+        "signatures are equal. A signature does not name the data. The idea comes from sacreBLEU. "
+        "ragnb prints the signatures under its tables. Put them under your own tables as well.",
     ]
     for family, title in FAMILIES.items():
         parts.append(f"## {title}")

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ragnb.datasets.files import existing_file, read_frame, stem
 from ragnb.datasets.formats import FORMATS, renamed
-from ragnb.datasets.predictions import NUMBERS, TRUTHS, checked_columns, load_responses
+from ragnb.datasets.predictions import NUMBERS, checked_columns, load_responses, number_of_text
 from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.records import COLUMNS, CONDITION, PAYLOAD, present, require_columns
@@ -148,8 +148,8 @@ def _is_numeric(column: pd.Series) -> bool:
 
 
 def _plain(column: pd.Series) -> pd.Series:
-    """A column in which truth values are 0 and 1, as numbers or as texts."""
-    cells = [TRUTHS.get(cell, cell) if isinstance(cell, str) else present(cell) for cell in column]
+    """A column without texts for truth values, decimal commas or missing values."""
+    cells = [number_of_text(present(cell)) for cell in column]
     return pd.Series(cells, column.index, dtype=object)
 
 

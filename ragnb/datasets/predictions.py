@@ -51,6 +51,8 @@ LISTS = (PAYLOAD - PLAIN_TEXT) | {"released_labels"}
 TRUTHS = dict.fromkeys(("true", "True", "TRUE", "1", "1.0"), 1) | dict.fromkeys(
     ("false", "False", "FALSE", "0", "0.0"), 0
 )
+# Not a comma between thousands: "1,234" remains a text.
+_DECIMAL_COMMA = re.compile(r"[-+]?(0,\d+|\d+,(\d{1,2}|\d{4,}))")
 _LIKE_A_LIST = re.compile(r"""\s*\[(\s*["'\[{]|[^\[\]]*\]\s*\Z)""")
 
 
@@ -366,8 +368,18 @@ def _numbers(column: pd.Series) -> pd.Series:
 
 
 def _truths(column: pd.Series) -> pd.Series:
-    known = [TRUTHS.get(value, value) if isinstance(value, str) else value for value in column]
-    return pd.Series(known, column.index, dtype=object)
+    return pd.Series(map(number_of_text, column), column.index, dtype=object)
+
+
+def number_of_text(cell: Any) -> Any:
+    """A truth value as 0 or 1, a decimal comma as a point, and any other cell unchanged.
+
+    >>> number_of_text("True"), number_of_text("0,75"), number_of_text("1,234")
+    (1, '0.75', '1,234')
+    """
+    if not isinstance(cell, str):
+        return cell
+    return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell) else TRUTHS.get(cell, cell)
 
 
 def _unspelled(frame: pd.DataFrame) -> pd.DataFrame:

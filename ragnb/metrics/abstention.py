@@ -115,8 +115,8 @@ _OPTIONS: dict[str, Mapping[Any, str]] = {
 _THAKUR = "Thakur et al. 2024 (NoMIRACL), arXiv 2312.11361"
 _CHEN = "Chen et al. 2024, arXiv 2409.16146"
 _UNDECIDED = (
-    "If a verdict of a judge or person that the rule requires is missing, or a response contains both "
-    'or neither of the replies of rule="nomiracl".'
+    "If a verdict that the rule requires is missing, or, under nomiracl, if a response contains both "
+    "or neither of the two replies."
 )
 
 
@@ -442,7 +442,7 @@ def is_aligned(
     evidence=refusal_evidence,
     condition=REFUSED,
     reason=_no_risk,
-    undefined="If the response is a refusal, or an answer to an answerable question that nobody judged.",
+    undefined="If the response is a refusal, or if it answers an answerable question and has no verdict.",
 )
 def is_risk(
     response: str,

@@ -46,7 +46,7 @@ _SOURCE = (
 )
 _BOTH_EMPTY = (
     "If response and reference are both empty after normalisation; never under lbrag, squad, "
-    "triviaqa, kilt and mlqa, which give the 0 or 1 of the published code."
+    "triviaqa, kilt and mlqa, where the published code gives 0 or 1."
 )
 _BOTH_BLANK = "If response and reference are both blank."
 _SCRIPTS = (

@@ -341,8 +341,9 @@ def is_accepted(verdict: bool | float | str | None) -> float:
     >>> is_accepted(True), is_accepted("incorrect")
     (1.0, 0.0)
     """
-    value: Any = ACCEPTED.get(verdict, verdict) if isinstance(verdict, str) else verdict
-    return binary_verdict(value)
+    if isinstance(verdict, str):
+        return ACCEPTED[check_choice(verdict, tuple(ACCEPTED), "a verdict in words")]
+    return binary_verdict(verdict)
 
 
 @metric(

@@ -64,7 +64,7 @@ def parts_evidence(parts: Sequence[Part], **options: Any) -> str:
     _PARTS,
     options={
         "irrelevant": {
-            "counted": "As FActScore: an irrelevant part is a part that is not supported.",
+            "counted": "As in FActScore, an irrelevant part counts as not supported.",
             "left_out": "Irrelevant parts are left out.",
         }
     },
@@ -179,8 +179,8 @@ _CREDIT = {
             "all": "Vital and okay nuggets count.",
         },
     },
-    source="Pradeep et al. 2025 (AutoNuggetizer), arXiv 2504.15068, except that the tool gives 0.0 "
-    "where there is no nugget",
+    source="Pradeep et al. 2025 (AutoNuggetizer), arXiv 2504.15068; their tool gives 0.0 if "
+    "there is no nugget",
     undefined="If there is no nugget of this importance.",
 )
 def nugget_recall(nuggets: Sequence[Part], *, credit: str = "strict", over: str = "vital") -> float:
@@ -311,8 +311,8 @@ def _is_needed(statement: Part, citation: Part) -> float:
         }
     },
     source="Niu et al. 2024 (RAGTruth), arXiv 2401.00396, by response",
-    undefined="If nothing is marked in either; precision also without spans, recall without a "
-    "reference.",
+    undefined="If there are neither spans nor reference spans. Precision is also undefined "
+    "without spans, and recall without reference spans.",
 )
 def span_overlap(spans: Sequence[Span], reference: Sequence[Span], *, measure: str = "f1") -> float:
     """Character-level F1, precision or recall of marked spans against reference spans.

@@ -375,7 +375,7 @@ def rejection_evidence(response: str | None, answer: Answer | None = None, **opt
     source=f"{_CHEN}; {_CODE} all_rate",
     binary=True,
     evidence=rejection_evidence,
-    undefined="Never if there is a response, except under released if there is no reference.",
+    undefined="Never if there is a response. Under released, there must also be a reference.",
 )
 def is_rejection(
     response: str | None,
@@ -537,10 +537,12 @@ def correction_evidence(response: str | None, answer: Answer, **options: Any) ->
     {**_ANSWERED, **_FACED, **_REFUSAL_COLUMNS, **_DETECTION_COLUMNS},
     options={
         "protocol": {
-            "paper": "Correct, among the responses that detect an error: correct / detected.",
-            "released": "No part is missing, among the responses that detect an error. A refusal "
-            "counts as corrected, as in the published code.",
-            "flexible": f"{_LENIENT}correct, whether or not an error is detected: correct / n.",
+            "paper": "The response is correct. Only responses that detect an error count: correct / "
+            "detected.",
+            "released": "As in the published code: no part of the answer is missing, or the response is "
+            "a refusal. Only responses that detect an error count.",
+            "flexible": f"{_LENIENT}the response is correct, whether or not it detects an error: "
+            "correct / n.",
         },
         **_REFUSAL,
         **_DETECTION,
@@ -692,7 +694,7 @@ def judged_error_correction(
     language: str = "en",
     protocol: str = "paper",
 ) -> float:
-    """1.0 if a response found by a judge to report the errors is correct, else 0.0 (CR over ED*).
+    """1.0 if the response is correct, else 0.0, among those that a judge finds to report errors.
 
     Higher is better. The mean is the error correction rate (CR) among the responses that report the
     errors according to a judge (ED*). The number of values is its denominator, which can be very

@@ -10,6 +10,7 @@ from scipy.spatial.distance import cosine
 from ragnb.errors import InputError
 from ragnb.metrics.judged import (
     embedding_cosine,
+    is_accepted,
     judged_answer_relevancy,
     judged_context_precision,
     judged_correctness,
@@ -77,6 +78,11 @@ def test_a_number_is_a_score_in_range_or_none_at_all(number):
 def test_a_verdict_of_another_kind_is_refused(verdict):
     with pytest.raises(InputError, match="a verdict must be 0, 1 or None, got"):
         judged_correctness(verdict)
+
+
+def test_an_unknown_word_for_a_verdict_is_refused_with_the_known_ones():
+    with pytest.raises(InputError, match=r"'correct', 'incorrect', 'refuse', got 'richtig'"):
+        is_accepted("richtig")
 
 
 # ---- as metrics of a frame ---------------------------------------------------------------------------------------------
