@@ -108,9 +108,9 @@ def test_the_differences_of_a_mixed_model_are_drawn_alike():
         for name in ("en", "de")
     ]
     frame = pd.concat(parts)
-    model = mixed_model(frame.assign(question_id=frame["example_id"]), interaction=True)
-    ax = plot_differences(model.by_language, group="language")
-    assert_drawn(ax, model.by_language, [2, 0])
+    effects = mixed_model(frame.assign(question_id=frame["example_id"])).effects
+    ax = plot_differences(effects)
+    assert_drawn(ax, effects, [0])
     assert "95% t of the mixed model (dual)" in ax.get_title(loc="left")
 
 

@@ -12,8 +12,8 @@ from statsmodels.stats.multitest import multipletests
 
 from ragnb.errors import InputError
 from ragnb.scoring import compare
+from ragnb.scoring import mixed as module
 from ragnb.scoring.mixed import mixed_model
-from ragnb.stats import mixed as fitting
 
 METRIC = "answer.f1"
 
@@ -36,19 +36,10 @@ def drawn(seed, shape, *, differing=0.0, effect=0.0):
     return 0.5 + spread + effect * np.arange(k) + rng.normal(0, 0.2, shape)
 
 
-def of_cells(table):
-    return table.set_index(["language", "system"])
-
-
 @pytest.fixture(scope="module")
 def balanced():
     systems, languages = ("direct", "cross", "lbrag"), ("en", "de", "th")
     return scored(drawn(1, (9, 3, 3), effect=0.1), systems, languages)
-
-
-@pytest.fixture(scope="module")
-def whole(balanced):
-    return mixed_model(balanced, interaction=True)
 
 
 @pytest.fixture(scope="module")
@@ -70,27 +61,19 @@ def test_differences_of_a_balanced_design_are_those_of_the_means():
         [[0.3, 0.6], [0.2, 0.2]],
         [[0.5, 0.6], [0.4, 0.5]],
     ]
-    result = mixed_model(scored(values), interaction=True)
+    result = mixed_model(scored(values))
     row = result.effects.iloc[0]
     names = ["system", "baseline", "n_pairs", "n_clusters"]
     assert row[names].tolist() == ["lbrag", "direct", 8, 4]
     assert row["difference"] == pytest.approx(0.175, abs=1e-12)
-    by_language = result.by_language.set_index("language")["difference"]
-    assert by_language.to_dict() == pytest.approx({"en": 0.2, "de": 0.15}, abs=1e-12)
-    plain = mixed_model(scored(values))
-    assert plain.effects["difference"].tolist() == pytest.approx([0.175], abs=1e-12)
-    assert plain.by_language.empty
-    assert (plain.model.residuals.size, plain.model.n_groups) == (16, 4)
 
 
-@pytest.mark.parametrize("interaction", [False, True])
-def test_errors_tests_and_intervals_are_those_of_fixed_questions_in_a_balanced_design(
-    balanced, interaction
-):
+def test_errors_tests_and_intervals_are_those_of_fixed_questions_in_a_balanced_design(balanced):
     system = 'C(system, Treatment("direct"))'
-    terms = f"C(language, Sum) {'*' if interaction else '+'} {system}"
-    known = ols(f"value ~ C(question_id) + {terms}", balanced).fit()
-    result = mixed_model(balanced, interaction=interaction, confidence_level=0.9)
+    known = ols(f"value ~ C(question_id) + C(language, Sum) + {system}", balanced).fit()
+    result = mixed_model(balanced, confidence_level=0.9)
+    p_adjusted = multipletests(result.effects["p_value"], method="holm")[1]
+    assert result.effects["p_adjusted"].tolist() == pytest.approx(p_adjusted)
     for _, row in result.effects.iterrows():
         name = f"{system}[T.{row['system']}]"
         assert row["difference"] == pytest.approx(known.params[name], abs=1e-10)
@@ -99,7 +82,7 @@ def test_errors_tests_and_intervals_are_those_of_fixed_questions_in_a_balanced_d
         assert row["p_value"] == pytest.approx(known.pvalues[name], rel=1e-3)
         assert (row["low"], row["high"]) == pytest.approx(known.conf_int(0.1).loc[name], abs=1e-5)
         assert row["confidence_level"] == 0.9
-    assert result.model.residual_variance == pytest.approx(known.scale, rel=1e-4)
+    assert result.fit.scale == pytest.approx(known.scale, rel=1e-4)
 
 
 def test_the_minimum_detectable_effect_uses_the_t_distribution_of_the_interval(balanced):
@@ -119,111 +102,62 @@ def test_a_design_with_holes_is_that_of_statsmodels(holed):
         name = f"{system}[T.{row['system']}]"
         assert row["difference"] == pytest.approx(known.fe_params[name], abs=1e-4)
         assert row["standard_error"] == pytest.approx(known.bse_fe[name], rel=1e-3)
-    variance = known.cov_re.iloc[0, 0]
-    assert result.model.group_variance == pytest.approx(variance, rel=1e-2)
-    share = variance / (variance + known.scale)
-    assert result.intraclass_correlation == pytest.approx(share, rel=1e-2)
-    assert result.formula == "value ~ system + language + (1 | question_id)"
-    assert result.model.residuals.size == len(kept)
+    assert result.fit.cov_re[0, 0] == pytest.approx(known.cov_re.iloc[0, 0], rel=1e-2)
     assert result.robust["n_dropped"].gt(0).all()
 
 
-def test_the_interaction_is_that_of_statsmodels_and_so_is_its_test(balanced, whole):
-    def fitted(sign, reml):
-        terms = f'C(system, Treatment("direct")) {sign} C(language, Treatment("en"))'
-        return mixedlm(f"value ~ {terms}", balanced, groups="question_id").fit(reml=reml)
-
-    known = fitted("*", reml=True).fe_params
-    rows = of_cells(whole.by_language)["difference"]
-    for system in ("cross", "lbrag"):
-        name = f'C(system, Treatment("direct"))[T.{system}]'
-        further = known[f'{name}:C(language, Treatment("en"))[T.th]']
-        assert rows["en", system] == pytest.approx(known[name], abs=1e-5)
-        assert rows["th", system] == pytest.approx(known[name] + further, abs=1e-5)
-    test = whole.interaction_test
-    statistic = 2 * (fitted("*", reml=False).llf - fitted("+", reml=False).llf)
-    assert test.statistic == pytest.approx(statistic, abs=1e-3)
-    assert test.p_value == pytest.approx(stats.chi2.sf(statistic, 4), abs=1e-4)
-    assert "4 df" in test.method
-    assert mixed_model(balanced).interaction_test.statistic == pytest.approx(statistic, abs=1e-3)
-
-
-def test_holm_is_over_systems_and_over_languages_separately(whole):
-    for table, size in ((whole.effects, 2), (whole.by_language, 6)):
-        known = multipletests(table["p_value"], method="holm")[1]
-        assert table["p_adjusted"].tolist() == pytest.approx(known)
-        assert set(table["family_size"]) == {size}
-
-
-def test_the_cluster_robust_comparison_is_in_the_result(balanced, whole):
+def test_the_cluster_robust_comparison_is_in_the_result(balanced):
     known = compare(balanced, by=[], baseline="direct", cluster="question_id")
-    pd.testing.assert_frame_equal(whole.robust, known)
-    errors = (known["high"] - known["low"]) / 2 / stats.t.ppf(0.975, 8)
-    ratios = errors / whole.effects["standard_error"]
-    assert whole.error_ratios.tolist() == pytest.approx(ratios.tolist())
+    pd.testing.assert_frame_equal(mixed_model(balanced).robust, known)
 
 
-def test_the_order_of_rows_is_of_no_account(balanced, whole):
+def test_the_order_of_rows_is_of_no_account(balanced):
     rows = balanced.sample(frac=1, random_state=1)
-    shuffled = mixed_model(rows, baseline="direct", interaction=True)
-    columns = ["difference", "low", "high"]
-    one, other = (of_cells(each.by_language).sort_index()[columns] for each in (whole, shuffled))
+    columns = ["system", "difference", "low", "high"]
+    frames = (mixed_model(frame, baseline="direct").effects[columns] for frame in (balanced, rows))
+    one, other = (frame.sort_values("system", ignore_index=True) for frame in frames)
     pd.testing.assert_frame_equal(one, other, atol=1e-5)
 
 
-# ---- what may be doubted -------------------------------------------------------------------------
-
-
-def test_problems_are_found_in_data_unlike_those_that_the_model_assumes():
-    assert mixed_model(scored(drawn(5, (40, 2, 2)))).problems == ()
-    languages = ["en", "de", "th", "zh"]
-    result = mixed_model(scored(drawn(6, (30, 4, 2), differing=0.3), languages=languages))
-    assert result.error_ratios["lbrag"] > 1.5
-    assert "seems to vary from question to question" in result.problems[0]
-
-
-def test_a_variance_at_0_is_a_problem():
-    values = [[[0.9, 0.2]], [[0.1, 0.7]], [[0.8, 0.3]], [[0.2, 0.9]], [[0.6, 0.4]]]
-    result = mixed_model(scored(values, languages=["en"]))  # high here is low there
-    assert not result.model.problem
-    assert "estimated as 0" in result.problems[0]
-    known = stats.t.interval(0.95, 4, -0.02, stats.sem([-0.7, 0.6, -0.5, 0.7, -0.2]))
-    assert result.robust[["low", "high"]].iloc[0].tolist() == pytest.approx(known)
+# ---- models that cannot be fitted ----------------------------------------------------------------
 
 
 def test_a_search_that_fails_leaves_the_robust_comparison(balanced, monkeypatch, capfd):
-    monkeypatch.setattr(fitting, "OPTIMISER", {"method": ["bfgs"], "maxiter": 1})
+    monkeypatch.setattr(module, "OPTIMISER", {"method": ["bfgs"], "maxiter": 1})
     far = balanced["value"] * 100 + balanced["question_id"].str[1:].astype(int) * 1000
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        result = mixed_model(balanced.assign(value=far), interaction=True)
+        result = mixed_model(balanced.assign(value=far))
     assert result.effects[["difference", "low", "p_value", "p_adjusted"]].isna().all(axis=None)
-    assert result.by_language["difference"].isna().all()
     assert result.robust[["difference", "low", "high", "p_value"]].notna().all(axis=None)
-    assert result.problems == ("there is no model: the search for the variances did not converge",)
+    assert set(result.effects["warning"]) == {"the search for the variances did not converge"}
     assert result.warnings
-    assert "did not converge" in result.interaction_test.warning
     assert capfd.readouterr() == ("", "")
 
 
-# ---- designs with holes --------------------------------------------------------------------------
+def test_a_step_onto_a_variance_of_exactly_0_is_no_estimate(monkeypatch):
+    monkeypatch.setattr(module, "OPTIMISER", {"method": ["lbfgs"]})
+    problems = set()
+    for seed in range(12):
+        row = mixed_model(scored(drawn(seed, (12, 1, 3)), "abc", ["en"])).effects.iloc[0]
+        problems.add(row["warning"])
+        assert row["warning"] or math.isfinite(row["standard_error"])
+    assert any("statsmodels stopped" in problem or "not finite" in problem for problem in problems)
 
 
-def test_a_language_with_one_question_and_an_empty_cell_have_a_defined_result(holed):
-    result = mixed_model(holed, interaction=True)
-    rows, effects = of_cells(result.by_language), result.effects.set_index("system")
-    one = holed[holed["language"] == "th"].set_index("system")["value"]
-    thai = rows.loc["th"]
-    assert thai["difference"]["lbrag"] == pytest.approx(one["lbrag"] - one["direct"], abs=1e-10)
-    assert math.isnan(thai["difference"]["cross"])
-    assert thai["warning"]["cross"] == "the scores of the two share no language"
-    assert set(result.by_language["family_size"]) == {5}  # the undefined one is no part of it
-    for system, warning in (("lbrag", ""), ("cross", "average over 2 of 3 languages")):
-        mean = rows.xs(system, level="system")["difference"].mean()  # of those that are defined
-        assert effects.loc[system, "difference"] == pytest.approx(mean)
-        assert warning in effects.loc[system, "warning"]
-    assert effects.loc["lbrag", "warning"] == ""
-    assert "3 df" in result.interaction_test.method  # 8 cells that are filled; 5 columns of the sum
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        (np.full((5, 2, 2), 0.5), "no spread within questions"),
+        ([[[0.1, 0.3]], [[0.5, 0.7]], [[0.2, 0.4]]], "no spread within questions"),
+        ([[[0.1, 0.5]]], "2 values of 1 questions do not determine the model"),
+    ],
+)
+def test_without_a_model_the_result_is_undefined_and_says_why(values, reason):
+    result = mixed_model(scored(values))
+    assert math.isnan(result.effects["difference"].iloc[0])
+    assert reason in result.effects["warning"].iloc[0]
+    assert result.fit is None
 
 
 def test_systems_that_share_no_language_are_not_told_from_their_languages(balanced):
@@ -231,47 +165,39 @@ def test_systems_that_share_no_language_are_not_told_from_their_languages(balanc
     apart = apart[(apart["system"] == "direct") == (apart["language"] == "en")]
     result = mixed_model(apart[apart["language"] != "th"])
     assert math.isnan(result.effects["difference"].iloc[0])
-    assert result.effects["warning"].iloc[0] == "the scores of the two share no language"
-    assert "no two languages share two systems" in result.interaction_test.warning
+    assert "do not determine the model" in result.effects["warning"].iloc[0]
 
 
-def test_systems_that_share_no_question_are_compared_between_questions(balanced):
+def test_systems_that_share_no_question_are_undefined(balanced):
     apart = balanced[balanced["system"].isin(["direct", "lbrag"]) & (balanced["language"] == "en")]
     twice = pd.concat([apart.assign(repeat=k, value=apart["value"] + k * 0.01) for k in (0, 1)])
     odd = twice["question_id"].isin(["q1", "q3", "q5", "q7"])
-    apart = twice[odd == (twice["system"] == "lbrag")]
-    row = mixed_model(apart).effects.iloc[0]
-    means = apart.groupby(["system", "question_id"])["value"].mean()
-    known = stats.ttest_ind(means["lbrag"], means["direct"])
-    assert row["df"] == known.df == 7
-    assert row["p_value"] == pytest.approx(known.pvalue, rel=1e-3)
+    row = mixed_model(twice[odd == (twice["system"] == "lbrag")]).effects.iloc[0]
     assert row["n_pairs"] == 0
+    assert math.isnan(row["difference"])
+    assert row["warning"] == "the data do not determine the difference within questions"
 
 
-def test_one_language_has_no_term(balanced):
-    frame = balanced[balanced["language"] == "de"]
-    result = mixed_model(frame, interaction=True)
-    assert result.formula == "value ~ system + (1 | question_id)"
-    assert result.by_language.empty
-    assert math.isnan(result.interaction_test.p_value)
+def test_two_systems_in_one_language_are_compared_as_by_the_paired_t_test(balanced):
+    frame = balanced[(balanced["language"] == "de") & (balanced["system"] != "cross")]
+    row = mixed_model(frame).effects.iloc[0]
+    wide = frame.pivot(index="question_id", columns="system", values="value")
+    known = stats.ttest_rel(wide["lbrag"], wide["direct"])
+    assert (row["df"], row["p_value"]) == (8, pytest.approx(known.pvalue, rel=1e-3))
     for same in (frame.drop(columns="language"), frame.assign(language=None)):
-        found = mixed_model(same).effects["difference"].tolist()
-        assert found == result.effects["difference"].tolist()
+        assert mixed_model(same).effects["difference"].tolist() == [row["difference"]]
 
 
-def test_without_a_model_the_result_is_undefined_and_says_why():
-    result = mixed_model(scored(np.full((5, 2, 2), 0.5)))
-    assert math.isnan(result.effects["difference"].iloc[0])
-    assert "no spread within groups" in result.effects["warning"].iloc[0]
-    assert result.problems[0].startswith("there is no model: ")
+# ---- what is modelled -----------------------------------------------------------------------------
 
 
 def test_questions_are_examples_where_they_have_no_name(balanced):
     result = mixed_model(balanced.drop(columns="question_id"))
-    assert (result.group, result.model.n_groups) == ("example_id", 27)
+    assert (result.group, len(result.fit.random_effects)) == ("example_id", 27)
     named = balanced["question_id"].where(balanced["question_id"] != "q0")
     # Those without are on their own in each language.
-    assert mixed_model(balanced.assign(question_id=named)).model.n_groups == 8 + 3
+    unnamed = mixed_model(balanced.assign(question_id=named))
+    assert len(unnamed.fit.random_effects) == 8 + 3
     bare = balanced[["question_id", "language", "system", "metric", "value"]]
     wanted = mixed_model(balanced).effects["difference"].tolist()
     assert mixed_model(bare).effects["difference"].tolist() == pytest.approx(wanted)
