@@ -12,7 +12,7 @@ import pytest
 
 import ragnb
 from ragnb.experiments.judges import JUDGEMENTS, judge_pairs, judge_responses
-from ragnb.experiments.multilingual import SYSTEMS, run_multilingual, translations_table
+from ragnb.experiments.multilingual import SYSTEMS, run_multilingual
 from ragnb.experiments.rgb import run_noise_robustness
 from ragnb.experiments.trace import label_trace
 from ragnb.figures import plot_noise_curve, save_figure
@@ -163,7 +163,6 @@ def test_all_four_multilingual_systems_answer_and_replay(options):
     assert responses["response"].notna().all()
     costs = ragnb.score(responses, "cost.translation_tokens").set_index("system")["value"]
     assert costs["direct"] == costs["multi"] == 0 < costs["cross"] <= 12
-    assert len(translations_table(runs["cross"])) == 1
     for system, run in runs.items():
         replayed = run_multilingual(contexts, system, **options, offline=True)
         pd.testing.assert_frame_equal(replayed, run)

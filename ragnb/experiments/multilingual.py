@@ -7,10 +7,9 @@ translated into the question's language; ``lbrag`` has the best of them per toke
 """
 
 from collections.abc import Mapping, Sequence
-from math import isfinite, nan
+from math import isfinite
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
@@ -19,15 +18,12 @@ from ragnb.experiments.asking import one_budget, with_requests
 from ragnb.experiments.retrieval import require_examples
 from ragnb.llm.budget import count_tokens
 from ragnb.llm.client import EMPTY, complete, one_report
-from ragnb.metrics.answer import exact_match
-from ragnb.metrics.language import language_identified
 from ragnb.prompts.multilingual import (
     answer_template,
     render_answer,
     render_translation,
     translation_template,
 )
-from ragnb.records import require_columns
 
 SYSTEMS = ("direct", "multi", "cross", "lbrag")
 PARAMETERS = {"temperature": 0.0, "max_tokens": 32, "seed": 0}
@@ -120,47 +116,6 @@ def translation_requests(
     columns = ["example_id", "place", "original", "source", "language"]
     frame = pd.DataFrame(rows, columns=columns, dtype=object)
     return with_requests(frame, rendered, templates, parameters)
-
-
-def translations_table(responses: pd.DataFrame) -> pd.DataFrame:
-    """Each distinct translation behind some responses, and whether it is one.
-
-    Parameters
-    ----------
-    responses
-        As `run_multilingual` returns them, of one system or several.
-
-    Returns
-    -------
-    DataFrame
-        ``source, language, original, text, token_count, copied`` (1.0 where the text equals its original once both are
-        normalised) and ``in_language`` (0.0 where an identifier that may choose between the two languages takes the text for
-        the source's). nan where there is no text, or none with letters, or a language that the identifier does not know.
-    """
-    require_columns(responses, ("translations",), "translations_table")
-    names = ["source", "language", "original", "text", "token_count"]
-    rows = [
-        [each.get(name) for name in names]
-        for translations in responses["translations"].dropna()
-        for each in translations
-    ]
-    frame = pd.DataFrame(rows, columns=names, dtype=object)  # so that None stays None
-    frame = frame.drop_duplicates(names[:4], ignore_index=True)
-    said = frame[names[:4]].to_numpy()
-    copied = [exact_match(text, original) for _, _, original, text in said]
-    in_language = [_in_language(text, here, there) for here, there, _, text in said]
-    return frame.assign(
-        token_count=pd.to_numeric(frame["token_count"]),
-        copied=np.array(copied, dtype=float),
-        in_language=np.array(in_language, dtype=float),
-    )
-
-
-def _in_language(text: str | None, source: str, language: str) -> float:
-    try:
-        return language_identified(text, language, candidates=[source])
-    except InputError:
-        return nan
 
 
 # ---- the four systems ----------------------------------------------------------------------------

@@ -1,4 +1,3 @@
-import numpy as np
 import pandas as pd
 import pytest
 from fault_server import Answer, FaultServer
@@ -10,7 +9,6 @@ from ragnb.experiments.multilingual import (
     SYSTEMS,
     passages_to_translate,
     run_multilingual,
-    translations_table,
 )
 
 COST = "cost.translation_tokens"
@@ -254,13 +252,6 @@ def test_a_passage_without_translation_is_shown_as_it_is_with_the_reason(reply, 
     )
     assert responses["reason"].isna().all()  # the question was answered all the same
     assert ragnb.score(responses, COST)["value"].tolist() == [9 + (tokens or 0), 11, 15]
-    table = translations_table(responses)
-    assert table["text"].isna().tolist() == [False, True, False, False]
-    assert (
-        table["copied"].isna().tolist()
-        == table["in_language"].isna().tolist()
-        == [False, True, False, False]
-    )
 
 
 # ---- replay ------------------------------------------------------------------------------------------------------------
@@ -281,72 +272,6 @@ def test_stored_replies_are_not_asked_again_and_replay_the_same(prompt, tmp_path
         )
         pd.testing.assert_frame_equal(first[system], again[system])
         pd.testing.assert_frame_equal(first[system], offline)
-
-
-# ---- the table of translations -----------------------------------------------------------------------------------------
-
-
-def made(
-    text, original="Der See ist sehr tief und klar.", source="de", language="en", token_count=7
-):
-    return {
-        "text": text,
-        "token_count": token_count,
-        "source": source,
-        "language": language,
-        "original": original,
-    }
-
-
-CASES = [
-    (made("The lake is very deep and clear."), 0.0, 1.0),
-    (made("der See ist sehr tief und KLAR!"), 1.0, 0.0),  # equal once both are normalised
-    (made("Der See ist wirklich sehr tief und ganz klar."), 0.0, 0.0),
-    (made("湖水很深，也很清。", "Озеро очень глубокое и чистое.", "ru", "zh"), 0.0, 1.0),
-    (
-        made("Озеро очень глубокое и чистое.", "Озеро очень глубокое и чистое.", "ru", "zh"),
-        1.0,
-        0.0,
-    ),
-    (made("झील बहुत गहरी और साफ है।", "البحيرة عميقة جدا وصافية.", "ar", "hi"), 0.0, 1.0),
-    (made("1897", "1897"), 1.0, np.nan),  # nothing with letters to tell a language by
-    (made("…", "…"), np.nan, np.nan),  # both empty once normalised
-    (made(None, token_count=None), np.nan, np.nan),
-    (
-        made("Napakalalim ng lawa.", "The lake is very deep.", "en", "fil"),
-        0.0,
-        np.nan,
-    ),  # unknown to the identifier
-    (
-        made("Das Meer ist tief.", "The sea is deep.", None, None),
-        0.0,
-        np.nan,
-    ),  # languages that were not written down
-]
-
-
-def together(lists):
-    return translations_table(pd.DataFrame({"translations": pd.Series(lists, dtype=object)}))
-
-
-def test_the_table_has_every_translation_once_beside_those_that_failed():
-    translations = [translation for translation, _, _ in CASES]
-    table = together([translations[:5], [], None, float("nan"), translations[3:], translations[:1]])
-    assert table.columns.tolist() == [
-        "source",
-        "language",
-        "original",
-        "text",
-        "token_count",
-        "copied",
-        "in_language",
-    ]
-    assert table["text"].tolist() == [each["text"] for each in translations]
-    assert table["text"].dtype == object  # None stays None
-    np.testing.assert_equal(table["copied"].to_numpy(), [copied for _, copied, _ in CASES])
-    np.testing.assert_equal(table["in_language"].to_numpy(), [there for _, _, there in CASES])
-    assert table["token_count"].tolist()[:2] == [7, 7]
-    assert np.isnan(table["token_count"][8])
 
 
 # ---- the real model ----------------------------------------------------------------------------------------------------
