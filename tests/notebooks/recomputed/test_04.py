@@ -130,7 +130,7 @@ def test_possible_p_values_of_the_published_declines():
     for number, (_, language) in enumerate(cells.index):
         values = [p["least"], p["most"], adjusted["least"], adjusted["most"]]
         totals = [cells[rate].iloc[number] for rate in (0.0, 0.4)]
-        text = " ".join(f"{value[number]:.4f}" for value in values)
+        text = " ".join(f"{value[number]:.2g}" for value in values)
         assert f"{language} {totals[0]:.0f} {totals[1]:.0f} {text}" in shown
     said = printed("04", "bounds-said")
     settled = (np.array(most) < 0.05).sum()
