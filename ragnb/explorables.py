@@ -7,6 +7,7 @@ script runs, as on code-hosting pages and on paper, a picture and a sentence tak
 import json
 from collections.abc import Callable
 from math import ceil
+from string import Formatter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,6 +118,27 @@ def _as_script(*values: Any) -> Markup:
     return Markup(spelled(text).replace("<", "\\u003c"))
 
 
+SENTENCES = json.loads((STATIC / "sentences.json").read_text("utf-8"))
+"""The sentences of the explorables, which the script in the page also uses."""
+
+
+class _Say(Formatter):
+    """Formats numbers in sentences: p-values (p), three significant digits (g) and counts (are)."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if format_spec == "p":
+            return "p < 0.001" if value < 0.001 else f"p = {value:.4f}"
+        if format_spec == "g":
+            return f"{float(f'{value:.3g}') + 0.0:g}"  # no minus in front of 0
+        if format_spec == "are":
+            return f"{value or 'none'} {'is' if value == 1 else 'are'}"
+        return format(value, format_spec)
+
+
+def _say(name: str, **values: Any) -> str:
+    return _Say().format(SENTENCES[name], **values)
+
+
 # ---- two systems ---------------------------------------------------------------------------------
 
 
@@ -140,11 +162,11 @@ def _mcnemar(first: Any = None, second: Any = None) -> Scene:
     table, names = paired_table(first, second), _names(first, second)
     b, c, n = table.first_only, table.second_only, table.first_only + table.second_only
     exact, mid_p = (mcnemar_test(table, method=name).p_value for name in ("exact", "mid-p"))
-    sentence = (
-        f"The systems differ on {n} questions: only {names[0]} is correct on {b}, only {names[1]} on {c}. "
-        f"The exact test gives {_p_value(exact)}, the mid-p test {_p_value(mid_p)}. "
-        f"The {table.n - n} other questions do not affect these p-values. The difference in accuracy over "
-        f"all {table.n} questions is {(b - c) / max(table.n, 1):.3f}."
+    sentence = _say(
+        "mcnemar",
+        **dict(zip(("one", "other"), names, strict=True)),
+        **{"first": b, "second": c, "discordant": n, "concordant": table.n - n, "n": table.n},
+        **{"exact": exact, "midP": mid_p, "difference": (b - c) / max(table.n, 1)},
     )
     counts = np.arange(n + 1)
     mass = binom.pmf(counts, n, 0.5)
@@ -160,10 +182,6 @@ def _mcnemar(first: Any = None, second: Any = None) -> Scene:
     return Scene(data, sentence, draw_bars(np.arange(n + 2) - 0.5, mass, tails, b, *labels))
 
 
-def _p_value(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.4f}"
-
-
 # ---- a conformal threshold -----------------------------------------------------------------------
 
 
@@ -177,11 +195,11 @@ def _conformal(probability: Any = None, label: Any = None) -> Scene:
     known, others, rank = np.sort(scores[:n]), scores[n:], conformal_rank(n, 0.1)
     threshold = known[rank - 1] if rank <= n else 1.0
     coverage = coverage_distribution(n, 0.1)
-    sentence = (
-        f"With α = 0.10 and n = {n}, the threshold is score number {rank} in ascending order, "
-        f"{threshold:.3f}. The mean coverage is {coverage.mean():.3f}. In 90 % of calibration sets of this "
-        f"size the coverage is between {coverage.ppf(0.05):.3f} and {coverage.ppf(0.95):.3f}. "
-        f"Of the {len(others)} other items here, {100 * np.mean(others <= threshold):.1f} % are covered."
+    numbers = {"alpha": 0.1, "n": n, "rank": rank, "threshold": threshold, "others": len(others)}
+    low, high = coverage.ppf([0.05, 0.95])
+    covered = 100 * np.mean(others <= threshold)
+    sentence = _say(
+        "conformal", **numbers, mean=coverage.mean(), low=low, high=high, covered=covered
     )
     edges = np.linspace(0, 1, 21)
     counts, excluded = (np.histogram(part, edges)[0] for part in (known, known[rank:]))
@@ -217,17 +235,10 @@ def _judge(report: JudgeReport | None = None) -> Scene:
     by = " and ".join(chosen["by"].unique()).replace("_", " ")
     youden = sensitivity + specificity - 1
     errors = 1 - youden
-    sentence = (
-        f"With sensitivity {sensitivity:.2f} and specificity {specificity:.2f}, a true difference of 10 points "
-        f"between two systems appears as {10 * youden:.1f} points (J = {youden:.2f}). "
-    )
-    sentence += (
-        f"The reported share is too high if fewer than {100 * (1 - specificity) / errors:.0f} % of the answers "
-        "are correct, and too low if more are."
-        if errors
-        else "This judge makes no errors."
-    )
+    percent = 100 * (1 - specificity) / errors if errors else 0.0
     data = {"sensitivity": sensitivity, "specificity": specificity, "groups": groups, "by": by}
+    kind = "judge" if errors else "no errors"
+    sentence = _say(kind, **data, points=10 * youden, youden=youden, percent=percent)
     return Scene(data, sentence, draw_reported_shares(**data))
 
 
@@ -242,10 +253,7 @@ def _permutation(first: Any = None, second: Any = None) -> Scene:
     steps, grid = to_lattice(differences)
     lattice = find_lattice(differences)
     unit = (grid or (lattice[1] if lattice else 1.0)) / len(differences)
-    sentence = (
-        f"The observed difference is {test.statistic:.3f}. If the two systems were exchangeable, a "
-        f"difference at least as far from 0 would have probability {_p_value(test.p_value)}."
-    )
+    sentence = _say("permutation", difference=test.statistic, p=test.p_value)
     flips = np.random.default_rng(0).choice([-1, 1], (1000, len(steps)))
     worlds, observed = flips @ steps, int(steps.sum())
     width = 2 * ceil((np.abs(worlds).max() + 2) / 40)
@@ -267,11 +275,7 @@ def _power(first: Any = None, second: Any = None) -> Scene:
     if n < 5:
         raise InputError(f"power needs at least 5 items, got {n}")
     mde = mcnemar_mde(n, discordance=share)
-    sentence = (
-        f"With {n} questions, and a share of {share:.2f} on which the systems differ, the mid-p test detects "
-        f"a true difference of {mde:.3f} with a probability of 80 %. It misses smaller differences more than "
-        "one time in five."
-    )
+    sentence = _say("power", n=n, share=share, mde=mde)
     return Scene({"n": n, "share": share}, sentence, draw_power(n, share, mde))
 
 
@@ -287,16 +291,8 @@ def _fieller(gain: Any = None, cost: Any = None, clusters: Any = None) -> Scene:
     if found.problem:
         raise InputError(f"gain and cost must have a confidence set: {found.problem}")
     data = _moments(gain, cost, clusters)
-    low, high = map(_significant, found.limits)
-    sets = {
-        "bounded": f"bounded, from {low} to {high}",
-        "two rays": f"two rays: all ratios up to {low} and all ratios from {high}",
-        "whole line": "the whole line: no ratio can be excluded",
-    }
-    sentence = (
-        f"With a mean gain of {_significant(data['gain'])} and a mean cost of {_significant(data['cost'])}, "
-        f"the ratio is {_significant(found.estimate)}. The 95 % confidence set is {sets[found.kind]}."
-    )
+    low, high = found.limits
+    sentence = _say(found.kind, **data, ratio=found.estimate, low=low, high=high)
     return Scene(data, sentence, draw_fieller_set(gain, cost, clusters))
 
 
@@ -308,10 +304,6 @@ def _moments(gain: Floats, cost: Floats, clusters: Integers | None = None) -> di
     covariance = np.cov(y, z) / n * stdtrit(n - 1, 0.975) ** 2
     values = y.mean(), z.mean(), *covariance[np.triu_indices(2)]
     return dict(zip(("gain", "cost", "yy", "yz", "zz"), map(float, values), strict=True))
-
-
-def _significant(value: float) -> str:
-    return f"{float(f'{value:.3g}') + 0.0:g}"  # no minus in front of 0
 
 
 # ---- the four numbers of TRACe -------------------------------------------------------------------
@@ -333,23 +325,16 @@ def _trace(record: Any = None) -> Scene:
     relevant, used, unsupported = labels.values()
     scores = trace_scores({**record, **labels})
     r, u, common = len(relevant), len(used), len({*relevant} & {*used})
-    complete = (
-        f"Of the relevant ones {_are(common, 'used')} (completeness {scores.completeness:.2f})."
-        if relevant
-        else "Without a relevant sentence, RAGBench sets completeness to 1."
-    )
-    sentence = (
-        f"Of {len(context)} context sentences {_are(r, 'relevant')} (relevance {scores.relevance:.2f}) and "
-        f"{_are(u, 'used')} (utilization {scores.utilization:.2f}). {complete} Of {len(response)} response "
-        f"sentences {_are(len(unsupported), 'unsupported')}, so adherence is {scores.adherence:.0f}."
-    )
+    counts = {"n": len(context), "r": r, "u": u, "common": common, "wrong": len(unsupported)}
+    four = {
+        name: getattr(scores, name)
+        for name in ("relevance", "utilization", "completeness", "adherence")
+    }
+    kind = "trace" if relevant else "nothing relevant"
+    sentence = _say(kind, **counts, **four, said=len(response))
     data = {"context": context, "response": response, "relevant": relevant, "used": used}
     data |= {"question": record["question"], "unsupported": unsupported}
     return Scene(data, sentence, shown._repr_html_())
-
-
-def _are(number: int, what: str) -> str:
-    return f"{number or 'none'} {'is' if number == 1 else 'are'} {what}"
 
 
 # ---- noise robustness ----------------------------------------------------------------------------
@@ -372,11 +357,14 @@ def _noise(responses: Any = None) -> Scene:
         _item([rows[example, rate] for rate in rates], table.loc[example]) for example in chosen
     ]
     first, accuracy = items[0]["runs"][0], table.mean().tolist()
-    reply = "correct" if first["correct"] else "incorrect"
-    sentence = (
-        f"At noise rate {rates[0]:g}, {first['kinds'].count(True)} of {len(first['kinds'])} passages contain "
-        f"the answer, and the recorded reply is {reply}. "
-        f"Over all {len(table)} questions, {accuracy[0]:.3f} of the replies are correct."
+    sentence = _say(
+        "noise",
+        noise=f"{rates[0]:g}",
+        useful=first["kinds"].count(True),
+        total=len(first["kinds"]),
+        verdict="correct" if first["correct"] else "incorrect",
+        n=len(table),
+        share=accuracy[0],
     )
     cells = [
         (f"{rate:g}", "".join(map(sign, run["kinds"])), run["reply"], sign(run["correct"]))

@@ -35,13 +35,15 @@ def task_of(task: Task) -> dict[str, Any]:
 
 def page_of(task: Task, item: Item, number: int) -> dict[str, Any]:
     """Return an item as the browser draws it: its texts, and the places that can be labelled."""
+    # Of two responses without a heading, the order decides which is the first.
+    ordinal = iter(("first response", "second response"))
     parts = [
         {
             "name": part.name,
-            "heading": heading,
+            "heading": part.heading or next(ordinal, part.name),
             "sentences": [[key, spelled(text)] for key, text in part.sentences],
         }
-        for part, heading in zip(item.parts, headings(item), strict=True)
+        for part in item.parts
     ]
     each = any(field.each for field in task.fields)
     return {
@@ -62,13 +64,14 @@ def page_of(task: Task, item: Item, number: int) -> dict[str, Any]:
 def state_of(session: AnnotationSession) -> dict[str, Any]:
     """Return what changes with an action: labels, suggestions, problems, progress, when saved."""
     item, labels, suggestion = session.item, session.labels, session.suggestion()
-    votes = session.others.get(item.id, {})
-    times = [event["time"][11:19] for event in session.log.events[-1:]]
     return {
         "values": labels.nested(),
         "suggested": nested(suggestion),
         "suggested_by": spelled(session.suggested_by) if suggestion else "",
-        "others": [{"name": spelled(name), "values": nested(votes[name])} for name in votes],
+        "others": [
+            {"name": spelled(name), "values": nested(values)}
+            for name, values in session.others.get(item.id, {}).items()
+        ],
         "missing": [list(place) for place in session.missing()],
         "status": session.statuses[session.number],
         "flag": labels.flag,
@@ -76,7 +79,10 @@ def state_of(session: AnnotationSession) -> dict[str, Any]:
         "can_undo": bool(session.state.done),
         "can_redo": bool(session.state.undone),
         "progress": session.progress(),
-        "saved": "".join(f"saved {time} UTC in {spelled(session.log.path.name)}" for time in times),
+        "saved": "".join(
+            f"saved {event['time'][11:19]} UTC in {spelled(session.log.path.name)}"
+            for event in session.log.events[-1:]
+        ),
     }
 
 
@@ -90,12 +96,6 @@ def title_of(item: Item) -> str:
     """Return the first text of an item, for the list of items."""
     texts = [item.question, *(text for part in item.parts for _, text in part.sentences)]
     return spelled(next(filter(None, texts), ""))[:160]
-
-
-def headings(item: Item) -> list[str]:
-    """Return the heading of each part; of two responses, the order decides which is the first."""
-    ordinal = iter(("first response", "second response"))
-    return [part.heading or next(ordinal, part.name) for part in item.parts]
 
 
 def keyed_parts(task: Task) -> list[str]:

@@ -17,11 +17,8 @@ from ragnb.markup import Markup, join, spelled, tag
 from ragnb.widgets.annotation_page import entry_of, page_of, state_of, static_page, task_of
 from ragnb.widgets.browser import STATIC, with_static
 
-OF_NO_ITEM = ("go", "undo", "redo")
-"""Actions that do not depend on the item on the screen."""
-
-LEAVING = ("move", "next", "done", "skip")
-"""Actions that continue to another item from the one on the screen."""
+LEAVING = ("move", "next", "done", "skip", "go", "undo", "redo")
+"""Actions that may continue to another item from the one on the screen; the last three from any."""
 
 JUST_NOW = 10.0
 """Seconds after which an annotator that a cell has shown no longer takes the focus."""
@@ -110,8 +107,10 @@ class Annotator(anywidget.AnyWidget):
         """Show the present state of the session, after it was used from Python."""
         with self.session.log.lock:
             # The lines of the list that may have changed; the list itself is not sent again.
-            numbers = {self.session.number, *touched} & {*range(len(self.jump))}
-            entries = {number: entry_of(self.session, number) for number in numbers}
+            entries = {
+                number: entry_of(self.session, number)
+                for number in {self.session.number, *touched} & {*range(len(self.jump))}
+            }
             for number, entry in entries.items():
                 self.jump[number] = entry
             with self.hold_sync():  # an item is never shown with the labels of another
@@ -146,13 +145,12 @@ class Annotator(anywidget.AnyWidget):
 
     def _act(self, content: dict[str, Any]) -> str | None:
         name, number = content["act"], content.get("number", self.session.number)
-        act = self._acts()[name]
-        if name not in OF_NO_ITEM and name not in LEAVING and number != self.session.number:
+        if name not in LEAVING:
             with self.session.at(number):
-                return act(content)
-        if name in LEAVING and number != self.session.number:
+                return self._acts()[name](content)
+        if name in LEAVING[:4] and number != self.session.number:
             self.session.go(number)
-        return act(content)
+        return self._acts()[name](content)
 
     def _acts(self) -> dict[str, Callable[[dict[str, Any]], str | None]]:
         session = self.session
@@ -191,8 +189,7 @@ class Annotator(anywidget.AnyWidget):
         return self._next() if self.session.labels.skipped else None
 
     def _page(self) -> dict[str, Any]:
-        session = self.session
-        return page_of(session.task, session.item, session.number)
+        return page_of(self.session.task, self.session.item, self.session.number)
 
     def _entries(self) -> list[Any]:
         return [entry_of(self.session, number) for number in range(len(self.session.items))]
@@ -204,8 +201,8 @@ class Annotator(anywidget.AnyWidget):
         return f"Annotator({self.session.task.name}, {labelled} of {total} labelled)"
 
     def _repr_html_(self) -> Markup:
-        note = tag("i", "labelling needs a running kernel; this is the item on the screen")
-        return join([tag("p", note), static_page(self.session)])
+        note = "labelling needs a running kernel; this is the item on the screen"
+        return join([tag("p", tag("i", note)), static_page(self.session)])
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """Send the present state of the session, which Python may have used since, and display it.

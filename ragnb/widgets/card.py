@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from inspect import signature
 from itertools import chain, zip_longest
 from typing import Any
+from zlib import crc32
 
 import pandas as pd
 import regex
@@ -141,10 +142,14 @@ def draw(
         kind: [text for text in texts if len(text) <= LONGEST]
         for kind, texts in phrases_of(row).items()
     }
+    card_id = (
+        f"r{crc32(repr([row.get(key) for key in ('question', 'response', 'system')]).encode()):x}"
+    )
     claims = list(_claims(row))
     passages = list(passages_of(row, found))
-    cited = {Sign("span", "", f"r-k{n}"): [f"[{n}]"] for n in range(1, len(passages) + 1)}
-    cited |= {Sign("span", "", claim["link"]): [claim["text"]] for claim in claims}
+    linked = [(f"r-k{passage['rank']}", f"[{passage['rank']}]") for passage in passages]
+    linked += [(claim["link"], claim["text"]) for claim in claims]
+    cited = {Sign("span", "", link, f"{card_id}-{link}"): [text] for link, text in linked}
     phrases = found | sections.get("rgb", {}).get("phrases", {}) | cited
     own = reply_of(row)[1] if isinstance(row.get("response"), str) else None
     elsewhere = "trace" in kinds or kinds == ["language"]
@@ -156,6 +161,7 @@ def draw(
     return render(
         "card.html",
         row=row,
+        card_id=card_id,
         badges=[(name, row[name]) for name in ABOUT if not is_missing(row.get(name))],
         verdicts=list(_verdicts(row, sections)),
         history=listed(row, "history"),
@@ -239,8 +245,8 @@ def inserted(before: str, after: str) -> list[tuple[int, int]]:
 
 def _claims(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the claims of a response: text, label and link."""
-    columns = [listed(row, name) for name in CLAIMS]
-    for number, claim in enumerate(chain.from_iterable(columns)):
+    claims = chain.from_iterable(listed(row, name) for name in CLAIMS)
+    for number, claim in enumerate(claims):
         said = [
             claim[key] for key in ("label", "supported", "relevant", "assignment") if key in claim
         ]
@@ -265,6 +271,7 @@ def passages_of(
             "rank": rank,
             "name": name,
             "css": f"{css} r-k{rank}",
+            "cited": f"[{rank}]" in str(row.get("response")),
             "text": annotated(text, spans),
             "opening": "".join(graphemes(text[:400])[:90]),
             "matched": " · ".join(dict.fromkeys(text[start:end] for start, end, _ in spans)),

@@ -21,9 +21,10 @@ from ragnb.text import join_reasoning, split_reasoning
 HERE = Path(__file__).parent
 TEMPLATES = HERE / "templates"
 _LINKS = [f".r-{letter}{n}" for letter in "kc" for n in range(20)]
-_OUTLINED = ",".join(f".ragnb-card:has({link}:hover) {link}" for link in _LINKS)
+_OUTLINED = ",".join(f".ragnb-card:has({link}:is(:hover,:focus-within)) {link}" for link in _LINKS)
 CSS = (HERE / "static" / "card.css").read_text("utf-8") + _OUTLINED + "{outline:2px solid #2b8fd0}"
-"""Style of a card. A response and the first 20 passages or claims that it links to light up together."""
+"""Style of a card. A response and the first 20 passages or claims that it links to light up together,
+under the mouse and with the keyboard's focus."""
 
 MISSING = "–"
 LONG = 600
@@ -93,11 +94,15 @@ def texts_of(cell: Any) -> list[str]:
 
 
 class Sign(NamedTuple):
-    """How one kind of span is marked: its element, the superscript behind it, and its class."""
+    """How one kind of span is marked: its element, the superscript behind it, and its class.
+
+    A span can get the focus if it is described by another element, whose id is ``described_by``.
+    """
 
     element: str
     superscript: str = ""
     kind: str = ""
+    described_by: str = ""
 
 
 FALSE = Sign("del", "≠")
@@ -121,8 +126,11 @@ def annotated(text: str, spans: Iterable[tuple[int, int, Sign]]) -> Markup:
     for signs, run in groupby(range(len(text)), key=over.__getitem__):
         places = list(run)
         piece = Markup("".join(shown[places[0] : places[-1] + 1]))
-        for element, name in {one.element: one.kind for one in sorted(signs)[::-1]}.items():
-            piece = tag(element, piece, **{"class": name} if name else {})
+        for element, one in {one.element: one for one in sorted(signs)[::-1]}.items():
+            about = {"class": one.kind} if one.kind else {}
+            if one.described_by and one not in over[places[0] - 1]:
+                about |= {"tabindex": "0", "role": "mark", "aria-describedby": one.described_by}
+            piece = tag(element, piece, **about)
         ended = [one.superscript for one in sorted(signs - over[places[-1] + 1])]
         ending = " ".join(filter(None, ended))
         pieces += [piece, tag("sup", ending)] if ending else [piece]
@@ -155,5 +163,8 @@ def _source(name: str) -> str:
 _TEMPLATES = Environment(loader=FunctionLoader(_source), autoescape=True, finalize=escape)
 _TEMPLATES.tests["missing"] = is_missing
 _TEMPLATES.filters |= {"sign": sign, "texts": texts_of}
-_TEMPLATES.globals |= {"LONG": LONG, "NO_RESPONSE": NO_RESPONSE}
-_TEMPLATES.globals["CSS"] = Markup(re.sub(r"/\*.*?\*/|\s*\n\s*", "", CSS))
+_TEMPLATES.globals |= {
+    "LONG": LONG,
+    "NO_RESPONSE": NO_RESPONSE,
+    "CSS": Markup(re.sub(r"/\*.*?\*/|\s*\n\s*", "", CSS)),
+}

@@ -3,6 +3,7 @@
 import operator
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, reduce
 from inspect import getdoc
 from typing import Any, NamedTuple
@@ -122,15 +123,17 @@ class Rows:
 
     # ---- search, filters, sort -------------------------------------------------------------------
 
-    def found(self, search: str, filters: Mapping[Any, int], sort: str) -> np.ndarray:
+    def found(self, search: str, filters: Mapping[Any, Sequence[int]], sort: str) -> np.ndarray:
         """Return the sorted positions of the rows with all words of a search that pass all filters.
+
+        A row passes a filter if its value in that column is one of those that were chosen.
 
         A word such as ``answer.f1<0.5`` compares a column of numbers.
         """
         columns = {fold(str(name)): values for name, values in self.numbers.items()}
         passing = self.within.copy()
-        for name, code in filters.items():
-            passing &= self.choices[name].codes == code
+        for name, codes in filters.items():
+            passing &= np.isin(self.choices[name].codes, codes)
         order = np.arange(len(self.frame))
         if sort:
             name, down = self.sorts[sort]
@@ -242,7 +245,14 @@ class Rows:
         """Return a row's line in the list: its sign, its text, and what distinguishes it."""
         cell = {name: self.frame[name].iloc[place] for name in self._in_titles}
         text = short(cell[self._title]) if self._title is not None else ""
-        about = [_named(name, cell[name]) for name in self._about]
+        about = [
+            # A number is shown with its column.
+            short(cell[name])
+            if isinstance(cell[name], str)
+            else f"{words(name)} {short(cell[name])}"
+            for name in self._about
+            if not is_missing(cell[name])
+        ]
         verdict = cell.get(self._verdict, "")
         sign = MISSING if is_missing(verdict) else SIGNS.get(str(verdict), "")
         return sign, text or f"row {place + 1}", [one for one in about if one]
@@ -269,10 +279,8 @@ def texts_in(cell: Any) -> Iterator[str]:
     """
     if isinstance(cell, str):
         yield cell
-    elif isinstance(cell, Mapping):
-        yield from texts_in(list(cell.values()))
-    elif isinstance(cell, list | tuple | set | frozenset | np.ndarray):
-        for inner in cell:
+    elif isinstance(cell, Mapping | list | tuple | set | frozenset | np.ndarray):
+        for inner in cell.values() if isinstance(cell, Mapping) else cell:
             yield from texts_in(inner)
 
 
@@ -296,14 +304,6 @@ def words(name: Any) -> str:
     return short(name).replace("_", " ")
 
 
-def _named(name: Any, cell: Any) -> str:
-    """Return a cell as part of a title: a number with its column, or nothing if it is missing."""
-    if is_missing(cell):
-        return ""
-    named = "" if isinstance(cell, str) else f"{words(name)} "
-    return named + short(cell)
-
-
 # ---- columns -------------------------------------------------------------------------------------
 
 
@@ -325,14 +325,10 @@ def _flat(frame: Any) -> pd.DataFrame:
 def _factorized(frame: pd.DataFrame) -> dict[Any, tuple[np.ndarray, list[Any]]]:
     """Return the codes and the distinct values of each column, except those of long texts and lists."""
     found = {}
-    for name in frame:
-        if name in PAYLOAD and name != "reason":
-            continue
-        try:
+    for name in frame.columns.difference([*PAYLOAD - {"reason"}], sort=False):
+        with suppress(TypeError, NotImplementedError):  # lists and mappings, also those of Arrow
             codes, values = pd.factorize(frame[name])
-        except (TypeError, NotImplementedError):  # lists and mappings, also those of Arrow
-            continue
-        found[name] = codes, [*values, *([None] if (codes == -1).any() else [])]
+            found[name] = codes, [*values, *([None] if (codes == -1).any() else [])]
     return found
 
 
@@ -346,11 +342,10 @@ def _choices(factorized: Mapping[Any, tuple[np.ndarray, list[Any]]]) -> dict[Any
     seen = set()
     for name in sorted(factorized, key=lambda name: name not in ABOUT):
         codes, values = factorized[name]
-        if not 2 <= len(values) <= min(30, max(3, len(codes) // 2)):
-            continue
         kept = pd.Series(values, dtype=object).tolist()
-        measured = [one for one in kept if isinstance(one, float) and one != round(one, 2)]
-        if measured or max(len(str(one)) for one in kept) > 60:
+        measured = any(isinstance(one, float) and one != round(one, 2) for one in kept)
+        few = 2 <= len(kept) <= min(30, max(3, len(codes) // 2))
+        if not few or measured or max(len(str(one)) for one in kept) > 60:
             continue
         division = pd.factorize(codes)[0].tobytes()
         if division not in seen or not any(isinstance(value, str) for value in kept):

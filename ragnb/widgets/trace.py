@@ -73,8 +73,9 @@ def trace_section(
     against = unsupported_sentences(support, given, variant=variant)
     unsupported = against if guide else list(dict.fromkeys(against))
     texts = dict(context)
+    ids = {key: f"r-s{number}" for number, key in enumerate(texts)}
     statements = [
-        _statement(f"r-k{number}", key, text, support, unsupported, texts)
+        _statement(f"r-k{number}", key, text, support, unsupported, ids)
         for number, (key, text) in enumerate(response)
     ]
 
@@ -83,7 +84,8 @@ def trace_section(
             "key": key,
             "text": text,
             "letters": "".join(letter for letter in "RU" if key in keys[letter]),
-            "links": " ".join(one["link"] for one in statements if key in one["supporting"]),
+            "id": ids[key],
+            "links": [one["link"] for one in statements if key in one["supporting"]],
         }
 
     shown = [[sentence(*pair) for pair in document] for document in documents]
@@ -116,9 +118,11 @@ def trace_section(
         )
         for name, formula in FORMULAS[variant].items()
     ]
-    said = {one["key"]: one["letters"] or MISSING for document in shown for one in document}
-    said |= {one["key"]: f"{one['verdict']} {one['rests']}" for one in statements}
-    said |= {name: value for name, _, value, _ in numbers}
+    said = {
+        **{one["key"]: one["letters"] or MISSING for document in shown for one in document},
+        **{one["key"]: f"{one['verdict']} {one['rests']}" for one in statements},
+        **{name: value for name, _, value, _ in numbers},
+    }
     shown_texts = texts | dict(response)
     theirs = {} if other is None else trace_section(other, variant=variant, length=length)
     if theirs.get("texts", shown_texts) != shown_texts:
@@ -148,7 +152,7 @@ def _statement(
     text: str,
     support: list[Any],
     unsupported: list[str],
-    texts: Mapping[str, str],
+    ids: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return what is shown of a response sentence: the verdicts, and what they rest on.
 
@@ -158,10 +162,11 @@ def _statement(
     own = [one for one in support if str(one.get("response_sentence_key")) == key]
     given = [present(one.get("supporting_sentence_keys")) for one in own]
     keys = [None if each is None else as_keys(each) for each in given]
+    supporting = {one for each in keys for one in each or ()}
     rests = [
         "no supporting keys given"
         if each is None
-        else "supported by " + (" ".join(_shown(one, texts) for one in each) or "nothing")
+        else "supported by " + (" ".join(_shown(one, ids) for one in each) or "nothing")
         for each in keys
     ]
     return {
@@ -170,28 +175,33 @@ def _statement(
         "verdict": "".join(GLYPHS[as_flag(one.get("fully_supported"))] for one in own) or "?",
         "rests": ", ".join(rests) or "no support information",
         "unsupported": key in unsupported,
-        "supporting": {one for each in keys for one in each or ()},
+        "supporting": supporting,
+        "rests_on": [ids[one] for one in ids if one in supporting],
         "link": css,
     }
 
 
-def _shown(key: str, texts: Mapping[str, str]) -> str:
-    return key if key in SPECIAL_KEYS else f"[{key}]" if key in texts else f"[{key}]?"
+def _shown(key: str, ids: Mapping[str, str]) -> str:
+    return key if key in SPECIAL_KEYS else f"[{key}]" if key in ids else f"[{key}]?"
 
 
 def _document(number: int, sentences: list[dict[str, Any]], differing: list[str]) -> dict[str, Any]:
     """Return the title of a document, and its runs of sentences with the title of their fold."""
     counts = Counter(one["letters"] for one in sentences if one["letters"])
-    runs = []
-    for letters, group in groupby(
-        sentences, key=lambda one: bool(one["letters"]) or one["key"] in differing
-    ):
-        run = list(group)
-        folded = not letters and len(run) >= FOLD and len(counts) > 0
-        runs.append((f"{_counted(run)}, neither relevant nor used" if folded else "", run))
+    groups = groupby(sentences, key=lambda one: bool(one["letters"]) or one["key"] in differing)
+    runs = [(labelled, list(group)) for labelled, group in groups]
+    shown = [
+        (
+            ""
+            if labelled or len(run) < FOLD or not counts
+            else f"{_counted(run)}, neither relevant nor used",
+            run,
+        )
+        for labelled, run in runs
+    ]
     labels = ", ".join(f"{n} {SETS[letters]}" for letters, n in counts.items())
-    title = " · ".join(filter(None, [f"document {number}", _counted(sentences), labels]))
-    return {"title": title, "runs": runs, "open": bool(counts)}
+    title = " · ".join(filter(None, [f"document {number + 1}", _counted(sentences), labels]))
+    return {"title": title, "runs": shown, "open": bool(counts)}
 
 
 def _counted(sentences: list[Any]) -> str:

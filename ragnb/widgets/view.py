@@ -30,12 +30,9 @@ class RowList(AnyWidget):
 
     _esm = (STATIC / "rows.js").read_text("utf-8")
     _css = (STATIC / "rows.css").read_text("utf-8") + CSS
-    choices: Any = traitlets.List().tag(sync=True)
-    sorts: Any = traitlets.List().tag(sync=True)
-    sign_meaning = traitlets.Unicode().tag(sync=True)
-    total = traitlets.Int().tag(sync=True)
+    offer: Any = traitlets.Dict().tag(sync=True)
     search = traitlets.Unicode().tag(sync=True)
-    chosen = traitlets.List(traitlets.Int()).tag(sync=True)
+    chosen = traitlets.List(traitlets.List(traitlets.Int())).tag(sync=True)
     sort = traitlets.Unicode().tag(sync=True)
     position = traitlets.Int(-1).tag(sync=True)
     found = traitlets.Dict().tag(sync=True)
@@ -82,10 +79,8 @@ def view(
     >>> view({"question": "Who?", "response": "Ann"})
     Card('Who?')
     """
-    if isinstance(frame, DefinitionComparison):
-        frame = frame.differing
-    if isinstance(frame, JudgeReport):
-        frame = frame.worst
+    if isinstance(frame, DefinitionComparison | JudgeReport):
+        frame = frame.differing if isinstance(frame, DefinitionComparison) else frame.worst
     if isinstance(frame, Mapping | pd.Series):
         return Card(frame, kind, **options)
     return FrameView(frame, kind, changed=changed, **options)
@@ -130,14 +125,18 @@ class FrameView(HBox):
         self._places, self._shown = np.arange(0), -1
         choices = self._rows.choices
         self._list = RowList(
-            total=int(self._rows.within.sum()),
-            sign_meaning=self._rows.sign_meaning,
-            choices=[{"name": words(name), "values": choices[name].names} for name in choices],
-            chosen=[0] * len(choices),
-            sorts=[
-                [key, f"{words(name)} {'↓' if down else '↑'}"]
-                for key, (name, down) in self._rows.sorts.items()
-            ],
+            offer={
+                "total": int(self._rows.within.sum()),
+                "sign_meaning": self._rows.sign_meaning,
+                "choices": [
+                    {"name": words(name), "values": choices[name].names} for name in choices
+                ],
+                "sorts": [
+                    [key, f"{words(name)} {'↓' if down else '↑'}"]
+                    for key, (name, down) in self._rows.sorts.items()
+                ],
+            },
+            chosen=[[]] * len(choices),
         )
         self._page = HTML(tabbable=True)
         self._page.add_class("ragnb-view-page")
@@ -149,7 +148,7 @@ class FrameView(HBox):
         self.add_class("ragnb-view")
 
     def __repr__(self) -> str:
-        found, total = len(self._places), self._list.total
+        found, total = len(self._places), self._list.offer["total"]
         part = f"{found} of " if found < total else ""
         return f"FrameView({part}{total} rows{': ' if self.kinds else ''}{', '.join(self.kinds)})"
 
@@ -193,7 +192,7 @@ class FrameView(HBox):
         if change and change["name"] == "sort" and change["new"]:
             self._shown = -1
         chosen = zip(self._rows.choices, self._list.chosen, strict=True)
-        filters = {name: code - 1 for name, code in chosen if code}
+        filters = {name: codes for name, codes in chosen if codes}
         self._places = self._rows.found(self._list.search, filters, self._list.sort)
         same = np.flatnonzero(self._places == self._shown)
         position = int(same[0]) if len(same) else min(0, len(self._places) - 1)

@@ -5,9 +5,11 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import regex
 from hostile import Reader
 
 import ragnb
+from ragnb.widgets.pages import Sign, annotated
 from ragnb.widgets.rows import DIFFER, Rows
 
 SYSTEMS = pd.DataFrame(
@@ -84,10 +86,22 @@ def test_claims_and_citations_light_up_with_what_they_are_about():
         "parts": parts,
     }
     markup = ragnb.view(row)._repr_html_()
-    assert '<span class="r-c0">Ann did it</span> <span class="r-k2">[2]</span>.' in markup
-    assert '<div dir="auto" class="r-sentence r-c0">Ann did it <small' in markup
-    assert '<details class="r-passage  r-k2"' in markup
-    assert ".ragnb-card:has(.r-k2:hover) .r-k2" in markup
+    linked = regex.findall(
+        r'<span class="(r-.\d)" tabindex="0" role="mark" aria-describedby="(\w+)-(r-..)">(.*?)</span>',
+        markup,
+    )
+    card = linked[0][1]
+    assert linked == [("r-c0", card, "r-c0", "Ann did it"), ("r-k2", card, "r-k2", "[2]")]
+    assert f'class="r-sentence r-c0" id="{card}-r-c0" tabindex="0">Ann did it <small' in markup
+    assert f'<details class="r-passage  r-k2" ><summary id="{card}-r-k2">' in markup
+    assert ".ragnb-card:has(.r-k2:is(:hover,:focus-within)) .r-k2" in markup
+
+
+def test_a_claim_that_is_cut_by_a_mark_gets_the_focus_once():
+    about = Sign("span", "", "r-c0", "card-r-c0")
+    shown = annotated("Ann did it", [(0, 10, about), (4, 7, Sign("mark"))])
+    assert regex.sub("<[^>]*>", "", shown) == "Ann did it"
+    assert (shown.count('class="r-c0"'), shown.count("tabindex")) == (3, 1)
 
 
 @pytest.mark.parametrize(

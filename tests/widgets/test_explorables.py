@@ -153,8 +153,8 @@ def test_noise():
     for place, found in enumerate(
         computed(*(["noise", data, {"rate": k, "item": 2}] for k in range(5)))
     ):
-        assert found["accuracy"] == pytest.approx(means.iloc[place])
-        assert found["useful"] / found["passages"] == pytest.approx(1 - means.index[place])
+        assert found["share"] == pytest.approx(means.iloc[place])
+        assert found["useful"] / found["total"] == pytest.approx(1 - means.index[place])
         run = data["items"][2]["runs"][place]
         asked = responses[responses["question"] == data["items"][2]["question"]].iloc[place]
         assert [data["items"][2]["passages"][k] for k in run["order"]] == list(asked["passages"])

@@ -107,8 +107,8 @@ def test_a_document_without_a_relevant_or_utilized_sentence_is_folded():
 
     labels = {"all_relevant_sentence_keys": ["1a"], "all_utilized_sentence_keys": []}
     assert documents(**labels) == [
-        ("", "document 0 · 3 sentences"),
-        ("open", "document 1 · 3 sentences · 1 only relevant"),
+        ("", "document 1 · 3 sentences"),
+        ("open", "document 2 · 3 sentences · 1 only relevant"),
     ]
 
 
@@ -124,7 +124,7 @@ def test_only_long_runs_are_folded_inside_a_document_that_has_relevant_sentences
 def test_a_sentence_and_what_supports_it_light_up_together():
     markup = Card(record())._repr_html_()
     linked = re.findall(
-        r'class="r-sentence [^"]*(r-k\d)"><span[^>]*>[^[]*(?:<span[^>]*>)?\[(\w+)\]', markup
+        r'class="r-sentence [^"]*(r-k\d)"[^>]*><span[^>]*>[^[]*(?:<span[^>]*>)?\[(\w+)\]', markup
     )
     assert sorted(linked) == [
         ("r-k0", "0b"),
@@ -134,6 +134,15 @@ def test_a_sentence_and_what_supports_it_light_up_together():
         ("r-k1", "b"),
         ("r-k2", "c"),
     ]
+    ids = dict(
+        re.findall(
+            r'id="([^"]*)" tabindex="0"[^>]*><span[^>]*>[^[]*(?:<span[^>]*>)?\[(\w+)\]', markup
+        )
+    )
+    described = re.findall(r'id="([^"]*)" tabindex="0" aria-describedby="([^"]*)"', markup)
+    assert {ids[one]: [ids[other] for other in by.split()] for one, by in described} == {
+        "0b": ["a"], "0c": ["a"], "1a": ["b"], "a": ["0b", "0c"], "b": ["1a"]
+    }  # fmt: skip
 
 
 # ---- the response ------------------------------------------------------------------------------------------------------
@@ -222,7 +231,7 @@ def test_text_of_every_script_stays_whole_and_keys_say_nothing_about_its_directi
         sentences = {"documents_sentences": [[["0b", text]]], "response_sentences": [["a", text]]}
         view = Card(record(**sentences, question=text))
         assert Page(view).beginning(r"\[0b") == [f"[0b] {text}RU"]
-        line = r'<div dir="auto" class="r-sentence [^"]*"><span dir="ltr"'
+        line = r'<div dir="auto" class="r-sentence [^"]*"[^>]*><span dir="ltr"'
         assert re.search(rf"{line} class=\"r-name\">\[0b\] </span><mark", view._repr_html_())
         assert re.search(rf'{line}>✓ .*</span>{text} <small dir="ltr">', view._repr_html_())
 

@@ -51,7 +51,7 @@ def wish(shown, *, filters=None, number=None, **wanted):
     if filters is not None:
         choices = shown._rows.choices.items()
         wanted["chosen"] = [
-            c.names.index(short(filters[n])) + 1 if n in filters else 0 for n, c in choices
+            [c.names.index(short(filters[n]))] if n in filters else [] for n, c in choices
         ]
     shown._list.set_state(wanted | ({} if number is None else {"position": number - 1}))
     return shown
@@ -133,7 +133,7 @@ def test_the_list_has_the_titles_around_the_row_and_asks_for_others(labelled):
     answers = [(one["first"], len(one["rows"]), one["version"]) for one in said]
     assert answers == [(600, 80, found["version"]), (0, SENT_AT_ONCE, found["version"])]
     many = view(pd.concat([labelled] * 15, ignore_index=True))._list
-    assert many.total == 10200
+    assert many.offer["total"] == 10200
     assert len(str(many.get_state())) < 60_000
 
 
@@ -224,9 +224,13 @@ def test_every_choice_of_every_filter_holds_exactly_its_rows():
     for name, choices in rows.choices.items():
         for code, value in enumerate(choices.names):
             same = FRAME[name].map(short) == value
-            assert rows.found("", {name: code}, "").tolist() == np.flatnonzero(same).tolist()
-    assert rows.found("who", {"system": 1}, "").tolist() == [4]
-    assert rows.found("", {"system": 0}, "-noise_rate").tolist() == [0, 3, 2, 1]
+            assert rows.found("", {name: [code]}, "").tolist() == np.flatnonzero(same).tolist()
+    assert rows.found("who", {"system": [1]}, "").tolist() == [4]
+    assert rows.found("", {"system": [0]}, "-noise_rate").tolist() == [0, 3, 2, 1]
+    several = FRAME["noise_rate"].isin([0, 0.4]) & (FRAME["system"] == "plain")
+    found = rows.found("", {"noise_rate": [0, 2], "system": [0]}, "")
+    assert 0 < len(found) < len(FRAME)
+    assert found.tolist() == np.flatnonzero(several).tolist()
 
 
 def test_what_cannot_be_filtered_by_is_left_out():
@@ -279,4 +283,4 @@ def test_levels_of_the_index_and_of_names_are_columns():
     rows = Rows(pd.DataFrame([[1, 2.5], [3, 4.0]], columns=names, index=index))
     assert rows.row(1) == {"system": "rag", "f1 / mean": 3, "n": 4.0}
     odd = Rows(pd.DataFrame([[3, "a"], [1, "b"], [2, "a"]], columns=[0, "b"]))
-    assert odd.found("", {"b": 1}, "0").tolist() == [1]
+    assert odd.found("", {"b": [1]}, "0").tolist() == [1]

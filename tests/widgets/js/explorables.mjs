@@ -2,20 +2,11 @@
 
 import { readFileSync } from "node:fs";
 
-import { conformal } from "../../../ragnb/widgets/static/src/explore_conformal.mjs";
-import { fieller } from "../../../ragnb/widgets/static/src/explore_fieller.mjs";
-import { judge } from "../../../ragnb/widgets/static/src/explore_judge.mjs";
-import { mcnemar } from "../../../ragnb/widgets/static/src/explore_mcnemar.mjs";
-import { noise } from "../../../ragnb/widgets/static/src/explore_noise.mjs";
-import { permutation } from "../../../ragnb/widgets/static/src/explore_permutation.mjs";
-import { power } from "../../../ragnb/widgets/static/src/explore_power.mjs";
-import { trace } from "../../../ragnb/widgets/static/src/explore_trace.mjs";
+import { say, stateOf } from "../../../ragnb/widgets/static/src/explorable.mjs";
+import { EXPLORABLES } from "../../../ragnb/widgets/static/src/explorables.mjs";
 
-const EXPLORABLES = { conformal, fieller, judge, mcnemar, noise, permutation, power, trace };
-const results = JSON.parse(readFileSync(0, "utf-8")).map(([name, data, state]) => {
-  const { numbers, sentence, ...explorable } = EXPLORABLES[name];
-  const set = { ...explorable.state(data), ...state };
-  const found = numbers(data, set);
-  return { ...found, sentence: sentence(data, set, found) };
+const results = JSON.parse(readFileSync(0, "utf-8")).map(([name, data, chosen]) => {
+  const state = stateOf(EXPLORABLES[name], data, chosen);
+  return { ...state, sentence: say(state) };
 });
 process.stdout.write(JSON.stringify(results));

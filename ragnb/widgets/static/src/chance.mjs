@@ -18,32 +18,37 @@ export const binomial = (n, chance = 0.5) => Array.from({ length: n + 1 }, (_, k
 
 export const sum = (values) => values.reduce((total, value) => total + value, 0);
 
-// The number below which a Beta(k, n + 1 - k) variable is with this probability: the k-th smallest of n uniform numbers.
-export function betaQuantile(probability, k, n) {
+// The number between 0 and 1 at which a condition that holds for small numbers ends.
+function bisected(holds, steps) {
   let [low, high] = [0, 1];
-  for (let step = 0; step < 50; step += 1) {
+  for (let step = 0; step < steps; step += 1) {
     const middle = (low + high) / 2;
-    if (sum(binomial(n, middle).slice(k)) < probability) low = middle;
+    if (holds(middle)) low = middle;
     else high = middle;
   }
   return (low + high) / 2;
 }
 
+// The number below which a Beta(k, n + 1 - k) variable is with this probability: the k-th smallest of n uniform numbers.
+export const betaQuantile = (probability, k, n) => bisected((value) => sum(binomial(n, value).slice(k)) < probability, 50);
+
 // P(X <= k), where X is Binomial(n, chance), while n and k grow in steps of 1 from n = 0 and k = -1.
-function growingTail(chance) {
-  let [n, k, total] = [0, -1, 0];
-  return {
-    total: () => total,
-    upTo: () => k,
-    addTrial() {
-      total -= chance * mass(k, n, chance);
-      n += 1;
-    },
-    addCount() {
-      k += 1;
-      total += mass(k, n, chance);
-    },
-  };
+class GrowingTail {
+  n = 0;
+  k = -1;
+  total = 0;
+
+  constructor(chance) { this.chance = chance; }
+
+  addTrial() {
+    this.total -= this.chance * mass(this.k, this.n, this.chance);
+    this.n += 1;
+  }
+
+  addCount() {
+    this.k += 1;
+    this.total += mass(this.k, this.n, this.chance);
+  }
 }
 
 // Power of the two-sided McNemar mid-p test at the 5 % level for a true difference of two systems,
@@ -51,13 +56,13 @@ function growingTail(chance) {
 export function mcnemarPower(n, share, difference) {
   const psi = Math.min(Math.max(share, difference), 1 - 1e-15);
   const better = Math.min((psi + difference) / (2 * psi), 1 - 1e-15);
-  const tails = [0.5, better, 1 - better].map(growingTail);
+  const tails = [0.5, better, 1 - better].map((chance) => new GrowingTail(chance));
   const [fair, above, below] = tails;
   let power = 0;
   for (let discordant = 0; discordant <= n; discordant += 1) {
-    const midP = 2 * fair.total() + mass(fair.upTo() + 1, discordant, 0.5); // if one more were the smaller count
+    const midP = 2 * fair.total + mass(fair.k + 1, discordant, 0.5); // if one more were the smaller count
     if (midP <= 0.05) for (const tail of tails) tail.addCount();
-    power += mass(discordant, n, psi) * (above.total() + below.total());
+    power += mass(discordant, n, psi) * (above.total + below.total);
     for (const tail of tails) tail.addTrial();
   }
   return power;
@@ -65,12 +70,17 @@ export function mcnemarPower(n, share, difference) {
 
 // The difference that the mid-p test detects with a power of 80 %; NaN if there is none.
 export function mcnemarMde(n, share) {
-  if (mcnemarPower(n, share, 1) < 0.8) return NaN;
-  let [low, high] = [0, 1];
-  for (let step = 0; step < 30; step += 1) {
-    const middle = (low + high) / 2;
-    if (mcnemarPower(n, share, middle) < 0.8) low = middle;
-    else high = middle;
-  }
-  return (low + high) / 2;
+  const misses = (difference) => mcnemarPower(n, share, difference) < 0.8;
+  return misses(1) ? NaN : bisected(misses, 30);
+}
+
+// A source of random signs (xorshift, 32 bits); the same seed gives the same signs.
+export function coins(seed) {
+  let bits = Math.imul(seed, 0x9e3779b1) | 1;
+  return () => {
+    bits ^= bits << 13;
+    bits ^= bits >>> 17;
+    bits ^= bits << 5;
+    return bits < 0 ? -1 : 1;
+  };
 }

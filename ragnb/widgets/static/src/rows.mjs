@@ -17,11 +17,23 @@ export function unknown(known, [first, last]) {
   return first < last ? [first, last] : null;
 }
 
-function menu(title, names, act) {
-  const options = names.map(([value, text]) => node("option", { value }, text));
-  const select = node("select", { class: "ragnb-rows-select", onchange: () => act(select.value) }, ...options);
-  const caption = node("span", { class: "ragnb-rows-caption", dir: "auto" }, title);
-  return { label: node("label", { class: "ragnb-rows-menu" }, caption, select), select };
+const caption = (text) => node("span", { class: "ragnb-rows-caption", dir: "auto" }, text);
+
+// A column whose values can be ticked: rows pass that have any of them.
+function filter({ name, values }, save) {
+  const codes = () => boxes.flatMap(({ checked }, code) => (checked ? [code] : []));
+  const boxes = values.map(() => node("input", { type: "checkbox", onchange: () => save(codes()) }));
+  const chosen = node("span", { class: "ragnb-rows-select", dir: "auto" });
+  const root = node("details", {
+    class: "ragnb-rows-menu", name: "ragnb-filter", onfocusout: ({ relatedTarget }) => { root.open &&= !relatedTarget || root.contains(relatedTarget); },
+  }, node("summary", {}, caption(name), chosen), node("div", { class: "ragnb-rows-values" },
+    ...values.map((value, code) => node("label", { dir: "auto" }, boxes[code], value))));
+  const show = (those) => {
+    boxes.forEach((box, code) => { box.checked = those.includes(code); });
+    chosen.textContent = those.map((code) => values[code]).join(", ") || "all";
+    chosen.classList.toggle("ragnb-rows-active", those.length > 0);
+  };
+  return { root, show };
 }
 
 function sharedHighlight() {
@@ -70,7 +82,7 @@ class RowList {
 
   drawFrame() {
     const { model } = this;
-    const meaning = model.get("sign_meaning");
+    const { sign_meaning: meaning, choices, sorts } = model.get("offer");
     this.search = node("input", {
       class: "ragnb-rows-search", type: "search", placeholder: "search all texts  ( / )", "aria-label": "search all texts",
       title: "words, and comparisons of numbers such as answer.f1<0.5", dir: "auto",
@@ -78,10 +90,9 @@ class RowList {
     });
     this.found = node("span", { class: "ragnb-rows-count", role: "status" });
     this.clear = node("button", { class: "ragnb-rows-clear", type: "button", onclick: () => this.startOver() }, "clear");
-    this.filters = model.get("choices").map(({ name, values }, place) =>
-      menu(name, [["0", "all"], ...values.map((value, code) => [String(code + 1), value])], (value) =>
-        this.save({ chosen: model.get("chosen").map((code, at) => (at === place ? Number(value) : code)) })));
-    this.sort = menu("sort", [["", "frame order"], ...model.get("sorts")], (sort) => this.save({ sort }));
+    this.filters = choices.map((column, place) => filter(column, (codes) => this.save({ chosen: model.get("chosen").with(place, codes) })));
+    this.sort = node("select", { class: "ragnb-rows-select", onchange: () => this.save({ sort: this.sort.value }) },
+      ...[["", "frame order"], ...sorts].map(([value, text]) => node("option", { value }, text)));
     this.rows = new VirtualList(46, (at) => this.row(at), {
       class: `ragnb-rows-list${meaning ? "" : " ragnb-rows-unsigned"}`, "aria-label": "rows: j and k move, / searches",
     });
@@ -90,12 +101,12 @@ class RowList {
     this.el.addEventListener("keydown", (event) => this.onKey(event));
     this.el.replaceChildren(
       node("div", { class: "ragnb-rows-tools", role: "search" }, this.search, this.clear, this.found),
-      node("div", { class: "ragnb-rows-tools" }, ...this.filters.map(({ label }) => label), this.sort.label,
+      node("div", { class: "ragnb-rows-tools" }, ...this.filters.map(({ root }) => root), node("label", { class: "ragnb-rows-menu" }, caption("sort"), this.sort),
         node("span", { class: "ragnb-rows-meaning", dir: "auto" }, meaning)),
       this.rows.list,
     );
     // JupyterLab looks for this on what has the focus, not above it.
-    for (const control of [this.rows.list, ...this.el.querySelectorAll("input, select, button")]) control.dataset.lmSuppressShortcuts = "true";
+    for (const control of [this.rows.list, ...this.el.querySelectorAll("input, select, button, summary")]) control.dataset.lmSuppressShortcuts = "true";
   }
 
   // ---- the list ------------------------------------------------------------------------------------------------------
@@ -137,7 +148,7 @@ class RowList {
     this.known = new Map();
     this.waiting = false;
     this.learn(this.model.get("found"));
-    this.found.textContent = `${this.count.toLocaleString("en")} of ${this.model.get("total").toLocaleString("en")}`;
+    this.found.textContent = `${this.count.toLocaleString("en")} of ${this.model.get("offer").total.toLocaleString("en")}`;
     this.rows.list.classList.toggle("ragnb-rows-empty", this.count === 0);
     this.reveal();
     this.tint();
@@ -159,12 +170,9 @@ class RowList {
   show() {
     const { model } = this;
     if (document.activeElement !== this.search) this.search.value = model.get("search");
-    this.filters.forEach(({ select }, place) => {
-      select.value = String(model.get("chosen")[place]);
-      select.classList.toggle("ragnb-rows-active", select.value !== "0");
-    });
-    this.sort.select.value = model.get("sort");
-    this.clear.hidden = !this.search.value && !model.get("sort") && model.get("chosen").every((code) => code === 0);
+    this.filters.forEach(({ show }, place) => show(model.get("chosen")[place]));
+    this.sort.value = model.get("sort");
+    this.clear.hidden = !this.search.value && !model.get("sort") && !model.get("chosen").flat().length;
   }
 
   go(position) {
@@ -224,21 +232,23 @@ class RowList {
 
   startOver() {
     this.search.value = "";
-    this.save({ search: "", sort: "", chosen: this.filters.map(() => 0) });
+    this.save({ search: "", sort: "", chosen: this.filters.map(() => []) });
     this.rows.list.focus();
   }
 
   onKey(event) {
-    const typing = event.target === this.search;
-    const step = event.target === this.rows.list ? stepOf(event) : undefined;
-    const searches = event.target === this.rows.list && event.key === "/" && isPlain(event);
-    const leaves = typing && leavesSearch(event);
-    if (step !== undefined || searches || leaves) event.preventDefault();
     if (isPlain(event)) event.stopPropagation(); // no letter is to become a command of the notebook
-    if (searches) this.search.select();
-    if (leaves && this.search.value !== this.model.get("search")) this.find();
-    if (leaves) this.rows.list.focus({ preventScroll: true });
-    if (step !== undefined) this.go(clamp(this.position + step, 0, this.count - 1));
+    const menu = event.target.closest("details");
+    if (menu && event.key === "Escape") {
+      menu.open = false;
+      menu.firstChild.focus();
+    } else if (event.target === this.search && leavesSearch(event)) {
+      if (this.search.value !== this.model.get("search")) this.find();
+      this.rows.list.focus({ preventScroll: true });
+    } else if (event.target === this.rows.list && event.key === "/" && isPlain(event)) this.search.select();
+    else if (event.target === this.rows.list && stepOf(event) !== undefined) this.go(clamp(this.position + stepOf(event), 0, this.count - 1));
+    else return;
+    event.preventDefault();
   }
 }
 
