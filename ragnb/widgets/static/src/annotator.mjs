@@ -172,7 +172,7 @@ class Annotator {
   replay(event) {
     const target = this.root.contains(document.activeElement) ? document.activeElement : this.root;
     const untouched = target.dispatchEvent(new KeyboardEvent("keydown", event));
-    if (untouched && /^(INPUT|TEXTAREA)$/.test(target.tagName)) typeInto(target, event);
+    if (untouched && /^(INPUT|TEXTAREA)$/.test(target.tagName)) typeInto(event);
   }
 
   act({ act, step, extend, sideways, number, name }) {

@@ -45,12 +45,9 @@ export function whenTyped(input, itemNow, send) {
   input.addEventListener("blur", now);
 }
 
-// Types a key into a text field, as the browser does with a key that nobody has prevented.
-export function typeInto(input, { key, ctrlKey, metaKey, altKey }) {
-  const text = key === "Enter" && input.tagName === "TEXTAREA" ? "\n" : key;
-  if (ctrlKey || metaKey || altKey || !(text.length === 1 || key === "Backspace")) return;
-  const { selectionStart: start, selectionEnd: end } = input;
-  if (key === "Backspace") input.setRangeText("", start === end ? Math.max(0, start - 1) : start, end, "end");
-  else input.setRangeText(text, start, end, "end");
-  input.dispatchEvent(new Event("input", { bubbles: true }));
+// Types a key into the text field with the focus, as the browser does with a key that nobody has prevented.
+export function typeInto({ key, ctrlKey, metaKey, altKey }) {
+  if (ctrlKey || metaKey || altKey) return;
+  if (key === "Backspace") document.execCommand("delete");
+  else if (key === "Enter" || key.length === 1) document.execCommand("insertText", false, key === "Enter" ? "\n" : key);
 }

@@ -1,6 +1,8 @@
 // Labels without a kernel: a model that answers the annotator as Python does (ragnb/annotation/session.py and log.py), and keeps
 // every action in the browser's storage.
 
+import { valueAt } from "./work.mjs";
+
 const CHANGES = ["label", "note", "flag", "skip"];
 const UNFINISHED = ["untouched", "started"];
 const IDLE = 120; // longest time between two actions, in seconds, that counts as work
@@ -38,7 +40,7 @@ export class Actions {
 
 // What all actions amount to: the labels of each item, what can be undone and redone, and the seconds spent on each item.
 export function follow(actions, n) {
-  const items = Array.from({ length: n }, () => ({ values: new Map(), flag: false, skipped: false, note: "", seconds: 0 }));
+  const items = Array.from({ length: n }, () => ({ values: {}, flag: false, skipped: false, note: "", seconds: 0 }));
   const done = [], undone = [];
   let before = null;
   for (const action of actions) {
@@ -53,26 +55,19 @@ export function follow(actions, n) {
   }
   for (const { action, item, set = [], value } of done) {
     const labels = items[item];
-    for (const one of set) {
-      const place = JSON.stringify([one.field, one.sentence ?? null]);
-      if (one.value === null) labels.values.delete(place);
-      else labels.values.set(place, one.value);
-    }
+    for (const one of set) setAt(labels.values, [one.field, one.sentence ?? null], one.value);
     if (action === "label") labels.skipped = false;
     else labels[action === "skip" ? "skipped" : action] = value;
   }
   return { items, done, undone };
 }
 
-// Values by field, and by sentence where a field is asked of each.
-export function nested(values) {
-  const found = {};
-  for (const [place, value] of values) {
-    const [field, sentence] = JSON.parse(place);
-    if (sentence === null) found[field] = value;
-    else (found[field] ??= {})[sentence] = value;
-  }
-  return found;
+// Sets the value of a place, or makes it untouched with null. Values are by field, and by sentence where a field is asked of each.
+function setAt(values, [field, sentence], value) {
+  const [inside, key] = sentence === null ? [values, field] : [(values[field] ??= {}), sentence];
+  if (value === null) delete inside[key];
+  else inside[key] = value;
+  if (sentence !== null && !Object.keys(inside).length) delete values[field];
 }
 
 const median = (numbers) => {
@@ -131,10 +126,10 @@ export class LocalModel {
   }
 
   state() {
-    const n = this.number, labels = this.labels[n], suggested = this.suggestion(n), time = this.actions.list.at(-1).time;
+    const n = this.number, { values, flag, note } = this.labels[n], suggested = this.suggestion(n), time = this.actions.list.at(-1).time;
     return {
-      values: nested(labels.values), suggested: nested(suggested), suggested_by: suggested.size ? this.handout.suggested_by : "", others: [],
-      missing: this.missing(n), status: this.status(n), flag: labels.flag, note: labels.note,
+      values, suggested, suggested_by: Object.keys(suggested).length ? this.handout.suggested_by : "", others: [],
+      missing: this.missing(n), status: this.status(n), flag, note,
       can_undo: this.undos.length > 0, can_redo: this.redos.length > 0, progress: this.progress(), saved: `saved ${time.slice(11, 19)} UTC in this browser`,
     };
   }
@@ -151,20 +146,25 @@ export class LocalModel {
   }
 
   missing(n) {
-    const required = new Set(this.handout.task.fields.filter((field) => field.required).map(({ name }) => name));
-    return this.items[n].page.places.filter((place) => required.has(place[0]) && !this.labels[n].values.has(JSON.stringify(place)));
+    return this.items[n].page.places.filter((place) => this.field(place[0]).required && this.isUntouched(n, place));
   }
+
+  isUntouched(n, place) { return valueAt(this.labels[n].values, place) === undefined; }
 
   status(n) {
     if (!this.missing(n).length) return "labelled";
-    return this.labels[n].skipped ? "skipped" : this.labels[n].values.size ? "started" : "untouched";
+    return this.labels[n].skipped ? "skipped" : Object.keys(this.labels[n].values).length ? "started" : "untouched";
   }
 
   isUnfinished(n) { return UNFINISHED.includes(this.status(n)); }
 
-  // Suggested values of the places that are untouched.
+  // Suggested values of the places that are untouched: [place, value] each, and as values of an item.
+  offered(n) { return this.items[n].suggested.filter(([place]) => this.isUntouched(n, place)); }
+
   suggestion(n) {
-    return new Map(this.items[n].suggested.map(([place, value]) => [JSON.stringify(place), value]).filter(([place]) => !this.labels[n].values.has(place)));
+    const found = {};
+    for (const [place, value] of this.offered(n)) setAt(found, place, value);
+    return found;
   }
 
   progress() {
@@ -186,20 +186,18 @@ export class LocalModel {
 
   toggle({ number, field, sentence = null, keys, on }) {
     if (!keys.length) return;
-    const place = JSON.stringify([field, sentence]), { page } = this.items[number];
-    const chosen = new Set(this.labels[number].values.get(place) ?? this.suggestion(number).get(place));
-    const adding = on ?? !keys.every((key) => chosen.has(key));
-    for (const key of keys) if (adding) chosen.add(key); else chosen.delete(key);
-    const { of, options } = this.field(field);
-    const known = page.parts.filter(({ name }) => name === of).flatMap(({ sentences }) => sentences.map(([key]) => key));
-    const ordered = [...known, ...options.map((option) => option.value)].filter((key) => chosen.has(key));
-    this.set(number, [[[field, sentence], ordered]]);
+    const place = [field, sentence], { of, options } = this.field(field);
+    const chosen = valueAt(this.labels[number].values, place) ?? valueAt(this.suggestion(number), place) ?? [];
+    const adding = on ?? !keys.every((key) => chosen.includes(key));
+    const parts = this.items[number].page.parts.filter(({ name }) => name === of);
+    const known = [...parts.flatMap(({ sentences }) => sentences.map(([key]) => key)), ...options.map((option) => option.value)];
+    this.set(number, [[place, known.filter((key) => (keys.includes(key) ? adding : chosen.includes(key)))]]);
   }
 
   accept({ number }) {
-    const given = this.suggestion(number);
-    if (!given.size) return "nothing is suggested here";
-    this.set(number, [...given].map(([place, value]) => [JSON.parse(place), value]));
+    const given = this.offered(number);
+    if (!given.length) return "nothing is suggested here";
+    this.set(number, given);
   }
 
   flag({ number }) { this.record("flag", number, { value: !this.labels[number].flag }); }
@@ -238,9 +236,8 @@ export class LocalModel {
   field(name) { return this.handout.task.fields.find((field) => field.name === name); }
 
   set(number, values) {
-    const suggested = new Map(this.items[number].suggested.map(([place, value]) => [JSON.stringify(place), value]));
     const set = values.map(([[field, sentence], value]) => {
-      const guess = suggested.get(JSON.stringify([field, sentence]));
+      const guess = this.items[number].suggested.find(([place]) => place[0] === field && place[1] === sentence)?.[1];
       const source = `suggestion ${JSON.stringify(guess) === JSON.stringify(value) ? "accepted" : "changed"}`;
       const origin = guess === undefined ? { source: "human" } : { source, suggested: guess, suggested_by: this.handout.suggested_by };
       return { field, ...(sentence === null ? {} : { sentence }), value, ...origin };
@@ -254,7 +251,7 @@ export class LocalModel {
     return Object.entries(follows).flatMap(([other, one]) => {
       const keys = !this.field(other).each ? [null] : sentence === null ? this.items[number].page.each : [sentence];
       return keys.map((key) => [[other, key], one]);
-    }).filter(([place]) => !this.labels[number].values.has(JSON.stringify(place)));
+    }).filter(([place]) => this.isUntouched(number, place));
   }
 
   step(action, stack, what) {
