@@ -5,6 +5,7 @@ from other hosts; formulas are MathML, which browsers draw themselves.
 """
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -26,6 +27,10 @@ CONTENTS = {
     "Figures and numbers": ["docs/gallery", "benchmarks/RESULTS", "CHANGELOG", "ragnb/NOTICE"],
 }
 """The table of contents: the pages under each caption, in order."""
+CONCEPT = re.compile(r"!\[([^\]]+)\]\(\.\./figures/(\w+\.svg)\)")
+"""A drawing of an idea in the text of a notebook: its description and its file."""
+WORDS = re.compile(r"<td>(?!NaN<)(?=[^<]*[^\W\d_]{3}[^<]*</td>)")
+"""The beginning of a table cell with words."""
 
 project = "ragnb"
 language = "en"
@@ -49,6 +54,7 @@ html_theme_options = {"navbar_persistent": [], "footer_content_items": []}
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
 html_title = "ragnb"
+html_context = {"default_mode": "auto"}
 html_math_renderer = "mathml"
 
 
@@ -64,9 +70,12 @@ def with_pictures(text: str) -> str:
     """Return the gallery with every picture of figures/, under the notebook that draws it."""
     for path in NOTEBOOKS:
         cells = json.loads(path.read_text("utf-8"))["cells"]
-        title = "".join(cells[0]["source"]).splitlines()[0].removeprefix("# ")
+        source = "\n".join("".join(cell["source"]) for cell in cells)
+        title = source.splitlines()[0].removeprefix("# ")
         link = f"../notebooks/{path.name}"
         text += f"\n\n## [{title}]({link})\n\n"
+        for alt, name in CONCEPT.findall(source):
+            text += linked(ROOT / "figures" / name, link, alt)
         for picture in sorted((ROOT / "figures").glob(f"{path.name[:3]}*.png")):
             alts = [described(cell) for cell in cells if picture.stem in "".join(cell["source"])]
             text += linked(picture, link, "".join(alts))
@@ -88,15 +97,23 @@ def with_explorables(text: str) -> str:
 
 
 def linked(picture: Path, link: str, alt: str = "") -> str:
-    """Return a picture at half the width of the page, as a link."""
+    """Return a picture as a link, at half the width of the page if it is as narrow as a column."""
     alt = alt or picture.stem.replace("_", " ")
-    return f'[![{alt}](../figures/{picture.name}){{width="48%"}}]({link})\n'
+    pixels = int.from_bytes(picture.read_bytes()[16:20], "big")  # the width that a PNG file states
+    width = "48%" if picture.suffix == ".png" and pixels < 1000 else "98%"
+    return f'[![{alt}](../figures/{picture.name}){{width="{width}"}}]({link})\n'
 
 
 def with_descriptions(text: str) -> str:
-    """Return a notebook in which the description of a picture is where myst-nb looks for it."""
+    """Return a notebook with the description of each picture where myst-nb looks for it.
+
+    Table cells with words get a class, so that they are not aligned like numbers.
+    """
     notebook = json.loads(text)
     for cell in notebook["cells"]:
+        for output in cell.get("outputs", []):
+            if table := "".join(output.get("data", {}).get("text/html", "")):
+                output["data"]["text/html"] = WORDS.sub('<td class="words">', table)
         if described(cell):
             cell["metadata"]["mystnb"] = {"image": {"alt": described(cell)}}
     return json.dumps(notebook)
