@@ -488,6 +488,29 @@ def test_retrieval_is_measured_on_other_questions_with_other_answers(data_folder
     assert f"n = {sum(~hit)})." in shown
 
 
+def test_abstention_follows_my_own_file(tmp_path):
+    mine = ragnb.load_study("nomiracl").query("language == 'es'")
+    systems = {"gpt-4-azure": "ours", "llama-2-13b-chat": "theirs"}
+    mine = mine[mine["system"].isin(systems)].replace({"system": systems})
+    mine["question"] = mine["example_id"]  # the study contains none
+    columns = ["example_id", "question", "language", "answerable", "system", "response"]
+    ragnb.write_table(mine[columns], tmp_path / "mine.jsonl")
+    cells = code_cells("03")
+    shown = shown_with(
+        cells, tmp_path / "mine.jsonl", tmp_path, language="'es'", looked_at="['ours', 'theirs']"
+    )
+    said = mine["response"].str.lower().str.replace("’", "'")
+    answers = ~said.str.startswith("i don't know")
+    wrong = answers[(mine["answerable"] == 0) & (mine["system"] == "ours")]
+    assert f"hallucination rate: {wrong.mean():.3f} [" in shown
+    repeated = said[(mine["answerable"] == 0) & (mine["system"] == "theirs")]
+    repeated = repeated.str.contains("i don't know").sum()
+    assert f"{repeated} of 250 replies of theirs contain the phrase" in shown
+    assert not re.search("Thakur|NoMIRACL|gpt-4|English", texts_before(cells, "c20"))
+    note = (tmp_path / "figures" / "03_abstention.json").read_text("utf-8")
+    assert "mine.jsonl, language es" in note
+
+
 def line_of_own_data(notebook, start):
     """The code in the text of a notebook that begins like this."""
     book = nbformat.read(next(NOTEBOOKS.glob(f"{notebook}_*.ipynb")), as_version=4)
