@@ -197,15 +197,15 @@ _FILES: dict[str, dict[str, Any]] = {
 }
 _FORMAT: dict[str, dict[str, Any]] = {
     "--format": {"choices": ("text", "json"), "default": "text", "help": "default: text"},
+}
+_PRINTING: dict[str, dict[str, Any]] = _FORMAT | {
+    "--format": _FORMAT["--format"] | {"choices": FORMATS},
     "--digits": {
         "type": int,
         "choices": range(17),
         "metavar": "N",
-        "help": "decimals (default: 2, or as many as intervals need)",
+        "help": "decimals in markdown, latex and html (default: 2, or as many as intervals need)",
     },
-}
-_PRINTING: dict[str, dict[str, Any]] = _FORMAT | {
-    "--format": _FORMAT["--format"] | {"choices": FORMATS},
     "--level": {
         "type": float,
         "default": 0.95,
@@ -465,7 +465,7 @@ def _table(frame: Any, arguments: argparse.Namespace) -> str:
     if arguments.format == "json":
         return ragnb.tables.to_json(frame)
     if arguments.format == "text":
-        return ragnb.tables.to_text(frame, digits=arguments.digits)
+        return ragnb.tables.to_text(frame)
     rows = "system" if "system" in frame else frame.columns[0]
     printer = getattr(ragnb.tables, f"to_{arguments.format}")
     return printer(frame, rows=rows, digits=arguments.digits)

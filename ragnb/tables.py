@@ -9,6 +9,7 @@ in the note below.
 import json
 import math
 import re
+import shutil
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from ragnb.display import (
     one_line,
     short_p,
     signature_note,
+    text_table,
     text_width,
 )
 from ragnb.errors import InputError
@@ -216,20 +218,11 @@ def to_markdown(
     return "\n".join([*("| " + " | ".join(line) + " |" for line in lines), "", notes, ""])
 
 
-@accepts(digits="count")
-def to_text(frame: pd.DataFrame, *, digits: int | None = None) -> str:
-    """Plain text of a frame, with aligned columns and the notes below.
+def to_text(frame: pd.DataFrame) -> str:
+    """Plain text of a frame as it is displayed outside of a notebook, with its signatures.
 
-    A frame of `ragnb.summarize` becomes one line for each cell and metric, and one of
-    `ragnb.compare` one line for each comparison. Any other frame is listed as it is. Hidden
-    characters are spelled out.
-
-    Parameters
-    ----------
-    frame
-        Result of `ragnb.summarize`, `ragnb.compare`, `ragnb.audit` or a report.
-    digits
-        Decimals. By default they are those of `to_latex`, and 3 in other frames.
+    Lines are as wide as the terminal, if there is one: texts are cut, and then columns are left out
+    and named. Hidden characters are spelled out.
 
     Raises
     ------
@@ -238,25 +231,13 @@ def to_text(frame: pd.DataFrame, *, digits: int | None = None) -> str:
 
     >>> print(to_text(pd.DataFrame({"name": ["東京", "Oslo"], "value": [0.5, 1.0]})))
     name  value
-    東京  0.500
-    Oslo  1.000
+    東京    0.5
+    Oslo    1.0
     """
-    if _is_like(frame, _SUMMARY):
-        table = _summary_list(_complete(frame, _SUMMARY), digits)
-    else:
-        table = _table(frame, "", None, None, digits)
-    warnings = [text for text in dict.fromkeys(frame.get("warning", [])) if text]
-    lines_below = filter(None, [*table.notes, table.signatures, *warnings])
-    notes = [one_line(note).replace("Bold:", "*", 1) for note in lines_below]
-    cells = table.body.map(_text_cell).to_numpy().tolist()
-    lines = [[*map(one_line, line)] for line in [_header(table.body), *cells]]
-    widths = [max(map(text_width, column)) for column in zip(*lines, strict=True)]
-    aligned = []
-    for line in lines:
-        cells = zip(line, widths, strict=True)
-        padded = [cell + " " * (width - text_width(cell)) for cell, width in cells]
-        aligned.append("  ".join(padded).rstrip())
-    return "\n".join([*aligned, *([""] if notes else []), *notes])
+    _require_rows(frame)
+    width = shutil.get_terminal_size(fallback=(0, 0)).columns or None
+    signatures = [one_line(signature_note(frame))] if "signature" in frame else []
+    return "\n".join([text_table(frame, width), *signatures])
 
 
 def to_json(content: pd.DataFrame | Mapping[str, pd.DataFrame]) -> str:
@@ -358,10 +339,6 @@ def _ruled(lines: list[str], columns: pd.Index) -> list[str]:
     return lines
 
 
-def _text_cell(cell: Any) -> str:
-    return cell.text + "*" * cell.bold if isinstance(cell, _Cell) else str(cell)
-
-
 def _header(body: pd.DataFrame) -> list[str]:
     """Names of the columns in one line each: without spanners, these come first."""
     names = [name if isinstance(name, tuple) else (name,) for name in body.columns]
@@ -414,10 +391,13 @@ def _tests(frame: pd.DataFrame) -> str:
 # ---- tables --------------------------------------------------------------------------------------
 
 
-def _is_like(frame: pd.DataFrame, columns: list[str]) -> bool:
-    """Whether a frame has all of some columns but one, which is then reported as missing."""
+def _require_rows(frame: pd.DataFrame) -> None:
     if frame.empty:
         raise InputError("a table needs at least one row; got an empty frame")
+
+
+def _is_like(frame: pd.DataFrame, columns: list[str]) -> bool:
+    """Whether a frame has all of some columns but one, which is then reported as missing."""
     return len(set(columns) - set(frame)) <= 1
 
 
@@ -441,6 +421,7 @@ def _table(
 
     With ``spanned``, the name of a numeric condition is a spanner above its values.
     """
+    _require_rows(frame)
     spaced = {name: name.replace("_", " ") for name in CONDITION} if spanned else {}
     words = spaced | dict(names or {})
     if _is_like(frame, _COMPARISON):
@@ -611,23 +592,3 @@ def _comparison_list(frame: pd.DataFrame, digits: int | None, words: Mapping[str
         dropped = ", ".join(map(str, frame["n_dropped"]))
         notes.append(f"Items left out because a value is missing, by line: {dropped}.")
     return _Table(pd.DataFrame(columns), notes, signature_note(frame))
-
-
-def _summary_list(frame: pd.DataFrame, digits: int | None) -> _Table:
-    """List summaries, one line for each cell and metric."""
-    place = frame.columns.get_loc("metric")
-    varies = frame.nunique(dropna=False) > 1
-    keys = [name for name in frame.columns[:place] if name == "system" or varies[name]]
-    places = frame["metric"].map(_decimals(frame, digits))
-    body = frame[[*keys, "metric"]].assign(mean=list(map(number, frame["mean"], places)))
-    level = f"{frame['confidence_level'].iloc[0]:.0%} interval"
-    body[level] = list(map(limits, frame["low"], frame["high"], places))
-    body["scored"] = [f"{k} of {n}" for k, n in zip(frame["n_scored"], frame["n"], strict=True)]
-    notes = [f"Intervals: {distinct(frame['interval'])}."]
-    if "worst_low" in frame and (frame["n_scored"] < frame["n"]).any():
-        worst = map(limits, frame["worst_low"], frame["worst_high"], places)
-        body["worst case"] = list(worst)
-        notes.append("Worst case: all unscored values are the metric's lowest, or its highest.")
-    known = [*_SUMMARY, "worst_low", "worst_high", *_UNLISTED]
-    more = _listed(frame.iloc[:, place:].drop(columns=known, errors="ignore"), digits)
-    return _Table(body.join(more), notes, signature_note(frame))

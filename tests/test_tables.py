@@ -15,7 +15,7 @@ from made_scores import scored
 from ragnb.errors import InputError
 from ragnb.markup import escape_latex, escape_markdown
 from ragnb.scoring import METRICS, Metric, compare, summarize
-from ragnb.tables import save_latex, to_html, to_latex, to_markdown, to_text
+from ragnb.tables import save_latex, to_html, to_latex, to_markdown
 
 NAMES = [
     *HOSTILE, r"\input{/etc/passwd}", r"\end{tabular}", "50% & more $x_1^2$ #1 {~}", "a|b",
@@ -118,7 +118,7 @@ def narrow():
     return summarize(frame), compare(frame)
 
 
-@pytest.mark.parametrize("printed", [to_markdown, to_latex, to_html, to_text])
+@pytest.mark.parametrize("printed", [to_markdown, to_latex, to_html])
 def test_narrow_intervals_are_printed_with_as_many_decimals_as_they_need(printed, narrow):
     """statsmodels 0.15.0, proportion_confint(method="wilson"), and the difference by hand."""
 
@@ -164,7 +164,7 @@ def test_bad_input_says_what_is_needed(scores):
     with pytest.raises(InputError, match="label must consist of letters, digits and"):
         to_latex(summaries, label="}x")
     with pytest.raises(InputError, match="digits must be a whole number of at least 0, got -1"):
-        to_text(scores, digits=-1)
+        to_html(scores, digits=-1)
 
 
 def test_conditions_above_the_last_are_spanners(scores):
