@@ -156,27 +156,29 @@ _FILES: dict[str, dict[str, Any]] = {
     "file": {
         "nargs": "+",
         "metavar": "FILE",
-        "help": "responses, also as other tools write them; -: lines of JSON",
+        "help": "file of responses, in ragnb's or another tool's format; - reads JSON Lines from standard input",
     },
-    "--columns": _SETTINGS | {"help": "what ragnb and the file call a column: question=q"},
+    "--columns": _SETTINGS
+    | {"help": "ragnb's name of a column and the name in the file, such as question=q"},
     "--input-format": {
         "metavar": "NAME",
-        "help": "format of the files, such as ragas (default: recognized by their content)",
+        "help": "format of the files, such as ragas (default: recognised by their content)",
     },
     "--examples": {
         "metavar": "FILE",
-        "help": "questions and references of predictions that have only ids, as in SQuAD",
+        "help": "file with the questions and references of predictions that contain only ids, as in SQuAD",
     },
     "--systems": {
         "nargs": "+",
         "metavar": "COLUMN",
-        "help": "columns with the responses of one system each",
+        "help": "names of the columns that each contain the responses of one system",
     },
-    "--set": _SETTINGS | {"help": "columns with one value for all: task=noise passage_num=5"},
+    "--set": _SETTINGS
+    | {"help": "columns that have the same value in all rows, such as task=noise passage_num=5"},
     "--system": {
         "nargs": "+",
         "metavar": "NAME",
-        "help": "what answered, one per file (default: column system)",
+        "help": "name of the system that answered, one for each file (default: the column system)",
     },
     "--language": {
         "metavar": "CODE",
@@ -184,19 +186,23 @@ _FILES: dict[str, dict[str, Any]] = {
     },
     "--alternatives": {
         "action": argparse.BooleanOptionalAction,
-        "help": "whether one text of a list of references is enough, or (default) all are needed",
+        "help": "whether one reference of a list is enough; by default, all of them are needed",
     },
     "--keep-empty": {
         "action": argparse.BooleanOptionalAction,
-        "help": "whether an empty response in CSV is an answer, which is scored, or missing (default)",
+        "help": "whether an empty response in a CSV file is scored as an answer; by default, it is missing",
     },
     "--benchmark": {
         "choices": ["ragbench", "evouna"],
-        "help": "the file is one of this benchmark",
+        "help": "read the file as one that this benchmark published",
     },
 }
 _FORMAT: dict[str, dict[str, Any]] = {
-    "--format": {"choices": ("text", "json"), "default": "text", "help": "default: text"},
+    "--format": {
+        "choices": ("text", "json"),
+        "default": "text",
+        "help": "format of the output (default: text)",
+    },
 }
 _PRINTING: dict[str, dict[str, Any]] = _FORMAT | {
     "--format": _FORMAT["--format"] | {"choices": FORMATS},
@@ -213,26 +219,34 @@ _PRINTING: dict[str, dict[str, Any]] = _FORMAT | {
     },
 }
 _FIGURE: dict[str, dict[str, Any]] = {
-    "--figure": {"metavar": "FILE", "help": "also draw the result: .png, .svg or .pdf"}
+    "--figure": {
+        "metavar": "FILE",
+        "help": "also save a figure of the result, as .png, .svg or .pdf",
+    }
 }
-_OPTION = {"--option": _SETTINGS | {"help": "settings such as protocol=released; JSON or text"}}
+_OPTION = {
+    "--option": _SETTINGS
+    | {
+        "help": "options of the metrics, such as protocol=released. A value is read as JSON if possible"
+    }
+}
 _SCORING: dict[str, dict[str, Any]] = {
     "-m --metrics": {
         "nargs": "*",
         "required": True,
         "action": "extend",
         "metavar": "METRIC",
-        "help": "names, short where they are clear: f1 em; see `ragnb metrics`",
+        "help": "names of metrics; short names such as f1 and em are allowed. `ragnb metrics` lists all names",
     },
     **_OPTION,
     "--by": {
         "nargs": "*",
         "metavar": "COLUMN",
-        "help": "columns that distinguish the cells (default: conditions)",
+        "help": "columns whose values are summarised separately (default: the conditions that vary)",
     },
     "--cluster": {
         "metavar": "COLUMN",
-        "help": "column of the independent units, such as question_id",
+        "help": "column that identifies the independent units, such as question_id",
     },
 }
 COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
@@ -253,14 +267,17 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
             "metavar": "NAME",
             "help": "the system that all others are compared with; by default every pair",
         },
-        "--method": {"default": "auto", "help": "test and interval, see ragnb.compare"},
+        "--method": {
+            "default": "auto",
+            "help": "method of the test and the interval, one of those of ragnb.compare (default: auto)",
+        },
         "--unpaired": {
             "default": "error",
-            "help": "what to do with questions that one system lacks: error (default) or drop",
+            "help": "what to do with questions that one of the systems did not answer: error (default) or drop",
         },
         "--correction": {
             "default": "holm",
-            "help": "holm (default), benjamini-hochberg or bonferroni",
+            "help": "correction for multiple tests: holm (default), benjamini-hochberg or bonferroni",
         },
         "--fail-if-worse": {
             "nargs": "?",

@@ -123,7 +123,7 @@ _UNDECIDED = (
 def refusal_phrase(
     response: str, *, language: str = "en", rule: str = "start", phrases: Phrases = None
 ) -> str | None:
-    """Return the phrase that makes a response a refusal under a rule of phrases, or None.
+    """Return the phrase by which a response counts as a refusal under a rule of phrases, or None.
 
     >>> refusal_phrase("I don’t know. The contexts do not say."), refusal_phrase("Oslo.")
     ("i don't know", None)

@@ -47,10 +47,11 @@ class Definitions:
     def frame(self) -> pd.DataFrame:
         """One row per variant: ``metric, option, value, default, meaning`` and more.
 
-        The other columns are ``definition, higher_is_better, lowest, highest, beyond, needs,
-        undefined, condition, source`` and ``signature``. A metric without options has one row,
-        whose ``option`` and ``value`` are None. If an option takes more values than those listed,
-        the value of its last row is ``"other"``, and that row has no signature.
+        The other columns are ``definition, formula, higher_is_better, lowest, highest, beyond,
+        needs, undefined, condition, source`` and ``signature``, which is that of the variant. A
+        metric without options has one row, whose ``option`` and ``value`` are None. If an option
+        takes more values than those listed, the value of its last row is ``"other"``, and that row
+        has no signature.
         """
         rows = [row for metric in self.metrics for row in _rows(metric)]
         if not rows:
@@ -201,6 +202,17 @@ def definition_of(metric: Metric) -> str:
     return first.replace("`", "") or "(its function has no docstring)"
 
 
+def formula_of(metric: Metric) -> str:
+    """The sentences with a formula at the beginning of a metric's docstring; empty if there are none.
+
+    >>> formula_of(METRICS["retrieval.recall"])
+    'recall@k = relevant among the first k / all relevant.'
+    """
+    beginning = re.split(r"\n\w+\n---|\n>>>", inspect.getdoc(metric.function) or "")[0]
+    sentences = re.split(r"(?<=[.;])\s+", " ".join(beginning.split()))
+    return " ".join(sentence for sentence in sentences if " = " in sentence).replace("`", "")
+
+
 def _range(metric: Metric) -> str:
     low, high = metric.bounds
     if metric.binary:
@@ -234,6 +246,7 @@ def _rows(metric: Metric) -> Iterator[dict[str, Any]]:
             "default": default,
             "meaning": meaning,
             "definition": definition_of(metric),
+            "formula": formula_of(metric),
             "higher_is_better": metric.higher_is_better,
             "lowest": metric.bounds[0],
             "highest": metric.bounds[1],
@@ -255,6 +268,7 @@ def _facts(metric: Metric) -> list[tuple[str, str]]:
         for option, value, default, meaning in _variants(metric)
     ]
     facts = [
+        ("formula", formula_of(metric)),
         ("better", "higher" if metric.higher_is_better else "lower"),
         ("range", _range(metric)),
         ("needs", _needs(metric)),

@@ -250,3 +250,10 @@ def test_the_card_of_a_judged_metric_shows_the_prompt():
     card = " ".join(repr(definitions("judged.faithfulness")).split())
     assert FAITHFULNESS.id in card
     assert "List every factual statement that the response makes" in card
+
+
+def test_the_formula_in_the_docstring_is_part_of_the_definition():
+    card = definitions("retrieval.ndcg")
+    assert "sum of gain(grade of rank i) / log2(i + 1)" in card.frame["formula"][0]
+    assert "formula                 DCG@k = sum of gain" in repr(card)
+    assert "formula" not in repr(definitions("trace.adherence"))
