@@ -21,6 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # file and the cells of a notebook stay in order in one process.
 PROCESSES := $(shell $(PYTHON) -c "import os; print(min(8, 1 + os.cpu_count()))")
 ALL_CORES := --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder
+NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with=tests/notebooks/sanitize.cfg
 
 .PHONY: figures test lab site format lock dist bench
 .DELETE_ON_ERROR:
@@ -31,9 +32,7 @@ figures: .venv/ready
 test: .venv/model
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(ONE_THREAD) $(PY) -m pytest $(ALL_CORES) -m "not slow" --doctest-modules ragnb tests
-	$(FIXED) $(PY) -m pytest $(ALL_CORES) -p no:cacheprovider --nbval --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with=tests/notebooks/sanitize.cfg notebooks
+	$(BIN)/mypy & types=$$!; $(FIXED) $(PY) -m pytest $(ALL_CORES) -m "not slow" --doctest-modules $(NBVAL) ragnb tests notebooks && wait $$types
 
 lab: .venv/model
 	$(BIN)/jupyter lab

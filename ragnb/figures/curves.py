@@ -4,10 +4,10 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 
 from ragnb.figures.style import (
+    COLOURS,
     MARKERS,
     WIDTHS,
     caption,
@@ -103,13 +103,7 @@ def plot_distribution(values: pd.DataFrame, column: str, *, ax: Axes | None = No
     numbers = values[column].dropna()
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.0))[1]
-        sns.histplot(
-            x=numbers,
-            ax=ax,
-            color=sns.color_palette("colorblind")[0],
-            edgecolor="white",
-            linewidth=0.5,
-        )
+        ax.hist(numbers, bins="auto", color=COLOURS[0], edgecolor="white", linewidth=0.5)
         ax.axvline(numbers.median(), color="0.2", ls="--", lw=0.9)
         span = f"range {numbers.min():g} to {numbers.max():g}"
         caption(ax, f"n = {len(numbers)}, median {numbers.median():g} (dashed), {span}")

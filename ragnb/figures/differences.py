@@ -8,13 +8,12 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.ticker import ScalarFormatter
 
 from ragnb.display import distinct
 from ragnb.errors import InputError
-from ragnb.figures.style import MARKERS, WIDTHS, caption, plain, style
+from ragnb.figures.style import COLOURS, MARKERS, WIDTHS, caption, plain, style
 from ragnb.records import require_columns
 from ragnb.results import format_p_value
 from ragnb.stats.power import mcnemar_mde, paired_t_mde
@@ -71,7 +70,7 @@ def plot_differences(
     for value, block in rows.groupby(group, sort=False, dropna=False) if group else ():
         lines += [(f"{group} {value}", None), *(named[place] for place in block.index)]
     lines = lines[::-1]  # from the bottom up
-    colour = sns.color_palette("colorblind")[0]
+    colour = COLOURS[0]
     size = shared_size(rows)
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["text"], 1.0 + 0.24 * len(lines)))[1]

@@ -106,7 +106,7 @@ def test_nbval_runs_its_kernels_with_encryption(monkeypatch):
     monkeypatch.setattr(
         kernel.RunningKernel, "execute_cell_input", kernel.RunningKernel.execute_cell_input
     )
-    runpy.run_path(str(ROOT / "notebooks" / "conftest.py"))
+    runpy.run_path(str(ROOT / "conftest.py"))["make_strict"]()
     running = kernel.RunningKernel(kernel.CURRENT_ENV_KERNEL_NAME)
     encrypted = running.km.curve_publickey is not None
     running.stop()

@@ -1,18 +1,21 @@
 """Notebooks also work with other files of questions and replies, and attribute them correctly."""
 
+import contextlib
 import re
 import shutil
 from importlib import metadata
 from itertools import takewhile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-from nbclient import NotebookClient
-from notebooks.execute import ENCRYPTED
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 from sklearn.metrics import cohen_kappa_score
+from traitlets.config import Config
 
 import ragnb
 from ragnb.annotation import AnnotationSession, read_labels
@@ -44,28 +47,27 @@ def shown_instead(cells, name, source, folder):
 
 
 def run(cells, folder):
-    """Run the cells in a folder, and return everything that they print or show."""
+    """Run the cells in a folder, and return everything that they print or show.
+
+    nbval runs the notebooks in kernels. This process has imported what they need, which takes a kernel seconds.
+    """
     shutil.copytree(NOTEBOOKS.parent / "docs", folder / "docs")
     (folder / "notebooks").mkdir()
-    for cell in cells:
-        cell.outputs = []
-    book = nbformat.v4.new_notebook(cells=cells)
-    NotebookClient(
-        book,
-        timeout=120,
-        kernel_name="python3",
-        config=ENCRYPTED,
-        resources={"metadata": {"path": str(folder / "notebooks")}},
-    ).execute()  # raises where a cell fails
-    texts = [
-        output.get("text", "")
-        + "".join(
-            str(value) for name, value in output.get("data", {}).items() if "image" not in name
-        )
-        for cell in cells
-        for output in cell.outputs
-    ]
-    return "\n".join(texts)
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    shell.display_formatter.active_types = shell.display_formatter.format_types
+    try:
+        with contextlib.chdir(folder / "notebooks"), plt.rc_context():
+            for cell in cells:
+                with shell.display_trap, capture_output() as seen:
+                    shell.run_cell(cell.source).raise_error()
+                rich = [output.data.items() for output in seen.outputs]
+                texts = [str(value) for data in rich for kind, value in data if "image" not in kind]
+                cell.outputs = [seen.stdout, *texts]
+                plt.close("all")
+    finally:
+        InteractiveShell.clear_instance()
+    return "\n".join(text for cell in cells for text in cell.outputs)
 
 
 def replies(contexts, folder):
@@ -200,7 +202,7 @@ def test_the_prose_states_no_result(notebook):
 def texts_before(cells, stop):
     """What the cells before the one with this id print or show, without pictures."""
     before = takewhile(lambda cell: cell.id != stop, cells)
-    return "\n".join(str(o.get("text", o.get("data"))) for cell in before for o in cell.outputs)
+    return "\n".join(text for cell in before for text in cell.outputs)
 
 
 @pytest.fixture

@@ -1,0 +1,41 @@
+"""Makes nbval strict: notebooks that were never executed are refused, and a trailing semicolon means what it says."""
+
+from functools import partial
+
+import pytest
+
+
+def pytest_configure(config):
+    """Only where notebooks are compared; other tests need no nbval."""
+    if config.getoption("nbval", default=False):
+        make_strict()
+
+
+def make_strict():
+    """Change how nbval runs cells."""
+    from nbval import kernel
+
+    def execute(self, cell_input, allow_stdin=None):
+        return self.kc.execute(
+            cell_input, store_history=True, allow_stdin=allow_stdin, stop_on_error=False
+        )
+
+    # nbval runs cells without history, where IPython ignores the semicolon.
+    kernel.RunningKernel.execute_cell_input = execute
+    # The kernel's messages are encrypted, as `make figures` has them; nbval offers no option for it.
+    kernel.KernelManager = partial(kernel.KernelManager, transport_encryption="auto")
+
+
+def pytest_collection_modifyitems(items):
+    """Refuse cells stored without an execution count: nbval would run them and compare nothing."""
+    unexecuted = [
+        f"{item.parent.name}::{item.name}"
+        for item in items
+        if item.path.suffix == ".ipynb"
+        and item.cell.source.strip()
+        and item.cell.execution_count is None
+    ]
+    if unexecuted:
+        raise pytest.UsageError(
+            f"notebook cells stored without execution: {', '.join(unexecuted[:5])}; run `make figures`"
+        )
