@@ -143,7 +143,7 @@ def test_published_error_correction():
         low, high = proportion_confint(count, 100, method="wilson")
         assert f"{count / 100:.3f} [{low:.3f}, {high:.3f}]" in printed("05", "of-all")
     low, high = np.array(limits).T
-    title = f"Every rate from {low.max():.2f} to {high.min():.2f} fits all three rows"
+    title = f"Every rate from {low.max():.2f} to {high.min():.2f} is in all three intervals"
     figures = ragnb.datasets.files.DATA.parents[2] / "figures"
     assert title in (figures / "05_published_correction.svg").read_text("utf-8")
 
