@@ -121,7 +121,8 @@ def test_notebook_04_works_with_a_real_file_and_a_file_of_replies(data_folder, t
     assert "In zh_int, 12 of 100 questions have another number of groups" in shown
     assert "replies to 30 questions of zh_int" in shown
     # What the text says of this file: its groups have many sizes, and part 2 is at all places.
-    assert "zh_int: 88 questions with two groups, 76 combinations of group sizes, and 5" in shown
+    assert "zh_int: questions with two groups: 88; combinations of group sizes: 76; " in shown
+    assert "different places in the released order: 5." in shown
     assert "authors of ragnb" not in shown
 
 
