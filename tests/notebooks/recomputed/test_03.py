@@ -65,7 +65,8 @@ def test_rates_of_every_system_under_two_rules(english):
 
 def test_llama_contains_the_phrase(english):
     rows = english[(english["system"] == "llama-2-13b-chat") & ~english["answerable"]]
-    assert f"{rows['anywhere'].sum()} of {len(rows)} replies contain" in printed("03", "c16")
+    count = f"{rows['anywhere'].sum()} of {len(rows)} replies of llama-2-13b-chat contain"
+    assert count in printed("03", "c16")
 
 
 def test_sensitivity_and_specificity_of_the_rules_that_find_nothing():
