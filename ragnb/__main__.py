@@ -1,4 +1,4 @@
-"""ragnb in a terminal: the functions of the notebook, read from files and printed.
+"""Run ragnb in a terminal.
 
 ``python -m ragnb --help`` lists the commands. Exit codes: 0; 1 if an audit finds something, or if
 ``compare --fail-if-worse`` finds a loss; 2 for input that cannot be used, with one line that says

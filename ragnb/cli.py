@@ -1,4 +1,4 @@
-"""Command-line interface: the functions of the notebook, applied to files and printed."""
+"""Command-line interface: the functions of ragnb, applied to files."""
 
 import argparse
 import json
@@ -36,8 +36,9 @@ def score(arguments: argparse.Namespace) -> str:
 
 
 def compare(arguments: argparse.Namespace) -> tuple[str, int]:
-    """Compare systems that answered the same questions: one file with a column `system`, or one file per system.
+    """Compare systems that answered the same questions.
 
+    Pass one file with a column `system`, or one file per system.
     With --fail-if-worse, the exit code is 1 if a system is worse than the baseline.
 
     example:
@@ -78,7 +79,7 @@ def _losses(table: Any, scores: Any, smallest: float) -> list[str]:
 
 
 def report(arguments: argparse.Namespace) -> str:
-    """Print the tables of a benchmark, or what a paper reports about a judge.
+    """Print the report on a benchmark or on a judge.
 
     example:
       ragnb report answers.jsonl --kind multilingual --option baseline=direct by=language
@@ -100,9 +101,9 @@ def report(arguments: argparse.Namespace) -> str:
 
 
 def audit(arguments: argparse.Namespace) -> tuple[str, int]:
-    """List problems in a file of RGB, such as noise that contains the answer.
+    """List problems in a file in RGB's format, such as a negative passage with the answer.
 
-    Exit code 1 if something is found. The issues are those of ragnb.datasets.ISSUES.
+    The exit code is 1 if there is a problem. ragnb.datasets.ISSUES explains the issues.
 
     example:
       ragnb audit en_refine.json --only negative_holds_answer positive_lacks_answer
@@ -120,7 +121,7 @@ def audit(arguments: argparse.Namespace) -> tuple[str, int]:
 
 
 def metrics(arguments: argparse.Namespace) -> str:
-    """List the metrics: name, direction, options with their defaults, columns that they read, source.
+    """List the metrics with their direction, options, columns and source.
 
     example:
       ragnb metrics --format json
@@ -182,7 +183,7 @@ _FILES: dict[str, dict[str, Any]] = {
     },
     "--language": {
         "metavar": "CODE",
-        "help": "language of all rows (default: column language, or identified from the questions)",
+        "help": "language code of all rows (default: column language, or identified from questions)",
     },
     "--alternatives": {
         "action": argparse.BooleanOptionalAction,
@@ -255,7 +256,7 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
         **_SCORING,
         "--out": {
             "metavar": "TABLE",
-            "help": "write the score of each response as .jsonl, .jsonl.gz or .parquet",
+            "help": "save the score of each response as .jsonl, .jsonl.gz or .parquet",
         },
         **_FIGURE,
         **_PRINTING,
@@ -265,7 +266,11 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
         **_SCORING,
         "--baseline": {
             "metavar": "NAME",
-            "help": "the system that all others are compared with; by default every pair",
+            "help": "compare all systems with this one (default: compare every pair)",
+        },
+        "--method": {
+            "default": "auto",
+            "help": "method of the test and the interval, see ragnb.compare (default: auto)",
         },
         "--method": {
             "default": "auto",
@@ -284,7 +289,7 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
             "type": float,
             "const": 0.0,
             "metavar": "DIFFERENCE",
-            "help": "exit with 1 if a system is worse than the baseline by this much (default: 0) "
+            "help": "exit with code 1 if a system is worse than the baseline by at least this (default: 0) "
             "and the interval excludes 0",
         },
         **_FIGURE,
@@ -295,15 +300,18 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
         "--kind": {
             "required": True,
             "choices": ["rgb", "trace", "multilingual", "judge"],
-            "help": "which report",
+            "help": "kind of report",
         },
         **_OPTION,
-        "--out": {"metavar": "FOLDER", "help": "also write each table of the report as CSV"},
+        "--out": {
+            "metavar": "FOLDER",
+            "help": "save each table of the report as CSV in this folder",
+        },
         **_FIGURE,
         **_PRINTING,
     },
     audit: {
-        "file": {"metavar": "FILE", "help": "a file of RGB, or a name such as sample-en"},
+        "file": {"metavar": "FILE", "help": "file in RGB's format, or a name such as sample-en"},
         "--language": {
             "metavar": "CODE",
             "help": "language of the questions (default: identified from their text)",
@@ -312,13 +320,13 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
             "nargs": "+",
             "default": [],
             "metavar": "ISSUE",
-            "help": "the issues that matter (default: all)",
+            "help": "look only for these issues (default: all)",
         },
         "--passages": {
             "type": int,
             "default": 5,
             "metavar": "N",
-            "help": "passages that a context should show (default: 5)",
+            "help": "number of passages per context (default: 5)",
         },
         **_FORMAT,
     },

@@ -1,4 +1,4 @@
-"""How results look: tables of HTML in a notebook, and aligned text everywhere else."""
+"""Display of results: HTML tables in a notebook, and aligned text everywhere else."""
 
 import math
 import re

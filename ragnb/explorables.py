@@ -64,7 +64,7 @@ class Scene(NamedTuple):
 
 
 def explore(name: str, *data: Any) -> Page:
-    """Show an explorable: a question, one or two controls, a figure, and a sentence that changes.
+    """Show an explorable: an interactive figure with one or two controls that answers one question.
 
     It runs in the page: in JupyterLab without a kernel, in exported HTML, and in the documentation.
 

@@ -102,14 +102,15 @@ def to_latex(
     label: str = "",
     wide: bool | None = None,
 ) -> str:
-    """LaTeX of a table: a ``table`` environment that needs only the package booktabs.
+    """Convert a table to LaTeX: a ``table`` environment that needs only the package booktabs.
 
     The signatures of the numbers are in comments above it.
 
     Parameters
     ----------
     frame
-        Result of `ragnb.summarize` or `ragnb.compare`, or any other frame, which is listed.
+        Result of `ragnb.summarize` or `ragnb.compare`, or any other frame, which is printed row by
+        row.
     rows
         For summaries, the column whose values become rows.
     columns
@@ -136,7 +137,7 @@ def to_latex(
     Raises
     ------
     InputError
-        The frame is empty, a column is missing, or two summaries belong into one cell.
+        The frame is empty, a column is missing, or two summaries belong in one cell.
     """
     table = _table(frame, rows, columns, comparisons, digits, names, spanned=True)
     styler = table.body.style.hide(axis="index").format(_latex_cell)
@@ -168,7 +169,7 @@ def to_latex(
 def save_latex(
     frame: pd.DataFrame, name: str, *, folder: str | Path = "figures", **options: Any
 ) -> Path:
-    """Save a table as LaTeX and return the path; frame and options as for `to_latex`.
+    """Save a table as LaTeX, with the parameters of `to_latex`, and return the path.
 
     Raises
     ------
@@ -191,7 +192,7 @@ def to_html(
     digits: int | None = None,
     names: Mapping[str, str] | None = None,
 ) -> Markup:
-    """HTML of a table, with parameters as for `to_latex`; all text in it is escaped."""
+    """Convert a table to HTML, with the parameters of `to_latex`. All text is escaped."""
     table = _table(frame, rows, columns, comparisons, digits, names, spanned=True)
     body = html_table(table.body, _HTML.printed)
     return page(body, tag("p", tag("small", table.small_print)))
@@ -207,7 +208,7 @@ def to_markdown(
     digits: int | None = None,
     names: Mapping[str, str] | None = None,
 ) -> str:
-    """Markdown of a table, with parameters as for `to_latex`; all text in it is escaped."""
+    """Convert a table to Markdown, with the parameters of `to_latex`. All text is escaped."""
     table = _table(frame, rows, columns, comparisons, digits, names)
     lines = [
         list(map(escape_markdown, _header(table.body))),

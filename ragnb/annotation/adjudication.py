@@ -170,6 +170,6 @@ def _check_gold(file: Path, rests_on: list[dict[str, Any]]) -> None:
     changed = sorted({repr(name) for name, _ in before ^ after})
     if changed:
         raise InputError(
-            f"{file.stem} is no gold log of these labels; the labels of {', '.join(changed)} differ; pass the same logs, or "
-            "choose another path"
+            f"{file.stem} was made from other logs; those of {', '.join(changed)} differ; pass the "
+            "same logs as before, or choose another path"
         )

@@ -118,7 +118,7 @@ def agreement(
 
 
 def disagreements(logs: Any) -> pd.DataFrame:
-    """Where annotators differ: one row per item and field (and sentence), the most disputed items first.
+    """List the labels on which annotators differ, with the most disputed items first.
 
     A label that only some annotators gave is no disagreement. Parameters and errors are those of `agreement`.
 

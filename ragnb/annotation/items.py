@@ -72,7 +72,7 @@ class Item:
 def build_items(
     examples: pd.DataFrame, task: Task, *, id: str | Sequence[str] = "example_id"
 ) -> list[Item]:
-    """Convert the rows of a frame to items of a task, in the same order.
+    """Convert the rows of a frame to the items of a task, in the same order.
 
     Parameters
     ----------
@@ -239,9 +239,7 @@ def _parts(column: str, row: Mapping[str, Any], task: Task, what: str) -> Iterat
 def _text(row: Mapping[str, Any], column: str, what: str) -> str:
     if column in row:
         return "" if is_missing(row[column]) else str(row[column])
-    raise InputError(
-        f"{what} has no column {column!r}; add it, or name the columns that there are in the task's shows"
-    )
+    raise InputError(f"{what} has no column {column!r}; add it, or remove it from the task's shows")
 
 
 def _list(value: Any) -> list[Any]:

@@ -179,7 +179,7 @@ class Compared:
 
 
 def label_frames(logs: Any) -> list[pd.DataFrame]:
-    """Read each of several logs; frames of labels stay as they are."""
+    """Read each of several logs. Frames of labels are returned unchanged."""
     given = logs if isinstance(logs, list | tuple) else [logs]
     return [log if isinstance(log, pd.DataFrame) else read_labels(log) for log in given]
 
@@ -204,7 +204,7 @@ def read_everyone(logs: Any) -> Compared:
     if any(task != tasks[0] for task in tasks):
         words = ", ".join(repr(task.name) for task in tasks)
         raise InputError(
-            f"all annotators must have used the same task, got tasks that differ: {words}"
+            f"all annotators must have used the same task, got different versions of {words}"
         )
     task, columns = tasks[0], [*COLUMNS, *(asked.name for asked in tasks[0].fields)]
     rows = pd.concat([frame.reindex(columns=columns).astype(object) for frame in frames])
@@ -212,7 +212,7 @@ def read_everyone(logs: Any) -> Compared:
     if len(names) < 2 or twice.any():
         got = f"two rows for {rows['item'][twice].iloc[0]!r}" if twice.any() else ", ".join(names)
         raise InputError(
-            f"agreement needs labels of two or more annotators, each item once, got {got}"
+            f"agreement needs two or more annotators and one label per item and annotator, got {got}"
         )
     groups = rows.groupby("item", sort=False)
     texts = {item: {*marks.dropna()} for item, marks in groups["fingerprint"]}
@@ -274,7 +274,7 @@ def _values(row: Mapping[str, Any], task: Task) -> dict[Place, Any]:
 
 
 def alike(values: Iterable[Any]) -> bool:
-    """Whether all values are equal. The order of sentence keys does not matter, and True differs from 1.
+    """Return whether all values are equal. The order of sentence keys does not matter, and True differs from 1.
 
     >>> alike([["0a", "0b"], ["0b", "0a"]]), alike([True, 1])
     (True, False)

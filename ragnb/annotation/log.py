@@ -48,7 +48,7 @@ _REASONS = {
 
 
 class AnnotationLog:
-    """An annotation log that is open for writing. No other session can write to it until it is closed.
+    """An annotation log that is open for writing. No other session can write to it at the same time.
 
     Always open a log under the same path. SQLite does not notice that a hard link is the same file, and
     two sessions that write through two links damage the log.
@@ -147,7 +147,7 @@ class AnnotationLog:
         _resolved(path).write_text("".join(f"{_text(line)}\n" for line in lines), "utf-8")
 
     def close(self) -> None:
-        """Let others write. The log can be closed more than once."""
+        """Close the log, so that other sessions can write to it."""
         with self.lock:
             self._db.close()
             self._lock.close()
@@ -194,7 +194,7 @@ def log_lines(path: str | Path) -> list[Event]:
         )
     lines = max(stored, exported, key=len)
     if lines and lines[0].get(FORMAT) != VERSION:
-        raise InputError(f"{named.name} is no annotation log of version {VERSION}")
+        raise InputError(f"{named.name} is not an annotation log of version {VERSION}")
     return lines
 
 
@@ -383,7 +383,7 @@ class LabelState:
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 number = event.get("n")
                 raise InputError(
-                    f"action {number} of the log cannot be followed: {error!r}"
+                    f"action {number} of the log cannot be applied: {error!r}"
                 ) from error
 
     def of(self, item: str) -> ItemLabels:
@@ -391,7 +391,7 @@ class LabelState:
         return self.items.setdefault(item, ItemLabels())
 
     def apply(self, event: Event) -> None:
-        """Follow one action of the log."""
+        """Apply one action of the log."""
         self._spend(event)
         action, item = event["action"], event["item"]
         history, new = self._history.setdefault(item, []), [event]

@@ -21,7 +21,7 @@ from ragnb.scoring.columns import numbers
 
 
 def deferral_queue(responses: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
-    """Responses on which an ensemble abstains, the least confident first (probability nearest to 1/2).
+    """Select the responses on which an ensemble abstains, with the least confident ones first.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def person_judicator(
     field: str = "verdict",
     id: str | Sequence[str] | None = None,
 ) -> BatchJudicator:
-    """A person as the judicator of an ensemble: ``model.decide(X, person_judicator(log, responses))``.
+    """Use a person's labels as the judicator of an ensemble: ``model.decide(X, person_judicator(log, responses))``.
 
     It reads the log at each call, so that it knows more once more is labelled. ``"correct"`` and True are accepted;
     ``"incorrect"``, ``"refuse"`` and False are not; the verdict is None if the person has not labelled the response.
@@ -96,7 +96,7 @@ def person_judicator(
 def review_queue(
     judged: JudgeReport | pd.DataFrame, *, judge: str = "judged_correct", threshold: float = 0.5
 ) -> pd.DataFrame:
-    """Select the responses whose labels tell most about a judge, ready for annotation.
+    """Select the responses whose labels are most informative about a judge.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def _rows(responses: pd.DataFrame, labels: Sequence[Any] | pd.Index) -> pd.DataF
     missing = [label for label in labels if label not in responses.index]
     if missing or not responses.index.is_unique:
         raise InputError(
-            "responses must have a unique index with a row for each index label that is asked about, got "
-            f"{f'none for {missing[0]!r}' if missing else 'a label twice'}; pass the responses that X was made of"
+            "responses must have unique index labels, and a row for each requested label, got "
+            f"{f'none for {missing[0]!r}' if missing else 'a label twice'}; pass the responses from which X was computed"
         )
     return responses.loc[labels]

@@ -44,7 +44,7 @@ def _alone(
 
 
 class AnnotationSession:
-    """One annotator's work on some examples: labels, undo, queue and progress, without a screen.
+    """The labelling of some examples by one annotator, with undo and progress but without a user interface.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ class AnnotationSession:
 
     @_alone
     def move(self, step: int) -> bool:
-        """Go forward by some items, or back; False if there is none."""
+        """Move by a number of items, forward or back. Return False if there is no such item."""
         number = self.number + step
         there = 0 <= number < len(self.items)
         if there:
@@ -267,7 +267,7 @@ class AnnotationSession:
 
     @_alone
     def skip(self) -> None:
-        """Skip the item for now, or no longer."""
+        """Skip the item, or undo the skip."""
         self._change("skip", value=not self.labels.skipped)
 
     @_alone
@@ -278,16 +278,16 @@ class AnnotationSession:
 
     @_alone
     def undo(self) -> Event | None:
-        """Undo the last action that is not undone, in any item, and show the item; None if there is none."""
+        """Undo the last action and show its item. Return None if there is nothing to undo."""
         return self._step_back("undo", self.state.done)
 
     @_alone
     def redo(self) -> Event | None:
-        """Redo the action that was undone last, and show its item; None if there is none."""
+        """Redo the action that was undone last, and show its item. Return None if there is none."""
         return self._step_back("redo", self.state.undone)
 
     def close(self) -> None:
-        """Let others write to the log."""
+        """Close the log, so that other sessions can write to it."""
         self.log.close()
 
     # ---- inside --------------------------------------------------------------------------------

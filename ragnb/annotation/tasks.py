@@ -1,4 +1,4 @@
-"""What an annotator is asked: fields with options and keys, and a short guideline. Eight tasks have a name."""
+"""Annotation tasks: fields with options and keys, and a short guideline. Eight tasks are predefined."""
 
 import hashlib
 import json
@@ -98,7 +98,9 @@ class Field:
         if self.kind == "choice" and len(values) < 2:
             raise InputError(f"{self.name!r} is a choice and needs at least two options")
         if self.name in COLUMNS:
-            raise InputError(f"{self.name!r} is a column of all labels; rename the field")
+            raise InputError(
+                f"{self.name!r} is the name of a column that all tables of labels have; rename the field"
+            )
 
     @property
     def graded(self) -> bool:
@@ -134,7 +136,7 @@ def _complete(fields: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class Task:
-    """What is asked of every item.
+    """An annotation task: the fields that are labelled for each item, and a guideline.
 
     Parameters
     ----------
@@ -204,7 +206,7 @@ def hashed(value: Any) -> str:
 
 
 def read_task(schema: "Task | str | Mapping[str, Any]") -> Task:
-    """A task by its name in `TASKS`, from a mapping, or unchanged.
+    """Return a task from its name in `TASKS` or from a mapping. A `Task` is returned unchanged.
 
     A mapping has ``name``, ``fields`` (each a mapping with the arguments of `Field`; options are values, or mappings with
     the arguments of `Option`) and, if you like, ``guideline`` and ``shows``.

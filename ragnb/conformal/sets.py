@@ -183,7 +183,9 @@ class ConformalClassifier:
                 rows = inside & (labels == label) if by_class else inside
                 scores[group, label] = np.sort(true[rows])
         if empty := [key for key, known in scores.items() if not known.size]:
-            raise InputError("there is no calibration item of group {}, label {}".format(*empty[0]))
+            raise InputError(
+                "the calibration data have no item of group {}, label {}".format(*empty[0])
+            )
         return cls(scores)
 
     @accepts(probability="probabilities", groups=np.asarray)
@@ -252,7 +254,7 @@ class ConformalClassifier:
         given = {ALL} if groups is None else set(groups.tolist())
         if not given <= known_groups:
             raise InputError(
-                f"groups must be those of the calibration, {known_groups}, got {given}"
+                f"groups must be among those of the calibration data, {known_groups}, got {given}"
             )
         for (group, label), known in self.scores.items():
             rows = slice(None) if groups is None else groups == group

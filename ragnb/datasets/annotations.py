@@ -241,9 +241,9 @@ def load_annotations(
     if len(doubled):
         first = doubled.iloc[0]
         raise InputError(
-            f"{file.name} must have one answer of each annotator to an item, got {len(doubled)} that "
-            f"are doubled, such as that of {first['annotator']!r} to {first['item']!r}; delete the "
-            "older ones, or name the keys that distinguish items in id"
+            f"{file.name} must have one answer per annotator and item, got {len(doubled)} repeated "
+            f"answers, such as that of {first['annotator']!r} to {first['item']!r}; delete the "
+            "older ones, or pass the keys that distinguish items as id="
         )
     header = {"task": "verdict", "id": columns[0] if len(columns) == 1 else columns}
     frame.attrs |= {"left_out": dict(left_out), "without_status": unsure, "header": header}
@@ -262,8 +262,8 @@ def _id(record: Values, columns: list[str], where: str) -> dict[str, str]:
     missing = [name for name in columns if known.get(name) is None]
     if missing:
         raise InputError(
-            f"{where}: must have the keys {', '.join(columns)}, got none named "
-            f"{', '.join(missing)}; name others in id"
+            f"{where}: must have the keys {', '.join(columns)}, but has no "
+            f"{' and no '.join(missing)}; pass other keys as id="
         )
     return {name: str(known[name]) for name in columns}
 

@@ -1,4 +1,4 @@
-"""RGB's contexts: which passages a model is shown at a noise rate, and in which order.
+"""RGB's contexts: the passages that a model is shown at a noise rate, and their order.
 
 The counts follow ``processdata`` of the released code (chen700564/RGB, commit 65ec39e4, evalue.py).
 The number of negatives is the ceiling of the decimal as written: 25 passages at noise rate 0.28
@@ -76,9 +76,9 @@ def build_contexts(
     Raises
     ------
     InputError
-        The frame is not one of `load_rgb`, a rate is outside [0, 1], ``passage_num`` is negative or
-        fractional, the rates together need more than ``passage_num`` passages, or the order is
-        unknown.
+        The frame does not come from `load_rgb`, a rate is outside [0, 1], ``passage_num`` is
+        negative or fractional, the rates together need more than ``passage_num`` passages, or the
+        order is unknown.
     """
     check_examples(examples, "build_contexts")
     contexts = []
@@ -183,7 +183,7 @@ def _false_and_true(
     n_false = n_not_negative - n_true
     if n_false < 0:
         raise InputError(
-            f"noise_rate and correct_rate need to leave room for each other; got {n_true} true passages where only "
+            f"noise_rate and correct_rate are too high together: {n_true} passages should be true, but only "
             f"{n_not_negative} are not noise; lower one of the rates"
         )
     indices = list(range(len(example["positive_wrong"])))

@@ -256,7 +256,7 @@ def _unpacked(path: Path) -> bytes:
         with gzip.open(path) as file:
             content = file.read(MOST_UNPACKED + 1)
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path.name} must be a whole compressed file ({error})") from error
+        raise InputError(f"{path.name} must be a complete compressed file ({error})") from error
     if len(content) > MOST_UNPACKED:
         raise InputError(
             f"{path.name} unpacks to more than {MOST_UNPACKED:,} bytes; unpack it yourself if this "
@@ -317,8 +317,8 @@ def _read_separated(path: Path) -> pd.DataFrame:
             frame = pd.read_csv(content, sep=_separator(text), **options)
     except (pd.errors.ParserWarning, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise InputError(
-            f"{path.name} must be a table with names in its first line and as many cells in each "
-            f"row ({str(error).strip()}); put texts that contain the separator in quotes"
+            f"{path.name} must be a table with column names in its first line and the same number of "
+            f"cells in each row ({str(error).strip()}); put texts that contain the separator in quotes"
         ) from error
     _refuse_cut_row(text, len(frame.columns), path)
     # Only files with this mark are from `write_table`. Others keep their apostrophes.
@@ -403,7 +403,7 @@ def _read_excel(path: Path) -> pd.DataFrame:
             '"CSV UTF-8"'
         ) from error
     except (zipfile.BadZipFile, OSError, ValueError, KeyError) as error:
-        raise InputError(f"{path.name} must be a whole Excel file ({error!s:.80})") from error
+        raise InputError(f"{path.name} must be a complete Excel file ({error!s:.80})") from error
 
 
 def _read_eval(path: Path) -> pd.DataFrame:
@@ -424,7 +424,7 @@ def _read_eval(path: Path) -> pd.DataFrame:
         raise
     except (zipfile.BadZipFile, OSError, RuntimeError, ValueError, zlib.error) as error:
         raise InputError(
-            f"{path.name} must be a whole log of inspect_ai ({error!s:.80}); copy it again, or write "
+            f"{path.name} must be a complete log of inspect_ai ({error!s:.80}); copy it again, or write "
             "it as JSON with `inspect log convert`"
         ) from error
 

@@ -1,4 +1,4 @@
-"""Scores that another tool computed, as the frame of scores that `ragnb.summarize` takes."""
+"""Scores of other tools, as a frame for `ragnb.summarize` and `ragnb.compare`."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -55,7 +55,8 @@ def load_scores(
         The tool and its version. By default the tool is the beginning of the column's name or the
         column ``tool``, and the version is the column ``ragas.version`` or ``version``.
     system
-        What the scores are of. By default the column ``system``, or the name of the file.
+        Name of the system. By default it is in the column ``system``, or it is the name of the
+        file.
 
     Returns
     -------

@@ -93,7 +93,7 @@ class Mkqa(Record):
         missing = [language for language in self.queries if language not in self.answers]
         if missing:
             raise InputError(
-                f"answers must have all languages of queries, got none in {missing[0]}"
+                f"answers must have every language of queries, but has none in {missing[0]}"
             )
         return self
 
@@ -215,7 +215,7 @@ def load_multilingual(
         missing = [code for code in wanted if known_code(code) not in codes.values()]
         if missing or not wanted:
             raise InputError(
-                f"languages must be some of {', '.join(codes)}, which {called} has, got "
+                f"languages must be among those of {called} ({', '.join(codes)}), got "
                 f"{', '.join(missing) or 'none'}"
             )
         chosen = set(map(known_code, wanted))
@@ -282,7 +282,7 @@ def _named_in(path: Path, name: str, wanted: Sequence[str] | None) -> tuple[str,
         return parts[1], parts[2]
     if wanted is None or len(wanted) != 1:
         raise InputError(
-            f"{path.name} must have its language in its name, as in xquad.de.json, or as the only "
-            f"one in languages, got {'neither' if wanted is None else ', '.join(wanted)}"
+            f"the language of {path.name} is not known; name the file as in xquad.de.json, or pass one "
+            f"code as languages, got {'none' if wanted is None else ', '.join(wanted)}"
         )
     return name, wanted[0]

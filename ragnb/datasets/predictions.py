@@ -1,4 +1,4 @@
-"""Responses that were made elsewhere, as the frame that `ragnb.score` takes."""
+"""Responses from files, as a frame for `ragnb.score`."""
 
 import os
 import re
@@ -76,7 +76,7 @@ def load_responses(
     keep_empty: bool | None = None,
     **constants: Any,
 ) -> pd.DataFrame:
-    """Load responses that were made elsewhere, one row per response, ready for `ragnb.score`.
+    """Load responses from a file or a frame, one row per response, for `ragnb.score`.
 
     Parameters
     ----------
@@ -181,8 +181,8 @@ def load_responses(
         frame = with_examples(frame, load_examples(examples), file)
     elif {*frame} <= {"example_id", "response", "retrieved"}:
         raise InputError(
-            f"{called(file)} has responses and ids, but no questions; pass examples= the file of the "
-            "dataset, in the format of SQuAD or KILT or as a table"
+            f"{called(file)} has responses and ids, but no questions; pass the file of the dataset as "
+            "examples=, in the format of SQuAD or KILT or as a table"
         )
     _require_texts(frame, given, file, columns or {})
     frame = frame.assign(**constants)
@@ -245,7 +245,7 @@ def _joined(frames: Mapping[str | Path, pd.DataFrame]) -> pd.DataFrame:
         row = frame.loc[twice.idxmax()]
         raise InputError(
             f"the files have two responses of {row['system']} to {row['example_id']}; load each "
-            "with a system= of its own, and join the frames with pandas.concat"
+            "file with its own system=, and join the frames with pandas.concat"
         )
     return frame
 
@@ -261,7 +261,7 @@ def _by_rows(content: pd.DataFrame) -> pd.DataFrame:
 
 
 def checked_columns(frame: pd.DataFrame, columns: Mapping[str, str]) -> Mapping[str, str]:
-    """The user's mapping, after a check that it names columns of the frame."""
+    """Check that the user's mapping names columns of the frame, and return it."""
     missing = [theirs for theirs in columns.values() if theirs not in frame]
     if missing:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Tables that papers printed, as data, with the counts and intervals that they left out."""
+"""Tables of papers as frames, with counts and intervals added."""
 
 import pandas as pd
 
@@ -29,7 +29,7 @@ NOTES = {
 
 @accepts(name=tuple(PUBLISHED), confidence_level="level")
 def published(name: str, *, confidence_level: float = 0.95) -> pd.DataFrame:
-    """Load a table that a paper printed, one row per printed number.
+    """Load a table of a paper, one row per printed number.
 
     Parameters
     ----------
@@ -48,15 +48,15 @@ def published(name: str, *, confidence_level: float = 0.95) -> pd.DataFrame:
         whole number of responses), ``exact`` (whether this count gives the printed number: no count
         out of 300 is 67.68 % or 3.37 %), and ``mean`` with its Wilson interval ``low, high,
         interval, confidence_level``. The denominator of RGB's error correction is the number of
-        responses whose error a judge saw detected: 3, 4 and 7. ``"continuous_eval.ensemble"`` is a
-        metric ensemble alone and with a judge who decides the answers on which it abstains; F1 is
-        left out, because it is no share. AUROC and RMSE have no interval,
-        because the paper printed nothing from which it could be computed. ``"lbrag.overview"`` has
-        the column ``std``, and its n is nan, because the document does not state it for this table.
-        Its EM of 0.100 ± 0.302 is that of 10 in 100 with n - 1 in the divisor, but its example of
-        a ``metrics.json`` with the same numbers says 10, so no interval is derived.
-        ``attrs["source"]`` names the source, and ``attrs["note"]`` states what the table allows to
-        conclude, if there is something to note.
+        responses that detect the error according to a judge: 3, 4 and 7.
+        ``"continuous_eval.ensemble"`` is a metric ensemble alone and with a judge who decides the
+        answers on which it abstains; F1 is left out, because it is not a share. AUROC and RMSE have
+        no interval, because the paper printed nothing from which it could be computed.
+        ``"lbrag.overview"`` has the column ``std``, and its n is nan, because the document does not
+        state it for this table. Its EM of 0.100 ± 0.302 is that of 10 in 100 with n - 1 in the
+        divisor, but its example of a ``metrics.json`` with the same numbers says 10, so no interval
+        is derived. ``attrs["source"]`` names the source, and ``attrs["note"]`` explains what to
+        note about the table, if anything.
 
     Raises
     ------

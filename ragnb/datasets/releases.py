@@ -255,7 +255,7 @@ def with_examples(frame: pd.DataFrame, examples: pd.DataFrame, path: Path | None
         A response belongs to no example.
     """
     if "example_id" not in frame:
-        raise InputError(f"{called(path)} has no ids by which examples= could be added")
+        raise InputError(f"{called(path)} has no ids, so the rows of examples= cannot be found")
     asked = ("question", "references")
     own = frame.assign(example_id=frame["example_id"].astype(str))
     own = own.drop(columns=own.columns.intersection(asked))
@@ -264,7 +264,7 @@ def with_examples(frame: pd.DataFrame, examples: pd.DataFrame, path: Path | None
     if len(strange):
         raise InputError(
             f"{called(path)} has responses to {len(strange)} of {len(own)} questions that are not "
-            f"among the examples, such as {strange.iloc[0]!r}; pass examples= the file of the same "
+            f"among the examples, such as {strange.iloc[0]!r}; pass as examples= the file of the same "
             "dataset and split"
         )
     # Where several systems answered, nobody can say which of them left an example out.

@@ -17,7 +17,7 @@ QRELS = ("example_id", "iteration", "passage", "grade")
 def load_run(
     run: str | Path, qrels: str | Path | None = None, *, system: str | None = None
 ) -> pd.DataFrame:
-    """Load a run of TREC and its relevance judgements, one row per system and question.
+    """Load a TREC run and its relevance judgements, one row per system and question.
 
     The frame has the columns that the metrics of retrieval need:
     ``ragnb.score(ragnb.load_run("bm25.run", "qrels.txt"), "retrieval.ndcg@10")``.
@@ -25,8 +25,8 @@ def load_run(
     Parameters
     ----------
     run
-        A file with the columns question, ``Q0``, passage, rank, score and name of the run, divided
-        by spaces or tabs.
+        A file with the columns question, ``Q0``, passage, rank, score and name of the run,
+        separated by spaces or tabs.
     qrels
         A file with the columns question, iteration, passage and grade.
     system
@@ -98,7 +98,9 @@ def write_run(responses: pd.DataFrame, path: str | Path) -> Path:
     require_columns(responses, ("example_id", "system", "retrieved"), "write_run")
     systems = responses["system"].unique()
     if len(systems) != 1:
-        raise InputError(f"a run has one system, got {', '.join(map(str, systems))}; write each")
+        raise InputError(
+            f"a run has one system, got {', '.join(map(str, systems))}; write one file per system"
+        )
     name = "_".join(str(systems[0]).split())
     lines = []
     for row in responses.dropna(subset="retrieved").to_dict("records"):

@@ -114,7 +114,7 @@ def _verify_nomiracl(files: list[Path]) -> None:
 
 @accepts(name=tuple(STUDIES), frame=("responses", "labels"))
 def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
-    """Load a study: responses of real systems with people's labels, or a sample; one row each.
+    """Load the labelled responses of a study, or a sample of ragnb, one row per response.
 
     Parameters
     ----------
@@ -145,9 +145,9 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
         ``"contradicted"``, ``"not supported"`` or ``"irrelevant"``, and ``source_label`` is the
         study's own word. It is None if the response has no parts, such as a refusal. The labelled
         samples have ``label`` (final), ``label_a`` and ``label_b`` (of the two readers),
-        ``question_id`` (the same for all responses to a question, in whatever language: split by
-        it), ``embedding_cosine`` (recorded to four digits, because embeddings differ in their last
-        digits between processors) and ``request_key`` (of the recorded reply).
+        ``question_id`` (the same for all responses to a question in all languages; use it to split
+        the data), ``embedding_cosine`` (recorded to four digits, because embeddings differ in their
+        last digits between processors) and ``request_key`` (of the recorded reply).
         ``attrs["source"]`` contains licence, citation, address and a note of what to know before
         drawing conclusions. `study_files` finds the published files.
 

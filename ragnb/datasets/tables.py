@@ -19,7 +19,7 @@ from ragnb.text import well_formed
 
 
 def write_table(frame: pd.DataFrame, path: str | Path) -> Path:
-    """Write a frame as ``.jsonl``, ``.jsonl.gz``, ``.parquet`` or ``.csv``, chosen by the name.
+    """Write a frame as JSON Lines, Parquet or CSV, according to the suffix of the file name.
 
     Missing values become null. In CSV they are empty, and lists, mappings and truth values are
     JSON. A text that a spreadsheet would take for a formula gets an apostrophe before it, so that
@@ -52,7 +52,7 @@ def write_table(frame: pd.DataFrame, path: str | Path) -> Path:
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
-    """Read a table of JSON Lines or Parquet as a frame; lists and mappings are Python's own.
+    """Read a frame from JSON Lines or Parquet, with lists and mappings as Python objects.
 
     In Parquet all mappings of a column share their keys, so a key that a row lacks is None.
 
@@ -111,7 +111,7 @@ def _parquet(frame: pd.DataFrame, path: Path) -> bytes:
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
         got = " ".join(map(str, error.args))
         raise InputError(
-            f"{path.name} must have columns of one type each, as Parquet needs them ({got:.80}); "
+            f"{path.name} must have values of one type in each column, because it is Parquet ({got:.80}); "
             "write .jsonl instead"
         ) from error
     return content.getvalue()

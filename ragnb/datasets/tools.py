@@ -417,7 +417,9 @@ def inspectorraget(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     rows = []
     for one in _checked(_Evaluation, evaluations, path):
         if one.task_id not in tasks:
-            raise InputError(f"{called(path)} evaluates the task {one.task_id!r}, which it lacks")
+            raise InputError(
+                f"{called(path)} evaluates the task {one.task_id!r}, but does not contain this task"
+            )
         row = tasks[one.task_id] | _shown(one.contexts, documents)
         row |= {"system": one.system, "response": _text(one.response)}
         for name, given in one.annotations.items():

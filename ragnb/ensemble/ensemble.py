@@ -79,8 +79,8 @@ def verdicts_of(judicator: Judicator, labels: Sequence[Any]) -> list[bool | None
     if odd or len(verdicts) != len(labels):
         raise InputError(
             f"a judicator must return True, False or None for each of {len(labels)} labels, got "
-            f"{len(verdicts)} verdicts and among them {odd[:3]}; compare a score with a threshold, "
-            "as in score >= 0.5"
+            f"{len(verdicts)} verdicts{f', including {odd[:3]}' if odd else ''}; to use a score, compare "
+            "it with a threshold, as in score >= 0.5"
         )
     return [None if verdict is None else bool(verdict) for verdict in verdicts]
 

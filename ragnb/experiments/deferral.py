@@ -1,4 +1,4 @@
-"""A model as judicator: it is asked about the items on which an ensemble abstains, and each item is paid for once."""
+"""A model as judicator, which decides the items on which an ensemble abstains."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -89,8 +89,8 @@ def model_judicator(
     require_columns(responses, fields, "a model judicator")
     if not responses.index.is_unique or not threshold:
         raise InputError(
-            "a model judicator needs responses with different index labels and a threshold above 0; "
-            "number the rows"
+            "a model judicator needs unique index labels of the responses and a threshold above 0; "
+            "for new labels, use reset_index"
         )
     if options.get("store") == ":memory:":
         options["store"] = Store(":memory:")
@@ -99,7 +99,7 @@ def model_judicator(
         unknown = [label for label in labels if label not in responses.index]
         if unknown:
             raise InputError(
-                f"a model judicator needs index labels of its responses, got {len(unknown)} others, "
+                f"a model judicator accepts the index labels of its responses, got {len(unknown)} others, "
                 f"such as {unknown[0]!r}; give the responses the index of the predicted frame"
             )
         items = responses.loc[list(dict.fromkeys(labels)), fields]

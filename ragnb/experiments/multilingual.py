@@ -66,8 +66,8 @@ def passages_to_translate(
     ]
     if wrong or not budget_tokens >= 0:  # below 0, more tokens would make a better score per token
         raise InputError(
-            "lbrag needs budget_tokens from 0 up and finite passage_scores from 0 up, got "
-            f"{budget_tokens!r} and {wrong or 'such scores'}"
+            "budget_tokens and all passage_scores must be finite and at least 0, got "
+            f"budget_tokens={budget_tokens!r}{f' and the scores {wrong}' if wrong else ''}"
         )
     costs = {place: count_tokens(passages[place]) for place in there}
     chosen, left = [], budget_tokens

@@ -144,9 +144,9 @@ def label_parts(
 ) -> pd.DataFrame:
     """Label the parts of responses with a judge: claims, sentences, citations or nuggets.
 
-    `ragnb.score` can then compute ``"parts.supported"`` and the other metrics of parts. The judge is
-    asked about one part at a time, as in the published methods (see `ragnb.prompts.parts`). It
-    compares the part with the passages only: a false claim that they state is supported.
+    `ragnb.score` can then compute ``"parts.supported"`` and the other metrics of parts. The judge is asked about one
+    part at a time, as in the published methods (see `ragnb.prompts.parts`). It compares the part only with the
+    passages, so a false claim is supported if the passages state it.
 
     Parameters
     ----------

@@ -243,7 +243,7 @@ def recorded_ranking() -> pd.DataFrame:
 
 
 def recorded_provenance(name: str) -> dict[str, Any]:
-    """What was recorded: model, file, checksum, engine, date, settings, number of replies."""
+    """Return how a recording was made: model, file, checksum, engine, date, settings, number of replies."""
     return dict(json.loads(recording_file(name, "provenance.json").read_text(encoding="utf-8")))
 
 

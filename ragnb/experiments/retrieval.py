@@ -66,8 +66,8 @@ def rank_passages(
     most = int((~own).sum(axis=1).min())
     if top_k > most:
         raise InputError(
-            f"top_k must be at most {most}, the number of passages that every question can have, "
-            f"got {top_k}"
+            f"top_k must be at most {most}, because some question has only so many passages "
+            f"to choose from, got {top_k}"
         )
     asked = _vectors(examples["question"], "query", embedding)
     texts = _vectors(pool["text"], "passage", embedding)
@@ -114,9 +114,9 @@ def multilingual_contexts(examples: pd.DataFrame, ranking: pd.DataFrame) -> pd.D
     without = examples.loc[~examples["example_id"].isin(ranking["example_id"]), "example_id"]
     twice = ranking.loc[ranking.duplicated(["example_id", "passage_id"]), "passage_id"]
     for problem, found in (
-        ("only has passages of the examples", unknown),
-        ("has passages for every example", without),
-        ("has a passage once per example", twice),
+        ("contains only passages of the examples", unknown),
+        ("contains every example", without),
+        ("contains a passage once per example", twice),
     ):
         if len(found):
             raise InputError(

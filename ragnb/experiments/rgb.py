@@ -148,14 +148,14 @@ def run_noise_robustness(examples: pd.DataFrame, *, model: str, **options: Any) 
 
 
 def run_negative_rejection(examples: pd.DataFrame, *, model: str, **options: Any) -> pd.DataFrame:
-    """Ask questions whose answer is in no passage, to see whether the model says so; see `run_rgb`."""
+    """Ask questions whose answer is in no passage, to test whether the model refuses; see `run_rgb`."""
     return run_rgb(examples, "negative_rejection", model=model, **options)
 
 
 def run_information_integration(
     examples: pd.DataFrame, *, model: str, **options: Any
 ) -> pd.DataFrame:
-    """Ask questions of several parts, with each part answered in different passages; see `run_rgb`."""
+    """Ask questions whose answer has several parts, each in different passages; see `run_rgb`."""
     return run_rgb(examples, "information_integration", model=model, **options)
 
 

@@ -1,4 +1,4 @@
-"""The Batch API: the same requests, cheaper and within a day, into the same store under the same keys.
+"""Send requests through a provider's Batch API, and store the replies as `complete` does.
 
 `submit` sends what is neither stored nor pending, `status` asks how far the batches are, and `collect`
 stores the replies. Each may run in another process, days later. Afterwards
@@ -244,7 +244,7 @@ def collect(
 
 
 def forget(store: Store | str | Path, batches: Collection[str]) -> pd.DataFrame:
-    """Give up open batches that the provider does not know; return the frame of `status`.
+    """Forget open batches that the provider does not know, and return the frame of `status`.
 
     ``batches`` has values of ``batch_id`` or ``ticket``. Their requests may be submitted again, and
     are then paid for again. A name that is not an open batch raises InputError. To stop a batch, cancel
@@ -329,7 +329,7 @@ def _files(
         if length > max_bytes:
             raise InputError(
                 f"a request must have at most {max_bytes} bytes, got one of {length} bytes "
-                f"({canonical(request)[:60]}...); leave it out, or ask it with complete"
+                f"({canonical(request)[:60]}...); leave it out, or send it with complete"
             )
         if part and (len(part) == max_requests or size + length > max_bytes):
             yield part
@@ -465,9 +465,9 @@ def _send(store: Store, provider: "Provider", row: sqlite3.Row) -> None:
             if not _unsent(store, provider, [ticket]):
                 return
         raise EndpointError(
-            f"The creation of a batch got no clear answer, and the batch is not in the list of the "
-            f"provider: {error} Submit again in {SETTLE:.0f} seconds: it is looked for once more "
-            f"before it is created again (ticket {ticket})."
+            f"The provider did not confirm the new batch, and the batch is not in its list: {error} "
+            f"Submit again in {SETTLE:.0f} seconds. ragnb then looks for the batch with the ticket "
+            f"{ticket} before it creates another one."
         ) from None
 
 

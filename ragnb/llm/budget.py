@@ -92,7 +92,9 @@ def as_budget(value: Any) -> Budget:
     if isinstance(value, Budget):
         return value
     if not 0 <= as_real(value) < math.inf:
-        raise InputError(f"must be a number of US dollars from 0 up, or a Budget, got {value!r}")
+        raise InputError(
+            f"must be a number of US dollars of at least 0, or a Budget, got {value!r}"
+        )
     return Budget(float(value))
 
 
@@ -231,7 +233,7 @@ def require_bounds(asked: list[Request], model: str, price: Price | None) -> Non
     if price is None:
         raise InputError(
             f"a budget needs the model's price, which is unknown for {model!r}; pass "
-            f"prices={{{model!r}: (input, output)}} in US dollars for a million tokens"
+            f"prices={{{model!r}: (input, output)}} in US dollars per million tokens"
         )
     for place, request in enumerate(asked):
         if not {"max_tokens", "max_completion_tokens"} & set(request["parameters"]):

@@ -73,7 +73,7 @@ def complete(
     progress: bool = True,
     keep_empty: bool = False,
 ) -> pd.DataFrame:
-    """Replies of an OpenAI-compatible model, in the order of the requests.
+    """Send requests to an OpenAI-compatible model, and return the replies in the same order.
 
     Prompts are sent to the given address only: redirects are not followed, and a proxy from the
     environment is used for other machines only. Replies are read into memory without a limit of their
@@ -95,8 +95,9 @@ def complete(
         ``OPENAI_BASE_URL`` or OpenAI's own address. The key is read from ``OPENAI_API_KEY``; loopback
         addresses need none.
     store
-        File (or open `Store`) that keeps the replies. After a kill, run again: only missing requests
-        are sent. If another process with the same store is sending a request, its reply is awaited.
+        File (or open `Store`) that keeps the replies. After an interruption, call the function
+        again: it sends only the requests without a reply. If another process with the same store is
+        sending a request, its reply is awaited.
     max_concurrency
         Number of requests under way at once.
     requests_per_minute, tokens_per_minute
@@ -104,10 +105,11 @@ def complete(
         and corrected after its reply.
     budget_usd
         Hard limit in US dollars: a number, or a `ragnb.llm.budget.Budget` that several calls share.
-        No request is sent whose highest possible cost (one token per byte of the prompt, and
-        ``max_tokens``) could exceed it. The remaining requests stay unscored with this reason. A
-        budget needs a known price, and ``max_tokens`` in every request. Failed attempts are assumed
-        to cost nothing. An endpoint that reports more tokens than are possible can exceed it.
+        A request is sent only if the rest of the budget covers its highest possible cost (one token
+        per byte of the prompt, and ``max_tokens``). The remaining requests stay unscored with this
+        reason. A budget needs a known price, and ``max_tokens`` in every request. Failed attempts
+        are assumed to cost nothing. An endpoint that reports more tokens than are possible can
+        exceed it.
     prices
         Your own prices by model name, as for `ragnb.estimate`.
     repeats
@@ -268,7 +270,7 @@ def _sent_apart(reply: Reply) -> str | None:
 
 @dataclass
 class Tally:
-    """What became of the requests of one run, which may consist of several calls of `complete`."""
+    """Counts of the requests of one run and their outcomes. A run can be several calls of `complete`."""
 
     reasons: dict[str, str | None] = field(
         default_factory=dict

@@ -33,7 +33,7 @@ def as_texts(texts: Iterable[str]) -> list[str]:
 
 @accepts(texts=as_texts, kind=KINDS)
 def embed(texts: Iterable[str], *, kind: str = "query") -> NDArray[np.float32]:
-    """Embeddings of texts, one row each, of length 1, so that a matrix product gives cosines.
+    """Compute the embeddings of texts, one row of length 1 per text, so that matrix products are cosines.
 
     Parameters
     ----------

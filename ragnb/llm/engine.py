@@ -409,7 +409,7 @@ class Engine:
         while self._under_way >= self.at_once and not self._hopeless:
             await asyncio.sleep(0.02)
         if self._hopeless:
-            raise Failed("not asked: the run was given up")
+            raise Failed("not asked: the run was stopped")
         self.retried += attempt > 0
         self._under_way += 1
         at_once = self.at_once

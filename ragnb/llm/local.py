@@ -78,17 +78,17 @@ def serve(
 ) -> Iterator[Endpoint]:
     """Start a packaged model on a free loopback port, and stop it at the end of the block.
 
-    The server runs in a process of its own. It ends with the block, or with this process however that
-    ends; only a child that was forked inside the block keeps it alive after a kill. Requests are
-    answered one at a time and without reuse of earlier prompts, so that a reply at temperature 0 does
-    not depend on what was asked before.
+    The server runs in a process of its own. It stops at the end of the block, or when this process ends. Only if this
+    process is killed, a child that was forked inside the block keeps the server alive. Requests are answered one at a
+    time and without reuse of earlier prompts, so that a reply at temperature 0 does not depend on what was asked
+    before.
 
     Parameters
     ----------
     model
         ``"smollm2"``: SmolLM2-135M-Instruct, English chat, Apache-2.0. ``"gemma3"``: Gemma 3 270M
-        base, Gemma terms, many languages. It follows no instructions but continues text, so a
-        completion prompt has to show it examples.
+        base, Gemma terms, many languages. It does not follow instructions, so use a completion
+        prompt with examples.
     context_tokens
         Maximum number of tokens of prompt and reply together.
     threads

@@ -1,4 +1,4 @@
-"""Requests and the store of their replies: one append-only SQLite file, so that nothing is paid for twice.
+"""Requests and the store of their replies, an SQLite file in which each reply is stored once.
 
 `canonical_requests` turns the rows of a frame into canonical requests. They contain everything that
 can change a reply (model, messages or prompt, parameters, number of the repeat), but not the address
@@ -159,7 +159,7 @@ def _parameters(given: Any, place: int) -> dict[str, Any]:
 
 
 class Store:
-    """Replies in one SQLite file, which several processes may use at once.
+    """Store of replies in one SQLite file, which several processes can use at once.
 
     `ragnb.complete` records which requests it is currently sending. Another process with the same
     store does not send them too, but takes their replies from the store.

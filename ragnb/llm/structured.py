@@ -1,4 +1,4 @@
-"""`complete_structured`: replies of a model as records of a pydantic model; unreadable ones say why.
+"""Replies of a model as records of a pydantic model, or the reasons why they cannot be parsed.
 
 Every step is a `ragnb.llm.client.complete` on the same store. A run can therefore be stopped, resumed
 and replayed without a network.
@@ -43,7 +43,7 @@ def complete_structured(
     repeats: int = 1,
     **options: Any,
 ) -> pd.DataFrame:
-    """Records in a model's replies, in the order of the requests.
+    """Send requests to a model, and parse each reply as a record of a pydantic model.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What is asked of a model and how its reply is read: text in, records out, no network."""
+"""Prompts for models, and parsing of their replies into records. Nothing here uses a network."""

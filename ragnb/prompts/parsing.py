@@ -1,4 +1,4 @@
-"""Read a model's reply as a validated record, or give one line that says why it cannot be read.
+"""Parse a model's reply as a validated record, or give the reason why it cannot be parsed in one line.
 
 A judgement is never guessed. A text that a reader could take in two ways stays unread.
 """

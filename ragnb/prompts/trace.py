@@ -123,7 +123,7 @@ def render_labelling(
     documents_sentences: Iterable[Iterable[Sequence[str]]],
     response_sentences: Iterable[Sequence[str]],
 ) -> list[Message]:
-    """Chat messages that ask for the labels of one response; an empty line parts documents."""
+    """Chat messages that ask for the labels of one response, with an empty line between documents."""
     documents = "\n\n".join(keyed_lines(sentences) for sentences in documents_sentences)
     texts = {
         "documents": documents,
@@ -134,7 +134,7 @@ def render_labelling(
 
 
 def render_asking_again(record: Mapping[str, Any], fault: str) -> list[Message]:
-    """The further turns that show a judge its own labels and what cannot be right in them."""
+    """Chat messages that show a judge its own labels and the problems in them."""
     said = json.dumps(record, ensure_ascii=False)
     return [{"role": "assistant", "content": said}, *ASK_AGAIN.messages({"fault": fault})]
 

@@ -27,10 +27,11 @@ def abstention_report(
     Parameters
     ----------
     responses
-        One row per response, with ``answerable``, ``response``, and what the rule reads. With
-        ``verdict``, whether an answer is correct, the risk is reported.
+        One row per response, with ``answerable``, ``response`` and the columns that the rule needs.
+        If there is a column ``verdict`` (whether the answer is correct), the risk is reported as
+        well.
     by
-        Columns whose values each have a row of their own.
+        Columns by which to group the responses. The result has one row per group.
     confidence_level
         Nominal coverage of the intervals, in (0, 1).
     **options

@@ -120,14 +120,14 @@ def compare_definitions(
     -------
     DefinitionComparison
         Counts and rates under each definition, paired differences, and the responses on which the
-        definitions differ. Two definitions are compared on the same responses, so a difference says
-        nothing about systems: it is what the choice of the definition does to the number.
+        definitions differ. Two definitions are compared on the same responses, so a difference
+        shows the effect of the definition, and says nothing about systems.
 
     Raises
     ------
     InputError
         The metric is unknown or has one definition only, a definition is unknown, or `ragnb.score`
-        raises it.
+        raises an InputError.
 
     >>> said = ["Oslo.", "I cannot answer: insufficient information in documents. Oslo?"]
     >>> frame = pd.DataFrame({"example_id": ["1", "2"], "response": said, "references": "Oslo"})

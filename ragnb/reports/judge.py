@@ -61,7 +61,7 @@ _CURVE = ("judge", "bin_low", "bin_high", "mean_predicted", *_INTERVAL, "ece",
 
 @dataclass(frozen=True, slots=True, repr=False)
 class JudgeReport(Report):
-    """How well one or several judges can replace people.
+    """Report on how well one or several judges agree with people.
 
     Attributes
     ----------

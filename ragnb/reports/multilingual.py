@@ -131,7 +131,7 @@ def multilingual_report(
     by: str | Sequence[str] | None = None,
     confidence_level: float = 0.95,
 ) -> MultilingualReport:
-    """EM, F1, RLC, RLC_OK, cost, CNBE and judged similarity of every system, with intervals.
+    """Report seven metrics of multilingual answers for each system, with intervals.
 
     Parameters
     ----------

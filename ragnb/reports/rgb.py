@@ -120,7 +120,7 @@ def rgb_report(
     detection: Rule = None,
     confidence_level: float = 0.95,
 ) -> RgbReport:
-    """RGB's four tables from responses, each rate with its interval and its denominator.
+    """Report RGB's four tables from responses, with an interval and a denominator for each rate.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def rgb_report(
         Result of `ragnb.experiments.rgb.run_rgb`, of any abilities and systems together. ``task``,
         ``noise_rate`` and ``passage_num`` determine the table of a response. Counterfactual
         responses whose ``correct_rate`` is above 0 (true passages among the false ones) are in no
-        table, so a system needs others, too. ``judged_refusal`` and ``judged_detection`` are used
+        table, so a system also needs others. ``judged_refusal`` and ``judged_detection`` are used
         if they are there, and ``judge_reason`` if there is no verdict.
     protocol
         See `ragnb.metrics.rgb`. Several protocols become several rows of each table.
@@ -162,7 +162,7 @@ def rgb_report(
     if len(lost):
         raise InputError(
             "rgb_report needs a noise_rate and a passage_num of every response; got "
-            f"{len(lost)} without, of {distinct(lost['system'], ', ')}; give them, such as "
+            f"{len(lost)} without, of {distinct(lost['system'], ', ')}; add them, as in "
             "load_responses(..., noise_rate=0.0, passage_num=5)"
         )
     protocols = column_names(protocol)
@@ -219,8 +219,8 @@ def _over_false_passages(asked: pd.DataFrame) -> pd.DataFrame:
         systems = kept.index[~kept].get_level_values("system")
         least = asked.loc[with_true & asked["system"].isin(systems), "correct_rate"].min()
         raise InputError(
-            "rgb_report needs counterfactual responses with a correct_rate of 0; got only "
-            f"{least:g} and above of {distinct(systems, ', ')}; use ragnb.summarize for these"
+            "rgb_report needs counterfactual responses with a correct_rate of 0; the lowest of "
+            f"{distinct(systems, ', ')} is {least:g}; use ragnb.summarize for these"
         )
     return asked[~with_true]
 

@@ -1,4 +1,4 @@
-"""Selective prediction: how wrong the most confident answers of a system are."""
+"""Selective prediction: the error rate of a system's most confident answers."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -108,8 +108,9 @@ def trace_report(
     utilization, completeness and adherence, their average, their root mean square distance from the
     ideal value 1, and the consistency.
 
-    A judge's adherence is measured by the AUROC of *hallucination* (the label is "not adherent", the score
-    1 - predicted adherence), the other dimensions by the root mean squared error.
+    A judge's adherence is measured by the AUROC for *hallucination*: the positive label is "not
+    adherent", and the score is 1 - predicted adherence. The other dimensions are measured by the
+    root mean squared error.
 
     Parameters
     ----------
@@ -126,15 +127,15 @@ def trace_report(
         Columns of the labels by dimension.
     cluster
         Column whose values are the independent units, such as the question that several responses
-        share. Only the comparison of two AUROCs treats all records as independent, which its
-        ``warning`` says.
+        share. Only the comparison of two AUROCs treats all records as independent, and its
+        ``warning`` states this.
     confidence_level
         Confidence level of the intervals, in (0, 1).
 
     Raises
     ------
     InputError
-        A column is missing, a dimension is unknown, a prediction is no number, or a label of
+        A column is missing, a dimension is unknown, a prediction is not a number, or a label of
         adherence is neither 0 nor 1.
 
     References

@@ -51,7 +51,7 @@ def compare(
     confidence_level: float = 0.95,
     power: float = 0.8,
 ) -> pd.DataFrame:
-    """Paired differences between systems that answered the same items.
+    """Compare systems that answered the same items, by paired differences.
 
     There is one row for each metric, cell and pair of systems. The difference is system - baseline,
     in the unit of the metric.
@@ -76,9 +76,9 @@ def compare(
         contains a question several times (pooled conditions, repeats). ``cluster="example_id"``
         treats the turns of a conversation as independent.
     family
-        Columns within which p-values are corrected together. By default all rows of the result are
-        one family, and so they are with ``[]``. ``["metric"]`` makes one family per metric.
-        Undefined p-values do not count.
+        Columns within which p-values are corrected together. By default, and with ``[]``, all rows
+        of the result are one family. ``["metric"]`` makes one family per metric. Undefined p-values
+        do not count.
     method
         ``"auto"`` chooses by the kind of scores and says why in the column ``why``:
 
@@ -98,8 +98,9 @@ def compare(
         ====================  ========================================  ==================  ========
 
         The intervals are those of the difference. The McNemar tests are dual to the odds ratio,
-        which is their effect size. Two scores are equal if they differ by less than 1e-12 of the
-        larger one: rounding error is no difference.
+        which is their effect size. Test and interval are dual if the interval excludes 0 exactly
+        when the test rejects. Two scores count as equal if they differ by less than 1e-12 of the
+        larger one, which is rounding error.
     unpaired
         ``"error"``, or ``"drop"``: leave out items without a value for both systems, which are
         counted in ``n_dropped``.
@@ -118,7 +119,7 @@ def compare(
         the column ``problem`` says why. ``mde`` is the minimum detectable effect: with this many
         items and the observed spread, the test detects a true difference of this size with
         probability ``power``, and smaller ones less often. See `ragnb.stats.power`. Infinite limits
-        mean that so few items exclude nothing.
+        mean that there are too few items to exclude any difference.
 
     Raises
     ------
@@ -333,7 +334,7 @@ def _unpaired(
     return (
         f"compare needs a value of {pair[0]!r} and of {pair[1]!r} for every item; {len(missing)} "
         f"of {len(both)} items lack at least one of the two, such as {_some(missing.index)}; "
-        "score them, choose by=, or pass unpaired='drop', which counts them"
+        "score them, choose by=, or pass unpaired='drop', which leaves them out and counts them"
     )
 
 

@@ -92,7 +92,7 @@ class Definitions:
 
 
 def definitions(metric: str | Metric | None = None) -> Definitions:
-    """Look up what a metric's name means: its definition, options, undefined cases and source.
+    """Look up the definition of a metric, with its options, undefined cases and source.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
     Raises
     ------
     InputError
-        If a name means no metric; the message contains the nearest that does.
+        If no metric has this name. The message suggests the most similar name.
 
     >>> [metric.name for metric in definitions("F1").metrics]
     ['answer.f1', 'answer.rouge_l', 'parts.span_f1']

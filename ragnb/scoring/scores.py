@@ -95,7 +95,7 @@ def score(
         Names in `METRICS`, `Metric` records of your own, or several of them. The name of a metric of
         ranked lists may end in its cut-off k: ``"retrieval.recall@5"``.
     explain
-        Whether to add the column ``evidence``, which says what decided the value.
+        Whether to add the column ``evidence``, which explains each value.
     **options
         Variants, such as ``protocol="paper"``. Each must be an option of at least one metric.
 
@@ -111,8 +111,8 @@ def score(
         responses. A missing response stays in the frame with the value nan and its reason. It never
         becomes 0.
 
-        Of a Dask or Spark frame, a lazy frame of the same kind with the same rows as the pandas
-        result. `summarize` and `compare` take pandas: pass ``scores.compute()`` or
+        For a Dask or Spark frame, the result is a lazy frame of the same kind, with the same rows
+        as the pandas result. `summarize` and `compare` take pandas: pass ``scores.compute()`` or
         ``scores.toPandas()``. In Spark an unscored value is null.
 
     Raises
@@ -127,8 +127,8 @@ def score(
     known = sorted({name for metric in chosen for name in metric.options})
     if unknown := [name for name in options if name not in known]:
         raise InputError(
-            f"{', '.join(unknown)}: not an option of these metrics, whose options are "
-            f"{', '.join(known) or 'none'}"
+            f"options must be among those of the metrics ({', '.join(known) or 'none'}), got "
+            f"{', '.join(unknown)}"
         )
     columns = [column for metric in chosen for column in metric.columns.values()]
     read = {*MARKS, *columns, *(f"{column}_judge" for column in columns)}

@@ -28,7 +28,7 @@ def summarize(
     interval: str = "auto",
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
-    """Mean of each metric per cell of the experiment, with interval and counts of missing values.
+    """Compute the mean of each metric per system and condition, with interval and missing values.
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ def trace_section(
     shown_texts = texts | dict(response)
     theirs = {} if other is None else trace_section(other, variant=variant, length=length)
     if theirs.get("texts", shown_texts) != shown_texts:
-        raise InputError("other must have the same sentences of the documents and the response")
+        raise InputError("other must have the same documents and response as the row")
     differing = [key for key in theirs.get("said", ()) if theirs["said"][key] != said[key]]
     return {
         "texts": shown_texts,

@@ -43,8 +43,9 @@ def view(
 ) -> "Card | FrameView":
     """Show responses: a frame of them in a live viewer, or one row of a frame as a card.
 
-    Of a result of `ragnb.compare_definitions`, the responses are shown on which definitions differ;
-    of `ragnb.judge_report`, those on which a judge and people differ, the worst first.
+    For a result of `ragnb.compare_definitions`, the viewer shows the responses on which the
+    definitions differ. For a result of `ragnb.judge_report`, it shows those on which a judge and
+    people differ, with the worst first.
 
     Parameters
     ----------
@@ -59,8 +60,8 @@ def view(
         ``"language"`` (letters by script and RLC; only if there are several languages or no other
         section).
     changed
-        Two systems. Only the responses of the first are shown, to questions on which the verdicts
-        of the two differ, next to those of the second.
+        Two systems. Only questions on which their verdicts differ are shown, with the responses of
+        both.
     options
         Options of the sections. ``protocols`` of rgb: the protocols of `ragnb.metrics.rgb`.
         ``variant, length`` of trace: as in `ragnb.metrics.trace.relevance`; ``other, named``: a

@@ -91,9 +91,9 @@ def test_looking_at_an_item_again_changes_no_label(tmp_path):
     given[0].go(NAMES[5])
     adjudicate(verdict_examples(), given, "cleo", tmp_path).close()
     say(given[0], {NAMES[0]: {"verdict": "refuse"}})
-    with pytest.raises(InputError, match="no gold log of these labels; the labels of 'ana' differ"):
+    with pytest.raises(InputError, match="was made from other logs; those of 'ana' differ"):
         adjudicate(verdict_examples(), given, "cleo", tmp_path)
-    with pytest.raises(InputError, match="the labels of 'ana', 'ben', 'dan' differ"):
+    with pytest.raises(InputError, match="those of 'ana', 'ben', 'dan' differ"):
         adjudicate(
             verdict_examples(), [given[0], logs(tmp_path, {"dan": "c"})[0]], "cleo", tmp_path
         )
@@ -102,7 +102,7 @@ def test_looking_at_an_item_again_changes_no_label(tmp_path):
 def test_an_annotators_own_log_is_not_written_to(tmp_path):
     given = logs(tmp_path)
     before = given[0].log.path.read_bytes()
-    with pytest.raises(InputError, match=r"ana.verdict is no gold log of these labels"):
+    with pytest.raises(InputError, match=r"ana.verdict was made from other logs"):
         adjudicate(verdict_examples(), given, "ana", given[0].log.path)
     assert given[0].log.path.read_bytes() == before
     assert (

@@ -257,8 +257,11 @@ def test_paths_sessions_and_frames_agree_with_each_other(tmp_path):
 @pytest.mark.parametrize(
     ("logs", "message"),
     [
-        ([frame("a", ["correct"])], "labels of two or more annotators, each item once, got a$"),
-        ([frame("a", ["correct"])] * 2, "each item once, got two rows for 'i0'"),
+        (
+            [frame("a", ["correct"])],
+            "two or more annotators and one label per item and annotator, got a$",
+        ),
+        ([frame("a", ["correct"])] * 2, "one label per item and annotator, got two rows for 'i0'"),
         ([frame("a", ["correct"]), trace("b", [["0a"]])], "the same task, .*'verdict', 'trace'"),
         ([frame("a", ["correct"]), frame("b", ["Richtig"])], "must be one of .*, got 'Richtig'"),
         (

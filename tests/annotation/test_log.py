@@ -174,7 +174,7 @@ def test_a_path_that_is_no_log_is_named(tmp_path, name):
     for file in ("file", "text.sqlite"):
         (tmp_path / file).write_text("dear diary " * 100)
     with pytest.raises(
-        StoreError, match=rf"{Path(name).name} (cannot be used|is no annotation log)"
+        StoreError, match=rf"{Path(name).name} (cannot be used|is not an annotation log)"
     ):
         AnnotationLog(tmp_path / name, HEADER)
 
@@ -183,7 +183,7 @@ def test_what_is_not_there_or_of_another_version_cannot_be_read(tmp_path):
     with pytest.raises(InputError, match="no annotation log at '.*none.sqlite'; check the path"):
         read_log(tmp_path / "none.sqlite")
     (tmp_path / "b.jsonl").write_text('{"ragnb_annotation": 2, "task": {}}\n')
-    with pytest.raises(InputError, match="b.jsonl is no annotation log of version 1"):
+    with pytest.raises(InputError, match="b.jsonl is not an annotation log of version 1"):
         read_log(tmp_path / "b.jsonl")
 
 
@@ -314,7 +314,7 @@ def test_a_damaged_line_is_named_and_nothing_is_touched(tmp_path, damage):
 def test_an_action_that_cannot_be_followed_is_named(tmp_path, action):
     lines = earlier_log(tmp_path / "a.jsonl", flag(), flag() | {"time": START.isoformat()} | action)
     del lines[1]["item"]
-    with pytest.raises(InputError, match="action 2 of the log cannot be followed: "):
+    with pytest.raises(InputError, match="action 2 of the log cannot be applied: "):
         LabelState(lines)
 
 

@@ -189,11 +189,11 @@ def test_too_few_items_exclude_nothing_and_warn():
             {},
             "must have one value per item, got 2 for probability, 1 for labels",
         ),
-        (([], []), {}, "there is no calibration item"),
+        (([], []), {}, "the calibration data have no item"),
         (
             ([0.2, 0.8], [1, 1]),
             {"by_class": True},
-            "there is no calibration item of group all, label 0",
+            "the calibration data have no item of group all, label 0",
         ),
     ],
 )
@@ -210,5 +210,5 @@ def test_groups_at_prediction_are_those_of_the_calibration():
         (grouped, None),
         (ConformalClassifier.calibrate(known, labels), ["a"]),
     ):
-        with pytest.raises(InputError, match="groups must be those of the calibration"):
+        with pytest.raises(InputError, match="groups must be among those of the calibration data"):
             classifier.sets([0.5], 0.1, groups=groups)

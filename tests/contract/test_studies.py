@@ -181,7 +181,7 @@ def test_annotator(name, tmp_path):
             Annotator(frame, task, "ana", tmp_path, id=key)
         return
     if "question" not in frame:
-        with refused("has no column 'question'; add it, or name the columns that there are"):
+        with refused("has no column 'question'; add it, or remove it from the task's shows"):
             Annotator(frame, task, "ana", tmp_path, id=key)
         task = replace(RGB, shows=("response",))
     annotator = Annotator(frame, task, "ana", tmp_path / "made", id=key)

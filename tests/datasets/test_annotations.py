@@ -227,7 +227,7 @@ def test_an_id_of_two_keys(tmp_path):
     assert frame[["item", "example_id", "system"]].values.tolist() == items
     responses = pd.DataFrame({"example_id": "zh/1", "system": ["b", "a"], "response": "x"})
     assert join_labels(responses, frame)["verdict"].tolist() == ["refuse", "correct"]
-    with pytest.raises(InputError, match="got none named model"):
+    with pytest.raises(InputError, match="but has no model"):
         load_annotations(path, id=["example_id", "model"])
 
 
@@ -252,7 +252,7 @@ def test_words_that_nobody_explained_are_listed(tmp_path):
         ('[{"text": "?"}]', "export of Label Studio, Argilla or doccano"),
         ('[{"id": 1, "label": []}]', "at least one verdict, got none"),
         ("", "is an empty file"),
-        ('{"label": ["correct"]}', "must have the keys example_id, got none"),
+        ('{"label": ["correct"]}', "must have the keys example_id, but has no example_id"),
     ],
 )
 def test_files_that_are_no_export_are_refused(tmp_path, content, message):

@@ -58,9 +58,9 @@ def test_decimal_commas_of_a_spreadsheet_are_read(tmp_path):
 
 
 def test_a_comma_between_thousands_is_not_guessed():
-    frame = pd.DataFrame({"example_id": ["1"], "system": "a", "grade": "1,234"})
-    with pytest.raises(InputError, match="grade must be numbers, got '1,234'"):
-        ragnb.load_scores(frame, metrics=["grade"])
+    frame = pd.DataFrame({"example_id": ["1", "2"], "system": "a", "judge.grade": [0.5, "1,234"]})
+    with pytest.raises(InputError, match="judge.grade must be numbers, got '1,234'"):
+        ragnb.load_scores(frame, metrics=["judge.grade"])
 
 
 def test_a_wide_file_and_a_long_file_give_the_same_scores(tmp_path):

@@ -339,7 +339,7 @@ def test_a_cut_or_foreign_archive_is_no_log(tmp_path):
     content = (HERE / "inspect.eval").read_bytes()
     (tmp_path / "cut.eval").write_bytes(content[: len(content) // 2])
     with pytest.raises(
-        InputError, match="cut.eval must be a whole log of inspect_ai .*copy it again"
+        InputError, match="cut.eval must be a complete log of inspect_ai .*copy it again"
     ):
         ragnb.load_responses(tmp_path / "cut.eval")
     shutil.make_archive(str(tmp_path / "other"), "zip", HERE, FLASHRAG)
@@ -361,7 +361,9 @@ def test_mixed_systems_get_the_numbers_of_their_rows_and_a_sentence(tmp_path, ca
 def test_an_evaluation_of_a_task_that_is_not_there_is_named(tmp_path):
     file = {"models": [], "metrics": [], "tasks": [], "evaluations": [{"task_id": "t", "model_id": "m", "model_response": "r"}]}  # fmt: skip
     (tmp_path / "inspector.json").write_text(json.dumps(file))
-    with pytest.raises(InputError, match="inspector.json evaluates the task 't', which it lacks"):
+    with pytest.raises(
+        InputError, match="inspector.json evaluates the task 't', but does not contain this task"
+    ):
         ragnb.load_responses(tmp_path / "inspector.json")
 
 

@@ -310,7 +310,7 @@ QUESTION = {"id": "a", "input": "Who?", "output": [{"answer": "Ann"}]}
         ),
         (
             lambda d: load_responses([written(d / f"{n}.jsonl", rows(rgb_row(1, system="a"))) for n in "ab"]),
-            "two responses of a to 1; load each with a system= of its own",
+            "two responses of a to 1; load each file with its own system=",
         ),
         (
             lambda d: load_responses(written(d / "run.jsonl", rows({"sample_id": 1, "sample_lang": "de", "gold_answer": "a", "answer": "b"}))),
@@ -318,7 +318,7 @@ QUESTION = {"id": "a", "input": "Who?", "output": [{"answer": "Ann"}]}
         ),
         (
             lambda d: load_responses(written(d / "p.json", {"a": "b"})),
-            "p.json has responses and ids, but no questions; pass examples= the file of the dataset",
+            "p.json has responses and ids, but no questions; pass the file of the dataset as examples=",
         ),
         (
             lambda d: load_responses(written(d / "p.json", {"z": "b"}), examples=written(d / "s.json", squad(("a", "Who?", ["b"])))),

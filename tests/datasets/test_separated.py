@@ -42,7 +42,7 @@ def test_a_packed_file_has_the_name_of_what_is_in_it(tmp_path):
     path.write_bytes(gzip.compress(FRAME.to_csv(index=False).encode()))
     assert load_responses(path)["system"].unique().tolist() == ["gpt.v2"]
     path.write_bytes(path.read_bytes()[:40])
-    with pytest.raises(InputError, match=r"gpt.v2.csv.gz must be a whole compressed file"):
+    with pytest.raises(InputError, match=r"gpt.v2.csv.gz must be a complete compressed file"):
         load_responses(path)
 
 
@@ -58,7 +58,7 @@ def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     ("content", "said"),
     [
         (b"1,Who?,Paris,in Paris, of course\n2,Where?,Rome,in Rome, I think\n",
-         "as many cells in each row"),
+         "the same number of cells in each row"),
         (b"1,Who?,Paris,in Paris\n2,Where?,Rome,in Rome, I think\n",
          "Expected 4 fields in line 3, saw 5"),
         ("1,Who?,Paris,ä\n".encode("latin-1"),

@@ -415,7 +415,7 @@ def test_groups_at_prediction_are_those_of_the_calibration(made):
     grouped, _ = fitted(600, classifier=QUICK, groups=["en", "zh"] * 60)
     assert len(grouped.predict(split.test.X, groups=["zh"] * 120)[0]) == 120
     for each, groups in ((grouped, ["hi"] * 120), (grouped, None), (ensemble, ["en"] * 120)):
-        with pytest.raises(InputError, match="groups must be those of the calibration"):
+        with pytest.raises(InputError, match="groups must be among those of the calibration data"):
             each.predict(split.test.X, groups=groups)
 
 

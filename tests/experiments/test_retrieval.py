@@ -178,9 +178,9 @@ def test_a_row_that_is_no_example_is_refused_by_name(column, value):
 @pytest.mark.parametrize(
     ("change", "got"),
     [
-        ({"passage_id": "q/9/en#0"}, "only has passages of the examples, got 'q/9/en#0'"),
-        ({"passage_id": None}, "only has passages of the examples, got None"),
-        ({"example_id": "q/1/en", "rank": 2}, "has passages for every example, got 'q/2/de'"),
+        ({"passage_id": "q/9/en#0"}, "contains only passages of the examples, got 'q/9/en#0'"),
+        ({"passage_id": None}, "contains only passages of the examples, got None"),
+        ({"example_id": "q/1/en", "rank": 2}, "contains every example, got 'q/2/de'"),
     ],
 )
 def test_a_ranking_of_other_passages_or_questions_is_refused(change, got):

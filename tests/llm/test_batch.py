@@ -257,7 +257,7 @@ def test_a_batch_that_was_not_created_is_created_again_but_not_at_once(path, fau
     with BatchServer(only(CREATE, Fault(**fault))) as server:
         with pytest.raises(
             EndpointError,
-            match=r"creation of a batch got no clear answer.* Submit again in 300 seconds",
+            match=r"provider did not confirm the new batch.* Submit again in 300 seconds",
         ):
             send(chat(3), server, path)
         assert send(chat(3), server, path)["state"].item() == "creating"

@@ -124,7 +124,7 @@ def test_no_system_vanishes_with_its_true_passages(responses, passage_num):
     lost = said(
         ["Oslo"], task="counterfactual", system="其他", passage_num=passage_num, correct_rate=0.4
     )
-    with pytest.raises(InputError, match=r"a correct_rate of 0; got only 0\.4 and above of 其他"):
+    with pytest.raises(InputError, match=r"a correct_rate of 0; the lowest of 其他 is 0\.4"):
         rgb_report(pd.concat([responses.assign(correct_rate=0.0), lost], ignore_index=True))
 
 
