@@ -111,8 +111,8 @@ def _parquet(frame: pd.DataFrame, path: Path) -> bytes:
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
         got = " ".join(map(str, error.args))
         raise InputError(
-            f"{path.name} must have values of one type in each column, because it is Parquet ({got:.80}); "
-            "write .jsonl instead"
+            f"{path.name} cannot be written, because Parquet needs values of one type in each "
+            f"column ({got:.80}); write .jsonl instead"
         ) from error
     return content.getvalue()
 
