@@ -270,10 +270,6 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
         },
         "--method": {
             "default": "auto",
-            "help": "method of the test and the interval, see ragnb.compare (default: auto)",
-        },
-        "--method": {
-            "default": "auto",
             "help": "method of the test and the interval, one of those of ragnb.compare (default: auto)",
         },
         "--unpaired": {
