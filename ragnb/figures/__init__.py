@@ -1,7 +1,7 @@
 """Figures for papers from tidy frames. Every estimate has an interval, and the caption states n and its kind."""
 
 from ragnb.figures.choose import plot, save_plot
-from ragnb.figures.curves import plot_distribution, plot_noise_curve
+from ragnb.figures.curves import plot_noise_curve
 from ragnb.figures.differences import plot_differences, plot_power
 from ragnb.figures.efficiency import (
     plot_acceptability,
@@ -36,7 +36,6 @@ __all__ = [
     "plot_cost_effectiveness_plane",
     "plot_deferral",
     "plot_differences",
-    "plot_distribution",
     "plot_fieller_set",
     "plot_grades",
     "plot_judge_bias",

@@ -7,7 +7,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from ragnb.figures.style import (
-    COLOURS,
     MARKERS,
     WIDTHS,
     caption,
@@ -25,7 +24,6 @@ def plot_noise_curve(
     *,
     line: str = "system",
     published: pd.DataFrame | None = None,
-    legend_title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw accuracy against noise rate, with one line per system and an interval for each estimate.
@@ -39,8 +37,6 @@ def plot_noise_curve(
     published
         Published curves, drawn in grey behind the others: ``system, noise_rate, mean, low, high, n`` (see
         `ragnb.datasets.published`).
-    legend_title
-        Title of the legend.
     ax
         Axes to draw on; a new figure of column width by default.
 
@@ -77,37 +73,7 @@ def plot_noise_curve(
         ax.set(xlabel="noise rate", ylabel="accuracy")
         ax.set(ylim=(-0.02, 1.02), xlim=(-0.05, max(rates) + 0.05), xticks=rates)
         caption(ax, interval_note(summaries) + behind)
-        ax.legend(
-            loc="lower left",
-            fontsize="small",
-            title=None if legend_title is None else plain(legend_title),
-            title_fontsize="small",
-            alignment="left",
-        )
-    return ax
-
-
-def plot_distribution(values: pd.DataFrame, column: str, *, ax: Axes | None = None) -> Axes:
-    """Draw a histogram of one column, with its n, median and range. It shows data and not estimates.
-
-    Parameters
-    ----------
-    values
-        One row per item.
-    column
-        The numeric column to draw.
-    ax
-        Axes to draw on; a new figure of column width by default.
-    """
-    require_columns(values, (column,), "plot_distribution")
-    numbers = values[column].dropna()
-    with style():
-        ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.0))[1]
-        ax.hist(numbers, bins="auto", color=COLOURS[0], edgecolor="white", linewidth=0.5)
-        ax.axvline(numbers.median(), color="0.2", ls="--", lw=0.9)
-        span = f"range {numbers.min():g} to {numbers.max():g}"
-        caption(ax, f"n = {len(numbers)}, median {numbers.median():g} (dashed), {span}")
-        ax.set(xlabel=plain(column), ylabel="count")
+        ax.legend(loc="lower left", fontsize="small")
     return ax
 
 

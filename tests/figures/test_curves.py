@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from ragnb.errors import InputError
-from ragnb.figures import plot_distribution, plot_noise_curve, save_figure, style
+from ragnb.figures import plot_noise_curve, save_figure, style
 
 
 @pytest.fixture
@@ -58,12 +58,6 @@ def test_several_estimates_are_not_drawn_as_one_line(summaries):
     drawn = bars(plot_noise_curve(both[both["system"] == "a"], line="metric"))
     heights = [list(container[0].get_ydata()) for container in drawn]
     assert heights == [pytest.approx([0.9, 0.7, 0.5]), [0.3] * 3]
-
-
-def test_a_distribution_names_n_median_and_range():
-    ax = plot_distribution(pd.DataFrame({"x": [1.0, 2.0, 2.0, None, 9.0]}), "x")
-    assert ax.get_title(loc="left") == "n = 4, median 2 (dashed), range 1 to 9"
-    assert sum(bar.get_height() for bar in ax.patches) == 4
 
 
 def test_a_backend_may_become_interactive_while_a_figure_is_drawn():

@@ -15,7 +15,6 @@ from ragnb.figures import (
     plot_cost_effectiveness_plane,
     plot_deferral,
     plot_differences,
-    plot_distribution,
     plot_judge_bias,
     plot_noise_curve,
     plot_power,
@@ -75,13 +74,9 @@ DRAWINGS = {
     "noise curve, published": lambda name: plot_noise_curve(
         rates("a", noise_rate=0.0), published=rates(name, noise_rate=0.0, n=60)
     ),
-    "noise curve, legend title": lambda name: plot_noise_curve(
-        rates("a", noise_rate=0.0), legend_title=name
-    ),
     "noise curve, interval": lambda name: plot_noise_curve(
         rates("a", noise_rate=0.0).assign(interval=name)
     ),
-    "distribution": lambda name: plot_distribution(pd.DataFrame({name: [1.0, 2.0, 2.0]}), name),
     "rates": lambda name: plot_rates(rates(name)),
     "rates, series": lambda name: plot_rates(rates(name, all="all"), label="all", series="system"),
     "rates, mark": lambda name: plot_rates(rates("a"), marks={name: 0.4}),
