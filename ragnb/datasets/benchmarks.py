@@ -27,6 +27,7 @@ from ragnb.datasets.files import (
 )
 from ragnb.datasets.languages import common_language
 from ragnb.errors import InputError
+from ragnb.metrics.references import listed
 from ragnb.prompts.parsing import parse_reply
 from ragnb.prompts.template import Template
 from ragnb.records import RAGBENCH_RESPONSE, RGB_EXAMPLE
@@ -127,7 +128,7 @@ def _example(line: Mapping[str, Any], where: str) -> dict[str, Any]:
         "benchmark": "rgb",
         "task": "integration" if is_grouped else "noise",
         "question": record.query,
-        "references": [_listed(part) for part in _listed(record.answer)],
+        "references": [listed(part) for part in listed(record.answer)],
         "positive": passages if is_grouped else [passages],
         "negative": record.negative,
         "positive_wrong": [],
@@ -143,12 +144,8 @@ def _example(line: Mapping[str, Any], where: str) -> dict[str, Any]:
     return example | {
         "task": "counterfactual",
         "positive_wrong": record.positive_wrong,
-        "false_answers": _listed(record.fakeanswer),
+        "false_answers": listed(record.fakeanswer),
     }
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 # ---- RGB's own prompts ---------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
 import pandas as pd
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from ragnb.datasets.files import (
     Identifier,
@@ -126,7 +126,8 @@ class MkqaSampled(Record):
 class _SquadQuestion(Record):
     id: Identifier
     question: Text
-    answers: list[_Answer]
+    answers: list[_Answer] = Field([])
+    is_impossible: bool = False
 
 
 class _Paragraph(Record):
@@ -134,7 +135,9 @@ class _Paragraph(Record):
     qas: list[_SquadQuestion]
 
 
-class _Article(Record):
+class SquadArticle(Record):
+    """One article in the format of SQuAD, with its paragraphs and questions."""
+
     title: Any = None
     paragraphs: list[_Paragraph]
 
@@ -143,7 +146,7 @@ class Squad(Record):
     """A whole file in the format of SQuAD, which is named after its benchmark and language."""
 
     benchmark: ClassVar = None
-    data: list[_Article]
+    data: list[SquadArticle]
 
     def rows(self) -> Iterator[Row]:
         """One row per question."""

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pydantic import Field
 
 from ragnb.datasets.files import Record, checked, existing_file, read_frame
 from ragnb.datasets.formats import LIKELY, called, file_format, has, likely, renamed
+from ragnb.datasets.multilingual import SquadArticle
 from ragnb.errors import InputError
 from ragnb.records import COLUMNS, PAYLOAD, PLAIN_TEXT, is_missing
 
@@ -206,30 +206,10 @@ def load_examples(source: str | Path | pd.DataFrame) -> pd.DataFrame:
     return frame.assign(example_id=frame["example_id"].astype(str))
 
 
-class _SquadAnswer(Record):
-    text: str
-
-
-class _SquadQuestion(Record):
-    id: str
-    question: str
-    answers: list[_SquadAnswer] = Field([])
-    is_impossible: bool = False
-
-
-class _SquadParagraph(Record):
-    context: str
-    qas: list[_SquadQuestion]
-
-
-class _SquadArticle(Record):
-    paragraphs: list[_SquadParagraph]
-
-
 def _squad_questions(articles: Sequence[Mapping[str, Any]], where: str) -> list[dict[str, Any]]:
     rows = []
     for n, article in enumerate(articles, start=1):
-        for paragraph in checked(_SquadArticle, article, f"{where} article {n}").paragraphs:
+        for paragraph in checked(SquadArticle, article, f"{where} article {n}").paragraphs:
             for asked in paragraph.qas:
                 answers = [*dict.fromkeys(answer.text for answer in asked.answers)]
                 row = {

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
@@ -26,6 +25,7 @@ from ragnb.prompts.trace import (
     repaired_labels,
 )
 from ragnb.records import is_missing, require_columns
+from ragnb.scoring.scores import as_lists
 from ragnb.text import keyed_response, keyed_sentences
 
 PARAMETERS = {"temperature": 0.0, "max_tokens": 2048, "seed": 0}
@@ -299,13 +299,7 @@ def _sentences(
     sentences = []
     for row in responses.reindex(columns=[keyed, plain]).to_dict("records"):
         if not is_missing(row[keyed]):
-            sentences.append(_as_lists(row[keyed]))
+            sentences.append(as_lists(row[keyed]))
         else:
             sentences.append(None if is_missing(row[plain]) else cut(row[plain]))
     return sentences
-
-
-def _as_lists(value: Any) -> Any:
-    """Convert the arrays of Parquet to lists, at any depth."""
-    is_list = isinstance(value, list | tuple | np.ndarray)
-    return [_as_lists(part) for part in value] if is_list else value

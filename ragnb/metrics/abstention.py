@@ -38,6 +38,7 @@ from typing import Any
 from ragnb.errors import check_choice
 from ragnb.metrics.judged import binary_verdict, is_accepted
 from ragnb.metrics.record import metric
+from ragnb.records import column_names
 from ragnb.text import fold
 
 RULES = ("start", "anywhere", "list", "judge", "label", "nomiracl")
@@ -158,12 +159,8 @@ def _phrases(language: str, rule: str, phrases: Phrases) -> list[str]:
     given = phrases or (REFUSALS if rule == "list" else AGREED)
     if isinstance(given, Mapping):
         codes = dict.fromkeys([language, language.partition("-")[0].partition("_")[0], "en"])
-        given = [phrase for code in codes for phrase in _listed(given.get(code, ()))]
-    return [_alike(phrase) for phrase in _listed(given)]
-
-
-def _listed(given: str | Sequence[str]) -> list[str]:
-    return [given] if isinstance(given, str) else list(given)
+        given = [phrase for code in codes for phrase in column_names(given.get(code))]
+    return [_alike(phrase) for phrase in column_names(given)]
 
 
 def refusal_evidence(

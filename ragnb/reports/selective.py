@@ -12,9 +12,8 @@ from ragnb.errors import InputError
 from ragnb.metrics.judged import is_accepted
 from ragnb.records import column_names, require_columns
 from ragnb.reports.frames import Report, Shown
-from ragnb.results import Interval
+from ragnb.reports.judge import share
 from ragnb.scoring.columns import numbers
-from ragnb.stats.intervals import mean_interval, rate_interval
 from ragnb.stats.prediction import aurc
 
 MOST_THRESHOLDS = 101
@@ -129,7 +128,7 @@ def risk_coverage_report(
         options: dict[str, Any] = {"confidence_level": confidence_level}
         measures = {
             "AURC": aurc(wrong, sure, units, **options),
-            "random order": _rate(wrong, units, confidence_level),
+            "random order": share(wrong, units, confidence_level),
             "difference": aurc(wrong, sure, units, minus_random=True, **options),
         }
         for measure, found in measures.items():
@@ -137,12 +136,6 @@ def risk_coverage_report(
         for row in _curve(wrong, sure, units, len(group), confidence_level):
             curve.append({**named, **row, **sizes})
     return RiskCoverageReport(pd.DataFrame(areas), pd.DataFrame(curve), keys)
-
-
-def _rate(wrong: Floats, units: Any, level: float) -> Interval:
-    if units is not None:
-        return mean_interval(wrong, units, confidence_level=level)
-    return rate_interval(int(wrong.sum()), wrong.size, confidence_level=level)
 
 
 def _curve(
@@ -155,7 +148,7 @@ def _curve(
     steps = np.linspace(0, 1, MOST_THRESHOLDS)
     for threshold in np.unique(np.quantile(sure, steps, method="higher"))[::-1]:
         accepted = sure >= threshold
-        found = _rate(wrong[accepted], None if units is None else units[accepted], level)
+        found = share(wrong[accepted], None if units is None else units[accepted], level)
         m = int(accepted.sum())
         low, high = hypergeom(wrong.size, int(wrong.sum()), m).ppf(tails) / m
         yield {
