@@ -41,7 +41,7 @@ _OPEN: WeakValueDictionary[Path, "AnnotationLog"] = WeakValueDictionary()
 _REASONS = {
     "SQLITE_BUSY": "is open in another kernel or program; close that one, or give each annotator a log",
     "SQLITE_FULL": "cannot be written, because the disk is full; make room",
-    "SQLITE_NOTADB": "is no annotation log",
+    "SQLITE_NOTADB": "is not an annotation log",
     "SQLITE_READONLY_DBMOVED": "was removed or replaced; run the cell again",
     "closed": "was closed, or opened in another cell; go on there",
 }
@@ -170,7 +170,7 @@ def read_log(path: str | Path) -> tuple[dict[str, Any], list[Event]]:
     InputError
         There is no such log, it is one of another version, or a line is damaged.
     StoreError
-        The SQLite file is damaged, or is no annotation log.
+        The SQLite file is damaged, or is not an annotation log.
     """
     lines = log_lines(path)
     if not lines:
