@@ -694,7 +694,7 @@ def judged_error_correction(
     language: str = "en",
     protocol: str = "paper",
 ) -> float:
-    """1.0 if the response is correct, else 0.0, among those that a judge finds to report errors.
+    """1.0 if a response that reports the errors, says a judge, is correct, else 0.0 (CR over ED*).
 
     Higher is better. The mean is the error correction rate (CR) among the responses that report the
     errors according to a judge (ED*). The number of values is its denominator, which can be very
