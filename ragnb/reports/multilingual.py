@@ -9,13 +9,11 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ragnb.arguments import accepts
-from ragnb.display import distinct, framed, html_table, limits
 from ragnb.errors import InputError
-from ragnb.markup import Markup, tag
 from ragnb.metrics.normalization import VARIANTS
 from ragnb.records import column_names, present, require_columns
 from ragnb.reports.efficiency import questions
-from ragnb.reports.frames import Report, as_frame, asked_of_judge
+from ragnb.reports.frames import Report, Shown, as_frame, asked_of_judge
 from ragnb.scoring.bridges import CNBE, COST, F1, bridging
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
@@ -51,8 +49,8 @@ _COLUMNS = "mean std low high interval confidence_level n n_scored signature".sp
 class MultilingualReport(Report):
     """The seven metrics of some systems under one variant.
 
-    `ragnb.reports.efficiency` has functions of ``scores``: F1 gained per translated token, net
-    benefit, the frontier of the systems, and their ranks.
+    `ragnb.reports.efficiency` has functions of ``scores``: F1 gained per translated token, and net
+    benefit.
 
     Attributes
     ----------
@@ -80,9 +78,9 @@ class MultilingualReport(Report):
     def lines(self) -> list[str]:
         """One line per system as LBRAG prints it: mean±standard deviation of all but RLC_OK."""
         lines = []
-        for system, rows in _by_cell(self.table, ["system"]):
+        for system, rows in _by_system(self.table):
             means = [f"{f.label}={_spread(rows, f)}" for f in FIELDS if f.key != "rlc_ok"]
-            lines.append(" | ".join([f"{system[0]:8s}", *means]))
+            lines.append(" | ".join([f"{system:8s}", *means]))
         return lines
 
     def metrics_json(self, path: str | Path | None = None) -> dict[str, Any]:
@@ -93,15 +91,15 @@ class MultilingualReport(Report):
         None, and ``null`` in the file.
         """
         content: dict[str, Any] = {"metrics": {}, "intervals": {}}
-        for (system,), rows in _by_cell(self.table, ["system"]):
+        for system, rows in _by_system(self.table):
             means: dict[str, Any] = {}
             intervals: dict[str, Any] = {}
             for field in FIELDS:
                 row = {k: None if v != v else v for k, v in rows[field.metric].items()}
                 means |= {field.key: row["mean"], f"{field.key}_std": row["std"]}
                 intervals[field.key] = [row["low"], row["high"], row["interval"], row["n_scored"]]
-            content["metrics"][str(system)] = means | {"n": float(rows[F1]["n"])}
-            content["intervals"][str(system)] = intervals
+            content["metrics"][system] = means | {"n": float(rows[F1]["n"])}
+            content["intervals"][system] = intervals
         if path is not None:
             text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False)
             Path(path).write_text(text + "\n", encoding="utf-8")
@@ -110,16 +108,9 @@ class MultilingualReport(Report):
     def __repr__(self) -> str:
         return "\n".join([*self.lines(), f"variant {self.variant}; mean±standard deviation"])
 
-    def _repr_html_(self) -> Markup:
-        defined = self.table.loc[self.table["low"].notna(), "interval"]
-        kinds = distinct(kind.split(",")[0] for kind in defined) or "no"
-        level = f"{self.table['confidence_level'].iloc[0]:.0%}"
-        note = (
-            f"variant {self.variant}; CNBE against {self.baseline}; mean±standard deviation "
-            f"[{level} {kinds} interval], scored of all responses."
-        )
-        tables = [_html(table) for table in (self.table, self.cells) if len(table)]
-        return framed(*tables, tag("p", tag("small", note)))
+    def _shown(self) -> Shown:
+        tables = {"Seven metrics": self.table, "The same by group": self.cells}
+        return tables, [f"variant {self.variant}; CNBE against {self.baseline}"]
 
 
 @accepts(variant=tuple(VARIANTS), confidence_level="level")
@@ -238,28 +229,14 @@ def _key(cell: Iterable[Any]) -> tuple[str, ...]:
 # ---- printing ------------------------------------------------------------------------------------
 
 
-def _by_cell(table: pd.DataFrame, keys: list[str]) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
-    """Group the rows of each cell by metric."""
+def _by_system(table: pd.DataFrame) -> list[tuple[str, dict[str, Any]]]:
+    """Group the rows of each system by metric."""
     return [
-        (cell, {row["metric"]: row for row in rows.to_dict("records")})
-        for cell, rows in table.groupby(keys, sort=False, dropna=False)
+        (str(system), {row["metric"]: row for row in rows.to_dict("records")})
+        for system, rows in table.groupby("system", sort=False, dropna=False)
     ]
 
 
 def _spread(rows: dict[str, Any], field: _Field) -> str:
     row = rows[field.metric]
     return f"{row['mean']:.{field.digits}f}±{row['std']:.{field.digits}f}"
-
-
-def _html(table: pd.DataFrame) -> Markup:
-    keys = list(table.columns[: table.columns.get_loc("metric")])
-    lines = []
-    for cell, rows in _by_cell(table, keys):
-        line = dict(zip(keys, map(str, cell), strict=True))
-        for field in FIELDS:
-            row = rows[field.metric]
-            interval = limits(row["low"], row["high"], field.digits)
-            spread = _spread(rows, field)
-            line[field.label] = f"{spread} {interval} {row['n_scored']} of {row['n']}"
-        lines.append(line)
-    return html_table(pd.DataFrame(lines))

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import statistics
 
 import numpy as np
@@ -345,15 +346,15 @@ def test_names_of_systems_stay_text_in_html(responses, name):
     read = Reader(multilingual_report(responses, by="language")._repr_html_())
     assert set(read.elements) <= ELEMENTS | {"thead", "tbody"}
     assert visible(name).split("\n")[0] in read.text
-    assert {attribute for attribute, _ in read.attributes} == {"class"}
 
 
 def test_html_shows_both_tables_with_spread_interval_and_denominator(responses):
     text = Reader(multilingual_report(responses, by="language")._repr_html_()).text
-    assert "0.375±0.479 [0.000, 1.000] 4 of 4" in text  # F1 of direct
-    assert "0.00667±0.00289 [-0.00050, 0.01384] 3 of 4" in text  # CNBE of cross
-    assert "systemlanguageEMF1RLCRLC_OKCostCNBESem" in "".join(text.split())
-    assert "variant unicode; CNBE against direct; mean±standard deviation [95% Wilson / t" in text
+    assert re.search(r"answer\.f1\s*0\.38\s*0\.48\s*\[0\.00, 1\.00\]\s*4 of 4", text)  # of direct
+    cnbe = r"cost\.cnbe\s*0\.00667\s*0\.00289\s*\[-0\.00050, 0\.01384\]\s*3 of 4"  # of cross
+    assert re.search(cnbe, text)
+    assert all(title in text for title in ("Seven metrics", "The same by group"))
+    assert "variant unicode; CNBE against direct" in text
 
 
 def test_latex_gives_each_metric_its_decimals_and_names_the_definitions(responses):
