@@ -122,17 +122,17 @@ SENTENCES = json.loads((STATIC / "sentences.json").read_text("utf-8"))
 """The sentences of the explorables, which the script in the page also uses."""
 
 
-class _Say(Formatter):
-    """Formats numbers in sentences: p-values (p), three significant digits (g) and counts (are)."""
+FORMATS: dict[str, Callable[[Any], str]] = {
+    "p": lambda p: "p < 0.001" if p < 0.001 else f"p = {p:.4f}",
+    "g": lambda value: f"{float(f'{value:.3g}') + 0.0:g}",  # no minus in front of 0
+    "are": lambda count: f"{count or 'none'} {'is' if count == 1 else 'are'}",
+}
+"""How p-values, numbers with three significant digits, and counts are written in these sentences."""
 
+
+class _Say(Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
-        if format_spec == "p":
-            return "p < 0.001" if value < 0.001 else f"p = {value:.4f}"
-        if format_spec == "g":
-            return f"{float(f'{value:.3g}') + 0.0:g}"  # no minus in front of 0
-        if format_spec == "are":
-            return f"{value or 'none'} {'is' if value == 1 else 'are'}"
-        return format(value, format_spec)
+        return FORMATS[format_spec](value) if format_spec in FORMATS else format(value, format_spec)
 
 
 def _say(name: str, **values: Any) -> str:
@@ -162,16 +162,6 @@ def _mcnemar(first: Any = None, second: Any = None) -> Scene:
     table, names = paired_table(first, second), _names(first, second)
     b, c, n = table.first_only, table.second_only, table.first_only + table.second_only
     exact, mid_p = (mcnemar_test(table, method=name).p_value for name in ("exact", "mid-p"))
-    sentence = _say(
-        "mcnemar",
-        **dict(zip(("one", "other"), names, strict=True)),
-        **{"first": b, "second": c, "discordant": n, "concordant": table.n - n, "n": table.n},
-        **{"exact": exact, "midP": mid_p, "difference": (b - c) / max(table.n, 1)},
-    )
-    counts = np.arange(n + 1)
-    mass = binom.pmf(counts, n, 0.5)
-    tails = np.where(np.minimum(counts, n - counts) <= min(b, c), mass, 0)
-    labels = f"only {names[0]} correct, if both systems were equally good", "probability"
     data = {
         "names": names,
         "both": table.both,
@@ -179,6 +169,22 @@ def _mcnemar(first: Any = None, second: Any = None) -> Scene:
         "second": c,
         "neither": table.neither,
     }
+    sentence = _say(
+        "mcnemar",
+        **data,
+        one=names[0],
+        other=names[1],
+        discordant=n,
+        concordant=table.n - n,
+        n=table.n,
+        exact=exact,
+        midP=mid_p,
+        difference=(b - c) / max(table.n, 1),
+    )
+    counts = np.arange(n + 1)
+    mass = binom.pmf(counts, n, 0.5)
+    tails = np.where(np.minimum(counts, n - counts) <= min(b, c), mass, 0)
+    labels = f"only {names[0]} correct, if both systems were equally good", "probability"
     return Scene(data, sentence, draw_bars(np.arange(n + 2) - 0.5, mass, tails, b, *labels))
 
 
@@ -195,11 +201,17 @@ def _conformal(probability: Any = None, label: Any = None) -> Scene:
     known, others, rank = np.sort(scores[:n]), scores[n:], conformal_rank(n, 0.1)
     threshold = known[rank - 1] if rank <= n else 1.0
     coverage = coverage_distribution(n, 0.1)
-    numbers = {"alpha": 0.1, "n": n, "rank": rank, "threshold": threshold, "others": len(others)}
-    low, high = coverage.ppf([0.05, 0.95])
-    covered = 100 * np.mean(others <= threshold)
     sentence = _say(
-        "conformal", **numbers, mean=coverage.mean(), low=low, high=high, covered=covered
+        "conformal",
+        alpha=0.1,
+        n=n,
+        rank=rank,
+        threshold=threshold,
+        mean=coverage.mean(),
+        low=coverage.ppf(0.05),
+        high=coverage.ppf(0.95),
+        others=len(others),
+        covered=100 * np.mean(others <= threshold),
     )
     edges = np.linspace(0, 1, 21)
     counts, excluded = (np.histogram(part, edges)[0] for part in (known, known[rank:]))

@@ -87,13 +87,6 @@ def label_some(screen):
     screen.press("x", "x", "u", "x", "x", "v", "1", "s", "r", "j", "j", "j")
 
 
-EXPLORE = """
-import ragnb
-from IPython.display import display
-display(ragnb.explore("mcnemar"), ragnb.explore("fieller"))
-"""
-
-
 SUMMARY = """import ragnb
 responses = ragnb.load_responses("answers.csv", language="en")
 scores = ragnb.score(responses, ["answer.exact_match", "answer.f1", "annotator.verdict"])
@@ -119,7 +112,6 @@ def main():
             shoot(page.locator(".jp-RenderedHTMLCommon > div").first, f"widget_{name}", margin=12)
         results(page)
         whole_frame(page)
-        explorables(page)
         handout(playwright, Path(folder))
 
 
@@ -135,13 +127,6 @@ def results(page):
     shoot(page.locator(".jp-WindowedPanel-viewport").first, "widget_results_narrow_dark")
     change_theme(page, "light")
     page.set_viewport_size({"width": WIDTH + 100, "height": 3000})
-
-
-def explorables(page):
-    page.set_viewport_size({"width": 860, "height": 3000})
-    show(page, EXPLORE)
-    page.get_by_label("mean cost, as a number").fill("3")
-    shoot(page.locator(".jp-OutputArea").first, "widget_explore", margin=12)
 
 
 def handout(playwright, folder):

@@ -149,8 +149,18 @@ def test_a_card_is_legible_and_its_citations_and_passages_light_up_together(book
         outline = "passage => getComputedStyle(passage).outlineStyle"
         book.mouse.move(0, 0)
         assert passage.evaluate(outline) == "none"
-        card.locator("span.r-k1").hover()
+        citation = card.locator("span.r-k1")
+        citation.hover()
         assert passage.evaluate(outline) == "solid"
+        book.mouse.move(0, 0)
+        assert passage.evaluate(outline) == "none"
+        citation.focus()
+        assert passage.evaluate(outline) == "solid"
+        assert citation.evaluate(
+            "one => document.getElementById(one.getAttribute('aria-describedby')).textContent"
+        ).startswith("[1] ✓ positive")
+        passage.locator("summary").focus()
+        assert citation.evaluate(outline) == "solid"
         passage.locator("summary").press("Enter")
         assert passage.get_attribute("open") is None
     finally:

@@ -9,7 +9,13 @@ from hostile_views import annotator, static_views, whole_frames
 def assert_harmless(html, text):
     page = Reader(html)
     assert set(page.elements) <= ELEMENTS
-    assert {name for name, _ in page.attributes} <= {"class", "style", "dir", "open", "title"}
+    links = {"id", "aria-describedby"}
+    allowed = {"class", "style", "dir", "open", "title", "role", "tabindex"} | links
+    assert {name for name, _ in page.attributes} <= allowed
+    ids = {one for name, value in page.attributes if name in links for one in value.split()}
+    assert all(regex.fullmatch(r"r[0-9a-f]+-r-[cks]\d+", one) for one in ids)
+    roles = {value for name, value in page.attributes if name in ("role", "tabindex")}
+    assert roles <= {"mark", "0"}
     classes = {one for name, value in page.attributes if name == "class" for one in value.split()}
     assert all(
         regex.fullmatch("mathjax_ignore|ragnb-[a-z-]+|r-[A-Za-z0-9]+", one) for one in classes

@@ -232,8 +232,8 @@ def test_text_of_every_script_stays_whole_and_keys_say_nothing_about_its_directi
         view = Card(record(**sentences, question=text))
         assert Page(view).beginning(r"\[0b") == [f"[0b] {text}RU"]
         line = r'<div dir="auto" class="r-sentence [^"]*"[^>]*><span dir="ltr"'
-        assert re.search(rf"{line} class=\"r-name\">\[0b\] </span><mark", view._repr_html_())
-        assert re.search(rf'{line}>✓ .*</span>{text} <small dir="ltr">', view._repr_html_())
+        assert re.search(rf"{line} class=\"r-name\">\[0b\]</span> <mark", view._repr_html_())
+        assert re.search(rf'{line}>✓ .*</span> {text} <small dir="ltr">', view._repr_html_())
 
 
 @pytest.mark.parametrize(

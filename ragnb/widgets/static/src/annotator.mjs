@@ -67,7 +67,7 @@ class Annotator {
   // ---- the frame, drawn once; the page, when the item changes; and what is painted with every action ---------------
 
   drawFrame() {
-    this.bar = node("div", { class: "bar", role: "progressbar", "aria-label": "labelled", "aria-valuemin": 0 }, node("div"));
+    this.bar = node("progress", { "aria-label": "labelled" });
     this.count = node("span", { class: "count" });
     this.buttons = Object.fromEntries(BUTTONS.map((button) => [button[0], this.button(...button)]));
     this.body = node("div", { class: "body" });
@@ -119,17 +119,12 @@ class Annotator {
     for (const name of ["started", "skipped", "flagged"]) if (progress[name]) parts.push(`${progress[name]} ${name}`);
     if (progress.seconds_left) parts.push(spoken(progress.seconds_left));
     this.count.textContent = parts.join(" · ");
-    this.bar.setAttribute("aria-valuenow", progress.labelled);
-    this.bar.setAttribute("aria-valuemax", progress.items);
-    this.bar.firstChild.style.width = `${(100 * progress.labelled) / progress.items}%`;
-    this.buttons.undo.disabled = !can_undo;
-    this.buttons.redo.disabled = !can_redo;
-    this.buttons.previous.disabled = this.work.page.number === 0;
-    this.buttons.next.disabled = this.work.page.number === progress.items - 1;
-    this.buttons.flag.setAttribute("aria-pressed", flag);
-    this.buttons.skip.setAttribute("aria-pressed", status === "skipped");
-    this.buttons.memo.setAttribute("aria-pressed", note !== "");
-    this.buttons.auto.setAttribute("aria-pressed", this.keys.goesOn);
+    [this.bar.max, this.bar.value] = [progress.items, progress.labelled];
+    const { number } = this.work.page;
+    const possible = { undo: can_undo, redo: can_redo, previous: number > 0, next: number < progress.items - 1 };
+    const pressed = { flag, skip: status === "skipped", memo: note !== "", auto: this.keys.goesOn };
+    for (const act in possible) this.buttons[act].disabled = !possible[act];
+    for (const act in pressed) this.buttons[act].setAttribute("aria-pressed", pressed[act]);
     this.root.dataset.status = status;
   }
 
@@ -185,13 +180,8 @@ class Annotator {
       clear: () => this.give(null),
       next: () => this.send("move", { step: 1 }),
       previous: () => this.send("move", { step: -1 }),
-      done: () => this.done(),
-      skip: () => this.send("skip"),
-      flag: () => this.send("flag"),
+      done: () => { this.seeking = true; this.send("done"); }, // the first place that is missing becomes the active one
       memo: () => this.note.open(),
-      accept: () => this.send("accept"),
-      undo: () => this.send("undo"),
-      redo: () => this.send("redo"),
       jump: () => this.toggleItems(),
       auto: () => { this.keys.keep(!this.keys.goesOn); this.paintFrame(); },
       search: () => this.search.open(),
@@ -201,7 +191,8 @@ class Annotator {
       "sentence back": () => this.go(() => this.work.goToSentenceBy(-1)),
       leave: () => this.leave(),
     };
-    acts[act]();
+    if (acts[act]) acts[act]();
+    else this.send(act); // skip, flag, accept, undo, redo
   }
 
   // ---- what is done --------------------------------------------------------------------------------------------------
@@ -248,11 +239,6 @@ class Annotator {
     this.sentences.paint();
     this.fields.paint();
     this.keys.write(this.root);
-  }
-
-  done() {
-    this.seeking = true; // the first place that is missing becomes the active one
-    this.send("done");
   }
 
   toggleItems() {

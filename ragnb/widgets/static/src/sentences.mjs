@@ -132,13 +132,9 @@ export class Sentences {
     const ending = holding.filter(({ keys }) => !next || !keys.includes(next.key));
     line.badges.textContent = this.badges(line, marks, ending).join(" ");
     line.node.setAttribute("aria-selected", mine);
-    const style = line.node.classList;
-    style.toggle("on", mine);
-    style.toggle("held", line.held && !mine);
-    style.toggle("guess", holding.some(({ suggested }) => suggested));
-    style.toggle("current", current);
-    style.toggle("hit", this.hits.includes(line));
-    style.toggle("picked", picked);
+    const guess = holding.some(({ suggested }) => suggested);
+    const looks = { on: mine, held: line.held && !mine, guess, current, hit: this.hits.includes(line), picked };
+    for (const name in looks) line.node.classList.toggle(name, looks[name]);
   }
 
   badges({ part, key }, marks, holding) {
