@@ -380,16 +380,22 @@ def two_systems(tmp_path):
     return mine
 
 
-def test_the_conformal_cells_work_with_my_own_file_up_to_the_threshold(two_systems, tmp_path):
-    cells = list(takewhile(lambda cell: cell.id != "explore-conformal", code_cells("10")))
+def test_the_conformal_cells_work_with_my_own_file_up_to_the_recorded_judge(two_systems, tmp_path):
+    cells = list(takewhile(lambda cell: cell.id != "judge", code_cells("10")))
     own = f"""answers = ragnb.load_responses({str(tmp_path / "mine.csv")!r})
 label = answers["verdict"].astype(int)
 question = answers["question"]"""
+    shift = next(cell for cell in cells if cell.id == "shift")
+    shift.source = shift.source.replace('"fid", "chatgpt"', '"old", "new"')
     shown = shown_instead(cells, "load", own, tmp_path)
     counts = re.search(r"(\d+) answers in the test part", shown)[1]
     kept = re.findall(r"(?:as incorrect|as correct|abstained): +(\d+)", shown)
     assert sum(map(int, kept)) == int(counts)
+    assert re.search(r"old: coverage 0\.\d+, accepted", shown)
+    assert re.search(r"\d+ of \d+ answers deferred", shown)
     assert not re.search("newbing|chatgpt|15098", shown)
+    for file in (tmp_path / "figures").glob("10_*.json"):
+        assert not re.search("evouna", file.read_text("utf-8"), re.IGNORECASE)
 
 
 @pytest.mark.slow
