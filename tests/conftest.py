@@ -30,7 +30,7 @@ def data_folder():
 def pytest_collection_modifyitems(items):
     """Begin with the files that take longest, so that no process is left with one of them at the end."""
     slow = {item.path for item in items if item.get_closest_marker("model")}
-    rank = {"browser": 0, "llm": 1, "notebooks": 1}
+    rank = dict.fromkeys(("notebooks", "llm", "tests", "ensemble"), 1) | {"browser": 0}
     items.sort(key=lambda item: 0 if item.path in slow else rank.get(item.path.parent.name, 2))
 
 

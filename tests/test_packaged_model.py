@@ -194,7 +194,7 @@ def test_a_judge_is_asked_for_statements_passages_rubrics_and_pairs(options):
     shown = {"question": "Where?", "response": "It is Oslo.", "references": [[["Oslo"]]] * 2}
     shown |= {"passages": [["Oslo is Norway's capital.", "It rains."]] * 2}
     both = pd.DataFrame({"example_id": "q1", "system": ["plain", "ours"], **shown})
-    run = options | {"repair": False, "parameters": {**SHORT, "max_tokens": 64}}
+    run = options | {"repair": False, "parameters": {**SHORT, "max_tokens": 32}}
     for name in ("faithfulness", "answer_relevancy", "context_precision", "rubric"):
         rubric = {"rubric": "It is short."} if name == "rubric" else {}
         judged = judge_responses(both.tail(1), name, **run, **rubric)

@@ -199,7 +199,6 @@ SAME = {
     "more": with_more_columns_and_one_index_label,
     "index": with_columns_as_index,
     "category": partial(retyped, "category"),
-    "string[pyarrow]": partial(retyped, "string[pyarrow]"),
     "nullable": lambda frame: frame.convert_dtypes(),
     "Arrow": as_arrow,
 }

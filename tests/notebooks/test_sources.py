@@ -3,7 +3,7 @@
 import contextlib
 import re
 import shutil
-from importlib import metadata
+from importlib import import_module, metadata
 from itertools import takewhile
 from pathlib import Path
 
@@ -23,6 +23,12 @@ from ragnb.experiments.recorded import recorded_responses
 from ragnb.experiments.retrieval import multilingual_contexts, rank_passages
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+
+
+@pytest.fixture(autouse=True)
+def one_format(monkeypatch):
+    """Saving figures takes most of the time of a notebook; nbval saves them in every format."""
+    monkeypatch.setattr(import_module("ragnb.figures.style"), "FORMATS", ("svg",))
 
 
 def code_cells(notebook):
@@ -407,7 +413,8 @@ def test_definitions_are_compared_on_my_own_file(two_systems, tmp_path):
     assert not re.search("evouna-nq|Wang et al|newbing|chatgpt", shown)
 
 
-def test_the_paper_is_that_of_my_own_file(two_systems, tmp_path):
+def test_the_paper_is_that_of_my_own_file(two_systems, tmp_path, monkeypatch):
+    monkeypatch.undo()  # the notebook shows a figure from its PNG
     shown = shown_with(code_cells("14"), tmp_path / "mine.csv", tmp_path, baseline="'old'")
     wide = two_systems.pivot(index="example_id", columns="system", values="verdict").astype(bool)
     gap = 100 * (wide["new"].mean() - wide["old"].mean())
