@@ -80,7 +80,7 @@ def with_pictures(text: str) -> str:
             alts = [described(cell) for cell in cells if picture.stem in "".join(cell["source"])]
             text += linked(picture, link, "".join(alts))
     text += "\n\n## [Widgets](recipes.md)\n\n"
-    for picture in sorted((ROOT / "figures").glob("widget_*.png")):
+    for picture in sorted((ROOT / "figures").glob("[a-z]*.png")):
         text += linked(picture, "recipes.md")
     return text
 
