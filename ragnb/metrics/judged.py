@@ -5,7 +5,7 @@ raise InputError for a value that is not allowed.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,11 +26,16 @@ def binary_verdict(verdict: float | None) -> float:
     >>> binary_verdict(True), binary_verdict(None)
     (1.0, nan)
     """
-    if is_missing(verdict):
+    return _given(verdict, (0, 1).__contains__, "a verdict must be 0, 1 or None")
+
+
+def _given(value: Any, is_allowed: Callable[[float], bool], rule: str) -> float:
+    """A judgement as a float; NaN if it is missing."""
+    if is_missing(value):
         return math.nan
-    if as_real(verdict) not in (0.0, 1.0):
-        raise InputError(f"a verdict must be 0, 1 or None, got {verdict!r}")
-    return float(verdict)  # type: ignore[arg-type]
+    if not is_allowed(as_real(value)):
+        raise InputError(f"{rule}, got {value!r}")
+    return float(value)
 
 
 @metric(
@@ -62,11 +67,7 @@ def judged_similarity(score: float | None) -> float:
     >>> judged_similarity(0.75), judged_similarity(None)
     (0.75, nan)
     """
-    if is_missing(score):
-        return math.nan
-    if not 0 <= as_real(score) <= 1:
-        raise InputError(f"a judge's score must be between 0 and 1, or None, got {score!r}")
-    return float(score)  # type: ignore[arg-type]
+    return _given(score, lambda x: 0 <= x <= 1, "a judge's score must be between 0 and 1, or None")
 
 
 @metric(
@@ -264,11 +265,8 @@ def judged_rubric(score: float | None) -> float:
     >>> judged_rubric(4), judged_rubric(None)
     (4.0, nan)
     """
-    if is_missing(score):
-        return math.nan
-    if as_real(score) not in (1, 2, 3, 4, 5):
-        raise InputError(f"a rubric's score must be 1, 2, 3, 4, 5 or None, got {score!r}")
-    return float(score)  # type: ignore[arg-type]
+    allowed = (1, 2, 3, 4, 5)
+    return _given(score, allowed.__contains__, "a rubric's score must be 1, 2, 3, 4, 5 or None")
 
 
 @metric(
@@ -300,11 +298,9 @@ def judged_preference(preference: float | None) -> float:
     >>> judged_preference(0.75)
     0.75
     """
-    if is_missing(preference):
-        return math.nan
-    if as_real(preference) not in (0, 0.25, 0.5, 0.75, 1):
-        raise InputError(f"a preference must be 0, 0.25, 0.5, 0.75, 1 or None, got {preference!r}")
-    return float(preference)  # type: ignore[arg-type]
+    allowed = (0, 0.25, 0.5, 0.75, 1)
+    said = "a preference must be 0, 0.25, 0.5, 0.75, 1 or None"
+    return _given(preference, allowed.__contains__, said)
 
 
 def _share(verdicts: Sequence[Any], variant: str) -> float:

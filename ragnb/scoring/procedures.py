@@ -147,14 +147,6 @@ def _binary_mde(pairs: Pairs, level: float, power: float, *, method: str = "mid-
 # ---- the procedures ------------------------------------------------------------------------------
 
 
-def _cluster_t_test(differences: Any, clusters: Any) -> SignificanceResult:
-    return paired_t_test(differences, clusters=clusters)
-
-
-def _cluster_sign_flip_test(differences: Any, clusters: Any) -> SignificanceResult:
-    return sign_flip_test(differences, clusters=clusters)
-
-
 def _cluster_d_z(differences: Any, clusters: Any, *, confidence_level: float) -> Interval:
     means = np.bincount(clusters, differences) / np.bincount(clusters)
     return cohen_d_z(means, confidence_level=confidence_level)
@@ -189,9 +181,11 @@ PROCEDURES: dict[str, Procedure] = {
         *_odds("exact", "exact"),
     ),
     "newcombe": Procedure(_table, mcnemar_test, newcombe_interval, False, *_ODDS),
-    "cluster-t": Procedure(_clustered, _cluster_t_test, mean_interval, True, *_CLUSTER_D_Z),
+    "cluster-t": Procedure(
+        _clustered, lambda d, c: paired_t_test(d, clusters=c), mean_interval, True, *_CLUSTER_D_Z
+    ),
     "cluster-sign-flip": Procedure(
-        _clustered, _cluster_sign_flip_test, mean_interval, False, *_CLUSTER_D_Z
+        _clustered, lambda d, c: sign_flip_test(d, clusters=c), mean_interval, False, *_CLUSTER_D_Z
     ),
 }
 """The procedures by the name that ``compare(method=...)`` takes."""
