@@ -90,7 +90,7 @@ def plot(result: Result) -> Axes | np.ndarray:
     if {"pair", "field"} <= {*result} or {"judge", "n_systems"} <= {*result}:
         return _draw_agreement(result)
     if {"difference", "baseline"} <= {*result}:
-        return _panels(_by_metric(result, alone=True), _draw_differences, plot_differences)
+        return _panels(_by_metric(result, alone=True), plot_differences)
     if "value" in result and "mean" not in result:
         result = summarize(result)
     if "mean" not in result or result.empty:
@@ -98,7 +98,7 @@ def plot(result: Result) -> Axes | np.ndarray:
             "plot needs scores, summaries or comparisons with at least one row, got a frame with "
             f"{len(result)} rows and the columns {', '.join(map(str, result))}"
         )
-    return _panels(_by_metric(result), _draw_summaries, _draw_summaries)
+    return _panels(_by_metric(result), _draw_summaries)
 
 
 def save_plot(result: Result, path: str | Path) -> Path:
@@ -130,12 +130,10 @@ def _by_metric(frame: pd.DataFrame, alone: bool = False) -> list[pd.DataFrame]:
     return [*([pd.concat(shares)] if shares else []), *others]
 
 
-def _panels(
-    frames: Sequence[pd.DataFrame], draw: Callable[..., Axes], draw_one: Callable[..., Axes]
-) -> Axes | np.ndarray:
+def _panels(frames: Sequence[pd.DataFrame], draw: Callable[..., Axes]) -> Axes | np.ndarray:
     """Draw frames below each other; a single one has the size of its own figure."""
     if len(frames) == 1:
-        return draw_one(frames[0])
+        return draw(frames[0])
     heights = [1.1 + 0.24 * len(frame) for frame in frames]
     with style():
         size = (WIDTHS["text"], sum(heights))
@@ -147,10 +145,6 @@ def _panels(
             first = ax.get_title(loc="left").partition("\n")[0]
             ax.set_title(first, loc="left", fontsize="small", color="0.35", x=0)
     return np.asarray(axes)
-
-
-def _draw_differences(comparisons: pd.DataFrame, ax: Axes) -> Axes:
-    return plot_differences(comparisons, ax=ax)
 
 
 def _draw_summaries(summaries: pd.DataFrame, ax: Axes | None = None) -> Axes:
