@@ -92,11 +92,11 @@ class FrameView(HBox):
 
     The list can be searched, filtered and sorted. A search finds the rows whose texts contain all
     its words, in any letter case and width, and highlights them on the card. A word such as
-    ``answer.f1<0.5`` compares a column of numbers. Columns with few values become filters.
-    Responses of other systems to the same question, under the same conditions, are on the card;
-    rows can be sorted by whether their verdicts differ. Keys: ``j`` ``k`` and the arrows for the
-    next and the previous row, Home and End, ``/`` for the search, Escape to leave it. Where no
-    kernel runs, the cards of the first rows are shown.
+    ``answer.f1<0.5`` compares a column of numbers. Columns with few values become filters, which
+    take several values. Responses of other systems to the same question, under the same conditions,
+    are on the card; rows can be sorted by whether their verdicts differ. Keys: ``j`` ``k`` and the
+    arrows for the next and the previous row, Home and End, ``/`` for the search, Escape to leave
+    it. Where no kernel runs, the cards of the first rows are shown.
 
     The parameters are those of `view`.
 

@@ -92,9 +92,10 @@ class Annotator {
     const [documents, rest] = this.sentences.draw();
     this.body.replaceChildren(
       earlier,
-      node("div", { class: "question", dir: "auto" }, node("span", { dir: "ltr" }, `${number + 1}.`), " ", node("b", {}, question)),
-      ...references.map((text, n) => node("div", { class: "reference", dir: "auto" },
-        node("span", { class: "lead", dir: "ltr" }, n ? "and" : "reference:"), " ", node("span", {}, text))),
+      node("div", { dir: "auto" }, // references run as the question does
+        node("div", { class: "question" }, node("span", { dir: "ltr" }, `${number + 1}.`), " ", node("b", {}, question)),
+        ...references.map((text, n) => node("div", { class: "reference" },
+          node("span", { class: "lead", dir: "ltr" }, n ? "and" : "reference:"), " ", node("span", { dir: "auto" }, text)))),
       node("div", { class: documents.length ? "columns" : "" },
         node("div", { class: "column" }, ...documents), node("div", { class: "column side" }, ...rest, ...this.fields.draw())),
     );

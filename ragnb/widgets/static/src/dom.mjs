@@ -29,15 +29,13 @@ export function whenTyped(input, itemNow, send) {
   let timer;
   const now = () => {
     clearTimeout(timer);
-    removeEventListener("pagehide", now);
-    document.removeEventListener("visibilitychange", now);
     if (typed) send(...typed);
     typed = null;
   };
   input.addEventListener("input", () => {
     typed = [input.value, itemNow()];
-    addEventListener("pagehide", now);
-    document.addEventListener("visibilitychange", now);
+    addEventListener("pagehide", now, { once: true });
+    document.addEventListener("visibilitychange", now, { once: true });
     clearTimeout(timer);
     timer = setTimeout(now, PAUSE);
   });
