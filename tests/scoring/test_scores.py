@@ -161,7 +161,12 @@ def test_the_language_of_each_row_decides():
         (frame(), "rgb.acuracy", {}, r"'rgb\.acuracy'; did you mean 'rgb\.accuracy'"),
         (frame(), "xyz", {}, r"'xyz'; ragnb\.definitions\(\) lists all names"),
         (frame(), [], {}, "at least one metric"),
-        (frame(), "rgb.accuracy", {"protocl": "x"}, r"options must be .*parts, protocol, refusal\), got protocl"),
+        (
+            frame(),
+            "rgb.accuracy",
+            {"protocl": "x"},
+            r"options must be .*parts, protocol, refusal\), got protocl",
+        ),
         (frame(), "rgb.accuracy", {"protocol": "sacred"}, "protocol.*paper.*'sacred'"),
         (frame().drop(columns="response"), "rgb.accuracy", {}, "accuracy needs.*without response;"),
         (frame(["Oslo", 5]), "rgb.accuracy", {}, r"rgb.accuracy, row 1 \(mini/1\): .* got 5"),
