@@ -145,7 +145,7 @@ class Task:
     fields
         Fields in the order in which they are asked, up to fourteen.
     guideline
-        A few short lines that stay in sight.
+        A few short lines that stay visible.
     shows
         Columns that an item shows, in order: ``question`` (after the earlier turns of the conversation in ``history``, if
         there are any), ``references``, ``documents`` (``documents_sentences``, or ``passages`` as one sentence each),
@@ -264,11 +264,11 @@ TRACE = Task(
         ),
         Field("overall", "the whole response is supported", "choice", "w", YES_OR_NO),
     ),
-    "relevant: a sentence of the documents that helps to answer the question, whether the response uses it or not.\n"
-    "utilized: a sentence of the documents whose information stands in the response.\n"
-    "supports: what of the documents the chosen sentence of the response rests on; none is an answer, too.\n"
-    "supported: fully when all that the sentence says is there, in part when some is, not at all when nothing is.\n"
-    "the whole response is supported: yes when each of its sentences is.",
+    "relevant: a sentence of the documents that helps to answer the question, whether or not the response uses it.\n"
+    "utilized: a sentence of the documents whose information is in the response.\n"
+    "supports: the sentences of the documents that support the chosen sentence of the response, or none.\n"
+    "supported: fully if the documents state all of the sentence, in part if they state some of it, else not at all.\n"
+    "the whole response is supported: yes if every sentence of the response is fully supported.",
 )
 """RAGBench's sentence labels, from which the TRACe metrics are computed."""
 
@@ -283,10 +283,9 @@ VERDICT = Task(
             (Option("correct"), Option("incorrect"), Option("refuse")),
         ),
     ),
-    "correct: says what the references say, in whatever words or language; more than they say is no fault unless it is "
-    "false.\n"
-    "incorrect: says something else, contradicts itself, or leaves out a part that was asked for.\n"
-    "refuse: gives no answer and says so, or says that the passages do not hold one.",
+    "correct: gives the answer of the references, in any words or language; further statements must not be false.\n"
+    "incorrect: gives another answer, contradicts itself, or leaves out a part of the answer.\n"
+    "refuse: gives no answer and says so, or says that the passages do not contain an answer.",
 )
 """Whether a response answers its question."""
 
@@ -299,11 +298,11 @@ RGB = Task(
             "error_detected", "the response finds errors in the documents", "choice", "d", YES_OR_NO
         ),
     ),
-    "answer: every part of the references is there, under any of its names.\n"
-    "refuses: says that the documents do not hold enough to answer.\n"
-    "finds errors: says that something in the documents is false.",
+    "answer: the response contains every part of the references, under any of its names.\n"
+    "refuses: the response says that the documents do not contain enough information to answer.\n"
+    "finds errors: the response says that something in the documents is false.",
 )
-"""RGB's three readings of a response."""
+"""RGB's three labels of a response."""
 
 LANGUAGE = Task(
     "language",
@@ -316,12 +315,12 @@ LANGUAGE = Task(
             (Option("yes"), Option("no"), Option("mixed"), Option("none", "no words")),
         ),
     ),
-    "yes: names, numbers and quotations aside, all of it is in the language of the question.\n"
-    "mixed: some sentences or words are, others are not.\n"
-    "no words: nothing but numbers, names or signs.",
+    "yes: apart from names, numbers and quotations, the whole response is in the language of the question.\n"
+    "mixed: some sentences or words are in another language.\n"
+    "no words: the response contains only numbers, names or symbols.",
     shows=("language", "question", "response"),
 )
-"""Whether a response speaks the language of its question."""
+"""Whether a response is in the language of its question."""
 
 PREFERENCE = Task(
     "preference",
@@ -339,8 +338,8 @@ PREFERENCE = Task(
             ),
         ),
     ),
-    "better: the one you would rather be given as the answer; right before well put, short before long.\n"
-    "neither: both fail to answer.",
+    "better: the response that you would prefer to receive. First compare correctness, then style and length.\n"
+    "neither: neither response answers the question.",
     shows=("question", "references", "documents", "response_a", "response_b"),
 )
 """Which of two responses is better. Their order is drawn at random for each item."""
@@ -375,8 +374,8 @@ SPANS = Task(
         Field("contradicted", "contradicts the passages", "sentences", "c", of="words"),
     ),
     "not in the passages: the words that add something that the passages do not say.\n"
-    "contradicts the passages: the words that cannot be true if the passages are.\n"
-    "how much: as few words as possible; e if there are none.",
+    "contradicts the passages: the words that cannot be true if the passages are true.\n"
+    "how much: mark as few words as possible. Press e if there are none.",
     shows=("question", "documents", "words"),
 )
 """Spans of a response that the passages do not support: the reference of the metric ``parts.span_f1``."""
