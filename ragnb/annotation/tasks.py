@@ -268,7 +268,7 @@ TRACE = Task(
     "utilized: a sentence of the documents whose information is in the response.\n"
     "supports: the sentences of the documents that support the chosen sentence of the response, or none.\n"
     "supported: fully if the documents state all of the sentence, in part if they state some of it, else not at all.\n"
-    "the whole response is supported: yes if every sentence of the response is fully supported.",
+    "the whole response is supported: yes if every sentence of the response is supported.",
 )
 """RAGBench's sentence labels, from which the TRACe metrics are computed."""
 
