@@ -9,7 +9,11 @@ settings.register_profile(
     "explore", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=1000
 )
 settings.register_profile(
-    "ragnb", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    "ragnb",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
+    max_examples=50,
 )
 settings.load_profile("ragnb")
 

@@ -113,7 +113,7 @@ def compared(data, named=True):
 @pytest.mark.parametrize(("per_question", "named"), [(1, True), (5, True), (5, False)])
 def test_without_a_shift_false_alarms_are_no_more_often_than_stated(per_question, named):
     """The limits are the 99.9 % quantiles of the binomial distributions with the stated rates."""
-    rng, trials, smallest = np.random.default_rng(0), 120, []
+    rng, trials, smallest = np.random.default_rng(0), 60, []
     for _ in range(trials):
         known, new = (
             compared(drawn(rng, 60, per_question)),
