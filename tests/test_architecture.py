@@ -85,6 +85,7 @@ USERS = {
     "pandas": "display stats scoring ensemble datasets llm reports annotation experiments figures tables "
     "widgets cli",
     "matplotlib": "figures",
+    "seaborn": "figures",
     "ipywidgets": "widgets",
     "anywidget": "widgets",
     "openai": "llm",
@@ -107,7 +108,7 @@ import json, logging, sys, warnings
 before = (list(warnings.filters), list(logging.getLogger().handlers), logging.getLogger().level, len(sys.modules))
 import ragnb
 after = (list(warnings.filters), list(logging.getLogger().handlers), logging.getLogger().level)
-heavy = "dask pyspark pandas matplotlib scipy.stats sklearn statsmodels openai ipywidgets anywidget tqdm requests pooch".split()
+heavy = "dask pyspark pandas matplotlib seaborn scipy.stats sklearn statsmodels openai ipywidgets anywidget tqdm requests pooch".split()
 loaded = [name for name in heavy if name in sys.modules]
 print(json.dumps({"same": before[:3] == after, "loaded": loaded}))
 """

@@ -158,18 +158,6 @@ def random_folds(data: XYData, n_folds: int, rng: np.random.Generator) -> Intege
     """Assign each response to a random fold, without splitting groups, stratified by label."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-    class Grouped(StratifiedGroupKFold):
-        def _find_best_fold(self, y_counts_per_fold: Any, y_cnt: Any, group_y_counts: Any) -> int:
-            """Choose as scikit-learn does, without its loop that takes seconds for many groups."""
-            tried = y_counts_per_fold + np.eye(self.n_splits)[:, :, None] * group_y_counts
-            spread = (tried / y_cnt).std(axis=1).mean(axis=1).tolist()
-            size, best = y_counts_per_fold.sum(axis=1).tolist(), 0
-            for k in range(1, self.n_splits):
-                tie = abs(spread[k] - spread[best]) <= 1e-8 + 1e-5 * spread[best]
-                if spread[k] < spread[best] or (tie and size[k] < size[best]):
-                    best = k
-            return best
-
     units = data.units()
     n_groups, n_common = units.nunique(), data.y.value_counts().max()
     if min(n_groups, n_common) < n_folds:
@@ -179,7 +167,7 @@ def random_folds(data: XYData, n_folds: int, rng: np.random.Generator) -> Intege
             f"{n_common} responses with the same label"
         )
     groups = None if units.is_unique else pd.factorize(units)[0]
-    kind = StratifiedKFold if groups is None else Grouped
+    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
     folds = kind(int(n_folds), shuffle=True, random_state=int(rng.integers(2**31)))
     number = np.empty(len(data), dtype=np.int64)
     for k, (_, rows) in enumerate(folds.split(data.X, data.y, groups)):

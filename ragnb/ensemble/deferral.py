@@ -18,7 +18,7 @@ from ragnb.arguments import Floats, accepts, convert
 from ragnb.errors import InputError
 from ragnb.results import Interval
 from ragnb.stats.binary import mcnemar_test, paired_table, tango_interval
-from ragnb.stats.intervals import FEW_CLUSTERS, mean_interval, wilson_limits
+from ragnb.stats.intervals import FEW_CLUSTERS, mean_interval
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.paired import paired_t_test, sign_flip_test
 
@@ -230,6 +230,8 @@ def _deferred(
     items: pd.DataFrame, confidence: pd.Series, steps: Any, level: float
 ) -> Iterator[dict[str, Any]]:
     """Yield one row of `deferral_curve` per number of deferred items."""
+    from statsmodels.stats.proportion import proportion_confint
+
     n, clusters = len(items), items["cluster"].to_numpy()
     _, tie, size = np.unique(confidence, return_inverse=True, return_counts=True)
     before = np.cumsum(size) - size
@@ -239,7 +241,7 @@ def _deferred(
         right = (items["right"] + share * items["gain"]).to_numpy()
         n_judged = float(share @ items["answered"])
         if items["group"].isna().all():
-            low, high = wilson_limits(right.sum(), n, level)
+            low, high = proportion_confint(right.sum(), n, alpha=1 - level, method="wilson")
             found = Interval(right.mean(), low, high, level, "Wilson", n)
         else:
             found = mean_interval(right, clusters, confidence_level=level)

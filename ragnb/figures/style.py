@@ -10,6 +10,7 @@ from typing import Any
 
 import matplotlib as mpl
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.rcsetup import cycler
@@ -35,11 +36,7 @@ instructions (5.5 inches, a single column); ``two-column`` is the author kit of 
 """
 
 MARKERS = "osD^vP"
-COLOURS = [
-    *("#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc"),
-    *("#ca9161", "#fbafe4", "#949494", "#ece133", "#56b4e9"),
-]
-"""seaborn's palette ``colorblind``."""
+COLOURS = sns.color_palette("colorblind")
 FORMATS = ("pdf", "svg", "png")
 _STYLE: dict[Any, Any] = {
     "axes.grid": True,

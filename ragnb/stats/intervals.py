@@ -56,7 +56,7 @@ def rate_interval(
 
     Notes
     -----
-    The limits equal those of ``statsmodels.stats.proportion.proportion_confint``, except that the
+    The limits are those of ``statsmodels.stats.proportion.proportion_confint``, except that the
     lower limit is 0 if there are no successes and the upper limit is 1 if there are no failures.
     For the Jeffreys interval, this is the modification of Brown, Cai and DasGupta [3]_.
 
@@ -76,26 +76,16 @@ def rate_interval(
     >>> print(rate_interval(0, 20, method="clopper-pearson"))  # 1 - 0.025 ** (1 / 20)
     0.000 [0.000, 0.168] (95% Clopper-Pearson, n = 20)
     """
+    from statsmodels.stats.proportion import proportion_confint
+
     theirs, name = RATE_METHODS[method]
     if successes > n:
         raise InputError(f"successes must be at most n, got {successes} of {n}")
     if n == 0:
         return undefined_interval(nan, confidence_level, name, 0, "no items")
-    if method == "wilson":
-        low, high = wilson_limits(successes, n, confidence_level)
-    else:
-        from statsmodels.stats.proportion import proportion_confint
-
-        low, high = proportion_confint(successes, n, alpha=1 - confidence_level, method=theirs)
+    low, high = proportion_confint(successes, n, alpha=1 - confidence_level, method=theirs)
     low, high = float(low) if successes else 0.0, float(high) if successes < n else 1.0
     return Interval(successes / n, low, high, confidence_level, name, n)
-
-
-def wilson_limits(successes: float, n: int, confidence_level: float) -> tuple[float, float]:
-    """Limits of the Wilson interval, written out because importing statsmodels takes a second."""
-    z = float(ndtri((1 + confidence_level) / 2))
-    centre, spread = successes + z**2 / 2, z * sqrt(successes * (n - successes) / n + z**2 / 4)
-    return (centre - spread) / (n + z**2), (centre + spread) / (n + z**2)
 
 
 @accepts(values="scores", clusters="clusters", confidence_level="level")

@@ -10,10 +10,9 @@ import pytest
 from ensemble.ensemble_frames import metrics_and_labels
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.model_selection import StratifiedGroupKFold
 
 from ragnb.ensemble import DataSplit, SplitRatios, XYData, feature_frame
-from ragnb.ensemble.data import cross_validation_folds, random_folds
+from ragnb.ensemble.data import cross_validation_folds
 from ragnb.errors import InputError
 from ragnb.scoring import score
 
@@ -212,19 +211,6 @@ def test_oversampling_repeats_rows_of_the_rarer_label_in_the_training_part_only(
     pd.testing.assert_frame_equal(more.train.X.drop_duplicates(), plain.train.X)
     for name in ("test", "calibration"):
         pd.testing.assert_frame_equal(getattr(more, name).X, getattr(plain, name).X)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_the_folds_of_grouped_responses_are_those_of_scikit_learn(seed):
-    rng = np.random.default_rng(seed)
-    n, n_folds = 200, int(rng.integers(2, 7))
-    groups, y = rng.integers(0, rng.integers(10, 150), n), rng.random(n) < rng.uniform(0.2, 0.8)
-    found = random_folds(XYData(one_metric(n), y, groups), n_folds, np.random.default_rng(seed))
-    drawn = np.random.default_rng(seed)
-    theirs = StratifiedGroupKFold(n_folds, shuffle=True, random_state=int(drawn.integers(2**31)))
-    number = drawn.permutation(n_folds)
-    for k, (_, rows) in enumerate(theirs.split(groups, y, pd.factorize(groups)[0])):
-        assert (found[rows] == number[k]).all()
 
 
 def test_copies_stay_in_one_fold_together():
