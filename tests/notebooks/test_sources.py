@@ -368,20 +368,26 @@ def two_systems(tmp_path):
     return mine
 
 
-def test_the_conformal_cells_work_with_my_own_file_up_to_the_recorded_judge(two_systems, tmp_path):
-    cells = list(takewhile(lambda cell: cell.id != "judge", code_cells("10")))
-    own = f"""answers = ragnb.load_responses({str(tmp_path / "mine.csv")!r})
-label = answers["verdict"].astype(int)
-question = answers["question"]"""
-    shift = next(cell for cell in cells if cell.id == "shift")
-    shift.source = shift.source.replace('"fid", "chatgpt"', '"old", "new"')
-    shown = shown_instead(cells, "load", own, tmp_path)
-    counts = re.search(r"(\d+) answers in the test part", shown)[1]
+def test_the_conformal_ensemble_and_its_judge_follow_my_own_file(two_systems, tmp_path):
+    """The judge of the file is right about one system, wrong about the other, and sometimes silent."""
+    verdict = two_systems["verdict"].astype(float)
+    judged = verdict.where(two_systems["system"] == "old", 1 - verdict)
+    judged[two_systems["example_id"].isin(two_systems["example_id"].iloc[:100])] = np.nan
+    mine = two_systems[["question", "references", "system", "response", "verdict"]]
+    mine.assign(helper=judged).to_csv(tmp_path / "mine.csv", index=False)
+    choices = {"judge_column": "'helper'", "short, long": "'old', 'new'"}
+    shown = shown_with(code_cells("10"), tmp_path / "mine.csv", tmp_path, **choices)
+    tested = re.search(r"(\d+) answers in the test part", shown)[1]
     kept = re.findall(r"(?:as incorrect|as correct|abstained): +(\d+)", shown)
-    assert sum(map(int, kept)) == int(counts)
+    assert sum(map(int, kept)) == int(tested)
     assert re.search(r"old: coverage 0\.\d+, accepted", shown)
-    assert re.search(r"\d+ of \d+ answers deferred", shown)
-    assert not re.search("newbing|chatgpt|15098", shown)
+    deferred = re.search(r"(\d+) of \d+ answers deferred", shown)[1]
+    assert re.search(rf"verdicts: \d+ of {deferred}\n", shown)
+    assert re.search(r"helper − nobody: [+-]0\.\d+ \[", shown)
+    assert re.search(r"the judge agrees: +0\.500 \[.* n = \d+\)", shown)
+    assert f"{tmp_path / 'mine.csv'}\n" in shown
+    assert "judge: helper" in shown
+    assert not re.search("newbing|chatgpt|15098|evouna|Wang|SmolLM2|recorded judge", shown, re.I)
     for file in (tmp_path / "figures").glob("10_*.json"):
         assert not re.search("evouna", file.read_text("utf-8"), re.IGNORECASE)
 
