@@ -15,7 +15,15 @@ from ragnb.annotation.items import (
     item_ids,
     refuse_changed_texts,
 )
-from ragnb.annotation.log import ItemLabels, LabelState, Place, flat, places, read_log
+from ragnb.annotation.log import (
+    ItemLabels,
+    LabelState,
+    Place,
+    flat,
+    places,
+    read_log,
+    same_fields,
+)
 from ragnb.annotation.tasks import COLUMNS, Task, plain, read_task
 from ragnb.arguments import accepts
 from ragnb.datasets.tables import write_table
@@ -201,7 +209,7 @@ def read_everyone(logs: Any) -> Compared:
     """
     frames = label_frames(logs)
     tasks = [_task(frame) for frame in frames]
-    if any(task != tasks[0] for task in tasks):
+    if any(not same_fields(task.schema(), tasks[0].schema()) for task in tasks):
         words = ", ".join(repr(task.name) for task in tasks)
         raise InputError(
             f"all annotators must have used the same task, got different versions of {words}"

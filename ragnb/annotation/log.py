@@ -60,8 +60,8 @@ class AnnotationLog:
         such as that of a log of an earlier version, ``ana.jsonl``, the log is ``ana.sqlite`` next to it. Actions in the
         named file that the log lacks are imported.
     header
-        ``task`` (its schema), ``annotator`` and anything else to store in the header. If the log exists, its task and
-        annotator must be the same.
+        ``task`` (its schema), ``annotator`` and anything else to store in the header. If the log exists, its annotator and
+        the fields of its task must be the same; its guideline stays.
 
     Attributes
     ----------
@@ -94,9 +94,10 @@ class AnnotationLog:
             }
         ]
         self.header = lines[0]
-        if any(self.header[name] != header[name] for name in ("task", "annotator")):
+        task, annotator = self.header["task"], self.header["annotator"]
+        if annotator != header["annotator"] or not same_fields(task, header["task"]):
             raise InputError(
-                f"{self.path.name} is a log of the task {self.header['task']['name']!r} by {self.header['annotator']!r}; it "
+                f"{self.path.name} is a log of the task {task['name']!r} by {annotator!r}; it "
                 "cannot continue with another annotator or task; choose another path"
             )
         earlier = _OPEN.get(self.path)
@@ -156,6 +157,11 @@ class AnnotationLog:
         rows = [[_text(line)] for line in lines]
         with _reporting(self.path), self._db:
             self._db.executemany("INSERT INTO annotation_log (line) VALUES (?)", rows)
+
+
+def same_fields(task: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two tasks are equal, apart from the wording of their guidelines."""
+    return {**task, "guideline": ""} == {**other, "guideline": ""}
 
 
 def read_log(path: str | Path) -> tuple[dict[str, Any], list[Event]]:

@@ -1,5 +1,6 @@
 """A session of one annotator with a list of items. Every action is logged before it takes effect."""
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -113,6 +114,12 @@ class AnnotationSession:
             {**first, **(header or {}), "ragnb": __version__},
         )
         self._numbers = {item.id: number for number, item in enumerate(self.items)}
+        if self.log.header["task"] != first["task"]:
+            self.task = read_task(self.log.header["task"])
+            warnings.warn(
+                f"{self.log.path.name} was begun under another guideline, which stays in force",
+                stacklevel=3,
+            )
         self._follow_log()
         known = {
             name: labels.fingerprint

@@ -126,7 +126,7 @@ def test_a_cell_that_is_run_again_takes_over(path):
 
 
 @pytest.mark.parametrize(
-    "header", [*OTHERS, json.loads(json.dumps(HEADER).replace("says", "sings"))]
+    "header", [*OTHERS, json.loads(json.dumps(HEADER).replace("refuse", "decline"))]
 )
 def test_other_work_is_refused_and_does_not_take_over(path, header):
     log = AnnotationLog(path, HEADER)

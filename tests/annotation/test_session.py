@@ -10,12 +10,16 @@ import time
 from pathlib import Path
 
 import pytest
-from annotation.labelling import TEXTS, keyed_frame, opened, plain_frame, said
+from annotation.labelling import TEXTS, keyed_frame, opened, plain_frame, said, verdict_examples
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from ragnb.annotation.agreement import agreement
+from ragnb.annotation.labels import recorded_passes
 from ragnb.annotation.log import LabelState, read_log
+from ragnb.annotation.session import AnnotationSession
+from ragnb.annotation.tasks import TASKS
 from ragnb.errors import InputError, StoreError
 
 KEYS = ["0a", "0b", "1a", "1b"]
@@ -486,3 +490,24 @@ def test_an_annotator_has_a_name(path):
     with pytest.raises(InputError, match="annotator must be the name"):
         opened(path, annotator=" ")
     assert not path.exists()
+
+
+def test_labelling_goes_on_under_the_guideline_of_the_log(path):
+    """A built-in guideline was reworded, as in the log that the package contains."""
+    first = recorded_passes("verdict")[0]
+    begun = read_log(first)[0]["task"]
+    assert begun["guideline"] != TASKS["verdict"].guideline
+    frame = verdict_examples().head(2)
+    session = AnnotationSession(frame, begun, "ana", path)
+    session.label("verdict", "correct")
+    session.close()
+    with pytest.warns(UserWarning, match="a.sqlite was begun under another guideline, which stays"):
+        later = AnnotationSession(frame, "verdict", "ana", path)
+    assert later.task.guideline == begun["guideline"]
+    assert later.labels.values[("verdict", None)] == "correct"
+    later.close()
+    label_file = path.with_name("b.sqlite")
+    other = AnnotationSession(frame, "verdict", "ben", label_file)
+    other.label("verdict", "correct")
+    other.close()
+    assert agreement([path, label_file])["mean"].iloc[0] == 1
