@@ -504,6 +504,7 @@ def test_labelling_goes_on_under_the_guideline_of_the_log(path):
     with pytest.warns(UserWarning, match="a.sqlite was begun under another guideline, which stays"):
         later = AnnotationSession(frame, "verdict", "ana", path)
     assert later.task.guideline == begun["guideline"]
+    later.go(0)
     assert later.labels.values[("verdict", None)] == "correct"
     later.close()
     label_file = path.with_name("b.sqlite")
