@@ -66,8 +66,8 @@ _TOKENS: Mapping[str, Mapping[Any, str]] = {
     "variant": {
         "unicode": f"{_SCRIPTS}. Tokens are grapheme clusters in scripts without spaces between "
         "words, and words otherwise.",
-        "lbrag": f"{_BLOCKS}. Any two answers in Hindi therefore score 1. Tokens are characters in "
-        "Japanese and Chinese, and words in all other languages, including Thai.",
+        "lbrag": f"{_BLOCKS}. Two answers in Hindi letters, without digits, therefore score 1. Tokens "
+        "are characters in Japanese and Chinese, and words in all other languages, including Thai.",
         "squad": f"{_OFFICIAL['squad']} Two empty texts score 1.",
         **{name: f"{_OFFICIAL[name]} Two empty texts score 0." for name in OFFICIAL[1:]},
     }
@@ -106,8 +106,8 @@ def _best(
     options={
         "variant": {
             "unicode": f"{_SCRIPTS}.",
-            "lbrag": f"{_BLOCKS}. Any two answers in Hindi are therefore equal. Two empty texts "
-            "score 1.",
+            "lbrag": f"{_BLOCKS}. Two answers in Hindi letters, without digits, are therefore equal. "
+            "Two empty texts score 1.",
             **{name: f"{text} Two empty texts score 1." for name, text in _OFFICIAL.items()},
         }
     },
@@ -164,7 +164,7 @@ def exact_match(
     options={
         "variant": {
             "unicode": f"{_SCRIPTS}.",
-            "lbrag": f"{_BLOCKS}. Nothing is left of a reference in Hindi.",
+            "lbrag": f"{_BLOCKS}. Nothing is left of a reference in Hindi letters.",
             **_OFFICIAL,
         }
     },

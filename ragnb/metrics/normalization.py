@@ -2,8 +2,8 @@
 
 The variant ``"unicode"`` keeps all scripts. The variant ``"lbrag"`` reproduces the code of
 kanoes/LBRAG-NEW, which deletes all characters outside a fixed list of Unicode blocks. Devanagari,
-Greek, Tamil and Bengali, among others, are not in this list. All answers in Hindi are therefore
-equal under ``"lbrag"``.
+Greek, Tamil and Bengali, among others, are not in this list. All answers in Hindi letters, without
+digits, are therefore equal under ``"lbrag"``.
 
 The variants ``"squad"``, ``"triviaqa"``, ``"kilt"`` and ``"mlqa"`` are those of the official
 evaluation scripts of these benchmarks, so that exact match and F1 equal published numbers.
