@@ -4,7 +4,7 @@ import contextlib
 import re
 import shutil
 from importlib import import_module, metadata
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -194,6 +194,18 @@ def texts_before(cells, stop):
     return "\n".join(text for cell in before for text in cell.outputs)
 
 
+def assert_as_committed(notebook, cells, names):
+    """Cells that load data of their own show what they show in the committed notebook."""
+    committed = {cell.id: cell.outputs for cell in code_cells(notebook)}
+    ran = {cell.id: "\n".join(cell.outputs) for cell in cells}
+    assert names
+    for name in names:
+        for output in committed[name]:
+            shown = output.get("data", {"text/plain": output.get("text")})
+            if "image/png" not in shown:
+                assert shown.get("text/html", shown["text/plain"]) in ran[name], name
+
+
 @pytest.fixture
 def other_answers(tmp_path):
     """A file with the answers of two other systems to 60 questions."""
@@ -205,19 +217,32 @@ def other_answers(tmp_path):
     return answers
 
 
-@pytest.mark.slow
-def test_significance_tests_follow_another_file(other_answers, tmp_path):
-    cells = code_cells("08")
-    shown = shown_with(cells, tmp_path / "mine.csv", tmp_path)
-    wide = other_answers.pivot(index="example_id", columns="system", values="verdict").astype(bool)
-    counts = [(wide.gpt4 & ~wide.gpt35).sum(), (wide.gpt35 & ~wide.gpt4).sum()]
-    first, second = ("gpt4", "gpt35") if counts[0] >= counts[1] else ("gpt35", "gpt4")
-    assert f"{max(counts)} to {min(counts)}: exact p" in shown
+def test_significance_tests_follow_another_file(tmp_path):
+    """Three systems under other names, and 150 questions: more than the first hundred."""
+    names = {"gpt4": "new", "gpt35": "old", "fid": "short"}
+    answers = ragnb.load_study("evouna-nq").query(f"system in {[*names]} and not improper")
+    answers = answers.dropna(subset="verdict").head(450).replace({"system": names})
+    answers["references"] = answers["references"].str[0].str[0]
+    columns = ["example_id", "question", "references", "system", "response", "verdict"]
+    answers[columns].to_csv(tmp_path / "mine.csv", index=False)
+    own = repr(str(tmp_path / "mine.csv"))
+    shown = shown_with(code_cells("08"), tmp_path / "mine.csv", tmp_path, more=own)
+
+    wide = answers.pivot(index="example_id", columns="system", values="verdict").astype(bool)
+    first, second, _ = wide.mean().sort_values(ascending=False).index
+    counts = [(wide[first] & ~wide[second]).sum(), (wide[second] & ~wide[first]).sum()]
+    assert f"{counts[0]} to {counts[1]}: exact p" in shown
     assert f"of the answers of {first} and" in shown
     assert f"On {len(wide)} questions, people accepted {100 * wide[first].mean():.1f} %" in shown
     assert f"of those of {second} (difference" in shown
+    gap = wide[first].mean() - wide[second].mean()
+    assert f"The true difference is {gap:.3f} ({first} and {second})." in shown
+    assert re.search(
+        r"The 100 questions show \d of the 3 differences, and all 150 questions", shown
+    )
     assert f"source: {tmp_path / 'mine.csv'}" in shown
-    assert not re.search("New Bing|FiD|100 questions", texts_before(cells, "family"))
+    assert f"study:  {tmp_path / 'mine.csv'}" in shown
+    assert not re.search("New Bing|FiD|GPT|Wang|evouna-nq", shown)
 
 
 @pytest.mark.parametrize("notebook", ["11", "17"])
@@ -276,7 +301,6 @@ def test_multilingual_answers_follow_another_file(tmp_path):
         assert "sample-multilingual" not in file.read_text("utf-8")
 
 
-@pytest.mark.slow
 def test_gain_and_cost_follow_another_file(other_answers, tmp_path):
     cells = code_cells("09")
     shown = shown_with(cells, tmp_path / "mine.csv", tmp_path)
@@ -289,6 +313,10 @@ def test_gain_and_cost_follow_another_file(other_answers, tmp_path):
     assert f"Each 100 additional words buy {100 * gain / cost:.2f} accepted answers" in shown
     assert f"source: {tmp_path / 'mine.csv'}" in shown
     assert not re.search("New Bing|FiD|n = 100", texts_before(cells, "cnbe"))
+    rest = [cell.id for cell in dropwhile(lambda cell: cell.id != "cnbe", cells)][:-1]
+    assert_as_committed("09", cells, rest)  # about the named recording and a publication
+    assert "recording: gemma-3-270m" in cells[-1].outputs[0]
+    assert not re.search("New Bing|FiD|answers.csv", cells[-1].outputs[0])
 
 
 def test_agreement_works_with_my_own_logs(tmp_path):
@@ -392,7 +420,6 @@ def test_the_conformal_ensemble_and_its_judge_follow_my_own_file(two_systems, tm
         assert not re.search("evouna", file.read_text("utf-8"), re.IGNORECASE)
 
 
-@pytest.mark.slow
 def test_definitions_are_compared_on_my_own_file(two_systems, tmp_path):
     pair = "['old', 'new']"
     shown = shown_with(code_cells("13"), tmp_path / "mine.csv", tmp_path, pair=pair, swapped=pair)
