@@ -170,12 +170,29 @@ CHOSEN = {
     "05": {"95 %", "70 %", "57 %", "33 %", "1 of 3", "5 of 100"},
     "06": {"0.40", "0.25", "4 of 6", "3 of 6", "3 of 4"},
     "07": {"0.99"},
+    "08": {
+        "p = 2",
+        "0.05",
+        "5 %",
+        "95 %",
+        "80 %",
+        "0.95",
+        "40 %",
+        "0.25",
+        "p = 0.05",
+        "p = 0.03",
+        "97 %",
+    },
+    "09": {"0.05", "95 %"},
+    "10": {"95 %", "0.05", "80 %", "90 %", "95 of 100", "0.93", "5 %", "0.01"},
+    "13": {"0.67", "0.05", "5 %"},
+    "15": {"4 %", "94 of 216", "252 of 671", "95 %", "0.437", "0.664", "0 %", "3 %"},
     "11": {"60 %", "70 %", "84 %"},
     "12": {"92 %", "0.667"},
     "17": {"0.95", "0.03", "95 %", "1 %"},
     "14": {"0.80", "0.79"},
 }
-"""Numbers that the text of a notebook may contain, because they are chosen: levels and exercises."""
+"""Numbers that the text of a notebook may contain, because they are chosen: levels and exercises. 15 quotes what is printed."""
 
 
 @pytest.mark.parametrize("notebook", CHOSEN)
@@ -439,6 +456,39 @@ def test_the_paper_is_that_of_my_own_file(two_systems, tmp_path, monkeypatch):
     assert sentence.replace("−", r"\ensuremath{-}") in written
     for text in (shown, written):
         assert not re.search("EVOUNA|evouna-nq|wang2023|Wang et al|New Bing|GPT-4|3,018", text)
+
+
+def test_published_numbers_are_checked_in_my_own_tables_and_labels(tmp_path):
+    """One biography in two has an irrelevant fact; 33.3 % of 7 responses cannot be right."""
+    labels = ["supported", "supported", "not supported", "irrelevant"]
+    parts = [[{"text": label, "label": label} for label in labels[:3]]]
+    parts.append([{"text": label, "label": label} for label in labels])
+    mine = pd.DataFrame({"example_id": [f"q{n}" for n in range(20)], "system": "ours"})
+    mine = mine.assign(question="Who is it?", response="A person.", parts=parts * 10)
+    ragnb.write_table(mine, tmp_path / "mine.jsonl")
+    rows = {"system": ["ours", "theirs"], "metric": "accuracy", "printed": [33.3, 42.9], "n": 7}
+    pd.DataFrame(rows).to_csv(tmp_path / "table.csv", index=False)
+    cells = code_cells("15")
+    choices = {"publication": "'My paper'", "printed": "{'ours': 58.0}", "decimals": "1"}
+    choices["names"] = repr([str(tmp_path / "table.csv")])
+    shown = shown_with(cells, tmp_path / "mine.jsonl", tmp_path, **choices)
+    text = {cell.id: "\n".join(cell.outputs) for cell in cells}
+    # With all facts 2/3 and 2/4 are supported, and without the irrelevant ones 2/3 each.
+    assert "ours printed 58.0 · recomputed 58.3 · " in text["c05"]
+    assert "without them it is 66.7" in text["c05"]
+    assert "33.3 is no k/7; 2/7 is the nearest" in text["c18"]
+    assert "1 of 2 printed numbers are impossible" in text["c18"]
+    table = " ".join(re.sub("<[^>]+>", " ", text["c31"]).split())
+    assert " My paper ours 58.0 58.3 " in table
+    assert "table.csv ours, accuracy 33.3 28.6 " in table
+    assert f"{tmp_path / 'mine.jsonl'} · unknown" in text["c35"]
+    assert f"published: {tmp_path / 'table.csv'}" in text["c35"]
+    assert not re.search("FActScore|PerplexityAI|BELLE|67.68|noise_robustness", shown)
+    note = (tmp_path / "figures" / "15_factscore.json").read_text("utf-8")
+    assert '"note": "My paper, people' in note
+    # The other sections are about one publication each, which they name.
+    own = {"c01", "c03", "c04", "c05", "c17", "c18", "c31", "c35"}
+    assert_as_committed("15", cells, [name for name in text if name not in own])
 
 
 @pytest.mark.data
