@@ -247,5 +247,5 @@ def require_columns(
 
 
 def column_names(given: str | Iterable[str] | None) -> list[str]:
-    """Return the names of any number of columns as a list, which is empty for None."""
+    """Return one column name, several names, or None (no column) as a list."""
     return [given] if isinstance(given, str) else list(given or ())

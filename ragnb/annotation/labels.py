@@ -205,7 +205,7 @@ def read_everyone(logs: Any) -> Compared:
     ------
     InputError
         There are fewer than two annotators, one of them labelled an item twice, a value is no option of its field, or
-        tasks or the texts of an item differ.
+        the annotators had different tasks or different texts of an item.
     """
     frames = label_frames(logs)
     tasks = [_task(frame) for frame in frames]
@@ -389,10 +389,10 @@ def write_ragbench(
 ) -> dict[str, int]:
     """Write responses and their TRACe labels as RAGBench's JSON Lines, which `ragnb.load_ragbench` reads.
 
-    Only items that are fully labelled are written. The returned counts say how many these are, and how many of each other
-    status were left out: ``{"written": 40, "started": 2, "skipped": 1, "untouched": 7}``. An ``example_id`` of two parts
-    (``"covidqa_test/778"``) becomes ``dataset_name`` and ``id``. Published scores and explanations are not written, because
-    they belong to other labels.
+    Only items that are fully labelled are written. The returned counts are the number of written items, and the
+    number of omitted items by status: ``{"written": 40, "started": 2, "skipped": 1, "untouched": 7}``. An
+    ``example_id`` of two parts (``"covidqa_test/778"``) becomes ``dataset_name`` and ``id``. Published scores and
+    explanations are not written, because they belong to other labels.
 
     Raises
     ------
@@ -554,7 +554,7 @@ def _suggested(given: Mapping[str, Any], item: Item, task: Task) -> dict[Place, 
     for name, sentence in values:
         if sentence not in (item.keys(task.unit) if task.field(name).each else [None]):
             raise InputError(
-                f"{name!r} is suggested for {sentence!r}, which is not a sentence of {item.id!r} with this field"
+                f"{name!r} is suggested for {sentence!r}, which is not a sentence that this field labels in {item.id!r}"
             )
     return {
         place: check_value(task.field(place[0]), item, value) for place, value in values.items()

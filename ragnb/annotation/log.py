@@ -56,9 +56,9 @@ class AnnotationLog:
     Parameters
     ----------
     path
-        The file, which ends in ``.sqlite``. It is created with its folder if it does not exist. If another name is given,
-        such as that of a log of an earlier version, ``ana.jsonl``, the log is ``ana.sqlite`` next to it. Actions in the
-        named file that the log lacks are imported.
+        The file, which ends in ``.sqlite``. It is created with its folder if it does not exist. For another
+        name, such as ``ana.jsonl`` of an earlier version, the log is ``ana.sqlite`` in the same folder, and imports the
+        actions in ``ana.jsonl`` that it lacks.
     header
         ``task`` (its schema), ``annotator`` and anything else to store in the header. If the log exists, its annotator and
         the fields of its task must be the same; its guideline stays.
@@ -205,7 +205,7 @@ def log_lines(path: str | Path) -> list[Event]:
 
 
 def log_file(path: str | Path, *names: str) -> Path:
-    """Path of a log: `path` itself if it is a file or has an ending, else a file in that folder with these names.
+    """Path of a log: `path` itself if it is a file or has an ending, else a file in this folder, named after `names`.
 
     >>> log_file("labels", "Ana B.", "trace").as_posix(), log_file("ana.jsonl", "ana", "trace").as_posix()
     ('labels/Ana_B_.trace.jsonl', 'ana.jsonl')

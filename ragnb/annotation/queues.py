@@ -26,7 +26,7 @@ def deferral_queue(responses: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataF
     Parameters
     ----------
     responses
-        Rows with the index labels of `decisions`, and any others.
+        Rows with the index labels of `decisions`; other rows are ignored.
     decisions
         The result of `ragnb.MetricEnsemble.decide`: ``abstained`` and ``probability``.
 
@@ -101,17 +101,17 @@ def review_queue(
     Parameters
     ----------
     judged
-        - a `ragnb.judge_report`, or its ``worst``: the responses on which judge and people differ, the largest difference
-          first and, among equals, the more confident; a response that several judges got wrong appears once
-        - responses with a judge's column and no label: those with a score nearest to the threshold first, those without a
-          score last
+        - a `ragnb.judge_report`, or its ``worst``: selects the responses on which judge and people differ, sorted by the
+          size of the difference, then by the judge's confidence. Each response appears once
+        - responses with a judge's column and no label: those with a score nearest to the threshold come first, those
+          without a score last
     judge, threshold
-        Column of the judge's scores, and the score from which on they mean yes. They apply to responses without labels.
+        Column of the judge's scores, and the lowest score that means yes. They apply to responses without labels.
 
     Returns
     -------
     DataFrame
-        Rows with all their columns, so that ``id`` works as for the responses.
+        The selected rows with all their columns, so that you can pass the same ``id`` to an annotator.
 
     Raises
     ------

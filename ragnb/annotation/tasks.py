@@ -66,8 +66,7 @@ class Field:
         What the screen shows; by default the name.
     kind
         - ``"choice"``: one of the `options`
-        - ``"sentences"``: any number of the sentences (or words) of the part `of`; `options` are answers that are none of
-          them
+        - ``"sentences"``: any number of the sentences (or words) of the part `of`; `options` are further possible answers
         - ``"text"``: a free text
     key
         The letter that makes it the active field; by default the first free letter of the label.

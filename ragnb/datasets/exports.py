@@ -120,7 +120,7 @@ def export_responses(
     path
         The file; an existing one is replaced.
     format
-        ``"ragas"``: lines for ``EvaluationDataset.from_jsonl``, of one system.
+        ``"ragas"``: JSON Lines for ``EvaluationDataset.from_jsonl``, with one system only.
         ``"inspectorraget"``: a JSON file that InspectorRAGet opens, with all systems. A reference
         of several parts becomes one text for ragas, and several targets for InspectorRAGet. Both
         use the first alias of each part.
@@ -136,8 +136,8 @@ def export_responses(
     Raises
     ------
     InputError
-        The format is unknown, a column is missing, a system has a question twice, or the responses
-        are of several systems and the format has none.
+        The format is unknown, a column is missing, a system has a question twice, or the format
+        is ``"ragas"`` and there are several systems.
 
     Examples
     --------

@@ -53,10 +53,10 @@ def published(name: str, *, confidence_level: float = 0.95) -> pd.DataFrame:
         answers on which it abstains; F1 is left out, because it is not a share. AUROC and RMSE have
         no interval, because the paper printed nothing from which it could be computed.
         ``"lbrag.overview"`` has the column ``std``, and its n is nan, because the document does not
-        state it for this table. Its EM of 0.100 ± 0.302 is that of 10 in 100 with n - 1 in the
-        divisor, but its example of a ``metrics.json`` with the same numbers says 10, so no interval
-        is derived. ``attrs["source"]`` names the source, and ``attrs["note"]`` explains what to
-        note about the table, if anything.
+        state it for this table. Its EM of 0.100 ± 0.302 implies n = 100 (a sample standard
+        deviation), but its example of a ``metrics.json`` with the same numbers states n = 10, so
+        there are no intervals. ``attrs["source"]`` names the source, and ``attrs["note"]`` contains
+        remarks on the table, if any.
 
     Raises
     ------

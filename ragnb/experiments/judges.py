@@ -399,9 +399,9 @@ def refuse_judged(responses: pd.DataFrame, columns: Sequence[str], options: dict
     taken = [name for name in columns if name in responses]
     if taken or options.get("repeats", 1) != 1:
         raise InputError(
-            "judge_responses needs a frame without the columns that it adds, and repeats=1, got "
+            "a judge needs a frame without the columns that it adds, and repeats=1, got "
             f"{', '.join(taken) or options['repeats']}; rename the columns of an earlier judgement, "
-            "or judge again with another seed in parameters"
+            "or, instead of repeats, judge again with another seed in parameters"
         )
     options.pop("keep_empty", None)  # an empty judgement cannot be read
 

@@ -51,8 +51,8 @@ def plot(result: Result) -> Axes | np.ndarray:
     Axes or ndarray of Axes
         Comparisons become a forest plot of differences, with one panel for each metric. A report on
         judges becomes a forest plot of their bias, and a report on risk and coverage its curves.
-        Agreement becomes coefficients with their intervals, of all annotators together if there are
-        three or more.
+        Agreement becomes coefficients with their intervals. For three or more annotators, they
+        are the coefficients of all annotators together.
         Summaries at several noise rates become curves. All other summaries become means with their
         intervals, by metric or condition and with one colour for each system. A metric with a mean
         outside [0, 1] has a panel of its own. The functions of `ragnb.figures` draw the same

@@ -140,7 +140,7 @@ def _started(command: list[str]) -> Iterator[str]:
                 said = (address + log.read().decode("utf-8", "replace")).strip()[-500:]
                 raise EndpointError(
                     f"The server of the local model did not start: {said or 'it reported nothing'}. "
-                    "Try again, or with fewer tokens."
+                    "Try again, or reduce context_tokens."
                 )
             yield address
         finally:

@@ -106,7 +106,7 @@ _OPTIONS: dict[str, Mapping[Any, str]] = {
         "list": "The response contains a phrase of a list in its own language or in English.",
         "judge": "The verdict of a judge, in the column judged_refusal.",
         "label": "The verdict of a person, in the column refusal.",
-        "nomiracl": "The response contains the first of NoMIRACL's replies, and not the second.",
+        "nomiracl": 'The response contains "I don\'t know", and not "Yes, answer is present".',
     },
     "phrases": {
         None: "The agreed phrase is \"I don't know\"; the list is ragnb's.",

@@ -53,7 +53,7 @@ _SCRIPTS = (
     "Letters, marks and numbers of all scripts after NFKC and case folding. Punctuation separates "
     "words, and articles are kept"
 )
-_BLOCKS = "As in the published code, which deletes scripts outside a fixed list (Devanagari, Greek, Tamil, …)"
+_BLOCKS = "As in the published code, which deletes Devanagari, Greek, Tamil and other scripts"
 _OFFICIAL = {
     "squad": "Equal to SQuAD's evaluate-v2.0.py. Lower case; ASCII punctuation is deleted, and a, an "
     "and the are removed. Words are separated by spaces, also in Chinese.",

@@ -80,9 +80,7 @@ _ANSWERED = {"response": "response", "answer": "references", "language": "langua
 _FACED = {"response": "response", "false_answer": "false_answers", "language": "language"}
 _REFUSAL_COLUMNS = {"judged_refusal": "judged_refusal", "refusal_label": "refusal"}
 _DETECTION_COLUMNS = {"judged_detection": "judged_detection", "detection_label": "error_detected"}
-_NEVER_RULED = (
-    "Never if there is a response, unless a required verdict of a judge or person is missing."
-)
+_NEVER_RULED = "If there is no response, or if a required verdict of a judge or person is missing."
 _LENIENT = "A lenient re-implementation: "
 _FOLDED = "ignoring letter case and Unicode variants of white space, hyphens and quotation marks"
 _RIGHT = (
@@ -375,7 +373,7 @@ def rejection_evidence(response: str | None, answer: Answer | None = None, **opt
     source=f"{_CHEN}; {_CODE} all_rate",
     binary=True,
     evidence=rejection_evidence,
-    undefined="Never if there is a response. Under released, there must also be a reference.",
+    undefined="If there is no response or, under released, no reference.",
 )
 def is_rejection(
     response: str | None,
@@ -694,7 +692,7 @@ def judged_error_correction(
     language: str = "en",
     protocol: str = "paper",
 ) -> float:
-    """1.0 if a response that reports the errors, says a judge, is correct, else 0.0 (CR over ED*).
+    """1.0 if a response that a judge found to report errors is correct, else 0.0 (CR over ED*).
 
     Higher is better. The mean is the error correction rate (CR) among the responses that report the
     errors according to a judge (ED*). The number of values is its denominator, which can be very

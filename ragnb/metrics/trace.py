@@ -73,7 +73,7 @@ _SUPPORT = {
 }
 _LABELS_ONLY = {"documents_sentences": {"variant": "guide", "unknown_keys": "count"}}
 _NO_CONTEXT = "If the context has no sentences or a total length of 0."
-_MORE = "more if keys are repeated or name no sentence"
+_MORE = "more if keys are repeated or unknown"
 _ONE_UNDEFINED = "If relevance, utilization, completeness or adherence is undefined."
 _COUNTED: Mapping[str, Mapping[Any, str]] = {
     "length": {

@@ -101,16 +101,16 @@ def compare_definitions(
         The name of a metric that has several definitions, such as ``"rgb.accuracy"`` or
         ``"answer.f1"``.
     definitions
-        Values of the metric's first option with several names (``protocol`` or ``variant``), such as
-        ``["paper", "flexible"]``; by default all of them, except those that cannot score these
-        responses, such as ``"mlqa"`` in other languages than its own. Or a mapping from a name to options:
+        Values of the metric's option ``protocol`` or ``variant``, such as ``["paper", "flexible"]``.
+        By default all of them, except those that cannot score these responses (``"mlqa"`` covers
+        only some languages). Or a mapping from your own names to options:
         ``{"phrase": {"protocol": "paper"}, "judge": {"refusal": "judge"}}``.
     by
         Columns that divide the responses into cells, such as ``["system", "noise_rate"]``. By
         default the columns of conditions that vary.
     cluster
-        Column of the independent units, such as ``question_id``. By default, it is the conversation
-        if one has several turns, or else the question if a cell contains one several times.
+        Column of the independent units, such as ``question_id``. By default, the conversation if any
+        has several turns; otherwise the question if it occurs several times in a cell.
     confidence_level
         Confidence level of the intervals, in (0, 1).
     **options

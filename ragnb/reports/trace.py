@@ -115,12 +115,12 @@ def trace_report(
     Parameters
     ----------
     records
-        One row per record, with the labels of the sentences, or with the columns of the labels and
-        of the judges, or with all of them.
+        One row per record, with the labels of the sentences (for the scores of the systems), with
+        the columns `judges` and `labels` (for the comparison of judges), or with both.
     judges
         Columns of predictions by judge and dimension: ``{"mine": {"adherence": "my_adherence",
-        "relevance": "my_relevance"}}``. A judge need not have all four dimensions. By default the
-        three judges whose predictions RAGBench contains, as far as the records have any.
+        "relevance": "my_relevance"}}``. A judge need not have all four dimensions. By default,
+        the columns of RAGBench's three judges that the records contain.
     variant
         Definition of the scores of the systems; see `ragnb.metrics.trace`.
     labels

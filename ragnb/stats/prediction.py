@@ -414,9 +414,9 @@ def expected_calibration_error(
 
     Notes
     -----
-    ``expected_if_calibrated`` replaces abs(mean y - mean p) by its approximate mean if the p are
-    correct. Mean y then has the standard deviation sqrt(sum p (1 - p)) / n_b. Multiplied by sqrt(2
-    / pi), this is the mean of a half-normal distribution.
+    For ``expected_if_calibrated``, abs(mean y - mean p) is replaced by its approximate mean under
+    perfect calibration: the mean sqrt(2 / pi) s of a half-normal distribution, where
+    s = sqrt(sum p (1 - p)) / n_b is the standard deviation of mean y.
 
     References
     ----------

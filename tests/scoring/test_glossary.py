@@ -58,7 +58,7 @@ def test_a_name_that_means_nothing_is_refused_with_the_nearest():
         ("cost.translation_tokens", "0 or more"),
         ("semantic.embedding_cosine", "-1 to 1"),
         ("answer.exact_match", "0 or 1"),
-        ("trace.relevance", "0 to 1; more if keys are repeated or name no sentence"),
+        ("trace.relevance", "0 to 1; more if keys are repeated or unknown"),
     ],
 )
 def test_a_card_says_how_far_values_reach(name, said):
