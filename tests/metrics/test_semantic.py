@@ -116,7 +116,7 @@ def test_each_is_a_metric_of_a_frame():
 def test_embeddings_of_different_models_are_named_with_their_row():
     with pytest.raises(
         InputError,
-        match=r"semantic.embedding_cosine, row 0 \(e/0\): embeddings must be one-dimensional and of one length",
+        match=r"semantic.embedding_cosine, row 0 \(e/0\): embeddings must be one-dimensional and of the same length",
     ):
         score(
             frame(response_embedding=[[1, 2]], reference_embedding=[[1]]),
