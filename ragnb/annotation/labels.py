@@ -142,14 +142,14 @@ def id_columns(frame: pd.DataFrame) -> list[str]:
 def recorded_passes(task: str) -> tuple[Path, Path]:
     """Load two logs in which ragnb's authors labelled the same items independently of each other.
 
-    The two passes agree more than independent annotators would. No other person took part. Their times are those of
-    entering the labels.
+    The two passes agree more than independent annotators would. No other person took part. The times show when
+    the labels were entered.
 
     Parameters
     ----------
     task
         - ``"trace"``: all responses of ``load_ragbench("sample-ragbench")``
-        - ``"verdict"``: the replies of ``ragnb.load_study("sample-labelled-en")`` an ensemble abstained on (notebook 12)
+        - ``"verdict"``: replies of ``ragnb.load_study("sample-labelled-en")`` on which an ensemble abstained (notebook 12)
 
     >>> [path.name for path in recorded_passes("trace")]
     ['trace.first.jsonl', 'trace.second.jsonl']

@@ -93,7 +93,7 @@ class Mkqa(Record):
         missing = [language for language in self.queries if language not in self.answers]
         if missing:
             raise InputError(
-                f"answers must have every language of queries, but has none in {missing[0]}"
+                f"answers must contain every language of queries, but there are none in {missing[0]}"
             )
         return self
 

@@ -55,5 +55,7 @@ def reference_texts(reference: Reference) -> list[str]:
     parts = reference_parts(reference)
     count = math.prod(map(len, parts))
     if count > MOST_ALTERNATIVES:
-        raise InputError(f"a reference can have {MOST_ALTERNATIVES} alternatives, got {count}")
+        raise InputError(
+            f"a reference can have at most {MOST_ALTERNATIVES} alternatives, got {count}"
+        )
     return [" ".join(chosen) for chosen in product(*parts)]

@@ -271,7 +271,7 @@ def precision(
 
     The value is in [0, 1]; higher is better. precision@k = relevant among the first k / k, even if
     fewer than k passages were retrieved. Without k, the denominator is the number of retrieved
-    passages. It is NaN in the same cases as `recall`, whose parameters it has.
+    passages. Its parameters, and the cases in which it is NaN, are those of `recall`.
 
     Notes
     -----
@@ -352,8 +352,8 @@ def average_precision(
     """Average precision (AP): mean of the precision at the rank of each relevant passage (mean: MAP).
 
     The value is in [0, 1]; higher is better. AP = sum of precision@i over the ranks i of the
-    relevant passages among the first k / number of all relevant passages. It is NaN in the same
-    cases as `recall`, whose parameters it has.
+    relevant passages among the first k / number of all relevant passages. Its parameters, and
+    the cases in which it is NaN, are those of `recall`.
 
     Notes
     -----
@@ -388,7 +388,8 @@ def reciprocal_rank(
     """Reciprocal rank (RR) of the first relevant passage (mean: MRR).
 
     The value is in [0, 1]; higher is better. It is 1 / rank of the first relevant passage, or 0 if
-    none is among the first k. It is NaN in the same cases as `recall`, whose parameters it has.
+    none is among the first k. Its parameters, and the cases in which it is NaN, are those of
+    `recall`.
 
     Notes
     -----
@@ -422,7 +423,7 @@ def success(
 ) -> float:
     """1.0 if any relevant passage was retrieved, else 0.0 (success; also called hit rate).
 
-    Higher is better. It is NaN in the same cases as `recall`, whose parameters it has.
+    Higher is better. Its parameters, and the cases in which it is NaN, are those of `recall`.
 
     Notes
     -----
