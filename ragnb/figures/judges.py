@@ -195,7 +195,7 @@ def plot_grades(grades: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         note = f"{note}{value:.2f} [{low:.2f}, {high:.2f}]".replace("< ", "<\N{NO-BREAK SPACE}")
         caption(ax, textwrap.fill(note, 50))
         rises = "rise with" if low > 0 else "fall with" if high < 0 else "do not follow"
-        headline(ax, f"The judge's scores {rises} people's grades")
+        headline(ax, f"The judge's scores {rises} the grades")
     return ax
 
 

@@ -130,7 +130,7 @@ def test_scores_by_grade_have_boxes_means_and_a_title_that_states_the_finding(si
     turns = turns.assign(judge=sign * turns["human_faithfulness"] + noise)
     grades = scores_by_grade(turns, judge="judge", label="human_faithfulness")
     ax = plot_grades(grades)
-    assert ax.get_title(loc="left") == f"The judge's scores {finding} people's grades"
+    assert ax.get_title(loc="left") == f"The judge's scores {finding} the grades"
     means = ax.containers[0].lines[0].get_ydata()
     assert means.tolist() == grades["mean"].tolist()
     names = [tick.get_text() for tick in ax.get_xticklabels()]

@@ -267,5 +267,5 @@ def test_what_another_annotator_labels_differently_is_beside_each_sentence_and_s
     }
     assert view.numbers["completeness"] == ["0.750 3/4 ≠ Ben: 0.500"]
     assert "≠" not in Page(Card(record(), other=record())).text
-    with pytest.raises(InputError, match="the same sentences"):
+    with pytest.raises(InputError, match="the same documents and response"):
         Card(record(), other=record(response_sentences=[["a", "Something else."]]))

@@ -70,16 +70,16 @@ def test_the_sentence_of_results(values, tests):
     (b, c), n = tests[0]["annotator.verdict", "newbing"], len(values)
     low, high = (100 * limit for limit in tango(b, c, n))
     p = tests[1]["annotator.verdict", "newbing"]
-    line = f"is {100 * (b - c) / n:+.1f} percentage points (95% interval [−{-low:.1f}, {high:+.1f}]"
+    line = f"is {100 * (b - c) / n:+.1f} percentage points (95% Tango interval [−{-low:.1f}, {high:+.1f}]"
     assert f"{line}, adjusted p = {p:.2g})" in printed("14", "results")
     main = (FIGURES / "14_main.tex").read_text(encoding="utf-8")
-    assert rf"is {100 * (b - c) / n:+.1f} percentage points (95\% interval" in main
+    assert rf"is {100 * (b - c) / n:+.1f} percentage points (95\% Tango interval" in main
 
 
 def test_the_caption(values):
     means = values.mean().unstack()
     gap = 100 * (means.loc["answer.contains"] - means.loc["annotator.verdict"])
-    line = f"between −{-gap.min():.1f} and −{-gap.max():.1f} percentage points"
+    line = f"from −{-gap.min():.1f} to −{-gap.max():.1f} percentage points. Bars are 95% Wilson"
     assert line in printed("14", "caption")
     assert f"n = {len(values):,}" in printed("14", "caption")
 
