@@ -370,7 +370,7 @@ def test_an_audit_that_finds_something_is_1(printed, data_folder):
 
 
 def test_metrics_lists_every_metric_with_its_direction(printed, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "300")  # a narrow terminal shortens names and leaves columns out
+    monkeypatch.setenv("COLUMNS", "60")  # names stay whole in a narrow terminal
     rows = json.loads(printed("metrics --format json")[0])
     better = {name: "higher" if one.higher_is_better else "lower" for name, one in METRICS.items()}
     assert {row["metric"]: row["better"] for row in rows} == better
