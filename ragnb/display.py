@@ -414,17 +414,20 @@ def _html_cell(column: _Column, row: int) -> Markup:
 def text_table(frame: pd.DataFrame, width: int | None = None) -> str:
     """Aligned text of a frame, with the notes below; the header consists of names of columns.
 
-    If the lines are wider than the width, texts are cut (but not in the first column), and then
-    columns are left out and named.
+    If the lines are wider than the width, texts are cut (but not short ones in the first column), and
+    then columns are left out and named.
     """
     drawing = _drawing(frame)
     longest = pd.get_option("display.max_colwidth") or 10**6
     columns = {one.names: _lines(one, longest) for one in drawing.columns}
     if width and _total(columns) > width:
-        first = drawing.columns[0]  # what the row is about stays whole
-        columns = {
-            one.names: _lines(one, longest if one is first else min(longest, 24))
+        # Names of rows stay whole if they are not sentences.
+        first = drawing.columns[0]
+        name = max(map(len, _lines(first, longest)))
+        columns |= {
+            one.names: _lines(one, min(longest, 24))
             for one in drawing.columns
+            if one is not first or name > 40
         }
     dropped = drawing.columns[:0:-1]
     dropped.sort(key=_importance)
