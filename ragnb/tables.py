@@ -538,8 +538,8 @@ def _marked(
     if len(baselines) > 1 or comparisons.duplicated([*columns, "system"]).any():
         raise InputError(
             "a table needs one comparison for each cell, all with the same baseline; got "
-            f"{len(comparisons)} with {', '.join(map(str, baselines))}; give compare a baseline, "
-            "and compare and summarize the same cells, such as by=[] and by=['system']"
+            f"{len(comparisons)} comparisons with baseline {', '.join(map(str, baselines))}; pass baseline= to compare, "
+            "and group the rows alike, for example by=[] in compare and by=['system'] in summarize"
         )
     clear = comparisons[comparisons["p_adjusted"] < 1 - comparisons["confidence_level"]]
     cells = clear[columns].itertuples(index=False, name=None)

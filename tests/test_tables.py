@@ -159,7 +159,9 @@ def test_bad_input_says_what_is_needed(scores):
     with pytest.raises(InputError, match=r"one comparison for each cell, .*by=\[\]"):
         to_markdown(pooled, comparisons=compare(scores))
     three = scored({"a": [1, 1, 1, 0], "b": [1, 0, 1, 0], "c": [0, 0, 1, 0]}, "rgb.accuracy")
-    with pytest.raises(InputError, match="all with the same baseline; got 3 with a, b"):
+    with pytest.raises(
+        InputError, match="all with the same baseline; got 3 comparisons with baseline a, b"
+    ):
         to_html(summarize(three), comparisons=compare(three))
     with pytest.raises(InputError, match="label must consist of letters, digits and"):
         to_latex(summaries, label="}x")

@@ -133,7 +133,8 @@ def _rows(responses: pd.DataFrame, labels: Sequence[Any] | pd.Index) -> pd.DataF
     missing = [label for label in labels if label not in responses.index]
     if missing or not responses.index.is_unique:
         raise InputError(
-            "responses must have unique index labels, and a row for each requested label, got "
-            f"{f'none for {missing[0]!r}' if missing else 'a label twice'}; pass the responses from which X was computed"
+            "responses must have unique index labels, and a row for each requested index label, got "
+            f"{f'none for {missing[0]!r}' if missing else 'an index label twice'}; "
+            "pass the responses from which X was computed"
         )
     return responses.loc[labels]

@@ -183,8 +183,9 @@ def _false_and_true(
     n_false = n_not_negative - n_true
     if n_false < 0:
         raise InputError(
-            f"noise_rate and correct_rate are too high together: {n_true} passages should be true, but only "
-            f"{n_not_negative} are not noise; lower one of the rates"
+            f"noise_rate and correct_rate are too high together: correct_rate requires "
+            f"{n_true} true passages, but noise_rate leaves only {n_not_negative} that are not noise; "
+            "lower one of the rates"
         )
     indices = list(range(len(example["positive_wrong"])))
     chosen = rng.sample(indices, min(len(indices), n_false))

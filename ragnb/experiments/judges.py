@@ -397,11 +397,15 @@ def judge_pairs(
 def refuse_judged(responses: pd.DataFrame, columns: Sequence[str], options: dict[str, Any]) -> None:
     """Raise InputError for a frame that was judged, or repeats."""
     taken = [name for name in columns if name in responses]
-    if taken or options.get("repeats", 1) != 1:
+    if taken:
         raise InputError(
-            "a judge needs a frame without the columns that it adds, and repeats=1, got "
-            f"{', '.join(taken) or options['repeats']}; rename the columns of an earlier judgement, "
-            "or, instead of repeats, judge again with another seed in parameters"
+            f"the frame must not contain the columns that a judge adds, got {', '.join(taken)}; "
+            "rename the columns of the earlier judgement"
+        )
+    if options.get("repeats", 1) != 1:
+        raise InputError(
+            f"repeats must be 1 for a judge, got {options['repeats']}; "
+            "to judge again, set another seed in parameters"
         )
     options.pop("keep_empty", None)  # an empty judgement cannot be read
 

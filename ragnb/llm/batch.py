@@ -713,5 +713,5 @@ class Provider:
 
 def _id(answer: Any) -> str:
     if not isinstance(answer.id, str) or not answer.id:
-        raise ValueError(f"no id in it: {answer!r}")
+        raise ValueError(f"the answer has no id: {answer!r}")
     return answer.id

@@ -150,7 +150,7 @@ def answer_labels(
     if isinstance(found, str):
         raise InputError(
             f"answer_labels needs a response, got {response!r:.80} with refusal={refusal!r:.80}; "
-            "use is_correct with the verdicts of a judge or person"
+            "if refusal is 'judge' or 'label', use is_correct"
         )
     return found.labels()
 

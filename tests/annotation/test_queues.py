@@ -100,7 +100,7 @@ def test_queues_refuse_what_does_not_fit(answers, fitted):
     decisions = fitted[2]
     with pytest.raises(InputError, match="needs the columns probability, abstained"):
         deferral_queue(answers, decisions.drop(columns="abstained"))
-    with pytest.raises(InputError, match="a row for each requested label"):
+    with pytest.raises(InputError, match="a row for each requested index label"):
         deferral_queue(answers.drop(index=decisions.index[0]), decisions)
     with pytest.raises(InputError, match="unique index labels"):
         deferral_queue(pd.concat([answers, answers]), decisions)

@@ -172,7 +172,7 @@ def test_a_passage_keeps_its_place_at_every_noise_rate(make, load, shape, kind, 
         ({"passage_num": -1}, "passage_num.*whole number.*-1"),
         (
             {"noise_rate": 0.8, "correct_rate": 0.4},
-            "noise_rate and correct_rate.*2 passages should be true, but only 1",
+            "noise_rate and correct_rate.*requires 2 true passages, but .* only 1 ",
         ),
         ({"order": "random"}, "order.*per_item.*released.*random"),
     ],
