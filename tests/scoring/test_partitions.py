@@ -44,7 +44,7 @@ def assert_same(scores, expected):
     one, other = (frame.sort_values(["metric", "row"]) for frame in (scores, expected))
     one, other = (frame.astype(object).where(frame.notna(), None) for frame in (one, other))
     assert list(scores.columns) == list(expected.columns)
-    pd.testing.assert_frame_equal(one, other.set_index(one.index))
+    pd.testing.assert_frame_equal(other.set_index(one.index), one)
 
 
 def test_scores_of_the_arrays_that_parquet_reads_are_those_of_lists(responses, tmp_path):
