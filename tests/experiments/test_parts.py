@@ -181,7 +181,7 @@ def test_without_passages_nothing_is_asked_and_a_judged_frame_is_refused():
     assert not server.calls
     with pytest.raises(InputError, match="label_parts needs the columns passages"):
         labelled_by(judge(), "claims", RESPONSES.drop(columns="passages"))
-    with pytest.raises(InputError, match="needs a frame without the columns"):
+    with pytest.raises(InputError, match="must not contain the columns that a judge adds"):
         labelled_by(judge(), "claims", labelled)
 
 
