@@ -162,7 +162,7 @@ def headline(ax: Axes, finding: str, *, whole: bool = False) -> Axes:
     if whole:
         with style():
             ax.set_title("", loc="left")
-            where: dict[str, Any] = {"x": 0, "ha": "left"}
+            where: dict[str, Any] = {"x": 0, "ha": "left", "wrap": True}
             ax.figure.suptitle(finding, fontsize="medium", fontweight="bold", **where)
             ax.figure.supxlabel(note, fontsize="small", color="0.35", **where)
         return ax

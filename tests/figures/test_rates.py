@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from ragnb.errors import InputError
-from ragnb.figures import plot_rates, save_figure
+from ragnb.figures import WIDTHS, headline, plot_rates, save_figure
 from ragnb.stats.intervals import rate_interval
 
 
@@ -57,6 +57,31 @@ def test_series_share_a_row_without_covering_each_other_and_marks_have_names(two
     assert [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == ":"] == [0.7]
     assert {text.get_text() for text in ax.get_legend().get_texts()} == {"en", "zh", "gate"}
     assert ax.get_xlabel() == "accuracy"
+
+
+def test_a_figure_of_one_column_names_series_and_marks_in_the_picture(two_languages):
+    options = {"series": "language", "marks": {"gate": 0.7}, "width": "column"}
+    ax = plot_rates(two_languages, **options)
+    headline(ax, "Accuracy falls if the passages are false, and by far more than half", whole=True)
+    assert ax.figure.get_figwidth() == WIDTHS["column"]
+    assert ax.get_legend() is None
+    named = {text.get_text(): text for text in ax.texts}
+    assert set(named) == {"en", "zh", "gate"}
+    (english, chinese), _ = drawn(ax)
+    # The first interval with enough room, and the only one of the other language.
+    assert named["en"].xy == pytest.approx((two_languages["low"][0], english[0, 1]))
+    assert named["zh"].xy == pytest.approx((two_languages["low"][3], chinese[0, 1]))
+    assert named["gate"].xy[0] == 0.7
+    ax.figure.draw_without_rendering()
+    whole = ax.figure.bbox
+    texts = [*named.values(), ax.figure._suptitle, *ax.get_yticklabels()]
+    for box in [text.get_window_extent() for text in texts]:
+        assert whole.x0 <= box.x0 <= box.x1 <= whole.x1
+
+
+def test_an_unknown_width_is_refused(two_languages):
+    with pytest.raises(InputError, match="width must be one of 'column', 'text', got 'wide'"):
+        plot_rates(two_languages, series="language", width="wide")
 
 
 @pytest.mark.parametrize(
