@@ -11,6 +11,7 @@ from string import Formatter
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.special import stdtrit
 from scipy.stats import binom
 
@@ -23,6 +24,7 @@ from ragnb.experiments.recorded import recorded_responses
 from ragnb.figures.explorables import (
     draw_bars,
     draw_fieller_set,
+    draw_mix,
     draw_power,
     draw_reported_shares,
 )
@@ -30,6 +32,7 @@ from ragnb.markup import Markup, join, spelled, tag
 from ragnb.metrics.trace import trace_scores
 from ragnb.metrics.trace_labels import sentence_pairs
 from ragnb.records import require_columns
+from ragnb.reports.abstention import abstention_report
 from ragnb.reports.efficiency import gains_and_costs
 from ragnb.reports.judge import JudgeReport, judge_report
 from ragnb.reports.multilingual import multilingual_report
@@ -86,6 +89,10 @@ def explore(name: str, *data: Any) -> Page:
         fieller       gain; cost; optionally clusters     confidence set of the ratio gain / cost
         conformal     probability of label 1; label       threshold and coverage
         judge         a `ragnb.judge_report`              share of correct answers that it reports
+        threshold     scores from 0 to 1; label           sensitivity and specificity
+        mix           a `ragnb.abstention_report`         right decisions at each share of questions
+                                                          without an answer
+        ranking       a row with a ranked list            success, recall, 1 / rank and nDCG at k
         ============  ==================================  ==========================================
 
     Raises
@@ -228,6 +235,41 @@ def _nonconformity(probability: Floats, label: Booleans) -> Floats:
     return np.where(label, 1 - probability, probability)
 
 
+# ---- a threshold on a score ----------------------------------------------------------------------
+
+
+def _threshold(scores: Any = None, label: Any = None) -> Scene:
+    if scores is None:
+        answers = load_study("evouna-nq").query("system == 'fid' and improper == 0").head(300)
+        scores, label = score(answers, "answer.f1")["value"], answers["verdict"]
+    correct, incorrect = _by_label(scores, label)
+    at = 0.5
+    caught, rejected = int((correct >= at).sum()), int((incorrect < at).sum())
+    sentence = _say(
+        "threshold",
+        at=at,
+        caught=caught,
+        positive=len(correct),
+        sensitivity=caught / len(correct),
+        rejected=rejected,
+        negative=len(incorrect),
+        specificity=rejected / len(incorrect),
+    )
+    edges = np.linspace(0, 1, 21)
+    counts, marked = (np.histogram(part, edges)[0] for part in ([*correct, *incorrect], correct))
+    static = draw_bars(edges, counts, marked, at, "score (red: label 1)", "items")
+    data = {"correct": correct.tolist(), "incorrect": incorrect.tolist(), "threshold": at}
+    return Scene(data, sentence, static)
+
+
+@accepts(scores="probabilities", label="labels")
+def _by_label(scores: Floats, label: Booleans) -> tuple[Floats, Floats]:
+    """Scores of the items with label 1, and of those with label 0."""
+    if label.all() or not label.any():
+        raise InputError("label must contain 0 and 1")
+    return scores[label], scores[~label]
+
+
 # ---- the errors of a judge -----------------------------------------------------------------------
 
 
@@ -316,6 +358,84 @@ def _moments(gain: Floats, cost: Floats, clusters: Integers | None = None) -> di
     covariance = np.cov(y, z) / n * stdtrit(n - 1, 0.975) ** 2
     values = y.mean(), z.mean(), *covariance[np.triu_indices(2)]
     return dict(zip(("gain", "cost", "yy", "yz", "zz"), map(float, values), strict=True))
+
+
+# ---- questions with and without an answer --------------------------------------------------------
+
+
+def _mix(report: Any = None) -> Scene:
+    if report is None:
+        study = load_study("nomiracl").query("language == 'en'")
+        chosen = ["gpt-4-azure", "Mistral-7B-Instruct-v0.2", "flan-t5-xxl"]
+        report = abstention_report(study[study["system"].isin(chosen)])
+    needed = ["system", "hallucination", "over_refusal"]
+    require_columns(report, needed, "explore", unique=["system"])
+    systems = [
+        {"name": str(name), "answered": 1 - over_refusal, "refused": 1 - hallucination}
+        for name, hallucination, over_refusal in report[needed].dropna().itertuples(index=False)
+    ]
+    if not systems:
+        raise InputError("explore needs a system with both kinds of questions, got none")
+    shares = [(50 * one["refused"] + 50 * one["answered"]) / 100 for one in systems]
+    share = max(shares)
+    best = systems[shares.index(share)]["name"]
+    sentence = _say("mix", percent=50, best=best, share=share)
+    return Scene({"systems": systems}, sentence, draw_mix(systems))
+
+
+# ---- a ranked list -------------------------------------------------------------------------------
+
+SHOWN = 120
+"""Characters of a passage in a ranked list."""
+
+
+def _ranking(row: Any = None) -> Scene:
+    if row is None:
+        replies = recorded_responses("rgb_noise").query("system == 'answer' and noise_rate == 0.4")
+        row = _as_ranked(replies.iloc[0])
+    keys, relevant = list(row["retrieved"]), [*row["relevant"]]
+    texts = row.get("passages", keys)
+    k = min(3, len(keys))
+    names = ("success", "recall", "reciprocal_rank", "ndcg")
+    frame = pd.DataFrame([{"example_id": "1", "retrieved": keys[:k], "relevant": relevant}])
+    scores = score(frame, [f"retrieval.{name}@{k}" for name in names])["value"]
+    values = dict(zip(("success", "recall", "reciprocal", "ndcg"), scores, strict=True))
+    found = [key for key in keys if key in relevant]
+    sentence = _say(
+        "ranking" if relevant else "nothing to find",
+        k=k,
+        found=len({*found} & {*keys[:k]}),
+        total=len(relevant),
+        **values | {"success": int(bool({*found} & {*keys[:k]}))},
+    )
+    passages = [
+        [str(rank), text if len(text) <= SHOWN else text[:SHOWN] + "…"]
+        for rank, text in enumerate(map(str, texts), 1)
+    ]
+    data = {
+        "question": str(row.get("question", "")),
+        "passages": passages,
+        "relevant": [
+            rank for (rank, _), key in zip(passages, keys, strict=True) if key in relevant
+        ],
+        "elsewhere": len({*relevant} - {*keys}),
+    }
+    lines = [
+        tag("li", sign(rank in data["relevant"]), " ", text, dir="auto") for rank, text in passages
+    ]
+    static = join([tag("p", data["question"], dir="auto"), tag("ol", *lines)])
+    return Scene(data, sentence, static)
+
+
+def _as_ranked(response: Any) -> dict[str, Any]:
+    """The passages of a recorded reply as a ranked list."""
+    kinds = response["kinds"]
+    return {
+        "question": response["question"],
+        "passages": response["passages"],
+        "retrieved": list(range(len(kinds))),
+        "relevant": [rank for rank, kind in enumerate(kinds) if kind == "positive"],
+    }
 
 
 # ---- the four numbers of TRACe -------------------------------------------------------------------
@@ -435,6 +555,21 @@ EXPLORABLES: dict[str, tuple[str, str, Callable[..., Scene]]] = {
         "Which ratios of gain and cost do the data not exclude?",
         "P-value of each ratio; the ratios that are not excluded are shaded.",
         _fieller,
+    ),
+    "threshold": (
+        "At which value does a score accept the right items?",
+        "Histogram of the scores, with the items with label 1 and the threshold marked.",
+        _threshold,
+    ),
+    "mix": (
+        "Which system decides correctly most often?",
+        "Share of right decisions of each system against the share of unanswerable questions.",
+        _mix,
+    ),
+    "ranking": (
+        "What do success, recall, reciprocal rank and nDCG count?",
+        "",
+        _ranking,
     ),
     "trace": (
         "What do the four numbers of TRACe count?",

@@ -71,6 +71,23 @@ def draw_reported_shares(
 
 
 @_as_address
+def draw_mix(ax: Axes, systems: Sequence[dict[str, Any]]) -> None:
+    """Draw the share of right decisions of each system against the share of unanswerable questions."""
+    for system in systems:
+        (line,) = ax.plot([0, 100], [system["answered"], system["refused"]])
+        ax.annotate(
+            plain(system["name"]),
+            (100, system["refused"]),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            color=line.get_color(),
+        )
+    ax.set(xlim=(0, 100), ylim=(0, 1))
+    ax.set(xlabel="unanswerable questions, in %", ylabel="share of right decisions")
+
+
+@_as_address
 def draw_fieller_set(
     ax: Axes, gain: ArrayLike, cost: ArrayLike, clusters: ArrayLike | None
 ) -> None:

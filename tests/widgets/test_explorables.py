@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import recall_score
 
 import ragnb
 from ragnb.conformal.sets import conformal_rank, coverage_distribution, too_few_items
@@ -33,6 +34,12 @@ VARIANTS["fieller"] += [([2, 1, 2, 3], [-1, 3, 1, -2]), ([1, -1, 2, -2], [1, 2, 
 VARIANTS["fieller"] += [([0.5, 0.0, 0.25, 0.5], [20, 10, 10, 30])]
 VARIANTS["power"] += [([1, 1, 0, 1, 1], [1, 0, 0, 0, 1]), ([1] * 9, [1] * 9), ([1] * 6, [0] * 6)]
 VARIANTS["trace"] += [(record,) for _, record in ragnb.load_ragbench("sample-ragbench").iterrows()]
+VARIANTS["threshold"] += [([0.5, 0.25, 1], [1, 0, 1]), (RNG.uniform(size=50), [0] * 25 + [1] * 25)]
+VARIANTS["mix"] += [(pd.DataFrame({"system": ["a"], "hallucination": 0.25, "over_refusal": 0.5}),)]
+VARIANTS["ranking"] += [
+    ({"retrieved": ["p", "q"], "relevant": {"q": 1, "r": 0}},),
+    ({"retrieved": ["p"], "relevant": []},),
+]
 VARIANTS["conformal"] += [(RNG.uniform(size=n), RNG.integers(0, 2, n)) for n in (18, 19, 200)]
 
 
@@ -180,6 +187,49 @@ def test_judge():
 
 
 @needs_node
+def test_threshold_has_the_rates_of_scikit_learn():
+    labels = RNG.integers(0, 2, 60)
+    scores = RNG.uniform(size=60).round(2)
+    data = EXPLORABLES["threshold"][2](scores, labels).data
+    thresholds = (0, 0.3, 0.55, 1)
+    cases = (["threshold", data, {"threshold": at}] for at in thresholds)
+    for at, found in zip(thresholds, computed(*cases), strict=True):
+        passed = scores >= at
+        assert found["sensitivity"] == pytest.approx(recall_score(labels, passed))
+        assert found["specificity"] == pytest.approx(recall_score(labels, passed, pos_label=0))
+
+
+@needs_node
+def test_mix_at_the_share_of_the_data_is_the_alignment_of_the_report():
+    report = ragnb.abstention_report(ragnb.load_study("nomiracl").query("language == 'de'"))
+    row = report.iloc[0]
+    unanswerable = row["unanswerable_answered"] + row["unanswerable_refused"]
+    n = unanswerable + row["answerable_answered"] + row["answerable_refused"]
+    data = EXPLORABLES["mix"][2](report).data
+    shares = (100 * unanswerable / n, 0, 100)
+    at_share, none, all_of_them = computed(*(["mix", data, {"percent": p}] for p in shares))
+    assert at_share["shares"] == pytest.approx(report["alignment"].tolist())
+    assert none["share"] == pytest.approx(1 - report["over_refusal"].min())
+    assert all_of_them["share"] == pytest.approx(1 - report["hallucination"].min())
+
+
+@needs_node
+def test_ranking_has_the_numbers_of_the_metrics():
+    row = {"retrieved": [*"abcdef"], "relevant": ["b", "e", "x"]}
+    data = EXPLORABLES["ranking"][2](row).data
+    names = {"success": "success", "recall": "recall", "reciprocal": "reciprocal_rank"}
+    names["ndcg"] = "ndcg"
+    cases = (["ranking", data, {"k": k}] for k in range(1, 7))
+    for k, found in enumerate(computed(*cases), 1):
+        frame = pd.DataFrame([{"example_id": 1, **row, "retrieved": row["retrieved"][:k]}])
+        for name, metric in names.items():
+            (value,) = ragnb.score(frame, f"retrieval.{metric}@{k}")["value"]
+            assert found[name] == pytest.approx(value)
+    (all_relevant,) = computed(["ranking", data, {"relevant": [*"123456"], "k": 4}])
+    assert (all_relevant["ndcg"], all_relevant["recall"]) == (1, pytest.approx(4 / 7))
+
+
+@needs_node
 def test_numbers_are_rounded_as_python_does():
     module = RUNNER.parents[3] / "ragnb/widgets/static/src/explorable.mjs"
     values = [*(k / 64 for k in range(-130, 130)), 1.005, 1.015, 1e-9, -1e-9, 12345.678]
@@ -241,7 +291,8 @@ def test_no_sentence_and_no_reply_becomes_an_element():
     record = ragnb.load_ragbench("sample-ragbench").iloc[0].to_dict()
     record |= {"question": text, "response_sentences": [["a", text]]}
     responses = recorded_responses("rgb_noise").query("system == 'plain'").assign(response=text)
-    for name, data in (("trace", record), ("noise", responses)):
+    ranked = {"question": text, "passages": [text], "retrieved": [text], "relevant": [text]}
+    for name, data in (("trace", record), ("noise", responses), ("ranking", ranked)):
         page = Elements(ragnb.explore(name, data)._repr_html_())
         assert page.names.count("script") == 1
         assert "img" not in page.names
@@ -270,6 +321,8 @@ def test_replies_of_several_systems_are_refused():
         (("trace", {"question": "Who?"}), "of kind .trace. needs the columns"),
         (("conformal", [0.5] * 20, [1] * 19), "one value per item"),
         (("conformal", [1.5] * 20, [1] * 20), "probability must be between 0 and 1, got 1.5"),
+        (("threshold", [0.5, 0.5], [1, 1]), "label must contain 0 and 1"),
+        (("mix", pd.DataFrame({"system": ["a"]})), "explore needs the columns"),
         (("conformal", [0.5] * 4, [1] * 4), "label must have at least 18 items, got 4"),
     ],
 )

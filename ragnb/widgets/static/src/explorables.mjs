@@ -8,6 +8,19 @@ const BINS = 20;
 const BARS = 40;
 const POINTS = 30;
 
+// How many of the scores between 0 and 1 are in each bin.
+function histogram(scores) {
+  const counts = Array(BINS).fill(0);
+  for (const score of scores) counts[Math.min(BINS - 1, Math.floor(score * BINS))] += 1;
+  return counts;
+}
+
+const binBars = (kind, scores) => histogram(scores).map((height, bin) => ["bar", kind, bin / BINS, (bin + 1) / BINS, height]);
+
+// Named values between 0 and 1.
+const meters = (values) => Object.entries(values).map(([name, value]) => node("div", { class: "meter", "aria-hidden": "true" },
+  node("span", {}, name), node("progress", { value }), node("span", {}, fixed(value, 2))));
+
 // McNemar's test: only the questions on which the two systems differ count.
 const mcnemar = {
   controls({ names: [one, other], both, first, second, neither }) {
@@ -58,17 +71,10 @@ const conformal = {
   },
 
   draw({ known, threshold }, width) {
-    const counted = (scores) => {
-      const counts = Array(BINS).fill(0);
-      for (const score of scores) counts[Math.min(BINS - 1, Math.floor(score * BINS))] += 1;
-      return counts;
-    };
-    const counts = counted(known);
-    const top = Math.max(4, 1.15 * Math.max(...counts));
-    const bars = (kind, heights) => heights.map((height, bin) => ["bar", kind, bin / BINS, (bin + 1) / BINS, height]);
+    const top = Math.max(4, 1.15 * Math.max(...histogram(known)));
     const [anchor, note] = threshold > 0.7 ? ["end", "included ← threshold "] : ["start", " threshold → excluded"];
     return chart(width, 220, [0, 1, "nonconformity score of the true label"], [0, top, "items"], [
-      ...bars("bar", counts), ...bars("bar on", counted(known.filter((score) => score > threshold))),
+      ...binBars("bar", known), ...binBars("bar on", known.filter((score) => score > threshold)),
       ...(threshold > 1 ? [] : [["line", "here", [threshold, 0], [threshold, top]], ["note", anchor, threshold, top, note]]),
     ]);
   },
@@ -210,9 +216,7 @@ const trace = {
     return { says: r ? "trace" : "nothing relevant", n, r, u, common, wrong, said: response.length, ...scores };
   },
 
-  draw: ({ relevance, utilization, completeness, adherence }) =>
-    Object.entries({ relevance, utilization, completeness, adherence }).map(([name, value]) => node("div", { class: "meter", "aria-hidden": "true" },
-      node("span", {}, name), node("progress", { value }), node("span", {}, fixed(value, 2)))),
+  draw: ({ relevance, utilization, completeness, adherence }) => meters({ relevance, utilization, completeness, adherence }),
 };
 
 // Noise robustness: the passages of one question at each noise rate, with the reply that was recorded.
@@ -239,4 +243,66 @@ const noise = {
   },
 };
 
-export const EXPLORABLES = { conformal, fieller, judge, mcnemar, noise, permutation, power, trace };
+// A score and a threshold: which of the items with label 1, and with label 0, reach it.
+const threshold = {
+  controls: () => [slider("threshold", "threshold", 0, 1, 2)],
+
+  numbers({ correct, incorrect, threshold: chosen }) {
+    const at = Number(fixed(chosen, 2)); // as it is shown
+    const caught = correct.filter((score) => score >= at).length;
+    const rejected = incorrect.filter((score) => score < at).length;
+    const [positive, negative] = [correct.length, incorrect.length];
+    return { says: "threshold", at, caught, rejected, positive, negative, sensitivity: caught / positive, specificity: rejected / negative };
+  },
+
+  draw({ correct, incorrect, at }, width) {
+    const all = [...correct, ...incorrect];
+    const top = 1.2 * Math.max(...histogram(all));
+    return chart(width, 220, [0, 1, "score"], [0, top, "items"], [
+      ...binBars("bar", all), ...binBars("bar on", correct), ["line", "here", [at, 0], [at, top]], ["note", "end", 1, 0.94 * top, "orange: label 1"],
+    ]);
+  },
+};
+
+// Abstention: which system decides correctly most often depends on how many questions are unanswerable.
+const mix = {
+  start: () => ({ percent: 50 }),
+
+  controls: () => [slider("percent", "unanswerable questions, in %", 0, 100, 0)],
+
+  numbers({ systems, percent }) {
+    const shares = systems.map(({ answered, refused }) => (percent * refused + (100 - percent) * answered) / 100);
+    const share = Math.max(...shares);
+    return { says: "mix", shares, share, best: systems[shares.indexOf(share)].name };
+  },
+
+  draw: ({ systems, percent, shares, best }, width) => chart(width, 260, [0, 100, "unanswerable questions, in %"], [0, 1, "share of right decisions"], [
+    ...systems.map(({ name, answered, refused }) => ["line", name === best ? "result" : "axis", [0, answered], [100, refused]]),
+    ...systems.map(({ name, answered, refused }) => ["note", "end", 100, refused + (answered > refused ? -0.07 : 0.03), name]), // beside the line
+    ["line", "truth", [percent, 0], [percent, 1]],
+    ...shares.map((share) => ["dot", "dot", percent, share]),
+  ]),
+};
+
+// A ranked list: which passages are relevant, how many of them the model gets, and the four numbers that follow.
+const ranking = {
+  start: ({ passages }) => ({ k: Math.min(3, passages.length) }),
+
+  controls: ({ question, passages }) => [
+    heading(question),
+    ...passages.map((passage) => toggles(passage, { relevant: "relevant" })),
+    slider("k", "passages that the model gets, k", 1, passages.length, 0),
+  ],
+
+  numbers({ passages, relevant, elsewhere, k }) {
+    const list = passages.slice(0, k).map(([key]) => relevant.includes(key));
+    const gain = (good) => sum(good.map((one, place) => (one ? 1 / Math.log2(place + 2) : 0)));
+    const [found, total, first] = [list.filter((one) => one).length, relevant.length + elsewhere, list.indexOf(true) + 1];
+    const scores = { success: first ? 1 : 0, recall: found / total, reciprocal: first ? 1 / first : 0, ndcg: gain(list) / gain(Array(Math.min(k, total)).fill(true)) };
+    return { says: total ? "ranking" : "nothing to find", found, total, ...scores };
+  },
+
+  draw: ({ total, success, recall, reciprocal, ndcg }) => (total ? meters({ success, recall, "1 / rank": reciprocal, nDCG: ndcg }) : []),
+};
+
+export const EXPLORABLES = { conformal, fieller, judge, mcnemar, mix, noise, permutation, power, ranking, threshold, trace };
