@@ -90,7 +90,7 @@ def _draw_published(ax: Axes, published: pd.DataFrame) -> str:
         ends[plain(system)] = float(values["mean"].iloc[-1])
     height = -1.0
     for name, end in sorted(ends.items(), key=lambda pair: pair[1]):
-        height = max(end, height + 0.045)  # No two names are closer than this.
+        height = max(end, height + 0.065)  # No two names are closer than this.
         ax.annotate(name, (published["noise_rate"].max(), height), xytext=(5, 0), textcoords="offset points",
                     color="0.4", fontsize=6, va="center", annotation_clip=False)  # fmt: skip
-    return f"; grey: published, n = {published['n'].iloc[0]}"
+    return f"\nin grey: published results, n = {published['n'].iloc[0]}"

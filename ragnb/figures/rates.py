@@ -87,23 +87,29 @@ def plot_rates(
         ax.grid(axis="y", visible=False)
         caption(ax, interval_note(rates))
         if narrow:
+            used: set[float] = set()
             for group, name, colour in names:
-                _name_series(ax, group, name, colour)
+                _name_series(ax, group, name, colour, used)
             _name_marks(ax, marks or {})
         elif series is not None or marks:
             ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
     return ax
 
 
-def _name_series(ax: Axes, group: pd.DataFrame, name: str, colour: str) -> None:
-    """Write the name of a series next to its first interval with enough room, or with the most."""
+def _name_series(ax: Axes, group: pd.DataFrame, name: str, colour: str, used: set[float]) -> None:
+    """Write the name of a series next to its first interval with enough room, or with the most.
+
+    The rows in ``used`` contain another name and come last.
+    """
     left, right = ax.get_xlim()
     low, high = (group[end].fillna(group["mean"]) for end in ("low", "high"))
     before, after = low - left, right - high
     if not name or before.isna().all():
         return
     room = before.where(before > after, after) / (right - left)
-    place = int(room.clip(upper=0.4).argmax())
+    row = group["height"].round()
+    place = int(room.clip(upper=0.4).where(~row.isin(used), room - 1).argmax())
+    used.add(row.iloc[place])
     right_of = bool(after.iloc[place] >= before.iloc[place])
     end = (high if right_of else low).iloc[place]
     _write(ax, name, (end, group["height"].iloc[place]), right_of, colour)
@@ -121,4 +127,4 @@ def _write(ax: Axes, text: str, where: tuple[float, float], after: bool, color: 
     """Write a text that begins right after a point, or ends right before it."""
     gap, align = (5, "left") if after else (-5, "right")
     ax.annotate(text, where, (gap, 0), textcoords="offset points", ha=align, va="center", color=color,
-                fontsize="small", annotation_clip=False)  # fmt: skip
+                annotation_clip=False)  # fmt: skip

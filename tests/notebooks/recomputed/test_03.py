@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from notebooks.by_hand import rate
+from notebooks.by_hand import cluster_interval, rate
 from notebooks.printed import printed
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 import ragnb
+from ragnb.metrics.abstention import REFUSALS
 
 PHRASE = {"en": "i don't know"}
 
@@ -69,13 +70,35 @@ def test_llama_contains_the_phrase(english):
     assert count in printed("03", "c16")
 
 
-def test_sensitivity_and_specificity_of_the_rules_that_find_nothing():
-    manual = ragnb.load_study("delucionqa")
-    people = manual["refusal"].astype(bool)
+@pytest.fixture(scope="module")
+def manual():
+    frame = ragnb.load_study("delucionqa")
+    said = frame["response"].str.lower().str.replace("’", "'").str.split().str.join(" ")
+    return frame.assign(
+        said=said, listed=[any(phrase in text for phrase in REFUSALS["en"]) for text in said]
+    )
+
+
+def test_rules_that_find_no_refusal_in_delucionqa(manual):
     shown = printed("03", "c20")
-    assert not manual["response"].str.lower().str.contains("i don't know").any()
-    assert f"sensitivity {rate(0, people.sum())} (95% Wilson, n = {people.sum()})" in shown
-    assert f"specificity {rate((~people).sum(), (~people).sum())}" in shown
+    assert not manual["said"].str.contains(PHRASE["en"]).any()
+    refusals = manual[manual["refusal"].astype(bool)]
+    for rule in ("start", "anywhere"):
+        assert f"{rule} sensitivity 0.00 – {len(refusals)} " in shown
+        assert f"{rule} specificity 1.00 – {len(manual) - len(refusals)} " in shown
+    questions = refusals["question"].nunique()
+    zero = f"over {questions} questions: {rate(0, questions)} (95% Wilson, n = {questions})"
+    assert zero in printed("03", "c20b")
+
+
+def test_sensitivity_and_specificity_of_the_list_with_questions_as_clusters(manual):
+    people = manual["refusal"].astype(bool)
+    for share, rows in (("sensitivity", manual[people]), ("specificity", manual[~people])):
+        agrees = rows["listed"] == rows["refusal"].astype(bool)
+        mean, low, high = cluster_interval(agrees, rows["question"])
+        text = f"list {share} {mean:.2f} [{low:.2f}, {high:.2f}] {len(rows)} "
+        assert text in printed("03", "c20")
+        assert f"{rows['question'].nunique()} clusters" in printed("03", "c20")
 
 
 def test_a_rate_of_zero():
