@@ -150,8 +150,8 @@ def headline(ax: Axes, finding: str, *, whole: bool = False) -> Axes:
     finding
         What the figure shows.
     whole
-        Write over the whole width of the figure, and the small print below the axes: for narrow
-        figures with long names of rows.
+        Write over the whole width of the figure, in several lines if necessary, and the small print
+        below the axes: for narrow figures with long names of rows.
 
     >>> from matplotlib import pyplot as plt
     >>> ax = headline(plt.figure().add_subplot(), "F1 and people disagree")
