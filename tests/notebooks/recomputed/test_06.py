@@ -1,8 +1,6 @@
 """Numbers of notebook 06, computed from its labels without the functions of ragnb that computed them there."""
 
 import json
-import re
-import unicodedata
 
 import numpy as np
 import pandas as pd
@@ -10,7 +8,6 @@ import pytest
 import statsmodels.api as sm
 from notebooks.printed import printed
 from scipy import stats
-from sklearn.metrics import roc_auc_score
 from statsmodels.stats.proportion import proportion_confint
 
 import ragnb
@@ -59,9 +56,10 @@ def test_the_worked_example_under_two_definitions():
         assert f"trace.{name} {first:.3f} {second:.3f}" in shown
     assert f"trace.average {np.mean(benchmark):.3f} {np.mean(guide):.3f}" in shown
     shown = printed("06", "c12")
-    assert f"average 0.425 {np.mean(guide):.3f}" in shown
-    assert f"distance 0.437 {np.linalg.norm([0.8, 0.25, 0.25, 1]) / 2:.3f}" in shown
-    assert f"were 1 NaN {np.linalg.norm([0.8, 0.25, 0.25, 0]) / 2:.3f}" in shown
+    assert f"average: printed 0.425, computed {np.mean(guide):.3f}" in shown
+    distance = np.linalg.norm([0.8, 0.25, 0.25, 1]) / 2
+    assert f"distance: printed 0.437, computed {distance:.3f}" in shown
+    assert f"adherence were 1: {np.linalg.norm([0.8, 0.25, 0.25, 0]) / 2:.3f}" in shown
 
 
 def test_support_of_answers_from_the_manual(manual):
@@ -71,12 +69,6 @@ def test_support_of_answers_from_the_manual(manual):
         mean, low, high = (f"{number:.2f}" for number in numbers)
         assert f"{metric} {mean} [{low}, {high}] 887" in shown
     assert "cluster-robust t, 400 clusters" in shown
-    flawed = manual[~manual["full"]]
-    shown = printed("06", "c20")
-    assert f"{manual['full'].mean():.0%} of the answers are fully supported" in shown
-    assert f"on average {manual['share'].mean():.0%} of an answer" in shown
-    assert f"the {len(flawed)} answers that" in shown
-    assert f"{(flawed['share'] >= 0.5).sum()} are supported at least" in shown
 
 
 def test_the_studys_own_verdict_is_that_of_its_sentences_but_for_one(manual):
@@ -99,18 +91,9 @@ def test_partial_support_under_two_definitions(sample):
         all(one["fully_supported"] is True for one in support)
         for support in sample["sentence_support_information"]
     )
-    shown = printed("06", "c27")
-    assert f"{benchmark} adhere under the benchmark's definition and {guide} under" in shown
-
-
-def test_sentences_with_claims_of_both_kinds(facts):
-    sentences = facts.groupby(["system", "example_id", "sentence"])["supported"]
-    flawed = ~sentences.min()
-    both = flawed & sentences.max()
-    shown = printed("06", "c30")
-    assert f"{len(flawed)} sentences contain {len(facts)} claims" in shown
-    assert f"{flawed.sum()} sentences contain a claim" in shown
-    assert f"and {both.sum()} of these also" in shown
+    shown = printed("06", "c26")
+    assert f"benchmark's definition, {benchmark} of {len(sample)} responses adhere" in shown
+    assert f"and under the guide's {guide}." in shown
 
 
 @pytest.mark.parametrize("system", ["ChatGPT", "PerplexityAI"])
@@ -131,35 +114,10 @@ def test_the_judge_says_the_same_of_every_claim():
     with recorded_store("judged_facts") as store:
         labels = [json.loads(reply.response)["label"] for reply in store]
     assert labels == ["supported"] * 67
-    shown = printed("06", "c38")
-    counts = [int(word) for word in shown.split() if word.isdigit()]
+    shown = printed("06", "c37")
+    assert f"average: 1.0 of {len(labels)} claims" in shown
+    counts = [int(word) for word in shown.partition("people")[2].split() if word.isdigit()]
     assert sum(counts) == len(labels)
-
-
-def test_the_published_judges():
-    table = pd.read_csv(ragnb.datasets.files.DATA / "ragbench_table3.csv", comment="#")
-    chosen = table[table["metric"] == "hallucination_auroc"].groupby("system")["printed"]
-    shown = printed("06", "c42")
-    for system, values in chosen:
-        low, median, high = values.min(), values.median().round(2), values.max()
-        assert f"{system} {low:.2f} {median:.2f} {high:.2f} 12" in shown
-
-
-def words(text):
-    """Words in small letters; each Chinese or Japanese character is a word."""
-    text = unicodedata.normalize("NFKC", text).casefold()
-    kept = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in text)
-    return re.sub("([\u3040-\u30ff\u4e00-\u9fff])", r" \1 ", kept).split()
-
-
-def test_auroc_of_shared_words(sample):
-    lowest = []
-    for row in sample.to_dict("records"):
-        known = set(words(" ".join(row["passages"])))
-        shares = [np.mean([w in known for w in words(s)]) for _, s in row["response_sentences"]]
-        lowest.append(min(shares, default=1.0))
-    auroc = roc_auc_score(sample["adherence_score"].astype(bool), lowest)
-    assert f"shared words hallucination_auroc {auroc:.2f}" in printed("06", "c44")
 
 
 def test_completeness_if_nothing_is_relevant(sample):
@@ -170,6 +128,6 @@ def test_completeness_if_nothing_is_relevant(sample):
             relevant = set(row["all_relevant_sentence_keys"])
             used = relevant & set(row["all_utilized_sentence_keys"])
             shares.append(len(used) / len(relevant) if relevant else np.nan)
-        assert f"{np.nanmean(shares):.3f} 16.0" in shown, system
-        assert f"{np.mean(np.nan_to_num(shares, nan=1)):.3f} 17.0" in shown
-        assert f"{np.mean(np.nan_to_num(shares, nan=0)):.3f} 17.0" in shown
+        assert f"{np.nanmean(shares):.3f} 16" in shown, system
+        assert f"{np.mean(np.nan_to_num(shares, nan=1)):.3f} 17" in shown
+        assert f"{np.mean(np.nan_to_num(shares, nan=0)):.3f} 17" in shown

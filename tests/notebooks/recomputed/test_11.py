@@ -12,6 +12,7 @@ from sklearn.metrics import accuracy_score, cohen_kappa_score, recall_score
 from statsmodels.api import OLS
 
 import ragnb
+from ragnb.teaching import answer_digest
 
 NAMES = {"newbing": "New Bing", "gpt4": "GPT-4", "chatgpt": "ChatGPT", "fid": "FiD"}
 NAMES["gpt35"] = "GPT-3.5"
@@ -97,3 +98,13 @@ def test_correlation_of_judges_and_of_a_person_with_the_other_people(turns):
         rho = stats.spearmanr(rows[column], rows["others"]).statistic
         assert f"{name} {rho:.2f}" in shown
     assert f"{len(rows)} grades of 7 people" in printed("11", "others")
+
+
+def test_the_published_judge_with_the_highest_median():
+    path = ragnb.datasets.files.DATA / "ragbench_table3.csv"
+    table = pd.read_csv(path, comment="#").query("metric == 'hallucination_auroc'")
+    untrained = table[table["system"] != "deberta"]
+    wide = untrained.pivot(index="subset", columns="system", values="printed")
+    best = wide.columns[np.median(wide, axis=0).argmax()]
+    assert wide.shape == (12, 3)
+    assert answer_digest(best) == "659a6eb3"
