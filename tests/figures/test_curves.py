@@ -31,6 +31,7 @@ def test_published_curves_are_behind_the_others_with_their_names(summaries):
     published = pd.DataFrame(columns).assign(low=0.5, high=0.95)
     ax = plot_noise_curve(summaries, published=published)
     assert "P" in [text.get_text() for text in ax.texts]
+    assert ax.get_title(loc="left").endswith("\nin grey: published results, n = 300")
     assert [0.9, 0.6] in [list(line.get_ydata()) for line in ax.lines]
 
 

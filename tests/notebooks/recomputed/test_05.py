@@ -22,9 +22,9 @@ def row(count, n):
 def test_published_accuracies_with_and_without_passages():
     shown = printed("05", "published")
     for model, alone, with_false in [
-        ("ChatGPT, zh", 91, 17),
-        ("Qwen-7B-Chat, zh", 77, 12),
-        ("ChatGPT, en", 89, 9),
+        ("ChatGPT, Chinese", 91, 17),
+        ("Qwen-7B-Chat, Chinese", 77, 12),
+        ("ChatGPT, English", 89, 9),
     ]:
         for name, count in (("without passages", alone), ("with false passages", with_false)):
             low, high = proportion_confint(count, 100, method="wilson")
@@ -134,7 +134,7 @@ def test_published_error_correction():
     shown = printed("05", "correction")
     limits = []
     for name, count, n in [
-        ("ChatGPT, zh", 1, 3), ("Qwen-7B-Chat, zh", 1, 4), ("ChatGPT, en", 4, 7),
+        ("ChatGPT, Chinese", 1, 3), ("Qwen-7B-Chat, Chinese", 1, 4), ("ChatGPT, English", 4, 7),
     ]:  # fmt: skip
         low, high = proportion_confint(count, n, method="wilson")
         limits.append((low, high))
@@ -143,7 +143,7 @@ def test_published_error_correction():
         low, high = proportion_confint(count, 100, method="wilson")
         assert f"{count / 100:.3f} [{low:.3f}, {high:.3f}]" in printed("05", "of-all")
     low, high = np.array(limits).T
-    title = f"Every rate from {low.max():.2f} to {high.min():.2f} is in all three intervals"
+    title = f"All three intervals contain {low.max():.2f} to {high.min():.2f}"
     figures = ragnb.datasets.files.DATA.parents[2] / "figures"
     assert title in (figures / "05_published_correction.svg").read_text("utf-8")
 
