@@ -106,9 +106,9 @@ def _name_series(ax: Axes, group: pd.DataFrame, name: str, colour: str, used: se
     before, after = low - left, right - high
     if not name or before.isna().all():
         return
-    room = before.where(before > after, after) / (right - left)
+    room = (before.where(before > after, after) / (right - left)).clip(upper=0.4)
     row = group["height"].round()
-    place = int(room.clip(upper=0.4).where(~row.isin(used), room - 1).argmax())
+    place = int(room.where(~row.isin(used), room - 1).argmax())
     used.add(row.iloc[place])
     right_of = bool(after.iloc[place] >= before.iloc[place])
     end = (high if right_of else low).iloc[place]
