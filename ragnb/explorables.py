@@ -11,7 +11,6 @@ from string import Formatter
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from scipy.special import stdtrit
 from scipy.stats import binom
 
@@ -29,6 +28,7 @@ from ragnb.figures.explorables import (
     draw_reported_shares,
 )
 from ragnb.markup import Markup, join, spelled, tag
+from ragnb.metrics.retrieval import ndcg, recall, reciprocal_rank, success
 from ragnb.metrics.trace import trace_scores
 from ragnb.metrics.trace_labels import sentence_pairs
 from ragnb.records import require_columns
@@ -396,34 +396,26 @@ def _ranking(row: Any = None) -> Scene:
     keys, relevant = list(row["retrieved"]), [*row["relevant"]]
     texts = row.get("passages", keys)
     k = min(3, len(keys))
-    names = ("success", "recall", "reciprocal_rank", "ndcg")
-    frame = pd.DataFrame([{"example_id": "1", "retrieved": keys[:k], "relevant": relevant}])
-    scores = score(frame, [f"retrieval.{name}@{k}" for name in names])["value"]
-    values = dict(zip(("success", "recall", "reciprocal", "ndcg"), scores, strict=True))
-    found = [key for key in keys if key in relevant]
-    sentence = _say(
-        "ranking" if relevant else "nothing to find",
-        k=k,
-        found=len({*found} & {*keys[:k]}),
-        total=len(relevant),
-        **values | {"success": int(bool({*found} & {*keys[:k]}))},
-    )
+    measures: dict[str, Callable[..., float]]
+    measures = {"success": success, "recall": recall, "reciprocal": reciprocal_rank, "ndcg": ndcg}
+    values = {name: measure(keys, relevant, k=k) for name, measure in measures.items()}
+    kind = "ranking" if relevant else "nothing to find"
+    found = len({*keys[:k]} & {*relevant})
+    sentence = _say(kind, k=k, found=found, total=len(relevant), **values)
     passages = [
         [str(rank), text if len(text) <= SHOWN else text[:SHOWN] + "…"]
         for rank, text in enumerate(map(str, texts), 1)
     ]
+    question = str(row.get("question", ""))
+    good = [rank for (rank, _), key in zip(passages, keys, strict=True) if key in relevant]
     data = {
-        "question": str(row.get("question", "")),
+        "question": question,
         "passages": passages,
-        "relevant": [
-            rank for (rank, _), key in zip(passages, keys, strict=True) if key in relevant
-        ],
+        "relevant": good,
         "elsewhere": len({*relevant} - {*keys}),
     }
-    lines = [
-        tag("li", sign(rank in data["relevant"]), " ", text, dir="auto") for rank, text in passages
-    ]
-    static = join([tag("p", data["question"], dir="auto"), tag("ol", *lines)])
+    lines = [tag("li", sign(rank in good), " ", text, dir="auto") for rank, text in passages]
+    static = join([tag("p", question, dir="auto"), tag("ol", *lines)])
     return Scene(data, sentence, static)
 
 
