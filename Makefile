@@ -69,7 +69,7 @@ bench: .venv/scale
 # ---- the environment, and what is installed only when it is needed ----
 
 .venv/ready: requirements/main.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ragnb needs Python 3.11 or newer; got %d.%d; set PYTHON=python3.11" % sys.version_info[:2])'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ragnb needs Python 3.11 or newer, got %d.%d; set PYTHON=python3.11" % sys.version_info[:2])'
 	test -x $(PY) || $(PYTHON) -m venv .venv
 	sed -n '/^uv==/,/[^\\]$$/p' requirements/main.lock > .venv/uv.txt
 	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r .venv/uv.txt

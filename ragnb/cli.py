@@ -179,7 +179,7 @@ _FILES: dict[str, dict[str, Any]] = {
     "--system": {
         "nargs": "+",
         "metavar": "NAME",
-        "help": "name of the system that answered, one for each file (default: the column system)",
+        "help": "name of the system that answered, one for each file (default: the column system, or the name of the file)",
     },
     "--language": {
         "metavar": "CODE",
@@ -225,12 +225,6 @@ _FIGURE: dict[str, dict[str, Any]] = {
         "help": "also save a figure of the result, as .png, .svg or .pdf",
     }
 }
-_OPTION = {
-    "--option": _SETTINGS
-    | {
-        "help": "options of the metrics, such as protocol=released. A value is read as JSON if possible"
-    }
-}
 _SCORING: dict[str, dict[str, Any]] = {
     "-m --metrics": {
         "nargs": "*",
@@ -239,7 +233,10 @@ _SCORING: dict[str, dict[str, Any]] = {
         "metavar": "METRIC",
         "help": "names of metrics; short names such as f1 and em are allowed. `ragnb metrics` lists all names",
     },
-    **_OPTION,
+    "--option": _SETTINGS
+    | {
+        "help": "options of the metrics, such as protocol=released. A value is read as JSON if possible"
+    },
     "--by": {
         "nargs": "*",
         "metavar": "COLUMN",
@@ -298,7 +295,10 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
             "choices": ["rgb", "trace", "multilingual", "judge"],
             "help": "kind of report",
         },
-        **_OPTION,
+        "--option": _SETTINGS
+        | {
+            "help": "options of the report, such as baseline=direct. A value is read as JSON if possible"
+        },
         "--out": {
             "metavar": "FOLDER",
             "help": "save each table of the report as CSV in this folder",
@@ -385,7 +385,7 @@ def _settings(
     found: dict[str, Any] = {}
     for name, text in _once(given).items():
         if free == (name in taken):
-            advice = f"use --{name}" if free else f"choose out of {', '.join(taken)}"
+            advice = f"use --{name}" if free else f"choose from {', '.join(taken)}"
             raise InputError(f"{name!r} cannot be set here; {advice}")
         try:
             found[name] = json.loads(text)
@@ -426,7 +426,7 @@ def _metric(name: str) -> str:
     if not found:
         raise InputError(f"{name}: {meant.note}")
     if len(found) > 1:
-        raise InputError(f"{name} can be {', '.join(found)}; use the full name")
+        raise InputError(f"{name} can mean {', '.join(found)}; use the full name")
     return found[0]
 
 

@@ -222,7 +222,7 @@ def require_columns(
     if library in _TO_PANDAS or not hasattr(frame, "columns"):
         got = f"{library} {type(frame).__name__}" if library in _TO_PANDAS else type(frame).__name__
         raise InputError(
-            f"{what} needs a pandas DataFrame; got {got}; "
+            f"{what} needs a pandas DataFrame, got {got}; "
             f"{_TO_PANDAS.get(library, 'load or build a frame')} first"
         )
     wanted = list(dict.fromkeys([*names, *unique]))
@@ -230,18 +230,18 @@ def require_columns(
     if missing:
         meant = [f"{name} ({COLUMNS[name]})" if name in COLUMNS else str(name) for name in missing]
         raise InputError(
-            f"{what} needs the columns {', '.join(map(str, wanted))}; "
+            f"{what} needs the columns {', '.join(map(str, wanted))}, "
             f"got a frame without {', '.join(map(str, missing))}; add {'; '.join(meant)}"
         )
     if doubled := [name for name in wanted if list(frame.columns).count(name) > 1]:
         raise InputError(
-            f"{what} needs each column once; got several columns {doubled[0]!r}; rename or drop one"
+            f"{what} needs each column once, got several columns {doubled[0]!r}; rename or drop one"
         )
     twice = frame[frame.duplicated([*unique])] if unique else frame[:0]
     if len(twice):
         first = " / ".join(str(twice[name].iloc[0]) for name in unique)
         raise InputError(
-            f"{what} needs one row for each {', '.join(unique)}; got {len(twice)} more, such as "
+            f"{what} needs one row for each {', '.join(unique)}, got {len(twice)} more, such as "
             f"{first}; drop them, or name the column that distinguishes them"
         )
 

@@ -394,7 +394,7 @@ def _tests(frame: pd.DataFrame) -> str:
 
 def _require_rows(frame: pd.DataFrame) -> None:
     if frame.empty:
-        raise InputError("a table needs at least one row; got an empty frame")
+        raise InputError("a table needs at least one row, got an empty frame")
 
 
 def _is_like(frame: pd.DataFrame, columns: list[str]) -> bool:
@@ -537,7 +537,7 @@ def _marked(
     baselines = list(dict.fromkeys(comparisons["baseline"]))
     if len(baselines) > 1 or comparisons.duplicated([*columns, "system"]).any():
         raise InputError(
-            "a table needs one comparison for each cell, all with the same baseline; got "
+            "a table needs one comparison for each cell, all with the same baseline, got "
             f"{len(comparisons)} comparisons with baseline {', '.join(map(str, baselines))}; pass baseline= to compare, "
             "and group the rows alike, for example by=[] in compare and by=['system'] in summarize"
         )

@@ -27,7 +27,7 @@ def data_folder():
             "real data not at hand: set RAGNB_TEST_DATA to a folder that holds rgb/en_fact.json and its like"
         )
     if not Path(folder).is_dir():
-        pytest.fail(f"RAGNB_TEST_DATA needs to name a folder; got {folder!r}")
+        pytest.fail(f"RAGNB_TEST_DATA needs to name a folder, got {folder!r}")
     return Path(folder)
 
 

@@ -32,21 +32,21 @@ def test_what_is_empty_or_zero_is_present(value):
         (
             pd.DataFrame({"question": ["q"]}),
             {},
-            "^it needs the columns question, response; got a frame without response; "
+            "^it needs the columns question, response, got a frame without response; "
             r"add response \(the model's answer without its reasoning",
         ),
         (
             pd.DataFrame({"question": "q", "response": ["a", "b"]}),
             {"unique": ["question"]},
-            "^it needs one row for each question; got 1 more, such as q; drop",
+            "^it needs one row for each question, got 1 more, such as q; drop",
         ),
         (
             pd.DataFrame([["q", "a", "b"]], columns=["question", "response", "response"]),
             {},
-            "^it needs each column once; got several columns 'response'",
+            "^it needs each column once, got several columns 'response'",
         ),
-        ([], {}, "^it needs a pandas DataFrame; got list; load"),
-        ("frame", {}, "^it needs a pandas DataFrame; got str; load"),
+        ([], {}, "^it needs a pandas DataFrame, got list; load"),
+        ("frame", {}, "^it needs a pandas DataFrame, got str; load"),
     ],
 )
 def test_a_frame_that_cannot_be_used_is_refused(thing, options, words):

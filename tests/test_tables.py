@@ -147,7 +147,7 @@ def test_no_text_makes_an_element_or_a_command(text):
 
 def test_bad_input_says_what_is_needed(scores):
     summaries = summarize(scores)
-    with pytest.raises(InputError, match="at least one row; got an empty frame"):
+    with pytest.raises(InputError, match="at least one row, got an empty frame"):
         to_html(summaries.iloc[:0])
     with pytest.raises(InputError, match="got a frame without nonsense"):
         to_markdown(summaries, columns=["nonsense"])
@@ -160,7 +160,7 @@ def test_bad_input_says_what_is_needed(scores):
         to_markdown(pooled, comparisons=compare(scores))
     three = scored({"a": [1, 1, 1, 0], "b": [1, 0, 1, 0], "c": [0, 0, 1, 0]}, "rgb.accuracy")
     with pytest.raises(
-        InputError, match="all with the same baseline; got 3 comparisons with baseline a, b"
+        InputError, match="all with the same baseline, got 3 comparisons with baseline a, b"
     ):
         to_html(summarize(three), comparisons=compare(three))
     with pytest.raises(InputError, match="label must consist of letters, digits and"):

@@ -114,7 +114,9 @@ def _table(source: str | Path | pd.DataFrame) -> pd.DataFrame:
         require_columns(source, (), "load_scores")
     given: Any = source
     content = read_frame(existing_file(given)) if isinstance(source, str | Path) else source
-    recognised = any(one.recognises(content) for one in FORMATS.values())
+    # SQuAD's predictions contain no scores, and a table with one row of texts looks like them.
+    with_scores = (one for name, one in FORMATS.items() if name != "squad")
+    recognised = any(one.recognises(content) for one in with_scores)
     return load_responses(source) if recognised else content
 
 
@@ -133,6 +135,13 @@ def _metric_columns(
         found = found or [name for name in numeric if name not in _NO_METRIC]
         chosen = {str(name): name for name in found}
     missing = [column for column in chosen.values() if column not in frame]
+    texts = [name for name in frame if name not in _NO_METRIC and frame[name].notna().any()]
+    if texts and not chosen:
+        cell = frame[texts[0]].dropna().iloc[0]
+        raise InputError(
+            f"load_scores found no column of numbers, got {cell!r:.60} in the column {texts[0]}; "
+            "convert the scores to numbers first"
+        )
     if missing or not chosen:
         raise InputError(
             f"load_scores found no {missing[0] if missing else 'column of scores'} among the columns "

@@ -265,13 +265,13 @@ def checked_columns(frame: pd.DataFrame, columns: Mapping[str, str]) -> Mapping[
     missing = [theirs for theirs in columns.values() if theirs not in frame]
     if missing:
         raise InputError(
-            f"columns names {missing[0]!r}, but the columns are {', '.join(map(str, frame))}"
+            f"columns= names {missing[0]!r}, but the columns are {', '.join(map(str, frame))}"
         )
     named = [theirs for ours, theirs in columns.items() if ours != "example_id"]
     doubled = [theirs for theirs in named if named.count(theirs) > 1]
     if doubled:
         raise InputError(
-            f"columns names {doubled[0]!r} more than once; only example_id may share a column with "
+            f"columns= names {doubled[0]!r} more than once; only example_id may share a column with "
             "another name"
         )
     return columns
@@ -344,7 +344,7 @@ def _with_ids(frame: pd.DataFrame, file: Path | None) -> pd.DataFrame:
         return frame.assign(example_id=frame["question"])
     tell(
         f"{called(file)} has no ids, and the question of row {is_twice.idxmax()} is missing or "
-        "occurs before for the same system; the numbers of the rows are the ids. If several systems "
+        "occurs before for the same system, so the row numbers are used as ids. If several systems "
         "are mixed, name the column that says which: columns={'system': '...'}, or --columns "
         "system=... on the command line"
     )
@@ -431,8 +431,8 @@ def _with_parts(
     if any(several) and not is_said:
         warnings.warn(
             f"{sum(several)} of {len(frame)} references are lists of several texts and were read as "
-            "parts that are all needed; if any one of them is enough, pass alternatives=True "
-            "(--alternatives on the command line), else alternatives=False",
+            "parts that are all needed. If any one of them is enough, pass alternatives=True "
+            "(--alternatives on the command line). If all are needed, pass alternatives=False.",
             stacklevel=4,
         )
     parts: list[list[list[str]] | None] = []
@@ -502,9 +502,9 @@ def _reasons(frame: pd.DataFrame) -> pd.Series:
 
 def _warn_of_empty(empty: pd.Series, file: Path) -> None:
     warnings.warn(
-        f"{empty.sum()} of {len(empty)} responses in {file.name} are empty cells; they are taken as "
-        "missing and are not scored; if the model answered with an empty text, pass "
-        "keep_empty=True (--keep-empty on the command line) to score them; pass keep_empty=False "
-        "(--no-keep-empty) if they are missing",
+        f"{empty.sum()} of {len(empty)} responses in {file.name} are empty cells. They are treated as "
+        "missing and not scored. If the model answered with an empty text, pass keep_empty=True "
+        "(--keep-empty on the command line) to score them. If they are missing, pass "
+        "keep_empty=False (--no-keep-empty), and this warning no longer appears.",
         stacklevel=5,
     )

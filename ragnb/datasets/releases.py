@@ -259,7 +259,7 @@ def by_system(content: pd.DataFrame, systems: Sequence[str], path: Path | None) 
     missing = [name for name in systems if name not in content]
     if missing:
         raise InputError(
-            f"systems names {missing[0]!r}, but the columns of {called(path)} are "
+            f"systems= names {missing[0]!r}, but the columns of {called(path)} are "
             f"{', '.join(map(str, content))}"
         )
     others = [name for name in content if name not in systems]

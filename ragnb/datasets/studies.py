@@ -109,7 +109,9 @@ def _verify_nomiracl(files: list[Path]) -> None:
                         f"{file} is not the published version; delete it and try again"
                     )
     if known:
-        raise InputError(f"{len(known)} replies are missing in {files[0].parents[1]}; delete it")
+        raise InputError(
+            f"{len(known)} replies are missing in the folder {files[0].parents[1]}; delete it and try again"
+        )
 
 
 @accepts(name=tuple(STUDIES), frame=("responses", "labels"))

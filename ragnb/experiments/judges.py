@@ -352,7 +352,7 @@ def judge_pairs(
     if other.empty or own.empty:
         systems = ", ".join(map(str, responses["system"].unique()))
         raise InputError(
-            f"baseline must be one of two systems or more, got {baseline!r} of {systems}"
+            f"baseline must be one of at least two systems, got {baseline!r} and the systems {systems}"
         )
     columns = [
         "judged_preference",

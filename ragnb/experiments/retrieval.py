@@ -66,8 +66,8 @@ def rank_passages(
     most = int((~own).sum(axis=1).min())
     if top_k > most:
         raise InputError(
-            f"top_k must be at most {most}, because some question has only so many passages "
-            f"to choose from, got {top_k}"
+            f"top_k must be at most {most}, because a question has only {most} passages to choose "
+            f"from, got {top_k}"
         )
     asked = _vectors(examples["question"], "query", embedding)
     texts = _vectors(pool["text"], "passage", embedding)

@@ -61,7 +61,7 @@ def plot_differences(
     if comparisons["metric"].nunique() != 1:
         found = ", ".join(dict.fromkeys(comparisons["metric"])) or "none"
         raise InputError(
-            f"plot_differences needs comparisons of one metric; got {found}; choose one of them"
+            f"plot_differences needs comparisons of one metric, got {found}; choose one of them"
         )
     require_columns(comparisons, [group] if group else [], "plot_differences(group=...)")
     rows = comparisons.reset_index(drop=True)
@@ -146,7 +146,7 @@ def plot_power(
     for name, variance in (variances or {}).items():
         lines[name] = partial(paired_t_mde, sd=sqrt(variance))
     if not len(sizes) or not lines:
-        raise InputError("plot_power needs sizes, and discordance or variances; got none")
+        raise InputError("plot_power needs sizes, and discordance or variances, got none")
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.5))[1]
         for number, (name, effect) in enumerate(lines.items()):

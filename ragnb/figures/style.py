@@ -131,7 +131,7 @@ def require_one_each(rates: pd.DataFrame, keys: list[str], what: str, remedy: st
     if rates.empty or rates.duplicated(keys).any():
         got = "none" if rates.empty else "several"
         raise InputError(
-            f"{what} needs one rate for each {' and '.join(keys)}; got {got}; {remedy}"
+            f"{what} needs one rate for each {' and '.join(keys)}, got {got}; {remedy}"
         )
 
 

@@ -250,7 +250,7 @@ def why_no_text(reply: Reply) -> str | None:
     if refusal := json.loads(reply.extra or "{}").get("refusal"):
         return f"the model refused: {well_formed(str(refusal)):.300}"
     if reply.finish_reason == "content_filter":
-        return "content_filter"
+        return "the provider blocked the reply (content_filter)"
     if _sent_apart(reply):
         return None  # cut off during its reasoning: an empty answer, as if the reasoning were in the text
     if reply.response is None:

@@ -116,7 +116,7 @@ _OPTIONS: dict[str, Mapping[Any, str]] = {
 _THAKUR = "Thakur et al. 2024 (NoMIRACL), arXiv 2312.11361"
 _CHEN = "Chen et al. 2024, arXiv 2409.16146"
 _UNDECIDED = (
-    "If a verdict that the rule requires is missing, or, under nomiracl, if a response contains both "
+    "if a verdict that the rule requires is missing, or, under nomiracl, if the response contains both "
     "or neither of the two replies."
 )
 
@@ -238,7 +238,7 @@ def _no_risk(response: str, answerable: float, correct: Any = None, **call: Any)
     higher_is_better=True,
     binary=True,
     evidence=refusal_evidence,
-    undefined=_UNDECIDED,
+    undefined=f"I{_UNDECIDED[1:]}",
 )
 def is_answered(
     response: str,
@@ -289,7 +289,7 @@ def is_answered(
     evidence=refusal_evidence,
     condition=ANSWERABLE,
     reason=_no_hallucination,
-    undefined="If the question is answerable, or if a verdict that the rule requires is missing.",
+    undefined=f"If the question is answerable, {_UNDECIDED}",
 )
 def is_hallucination(
     response: str,
@@ -340,7 +340,7 @@ def is_hallucination(
     evidence=refusal_evidence,
     condition=UNANSWERABLE,
     reason=_no_over_refusal,
-    undefined="If the question is not answerable, or if a verdict that the rule requires is missing.",
+    undefined=f"If the question is not answerable, {_UNDECIDED}",
 )
 def is_over_refusal(
     response: str,
@@ -388,7 +388,7 @@ def is_over_refusal(
     higher_is_better=True,
     binary=True,
     evidence=refusal_evidence,
-    undefined=_UNDECIDED,
+    undefined=f"I{_UNDECIDED[1:]}",
 )
 def is_aligned(
     response: str,
@@ -439,7 +439,8 @@ def is_aligned(
     evidence=refusal_evidence,
     condition=REFUSED,
     reason=_no_risk,
-    undefined="If the response is a refusal, or if it answers an answerable question and has no verdict.",
+    undefined="If the response is a refusal, if it answers an answerable question and has no verdict, "
+    + _UNDECIDED,
 )
 def is_risk(
     response: str,

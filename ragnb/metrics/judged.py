@@ -113,7 +113,7 @@ _VERDICTS: Mapping[str, Mapping[Any, str]] = {
     options=_VERDICTS,
     source="ours; the statements and the share are those of faithfulness in ragas (Es et al. 2024, "
     "arXiv 2309.15217), in one request instead of two and with a prompt of our own",
-    undefined="If the judge finds no statement, as in a refusal.",
+    undefined="If the judge finds no statement, as in a refusal, or if a verdict is missing.",
 )
 def judged_faithfulness(
     statements: Sequence[Mapping[str, Any]] | None, *, variant: str = "share"
@@ -157,7 +157,7 @@ def judged_faithfulness(
     options=_VERDICTS,
     source="ours; the share of relevant statements is that of DeepEval's answer relevancy, in one "
     "request and with a prompt of our own",
-    undefined="If the judge finds no statement.",
+    undefined="If the judge finds no statement, or if a verdict is missing.",
 )
 def judged_answer_relevancy(
     statements: Sequence[Mapping[str, Any]] | None, *, variant: str = "share"
@@ -200,7 +200,7 @@ def judged_answer_relevancy(
         }
     },
     source="ours; the formula is that of context precision in ragas, with a prompt of our own",
-    undefined="If there is no passage.",
+    undefined="If there is no passage, or if a verdict is missing.",
 )
 def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str = "ranked") -> float:
     """Average precision of the retrieved passages, according to a judge who is given the reference.

@@ -81,7 +81,7 @@ def known_code(language: str | None) -> str:
             return known
     meant = _OFTEN_MEANT.get(code) or next(iter(get_close_matches(code, LANGUAGE_SCRIPTS, n=1)), "")
     hint = f"did you mean {meant!r}?" if meant else "write a code such as 'en', 'zh' or 'hi'"
-    raise InputError(f"language must be a code that LANGUAGE_SCRIPTS has, got {language!r}; {hint}")
+    raise InputError(f"language must be a code that ragnb knows, got {language!r}; {hint}")
 
 
 def primary_code(language: str) -> str:

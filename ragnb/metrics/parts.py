@@ -226,7 +226,12 @@ _STATEMENTS = {"statements": "statements"}
 _GAO = "Gao et al. 2023 (ALCE), arXiv 2305.14627, section 4"
 
 
-@metric("parts.citation_recall", _STATEMENTS, source=_GAO, undefined="If there are no statements.")
+@metric(
+    "parts.citation_recall",
+    _STATEMENTS,
+    source=_GAO,
+    undefined="If there are no statements, or if the verdict on a statement with citations is missing.",
+)
 def citation_recall(statements: Sequence[Part]) -> float:
     """Share of the statements of a response that their citations support.
 
@@ -256,7 +261,10 @@ def citation_recall(statements: Sequence[Part]) -> float:
 
 
 @metric(
-    "parts.citation_precision", _STATEMENTS, source=_GAO, undefined="If there are no citations."
+    "parts.citation_precision",
+    _STATEMENTS,
+    source=_GAO,
+    undefined="If there are no citations, or if a required verdict is missing.",
 )
 def citation_precision(statements: Sequence[Part]) -> float:
     """Share of the citations of a response that are needed to support their statement.

@@ -63,7 +63,7 @@ def gains_and_costs(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.Dat
     pairs = paired_f1(scores, baseline=baseline)
     pairs = pairs[pairs["system"] != baseline]
     if pairs.empty:
-        raise InputError(f"a gain over {baseline!r} needs another system; got {baseline!r} alone")
+        raise InputError(f"a gain over {baseline!r} needs another system, got {baseline!r} alone")
     gain = pairs["f1_system"] - pairs["f1_direct"]
     pairs = pairs.assign(unit=questions(pairs), gain=gain, cost=pairs["tokens_spent"])
     whole = pairs[["gain", "cost"]].notna().all(axis=1)

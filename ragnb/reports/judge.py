@@ -222,14 +222,14 @@ def judge_report(
     require_columns(frame, dict.fromkeys([*judges, *people, label, *unit, *groups]), "judge_report")
     if not judges or {*judges} & {label, *people}:
         raise InputError(
-            "judge_report needs at least one judge, which is neither the label nor an annotator; "
+            "judge_report needs at least one judge, which is neither the label nor an annotator, "
             f"got {', '.join(judges) or 'none'}"
         )
     _refuse_doubles(frame)
     labels = _values(frame, label, "labels", binary=True)
     if np.isnan(labels).all():
         raise InputError(
-            f"judge_report needs labels; got none in {label} on {len(frame)} responses"
+            f"judge_report needs labels, got none in {label} on {len(frame)} responses"
         )
     judged = _Judged(
         frame=frame.reset_index(drop=True),
@@ -318,7 +318,7 @@ def _values(frame: pd.DataFrame, column: str, what: str, binary: bool = False) -
     allowed = np.isin(values, (0, 1)) if binary else (values >= 0) & (values <= 1)
     odd = values[~np.isnan(values) & ~allowed]
     if odd.size:
-        span = "1, 0 or nan" if binary else "[0, 1] or nan"
+        span = "1, 0 or nan" if binary else "0 to 1, or nan"
         raise InputError(
             f"judge_report needs {what} of {span} in {column}, got {odd[0]:g}; for grades, use "
             "ragnb.graded_report"
@@ -333,7 +333,7 @@ def _refuse_doubles(frame: pd.DataFrame) -> None:
     if doubled.any():
         first = frame["example_id"][doubled.to_numpy()].iloc[0]
         raise InputError(
-            f"judge_report needs one row for each response; got {int(doubled.sum())} more with the "
+            f"judge_report needs one row for each response, got {int(doubled.sum())} more with the "
             f"same {', '.join(keys)} (such as {first}); put the labels of each annotator in a "
             "column of their own, drop the rows, or add the column in which they differ"
         )
@@ -614,8 +614,10 @@ def _lines(report: JudgeReport) -> Iterator[str]:
         first = rows.iloc[0]
         counted = f"n = {first['n_scored']} of {first['n']}"
         if first["n_scored"] < first["n"]:
-            worst = limits(first["worst_low"], first["worst_high"])
-            counted += f" (agreement in {worst} if the others were all wrong, or all right)"
+            counted += (
+                f" (agreement {number(first['worst_low'])} if all missing verdicts were wrong, "
+                f"{number(first['worst_high'])} if all were right)"
+            )
         yield f"{pair}: {_listing(rows, 'metric')}; {counted}."
     if len(report.annotators) < 2:
         yield NO_CEILING

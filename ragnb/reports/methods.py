@@ -99,15 +99,15 @@ def methods_paragraph(
     given = {"scores": scores, "summaries": summaries, "comparisons": comparisons}
     frames = {name: frame for name, frame in given.items() if frame is not None}
     if not frames:
-        raise InputError("methods_paragraph needs scores, summaries or comparisons; got none")
+        raise InputError("methods_paragraph needs scores, summaries or comparisons, got none")
     for name, frame in frames.items():
         require_columns(frame, _NEEDED[name].split(), f"methods_paragraph({name}=...)")
         if frame.empty:
             raise InputError(f"{name} must have at least one row, got an empty frame")
         if scores is not None and (strange := _names(frame) - _names(scores)):
             raise InputError(
-                f"methods_paragraph needs {name} that were computed from its scores; got "
-                f"{min(strange)!r}, which these do not have; pass the frames of one run"
+                f"methods_paragraph needs {name} that were computed from the same scores, got "
+                f"{min(strange)!r}, which is not in the scores; pass the frames of one run"
             )
     if responses is not None:
         require_columns(responses, ("parameters",), "methods_paragraph(responses=...)")

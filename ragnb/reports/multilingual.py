@@ -172,7 +172,7 @@ def multilingual_report(
     require_columns(scores, columns, "multilingual_report(by=...)")
     if own := {"system", "metric"} & set(columns):
         raise InputError(
-            "multilingual_report(by=...) needs columns other than system and metric; got "
+            "multilingual_report(by=...) needs columns other than system and metric, got "
             f"{', '.join(own)}; leave it out"
         )
     table = _table(scores, ["system"], confidence_level)

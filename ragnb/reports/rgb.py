@@ -154,14 +154,14 @@ def rgb_report(
     asked = asked[asked["task"].isin(["noise", "integration", "counterfactual"])]
     if asked.empty:
         found = distinct(responses["task"], ", ") or "none"
-        raise InputError(f"rgb_report needs responses to RGB's questions; got the tasks {found}")
+        raise InputError(f"rgb_report needs responses to RGB's questions, got the tasks {found}")
     asked = _over_false_passages(asked)
     closed = asked["passage_num"] == 0
     # Without passages there is no noise rate; all other responses need both numbers.
     lost = asked[asked["passage_num"].isna() | (~closed & asked["noise_rate"].isna())]
     if len(lost):
         raise InputError(
-            "rgb_report needs a noise_rate and a passage_num of every response; got "
+            "rgb_report needs a noise_rate and a passage_num of every response, got "
             f"{len(lost)} without, of {distinct(lost['system'], ', ')}; add them, as in "
             "load_responses(..., noise_rate=0.0, passage_num=5)"
         )

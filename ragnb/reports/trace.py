@@ -156,7 +156,7 @@ def trace_report(
     if unknown or not judges:
         got = ", ".join(unknown) or "no judge"
         raise InputError(
-            f"trace_report needs judges of {', '.join(LABELS)}, with a column for each; got {got}"
+            f"trace_report needs judges of {', '.join(LABELS)}, with a column for each, got {got}"
         )
     columns = [name for dimension, column in named for name in (labels[dimension], column)]
     require_columns(records, columns, "trace_report")
@@ -173,7 +173,7 @@ def trace_report(
         odd = wanted[np.isfinite(wanted) & ~np.isin(wanted, (0, 1))]
         if dimension == "adherence" and len(odd):
             raise InputError(
-                f"trace_report needs labels of adherence that are 0 or 1; got {len(odd)} others in "
+                f"trace_report needs labels of adherence that are 0 or 1, got {len(odd)} others in "
                 f"{label}, such as {odd[0]:g}"
             )
         common = np.isfinite(np.stack([wanted, *predicted.values()])).all(axis=0)

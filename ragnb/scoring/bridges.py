@@ -146,12 +146,12 @@ def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame
     if direct.empty:
         systems = ", ".join(map(str, f1["system"].unique()))
         raise InputError(
-            f"CNBE needs the baseline {baseline!r} among the systems; got {systems}; score it too"
+            f"CNBE needs the baseline {baseline!r} among the systems, got {systems}; score it too"
         )
     lacking = f1.loc[~f1["example_id"].isin(direct.index), key].astype(str).agg(" ".join, axis=1)
     if len(lacking):
         raise InputError(
-            f"CNBE needs a response of {baseline!r} to every example; got {len(lacking)} unmatched "
+            f"CNBE needs a response of {baseline!r} to every example, got {len(lacking)} unmatched "
             f"({', '.join(lacking[:3])}); run {baseline!r} on them, or drop them"
         )
     direct = direct.loc[f1["example_id"]].reset_index()

@@ -290,7 +290,7 @@ def _one_definition(two: pd.DataFrame, pair: tuple[str, str], metric: str) -> st
             )
         alternatives = ", and read lists of references alike (alternatives= of load_responses)"
         raise InputError(
-            f"compare needs one definition of {metric} for {pair[0]!r} and {pair[1]!r}; "
+            f"compare needs one definition of {metric} for {pair[0]!r} and {pair[1]!r}, "
             f"got {' and '.join(sorted(definitions))}; score both with the same options"
             f"{alternatives if len(read_as) > 1 else ''}"
         )

@@ -308,7 +308,7 @@ def _refuse_spelled_lists(responses: pd.DataFrame, columns: Iterable[str]) -> No
         texts = responses[name].dropna()
         if len(texts) and all(map(_spells_a_list, texts)):
             raise InputError(
-                f"score needs lists in the column {name}; got texts that spell them "
+                f"score needs lists in the column {name}, got texts that spell them "
                 f"({texts.iloc[0]!r:.60}); make the frame with ragnb.load_responses, which reads "
                 "them; in Dask, set dataframe.convert-string to False before"
             )

@@ -291,7 +291,7 @@ def compare_ratios(
     without = _ratios_without_each(y1, z1) - _ratios_without_each(y2, z2)
     problem = ""
     if n < 2:
-        problem = f"needs 2 {_unit(clusters)}s, got {n}"
+        problem = f"at least 2 {_unit(clusters)}s are needed, got {n}"
     elif isnan(difference):
         problem = "the mean denominator is 0"
     elif not np.ptp(without) > 1e-12 * max(abs(first), abs(second)):
@@ -340,7 +340,7 @@ def _ratios_without_each(y: Floats, z: Floats) -> Floats:
 def _ratio_problem(y: Floats, z: Floats, clusters: Integers | None) -> str:
     """Why a ratio of means has no confidence set, or an empty string."""
     if y.size < 2:
-        return f"needs 2 {_unit(clusters)}s, got {y.size}"
+        return f"at least 2 {_unit(clusters)}s are needed, got {y.size}"
     if not z.any():
         return "all denominators are 0"
     residuals = y - (y @ z) / (z @ z) * z

@@ -251,7 +251,7 @@ def left_out_interval(
     """Jackknife t interval from the values of a statistic without each of n units."""
     pseudo = n * estimate - (n - 1) * left_out
     problem = (
-        f"needs 2 units, got {n}" if n < 2
+        f"at least 2 units are needed, got {n}" if n < 2
         else "the statistic is undefined" if np.isnan(estimate)
         else "the statistic is undefined without one of the units" if not np.isfinite(pseudo).all()
         else "leaving out a unit never changes the statistic" if np.ptp(pseudo) <= 1e-9
@@ -298,7 +298,7 @@ def spread_problem(values: Floats, unit: str = "values") -> str:
     'all 3 values are equal'
     """
     if values.size < 2:
-        return f"needs 2 {unit}, got {values.size}"
+        return f"at least 2 {unit} are needed, got {values.size}"
     equal = np.ptp(values) <= 1e-12 * np.abs(values).max()
     return f"all {values.size} {unit} are equal" if equal else ""
 

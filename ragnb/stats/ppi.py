@@ -295,7 +295,7 @@ def _interval(
         kind, unit = f"cluster-robust {kind}, {n} clusters{too_few(n)}", "clusters"
     method = f"{name}, {kind}"
     if df < 1 or spread <= 1e-12 * max(np.abs(labels).max(), np.abs(judged).max()):
-        few = f"needs {n - df + 1} {unit}, got {n}"
+        few = f"at least {n - df + 1} {unit} are needed, got {n}"
         problem = few if df < 1 else "label - weight * verdict does not vary"
         return undefined_interval(estimate, level, method, n, problem), error
     quantile = float(stdtrit(df, (1 + level) / 2))

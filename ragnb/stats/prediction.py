@@ -175,9 +175,9 @@ def _delong(labels: Booleans, placements: Floats) -> tuple[float, float, str]:
     """Area (or difference of areas), its variance, and why the variance is undefined (if it is)."""
     positive, negative = placements[labels], placements[~labels]
     if not positive.size or not negative.size:
-        return nan, nan, "needs items of both classes"
+        return nan, nan, "items of both classes are needed"
     if min(positive.size, negative.size) < 2:
-        return float(positive.mean()), nan, "needs 2 items of each class"
+        return float(positive.mean()), nan, "at least 2 items of each class are needed"
     variance = positive.var(ddof=1) / positive.size + negative.var(ddof=1) / negative.size
     problem = "" if variance > 1e-24 else "the placements do not vary"  # 1e-24 is rounding error
     return float(positive.mean()), float(variance), problem
@@ -239,7 +239,7 @@ def pearson(
     found = pearsonr(first, second)
     r = float(found.statistic)
     if n < 4 or abs(r) >= 1 - 1e-12:
-        problem = f"needs 4 items, got {n}" if n < 4 else "the correlation is perfect"
+        problem = f"at least 4 items are needed, got {n}" if n < 4 else "the correlation is perfect"
         return undefined_interval(r, confidence_level, method, n, problem)
     low, high = map(float, found.confidence_interval(confidence_level))
     return Interval(r, low, high, confidence_level, method, n)

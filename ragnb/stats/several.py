@@ -100,7 +100,7 @@ def friedman_test(scores: Floats, *, method: str = "F") -> SignificanceResult:
     """
     n, df = len(scores), scores.shape[1] - 1
     if n < 2:
-        return undefined_test("two-sided", "Friedman", n, f"needs 2 items, got {n}")
+        return undefined_test("two-sided", "Friedman", n, f"at least 2 items are needed, got {n}")
     distribution = f"F({df}, {df * (n - 1)})" if method == "F" else f"chi-squared({df})"
     name = f"Friedman {distribution}, corrected for ties"
     deviations = item_ranks(scores) - (df + 2) / 2
@@ -190,7 +190,9 @@ def simultaneous_intervals(
         critical = np.quantile(np.abs(draws).max(axis=1), confidence_level)
         half[varies] = stdtrit(n - 1, ndtr(critical)) * root[varies] / sqrt(n * (n - 1))
     method = f"max-T over {varies.sum()} means, {n_resamples} resamples"
-    reason = "all values are equal" if n > 1 else "needs 2 independent units"
+    reason = (
+        "all values are equal" if n > 1 else f"at least 2 independent units are needed, got {n}"
+    )
     return tuple(
         undefined_interval(mean, confidence_level, method, n, reason)
         if np.isnan(h)

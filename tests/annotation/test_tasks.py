@@ -150,7 +150,7 @@ def test_truth_values_numbers_and_texts_are_different_options():
             "got 'a | b | c' more",
         ),
         (pd.DataFrame({"x": ["a", None]}), "x", "the id of an item has a missing value in x"),
-        (keyed_frame(2), "system", "needs the columns system; got a frame without system"),
+        (keyed_frame(2), "system", "needs the columns system, got a frame without system"),
     ],
 )
 def test_ids_identify_rows(frame, id, message):

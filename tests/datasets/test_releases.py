@@ -347,7 +347,7 @@ QUESTION = {"id": "a", "input": "Who?", "output": [{"answer": "Ann"}]}
         ),
         (
             lambda d: load_responses(written(d / "w.csv", WIDE), systems=["baseline", "our"]),
-            "systems names 'our', but the columns of w.csv are question, gold, baseline, ours",
+            "systems= names 'our', but the columns of w.csv are question, gold, baseline, ours",
         ),
         (
             lambda d: load_run(written(d / "r", "q1 Q0 d1 1 2.5 a\nq1 Q0 d2 2")),

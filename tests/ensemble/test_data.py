@@ -189,7 +189,7 @@ def test_groups_may_be_a_column_which_then_is_no_feature():
         ({"groups": "question"}, "without question"),
         (
             {"features": ["f1", "recall"]},
-            "DataSplit needs the columns f1, recall; got a frame without recall",
+            "DataSplit needs the columns f1, recall, got a frame without recall",
         ),
         ({"y": [0] * 19 + [1]}, r"part needs labels of both classes, got only \[0\]"),
         (

@@ -175,7 +175,7 @@ def test_one_question_has_no_interval():
     curve = deferral_curve(Y, PROBABILITY, JUDGED, groups=["only"] * 5)
     assert curve[["low", "high"]].isna().all(axis=None)
     assert curve["accuracy"].notna().all()
-    assert curve["problem"].str.contains("needs 2 clusters").all()
+    assert curve["problem"].str.contains("at least 2 clusters are needed").all()
 
 
 # ---- a point -----------------------------------------------------------------------------------------------------------

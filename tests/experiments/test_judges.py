@@ -284,7 +284,7 @@ def test_half_a_verdict_is_none():
 
 def test_pairs_need_a_baseline_that_answered_once():
     frame = pairs(["a"], ["b"])
-    with pytest.raises(InputError, match="baseline must be one of two systems or more, got 'x'"):
+    with pytest.raises(InputError, match="baseline must be one of at least two systems, got 'x'"):
         judge_pairs(frame, model="judge", baseline="x")
     with pytest.raises(InputError, match="the baseline 'plain' of judge_pairs needs one row"):
         judge_pairs(pd.concat([frame, frame]), model="judge", baseline="plain")

@@ -51,7 +51,7 @@ def test_saving_gives_four_files_the_same_twice(summaries, tmp_path):
 def test_several_estimates_are_not_drawn_as_one_line(summaries):
     other = summaries.assign(metric="two", mean=0.3, low=0.2, high=0.4)
     both = pd.concat([summaries.assign(metric="one"), other])
-    several = "needs one rate for each system and noise_rate; got several; "
+    several = "needs one rate for each system and noise_rate, got several; "
     with pytest.raises(InputError, match=f"plot_noise_curve {several}.*line="):
         plot_noise_curve(both)
     with pytest.raises(InputError, match=rf"published=\.\.\.\) {several}choose"):

@@ -135,7 +135,7 @@ def test_power_lines_are_the_effects_of_the_table(scores, comparisons):
 
 
 def test_bad_input_says_what_is_needed(comparisons):
-    with pytest.raises(InputError, match="comparisons of one metric; got rgb.accuracy, other"):
+    with pytest.raises(InputError, match="comparisons of one metric, got rgb.accuracy, other"):
         plot_differences(pd.concat([comparisons, comparisons.assign(metric="other")]))
     with pytest.raises(InputError, match="got none"):
         plot_differences(comparisons.iloc[:0])

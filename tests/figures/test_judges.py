@@ -108,15 +108,15 @@ def test_the_forest_has_the_differences_under_headings_and_a_note_that_fits(repo
 
 
 def test_bad_input_says_what_is_needed(report):
-    with pytest.raises(InputError, match="one judge; got None of score, verdict"):
+    with pytest.raises(InputError, match="one judge, got None of score, verdict"):
         plot_judge_bias(report.bias)
     with pytest.raises(InputError, match="got 'mine' of score, verdict"):
         plot_judge_bias(report.bias, judge="mine")
-    with pytest.raises(InputError, match="needs one judge; got None of none"):
+    with pytest.raises(InputError, match="needs one judge, got None of none"):
         plot_judge_bias(report.bias.iloc[:0])
     with pytest.raises(InputError, match="without mean_predicted"):
         plot_reliability(report.curve.drop(columns="mean_predicted"))
-    with pytest.raises(InputError, match="needs scores with labels; got none"):
+    with pytest.raises(InputError, match="needs scores with labels, got none"):
         plot_reliability(report.curve.iloc[:0])
 
 
@@ -147,5 +147,5 @@ def test_several_judges_are_not_drawn_as_one():
         scores_by_grade(turns, judge=judge, label="human_faithfulness")
         for judge in ("mtrag.rb_llm", "mtrag.rl_f")
     ]
-    with pytest.raises(InputError, match="plot_grades needs one rate for each grade; got several"):
+    with pytest.raises(InputError, match="plot_grades needs one rate for each grade, got several"):
         plot_grades(pd.concat(both))

@@ -105,5 +105,5 @@ def test_the_note_names_level_every_kind_of_interval_and_n_if_it_is_known(column
 
 
 def test_two_rates_in_one_place_are_refused(two_languages):
-    with pytest.raises(InputError, match="one rate for each system; got several; .* name series="):
+    with pytest.raises(InputError, match="one rate for each system, got several; .* name series="):
         plot_rates(two_languages)

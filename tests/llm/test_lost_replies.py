@@ -115,8 +115,8 @@ def said(finish="stop", **message):
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        (said("content_filter", content=""), "content_filter"),
-        (said("content_filter", content=None), "content_filter"),
+        (said("content_filter", content=""), "the provider blocked the reply (content_filter)"),
+        (said("content_filter", content=None), "the provider blocked the reply (content_filter)"),
         (
             said(content=None, refusal="I cannot help with that."),
             "the model refused: I cannot help with that.",
@@ -161,7 +161,11 @@ def test_an_empty_reply_can_be_kept_as_an_answer_but_not_one_that_was_withheld()
     with FaultServer(lambda call: Answer(body=answers[number(call)])) as server:
         replies = run(requests, server, progress=False, keep_empty=True)
     assert replies["response"].tolist() == ["", None, None]
-    assert replies["reason"].tolist() == [None, "content_filter", "the model refused: No."]
+    assert replies["reason"].tolist() == [
+        None,
+        "the provider blocked the reply (content_filter)",
+        "the model refused: No.",
+    ]
     assert ragnb.score(replies, "answer.contains")["value"].fillna(-1).tolist() == [0, -1, -1]
 
 

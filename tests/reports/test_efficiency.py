@@ -106,9 +106,9 @@ def test_what_cannot_be_paired_is_refused():
     frame = with_costs(SYSTEMS)
     no_q0 = frame[(frame["system"] != "direct") | (frame["example_id"] != "q0")]
     for made in (gains_and_costs, efficiency):
-        with pytest.raises(InputError, match=r"'direct' to every example; got 2 unmatched \(cross"):
+        with pytest.raises(InputError, match=r"'direct' to every example, got 2 unmatched \(cross"):
             made(no_q0)
-    with pytest.raises(InputError, match="needs another system; got 'direct' alone"):
+    with pytest.raises(InputError, match="needs another system, got 'direct' alone"):
         benefits(frame[frame["system"] == "direct"], PRICES)
 
 

@@ -367,7 +367,7 @@ def test_verdicts_may_be_words_or_truth_values_and_the_annotator_is_the_label(by
         ({"label": [NAN] * 54}, {}, "got none in label on 54 responses"),
         ({"example_id": [0, *range(53)]}, {}, r"got 1 more with the same example_id \(such as 0\)"),
         ({"example_id": [None, *range(53)]}, {}, "needs a cluster for each response; 1 have none"),
-        ({}, {"judge": "label"}, "neither the label nor an annotator; got label"),
+        ({}, {"judge": "label"}, "neither the label nor an annotator, got label"),
         ({}, {"threshold": 2}, "threshold must be between 0 and 1, got 2"),
     ],
 )

@@ -133,7 +133,7 @@ def test_no_system_vanishes_with_its_true_passages(responses, passage_num):
 def test_no_system_vanishes_for_want_of_a_number(responses, task, column):
     lost = said(["Oslo", "Rome"], task=task, system="其他").assign(**{column: None})
     with pytest.raises(
-        InputError, match="noise_rate and a passage_num of every response; got 2 without, of 其他"
+        InputError, match="noise_rate and a passage_num of every response, got 2 without, of 其他"
     ):
         rgb_report(pd.concat([responses, lost], ignore_index=True))
 

@@ -61,7 +61,7 @@ def test_a_fraction_is_no_label_of_adherence(records):
     shares = records.assign(adherence_score=records["adherence_score"].astype(float))
     shares.loc[[2, 5], "adherence_score"] = 0.67
     with pytest.raises(
-        InputError, match="are 0 or 1; got 2 others in adherence_score, such as 0.67"
+        InputError, match="are 0 or 1, got 2 others in adherence_score, such as 0.67"
     ):
         trace_report(shares, MINE)
     shares.loc[[2, 5], "adherence_score"] = math.nan
@@ -137,7 +137,7 @@ def test_the_page_is_escaped(records):
 @pytest.mark.parametrize(
     ("judges", "message"),
     [
-        ({"mine": {"taste": "a1"}}, "judges of adherence, .*; got taste"),
+        ({"mine": {"taste": "a1"}}, "judges of adherence, .*, got taste"),
         ({}, "got no judge"),
         ({"mine": {"adherence": "example_id"}}, "needs numbers in example_id"),
     ],

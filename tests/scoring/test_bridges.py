@@ -145,10 +145,10 @@ MIXED = pd.concat([FRAME, scored({"x": SYSTEMS["lbrag"]}, "lbrag")])
 @pytest.mark.parametrize(
     ("frame", "options", "message"),
     [
-        (FRAME.query("system != 'direct'"), {}, "'direct' among the systems; got cross, lbrag"),
+        (FRAME.query("system != 'direct'"), {}, "'direct' among the systems, got cross, lbrag"),
         (FRAME.query("system != 'direct' or example_id == 'q2'"), {},
-         r"'direct' to every example; got 5 unmatched \(cross q4, cross q1, cross q3\)"),
-        (pd.concat([FRAME] * 2), {}, "one row for each system, example_id; got 11 more"),
+         r"'direct' to every example, got 5 unmatched \(cross q4, cross q1, cross q3\)"),
+        (pd.concat([FRAME] * 2), {}, "one row for each system, example_id, got 11 more"),
         (FRAME.query("metric == 'answer.f1'"), {}, "answer.f1 and cost.translation_tok"),
         (FRAME.drop(columns="system"), {}, "bridging needs .*without system"),
         (FRAME, {"variant": "unicode"}, "variant must be one of 'ratio', 'lbrag'"),

@@ -310,7 +310,7 @@ def test_equal_systems_differ_by_nothing(method):
         (scored(GRADED), {"method": "cluster-t"}, "'cluster-t' needs clusters, got none"),
         (scored(GRADED), {"metrics": "x"}, r"among those scored \(own.f1\), got x"),
         (scored(GRADED), {"by": "system"}, "by must be columns of conditions, got system"),
-        (pd.concat([scored(GRADED)] * 2), {}, "one row for each system, example_id; got 16 more"),
+        (pd.concat([scored(GRADED)] * 2), {}, "one row for each system, example_id, got 16 more"),
         (scored({"a": [], "b": []}), {}, "two systems or more, got none"),
         (scored({"a": [math.inf], "b": [1]}), {}, "finite or nan, but it is infinite for q0"),
         (scored(GRADED).replace("q3", None), {}, "example_id, which is missing in row 3"),

@@ -171,7 +171,7 @@ def test_the_language_of_each_row_decides():
         (frame().drop(columns="response"), "rgb.accuracy", {}, "accuracy needs.*without response;"),
         (frame(["Oslo", 5]), "rgb.accuracy", {}, r"rgb.accuracy, row 1 \(mini/1\): .* got 5"),
         (frame(["x"]), own(lambda response: None), {}, r"own.word, row 0 \(mini/0\): .*number"),
-        ([1], "rgb.accuracy", {}, "score needs a pandas DataFrame; got list"),
+        ([1], "rgb.accuracy", {}, "score needs a pandas DataFrame, got list"),
     ],
 )
 def test_a_mistake_is_named_in_one_sentence(given, metrics, options, words):

@@ -82,7 +82,7 @@ def test_signatures_of_a_cell_are_all_shown_and_a_missing_one_is_called_none(mis
     two = pd.concat([scored([0.5, 1.0, 0.0], system=name) for name in "ab"], ignore_index=True)
     some = two.assign(signature=pd.Series([missing, "v:2", "v:2"] * 2, dtype=kind))
     assert summarize(some)["signature"].tolist() == ["None & v:2"] * 2
-    with pytest.raises(InputError, match="definition of own.f1 for 'b' and 'a'; got None and v:2"):
+    with pytest.raises(InputError, match="definition of own.f1 for 'b' and 'a', got None and v:2"):
         compare(some)
 
 

@@ -72,7 +72,7 @@ def test_mean_of_ratios_with_clusters() -> None:
 def test_without_items_to_average_there_is_no_mean(gains, costs, reason: str) -> None:
     result = mean_of_ratios(gains, costs)
     assert np.isnan([result.low, result.high]).all()
-    assert f"needs 2 values, {reason}" in result.problem
+    assert f"at least 2 values are needed, {reason}" in result.problem
 
 
 # ---- net benefit -------------------------------------------------------------------------------------------------------

@@ -38,8 +38,8 @@ def test_impossible_rates_are_refused() -> None:
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
-        ([], "needs 2 values, got 0"),
-        ([0.5], "needs 2 values, got 1"),
+        ([], "at least 2 values are needed, got 0"),
+        ([0.5], "at least 2 values are needed, got 1"),
         ([0.5, 0.5], "all 2 values are equal"),
         ([0.1 + 0.2, 0.3, 0.3], "all 3 values are equal"),
     ],
@@ -108,8 +108,8 @@ def test_few_clusters_are_named_in_the_method() -> None:
 @pytest.mark.parametrize(
     ("values", "clusters", "reason"),
     [
-        ([1, 2], ["a", "a"], "needs 2 clusters, got 1"),
-        ([], [], "needs 2 clusters, got 0"),
+        ([1, 2], ["a", "a"], "at least 2 clusters are needed, got 1"),
+        ([], [], "at least 2 clusters are needed, got 0"),
         ([1, 2, 1, 2], [0, 0, 1, 1], "all 2 clusters are equal"),
         ([0.1, 0.2, -0.3] * 6, np.repeat(range(6), 3), "all 6 clusters are equal"),
     ],

@@ -233,7 +233,7 @@ def test_t_without_spread_is_undefined(values) -> None:
 def test_one_cluster_is_undefined() -> None:
     result = paired_t_test([1.0, 2.0], clusters=["a", "a"])
     assert np.isnan(result.p_value)
-    assert result.warning == "undefined: needs 2 clusters, got 1"
+    assert result.warning == "undefined: at least 2 clusters are needed, got 1"
     assert sign_flip_test([1.0, 2.0], clusters=["a", "a"]).p_value == 1.0
 
 
@@ -286,7 +286,7 @@ def test_the_linearised_interval_equals_the_jackknife_nearly() -> None:
 def test_the_effect_of_too_few_items_is_undefined() -> None:
     result = rank_biserial([0.0, 1.0])
     assert np.isnan([result.estimate, result.low, result.high]).all()
-    assert "needs 2 influences of non-zero differences, got 1" in result.problem
+    assert "at least 2 influences of non-zero differences are needed, got 1" in result.problem
 
 
 def test_an_effect_at_the_end_has_no_interval() -> None:

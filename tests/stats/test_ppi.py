@@ -267,11 +267,11 @@ def test_clustered_rates_reduce_to_plain_ones() -> None:
 
 
 def test_too_few_units_are_undefined_with_a_reason() -> None:
-    assert ppi_mean([0.1, 0.2], [0.3, 0.1], REST).problem == "needs 3 labels, got 2"
+    assert ppi_mean([0.1, 0.2], [0.3, 0.1], REST).problem == "at least 3 labels are needed, got 2"
     assert ppi_mean([0.1, 0.2], [0.3, 0.1], REST, lam=0.5).low < 0.2
     labels, judged, rest = [0.1, 0.5, 0.3, 0.9], [0.2, 0.5, 0.1, 0.8], [0.3, 0.2]
     few = ppi_mean(labels, judged, rest, clusters=list("aabb"), clusters_unlabelled=list("cd"))
-    assert few.problem == "needs 3 clusters, got 2"
+    assert few.problem == "at least 3 clusters are needed, got 2"
     assert np.isnan([few.low, few.high, few.effective_sample_size]).all()
     assert few.estimate == pytest.approx(ppi_mean(labels, judged, rest).estimate)
 

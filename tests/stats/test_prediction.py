@@ -154,10 +154,10 @@ def test_pearson_equals_scipy() -> None:
 @pytest.mark.parametrize(
     ("x", "y", "reason"),
     [
-        ([], [], "needs 2 values"),
-        ([1], [1], "needs 2 values"),
+        ([], [], "at least 2 values are needed"),
+        ([1], [1], "at least 2 values are needed"),
         ([1, 1, 1], [1, 2, 3], "all 3 values are equal"),
-        ([1, 2, 3], [1, 3, 2], "items, got 3"),
+        ([1, 2, 3], [1, 3, 2], "at least 4 items are needed, got 3"),
         ([1, 2, 3, 4, 5], [2, 4, 6, 8, 10], "perfect"),
     ],
 )

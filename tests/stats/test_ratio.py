@@ -108,8 +108,8 @@ def test_a_mean_denominator_of_0_has_a_set_but_no_estimate() -> None:
 @pytest.mark.parametrize(
     ("numerator", "denominator", "estimate", "reason"),
     [
-        ([], [], np.nan, "needs 2 items, got 0"),
-        ([1], [2], 0.5, "needs 2 items, got 1"),
+        ([], [], np.nan, "at least 2 items are needed, got 0"),
+        ([1], [2], 0.5, "at least 2 items are needed, got 1"),
         ([1, 2, 3], [0, 0, 0], np.nan, "all denominators are 0"),
         ([0, 0, 0], [0, 0, 0], np.nan, "all denominators are 0"),
         ([0, 0, 0], [1, 2, 3], 0.0, "every item has the same ratio"),
@@ -168,7 +168,10 @@ def test_limits_are_where_the_t_test_has_p_alpha(kind: str, by_cluster: bool) ->
 
 @pytest.mark.parametrize(
     ("clusters", "reason"),
-    [("aaaa", "needs 2 clusters, got 1"), ("aabb", "every cluster has the same ratio")],
+    [
+        ("aaaa", "at least 2 clusters are needed, got 1"),
+        ("aabb", "every cluster has the same ratio"),
+    ],
 )
 def test_clusters_without_spread_are_undefined_with_a_reason(clusters: str, reason: str) -> None:
     for interval in (fieller_interval, ratio_of_means_bca):
@@ -302,8 +305,8 @@ def test_comparison_says_when_a_denominator_may_be_0() -> None:
 @pytest.mark.parametrize(
     ("columns", "reason"),
     [
-        (([], [], [], []), "needs 2 items, got 0"),
-        (([1], [1], [1], [2]), "needs 2 items, got 1"),
+        (([], [], [], []), "at least 2 items are needed, got 0"),
+        (([1], [1], [1], [2]), "at least 2 items are needed, got 1"),
         (([1, 2], [1, 2], [1, 3], [0, 0]), "the mean denominator is 0"),
         (
             ([1, 2, 1], [1, 2, 2], [1, 3, 1], [0, 5, 0]),

@@ -82,7 +82,7 @@ def test_no_item_separates_the_systems(n: int, k: int) -> None:
 def test_too_few_items_are_undefined_with_a_reason(n: int) -> None:
     result = friedman_test(np.zeros((n, 3)))
     assert np.isnan([result.statistic, result.p_value]).all()
-    assert result.warning == f"undefined: needs 2 items, got {n}"
+    assert result.warning == f"undefined: at least 2 items are needed, got {n}"
 
 
 def test_fewer_than_ten_items_are_warned_of() -> None:
