@@ -266,7 +266,7 @@ def _threshold(scores: Any = None, label: Any = None) -> Scene:
 def _by_label(scores: Floats, label: Booleans) -> tuple[Floats, Floats]:
     """Scores of the items with label 1, and of those with label 0."""
     if label.all() or not label.any():
-        raise InputError("label must contain 0 and 1")
+        raise InputError("label must contain both 0 and 1")
     return scores[label], scores[~label]
 
 

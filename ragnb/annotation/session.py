@@ -197,7 +197,7 @@ class AnnotationSession:
     def at(self, number: int) -> Iterator[None]:
         """Act on the item with this number without showing it."""
         if not 0 <= number < len(self.items):
-            raise InputError(f"at needs an item number below {len(self.items)}, got {number!r}")
+            raise InputError(f"at must be an item number below {len(self.items)}, got {number!r}")
         with self.log.lock:
             shown, self.number = self.number, number
             try:

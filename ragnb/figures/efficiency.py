@@ -53,8 +53,8 @@ def plot_cost_effectiveness_plane(
     rows = table[table["estimator"].str.contains("Fieller")]
     if rows.empty or rows["system"].duplicated().any():
         raise InputError(
-            f"plot_cost_effectiveness_plane needs one row per system under Fieller, got {len(rows)} "
-            f"for {rows['system'].nunique()} systems; choose some rows"
+            "plot_cost_effectiveness_plane needs one row per system for Fieller's estimator, got "
+            f"{len(rows)} for {rows['system'].nunique()} systems; select one row per system"
         )
     far = 1.15 * float(np.nanmax([*rows["cost_high"], *rows["cost"], 0.0])) or 1.0
     gains = [0.0, *rows["gain"], *rows["gain_low"], *rows["gain_high"]]
@@ -131,7 +131,7 @@ def plot_acceptability(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     )
     if table["price"].nunique() < 2:
         raise InputError(
-            f"plot_acceptability needs two prices or more, got {table['price'].nunique()}; give benefits() a grid"
+            f"plot_acceptability needs two prices or more, got {table['price'].nunique()}; pass several prices to benefits()"
         )
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["text"], 2.8))[1]

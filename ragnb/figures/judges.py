@@ -63,7 +63,7 @@ def plot_reliability(report: JudgeReport | pd.DataFrame, *, ax: Axes | None = No
     require_columns(curve, CURVE, "plot_reliability")
     if curve.empty:
         raise InputError(
-            "plot_reliability needs scores with labels, got none; look at judge_reason, or label some"
+            "plot_reliability needs scores with labels, got none; look at judge_reason, or label some responses"
         )
     groups = list(curve.groupby("judge", sort=False))
     notes = []
@@ -133,7 +133,9 @@ def plot_judge_bias(
     rows = bias if judge is None else bias[bias["judge"] == judge]
     if rows["judge"].nunique() != 1:
         found = distinct(bias["judge"], ", ") or "none"
-        raise InputError(f"plot_judge_bias needs one judge, got {judge!r} of {found}; name it")
+        raise InputError(
+            f"plot_judge_bias needs the name of one judge, got {judge!r}; the judges are {found}"
+        )
     ax = plot_differences(rows, label=["group"], group="by", ax=ax)
     with style():
         names = [label.get_text().removeprefix("by ") for label in ax.get_yticklabels()]

@@ -123,7 +123,9 @@ def mixed_model(
     frame, group = _frame(scores, metric, group)
     kept = frame[frame["value"].notna()]
     if kept.empty:
-        raise InputError(f"mixed_model needs scores with a value, got {len(frame)} without")
+        raise InputError(
+            f"mixed_model needs at least one score with a value, got {len(frame)} without"
+        )
     baseline = frame["system"].iloc[0] if baseline is None else baseline
     stated: dict[str, Any] = {"baseline": baseline, "confidence_level": confidence_level}
     robust = compare(frame, by=[], cluster=group, unpaired="drop", **stated)

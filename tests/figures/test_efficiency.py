@@ -137,11 +137,15 @@ def test_what_is_not_such_a_table_is_refused():
     table = table_of(one=BOUNDED)
     with pytest.raises(InputError, match="n_units"):
         plot_cost_effectiveness_plane(table.drop(columns="n_units"))
-    with pytest.raises(InputError, match="one row per system under Fieller, got 0 for 0 systems"):
+    with pytest.raises(
+        InputError, match="one row per system for Fieller.s estimator, got 0 for 0 systems"
+    ):
         plot_cost_effectiveness_plane(table[table["kind"] == ""])
-    with pytest.raises(InputError, match="one row per system under Fieller, got 2 for 1 systems"):
+    with pytest.raises(
+        InputError, match="one row per system for Fieller.s estimator, got 2 for 1 systems"
+    ):
         plot_cost_effectiveness_plane(pd.concat([table, table]))
-    with pytest.raises(InputError, match="two prices or more, got 1; give"):
+    with pytest.raises(InputError, match="two prices or more, got 1; pass"):
         plot_acceptability(benefits(over_direct(one=BOUNDED), [0.0]))
 
 

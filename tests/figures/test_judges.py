@@ -108,11 +108,11 @@ def test_the_forest_has_the_differences_under_headings_and_a_note_that_fits(repo
 
 
 def test_bad_input_says_what_is_needed(report):
-    with pytest.raises(InputError, match="one judge, got None of score, verdict"):
+    with pytest.raises(InputError, match="one judge, got None; the judges are score, verdict"):
         plot_judge_bias(report.bias)
     with pytest.raises(InputError, match="got 'mine' of score, verdict"):
         plot_judge_bias(report.bias, judge="mine")
-    with pytest.raises(InputError, match="needs one judge, got None of none"):
+    with pytest.raises(InputError, match="one judge, got None; the judges are none"):
         plot_judge_bias(report.bias.iloc[:0])
     with pytest.raises(InputError, match="without mean_predicted"):
         plot_reliability(report.curve.drop(columns="mean_predicted"))

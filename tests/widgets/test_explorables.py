@@ -321,7 +321,7 @@ def test_replies_of_several_systems_are_refused():
         (("trace", {"question": "Who?"}), "of kind .trace. needs the columns"),
         (("conformal", [0.5] * 20, [1] * 19), "one value per item"),
         (("conformal", [1.5] * 20, [1] * 20), "probability must be between 0 and 1, got 1.5"),
-        (("threshold", [0.5, 0.5], [1, 1]), "label must contain 0 and 1"),
+        (("threshold", [0.5, 0.5], [1, 1]), "label must contain both 0 and 1"),
         (("mix", pd.DataFrame({"system": ["a"]})), "explore needs the columns"),
         (("conformal", [0.5] * 4, [1] * 4), "label must have at least 18 items, got 4"),
     ],
