@@ -567,7 +567,7 @@ def test_short_names_of_metrics_are_understood(capsys):
     rows = json.loads(capsys.readouterr().out)
     assert {row["metric"] for row in rows} == {"answer.f1", "answer.exact_match"}
     assert main(["score", ANSWERS, "-m", "correction"]) == 2
-    assert "can be rgb.error_correction, rgb.judged_error_correction" in capsys.readouterr().err
+    assert "can mean rgb.error_correction, rgb.judged_error_correction" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -318,7 +318,7 @@ def _values(frame: pd.DataFrame, column: str, what: str, binary: bool = False) -
     allowed = np.isin(values, (0, 1)) if binary else (values >= 0) & (values <= 1)
     odd = values[~np.isnan(values) & ~allowed]
     if odd.size:
-        span = "1, 0 or nan" if binary else "0 to 1, or nan"
+        span = "1, 0 or nan" if binary else "[0, 1] or nan"
         raise InputError(
             f"judge_report needs {what} of {span} in {column}, got {odd[0]:g}; for grades, use "
             "ragnb.graded_report"

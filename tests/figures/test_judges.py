@@ -110,7 +110,7 @@ def test_the_forest_has_the_differences_under_headings_and_a_note_that_fits(repo
 def test_bad_input_says_what_is_needed(report):
     with pytest.raises(InputError, match="one judge, got None; the judges are score, verdict"):
         plot_judge_bias(report.bias)
-    with pytest.raises(InputError, match="got 'mine' of score, verdict"):
+    with pytest.raises(InputError, match="got 'mine'; the judges are score, verdict"):
         plot_judge_bias(report.bias, judge="mine")
     with pytest.raises(InputError, match="one judge, got None; the judges are none"):
         plot_judge_bias(report.bias.iloc[:0])

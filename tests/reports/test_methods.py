@@ -208,7 +208,7 @@ def test_wrong_frames_are_refused(noise, languages):
         ([], "needs scores, summaries or comparisons"),
         ([scores.iloc[:0]], "scores must have at least one row"),
         ([scores.drop(columns="signature")], "without signature"),
-        ([scores, languages[1]], "summaries that were computed from its scores"),
+        ([scores, languages[1]], "summaries that were computed from the same scores"),
         ([scores, summaries.assign(system="another")], "'another'"),
     ):
         with pytest.raises(InputError, match=message):
