@@ -13,7 +13,7 @@ from matplotlib.ticker import ScalarFormatter
 
 from ragnb.display import distinct
 from ragnb.errors import InputError
-from ragnb.figures.style import COLOURS, MARKERS, WIDTHS, caption, plain, style
+from ragnb.figures.style import COLOURS, MARKERS, WIDTHS, caption, level_of, percent, plain, style
 from ragnb.records import require_columns
 from ragnb.results import format_p_value
 from ragnb.stats.power import mcnemar_mde, paired_t_mde
@@ -102,9 +102,9 @@ def plot_differences(
         kinds = distinct(f"{kind} ({duality})" for kind, duality in both)
         pairs = _pairs(rows)
         whose = f"{pairs[0]}; " if pairs.nunique() == 1 else ""
-        level = f"{rows['confidence_level'].iloc[0]:.0%}"
         family = f"over {rows['family_size'].max()}"
-        caption(ax, f"{whose}{level} {kinds} intervals{size}\n{correction_note(rows, family)}", x=0)
+        intervals = f"{whose}{level_of(rows)} {kinds} intervals{size}"
+        caption(ax, f"{intervals}\n{correction_note(rows, family)}", x=0)
     return ax
 
 
@@ -161,7 +161,7 @@ def plot_power(
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter(ScalarFormatter())
         ax.set(xlabel="questions", ylabel="minimum detectable effect", ylim=(0, None))
-        caption(ax, f"{power:.0%} power, {1 - confidence_level:.0%} level, two-sided")
+        caption(ax, f"{percent(power)} power, {percent(1 - confidence_level)} level, two-sided")
     return ax
 
 

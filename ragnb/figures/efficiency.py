@@ -10,9 +10,8 @@ from matplotlib.colors import to_hex, to_rgba
 from numpy.typing import ArrayLike
 
 from ragnb.arguments import accepts
-from ragnb.display import distinct
 from ragnb.errors import InputError
-from ragnb.figures.style import MARKERS, WIDTHS, caption, plain, style
+from ragnb.figures.style import MARKERS, WIDTHS, caption, level_of, plain, span, style
 from ragnb.records import require_columns
 from ragnb.stats.cost_effectiveness import fieller_interval
 from ragnb.stats.paired import paired_t_test
@@ -79,9 +78,8 @@ def plot_cost_effectiveness_plane(
             ax.plot(*ends, color="0.35", ls="--", label=f"{price:g} F1 a token")
         ax.set(xlim=(-0.03 * far, far), ylim=edges, ylabel="mean gain in token F1")
         ax.set_xlabel("mean cost, translated tokens per response")
-        level = f"{rows['confidence_level'].iloc[0]:.0%}"
-        wedge = f"wedge: {level} Fieller set of the ratio"
-        caption(ax, f"{level} intervals of both means; {wedge}; {_sizes(rows)}")
+        wedge = f"wedge: {level_of(rows)} Fieller set of the ratio"
+        caption(ax, f"{level_of(rows)} intervals of both means; {wedge}; {_sizes(rows)}")
         ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
     return ax
 
@@ -106,9 +104,9 @@ def _lengths(row: dict[str, Any], name: str) -> list[list[float]]:
 
 def _sizes(rows: pd.DataFrame) -> str:
     """Number of responses per system, and of questions if they are clusters."""
-    ends = [(rows[name].min(), rows[name].max()) for name in ("n", "n_units")]
-    n, units = (distinct(pair, "-") for pair in ends)
-    return f"n = {n}" + (f" in {units} questions" if (rows["n_units"] < rows["n"]).any() else "")
+    n = f"n = {span(rows['n'])}"
+    clustered = (rows["n_units"] < rows["n"]).any()
+    return f"{n} in {span(rows['n_units'])} questions" if clustered else n
 
 
 def plot_acceptability(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -148,7 +146,7 @@ def plot_acceptability(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
             ylabel="1 - one-sided p",
         )
         ax.set_yticks([0.025, 0.5, 0.975], ["0.025", "0.5", "0.975"])
-        note = f"net benefit above 0; where a curve crosses .025 and .975: 95% Fieller limits; {_sizes(table)}"
+        note = f"net benefit above 0; where a curve crosses .025 and .975: 95 % Fieller limits; {_sizes(table)}"
         caption(ax, note)
         ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
     return ax

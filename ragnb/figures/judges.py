@@ -18,6 +18,7 @@ from ragnb.figures.style import (
     WIDTHS,
     caption,
     headline,
+    level_of,
     plain,
     reach,
     require_one_each,
@@ -194,7 +195,8 @@ def plot_grades(grades: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax.set(xlabel=plain(f"people's grade ({first['label']})"), ylabel=plain(first["judge"]))
         value, low, high = first[["spearman", "spearman_low", "spearman_high"]]
         note = f"means with {_intervals(rows)}; boxes: quartiles; lines: 5 and 95 % quantiles; Spearman "
-        note = f"{note}{value:.2f} [{low:.2f}, {high:.2f}]".replace("< ", "<\N{NO-BREAK SPACE}")
+        note = f"{note}{value:.2f} [{low:.2f}, {high:.2f}]"
+        note = note.replace("< ", "<\N{NO-BREAK SPACE}").replace(" %", "\N{NO-BREAK SPACE}%")
         caption(ax, textwrap.fill(note, 50))
         rises = "rise with" if low > 0 else "fall with" if high < 0 else "do not follow"
         headline(ax, f"The judge's scores {rises} the grades")
@@ -205,4 +207,4 @@ def _intervals(rows: pd.DataFrame) -> str:
     """Name the kinds of interval, and whether some are over few clusters."""
     kinds = distinct(rows["interval"].str.split(r" \(fewer than", regex=True).str[0])
     few = " (some: < 30 clusters)" if rows["interval"].str.contains("fewer than").any() else ""
-    return f"{rows['confidence_level'].iloc[0]:.0%} {kinds} intervals{few}"
+    return f"{level_of(rows)} {kinds} intervals{few}"

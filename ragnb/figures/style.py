@@ -184,16 +184,27 @@ def reach(frame: pd.DataFrame) -> list[pd.Series]:
 
 
 def interval_note(summaries: pd.DataFrame) -> str:
-    """Level and kind of the intervals, and n if it is known: ``95% Wilson intervals, n = 64``."""
+    """Level and kind of the intervals, and n if it is known: ``95 % Wilson intervals, n = 64``."""
     kinds = distinct(summaries["interval"])
-    note = f"{summaries['confidence_level'].iloc[0]:.0%} {kinds} intervals"
+    note = f"{level_of(summaries)} {kinds} intervals"
     column = next((name for name in ("n_scored", "n") if name in summaries), None)
-    return f"{note}, n = {_range(summaries[column])}" if column else note
+    return f"{note}, n = {span(summaries[column])}" if column else note
 
 
-def _range(sizes: pd.Series) -> str:
+def percent(share: float, decimals: int = 0) -> str:
+    """Write a share as in the text of a paper: ``95 %``."""
+    return f"{100 * share:.{decimals}f} %"
+
+
+def level_of(rows: pd.DataFrame) -> str:
+    """Confidence level of the intervals of a frame."""
+    return percent(rows["confidence_level"].iloc[0])
+
+
+def span(sizes: pd.Series) -> str:
+    """Smallest and largest of some numbers, or the only one."""
     low, high = int(sizes.min()), int(sizes.max())
-    return f"{low}-{high}" if low < high else str(low)
+    return f"{low}–{high}" if low < high else str(low)
 
 
 def _number_clip_paths(path: Path, name: str) -> None:

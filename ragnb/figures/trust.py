@@ -10,7 +10,17 @@ from matplotlib.ticker import PercentFormatter
 from matplotlib.transforms import ScaledTranslation
 
 from ragnb.errors import InputError
-from ragnb.figures.style import MARKERS, WIDTHS, caption, plain, require_one_each, style
+from ragnb.figures.style import (
+    MARKERS,
+    WIDTHS,
+    caption,
+    level_of,
+    percent,
+    plain,
+    require_one_each,
+    span,
+    style,
+)
 from ragnb.records import require_columns
 
 _NAME_WIDTH = 0.3
@@ -88,15 +98,16 @@ def plot_deferral(
             for number, row in enumerate(points.to_dict("records"), start=1):
                 accuracy = row["accuracy"]
                 bars: Any = [[accuracy - row["low"]], [row["high"] - accuracy]]
-                label = plain(f"{row['point']}: {row['share']:.1%} judged, accuracy {accuracy:.3f}")
+                judged = f"{percent(row['share'], 1)} judged"
+                label = plain(f"{row['point']}: {judged}, accuracy {accuracy:.3f}")
                 marker: Any = MARKERS[number % len(MARKERS)]
                 ax.errorbar([row["share"]], [accuracy], yerr=bars, fmt=marker, color=to_hex(f"C{number}"), capsize=2,
                             label=label, zorder=3)  # fmt: skip
         ax.set(xlabel="share of items judged", ylabel="accuracy", xlim=(-0.03, 1.03))
-        ax.xaxis.set_major_formatter(PercentFormatter(1))
+        ax.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
         ax.margins(y=0.22)
         kind, _, clusters = str(rows["interval"].iloc[0]).partition(", ")
-        note = f"{rows['confidence_level'].iloc[0]:.0%} pointwise {kind} intervals"
+        note = f"{level_of(rows)} pointwise {kind} intervals"
         n = f"n = {rows['n'].iloc[0]}"
         caption(ax, f"{note},\n{n} in {clusters}" if clusters else f"{note}, {n}")
         # The legend is a fixed distance below the axes, whatever their height.
@@ -155,17 +166,14 @@ def plot_risk_coverage(
             ax.plot(x, rows["risk"], color=colour, label=plain(name), **look)
         ax.set(xlabel="coverage", ylabel="risk", xlim=(0, 1.02))
         ax.set_ylim(0, None)
-        ax.xaxis.set_major_formatter(PercentFormatter(1))
-        level = f"{curve['confidence_level'].iloc[0]:.0%}"
+        ax.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
         kind = str(curve["interval"].iloc[0]).partition(",")[0]
         bands = (
-            f"; {level} pointwise {kind} intervals\nand {level} of random orders (grey)"
+            f"; {level_of(curve)} pointwise {kind} intervals\nand {level_of(curve)} of random orders (grey)"
             if len(groups) == 1
             else ""
         )
-        sizes = sorted(curve["n"].unique())
-        n = f"n = {sizes[0]}" + (f"-{sizes[-1]}" if sizes[1:] else "")
-        caption(ax, f"dashed: random order; {n}{bands}")
+        caption(ax, f"dashed: random order; n = {span(curve['n'])}{bands}")
         if len(groups) > 1:
             ax.legend(fontsize="small", loc="best")
     return ax

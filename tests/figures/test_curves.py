@@ -19,7 +19,7 @@ def bars(ax):
 
 def test_every_estimate_has_its_interval_and_points_are_sorted(summaries):
     ax = plot_noise_curve(summaries)
-    assert ax.get_title(loc="left") == "95% Wilson intervals, n = 60"
+    assert ax.get_title(loc="left") == "95 % Wilson intervals, n = 60"
     assert len(bars(ax)) == 2
     line, _, (segments,) = bars(ax)[0]
     assert list(line.get_ydata()) == pytest.approx([0.9, 0.7, 0.5])

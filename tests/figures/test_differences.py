@@ -65,7 +65,7 @@ def test_points_bars_fillings_and_bands_are_those_of_the_frame(comparisons):
     assert bands == pytest.approx(comparisons["mde"].tolist())
     note = ax.get_title(loc="left")
     assert "intervals, n = 60\n" in note
-    for part in ("one - two", "95% Tango (not dual)", "Holm over 3"):
+    for part in ("one - two", "95 % Tango (not dual)", "Holm over 3"):
         assert part in note
     assert note.endswith("differences that this sample would\nmiss more than 1 time in 5")
 
@@ -111,7 +111,7 @@ def test_the_differences_of_a_mixed_model_are_drawn_alike():
     effects = mixed_model(frame.assign(question_id=frame["example_id"])).effects
     ax = plot_differences(effects)
     assert_drawn(ax, effects, [0])
-    assert "95% t of the mixed model (dual)" in ax.get_title(loc="left")
+    assert "95 % t of the mixed model (dual)" in ax.get_title(loc="left")
 
 
 def test_power_lines_are_the_effects_of_the_table(scores, comparisons):

@@ -119,7 +119,7 @@ def test_the_note_names_level_n_and_clusters():
     scores = over_direct(one=BOUNDED, question_id=["a", "a", "b"] * 4)
     ax = plot_cost_effectiveness_plane(efficiency(scores, confidence_level=0.9))
     wanted = (
-        "90% intervals of both means; wedge: 90% Fieller set of the ratio; n = 3 in 2 questions"
+        "90 % intervals of both means; wedge: 90 % Fieller set of the ratio; n = 3 in 2 questions"
     )
     assert ax.get_title(loc="left") == wanted
 

@@ -47,7 +47,7 @@ def test_points_bars_histogram_and_note_are_those_of_the_curve(report):
     assert [patch.get_x() for patch in below.patches] == pytest.approx(bins["bin_low"].tolist())
     row = report.calibration.set_index("judge").loc["score"]
     error = f"ECE {row['ece']:.3f} ({row['expected_if_calibrated']:.3f} if calibrated), n = 300"
-    assert ax.get_title(loc="left") == f"{error}\n95% Wilson intervals"
+    assert ax.get_title(loc="left") == f"{error}\n95 % Wilson intervals"
 
 
 def test_a_judge_of_verdicts_has_two_points_and_no_line(report):
@@ -75,7 +75,8 @@ def test_bins_without_limits_keep_their_point_and_few_clusters_are_named(report)
     bins.loc[bins.index[0], ["low", "high"]] = np.nan
     ax = plot_reliability(bins)
     assert curves(ax)[0][0, 2] == pytest.approx(bins["mean"].iloc[0])
-    assert ax.get_title(loc="left").endswith("95% cluster-robust t intervals (some: < 30 clusters)")
+    note = "95 % cluster-robust t intervals (some: < 30 clusters)"
+    assert ax.get_title(loc="left").endswith(note)
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")
@@ -97,7 +98,7 @@ def test_the_forest_has_the_differences_under_headings_and_a_note_that_fits(repo
     assert ax.get_xlabel() == "stricter  ←  verdict - label  →  more lenient"
     title = ax.get_title(loc="left")
     for part in (
-        "95% Tango intervals",
+        "95 % Tango intervals",
         "Holm over the groups of each heading",
         "miss more than 1 time in 5",
     ):
@@ -136,7 +137,7 @@ def test_scores_by_grade_have_boxes_means_and_a_title_that_states_the_finding(si
     names = [tick.get_text() for tick in ax.get_xticklabels()]
     assert names == [f"{row.grade}\nn = {row.n}" for row in grades.itertuples()]
     note = " ".join(ax.texts[0].get_text().split())
-    assert note.startswith("means with 95% cluster-robust t intervals (some: < 30 clusters)")
+    assert note.startswith("means with 95 % cluster-robust t intervals (some: < 30 clusters)")
     assert f"Spearman {grades['spearman'][0]:.2f} [" in note
     assert len(ax.patches) == len(grades)
 

@@ -93,9 +93,9 @@ def test_an_unknown_width_is_refused(two_languages):
 @pytest.mark.parametrize(
     ("columns", "note"),
     [
-        ({"interval": ["Wilson", "Clopper-Pearson"]}, "95% Wilson / Clopper-Pearson intervals"),
-        ({"n": 68}, "95% Wilson intervals, n = 68"),
-        ({"n_scored": [40, 15]}, "95% Wilson intervals, n = 15-40"),
+        ({"interval": ["Wilson", "Clopper-Pearson"]}, "95 % Wilson / Clopper-Pearson intervals"),
+        ({"n": 68}, "95 % Wilson intervals, n = 68"),
+        ({"n_scored": [40, 15]}, "95 % Wilson intervals, n = 15–40"),
     ],
 )
 def test_the_note_names_level_every_kind_of_interval_and_n_if_it_is_known(columns, note):

@@ -50,7 +50,7 @@ def test_line_band_and_ends_are_those_of_the_frame(curve):
     assert np.column_stack(marked.get_data()) == pytest.approx(points[[0, -1]])
     first, last = points[[0, -1], 1]
     assert texts(ax) == [f"no deferral\n{first:.3f}", f"judge everything\n{last:.3f}"]
-    assert ax.get_title(loc="left") == "95% pointwise Wilson intervals, n = 120"
+    assert ax.get_title(loc="left") == "95 % pointwise Wilson intervals, n = 120"
 
 
 def test_names_of_the_ends_stand_outside_of_the_band(items, curve):
@@ -73,7 +73,7 @@ def test_points_are_those_of_their_rows_and_say_them(items, curve):
         place = marker.get_xdata()[0], marker.get_ydata()[0]
         assert place == pytest.approx((row.share, row.accuracy))
         assert bar.get_segments()[0][:, 1] == pytest.approx([row.low, row.high])
-        said = f"{row.point}: {row.share:.1%} judged, accuracy {row.accuracy:.3f}"
+        said = f"{row.point}: {100 * row.share:.1f} % judged, accuracy {row.accuracy:.3f}"
         assert container.get_label() == said
     assert len({(each[0].get_marker(), each[0].get_color()) for each in drawn}) == 2
 
@@ -82,7 +82,7 @@ def test_level_kind_and_clusters_are_in_the_note(items):
     y, probability, judged, question = items
     grouped = deferral_curve(y, probability, judged, groups=question, confidence_level=0.9)
     note = plot_deferral(grouped).get_title(loc="left")
-    assert note == "90% pointwise cluster-robust t intervals,\nn = 120 in 40 clusters"
+    assert note == "90 % pointwise cluster-robust t intervals,\nn = 120 in 40 clusters"
 
 
 def test_a_curve_without_intervals_is_drawn_all_the_same(items, tmp_path):
@@ -108,7 +108,7 @@ def test_risk_is_drawn_against_coverage_with_its_control(items):
     rows = report.curve.sort_values("coverage")
     assert line(ax, "ours") == pytest.approx(rows[["coverage", "risk"]].to_numpy())
     assert len(ax.collections) == 2
-    assert "95% pointwise Wilson intervals" in ax.get_title(loc="left")
+    assert "95 % pointwise Wilson intervals" in ax.get_title(loc="left")
     two = risk_coverage_report(pd.concat([frame, frame.assign(system="b")]), confidence="sure")
     ax = plot(two)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["ours", "b"]
