@@ -1,4 +1,4 @@
-"""Numbers of notebook 10, recomputed with numpy, scipy and scikit-learn; only the division into parts is ragnb's."""
+"""Numbers of notebook 10, recomputed with numpy, scipy and scikit-learn; only the division into three parts is ragnb's."""
 
 import math
 from fractions import Fraction
@@ -11,6 +11,7 @@ from notebooks.printed import follow, printed
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, roc_auc_score
+from sklearn.model_selection import GroupShuffleSplit
 
 import ragnb
 from ragnb.ensemble import SplitRatios
@@ -54,9 +55,13 @@ def split(answers, features):
 
 
 @pytest.fixture(scope="module")
-def probability(split):
+def model(split):
+    return LogisticRegression().fit(split.train.X, split.train.y)
+
+
+@pytest.fixture(scope="module")
+def probability(split, model):
     """Predicted probability of a correct answer in the calibration and the test part."""
-    model = LogisticRegression().fit(split.train.X, split.train.y)
     return [model.predict_proba(part.X)[:, 1] for part in (split.calibration, split.test)]
 
 
@@ -125,12 +130,49 @@ def test_coverage_and_what_is_expected(split, scores, probability):
     assert f"expected: {law.mean():.3f}, 90 % range {low:.3f} to {high:.3f}" in shown
 
 
-def test_spread_of_twenty_splits():
-    for size in (6038, 1208):
+@pytest.fixture(scope="module")
+def twenty(answers, features, split, model):
+    """Whether each answer is covered in 20 halves of the answers outside the training part.
+
+    One row per answer and half: with one threshold for all answers, and with one for each system.
+    """
+    rest = answers.drop(split.train.X.index)
+    probability = model.predict_proba(features.loc[rest.index])[:, 1]
+    score = np.where(rest["verdict"].astype(bool), 1 - probability, probability)
+    rest = rest.assign(score=score)[["question", "system", "verdict", "score"]]
+    halves = GroupShuffleSplit(20, test_size=0.5, random_state=0)
+    found = []
+    for known, new in halves.split(rest, groups=rest["question"]):
+        known, new = rest.iloc[known], rest.iloc[new]
+        own = {
+            name: threshold(np.sort(each), 0.05) for name, each in known.groupby("system")["score"]
+        }
+        covered = {
+            "all answers": new["score"] <= threshold(np.sort(known["score"]), 0.05),
+            "each system": new["score"] <= new["system"].map(own),
+        }
+        found.append(new.assign(**covered))
+    return pd.concat(found, keys=range(20))
+
+
+def test_twenty_splits(twenty):
+    each = twenty["all answers"].groupby(level=0).mean()
+    follow("10", "splits", "mean ", [each.mean(), each.std()])
+    last = twenty.loc[19]
+    for size, unit in ((len(last), "answers"), (last["question"].nunique(), "questions")):
         k = math.ceil((size + 1) * Fraction(95, 100))
         deviation = stats.betabinom(size, k, size + 1 - k).std() / size
-        assert f"if {size} " in printed("10", "expected")
-        assert f"standard deviation {deviation:.4f}" in printed("10", "expected")
+        line = f"if {size} {unit} are independent: standard deviation {deviation:.4f}"
+        assert line in printed("10", "expected")
+
+
+def test_coverage_of_each_kind_in_twenty_splits(twenty):
+    verdicts = twenty["verdict"].map({True: "correct", False: "incorrect"})
+    kinds = pd.concat([twenty["system"], verdicts, verdicts.replace(".+", "all", regex=True)])
+    covered = pd.concat([twenty[["all answers", "each system"]]] * 3)
+    shares = covered.groupby([covered.index.get_level_values(0), kinds.to_numpy()]).mean()
+    for kind, numbers in shares.groupby(level=1).mean().iterrows():
+        follow("10", "kinds-table", f" {kind} ", numbers)
 
 
 def test_errors_among_accepted_labels(split, scores, probability):
