@@ -115,7 +115,7 @@ def test_the_judge_says_the_same_of_every_claim():
         labels = [json.loads(reply.response)["label"] for reply in store]
     assert labels == ["supported"] * 67
     shown = printed("06", "c37")
-    assert f"average: 1.0 of {len(labels)} claims" in shown
+    assert f"average: 1.0 over {len(labels)} claims" in shown
     counts = [int(word) for word in shown.partition("people")[2].split() if word.isdigit()]
     assert sum(counts) == len(labels)
 
