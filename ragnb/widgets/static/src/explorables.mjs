@@ -278,7 +278,7 @@ const mix = {
 
   draw: ({ systems, percent, shares, best }, width) => chart(width, 260, [0, 100, "unanswerable questions, in %"], [0, 1, "share of right decisions"], [
     ...systems.map(({ name, answered, refused }) => ["line", name === best ? "result" : "axis", [0, answered], [100, refused]]),
-    ...systems.map(({ name, answered, refused }) => ["note", "end", 100, refused + (answered > refused ? -0.07 : 0.03), name]), // beside the line
+    ...systems.map(({ name, answered, refused }) => ["note", "end", 100, Math.min(0.95, Math.max(0.03, refused + (answered > refused ? -0.07 : 0.03))), name]), // beside the line
     ["line", "truth", [percent, 0], [percent, 1]],
     ...shares.map((share) => ["dot", "dot", percent, share]),
   ]),
