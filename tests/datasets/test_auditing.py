@@ -1,7 +1,14 @@
+from functools import cache
+
 import pytest
 
 from ragnb.datasets.auditing import audit
 from ragnb.datasets.benchmarks import load_rgb
+
+
+@pytest.fixture(scope="module")
+def audited(rgb_file):
+    return cache(lambda name: audit(load_rgb(rgb_file(name))))
 
 
 def found(frame, issue):
@@ -13,9 +20,9 @@ def found(frame, issue):
 
 @pytest.mark.data
 def test_zh_int_has_twelve_items_whose_groups_are_unlike_their_parts_and_two_with_too_many(
-    rgb_file, raw_records
+    audited, raw_records
 ):
-    report = audit(load_rgb(rgb_file("zh_int")))
+    report = audited("zh_int")
     unlike = [
         f"zh_int/{r['id']}" for r in raw_records("zh_int") if len(r["positive"]) != len(r["answer"])
     ]
@@ -27,9 +34,9 @@ def test_zh_int_has_twelve_items_whose_groups_are_unlike_their_parts_and_two_wit
 
 @pytest.mark.data
 def test_zh_fact_has_three_false_answers_that_hold_the_true_one_and_three_items_without_negatives(
-    rgb_file, raw_records
+    audited, raw_records
 ):
-    report = audit(load_rgb(rgb_file("zh_fact")))
+    report = audited("zh_fact")
     assert found(report, "false_answer_holds_true") == ["zh_fact/0", "zh_fact/7", "zh_fact/82"]
     bare = [f"zh_fact/{r['id']}" for r in raw_records("zh_fact") if not r["negative"]]
     assert len(bare) == 3
@@ -38,15 +45,15 @@ def test_zh_fact_has_three_false_answers_that_hold_the_true_one_and_three_items_
 
 @pytest.mark.data
 @pytest.mark.parametrize(("name", "few"), [("en_fact", 62), ("zh_fact", 59)])
-def test_counterfactual_items_with_few_passages_are_listed(name, few, rgb_file, raw_records):
+def test_counterfactual_items_with_few_passages_are_listed(name, few, audited, raw_records):
     short = [f"{name}/{r['id']}" for r in raw_records(name) if len(r["positive_wrong"]) < 5]
     assert len(short) == few
-    assert found(audit(load_rgb(rgb_file(name))), "few_passages") == short
+    assert found(audited(name), "few_passages") == short
 
 
 @pytest.mark.data
-def test_all_fifty_items_with_four_positives_show_more_noise_than_named(rgb_file):
-    report = audit(load_rgb(rgb_file("en_refine_first50")))
+def test_all_fifty_items_with_four_positives_show_more_noise_than_named(audited):
+    report = audited("en_refine_first50")
     assert len(found(report, "noise_differs")) == 50
 
 

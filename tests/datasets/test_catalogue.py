@@ -83,9 +83,8 @@ def test_a_good_download_is_whole_and_its_licence_and_address_are_shown_once(
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("damage", [BODY[:50], BODY + b"more"])
-def test_a_damaged_file_in_the_cache_is_fetched_again(server, tmp_path, damage):
-    (tmp_path / "mini.json").write_bytes(damage)
+def test_a_damaged_file_in_the_cache_is_fetched_again(server, tmp_path):
+    (tmp_path / "mini.json").write_bytes(BODY[:50])
     assert fetch(source_at(server.url), tmp_path).read_bytes() == BODY
     assert server.requests == 1
 
@@ -179,11 +178,6 @@ def test_an_unpinned_file_that_has_changed_since_is_refused_until_its_record_is_
     assert fetch(unpinned_at(server.url), tmp_path).read_bytes() != BODY
 
 
-def test_a_file_of_unknown_origin_in_the_cache_is_not_taken_for_the_published_one(server, tmp_path):
-    (tmp_path / "loose.parquet").write_bytes(b"whatever")
-    assert fetch(unpinned_at(server.url), tmp_path).read_bytes() == BODY
-
-
 def test_without_a_hub_the_message_says_where_to_put_the_file(tmp_path, monkeypatch):
     monkeypatch.delenv("HF_ENDPOINT", raising=False)
     said = r"'covidqa_test'.*HF_ENDPOINT.*covidqa_test\.parquet.*RAGNB_DATA"
@@ -207,8 +201,8 @@ def test_a_password_in_the_address_of_the_hub_is_not_shown(tmp_path, monkeypatch
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-@pytest.mark.parametrize("content", [b"", b"\x00\xff\r\n"])
-def test_the_checksum_is_the_one_that_git_gives(content, tmp_path):
+def test_the_checksum_is_the_one_that_git_gives(tmp_path):
+    content = b"\x00\xff\r\n"
     command = ["git", "hash-object", "--stdin"]
     done = subprocess.run(command, input=content, capture_output=True, check=True, cwd=tmp_path)
     assert git_blob_sha1(content) == done.stdout.decode().strip()

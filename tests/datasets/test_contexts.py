@@ -3,7 +3,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from released_contexts import fits, released_context
 
-from ragnb.datasets.auditing import audit
 from ragnb.datasets.benchmarks import load_rgb
 from ragnb.datasets.contexts import build_contexts, ceil_share
 from ragnb.errors import InputError
@@ -22,14 +21,13 @@ def shown(examples, **options):
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("passage_num", [1, 5, 10])
 @pytest.mark.parametrize("name", FILES)
 def test_released_contexts_of_the_real_files_equal_the_independent_derivation(
-    name, passage_num, rgb_file, raw_records
+    name, rgb_file, raw_records
 ):
     examples, records = load_rgb(rgb_file(name)), raw_records(name)
     fact = name.endswith("fact")
-    compared = 0
+    passage_num, compared = 5, 0
     for correct in (0.0, 0.2, 0.4) if fact else (0.0,):
         rates = [rate for rate in NOISE if fits(passage_num, rate, correct) or not fact]
         options = {"passage_num": passage_num, "correct_rate": correct, "order": "released"}
@@ -108,12 +106,6 @@ def test_four_positives_make_noise_rate_0_the_same_as_a_fifth(rgb_file):
     assert (both[both["noise_rate"] == 0]["effective_noise_rate"] > 0).all()
 
 
-@pytest.mark.data
-@pytest.mark.parametrize(("name", "few"), [("en_fact", 62), ("zh_fact", 59)])
-def test_most_counterfactual_items_show_fewer_than_five_passages(name, few, rgb_file):
-    assert (build_contexts(load_rgb(rgb_file(name)))["n_passages"] < 5).sum() == few
-
-
 # ---- which passages ----------------------------------------------------------------------------------------------------
 
 
@@ -169,26 +161,15 @@ def test_a_passage_keeps_its_place_at_every_noise_rate(make, load, shape, kind, 
     ("options", "words"),
     [
         ({"noise_rate": 1.2}, r"noise_rate must be between 0 and 1, got 1\.2"),
-        ({"passage_num": -1}, "passage_num.*whole number.*-1"),
         (
             {"noise_rate": 0.8, "correct_rate": 0.4},
             "noise_rate and correct_rate.*requires 2 true passages, but .* only 1 ",
         ),
-        ({"order": "random"}, "order.*per_item.*released.*random"),
     ],
 )
 def test_a_bad_argument_is_refused_with_its_name_and_value(make, load, options, words):
     with pytest.raises(InputError, match=words):
         build_contexts(load(make.fact()), **options)
-
-
-@pytest.mark.parametrize("use", [build_contexts, audit])
-@pytest.mark.parametrize("column", ["negative", "references"])
-def test_a_missing_cell_is_refused_with_its_column_and_example(make, load, use, column):
-    examples = load(make.base(1), make.base(2))
-    examples[column] = [examples[column].iloc[0], None]
-    with pytest.raises(InputError, match=f"the column {column} must contain lists, .* got None"):
-        use(examples)
 
 
 def test_a_question_without_true_passages_and_one_with_fewer_false_ones_are_shown(make, load):

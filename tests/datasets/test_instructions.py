@@ -28,11 +28,9 @@ def test_the_files_prompts_become_templates_that_a_run_takes(tmp_path):
     ("text", "message"),
     [
         ("en: [", "instruction.yaml must be YAML"),
-        ("en:\n  system: a\n", "key en: must have the key instruction, got system"),
         ("en:\n  system: a\n  instruction: '{DOCS}'\n",
          "key en.instruction: must contain {DOCS} and {QUERY}, got"),
-        ("query: Who?\nanswer: a\n", "key query: must be an object, got 'Who"),
-    ],
+        ],
 )  # fmt: skip
 def test_a_bad_file_says_what_it_needs(tmp_path, text, message):
     with pytest.raises(InputError, match=message.replace("{", r"\{")):

@@ -38,11 +38,6 @@ def test_a_guess_says_that_it_is_one(question, guess, capsys):
     assert "unsure for 1 of 1 rows" in capsys.readouterr().err
 
 
-def test_latin_letters_alone_are_not_english():
-    (found,) = identify_languages(pd.Series(["Otsikko: Kalevala"])).to_dict("records")
-    assert found == {"language": "fi", "language_from": "unsure"}
-
-
 def test_questions_without_a_letter_have_no_language():
     with pytest.raises(InputError, match="no question contains a letter; pass language="):
         load_responses(asking("2 + 2 = ?", None))
@@ -106,13 +101,6 @@ def test_queries_of_mkqa_are_identified_except_for_english_titles(data_folder):
     assert accuracy["en"] == 1
     assert accuracy.round(2).to_dict() == {"en": 1, "ja": 0.98, "zh": 0.92, "es": 0.85, "de": 0.83}
     assert set(found[found != asked]) == {"en"}
-
-
-@pytest.mark.data
-def test_the_questions_of_evouna_are_english(data_folder):
-    rows = json.loads((data_folder / "evouna/NQ.json").read_text("utf-8"))
-    found = identify_languages(pd.Series([row["question"] for row in rows]))
-    assert set(found["language"]) == {"en"}
 
 
 def test_a_small_file_of_short_questions_has_one_language():

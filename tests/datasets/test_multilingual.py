@@ -5,7 +5,6 @@ import pytest
 
 from ragnb.datasets.multilingual import COLUMNS, load_multilingual
 from ragnb.errors import InputError
-from ragnb.metrics.answer import exact_match, reference_parts
 from ragnb.scoring import score
 
 SIX = ["en", "de", "ru", "zh", "ar", "hi"]
@@ -102,9 +101,8 @@ def test_the_parallel_format_gives_a_row_for_each_line(rivers):
     assert frame.attrs["source"]["licence"] == "unknown"
 
 
-@pytest.mark.parametrize("name", ["mkqa.jsonl", "mkqa.jsonl.gz"])
-def test_the_release_of_mkqa_gives_a_row_a_question_and_language(file, name):
-    frame = load_multilingual(file(name, [release(), release(8, ("en", "th"))]))
+def test_the_release_of_mkqa_gives_a_row_a_question_and_language(file):
+    frame = load_multilingual(file("mkqa.jsonl.gz", [release(), release(8, ("en", "th"))]))
     assert len(frame) == 10
     assert frame["example_id"].tolist()[-2:] == ["mkqa/8/en", "mkqa/8/th"]
     assert frame["references"][0] == [["the Nile", "Nile"]]
@@ -237,13 +235,3 @@ def test_mkqa_has_500_questions_in_five_languages_and_61_of_them_have_no_answer(
     assert mkqa["example_id"][0] == "mkqa_500q_en_ja_de_es_zhcn/3051930912491995402/en"
     assert mkqa["question_id"].str.fullmatch(r"-?\d+").all()
     assert mkqa.attrs["source"]["verified"]
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("name", ["mkqa", "xquad"])
-def test_every_real_reference_parses_and_matches_itself(name, request):
-    frame = request.getfixturevalue(name).dropna(subset="references")
-    for references in frame["references"].iloc[::7]:
-        assert reference_parts(references) == references
-        first = references[0][0]
-        assert exact_match(first, references) == 1 or not any(c.isalnum() for c in first)

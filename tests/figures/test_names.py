@@ -26,11 +26,8 @@ from ragnb.reports import judge_report
 from ragnb.reports.efficiency import benefits, efficiency
 from ragnb.scoring import compare
 
-NAMES = {
-    r"_$\foo$ \$5 $$ 系统 النظام ระบบ": r"_$\foo$ \$5 $$ 系统 النظام ระบบ",
-    "<b>&a\x00\x08\ufffe\uffff\u202eb": "<b>&a⟨U+0000⟩⟨U+0008⟩⟨U+FFFE⟩⟨U+FFFF⟩⟨U+202E⟩b",
-}
-"""Names, and what is seen of them."""
+NAME = "_$\\foo$ \\$5 系 <b>&\x00\ufffe\u202eb"
+SEEN = "_$\\foo$\\$5系<b>&⟨U+0000⟩⟨U+FFFE⟩⟨U+202E⟩b"
 
 RNG = np.random.default_rng(5)
 OTHER = "other"
@@ -77,16 +74,13 @@ DRAWINGS = {
     "noise curve, interval": lambda name: plot_noise_curve(
         rates("a", noise_rate=0.0).assign(interval=name)
     ),
-    "rates": lambda name: plot_rates(rates(name)),
     "rates, series": lambda name: plot_rates(rates(name, all="all"), label="all", series="system"),
     "rates, column": lambda name: plot_rates(
         rates(name, all="all"), label="all", series="system", width="column"
     ),
-    "rates, column, mark": lambda name: plot_rates(rates("a"), marks={name: 0.4}, width="column"),
     "rates, mark": lambda name: plot_rates(rates("a"), marks={name: 0.4}),
     "rates, xlabel": lambda name: plot_rates(rates("a"), xlabel=name),
     "differences": lambda name: plot_differences(compared(name)),
-    "differences, metric": lambda name: plot_differences(compared("a").assign(metric=name)),
     "differences, rows": lambda name: plot_differences(compared("a").assign(x=name), label=["x"]),
     "differences, headings": lambda name: plot_differences(compared("a").assign(x=name), group="x"),
     "power": lambda name: plot_power([50, 100, 200], {name: 0.2}),
@@ -111,14 +105,13 @@ def squeezed(text):
 
 
 @pytest.mark.filterwarnings("ignore:Glyph .* missing")
-@pytest.mark.parametrize("name", NAMES, ids=ascii)
 @pytest.mark.parametrize("drawing", DRAWINGS)
-def test_a_name_is_drawn_as_it_is(drawing, name):
-    ax = DRAWINGS[drawing](name)
+def test_a_name_is_drawn_as_it_is(drawing):
+    ax = DRAWINGS[drawing](NAME)
     svg = io.BytesIO()
     with style():
         ax.figure.savefig(svg, format="svg")
     texts = ElementTree.fromstring(svg.getvalue()).findall(".//{*}text")
     drawn = [squeezed("".join(text.itertext())) for text in texts]
-    assert any(squeezed(NAMES[name]) in text for text in drawn), drawn
+    assert any(SEEN in text for text in drawn), drawn
     assert all(text.count("⟨") == text.count("⟩") and "mathdefault" not in text for text in drawn)

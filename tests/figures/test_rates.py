@@ -2,7 +2,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ragnb.errors import InputError
 from ragnb.figures import WIDTHS, headline, plot_rates, save_figure
 from ragnb.stats.intervals import rate_interval
 
@@ -85,11 +84,6 @@ def test_names_of_series_are_in_different_rows():
     assert {text.get_text(): round(text.xy[1]) for text in ax.texts} == {"en": 1, "zh": 0}
 
 
-def test_an_unknown_width_is_refused(two_languages):
-    with pytest.raises(InputError, match="width must be one of 'column', 'text', got 'wide'"):
-        plot_rates(two_languages, series="language", width="wide")
-
-
 @pytest.mark.parametrize(
     ("columns", "note"),
     [
@@ -102,8 +96,3 @@ def test_the_note_names_level_every_kind_of_interval_and_n_if_it_is_known(column
     frame = rates([("a", "en", 1, 2), ("b", "en", 2, 2)])
     known = frame[["system", "mean", "low", "high", "interval", "confidence_level"]]
     assert plot_rates(known.assign(**columns)).get_title(loc="left") == note
-
-
-def test_two_rates_in_one_place_are_refused(two_languages):
-    with pytest.raises(InputError, match="one rate for each system, got several; .* name series="):
-        plot_rates(two_languages)
