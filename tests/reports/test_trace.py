@@ -139,7 +139,6 @@ def test_the_page_is_escaped(records):
     [
         ({"mine": {"taste": "a1"}}, "judges of adherence, .*, got taste"),
         ({}, "got no judge"),
-        ({"mine": {"adherence": "example_id"}}, "needs numbers in example_id"),
     ],
 )
 def test_bad_input_says_what_is_needed(records, judges, message):
