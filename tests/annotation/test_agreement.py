@@ -147,18 +147,6 @@ def test_an_option_that_nobody_chose_is_no_category_of_ac1():
     assert clustered.loc["Gwet's AC1", "mean"] == pytest.approx(by_hand, abs=1e-12)
 
 
-def test_untouched_is_missing_and_never_a_category():
-    found = measures(
-        agreement(
-            [
-                frame("a", ["correct", None, "refuse", "correct"]),
-                frame("b", ["correct", "refuse", None, "refuse"]),
-            ]
-        )
-    )
-    assert found.loc["percent agreement", ["mean", "n", "n_unlabelled"]].tolist() == [0.5, 2, 2]
-
-
 # ---- sentences ---------------------------------------------------------------------------------------------------------
 
 
@@ -210,19 +198,6 @@ def test_answers_to_one_question_are_one_unit():
     assert found.loc["percent agreement", ["n", "n_units"]].tolist() == [200, 40]
 
 
-@pytest.mark.parametrize(
-    ("cluster", "message"),
-    [
-        ({"i0": "q"}, "cluster must map each item's id to its cluster, got none for 'i1'"),
-        ("question", r"agreement\(cluster='question'\) needs the columns question"),
-        ({"i0": "q", "i1": None}, "cluster must be one key per item, got a missing one"),
-    ],
-)
-def test_an_item_without_a_cluster_is_named(cluster, message):
-    with pytest.raises(InputError, match=message):
-        agreement([frame(name, ["correct", "refuse"]) for name in "ab"], cluster=cluster)
-
-
 # ---- logs --------------------------------------------------------------------------------------------------------------
 
 
@@ -261,13 +236,7 @@ def test_paths_sessions_and_frames_agree_with_each_other(tmp_path):
             [frame("a", ["correct"])],
             "two or more annotators and one label per item and annotator, got a$",
         ),
-        ([frame("a", ["correct"])] * 2, "one label per item and annotator, got two rows for 'i0'"),
         ([frame("a", ["correct"]), trace("b", [["0a"]])], "the same task, .*'verdict', 'trace'"),
-        ([frame("a", ["correct"]), frame("b", ["Richtig"])], "must be one of .*, got 'Richtig'"),
-        (
-            [frame(name, [["0a"]], "relevant", "trace") for name in "ab"],
-            "keys of all sentences of item 'i0'",
-        ),
         (
             [frame(name, ["correct"], fingerprint=name) for name in "ab"],
             "same texts, but those of 'i0'",

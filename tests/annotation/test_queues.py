@@ -102,8 +102,6 @@ def test_queues_refuse_what_does_not_fit(answers, fitted):
         deferral_queue(answers, decisions.drop(columns="abstained"))
     with pytest.raises(InputError, match="a row for each requested index label"):
         deferral_queue(answers.drop(index=decisions.index[0]), decisions)
-    with pytest.raises(InputError, match="unique index labels"):
-        deferral_queue(pd.concat([answers, answers]), decisions)
 
 
 # ---- the person --------------------------------------------------------------------------------------------------------

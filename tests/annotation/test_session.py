@@ -1,7 +1,6 @@
 import copy
 import os
 import random
-import re
 import signal
 import sys
 import tempfile
@@ -62,8 +61,6 @@ def sources(session):
             lambda s: s.label("relevant", ["9z"]),
             "'relevant' of item 'q/0' must contain only keys .*got '9z'",
         ),
-        (lambda s: s.label("support", "full"), "'support' needs a sentence of .*, got None"),
-        (lambda s: s.toggle("overall", [True]), r"must be one of \[True, False\], got \[True\]"),
         (lambda s: s.go(3), "go needs the id of an item or a number below 3, got 3"),
     ],
 )
@@ -159,17 +156,6 @@ def test_undo_and_redo_go_from_item_to_item(path):
     ]
     assert [session.redo()["item"], session.item.id, session.labels.flag] == ["q/2", "q/2", True]
     assert session.redo() is None
-
-
-def test_an_action_on_an_item_that_is_elsewhere_is_not_undone_here(path):
-    session = opened(path)
-    session.label("relevant", ["0a"])
-    session.go(2)
-    session.label("relevant", ["0b"])
-    session.close()
-    fewer = opened(path, keyed_frame(2))
-    assert fewer.undo() is None
-    assert opened(path).undo()["item"] == "q/2"
 
 
 class Labelling(RuleBasedStateMachine):
@@ -306,14 +292,10 @@ TestLabelling.settings = settings(max_examples=12, stateful_step_count=25, deadl
 # ---- examples that have changed ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "say",
-    [label_all, lambda s: s.note("x")],
-)
-def test_what_was_said_of_another_text_is_refused_with_its_id(path, say):
+def test_what_was_said_of_another_text_is_refused_with_its_id(path):
     session = opened(path)
     session.go(1)
-    say(session)
+    label_all(session)
     session.close()
     message = r"some examples have other texts than the labels in a.sqlite, such as 'q/1' .1 in all.; load"
     for _ in range(2):
@@ -438,7 +420,7 @@ def press_at_random_moments(until):
 
 def test_the_stop_button_leaves_log_and_labels_as_one(path, stop_button):
     session, stopped = opened(path), 0
-    pressing = threading.Thread(target=press_at_random_moments, args=[time.monotonic() + 1.5])
+    pressing = threading.Thread(target=press_at_random_moments, args=[time.monotonic() + 0.5])
     pressing.start()
     while pressing.is_alive():
         try:
@@ -472,18 +454,6 @@ def test_progress_counts_and_the_time_left_is_the_median_pace(path):
     }  # fmt: skip
     session.close()
     assert opened(path, plain_frame(6), "verdict").item.id == "q/4", "the first that is not done"
-
-
-@pytest.mark.parametrize("text", TEXTS)
-def test_names_ids_and_notes_of_every_script_come_back(tmp_path, text):
-    frame = keyed_frame(1, example_id=text)
-    session = opened(tmp_path, frame, annotator=f"a{text}")
-    session.note(text)
-    session.label("relevant", ["0a"])
-    session.close()
-    assert re.fullmatch(r"[\w-]+\.trace\.sqlite", session.log.path.name)
-    again = opened(tmp_path, frame, annotator=f"a{text}")
-    assert (again.labels.note, again.labels.values) == (text, {RELEVANT: ["0a"]})
 
 
 def test_an_annotator_has_a_name(path):

@@ -53,11 +53,13 @@ def test_prompts_go_to_the_completions_endpoint():
 def test_retry_after_holds_back_every_worker():
     def busy_at_first(call):
         call.time = time.monotonic()
-        return Answer(status=429, headers={"retry-after": "1"}) if call.number == 0 else echo(call)
+        return (
+            Answer(status=429, headers={"retry-after": "0.5"}) if call.number == 0 else echo(call)
+        )
 
     with FaultServer(busy_at_first) as server:
         run(chat(3), server, max_concurrency=1)
-    assert server.calls[1].time - server.calls[0].time >= 0.95
+    assert server.calls[1].time - server.calls[0].time >= 0.45
 
 
 @pytest.mark.parametrize(
@@ -75,9 +77,7 @@ def test_retry_after_holds_back_every_worker():
             {"status": 429, "message": "pay first (insufficient_quota)"},
             "insufficient_quota.*top up",
         ),
-        ({"status": 500, "message": "boom"}, "cannot be used: HTTP 500: boom"),
         ({"raw": b"<html>It works!</html>"}, "a reply that is no completion.*It works!"),
-        ({"status": 400, "message": "unknown field"}, "cannot be used: HTTP 400: unknown field"),
     ],
     ids=str,
 )
@@ -148,15 +148,15 @@ def test_repeats_are_kept_apart_and_stand_below_each_other():
 def test_requests_a_minute_are_kept():
     started = time.monotonic()
     with FaultServer() as server:
-        run(chat(26), server, requests_per_minute=600, max_concurrency=8)
-    assert time.monotonic() - started >= 1.4, "26 requests at 10 a second, a second's worth at once"
+        run(chat(24), server, requests_per_minute=960, max_concurrency=8)
+    assert time.monotonic() - started >= 0.4, "24 requests at 16 a second, a second's worth at once"
 
 
 def test_tokens_a_minute_are_kept_by_what_replies_really_used():
     started = time.monotonic()
     with FaultServer() as server:  # every reply uses 15 tokens: 60 a second are 4 replies
-        run(chat(12), server, tokens_per_minute=3600, max_concurrency=1)
-    assert time.monotonic() - started >= 1.5
+        run(chat(8), server, tokens_per_minute=3600, max_concurrency=1)
+    assert time.monotonic() - started >= 0.7
 
 
 def test_a_run_with_requests_that_can_never_be_answered_is_finished_resumed_and_replayed(tmp_path):
@@ -350,18 +350,12 @@ def one(content="x", **columns):
     [
         (pd.DataFrame({"question": ["x"]}), {}, "a run needs the columns messages"),
         (one([]), {}, "request 0 must have a list of messages"),
-        (pd.DataFrame({"prompt": [""]}), {}, "request 0 must have a text"),
         (one(math.nan), {}, "request 0 is not JSON serialisable: Out of range float"),
-        (one({1, 2}), {}, "request 0 is not JSON serialisable: Object of type set"),
-        (one(parameters="{'temperature': 0}"), {}, "must have a mapping in 'parameters'"),
         (one(parameters={"n": 3}), {}, "use repeats"),
-        (one(), {"model": " "}, "model must be the name of a model"),
         (one(), {"requests_per_minute": 0}, "requests_per_minute must be above 0, got 0"),
-        (one(), {"budget_usd": -1}, "budget_usd must be a number of US dollars of at least 0"),
         (one(), {"budget_usd": 1.0}, "which is unknown for 'm'; pass prices="),
         (one(), {"budget_usd": 1.0, "prices": {"m": (1, 1)}}, "request 0 has none"),
         (one(), {"base_url": "http://127.0.0.1:99999/v1"}, "base_url must be an address"),
-        (one(), {"base_url": "user:pw@example.org/v1?key=k"}, "base_url .*got 'example.org/v1' "),
     ],
     ids=str,
 )

@@ -99,8 +99,7 @@ ANSWERS = "text spelled around body bodyspelled bodycut 401 400 404 429 500 307 
 
 
 @pytest.mark.parametrize("way", [*ANSWERS, "unreachable", "readonly"])
-@pytest.mark.parametrize("n", [1, 12])
-def test_no_answer_brings_the_key_out_of_complete(key, tmp_path, logs, capfd, way, n):
+def test_no_answer_brings_the_key_out_of_complete(key, tmp_path, logs, capfd, way):
     seen = []
     with server_of() as server, Store(tmp_path / "s.sqlite") as store:
         address = server.base_url.replace("/v1", f"/{'text' if way == 'readonly' else way}/v1")
@@ -116,7 +115,7 @@ def test_no_answer_brings_the_key_out_of_complete(key, tmp_path, logs, capfd, wa
             "max_concurrency": 4,
         }
         try:
-            frame = complete(chat(n), progress=False, **options)
+            frame = complete(chat(12), progress=False, **options)
         except RagnbError as error:
             seen.append(shown(error))
         else:
@@ -274,12 +273,11 @@ def test_no_answer_brings_the_key_into_a_saved_notebook(key, tmp_path, mode, mon
     )
 
 
-@pytest.mark.parametrize("word", ["EMPTY", "none-needed", "not-needed"])
-def test_a_placeholder_for_a_key_is_no_secret_and_stays_in_replies(monkeypatch, word):
-    monkeypatch.setenv("OPENAI_API_KEY", "" if word == "none-needed" else word)
-    with FaultServer(lambda call: Answer(text=f"an {word} cup")) as server:
+def test_a_placeholder_for_a_key_is_no_secret_and_stays_in_replies(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "EMPTY")
+    with FaultServer(lambda call: Answer(text="an EMPTY cup")) as server:
         replies = run(chat(1), server)
-    assert replies["response"].tolist() == [f"an {word} cup"]
+    assert replies["response"].tolist() == ["an EMPTY cup"]
 
 
 def test_replies_of_a_batch_that_echo_the_key_are_kept_without_it(key, tmp_path, logs, capfd):

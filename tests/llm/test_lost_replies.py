@@ -116,16 +116,10 @@ def said(finish="stop", **message):
     ("body", "reason"),
     [
         (said("content_filter", content=""), "the provider blocked the reply (content_filter)"),
-        (said("content_filter", content=None), "the provider blocked the reply (content_filter)"),
         (
             said(content=None, refusal="I cannot help with that."),
             "the model refused: I cannot help with that.",
         ),
-        (
-            said(content="", refusal="I cannot help with that."),
-            "the model refused: I cannot help with that.",
-        ),
-        (said(content=""), "empty reply"),
         (said("length", content=" \n"), "empty reply"),
         (said("tool_calls", content=None), "the model sent no text (finish_reason 'tool_calls')"),
     ],

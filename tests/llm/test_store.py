@@ -58,7 +58,6 @@ def test_json_lines_there_and_back(tmp_path):
     ("line", "words"),
     [
         (b"no json", "line 1 of .* cannot be read as a stored reply"),
-        (b'{"a": 1}', "line 1 of .* cannot be read as a stored reply"),
         (
             json.dumps({"key": "0", "request": "{}", "response": "x"}).encode(),
             "the key is not the hash of the request",
@@ -145,28 +144,11 @@ def test_a_request_is_claimed_by_one_run_at_a_time_until_its_reply_or_its_lease_
         assert other.claim("k", "b") == "theirs", "it was renewed"
 
 
-def whole_reply(n: int) -> Reply:
-    messages = [{"role": "user", "content": f"question {n}: " + "words " * 20}]
-    request = {"model": "m", "messages": messages, "parameters": {"temperature": 0}, "repeat": 0}
-    text = f"answer {n} " + "text " * 15
-    return Reply(
-        request_key(request),
-        canonical(request),
-        text,
-        "stop",
-        40 + n,
-        12,
-        "m-1",
-        "fp",
-        None,
-        0.25,
-        f"2026-{n}",
-    )
-
-
 def test_no_flipped_bit_turns_a_reply_into_another(tmp_path):
     """300 random bits of a store, flipped one at a time; without checksums 166 of them are read as other replies."""
-    made = {each.key: each for each in map(whole_reply, range(100))}
+    made = {
+        each.key: each for each in (reply(n, f"answer {n} " + "text " * 40) for n in range(100))
+    }
     with Store(tmp_path / "s.sqlite") as store:
         store.add(made.values())
         store.query("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -155,22 +155,6 @@ def test_a_run_is_resumed_and_replayed_offline(tmp_path):
         chat(6), Judgement, model="m", store=tmp_path / "s.sqlite", offline=True
     )
     pd.testing.assert_frame_equal(online, offline)
-    with pytest.raises(InputError, match=r"offline run needs every reply.*1 of 7 requests"):
-        complete_structured(
-            chat(7), Judgement, model="m", store=tmp_path / "s.sqlite", offline=True
-        )
-
-
-def test_every_repeat_is_read():
-    def second_is_bad(call):
-        return Answer(text=GOOD if is_turn(call) or call.repeat != 1 else BAD)
-
-    with FaultServer(second_is_bad) as server:
-        frame = run(chat(2), server, repeats=3, max_concurrency=1)
-    assert frame["repeat"].tolist() == [0, 1, 2] * 2
-    assert frame["record"].tolist() == [RECORD] * 6
-    assert frame["repaired"].tolist() == [False, True, False] * 2
-    assert len(server.calls) == 8
 
 
 def highest_cost(call):
@@ -195,11 +179,10 @@ def test_the_budget_is_for_all_steps_together():
     assert "the repair turn failed: not asked: the budget of" in one["reason"][0]
 
 
-@pytest.mark.parametrize("status", [400, 422])
-def test_an_endpoint_without_structured_outputs_gets_plain_requests(tmp_path, status):
+def test_an_endpoint_without_structured_outputs_gets_plain_requests(tmp_path):
     def behave(call):
         if "response_format" in call.body:
-            return Answer(status=status, message=NO_FORMAT)
+            return Answer(status=400, message=NO_FORMAT)
         return Answer(text=f"Sure: {GOOD}")
 
     with FaultServer(behave) as server:
@@ -218,23 +201,7 @@ def test_an_endpoint_without_structured_outputs_gets_plain_requests(tmp_path, st
     pd.testing.assert_frame_equal(frame, offline)
 
 
-@pytest.mark.parametrize(
-    ("frame", "schema", "words"),
-    [
-        (
-            pd.DataFrame({"prompt": ["x"]}),
-            Judgement,
-            "needs chat requests.*put the text into 'messages'",
-        ),
-        (
-            pd.DataFrame({"question": ["x"]}),
-            Judgement,
-            "complete_structured needs the columns messages",
-        ),
-        (pd.DataFrame({"messages": [[{"role": "user"}]]}), dict, "schema must be a pydantic model"),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_asked_is_refused_before_anything_is_sent(frame, schema, words):
-    with pytest.raises(InputError, match=words):
-        complete_structured(frame, schema, model="m", store=":memory:")
+def test_what_cannot_be_asked_is_refused_before_anything_is_sent():
+    frame = pd.DataFrame({"prompt": ["x"]})
+    with pytest.raises(InputError, match="needs chat requests.*put the text into 'messages'"):
+        complete_structured(frame, Judgement, model="m", store=":memory:")
