@@ -87,19 +87,6 @@ def test_kinds_are_the_model_s_own_prefixes():
     assert set(KINDS) == {"query", "passage"}
 
 
-@installed
-def test_a_long_text_is_read_to_its_end():
-    beginning = "harbour " * 515  # a window has 512 tokens
-    first, second = embed(
-        [beginning + end for end in ("Then came the flood.", "它是一只猫。")], kind="passage"
-    )
-    assert np.abs(first - second).max() > 1e-4
-    assert first @ second > 0.9
-
-
-# ---- hostile text ------------------------------------------------------------------------------------------------------
-
-
 # ---- what is refused ---------------------------------------------------------------------------------------------------
 
 
