@@ -18,7 +18,7 @@ from hostile import HOSTILE, visible
 
 import ragnb
 from ragnb.__main__ import main
-from ragnb.datasets import load_evouna, load_ragbench, load_responses, load_rgb, read_table
+from ragnb.datasets import load_ragbench, load_responses, load_rgb, read_table
 from ragnb.errors import InputError
 from ragnb.reports import judge_report, multilingual_report, rgb_report, trace_report
 from ragnb.scoring import METRICS, compare, score, summarize
@@ -195,13 +195,11 @@ def test_lines_of_json_come_from_standard_input_in_whatever_encoding_the_termina
 
 
 @pytest.mark.parametrize("files", ["good.jsonl bad.jsonl", "both.jsonl"])
-@pytest.mark.parametrize("printer", [to_text, to_json])
-def test_compare_says_the_same_of_one_file_and_of_two(folder, printed, files, printer):
+def test_compare_says_the_same_of_one_file_and_of_two(folder, printed, files):
     scores = score(load_responses("both.jsonl"), "answer.exact_match")
     expected = compare(scores, baseline="bad")
-    form = printer.__name__.removeprefix("to_")
-    command = f"compare {files} --metrics answer.exact_match --baseline bad --format {form}"
-    assert printed(command) == (printer(expected) + "\n", 0)
+    command = f"compare {files} --metrics answer.exact_match --baseline bad"
+    assert printed(command) == (to_text(expected) + "\n", 0)
     assert expected["difference"].item() == pytest.approx((32 - 14) / 40)
 
 
@@ -261,15 +259,6 @@ def test_files_of_one_name_in_two_folders_are_not_one_system(folder, printed, re
     assert "mine" in printed(command)[0]
 
 
-def test_ids_of_csv_and_of_json_are_of_two_kinds(folder, refused):
-    lines = Path("good.jsonl").read_text().splitlines()
-    rows = [json.loads(line) | {"example_id": k} for k, line in enumerate(lines)]
-    Path("numbered.jsonl").write_text(lines_of(rows))
-    pd.DataFrame(rows).to_csv("typed.csv", index=False)
-    said = refused("compare numbered.jsonl typed.csv --metrics answer.f1 --unpaired drop")
-    assert "got texts in 'typed' and numbers in 'numbered', and 10 is not '10'" in said
-
-
 # ---- report ------------------------------------------------------------------------------------
 
 
@@ -305,12 +294,6 @@ def test_the_report_of_rgb_is_printed_and_written(rgb, printed):
     assert {path.stem for path in Path("tables").iterdir()} == set(report.tables)
     written = pd.read_csv("tables/negative_rejection.csv")
     assert written["mean"].tolist() == report.negative_rejection["mean"].tolist() == [0.75]
-
-
-@pytest.mark.parametrize("system", ["=1+1", "@cmd"])
-def test_a_spreadsheet_runs_nothing_of_a_written_report(rgb, printed, system):
-    printed(f"report rgb.jsonl --kind rgb --system={system} --out tables")
-    assert pd.read_csv("tables/noise_robustness.csv")["system"].tolist() == [f"'{system}"]
 
 
 def test_the_report_of_rgb_in_other_formats(rgb, printed):
@@ -384,16 +367,11 @@ def test_metrics_lists_every_metric_with_its_direction(printed, monkeypatch):
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("compare both.jsonl --metrics answer.f1 --baseline worse", "got 'worse'"),
         ("compare good.jsonl bad.jsonl --system one --metrics answer.f1", "got 1 for 2 files"),
         ("report rgb.jsonl --kind rgb --option colour=red", "'colour' cannot be set here"),
-        ("report rgb.jsonl --kind judge --option threshold=high", "threshold must be a valid num"),
         ("report sample-ragbench --kind trace --format latex", "needs --kind rgb or multiling"),
-        ("audit no-such-name", "no-such-name"),
-        ("audit sample-en --only mistakes", "got mistakes"),
         ("score tiny.jsonl --metrics", f"use some of {', '.join(METRICS)}"),
         ("score tiny.jsonl --metrics answer.ff", "did you mean 'answer.f1'?"),
-        ("score tiny.jsonl --metrics answer.chrf --option word_order=two", "a valid integer"),
         ("score tiny.jsonl --metrics answer.f1 --columns response=a response=b", "set twice"),
         ("score tiny.jsonl --metrics answer.f1 --set language=fr", "use --language"),
         ("score '~/gone\u202e.jsonl' --metrics answer.f1", "does not exist"),
@@ -406,24 +384,10 @@ def test_a_mistake_is_named_in_one_line(rgb, refused, command, said):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        ("a.csv", b"\xe9", "text in UTF-8"),
-        ("a\x1b[31m\n.jsonl", b"[]", "a⟨U+001B⟩[31m .jsonl"),
-    ],
-)
-def test_a_file_that_cannot_be_used_is_refused_in_one_line(tmp_path, refused, name, content, said):
-    (tmp_path / name).write_bytes(content)
-    assert said in refused(f"score {shlex.quote(str(tmp_path / name))} --metrics answer.f1")
-
-
-@pytest.mark.parametrize(
     "command",
     [
         "scores",
-        "score a.jsonl",
         "score a.jsonl --metrics answer.f1 --option protocol",
-        "score a.jsonl --metrics answer.f1 --format pdf",
         "audit sample-en '--\x1b[31mred'",
     ],
 )
@@ -445,8 +409,8 @@ def test_a_bug_shows_its_traceback(folder, monkeypatch):
 # ---- text of every kind ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", HOSTILE[::3])
-@pytest.mark.parametrize("form", ["text", "latex", "html", "json"])
+@pytest.mark.parametrize("name", HOSTILE[::4])
+@pytest.mark.parametrize("form", ["text", "json"])
 def test_hostile_names_reach_no_terminal_unspelled(folder, printed, name, form):
     Path("a.jsonl").write_text(lines_of([row | {"system": name} for row in ROWS]), "utf-8")
     out, _ = printed(f"score a.jsonl --metrics answer.f1 --by system --format {form}")
@@ -534,16 +498,6 @@ def test_progress_is_shown_on_a_terminal_only_and_wiped(folder):
 # ---- real data -----------------------------------------------------------------------------------
 
 
-def test_the_verdicts_of_people_on_five_systems(data_folder, printed):
-    path = data_folder / "evouna" / "NQ.json"
-    scores = score(load_evouna(path), "annotator.verdict")
-    given = f"{path} --benchmark evouna --metrics annotator.verdict"
-    assert printed(f"score {given}")[0] == to_text(summarize(scores)) + "\n"
-    expected = compare(scores, baseline="gpt4", unpaired="drop")
-    out, _ = printed(f"compare {given} --baseline gpt4 --unpaired drop --format json")
-    assert [row["p_adjusted"] for row in json.loads(out)] == expected["p_adjusted"].tolist()
-
-
 def test_the_labels_of_ragbench(data_folder, printed):
     path = data_folder / "ragbench" / "ragbench_test_5x10.jsonl"
     names = ["relevance", "utilization", "completeness", "adherence"]
@@ -573,10 +527,8 @@ def test_short_names_of_metrics_are_understood(capsys):
 @pytest.mark.parametrize(
     ("metric", "smallest", "code"),
     [
-        ("f1", [], 1),  # -0.60 [-0.68, -0.52]
         ("f1", ["0.59"], 1),
         ("f1", ["0.61"], 0),
-        ("contains", [], 0),  # +0.02 [-0.10, 0.14]
         ("annotator.verdict", [], 0),  # +0.12 [0.02, 0.22]
     ],
 )

@@ -13,7 +13,6 @@ from ragnb.experiments.recorded import (
     recorded_responses,
     recorded_store,
 )
-from ragnb.llm.store import Store
 
 CORRECT, INCORRECT = (
     {"explanation": "So it is said.", "verdict": verdict} for verdict in ("correct", "incorrect")
@@ -92,17 +91,6 @@ def test_what_gives_no_verdict_is_none_with_its_reason():
     assert "HTTP 500" in found["judge_reason"]["e"]
     assert found["judge_keys"].str.len().tolist() == [1, 2, 0, 0, 1]
     assert found["judge_explanation"]["a"] == "So it is said."
-
-
-def test_a_spent_budget_leaves_items_without_a_verdict_until_there_is_more():
-    frame = responses(a="Oslo", b="Bergen")
-    store = Store(":memory:")
-    with Judge(CORRECT) as judge:
-        poor = judicator(judge, frame, store=store, budget_usd=1e-9, prices={"judge": (1.0, 1.0)})
-        assert poor(["a", "b"]) == [None, None]
-        assert poor.judgements["judge_reason"].str.contains("budget").all()
-        assert judge.asked == []
-        assert judicator(judge, frame, store=store)(["a", "b"]) == [True, True]
 
 
 def test_an_endpoint_that_never_answers_is_an_error_and_can_be_asked_again():

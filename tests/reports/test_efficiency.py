@@ -170,23 +170,6 @@ def test_estimates_by_hand():
     assert set(table["signature"]) == {f"{f1} & {cost}"}
 
 
-@pytest.mark.parametrize(
-    ("gain", "cost", "kind"),
-    [
-        ([0.9, 0.6, 0.9], [0.0, 3, 9], "two rays"),
-        ([0.1, 0.6, 0.0], [0.0, 0, 9], "whole line"),
-        ([0.3, 0.5, 0.4], [10.0, 12, 11], "bounded"),
-        ([0.3], [5.0], "undefined"),
-    ],
-)
-def test_every_kind_of_fieller_set_reaches_the_table(gain, cost, kind):
-    row = row_of(efficiency(over_nothing(len(gain), x=(gain, cost))), FIELLER)
-    known = fieller_interval(gain, cost)
-    assert row["kind"] == known.kind == kind
-    expected = known.limits if kind == "two rays" else (known.low, known.high)
-    assert limits(row, "low", "high") == pytest.approx(expected, nan_ok=True)
-
-
 # ---- net benefit ---------------------------------------------------------------------------------
 
 
@@ -234,15 +217,3 @@ def test_the_rules_for_zeros_are_those_of_cnbe(reports, variant, name):
         assert limits(row_of(table, name, system)) == pytest.approx(expected, nan_ok=True)
     by_hand = bridging(report.scores, variant="lbrag").query("system == 'cross'")["value"].mean()
     assert row_of(table, ZEROS, "cross")["estimate"] == pytest.approx(by_hand)
-
-
-def test_recorded_runs_pooled_over_their_languages(reports):
-    scores = reports["unicode"].scores
-    table, pairs = efficiency(scores), gains_and_costs(scores)
-    assert set(zip(table["n"], table["n_units"], table["left_out"], strict=True)) == {(240, 40, 0)}
-    assert table.query("system != 'multi'")["interval"].str.contains("40 clusters").all()
-    for system in ("cross", "lbrag"):
-        sums = pairs[pairs["system"] == system][["gain", "cost"]].sum()
-        ratio = sums["gain"] / sums["cost"]
-        assert row_of(table, FIELLER, system)["estimate"] == pytest.approx(ratio)
-    assert row_of(table, FIELLER, "multi")["kind"] == "undefined"

@@ -174,27 +174,6 @@ def test_missing_values_are_counted_with_their_reasons(small):
     assert "no reason given (1)" in methods_paragraph(small.drop(columns="reason"))
 
 
-def test_undefined_tests_are_counted_and_their_warnings_reported(small):
-    comparisons = ragnb.compare(small.assign(value=[1.0, 0, 1, 1, 0, 1], reason=None))
-    undefined = comparisons.assign(p_value=np.nan, warning="no discordant item")
-    text = methods_paragraph(comparisons=undefined)
-    assert "Undefined p-values: 1. Warnings: no discordant item." in text
-    assert "minimum detectable" not in text
-
-
-def test_a_frame_that_is_not_given_has_no_sentence(noise):
-    scores, summaries, comparisons = noise
-    alone = [
-        methods_paragraph(scores),
-        methods_paragraph(summaries=summaries),
-        methods_paragraph(comparisons=comparisons),
-    ]
-    for number, sentence in enumerate(("We evaluated", "Each mean", "We compared")):
-        assert [sentence in text for text in alone] == [place == number for place in range(3)]
-    assert ["missing" in text for text in alone] == [True, False, False]
-    assert all("rgb.accuracy (protocol" in text for text in alone)
-
-
 def test_wrong_frames_are_refused(noise, languages):
     scores = noise[0]
     for frames, message in (

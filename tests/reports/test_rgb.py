@@ -4,7 +4,6 @@ import math
 
 import pandas as pd
 import pytest
-from hostile import Reader
 from statsmodels.stats.proportion import proportion_confint
 
 from ragnb.errors import InputError
@@ -142,33 +141,11 @@ def test_only_the_same_reply_without_passages_is_one_response(responses):
             rgb_report(pd.concat(pair))
 
 
-def test_the_page_is_escaped_and_says_n_and_protocol(responses):
-    page = rgb_report(responses.assign(system="<img src=x>"))._repr_html_()
-    reader = Reader(page)
-    assert "img" not in reader.elements
-    assert "protocol paper; 95% Wilson" in reader.text
-
-
 def test_bad_input_says_what_is_needed(responses):
     with pytest.raises(InputError, match="rgb_report needs the columns system"):
         rgb_report(responses.drop(columns="task"))
     with pytest.raises(InputError, match="got the tasks other"):
         rgb_report(responses.assign(task="other"))
-
-
-def test_the_gate_is_passed_by_right_answers_with_narrow_spaces():
-    """Eight of ten closed-book answers are right; as released, none is found and the report says that the gate is missed."""
-    alone = ["7\u202fNovember\u202f1940"] * 8 + ["unknown"] * 2
-    references = {"references": [[["7 November 1940"]]] * 10}
-    asked = said(["factual errors"] * 10, task="counterfactual", **references)
-    frame = pd.concat(
-        [asked, said(alone, task="counterfactual", passage_num=0, **references)], ignore_index=True
-    )
-    by_protocol = {
-        p: rgb_report(frame, p).counterfactual_robustness.iloc[0] for p in ("paper", "released")
-    }
-    assert [by_protocol[p]["closed_book_accuracy"] for p in by_protocol] == [0.8, 0.0]
-    assert [by_protocol[p]["passes_gate"] for p in by_protocol] == [True, False]
 
 
 def test_other_rules_for_refusal_and_detection_reach_every_table(responses):
