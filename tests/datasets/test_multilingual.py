@@ -179,8 +179,6 @@ def test_only_the_languages_that_are_asked_for_are_kept(rivers):
 
 
 def test_a_language_that_is_not_there_is_refused(rivers):
-    with pytest.raises(InputError, match="language must be .* got 'jp'; did you mean 'ja'"):
-        load_multilingual(rivers, languages="jp")
     there = r"among those of rivers.jsonl .en, ja, th, hi, ar, he, vi, zh_tw., got zh"
     with pytest.raises(InputError, match=f"languages must be {there}"):
         load_multilingual(rivers, languages="zh")

@@ -43,18 +43,6 @@ def record(number=1, **changes):
     return {key: value for key, value in (made | changes).items() if value is not DROP}
 
 
-CHINESE = {"documents": ["他看灯。"], "documents_sentences": [[["0a", "他看灯。"]]]}
-SILENT = {"response": "", "response_sentences": [], "sentence_support_information": []}
-LISTS = "documents documents_sentences all_relevant_sentence_keys all_utilized_sentence_keys"
-MANY_SCRIPTS = [
-    record(1),
-    record(2, question="谁看灯？", **CHINESE),
-    record(3, question="من؟", overall_supported=True, **SILENT),
-    record(4, **{name: [] for name in LISTS.split()}),
-    record(5, question="कौन?", generation_model_name=None, response='नई\nपंक्ति, "उद्धरण"'),
-]
-
-
 def as_json_lines(records, path):
     path.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records), "utf-8")
     return path
@@ -91,21 +79,7 @@ def load(tmp_path):
     return write_and_load
 
 
-def same(left, right):
-    return all(a == b or (a != a and b != b) for a, b in zip(left, right, strict=True))
-
-
 # ---- formats -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", FORMATS)
-def test_every_format_gives_the_same_frame(kind, load):
-    expected, frame = load(MANY_SCRIPTS), load(MANY_SCRIPTS, kind)
-    assert list(frame.columns) == list(expected.columns)
-    # CSV does not distinguish an empty text from none.
-    for name in expected.columns.drop(["generation_model_name", "system"]):
-        assert same(frame[name].tolist(), expected[name].tolist()), name
-    assert frame["response"].tolist() == [one["response"] for one in MANY_SCRIPTS]
 
 
 def test_the_columns_are_ours_then_the_benchmarks_then_any_further_ones(load):

@@ -125,7 +125,7 @@ def test_what_cannot_be_written_is_refused_and_leaves_the_earlier_file_alone(
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("ending", [*ENDINGS, "csv"])
+@pytest.mark.parametrize("ending", ["jsonl", "csv"])
 def test_a_write_that_breaks_off_leaves_the_earlier_file_alone(tmp_path, monkeypatch, ending):
     path = write_table(pd.DataFrame({"a": ["x"]}), tmp_path / f"keep.{ending}")
     before = path.read_bytes()
@@ -140,18 +140,6 @@ def test_a_write_that_breaks_off_leaves_the_earlier_file_alone(tmp_path, monkeyp
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("ending", [*ENDINGS, "csv"])
-def test_a_file_that_is_written_again_is_replaced_where_a_link_leads(tmp_path, ending):
-    (tmp_path / "there").mkdir()
-    path = write_table(pd.DataFrame({"a": ["x"]}), tmp_path / "there" / f"t.{ending}")
-    link = tmp_path / f"link.{ending}"
-    link.symlink_to(path)
-    frame = pd.DataFrame({"a": ["y"]})
-    assert write_table(frame, link) == link
-    assert link.is_symlink()
-    assert path.read_bytes() == write_table(frame, tmp_path / f"b.{ending}").read_bytes()
-
-
 # ---- spreadsheets ------------------------------------------------------------------------------------------------------
 
 
@@ -162,21 +150,8 @@ def spreadsheet(frame, path):
 
 
 def test_csv_runs_no_formula_and_keeps_numbers(tmp_path):
-    formulas = [
-        "=1+1",
-        "+4",
-        "-3",
-        "@SUM(A1)",
-        "\tx",
-        "\rx",
-        "\nx",
-        "＝1",
-        "＋1",
-        "－1",
-        "＠A",
-        " =1",
-    ]
-    quoted, others = [*formulas, "'=1"], ["a=1", "", "−1", "可"]
+    quoted = [f"{sign}1" for sign in "=+-@\t\r\n＝＋－＠"] + [" =1", "'=1"]
+    others = ["a=1", "", "−1", "可"]
     n = len(quoted + others)
     frame = pd.DataFrame({"t": quoted + others, "n": [-1.5] * n, "=h": range(n)})
     head, *rows = spreadsheet(frame, tmp_path / "t.csv")

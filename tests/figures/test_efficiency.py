@@ -189,13 +189,3 @@ def test_the_curve_is_the_p_value_of_the_t_test():
         assert p == pytest.approx(expected)
     limits = np.isin(ratios, fieller_interval(GAINS, denominator).limits)
     assert p_values[limits] == pytest.approx([0.05, 0.05])
-
-
-def test_clusters_reach_the_curve():
-    flat, shared = (
-        plot_fieller_set(GAINS, DENOMINATORS["bounded"], clusters=clusters, reach=4)
-        for clusters in (None, ["a", "a", "b", "c"])
-    )
-    assert shared.get_title(loc="left").endswith("n = 3")
-    at_one = [np.interp(1.0, *ax.lines[0].get_data()) for ax in (flat, shared)]
-    assert not np.isclose(*at_one)

@@ -58,16 +58,6 @@ def test_an_untrimmed_figure_is_as_large_as_asked_for_whatever_it_holds(summarie
     assert page(trimmed.read_bytes()) != pytest.approx(size, abs=0.001)
 
 
-def test_nothing_is_cut_off_at_column_width(summaries):
-    with style(font_size=9):
-        ax = plot_noise_curve(summaries, ax=plt.subplots(figsize=paper_size("acl"))[1])
-        ax.set_title("")
-    ax.figure.canvas.draw()
-    inside, drawn = ax.figure.bbox, ax.get_tightbbox()
-    assert inside.contains(drawn.x0, drawn.y0)
-    assert inside.contains(drawn.x1, drawn.y1)
-
-
 # ---- text --------------------------------------------------------------------------------------------------------------
 
 

@@ -53,17 +53,6 @@ def test_line_band_and_ends_are_those_of_the_frame(curve):
     assert ax.get_title(loc="left") == "95 % pointwise Wilson intervals, n = 120"
 
 
-def test_names_of_the_ends_stand_outside_of_the_band(items, curve):
-    rising = plot_deferral(curve).texts
-    assert rising[0].xy[1] <= curve["low"].head(30).min()
-    assert rising[1].xy[1] >= curve["high"].tail(30).max()
-    y, probability, judged, _ = items
-    bad = deferral_curve(y, probability, ~judged)
-    falling = plot_deferral(bad).texts
-    assert falling[0].xy[1] >= bad["high"].head(30).max()
-    assert falling[1].xy[1] <= bad["low"].tail(30).min()
-
-
 def test_points_are_those_of_their_rows_and_say_them(items, curve):
     found = [unconfident(items, width, name=f"set, α = {width}") for width in (0.1, 0.2)]
     points = pd.concat(found)
