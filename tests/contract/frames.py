@@ -74,6 +74,10 @@ def responses() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def two_languages() -> pd.DataFrame:
+    return responses().head(4)
+
+
 def rgb_responses() -> pd.DataFrame:
     frame = responses()[lambda frame: frame["language"] != "zh"]
     return frame.assign(noise_rate=[0.0, 0.0, 0.4, 0.4, 1.0, 1.0], language="en")

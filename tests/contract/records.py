@@ -1,36 +1,14 @@
-"""Valid records of the file formats that ragnb reads."""
-
-from typing import Any
+"""A valid record of each file format that ragnb reads."""
 
 from ragnb.datasets.benchmarks import SYSTEMS
 
-Records = list[dict[str, Any]]
-
-RGB = [
-    {
-        "id": 1,
-        "query": "Who keeps the lighthouse?",
-        "answer": [["Ada Quill", "A. Quill"]],
-        "positive": ["Ada Quill."],
-        "negative": ["Fog."],
-    },
-    {
-        "id": "2",
-        "query": "谁？",
-        "answer": ["甲", "乙"],
-        "positive": [["甲。"], ["乙。"]],
-        "negative": [],
-    },
-    {
-        "id": 3,
-        "query": "Where?",
-        "answer": "Eastport",
-        "fakeanswer": "Westhaven",
-        "positive": ["E"],
-        "positive_wrong": ["W"],
-        "negative": [],
-    },
-]
+RGB = {
+    "id": 1,
+    "query": "Who keeps the lighthouse?",
+    "answer": [["Ada Quill", "A. Quill"]],
+    "positive": ["Ada Quill."],
+    "negative": ["Fog."],
+}
 RAGBENCH = {
     "id": "7",
     "question": "Where?",
@@ -60,100 +38,35 @@ RAGBENCH = {
     "completeness_score": 1.0,
     "overall_supported": False,
 }
-ANSWERS = {
-    "ru": [{"type": "entity", "text": "Нил", "aliases": ["река Нил"]}],
-    "th": [{"type": "unanswerable", "text": None}],
+MULTILINGUAL = {
+    "theme": "rivers",
+    "language": "th",
+    "question": "แม่น้ำอะไร",
+    "answers": ["ไนล์"],
+    "passage": "แม่น้ำไนล์",
 }
-MULTILINGUAL: list[Records] = [
-    [
-        {
-            "id": 0,
-            "theme": "rivers",
-            "language": "th",
-            "question": "แม่น้ำอะไร",
-            "answers": ["ไนล์"],
-            "passage": "แม่น้ำไนล์",
-        }
-    ],
-    [
-        {
-            "example_id": -7,
-            "query": "which river",
-            "queries": {"ru": "Какая?", "th": "อะไร"},
-            "answers": ANSWERS,
-        }
-    ],
-    [{"id": "mkqa_-7_zh_cn", "question": "哪条河？", "question_lang": "zh_cn", "answer": "尼罗河"}],
-    [
-        {
-            "data": [
-                {
-                    "title": "Nile",
-                    "paragraphs": [
-                        {
-                            "context": "… النيل …",
-                            "qas": [
-                                {
-                                    "id": "5",
-                                    "question": "أي؟",
-                                    "answers": [{"text": "النيل", "answer_start": 2}],
-                                }
-                            ],
-                        }
-                    ],
-                }
-            ]
-        }
-    ],
-]
-EVOUNA: Records = [
-    {"question": "who?", "golden_answer": "Ada Lovelace/Lovelace", "improper": False}
-    | {f"answer_{name}": f"It is {name}." for name in SYSTEMS}
-    | {f"judge_{name}": name != "fid" for name in SYSTEMS}
-]
-RESPONSES: list[Records] = [
-    [
-        {
-            "example_id": "a",
-            "system": "m",
-            "language": "hi",
-            "question": "कौन?",
-            "references": [["दिल्ली"]],
-            "response": "दिल्ली।",
-            "noise_rate": 0.2,
-        },
-        {
-            "example_id": "b",
-            "system": "m",
-            "language": "ja",
-            "question": "何?",
-            "references": [["ナイル", "ナイル川"]],
-            "response": None,
-            "judged_refusal": 1,
-        },
-    ],
-    [
-        {
-            "id": 0,
-            "query": "Where?",
-            "ans": ["Oslo", "1920"],
-            "label": [1, 0],
-            "prediction": "In Oslo.",
-            "docs": ["Oslo."],
-            "noise_rate": 0.2,
-            "factlabel": 0,
-        }
-    ],
-    [
-        {
-            "sample_id": "d_th",
-            "sample_lang": "th",
-            "system": "lbrag",
-            "question": "?",
-            "gold_answer": "ไนล์",
-            "pred_answer": "ไนล์",
-            "em": 1.0,
-            "translate_tokens": 12,
-        }
-    ],
+EVOUNA = {
+    **{"question": "who?", "golden_answer": "Ada Lovelace/Lovelace", "improper": False},
+    **{f"answer_{name}": f"It is {name}." for name in SYSTEMS},
+    **{f"judge_{name}": name != "fid" for name in SYSTEMS},
+}
+RESPONSES = [
+    {
+        "example_id": "a",
+        "system": "m",
+        "language": "hi",
+        "question": "कौन?",
+        "references": [["दिल्ली"]],
+        "response": "दिल्ली।",
+        "noise_rate": 0.2,
+    },
+    {
+        "example_id": "b",
+        "system": "m",
+        "language": "ja",
+        "question": "何?",
+        "references": [["ナイル", "ナイル川"]],
+        "response": None,
+        "judged_refusal": 1,
+    },
 ]

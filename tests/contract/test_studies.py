@@ -1,4 +1,4 @@
-"""Every study under every door: a call gives the right numbers, or a plain message if the study does not fit."""
+"""Every study in every entry point: a call gives the right numbers, or a plain message if the study does not fit."""
 
 from dataclasses import replace
 from functools import cache
@@ -9,13 +9,10 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import ragnb
-from ragnb.annotation.tasks import RGB
+from ragnb.annotation.tasks import RGB, TASKS
 from ragnb.datasets.studies import STUDIES, load_study, one_row_per_part
 from ragnb.errors import InputError
 from ragnb.widgets.annotator import Annotator
-
-QUESTIONS = {name for name in STUDIES if not int(STUDIES[name]["systems"])}
-"""Samples of questions, which no system has answered."""
 
 METRIC = {
     "evouna-nq": "annotator.verdict",
@@ -27,8 +24,8 @@ METRIC = {
     "sample-ragbench": "trace.relevance",
     "sample-labelled-en": "answer.contains",
     "sample-labelled-multilingual": "answer.contains",
-} | dict.fromkeys(QUESTIONS, "answer.f1")
-
+}
+LABELLED = [name for name in METRIC if name.startswith("sample-labelled")]
 DEFINITIONS = {
     "evouna-nq": ("answer.exact_match", ["unicode", "squad"]),
     "nomiracl": ("abstention.coverage", {rule: {"rule": rule} for rule in ("start", "list")}),
@@ -37,36 +34,45 @@ DEFINITIONS = {
     "factscore": ("parts.supported", {how: {"irrelevant": how} for how in ("counted", "left_out")}),
     "sample-ragbench": ("trace.relevance", ["ragbench", "guide"]),
 }
-DEFINITIONS["refchecker"] = DEFINITIONS["factscore"]
-LABELLED = {name for name in STUDIES if name.startswith("sample-labelled")}
-DEFINITIONS |= dict.fromkeys(QUESTIONS | LABELLED, DEFINITIONS["mtrag"])
-
-
-NO_RESPONSE = "a frame without response"
-every_study = pytest.mark.parametrize("name", STUDIES)
+every_study = pytest.mark.parametrize("name", METRIC)
 
 
 @cache
 def some(name):
-    """Up to 60 responses per system, or 20 questions."""
+    """Up to 60 responses per system."""
     frame = load_study(name)
-    if name in QUESTIONS:
-        return frame.head(20)
     if "noise_rate" in frame:
         frame = frame.query("noise_rate == 0.4")
     return frame.groupby("system", sort=False).head(60).reset_index(drop=True)
+
+
+def value(frame, metric, **options):
+    return ragnb.score(frame, metric, **options)["value"].to_numpy()
 
 
 def refused(message):
     return pytest.raises(InputError, match=message)
 
 
+def test_samples_of_questions_have_no_response_to_score_or_to_annotate(tmp_path):
+    questions = {name for name in STUDIES if not int(STUDIES[name]["systems"])}
+    assert set(METRIC) | questions == set(STUDIES)
+    frame = load_study("sample-en").head(3)
+    for call in (ragnb.score, ragnb.compare_definitions):
+        with refused("a frame without response"):
+            call(frame, "answer.f1")
+    with refused("a frame without judged_correct, label"):
+        ragnb.judge_report(frame)
+    with refused("has no column 'response'"):
+        Annotator(frame, "verdict", "ana", tmp_path, id="example_id")
+    assert frame["question"][0].split()[0] in ragnb.view(frame)._repr_mimebundle_()["text/html"]
+    ragnb.write_table(frame, tmp_path / "mine.csv")
+    with refused("no column named .*response"):
+        ragnb.load_responses(tmp_path / "mine.csv")
+
+
 @every_study
-def test_summarize(name):
-    if name in QUESTIONS:
-        with refused(NO_RESPONSE):
-            ragnb.score(some(name), METRIC[name])
-        return
+def test_summarize_and_compare(name):
     scores = ragnb.score(some(name), METRIC[name])
     found = ragnb.summarize(scores, by="system").set_index("system")
     pd.testing.assert_series_equal(
@@ -75,29 +81,16 @@ def test_summarize(name):
     assert (found["n"] == some(name)["system"].value_counts()[found.index]).all()
     varying = found.drop(index="reference", errors="ignore")  # its F1 with itself is always 1
     assert varying[["low", "high"]].notna().all(axis=None)
-
-
-@every_study
-def test_compare(name):
-    if name in QUESTIONS:
-        return  # There are no scores, as the test above shows.
-    scores = ragnb.score(some(name), METRIC[name])
     if name == "delucionqa":
         with refused("needs two systems or more, got chatgpt"):
             ragnb.compare(scores)
         return
-    found = ragnb.compare(scores, by=[], unpaired="drop")
-    n_systems = scores["system"].nunique()
-    assert len(found) == n_systems * (n_systems - 1) / 2
-    row = found.iloc[0]
-    values = scores.pivot(index="example_id", columns="system", values="value")
+    two = scores[scores["system"].isin(scores["system"].unique()[:2])]
+    (row,) = ragnb.compare(two, by=[], unpaired="drop").to_dict("records")
+    values = two.pivot(index="example_id", columns="system", values="value")
     pairs = (values[row["system"]] - values[row["baseline"]]).dropna()
     assert row["n_pairs"] == len(pairs)
     assert row["difference"] == pytest.approx(pairs.mean())
-
-
-def value(frame, metric):
-    return ragnb.score(frame, metric)["value"].to_numpy()
 
 
 def judged(name):
@@ -126,10 +119,6 @@ def test_judge_report(name):
         graded = ragnb.graded_report(some(name), judge="mtrag.rb_llm", label="human_faithfulness")
         assert graded["n"].tolist() == [len(some(name))] * len(graded)
         return
-    if name in QUESTIONS:
-        with refused("a frame without judged_correct, label"):
-            ragnb.judge_report(some(name))
-        return
     frame, label = judged(name)
     report = ragnb.judge_report(frame, label=label)
     row = report.agreement.query("metric == 'percent agreement'").iloc[0]
@@ -140,66 +129,53 @@ def test_judge_report(name):
     assert row["low"] <= row["mean"] <= row["high"]
 
 
-@every_study
+@pytest.mark.parametrize("name", LABELLED)
 def test_agreement(name):
-    with refused("agreement needs labels, with one row per item and annotator"):
-        ragnb.agreement(some(name))
-    if name in LABELLED:
-        study = load_study(name).drop_duplicates("request_key")
-        found = ragnb.agreement(load_study(name, "labels"))
-        kappa = found.query('metric == "Cohen\'s kappa"').iloc[0]
-        assert kappa["mean"] == pytest.approx(cohen_kappa_score(study["label_a"], study["label_b"]))
-        assert kappa["n_units"] == len(study)
-        return
-    if name != "mtrag":
-        with refused(f"{name} has no labels of several people"):
-            load_study(name, "labels")
-        return
-    labels = load_study(name, "labels").query("annotator in ['46542882', '47200615']")
+    study = load_study(name).drop_duplicates("request_key")
+    found = ragnb.agreement(load_study(name, "labels"))
+    kappa = found.query('metric == "Cohen\'s kappa"').iloc[0]
+    assert kappa["mean"] == pytest.approx(cohen_kappa_score(study["label_a"], study["label_b"]))
+    assert kappa["n_units"] == len(study)
+
+
+def test_agreement_of_two_raters_of_conversations():
+    labels = load_study("mtrag", "labels").query("annotator in ['46542882', '47200615']")
     found = ragnb.agreement(labels, cluster="example_id")
     rated = labels.pivot(index="item", columns="annotator", values="faithfulness").dropna()
     equal = found.query("field == 'faithfulness' and metric == 'percent agreement'").iloc[0]
     assert equal["mean"] == pytest.approx(np.mean(rated.iloc[:, 0] == rated.iloc[:, 1]))
+    with refused("evouna-nq has no labels of several people"):
+        load_study("evouna-nq", "labels")
+    with refused("agreement needs labels, with one row per item and annotator"):
+        ragnb.agreement(some("evouna-nq"))
 
 
 @every_study
-def test_view(name):
-    frame = some(name).head(4)
-    page = ragnb.view(frame)._repr_mimebundle_()["text/html"]
-    text = frame["response" if "response" in frame else "question"].iloc[0]
-    assert text.split()[0] in page
-    assert "4" in page
-
-
-@every_study
-def test_annotator(name, tmp_path):
+def test_view_and_annotator(name, tmp_path):
     frame = some(name).head(3)
-    key = ["example_id", "system"] if "system" in frame else "example_id"
-    task = "verdict"
-    if name in QUESTIONS:
-        with refused("has no column 'response'"):
-            Annotator(frame, task, "ana", tmp_path, id=key)
-        return
+    page = ragnb.view(frame)._repr_mimebundle_()["text/html"]
+    assert frame["response"].iloc[0].split()[0] in page
+    key, task = ["example_id", "system"], "verdict"
     if "question" not in frame:
         with refused("has no column 'question'; add it, or remove it from the task's shows"):
             Annotator(frame, task, "ana", tmp_path, id=key)
         task = replace(RGB, shows=("response",))
-    annotator = Annotator(frame, task, "ana", tmp_path / "made", id=key)
-    session = annotator.session
+    session = Annotator(frame, task, "ana", tmp_path / "made", id=key).session
     session.label(session.task.fields[0].name, session.task.fields[0].options[0].value)
     assert session.progress()["items"] == 3
     assert len(ragnb.annotation.read_labels(session)) == 1
     session.log.close()
 
 
-@every_study
+@pytest.mark.parametrize("name", ["mtrag", "delucionqa", "factscore", "refchecker"])
 def test_annotator_of_claims(name, tmp_path):
-    """The claims of a study with parts can be labelled again, of others not."""
-    frame = some(name).query("parts.notna()") if "parts" in some(name) else some(name)
-    frame = frame.head(3).assign(question="?", response=frame.get("response", "-"))
-    task = replace(ragnb.annotation.tasks.TASKS["claims"], shows=("response", "claims"))
-    options = {"id": ["example_id", "system"] if "system" in frame else "example_id"}
-    if "parts" not in frame:
+    """The claims of a study with parts can be labelled again. Other studies have none."""
+    frame = some(name)
+    if "parts" in frame:
+        frame = frame.query("parts.notna()").head(3).assign(question="?")
+    task = replace(TASKS["claims"], shows=("response", "claims"))
+    options = {"id": ["example_id", "system"]}
+    if name == "mtrag":
         with refused("has neither 'claims' nor 'parts'"):
             Annotator(frame, task, "ana", tmp_path, **options)
         return
@@ -208,34 +184,24 @@ def test_annotator_of_claims(name, tmp_path):
     session.log.close()
 
 
-@every_study
+@pytest.mark.parametrize("name", DEFINITIONS)
 def test_compare_definitions(name):
     metric, definitions = DEFINITIONS[name]
-    if name in QUESTIONS:
-        with refused(NO_RESPONSE):
-            ragnb.compare_definitions(some(name), metric, definitions)
-        return
     found = ragnb.compare_definitions(some(name), metric, definitions, by=[])
     first, second = found.definitions
     means = found.rates.set_index("definition")["mean"]
     for chosen in (first, second):
-        values = value_under(some(name), metric, found.definitions[chosen])
+        values = value(some(name), metric, **found.definitions[chosen])
         assert means[chosen] == pytest.approx(np.nanmean(values))
 
 
-def value_under(frame, metric, options):
-    return ragnb.score(frame, metric, **options)["value"].to_numpy()
-
-
 @every_study
-@pytest.mark.parametrize("ending", ["csv", "jsonl.gz"])
-def test_a_file_of_the_study(name, ending, tmp_path):
-    """Labels of people and of parts, and turns of conversations, are read from a file of one's own."""
-    frame, path = some(name).head(40), tmp_path / f"mine.{ending}"
+def test_a_file_of_the_study(name, tmp_path):
+    """Labels of people and of parts, and turns of conversations, are read from your own file."""
+    frame, path = some(name).head(40), tmp_path / "mine.csv"
     ragnb.write_table(frame, path)
-    missing = [column for column in ("question", "response") if column not in frame]
-    if missing:
-        with refused(f"no column named .*{missing[0]}"):
+    if "question" not in frame:
+        with refused("no column named .*question"):
             ragnb.load_responses(path)
         return
     loaded = ragnb.load_responses(path, keep_empty=True)
