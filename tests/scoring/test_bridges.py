@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragnb.errors import InputError
@@ -39,24 +39,23 @@ SYSTEMS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("system", "example", "ratio", "lbrag", "reason"),
-    [
-        ("cross", "q1", 0.0025, 0.0025, None),
-        ("cross", "q2", -0.0025, -0.0025, None),
-        ("cross", "q3", NAN, NAN, "direct: no response"),
-        ("lbrag", "q1", 0.025, 0.025, None),
-        ("lbrag", "q2", NAN, 0.0, "no translation"),
-        ("lbrag", "q4", NAN, NAN, "no response"),
-        ("direct", "q1", NAN, 0.0, "it is the baseline"),
-        ("direct", "q3", NAN, NAN, "no response"),
-    ],
-)
-def test_the_gain_over_the_same_example_is_divided_by_its_cost(
-    system, example, ratio, lbrag, reason
-):
-    for variant, expected in (("ratio", ratio), ("lbrag", lbrag)):
-        rows = bridging(scored(SYSTEMS), variant=variant)
+CNBE = [  # system, example, value of the ratio, value as published, reason
+    ("cross", "q1", 0.0025, 0.0025, None),
+    ("cross", "q2", -0.0025, -0.0025, None),
+    ("cross", "q3", NAN, NAN, "direct: no response"),
+    ("lbrag", "q1", 0.025, 0.025, None),
+    ("lbrag", "q2", NAN, 0.0, "no translation"),
+    ("lbrag", "q4", NAN, NAN, "no response"),
+    ("direct", "q1", NAN, 0.0, "it is the baseline"),
+    ("direct", "q3", NAN, NAN, "no response"),
+]
+
+
+@pytest.mark.parametrize("variant", ["ratio", "lbrag"])
+def test_the_gain_over_the_same_example_is_divided_by_its_cost(variant):
+    rows = bridging(scored(SYSTEMS), variant=variant)
+    for system, example, ratio, lbrag, reason in CNBE:
+        expected = ratio if variant == "ratio" else lbrag
         assert values(rows)[system, example] == pytest.approx(expected, nan_ok=True)
         found = values(rows, "reason")[system, example]
         assert found == reason if math.isnan(expected) else pd.isna(found)
@@ -119,6 +118,7 @@ systems_of_examples = st.dictionaries(
 )
 
 
+@settings(max_examples=15)
 @given(
     systems_of_examples,
     st.lists(numbers, min_size=6, max_size=6),

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from made_scores import scored
 from scipy import stats
 from statsmodels.api import OLS
-from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 
@@ -158,15 +157,6 @@ def test_undefined_p_values_are_in_no_family():
     assert set(mixed["family_size"]) == {3}  # three pairs under own.f1
 
 
-def test_the_minimum_detectable_effect_is_detected_with_the_wanted_power():
-    rng = np.random.default_rng(11)
-    a, b = rng.random(60).round(2), rng.random(60).round(2)
-    row = compare(scored({"b": b, "a": a}), method="t").iloc[0]
-    samples = rng.normal(row["mde"], np.std(a - b, ddof=1), (4000, 60))
-    hits = stats.ttest_1samp(samples, 0, axis=1).pvalue <= 0.05
-    assert np.mean(hits) == pytest.approx(0.8, abs=4 * math.sqrt(0.8 * 0.2 / 4000))
-
-
 def test_the_minimum_detectable_effect_of_clusters_uses_t_as_the_interval_does():
     rng = np.random.default_rng(12)
     frame = scored({name: rng.random(120).round(2) for name in "ab"})
@@ -179,14 +169,7 @@ def test_the_minimum_detectable_effect_of_clusters_uses_t_as_the_interval_does()
     assert row["mde"] / error == pytest.approx(effect * math.sqrt(40))
 
 
-@pytest.mark.parametrize("table", [(20, 3, 1, 6), (26, 0, 0, 4), (50, 7, 4, 7)])
-def test_few_discordant_items_leave_a_minimum_detectable_effect(table):
-    methods = ("mcnemar", "mcnemar-exact")
-    middle, exact = (compare(binary(*table), method=m).iloc[0]["mde"] for m in methods)
-    assert 0.12 < middle < exact < 0.3  # the exact test has less power
-
-
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20)
 @given(
     st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=6, max_size=40),
     st.sampled_from(["sign-flip", "t"]),
@@ -198,17 +181,6 @@ def test_dual_means_that_p_and_interval_agree(pairs, method):
         return
     assert row["duality"] == "dual"
     assert (row["p_value"] < 0.05) == (row["low"] > 0 or row["high"] < 0)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.integers(0, 12), min_size=4, max_size=4).filter(any))
-def test_score_and_tango_are_dual_and_mcnemar_agrees_with_statsmodels(cells):
-    frame = binary(*cells)
-    row = compare(frame, method="tango").iloc[0]
-    if abs(row["p_value"] - 0.05) > 1e-6:
-        assert (row["p_value"] < 0.05) == (row["low"] > 0 or row["high"] < 0)
-    exact = compare(frame, method="mcnemar-exact").iloc[0]["p_value"]
-    assert exact == pytest.approx(min(1, mcnemar(np.reshape(cells, (2, 2))).pvalue))
 
 
 @pytest.mark.parametrize("method", sorted(PROCEDURES))

@@ -106,6 +106,7 @@ def test_spark_gives_the_scores_of_pandas_when_it_is_computed(responses, tmp_pat
         spark.stop()
 
 
+@needs_dask
 def test_scoring_pandas_imports_no_engine():
     script = (
         "import sys, pandas as pd; from ragnb.scoring import score;"

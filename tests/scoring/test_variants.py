@@ -1,116 +1,80 @@
-"""The contract of `Metric.variants` and `Metric.undefined`, held for every metric, and what a variant moves."""
+"""What the record of a metric promises: its options, its bounds, when it is undefined, and what a variant moves."""
 
 import inspect
 import math
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
-from hostile import any_text
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ragnb.datasets.benchmarks import load_ragbench
 from ragnb.errors import InputError
 from ragnb.experiments.recorded import recorded_responses
 from ragnb.metrics.normalization import MLQA_ARTICLES
+from ragnb.records import COLUMNS
 from ragnb.scoring import METRICS, score
 
-TEXTS = any_text | st.sampled_from(
-    [
-        "奥斯陆是首都。",
-        "東京タワー",
-        "กรุงเทพมหานคร",
-        "दिल्ली",
-        "العربية",
-        "ירושלים",
-        "e\u0301",
-        "👩‍🔬",
-        "\u0301",
-        "٤٢",
-        " ",
-        "",
+REFUSAL = "I can not answer the question because of the insufficient information in documents."
+CASES = {  # a value of every column that some metric takes; None last: a response that is missing
+    "response": ["Oslo", "", REFUSAL, "There are factual errors: it is 🙂 שלום", None],
+    "verdict": [True, "refuse", 0, "correct", None],
+    "judged_refusal": [1, 0, True, 0.0, None],
+    "judged_detection": [1, 0, True, 0.0, None],
+    "judged_similarity": [1, 0, 0.94, 0.0, None],
+    "judged_correct": [1, 0, True, 0.0, None],
+    "judged_statements": [[{"statement": "", "supported": one}] for one in (1, 0, True, 0.0)]
+    + [None],
+    "judged_relevant_statements": [[{"statement": "", "relevant": n > 1}] * n for n in (1, 2, 3, 4)]
+    + [None],
+    "judged_passages": [[1], [0, 1], [True, False], [0.0], None],
+    "judged_rubric": [1, 5, 3.0, 4, None],
+    "judged_preference": [1, 0, 0.5, 0.75, None],
+    "response_embedding": [[1.0, 0.0], [0.5, -0.5], [-1.0, 0.0], [3, 4], None],
+    "reference_embedding": [[1.0, 0.0]] * 4 + [None],
+    "translations": [[{"text": "Oslo", "token_count": 3}]] * 4 + [None],
+    "answerable": [1, 0, 0, True, None],
+    "parts": [[{"text": "", "label": one}] for one in ("supported", "irrelevant", "contradicted")]
+    + [[{"text": "", "label": "not supported"}], None],
+    "nuggets": [
+        [{"text": "", "importance": "vital", "assignment": one}]
+        for one in ("support", "partial_support", "not_support", "support")
     ]
-)
-WORDS = TEXTS.filter(lambda text: any(map(str.isalnum, text)))
-KEYS = st.lists(st.sampled_from(["0a", "0b", "1a", "a", "b", "general", "0v."]), max_size=4)
-SENTENCES = st.lists(st.tuples(st.sampled_from(["0a", "0b", "1a"]), TEXTS).map(list), max_size=3)
-LABEL = st.fixed_dictionaries(
-    {
-        "response_sentence_key": st.sampled_from("abc"),
-        "supporting_sentence_keys": KEYS,
-        "fully_supported": st.none() | st.booleans(),
-    }
-)
-YES_OR_NO = st.sampled_from([0, 1, True, False, 0.0, 1.0])
-TRANSLATION = st.fixed_dictionaries(
-    {"text": TEXTS, "token_count": st.integers(0, 10**6)}
-) | st.just({"text": None, "token_count": None})
-
-VALUES = {
-    "response": TEXTS,
-    "references": st.lists(st.lists(WORDS, min_size=1, max_size=2), min_size=1, max_size=2),
-    "false_answers": st.none() | st.lists(WORDS, min_size=1, max_size=2),
-    "language": st.sampled_from("en zh ja th hi ar he ru".split()),
-    "noise_rate": st.none() | st.sampled_from([0, 0.4, 1]),
-    "judged_refusal": YES_OR_NO,
-    "judged_detection": YES_OR_NO,
-    "refusal": YES_OR_NO,
-    "error_detected": YES_OR_NO,
-    "judged_correct": YES_OR_NO,
-    "judged_similarity": st.floats(0, 1),
-    "verdict": YES_OR_NO | st.sampled_from(["correct", "incorrect", "refuse"]),
-    "translations": st.lists(TRANSLATION, max_size=3),
-    "documents_sentences": st.lists(SENTENCES, min_size=1, max_size=2),
-    "response_sentences": SENTENCES,
-    "all_relevant_sentence_keys": KEYS,
-    "all_utilized_sentence_keys": KEYS,
-    "sentence_support_information": st.lists(LABEL, max_size=3),
-    "unsupported_response_sentence_keys": st.none() | KEYS,
-    "response_embedding": st.just([3.0, 4.0]),
-    "reference_embedding": st.just([4.0, 3.0]),
-    "answerable": YES_OR_NO,
-    "judged_rubric": st.sampled_from([1, 2, 3.0, 4, 5]),
-    "judged_preference": st.sampled_from([0, 0.25, 0.5, 0.75, 1]),
+    + [None],
+    "statements": [
+        [{"text": "", "supported": one, "citations": [{"alone": one, "rest": 0}]}]
+        for one in (1, 0, True, 0.0)
+    ]
+    + [None],
+    "spans": [[[0, 2]], [], [[0, 4], [1, 3]], [[5, 6]], None],
+    "reference_spans": [[[0, 1]]] * 4 + [None],
+    "retrieved": [["p1", "p2"], [], ["p2", "p1"], [1, 2], None],
+    "relevant": [["p1"], ["p1"], {"p1": 2, "p2": 0}, {1: 1, 2: 3}, None],
+    "documents_sentences": [[[["0a", "Oslo."], ["0b", "雨。"]]]] * 4 + [None],
+    "response_sentences": [[["a", "Oslo."]]] * 4 + [None],
+    "all_relevant_sentence_keys": [["0a"], [], ["0a", "0b"], ["0b"], None],
+    "all_utilized_sentence_keys": [["0a"], [], ["0b"], [], None],
+    "sentence_support_information": [
+        [
+            {
+                "response_sentence_key": "a",
+                "supporting_sentence_keys": keys,
+                "fully_supported": bool(keys),
+                "explanation": "",
+            }
+        ]
+        for keys in (["0a"], [], ["0b"], ["0a", "0b"])
+    ]
+    + [None],
 }
-"""What a column may hold where it holds something."""
-
-ONE = {
-    "response": "Oslo",
+ONE = {name: values[0] for name, values in CASES.items()} | {
     "references": "Oslo",
     "language": "en",
-    "documents_sentences": [[["0a", "Oslo."]]],
-    "response_sentences": [["a", "Oslo."]],
-    "all_relevant_sentence_keys": ["0a"],
-    "all_utilized_sentence_keys": ["0a"],
-    "sentence_support_information": [
-        {"response_sentence_key": "a", "supporting_sentence_keys": ["0a"], "fully_supported": True}
-    ],
-    "judged_refusal": 1,
-    "judged_detection": 1,
     "refusal": False,
     "error_detected": True,
-    "judged_correct": 1,
-    "judged_similarity": 1.0,
-    "verdict": True,
-    "translations": [],
-    "retrieved": ["p2", "p1"],
     "relevant": {"p1": 1},
-    "answerable": 1,
-    "parts": [{"text": "Oslo", "label": "supported"}],
-    "nuggets": [{"text": "Oslo", "importance": "vital", "assignment": "support"}],
-    "statements": [{"text": "Oslo", "supported": 1, "citations": [{"alone": 1, "rest": 0}]}],
-    "spans": [[0, 2]],
-    "reference_spans": [[0, 4]],
-    "judged_statements": [{"statement": "Oslo", "supported": True}],
-    "judged_relevant_statements": [{"statement": "Oslo", "relevant": True}],
-    "judged_passages": [1, 0],
-    "judged_rubric": 4,
-    "judged_preference": 0.5,
-    "response_embedding": [3.0, 4.0],
-    "reference_embedding": [4.0, 3.0],
 }
-"""A value of every column that some metric needs; every metric has a value for them."""
+"""A value of every column, for which every metric has a value."""
 
 OWN = {"abstention.hallucination": {"answerable": 0}, "abstention.risk": {"judged_refusal": 0}}
 """Changes to `ONE` for metrics that are defined for a part of the responses only."""
@@ -221,16 +185,27 @@ def listed_values(metric):
     return [(option, each) for option, values in options for each in values if each is not ...]
 
 
-# ---- every option, with every value ------------------------------------------------------------------------------------
+# ---- every option, with every value --------------------------------------------------------------
 
 
-def test_every_option_is_described_the_default_first(entry):
+def test_columns_and_options_are_documented_the_default_first(entry):
+    doc = inspect.getdoc(entry.function)
+    assert "Source:" in doc
+    assert "NaN" in doc
+    assert ">>> " in doc
+    assert set(entry.columns.values()) <= set(COLUMNS)
+    parameters = inspect.signature(entry.function).parameters
+    assert set(entry.columns) | set(entry.options) == set(parameters)
     assert list(entry.variants) == list(entry.options)
     for option, default in entry.options.items():
         values = list(entry.variants[option])
-        assert values[0] == default
+        assert values[0] == parameters[option].default == default
+        assert parameters[option].kind is inspect.Parameter.KEYWORD_ONLY
         assert ... not in values[:-1]
-        assert inspect.signature(entry.function).parameters[option].default == default
+    if entry.evidence:  # the same arguments, those with defaults by name or as **options
+        evidence = inspect.signature(entry.evidence)
+        evidence.bind(**dict.fromkeys(parameters))
+        assert not set(evidence.parameters) - {*parameters, "options"}
 
 
 ERROR = {
@@ -238,12 +213,9 @@ ERROR = {
 }
 
 
-def test_every_value_listed_is_accepted(entry):
+def test_values_listed_are_accepted_and_others_are_refused_with_those_listed(entry):
     for option, each in listed_values(entry):
         assert not math.isnan(value(entry, ERROR, **{option: each}))
-
-
-def test_what_is_not_listed_is_refused_and_the_refusal_names_what_is_listed(entry):
     for option, values in entry.variants.items():
         if ... in values:
             continue
@@ -254,29 +226,21 @@ def test_what_is_not_listed_is_refused_and_the_refusal_names_what_is_listed(entr
         assert [each for each in named.split(", ") if each != "None"] == known
 
 
-@pytest.mark.parametrize(
-    ("name", "option", "others"),
-    [
-        ("language.rlc_ok", "threshold", [0.01, 1]),
-        ("language.rlc_lid", "candidates", [["de"], ["de", "fr"]]),
-        ("answer.chrf", "word_order", [1, 3]),
-        ("rgb.accuracy", "refusal", [["no idea"], {"en": ["no idea"]}]),
-        ("rgb.error_detection", "detection", [["no idea"], {"en": ["no idea"]}]),
-        ("answer.bleu", "tokenize", ["flores200"]),
-    ],
-)
-def test_an_option_that_says_so_takes_other_values_too(name, option, others):
-    metric = METRICS[name]
-    assert ... in metric.variants[option]
-    if others == ["flores200"]:  # needs a download; known to sacreBLEU all the same
-        from sacrebleu.metrics import BLEU
-
-        assert set(others) <= set(BLEU.TOKENIZERS) - set(metric.variants[option])
-        return
-    assert all(not math.isnan(value(metric, **{option: other})) for other in others)
+# ---- when there is no value ----------------------------------------------------------------------
 
 
-# ---- when there is no value --------------------------------------------------------------------------------------------
+def test_a_metric_stays_within_its_bounds_and_leaves_the_missing_unscored(entry):
+    columns = {name: pd.Series(values, dtype=object) for name, values in CASES.items()}
+    frame = pd.DataFrame(columns).assign(references="Oslo", language="en", system="tiny")
+    scores = score(frame, entry.name)
+    assert math.isnan(scores["value"].iloc[-1])
+    said = scores[[bool(text) for text in CASES["response"]]]
+    unscored = said["reason"].dropna()
+    # Nothing else may leave a response that says something without a value.
+    assert set(unscored) <= {entry.condition}
+    assert len(unscored) < 4
+    assert scores["value"].dropna().between(*entry.bounds).all()
+    assert not entry.binary or set(scores["value"].dropna()) <= {0.0, 1.0}
 
 
 def test_every_metric_says_when_it_is_undefined(entry):
@@ -286,65 +250,52 @@ def test_every_metric_says_when_it_is_undefined(entry):
     assert all(option in entry.undefined for option in NEVER_UNDER.get(entry.name, {}).values())
 
 
-@pytest.mark.parametrize(
-    ("name", "changes"), [(name, each) for name, several in UNDEFINED.items() for each in several]
-)
-def test_a_metric_is_undefined_where_it_says_so_and_only_for_that(name, changes):
-    assert math.isnan(value(METRICS[name], changes))
-    without = ERROR if name == "rgb.error_correction" or "rule" in changes else {}
-    options = {each: changes[each] for each in changes if each in METRICS[name].options}
-    if options.get("variant", "guide") == "guide":
-        assert not math.isnan(value(METRICS[name], without, **options))
+@pytest.mark.parametrize("name", UNDEFINED)
+def test_a_metric_is_undefined_where_it_says_so_and_only_for_that(name):
+    metric = METRICS[name]
+    for changes in UNDEFINED[name]:
+        assert math.isnan(value(metric, changes)), changes
+        without = ERROR if name == "rgb.error_correction" or "rule" in changes else {}
+        options = {each: changes[each] for each in changes if each in metric.options}
+        if options.get("variant", "guide") == "guide":
+            assert not math.isnan(value(metric, without, **options)), changes
 
 
 @pytest.mark.parametrize("name", [*NEVER, *NEVER_UNDER])
-@given(data=st.data())
-def test_never_undefined_is_never_undefined(name, data):
+def test_never_undefined_is_never_undefined(name):
     metric = METRICS[name]
-    options = NEVER_UNDER.get(name) or {
-        option: data.draw(st.sampled_from([each for each in values if each is not ...]))
-        for option, values in metric.variants.items()
-    }
-    values = {argument: data.draw(VALUES[column]) for argument, column in metric.columns.items()}
-    assert not math.isnan(metric.function(**values, **options))
+    columns = [column for column in metric.columns.values() if column in CASES]
+    rows = [{column: CASES[column][row] for column in columns} for row in range(4)]
+    if "response" in columns:
+        rows += [
+            {**rows[0], "response": text} for text in (" ", "…", "👩‍🔬", "\u0301", "東京タワー")
+        ]
+    for changes in rows:
+        if name in NEVER_UNDER:
+            assert not math.isnan(value(metric, changes, **NEVER_UNDER[name])), changes
+            continue
+        for option, each in listed_values(metric):
+            assert not math.isnan(value(metric, changes, **{option: each})), changes
+        assert not math.isnan(value(metric, changes)), changes
 
 
-@given(VALUES["documents_sentences"], KEYS, KEYS)
-def test_trace_is_undefined_of_no_other_context_than_one_without_sentences(
-    documents, relevant, utilized
-):
-    labels = {"all_relevant_sentence_keys": relevant, "all_utilized_sentence_keys": utilized}
-    for variant in ("ragbench", "guide"):
-        changes = labels | {"documents_sentences": documents, "variant": variant}
-        for name in ("relevance", "utilization", "completeness", "rmse_to_ideal", "consistency"):
-            assert math.isnan(value(METRICS[f"trace.{name}"], changes)) == (not any(documents))
-
-
-# ---- the definition moves the number -----------------------------------------------------------------------------------
+# ---- the definition moves the number -------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def recorded():
     return {
         "noise": recorded_responses("rgb_noise"),
-        "counterfactual": recorded_responses("rgb_counterfactual"),
         "multilingual": recorded_responses("multilingual"),
         "ragbench": load_ragbench("sample-ragbench"),
     }
 
 
-def scores_by_value(metric, responses):
-    """Scores of recorded responses under each value of each option of a metric.
-
-    The script of MLQA refuses languages other than its own.
-    """
-    in_mlqa = responses["language"].isin(MLQA_ARTICLES)
-    return {
-        (option, each): score(
-            responses[in_mlqa] if each == "mlqa" else responses, metric.name, **{option: each}
-        )
-        for option, each in listed_values(metric)
-    }
+def scores_under(metric, responses, option, each):
+    """Scores under one value of an option. The script of MLQA refuses languages other than its own."""
+    if each == "mlqa":
+        responses = responses[responses["language"].isin(MLQA_ARTICLES)]
+    return score(responses, metric.name, **{option: each})
 
 
 def computable(metric, responses):
@@ -357,13 +308,15 @@ def test_real_responses_have_finite_values_and_signatures_of_their_own_under_eve
     entry, recorded
 ):
     for responses in (frame for frame in recorded.values() if computable(entry, frame)):
-        scores = scores_by_value(entry, responses.groupby("system").head(60))
-        for frame in scores.values():
-            assert np.isfinite(frame["value"].dropna()).all()
-            assert (frame["reason"].isna() == frame["value"].notna()).all()
-        for option in entry.variants:
-            own = [set(frame["signature"]) for (name, _), frame in scores.items() if name == option]
-            assert len(set().union(*own)) == sum(map(len, own))
+        some = responses.groupby(["system", "language"]).head(3)
+        for option, values in entry.variants.items():
+            seen = []
+            for each in (one for one in values if one is not ...):
+                scores = scores_under(entry, some, option, each)
+                assert np.isfinite(scores["value"].dropna()).all()
+                assert (scores["reason"].isna() == scores["value"].notna()).all()
+                seen += scores["signature"].unique().tolist()
+            assert len(set(seen)) == len(seen)
 
 
 BOTH, LABELS = ["unicode", "lbrag"], ["ragbench", "guide"]
@@ -395,9 +348,9 @@ MOVED = [  # metric, option, recording; the values of the option listed have dif
 
 @pytest.mark.parametrize(("name", "option", "recording", "differing"), MOVED)
 def test_the_definition_moves_the_number(name, option, recording, differing, recorded):
-    scores = scores_by_value(METRICS[name], recorded[recording])
-    means = [scores[option, each]["value"].mean() for each in differing]
-    assert len({f"{mean:.6f}" for mean in means}) == len(differing)
+    scores = [scores_under(METRICS[name], recorded[recording], option, each) for each in differing]
+    means = [f"{frame['value'].mean():.6f}" for frame in scores]
+    assert len(set(means)) == len(differing)
 
 
 def test_the_published_code_finds_more_answers_equal_in_hindi_and_nowhere_else(recorded):
