@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.metrics.abstention import REFUSALS, is_refused, is_risk, refusal_phrase
+from ragnb.metrics.abstention import is_refused, refusal_phrase
 
 RATES = ("hallucination", "over_refusal", "alignment", "coverage")
 
@@ -22,21 +22,23 @@ def by_hand(rows):
     )
 
 
-@pytest.mark.parametrize(
-    ("rule", "refused"),
-    [
-        ("start", lambda text: text.lower().replace("’", "'").startswith("i don't know")),
-        ("anywhere", lambda text: "i don't know" in text.lower().replace("’", "'")),
-    ],
-)
-def test_shares_of_nomiracl_equal_plain_counting(rule, refused):
-    study = ragnb.load_study("nomiracl")
-    for language in ("en", "hi"):
-        frame = study[study["language"] == language]
-        report = ragnb.abstention_report(frame, rule=rule).set_index("system")
-        for system, group in frame.groupby("system"):
-            pairs = zip(group["answerable"], map(refused, group["response"]), strict=True)
-            assert report.loc[system, list(RATES)].tolist() == pytest.approx(by_hand(pairs))
+@pytest.fixture(scope="module")
+def nomiracl():
+    return ragnb.load_study("nomiracl")
+
+
+@pytest.mark.parametrize("rule", ["start", "anywhere"])
+def test_shares_of_nomiracl_equal_plain_counting(nomiracl, rule):
+    def refused(text):
+        plain = text.lower().replace("’", "'")
+        return plain.startswith("i don't know") if rule == "start" else "i don't know" in plain
+
+    systems = ["gpt-4-azure", "llama-2-13b-chat"]
+    frame = nomiracl[nomiracl["language"].eq("hi") & nomiracl["system"].isin(systems)]
+    report = ragnb.abstention_report(frame, rule=rule).set_index("system")
+    for system, group in frame.groupby("system"):
+        pairs = zip(group["answerable"], map(refused, group["response"]), strict=True)
+        assert report.loc[system, list(RATES)].tolist() == pytest.approx(by_hand(pairs))
 
 
 PRINTED = {
@@ -72,9 +74,11 @@ MODELS = (
     ("answerable", "metric"),
     [(False, "abstention.hallucination"), (True, "abstention.over_refusal")],
 )
-def test_every_printed_accuracy_of_nomiracl_is_recomputed_under_its_own_rule(answerable, metric):
+def test_every_printed_accuracy_of_nomiracl_is_recomputed_under_its_own_rule(
+    nomiracl, answerable, metric
+):
     """An accuracy counts a reply that is not scored as wrong: 1 - the upper worst-case bound."""
-    study = ragnb.load_study("nomiracl").query("answerable == @answerable")
+    study = nomiracl.query("answerable == @answerable")
     scores = ragnb.score(study, metric, rule="nomiracl")
     found = ragnb.summarize(scores, by=["language", "system"]).set_index(["language", "system"])
     cells = 0
@@ -88,16 +92,17 @@ def test_every_printed_accuracy_of_nomiracl_is_recomputed_under_its_own_rule(ans
     assert cells == 88
 
 
-def test_macro_means_of_nomiracl_over_the_languages_of_the_extract():
+def test_macro_means_of_nomiracl_over_the_languages_of_the_extract(nomiracl):
     """Near the printed .344/.137 and .507/.086, which are means over other (13) languages."""
-    report = ragnb.abstention_report(ragnb.load_study("nomiracl"), by=["system", "language"])
-    macro = report.groupby("system")[["hallucination", "over_refusal"]].mean()
     expected = {
         "gpt-4-azure": [0.354, 0.106],
         "gpt-3.5-turbo-azure": [0.551, 0.0605],
         "Mistral-7B-Instruct-v0.2": [0.116, 0.6435],
         "llama-2-70b-chat": [1.0, 0.0],
     }
+    study = nomiracl[nomiracl["system"].isin(expected)]
+    report = ragnb.abstention_report(study, by=["system", "language"])
+    macro = report.groupby("system")[["hallucination", "over_refusal"]].mean()
     for system, rates in expected.items():
         assert macro.loc[system].tolist() == pytest.approx(rates, abs=0.0005)
 
@@ -146,10 +151,6 @@ def test_the_two_replies_of_nomiracl(text, value):
     assert found == value if value is not None else found != found
 
 
-def test_every_language_of_nomiracl_has_a_list_of_phrases():
-    assert set(ragnb.load_study("nomiracl")["language"]) <= set(REFUSALS)
-
-
 def test_people_say_what_is_a_refusal_and_a_list_nearly_agrees():
     """DelucionQA's people marked 226 of 317 answers to unanswerable questions as refusals."""
     frame = ragnb.load_study("delucionqa")
@@ -180,10 +181,6 @@ def test_custom_phrases_replace_the_agreed_one():
     phrases = {"en": "no answer", "fr": ["sans réponse"]}
     assert refusal_phrase("Sans réponse.", language="fr", phrases=phrases) == "sans réponse"
     assert refusal_phrase("I don't know", phrases=phrases) is None
-
-
-def test_risk_counts_answers_to_unanswerable_questions_as_wrong():
-    assert [is_risk("Oslo", known, right) for known, right in ((1, 1), (1, 0), (0, 1))] == [0, 1, 1]
 
 
 def test_without_the_verdict_that_a_rule_needs_there_is_no_value_and_a_reason():

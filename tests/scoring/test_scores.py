@@ -11,7 +11,7 @@ import pytest
 from ragnb.datasets.predictions import load_responses
 from ragnb.errors import InputError
 from ragnb.records import reasoning_apart
-from ragnb.scoring import Metric, compare, score
+from ragnb.scoring import Metric, score
 from ragnb.version import __version__
 
 REFUSAL = "I can not answer the question because of the insufficient information in documents."
@@ -93,15 +93,6 @@ def test_several_metrics_are_scored_one_after_the_other_custom_ones_too():
     assert scores["signature"].str.contains("limit:3").sum() == 5
 
 
-def test_a_mapping_or_an_array_of_arrow_is_read_as_lists():
-    def kinds(notes):
-        return float(type(notes["keys"]) is list)
-
-    metric = Metric("own.kinds", kinds, {"notes": "notes"}, True, (0, 1), "here")
-    notes = [{"keys": np.array(["a"], dtype=object)}]
-    assert score(pd.DataFrame({"notes": notes}), metric)["value"].tolist() == [1.0]
-
-
 # ---- signatures --------------------------------------------------------------------------------
 
 
@@ -131,19 +122,6 @@ def test_rejection_needs_no_references_and_a_judge_or_label_column_decides_if_re
     judged = score(said, "rgb.rejection", refusal="judge", explain=True)
     assert judged["value"].tolist() == pytest.approx([0.0, math.nan], nan_ok=True)
     assert judged["evidence"].tolist() == ["no refusal phrase", "no verdict"]
-
-
-@pytest.mark.parametrize("protocol", ["paper", "released", "flexible"])
-@pytest.mark.parametrize("references", [None, ["Oslo", None, "Oslo", None]])
-def test_a_rejection_needs_a_reference_only_as_released(references, protocol):
-    said = frame(["insufficient information"] * 2 + ["Oslo - or Rome"] * 2)
-    said = said.assign(references=references or [None] * 4)
-    refused = [1.0, 1.0, 0.0, 0.0]
-    if protocol == "released":
-        refused = [1.0, math.nan, 1.0, math.nan] if references else [math.nan] * 4
-    found = score(said, "rgb.rejection", protocol=protocol)
-    assert found["value"].tolist() == pytest.approx(refused, nan_ok=True)
-    assert found["reason"].notna().tolist() == [math.isnan(value) for value in refused]
 
 
 def test_the_language_of_each_row_decides():
@@ -282,11 +260,3 @@ def test_reasoning_is_not_repeated_beside_the_scores_and_the_frame_stays_as_it_w
     assert "reasoning" not in score(given, "answer.f1")
     assert given["response"].tolist() == REPLIES
     assert "reasoning" not in given
-
-
-def test_a_reasoning_model_can_be_compared_with_another():
-    plain = replied(["Howard Florey"] * 2 + ["Alexander Fleming"] * 2, system="plain")
-    both = pd.concat([replied(system="thinks"), plain], ignore_index=True)
-    row = compare(score(both, "answer.exact_match"), baseline="plain").iloc[0]
-    assert (row["mean"], row["baseline_mean"], row["n_pairs"]) == (0.5, 0.5, 4)
-    assert "reasoning:apart" in row["signature"]
