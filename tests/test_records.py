@@ -7,7 +7,6 @@ import pytest
 from ragnb import errors
 from ragnb.errors import InputError
 from ragnb.records import COLUMNS, CONDITION, PAYLOAD, is_missing, present, require_columns
-from ragnb.results import Interval
 
 
 def test_columns_that_distinguish_cells_stay_beside_scores():
@@ -46,7 +45,6 @@ def test_what_is_empty_or_zero_is_present(value):
             "^it needs each column once, got several columns 'response'",
         ),
         ([], {}, "^it needs a pandas DataFrame, got list; load"),
-        ("frame", {}, "^it needs a pandas DataFrame, got str; load"),
     ],
 )
 def test_a_frame_that_cannot_be_used_is_refused(thing, options, words):
@@ -68,8 +66,3 @@ def test_every_error_has_one_base_and_a_builtin_one(name, builtin):
     assert issubclass(getattr(errors, name), builtin)
 
 
-def test_an_interval_prints_its_method_and_is_frozen():
-    interval = Interval(0.5, 0.0941, 0.9052, 0.95, "Wilson", 2)
-    assert str(interval) == "0.500 [0.094, 0.905] (95% Wilson, n = 2)"
-    with pytest.raises(AttributeError):
-        interval.low = 0.0
