@@ -11,7 +11,7 @@ from hostile import ELEMENTS, HOSTILE, PAYLOADS, Reader, visible
 from made_scores import scored
 
 from ragnb.display import Results, shown, text_width
-from ragnb.scoring import compare, score, summarize
+from ragnb.scoring import compare, summarize
 from ragnb.stats.intervals import mean_interval
 
 

@@ -64,5 +64,3 @@ def test_a_frame_that_cannot_be_used_is_refused(thing, options, words):
 def test_every_error_has_one_base_and_a_builtin_one(name, builtin):
     assert issubclass(getattr(errors, name), errors.RagnbError)
     assert issubclass(getattr(errors, name), builtin)
-
-

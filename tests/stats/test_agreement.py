@@ -60,13 +60,6 @@ def test_an_item_with_one_rating_counts_for_the_shares_of_fleiss_kappa_and_ac1_o
     assert float(cohen_kappa(sums)) == float(cohen_kappa(pair))
 
 
-def test_a_category_that_nobody_chose_changes_ac1_only():
-    codes = rated()[:, :2]
-    for name, formula in COEFFICIENTS.items():
-        same = float(formula(total(codes, 4))) == pytest.approx(float(formula(total(codes, 5))))
-        assert same == (name != "Gwet's AC1")
-
-
 @pytest.mark.filterwarnings("error")
 def test_one_category_is_undefined_but_for_percent_agreement_and_ac1():
     sums = total([[1, 1]] * 4, 3)
@@ -83,7 +76,7 @@ def test_one_category_is_undefined_but_for_percent_agreement_and_ac1():
 
 @pytest.mark.parametrize("name", ANY_NUMBER)
 @given(data=ratings)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20)
 def test_coefficients_do_not_depend_on_order_or_names(name, data) -> None:
     table = np.array(data)
     labels = [[None if x != x else "abc"[int(x)] for x in row] for row in table]
@@ -96,28 +89,19 @@ def test_coefficients_do_not_depend_on_order_or_names(name, data) -> None:
     assert np.isnan(result.estimate) or result.estimate <= 1 + 1e-12
 
 
-@pytest.mark.parametrize(
-    ("kind", "values"), [("boolean", (True, False)), ("Int64", (1, 0)), ("string", ("ja", "nein"))]
-)
-def test_labels_of_a_frame_may_be_missing_in_any_of_pandas_types(kind: str, values) -> None:
-    yes, no = values
-    first, second = [yes, no, yes, None, yes, no], [yes, no, no, yes, None, no]
-    frame = pd.DataFrame({"a": pd.array(first, dtype=kind), "b": pd.array(second, dtype=kind)})
-    for name in COEFFICIENTS:
-        assert agreement_interval(name, frame) == agreement_interval(
-            name, list(zip(first, second, strict=True))
-        )
-
-
-def test_kappa_drops_what_either_rater_left_out() -> None:
-    full = agreement_interval("Cohen's kappa", [[1, 1], [0, 0], [1, 0], [0, 0]])
-    assert (
-        agreement_interval(
-            "Cohen's kappa", [[1, 1], [0, 0], [1, 0], [0, 0], [None, 1], [1, np.nan]]
-        )
-        == full
+def test_labels_may_be_missing_and_kappa_drops_the_pair() -> None:
+    first, second = (
+        ["ja", "nein", "ja", None, "ja", "nein"],
+        ["ja", "nein", "nein", "ja", None, "nein"],
     )
-    assert full.n == 4
+    frame = pd.DataFrame({"a": first, "b": second}, dtype="string")
+    for name in COEFFICIENTS:
+        pairs = list(zip(first, second, strict=True))
+        assert agreement_interval(name, frame) == agreement_interval(name, pairs)
+    complete = frame.dropna()
+    kappa = agreement_interval("Cohen's kappa", frame)
+    assert kappa == agreement_interval("Cohen's kappa", complete)
+    assert kappa.n == 4
 
 
 @pytest.mark.parametrize(
@@ -126,11 +110,6 @@ def test_kappa_drops_what_either_rater_left_out() -> None:
         ("Cohen's kappa", [[1, 2, 1]], "Cohen's kappa is for two raters, got 3"),
         ("kappa", [[1, 2]], "coefficient must be one of 'percent agreement', \"Cohen's kappa\""),
         ("Fleiss' kappa", [1, 2], r"ratings must have one row per item and .* got shape \(2,\)"),
-        (
-            "Gwet's AC1",
-            [["a"], ["b"]],
-            r"a column for each of two or more raters, got shape \(2, 1\)",
-        ),
     ],
 )
 def test_bad_ratings_are_refused(name, data, message: str) -> None:
@@ -155,19 +134,11 @@ def test_the_interval_is_the_jackknife_by_a_plain_loop(name, clusters) -> None:
 
 
 @pytest.mark.parametrize("name", COEFFICIENTS)
-def test_full_agreement_is_one_without_interval(name) -> None:
-    result = agreement_interval(name, [[1, 1], [2, 2], [1, 1], [2, 2]])
-    assert result.estimate == pytest.approx(1.0)
-    assert np.isnan(result.low)
-    assert "leaving out a unit never changes the statistic" in result.problem
-
-
-@pytest.mark.parametrize("name", COEFFICIENTS)
-@pytest.mark.parametrize("data", [[[1, np.nan], [np.nan, 2]], np.empty((0, 2)), [[np.nan, np.nan]]])
-def test_no_pair_of_ratings_is_undefined(name, data) -> None:
-    assert np.isnan(agreement_interval(name, data).estimate)
-
-
-def test_limits_stay_within_the_possible_values() -> None:
-    data = [[1, 1]] * 5 + [[0, 0]] * 5 + [[1, 0]]
-    assert {agreement_interval(name, data).high for name in COEFFICIENTS} == {1.0}
+def test_intervals_at_the_edges(name) -> None:
+    full = agreement_interval(name, [[1, 1], [2, 2], [1, 1], [2, 2]])
+    assert full.estimate == pytest.approx(1.0)
+    assert np.isnan(full.low)
+    assert "leaving out a unit never changes the statistic" in full.problem
+    for unpaired in ([[1, np.nan], [np.nan, 2]], np.empty((0, 2))):
+        assert np.isnan(agreement_interval(name, unpaired).estimate)
+    assert agreement_interval(name, [[1, 1]] * 5 + [[0, 0]] * 5 + [[1, 0]]).high == 1.0

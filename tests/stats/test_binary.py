@@ -1,10 +1,8 @@
 """Paired 0/1 scores: tables, McNemar, difference intervals, odds ratio; duality, edges, bad input."""
 
-import re
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -20,12 +18,7 @@ from ragnb.stats.binary import (
     tango_test,
 )
 from ragnb.stats.effects import discordant_odds_ratio
-from ragnb.stats.paired import sign_flip_test
 
-INTERVALS = [
-    tango_interval,
-    newcombe_interval,
-]
 cell = st.integers(0, 40)
 tables = st.builds(PairedTable, cell, cell, cell, cell).filter(
     lambda t: t.both + t.first_only + t.second_only + t.neither > 0
@@ -37,7 +30,6 @@ def mirror(table: PairedTable) -> PairedTable:
 
 
 @given(table=tables)
-@settings(max_examples=60, deadline=None)
 def test_tango_interval_inverts_its_test(table: PairedTable) -> None:
     interval = tango_interval(table)
     for limit in (interval.low, interval.high):
@@ -45,15 +37,7 @@ def test_tango_interval_inverts_its_test(table: PairedTable) -> None:
             assert tango_test(table, null=limit).p_value == pytest.approx(0.05, abs=1e-7)
 
 
-@given(table=tables)
-def test_tango_test_at_zero_is_mcnemar(table: PairedTable) -> None:
-    assert tango_test(table).p_value == pytest.approx(
-        mcnemar_test(table, method="asymptotic").p_value, rel=1e-9
-    )
-
-
 @given(table=tables, method=st.sampled_from(["exact", "mid-p"]))
-@settings(max_examples=60, deadline=None)
 def test_odds_ratio_limits_put_the_count_at_either_tail(table: PairedTable, method: str) -> None:
     b, c = table.first_only, table.second_only
     interval = discordant_odds_ratio(table, method=method)
@@ -68,19 +52,8 @@ def test_odds_ratio_limits_put_the_count_at_either_tail(table: PairedTable, meth
         assert tail == pytest.approx(0.025, abs=1e-9)
 
 
-@given(table=tables)
-@settings(max_examples=60, deadline=None)
-def test_exact_mcnemar_is_the_sign_flip_test(table: PairedTable) -> None:
-    b, c = table.first_only, table.second_only
-    d = np.repeat([1.0, -1.0, 0.0], [b, c, table.both + table.neither])
-    for alternative in ("two-sided", "greater", "less"):
-        exact = mcnemar_test(table, method="exact", alternative=alternative).p_value
-        assert sign_flip_test(d, alternative=alternative).p_value == pytest.approx(exact, rel=1e-9)
-
-
 @pytest.mark.parametrize("method", MCNEMAR_METHODS)
 @given(table=tables)
-@settings(max_examples=40, deadline=None)
 def test_mcnemar_mirrors_and_orders(method: str, table: PairedTable) -> None:
     p = mcnemar_test(table, method=method)
     assert 0 < p.p_value <= 1
@@ -94,35 +67,16 @@ def test_mcnemar_mirrors_and_orders(method: str, table: PairedTable) -> None:
     )
 
 
-def test_mcnemar_equals_statsmodels() -> None:
-    from statsmodels.stats.contingency_tables import mcnemar
-
-    table, matrix = PairedTable(30, 12, 5, 10), [[30, 12], [5, 10]]
-    for method, exact, correction in (
-        ("exact", True, False),
-        ("asymptotic", False, False),
-        ("asymptotic-cc", False, True),
-    ):
-        expected = mcnemar(matrix, exact=exact, correction=correction).pvalue
-        assert mcnemar_test(table, method=method).p_value == pytest.approx(expected, rel=1e-10)
-
-
-@pytest.mark.parametrize("method", MCNEMAR_METHODS)
-def test_no_discordant_item_gives_p_1(method: str) -> None:
-    result = mcnemar_test(PairedTable(5, 0, 0, 5), method=method)
-    assert (result.p_value, result.warning) == (1.0, "no discordant items")
-
-
-@pytest.mark.parametrize("interval", INTERVALS)
-def test_no_items_are_undefined(interval) -> None:
-    result = interval(PairedTable(0, 0, 0, 0))
-    assert np.isnan([result.estimate, result.low, result.high]).all()
-    assert result.problem == "no items"
-
-
-def test_no_items_or_discordant_ones_are_undefined_for_tests_and_odds() -> None:
-    assert np.isnan(mcnemar_test(PairedTable(0, 0, 0, 0)).p_value)
-    assert np.isnan(tango_test(PairedTable(0, 0, 0, 0)).p_value)
+def test_without_items_or_discordant_ones() -> None:
+    nothing = PairedTable(0, 0, 0, 0)
+    for interval in (tango_interval(nothing), newcombe_interval(nothing)):
+        assert np.isnan([interval.estimate, interval.low, interval.high]).all()
+        assert interval.problem == "no items"
+    assert np.isnan(mcnemar_test(nothing).p_value)
+    assert np.isnan(tango_test(nothing).p_value)
+    for method in MCNEMAR_METHODS:
+        result = mcnemar_test(PairedTable(5, 0, 0, 5), method=method)
+        assert (result.p_value, result.warning) == (1.0, "no discordant items")
     assert "no discordant item" in discordant_odds_ratio(PairedTable(3, 0, 0, 3)).problem
 
 
@@ -135,31 +89,13 @@ def test_extremes() -> None:
     assert tango_interval(PairedTable(5, 0, 0, 5)).high > 0.2
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: paired_table([1, 0], [1]),
-            "first and second must have one value per item, got 2 for first, 1 for second",
-        ),
-        (lambda: paired_table([1, 0.5], [1, 0]), "first must be 0 or 1, got 0.5"),
-        (
-            lambda: mcnemar_test(PairedTable(1, 1, 0, 0), method="midp"),
-            "method must be one of 'mid-p', 'exact'",
-        ),
-        (
-            lambda: tango_test(PairedTable(1, 1, 0, 0), null=5),
-            "null must be between -1 and 1, got 5",
-        ),
-        (
-            lambda: mcnemar_bounds(11, 5, 10),
-            "first and second must be at most n = 10, got 11 and 5",
-        ),
-    ],
-)
-def test_mistakes_are_named(call, message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(message)):
-        call()
+def test_mistakes_are_named() -> None:
+    with pytest.raises(InputError, match="first must be 0 or 1, got 0.5"):
+        paired_table([1, 0.5], [1, 0])
+    with pytest.raises(InputError, match="null must be between -1 and 1, got 5"):
+        tango_test(PairedTable(1, 1, 0, 0), null=5)
+    with pytest.raises(InputError, match="first and second must be at most n = 10, got 11 and 5"):
+        mcnemar_bounds(11, 5, 10)
 
 
 @given(
@@ -167,7 +103,6 @@ def test_mistakes_are_named(call, message: str) -> None:
         lambda n: st.tuples(st.integers(0, n), st.integers(0, n), st.just(n))
     )
 )
-@settings(max_examples=40, deadline=None)
 def test_bounds_are_those_of_all_tables_with_these_margins(margins) -> None:
     first, second, n = margins
     for method in ("exact", "mid-p"):

@@ -35,7 +35,7 @@ def enumerated_tail(steps) -> float:
 
 
 @given(steps=numbers)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40)
 def test_sign_flip_tail_is_exact_in_relative_terms(steps) -> None:
     steps = np.array(steps)
     largest = np.abs(steps)
@@ -67,14 +67,8 @@ def test_sign_flip_tail_with_one_large_magnitude(large: int) -> None:
         assert sign_flip_tail(steps) == pytest.approx(enumerated_tail(steps), rel=1e-10)
 
 
-def test_sign_flip_tail_of_many_distinct_magnitudes_in_one_direction() -> None:
-    """No frequency can be dropped here; the Fourier sum is computed in blocks."""
-    steps = np.random.default_rng(0).permutation(4000)[:200] + 1
-    assert sign_flip_tail(steps) == pytest.approx(2.0**-200, rel=1e-8)
-
-
 @given(st.lists(st.integers(0, 12), min_size=2, max_size=6).filter(lambda v: len(set(v)) > 1))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30)
 def test_bootstrap_distribution_equals_enumeration_of_all_resamples(values) -> None:
     scores = np.array(values) / 4
     start, width, cdf, below, binned_at = bootstrap_distribution(scores)
@@ -89,8 +83,7 @@ def test_bootstrap_distribution_equals_enumeration_of_all_resamples(values) -> N
     assert binned_at == 0.0
 
 
-@pytest.mark.parametrize("n", [100, 100_000])
-@pytest.mark.parametrize("rate", [0.01, 0.4, 0.97])
+@pytest.mark.parametrize(("n", "rate"), [(100, 0.4), (100, 0.97), (100_000, 0.01)])
 def test_bootstrap_distribution_of_labels_is_binomial(n: int, rate: float) -> None:
     labels = np.arange(n) < rate * n
     start, width, cdf, below, binned_at = bootstrap_distribution(labels * 1.0)
@@ -115,7 +108,7 @@ def test_bootstrap_distribution_of_binned_scores_keeps_mean_and_spread() -> None
     assert np.sqrt(pmf @ (grid - mean) ** 2) == pytest.approx(scores.std() / np.sqrt(200), rel=4e-5)
 
 
-@pytest.mark.parametrize("unit", [1e-9, 1e-12, 1e-40])
+@pytest.mark.parametrize("unit", [1e-9, 1e-40])
 @pytest.mark.parametrize("decimals", [1, 16])
 def test_a_small_unit_is_no_lattice_of_zeros(unit: float, decimals: int) -> None:
     scores = np.round(np.random.default_rng(1).normal(0.5, 1, 20), decimals)
@@ -125,8 +118,3 @@ def test_a_small_unit_is_no_lattice_of_zeros(unit: float, decimals: int) -> None
     )
     small, plain = bca_interval(scores * unit), bca_interval(scores)
     assert (small.low / unit, small.high / unit) == pytest.approx((plain.low, plain.high), abs=0.01)
-
-
-def test_scores_that_are_apart_by_less_than_a_step_are_binned() -> None:
-    found = bca_interval([1.0, 1.0 + 1e-9, 1.0])
-    assert 1.0 <= found.low < found.high <= 1.0 + 1.01e-9  # to within one bin

@@ -27,12 +27,10 @@ def test_nan_is_listed_and_spoils_nothing(correction) -> None:
     assert nothing.family_size == 0
 
 
-@pytest.mark.parametrize("correction", CORRECTIONS)
-def test_z_or_t_is_not_taken_for_p(correction) -> None:
-    with pytest.raises(
-        InputError, match=r"p_values must be a list of p-values between 0 and 1, got 2\.5"
-    ):
-        correction([0.1, 2.5])
+def test_z_or_t_is_not_taken_for_p() -> None:
+    message = r"p_values must be a list of p-values between 0 and 1, got 2\.5"
+    with pytest.raises(InputError, match=message):
+        holm([0.1, 2.5])
 
 
 def test_the_columns_beside_p_values_hold_each_family_by_itself() -> None:
@@ -101,23 +99,20 @@ def test_few_discordant_items_leave_an_effect_that_can_be_detected() -> None:
 
 
 @pytest.mark.parametrize("discordance", [0.05, 0.4])
-@pytest.mark.parametrize(("n", "near"), [(20_000, 0.005), (100_000, 0.003)])
-def test_the_effect_of_many_items_is_that_of_connors_formula(
-    n: int, near: float, discordance: float
-) -> None:
+def test_the_effect_of_many_items_is_that_of_connors_formula(discordance: float) -> None:
+    n = 20_000
     effect = mcnemar_mde(n, discordance=discordance)
     # Connor (1987): n = (z_a sqrt(psi) + z_b sqrt(psi - d^2))^2 / d^2
     connor = (
         (1.959964 * np.sqrt(discordance) + 0.841621 * np.sqrt(discordance - effect**2)) / effect
     ) ** 2
-    assert connor == pytest.approx(n, rel=near)
+    assert connor == pytest.approx(n, rel=0.005)
 
 
 @pytest.mark.parametrize("method", ["mid-p", "exact", "asymptotic"])
 @pytest.mark.parametrize(
     ("n", "discordance", "level", "power"),
     [
-        (68, 11 / 68, 0.95, 0.8),
         (30, 4 / 30, 0.95, 0.8),
         (20, 0.0, 0.95, 0.8),
         (300, 0.4, 0.95, 0.8),
@@ -134,7 +129,7 @@ def test_at_the_minimum_detectable_effect_mcnemar_has_its_power(
     assert found == pytest.approx(power, abs=1e-6)
 
 
-@pytest.mark.parametrize("n", [5, 40, 300])
+@pytest.mark.parametrize("n", [5, 300])
 def test_t_effects_are_those_of_statsmodels(n: int) -> None:
     from statsmodels.stats.power import TTestPower
 
@@ -145,16 +140,10 @@ def test_t_effects_are_those_of_statsmodels(n: int) -> None:
     assert 1 < t_mde(0.4 / np.sqrt(n), df=n - 1) / normal < 1 + 2.5 / n
 
 
-def test_without_spread_there_is_no_t_effect() -> None:
-    assert np.isnan(t_mde(0.0, df=10))
-    assert np.isnan(t_mde(float("nan"), df=float("nan")))
-
-
 @pytest.mark.parametrize(
     ("n", "level", "power"),
-    [*[(n, 0.95, 0.8) for n in (2, 5, 30, 300, 9_999, 10_001, 10**6)],
-     (2, 0.99, 0.8), (2, 0.999, 0.99), (3, 0.9999, 0.9), (10, 0.95, 0.0501), (10**6, 0.8, 0.21)],
-)  # fmt: skip
+    [*[(n, 0.95, 0.8) for n in (2, 30, 9_999, 10_001)], (2, 0.999, 0.99), (10, 0.95, 0.0501)],
+)
 def test_the_minimum_detectable_effect_has_its_power_at_any_level(
     n: int, level: float, power: float
 ) -> None:
@@ -166,12 +155,10 @@ def test_the_minimum_detectable_effect_has_its_power_at_any_level(
     assert nct.sf(critical, n - 1, shift) + lower == pytest.approx(power, abs=1e-8)
 
 
-def test_less_power_than_the_level_needs_no_effect() -> None:
-    assert t_mde(1.0, df=10, power=0.01) == 0.0
-    assert mcnemar_mde(100, discordance=0.5, method="asymptotic", power=0.01) == 0.0
-
-
 def test_mistakes_in_plans_are_named() -> None:
+    assert np.isnan(t_mde(0.0, df=10)), "without spread there is no effect"
+    assert t_mde(1.0, df=10, power=0.01) == 0.0, "less power than the level needs no effect"
+    assert mcnemar_mde(100, discordance=0.5, method="asymptotic", power=0.01) == 0.0
     with pytest.raises(
         InputError, match="power must be strictly between 0 and 1, such as 0.95, got 80"
     ):

@@ -42,7 +42,6 @@ def test_over_clusters_it_is_the_brute_force_with_another_library():
 @pytest.mark.parametrize(
     ("tables", "reason"),
     [
-        ([], "at least 2 units are needed, got 0"),
         ([[3, 1, 0, 2]], "at least 2 units are needed, got 1"),
         ([[3, 0, 0, 0], [2, 0, 0, 0]], "the statistic is undefined"),
         ([[3, 0, 0, 0], [2, 1, 1, 1]], "the statistic is undefined without one of the units"),
