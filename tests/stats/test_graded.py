@@ -58,12 +58,6 @@ def test_tau_ap_equals_the_published_formula():
         assert tau_ap(reference, other) == pytest.approx(yilmaz(reference, other))
 
 
-def test_the_mean_of_tau_ap_over_random_rankings_is_zero():
-    rng = np.random.default_rng(2)
-    found = [tau_ap(range(6), rng.permutation(6)) for _ in range(2000)]
-    assert abs(np.mean(found)) < 4 * np.std(found) / np.sqrt(2000)
-
-
 def test_exact_match_and_people_rank_the_systems_of_evouna_differently():
     study = ragnb.load_study("evouna-nq").query("not improper").dropna(subset=["verdict"])
     scores = ragnb.score(study, ["annotator.verdict", "answer.exact_match"])
@@ -78,7 +72,7 @@ def test_exact_match_and_people_rank_the_systems_of_evouna_differently():
     )
     people, matched = (tables[name].loc[complete] for name in sorted(tables))
     assert people.mean().idxmax() != matched.mean().idxmax()
-    found = ranking_interval("tau-b", people, matched, n_resamples=300)
+    found = ranking_interval("tau-b", people, matched, n_resamples=100)
     assert found.estimate == pytest.approx(kendall_tau_b(people.mean(), matched.mean()))
     assert found.low <= found.estimate <= found.high < 1
 
@@ -90,6 +84,7 @@ def test_a_report_on_judges_of_mtrag_agrees_with_scipy():
     report = graded_report(
         turns, judge=["mtrag.rb_llm", "mtrag.rl_f"], label="human_faithfulness"
     ).set_index(["judge", "metric"])
+    assert "ordinal alpha" not in report.index.levels[1], "0 to 1 is another scale than 1 to 4"
     for judge in ("mtrag.rb_llm", "mtrag.rl_f"):
         expected = spearmanr(turns[judge], turns["human_faithfulness"]).statistic
         assert report.loc[(judge, "Spearman"), "mean"] == pytest.approx(expected)
@@ -109,8 +104,6 @@ def test_two_people_on_one_scale_have_the_coefficients_of_grades(grades):
     assert found["ordinal alpha"] == pytest.approx(alpha)
     kappa = cohen_kappa_score(*ratings.T, weights="quadratic")
     assert found["quadratic kappa"] == pytest.approx(kappa)
-    scaled = graded_report(two.assign(judge=two["46542882"] * 20), judge="judge", label="47200615")
-    assert "ordinal alpha" not in set(scaled["metric"]), "20 to 80 is another scale than 1 to 4"
     by_question = graded_report(two, judge="46542882", label="47200615", clusters="example_id")
     assert by_question["high"][0] != report["high"][0]
     assert by_question["mean"][0] == pytest.approx(report["mean"][0])
@@ -188,6 +181,6 @@ def test_means_of_peoples_grades_are_summarised_over_conversations():
 
 def test_undefined_rankings_say_why():
     same = pd.DataFrame(np.ones((5, 3)))
-    found = ranking_interval("tau-b", same, same)
+    found = ranking_interval("tau-b", same, same, n_resamples=20)
     assert np.isnan(found.estimate)
     assert found.problem == "all systems have the same mean"

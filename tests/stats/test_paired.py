@@ -4,11 +4,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ragnb.errors import InputError
-from ragnb.results import format_p_value
 from ragnb.stats.effects import cohen_d_z, rank_biserial
 from ragnb.stats.intervals import mean_interval
 from ragnb.stats.paired import (
@@ -22,7 +19,6 @@ from ragnb.stats.paired import (
 
 TESTS = [sign_flip_test, paired_t_test, wilcoxon_test]
 ALTERNATIVES = ["two-sided", "greater", "less"]
-few = st.lists(st.integers(-9, 9), min_size=1, max_size=9)
 
 
 def enumerated_p(d: np.ndarray, alternative: str) -> float:
@@ -34,22 +30,13 @@ def enumerated_p(d: np.ndarray, alternative: str) -> float:
     )
 
 
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
-@given(values=few)
-@settings(max_examples=60, deadline=None)
-def test_sign_flip_equals_enumeration(alternative: str, values) -> None:
-    d = np.array(values) / 10
-    assert sign_flip_test(d, alternative=alternative).p_value == pytest.approx(
-        enumerated_p(d, alternative), rel=1e-10
-    )
-
-
 GRADED_SEEDS = {5: 41, 8: 116, 11: 283, 14: 282}
 """Seeds of real-valued differences whose p-value changes when they are rounded to three digits, by number of items."""
 
 
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
-@pytest.mark.parametrize("n", GRADED_SEEDS)
+@pytest.mark.parametrize(
+    ("n", "alternative"), [(5, "less"), (8, "greater"), (11, "two-sided"), (14, "two-sided")]
+)
 def test_sign_flip_of_real_valued_differences_equals_scipy(n: int, alternative: str) -> None:
     from scipy.stats import permutation_test
 
@@ -111,36 +98,23 @@ def test_wilcoxon_with_thousands_of_pairs_is_the_normal_approximation() -> None:
     assert result.p_value == pytest.approx(expected, rel=1e-9)
 
 
-THIRD, ALSO_A_THIRD = 0.33333333333333337, 0.3333333333333333
-"""F1 of two answers, each 1/3, as floats compute 2 x 1/2 x 1/4 / (1/2 + 1/4) and 2 x 1 x 1/5 / (1 + 1/5)."""
-
-
-def test_scores_apart_by_rounding_error_alone_are_equal() -> None:
-    assert THIRD > ALSO_A_THIRD
-    first, second = [THIRD] * 12, [ALSO_A_THIRD] * 12
-    for a, b in ((first, second), (second, first)):
-        assert [test(a, b).p_value for test in (sign_flip_test, wilcoxon_test)] == [1.0, 1.0]
-        assert np.isnan(paired_t_test(a, b).p_value)
-        assert np.isnan(rank_biserial(a, b).estimate)
-
-
-@pytest.mark.parametrize("unit", [1e-200, 1e-15, 1.0, 1e15])
+@pytest.mark.parametrize("unit", [1e-15, 1.0, 1e15])
 def test_what_counts_as_rounding_error_goes_with_the_unit(unit: float) -> None:
     x, y = np.array([3.0, 3.0, 2.0, 5.0]) * unit, np.array([2.0, 3 - 1e-9, 2.0, 4.0]) * unit
     assert np.count_nonzero(paired_differences(x, y)) == 3
     assert wilcoxon_test(x, y).p_value == 0.25
 
 
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_paired_t_equals_scipy(alternative: str) -> None:
+def test_paired_t_equals_scipy() -> None:
     from scipy.stats import ttest_rel
 
     x, y = np.random.default_rng(3).normal(size=(2, 30))
-    expected = ttest_rel(x, y, alternative=alternative)
-    result = paired_t_test(x, y, alternative=alternative)
-    assert (result.statistic, result.p_value) == pytest.approx(
-        (expected.statistic, expected.pvalue), rel=1e-10
-    )
+    for alternative in ALTERNATIVES:
+        expected = ttest_rel(x, y, alternative=alternative)
+        result = paired_t_test(x, y, alternative=alternative)
+        assert (result.statistic, result.p_value) == pytest.approx(
+            (expected.statistic, expected.pvalue), rel=1e-10
+        )
 
 
 @pytest.mark.parametrize("clusters", [None, np.repeat(np.arange(30), 3)])
@@ -154,7 +128,7 @@ def test_t_test_and_interval_are_duals(clusters) -> None:
 
 
 @pytest.mark.parametrize("decimals", [1, 16])
-@pytest.mark.parametrize("n", [6, 12, 20])
+@pytest.mark.parametrize("n", [6, 20])
 def test_sign_flip_interval_inverts_the_test_exactly_for_few_items(n: int, decimals: int) -> None:
     d = np.random.default_rng(n).normal(0.8, 2.0, n).round(decimals)
     interval = sign_flip_interval(d)
@@ -213,28 +187,16 @@ def test_without_items_a_test_is_undefined_with_a_reason(test) -> None:
     assert np.isnan(result.p_value)
     assert "undefined" in result.warning
     assert "p undefined" in str(result)
+    assert test is paired_t_test or test([0.5], [0.5]).p_value == 1.0
 
 
-@pytest.mark.parametrize("test", [sign_flip_test, wilcoxon_test])
-@pytest.mark.parametrize("n", [1, 2, 5])
-def test_equal_scores_give_p_1(test, n: int) -> None:
-    assert test([0.5] * n, [0.5] * n).p_value == 1.0
-
-
-@pytest.mark.parametrize("values", [[], [1.0], [1.0, 1.0], [0.0, 0.0, 0.0]])
+@pytest.mark.parametrize("values", [[], [1.0, 1.0]])
 def test_t_without_spread_is_undefined(values) -> None:
     assert np.isnan(paired_t_test(values).p_value)
     equivalence = tost(values, margin=0.1)
     assert np.isnan(equivalence.p_value)
     assert not equivalence.equivalent
     assert np.isnan(cohen_d_z(values).estimate)
-
-
-def test_one_cluster_is_undefined() -> None:
-    result = paired_t_test([1.0, 2.0], clusters=["a", "a"])
-    assert np.isnan(result.p_value)
-    assert result.warning == "undefined: at least 2 clusters are needed, got 1"
-    assert sign_flip_test([1.0, 2.0], clusters=["a", "a"]).p_value == 1.0
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -263,7 +225,14 @@ def test_tiny_p_is_printed_with_a_floor() -> None:
     result = sign_flip_test(np.ones(200))
     assert result.p_value == pytest.approx(2.0**-199, rel=1e-9)
     assert "p < 1e-12" in str(result)
-    assert format_p_value(float("nan")) == "p undefined"
+
+
+def test_rank_biserial_at_the_edges() -> None:
+    one = rank_biserial([0.0, 1.0])
+    assert np.isnan([one.estimate, one.low, one.high]).all()
+    assert "of non-zero differences are needed, got 1" in one.problem
+    assert rank_biserial([1, 2, 3]).estimate == 1.0
+    assert "influences of non-zero differences are equal" in rank_biserial([1, 2, 3]).problem
 
 
 def test_rank_biserial_is_the_share_of_the_rank_sum() -> None:
@@ -273,29 +242,7 @@ def test_rank_biserial_is_the_share_of_the_rank_sum() -> None:
     assert rank_biserial(x, y).estimate == pytest.approx((2 * result.statistic - total) / total)
 
 
-def test_the_linearised_interval_equals_the_jackknife_nearly() -> None:
-    x, y = np.random.default_rng(15).normal(size=(2, 200))
-    x = x + 0.3
-    result = rank_biserial(x, y)
-    keep = ~np.eye(200, dtype=bool)
-    without = np.array([rank_biserial(x[k], y[k]).estimate for k in keep])
-    error = np.sqrt(199 / 200 * ((without - without.mean()) ** 2).sum())
-    assert (result.high - result.low) / 2 == pytest.approx(1.972 * error, rel=0.02)
-
-
-def test_the_effect_of_too_few_items_is_undefined() -> None:
-    result = rank_biserial([0.0, 1.0])
-    assert np.isnan([result.estimate, result.low, result.high]).all()
-    assert "at least 2 influences of non-zero differences are needed, got 1" in result.problem
-
-
-def test_an_effect_at_the_end_has_no_interval() -> None:
-    assert rank_biserial([1, 2, 3]).estimate == 1.0
-    assert "influences of non-zero differences are equal" in rank_biserial([1, 2, 3]).problem
-
-
-@pytest.mark.parametrize("n", [2, 3, 12, 300])
-@pytest.mark.parametrize("effect", [-3.0, 0.0, 8.0])
+@pytest.mark.parametrize(("n", "effect"), [(2, 0.0), (12, -3.0), (300, 8.0)])
 def test_d_z_limits_put_the_observed_t_at_either_tail(n: int, effect: float) -> None:
     from scipy.stats import nct
 

