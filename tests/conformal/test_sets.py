@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from ragnb.conformal.sets import ConformalClassifier
 from ragnb.errors import InputError
 
-N = 10_000
+N = 2000
 LEVELS = [0.8, 0.9, 0.95, 0.99]
 
 
@@ -53,7 +53,7 @@ def true_scores(positive: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return 1 - both(positive)[np.arange(len(labels)), labels]
 
 
-GRAINS = pytest.mark.parametrize("steps", [128, 16, None], ids=["ties", "many ties", "no ties"])
+GRAINS = pytest.mark.parametrize("steps", [16, None], ids=["ties", "no ties"])
 
 
 # ---- other libraries ---------------------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ def test_sets_are_those_of_mapie(steps):
 @GRAINS
 def test_p_values_are_those_of_crepes(steps):
     crepes = pytest.importorskip("crepes")
-    known, labels = items(3, 2000, steps=steps)
+    known, labels = items(3, steps=steps)
     asked, _ = items(4, steps=steps)
     theirs = crepes.ConformalClassifier().fit(true_scores(known, labels))
     wanted = theirs.predict_p(1 - both(asked), smoothing=False)
@@ -86,7 +86,7 @@ def test_p_values_are_those_of_crepes(steps):
 @GRAINS
 def test_class_conditional_p_values_are_those_of_crepes(steps):
     crepes = pytest.importorskip("crepes")
-    known, labels = items(5, 2000, steps=steps)
+    known, labels = items(5, steps=steps)
     asked, _ = items(6, steps=steps)
     theirs = crepes.WrapClassifier(Given().fit(None, None))
     theirs.calibrate(both(known), labels, class_cond=True)
@@ -96,7 +96,7 @@ def test_class_conditional_p_values_are_those_of_crepes(steps):
 
 def test_p_values_by_group_are_those_of_crepes():
     crepes = pytest.importorskip("crepes")
-    known, labels = items(7, 2000)
+    known, labels = items(7)
     asked, _ = items(8, 3000)
     groups, asked_groups = np.arange(2000) % 3, np.arange(3000) % 3
     theirs = crepes.ConformalClassifier().fit(true_scores(known, labels), bins=groups)
@@ -108,9 +108,7 @@ def test_p_values_by_group_are_those_of_crepes():
 # ---- brute force -------------------------------------------------------------------------------------------------------
 
 grains = st.integers(0, 8).map(lambda i: i / 8)
-calibration = st.lists(
-    st.tuples(grains, st.booleans(), st.sampled_from("ab")), min_size=1, max_size=30
-)
+calibration = st.lists(st.tuples(grains, st.booleans()), min_size=1, max_size=30)
 rates = st.fractions(Fraction(1, 40), Fraction(39, 40), max_denominator=60)
 
 
@@ -127,7 +125,7 @@ def quietly(classifier, *args, **options):
 
 @given(calibration, st.lists(grains, min_size=1), rates)
 def test_a_label_is_in_the_set_exactly_if_its_p_value_is_above_alpha(drawn, asked, alpha):
-    known, labels, _ = zip(*drawn, strict=True)
+    known, labels = zip(*drawn, strict=True)
     classifier = ConformalClassifier.calibrate(known, labels)
     scores = [1 - p if label else p for p, label in zip(known, labels, strict=True)]
     wanted = [[exact_p_value(scores, p), exact_p_value(scores, 1 - p)] for p in asked]
@@ -137,32 +135,6 @@ def test_a_label_is_in_the_set_exactly_if_its_p_value_is_above_alpha(drawn, aske
     assert classifier.p_values(asked).tolist() == [
         [float(value) for value in row] for row in wanted
     ]
-
-
-@given(calibration, st.lists(st.tuples(grains, st.sampled_from("ab")), min_size=1), rates)
-def test_classes_within_groups_are_calibrated_separately(drawn, asked, alpha):
-    drawn = [*drawn, *((0.5, label, group) for label in (False, True) for group in "ab")]
-    known, labels, groups = zip(*drawn, strict=True)
-    probabilities, names = zip(*asked, strict=True)
-    classifier = ConformalClassifier.calibrate(known, labels, by_class=True, groups=groups)
-    sets = quietly(classifier, probabilities, alpha, groups=names)
-    values = classifier.p_values(probabilities, groups=names)
-    for row, (p, name) in enumerate(asked):
-        for label, score in ((0, p), (1, 1 - p)):
-            own = [1 - q if y else q for q, y, g in drawn if (g, y) == (name, bool(label))]
-            assert values[row, label] == float(exact_p_value(own, score))
-            assert sets[row, label] == (exact_p_value(own, score) > alpha)
-
-
-# ---- by hand -----------------------------------------------------------------------------------------------------------
-
-
-def test_sets_may_be_empty():
-    sure = ConformalClassifier.calibrate(
-        [0.99] * 60 + [0.01] * 40 + [0.6], [1] * 60 + [0] * 40 + [1]
-    )
-    sets = sure.sets([0.995, 0.7, 0.5, 0.001], 0.1)
-    assert sets.tolist() == [[False, True], [False, False], [False, False], [True, False]]
 
 
 # ---- groups and few items ----------------------------------------------------------------------------------------------
@@ -179,27 +151,11 @@ def test_too_few_items_exclude_nothing_and_warn():
     assert sets[:, 0].all()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
-        (([0.2, 1.2], [0, 1]), {}, "probability must be between 0 and 1, got 1.2"),
-        (([0.2, 0.8], [0, 2]), {}, "labels must be 0 or 1, got 2"),
-        (
-            ([0.2, 0.8], [0]),
-            {},
-            "must have one value per item, got 2 for probability, 1 for labels",
-        ),
-        (([], []), {}, "the calibration data have no item"),
-        (
-            ([0.2, 0.8], [1, 1]),
-            {"by_class": True},
-            "the calibration data have no item of group all, label 0",
-        ),
-    ],
-)
-def test_mistakes_in_calibration(arguments, options, message):
-    with pytest.raises(InputError, match=message):
-        ConformalClassifier.calibrate(*arguments, **options)
+def test_mistakes_in_calibration():
+    with pytest.raises(InputError, match="the calibration data have no item of group all, label 0"):
+        ConformalClassifier.calibrate([0.2, 0.8], [1, 1], by_class=True)
+    with pytest.raises(InputError, match="labels must be 0 or 1, got 2"):
+        ConformalClassifier.calibrate([0.2, 0.8], [0, 2])
 
 
 def test_groups_at_prediction_are_those_of_the_calibration():

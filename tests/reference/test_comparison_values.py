@@ -181,25 +181,6 @@ def test_wilcoxon_of_demsar() -> None:
     assert (12 * 13 / 2 - result.statistic) + 2 * below + 1.5 == pytest.approx(12.0)
 
 
-# Efron & Tibshirani 1993, An Introduction to the Bootstrap, table 14.1: spatial test, A
-SPATIAL_A = [
-    48, 36, 20, 29, 42, 42, 20, 42, 22, 41, 45, 14, 6, 0, 33, 28, 34, 4,
-    32, 24, 47, 41, 24, 26, 30, 41,
-]  # fmt: skip
-
-
-def test_bca_building_blocks_of_the_spatial_test() -> None:
-    # Efron & Tibshirani, section 14.2: plug-in variance 171.5, a = .061 [marked unconfirmed]. Checked here by an
-    # independent jackknife of the variance: a = .0612, so the published value holds. The acceleration of the plug-in
-    # variance is that of the mean of the squared deviations, to which its linear influence belongs.
-    values = np.array(SPATIAL_A, dtype=float)
-    assert values.var() == pytest.approx(171.534, abs=5e-4)
-    left_out = np.array([np.delete(values, i).var() for i in range(values.size)])
-    deviations = left_out.mean() - left_out
-    acceleration = (deviations**3).sum() / (6 * (deviations**2).sum() ** 1.5)
-    assert acceleration == pytest.approx(0.0612, abs=5e-5)
-
-
 @pytest.mark.parametrize("n", [20, 100])
 def test_exact_bootstrap_equals_scipy_in_the_limit(n: int) -> None:
     # scipy.stats.bootstrap with 100,000 resamples: sd of an endpoint about .0004 of the scores' sd here

@@ -56,7 +56,7 @@ TESTS: dict[str, tuple[Callable[[np.random.Generator], SignificanceResult], floa
 """Each test, and the excess over the level that is allowed beside sampling error."""
 
 
-@pytest.mark.parametrize("trials", [pytest.param(4000, marks=pytest.mark.slow), 150])
+@pytest.mark.parametrize("trials", [pytest.param(4000, marks=pytest.mark.slow), 100])
 @pytest.mark.parametrize("name", TESTS)
 def test_level(name: str, trials: int) -> None:
     draw, excess = TESTS[name]

@@ -16,7 +16,7 @@ from ragnb.stats.cost_effectiveness import (
 )
 
 NOMINAL, BAND = 0.95, 0.02
-TRIALS = [pytest.param(4000, marks=pytest.mark.slow, id="4000"), pytest.param(300, id="300")]
+TRIALS = [pytest.param(4000, marks=pytest.mark.slow, id="4000"), pytest.param(200, id="200")]
 Pair = tuple[np.ndarray, np.ndarray]
 
 
