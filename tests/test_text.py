@@ -298,6 +298,7 @@ def test_sentences_are_cut_where_a_reader_would(expected, between):
         ("中文。English follows. 再来！", ["中文。", "English follows.", "再来！"]),
         (f"Great {FAMILY}! Next.", [f"Great {FAMILY}!", "Next."]),
         ("He saw Dr.", ["He saw Dr."]),
+        ("one .", ["one ."]),
         ("It is so. (Or not.) \u202eabc.\u202c", ["It is so.", "(Or not.)", "\u202eabc.\u202c"]),
     ],
 )

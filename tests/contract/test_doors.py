@@ -162,7 +162,7 @@ OPTIONAL = {
     "to_latex": "low high p_value p_adjusted effect mde",
     "export_annotator": "question response references",
     "view": "question response language references noise_rate",
-    "view, labels": "system relevance_score",
+    "view, labels": "relevance_score system",
     "load_responses": "response references noise_rate",
     "load_responses, Parquet": "response references noise_rate",
     "load_ragbench": RAGBENCH_SCORES,
