@@ -33,6 +33,7 @@ and the *error rate*; Chen et al. (2024), arXiv 2409.16146, report *risk*, *care
 import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from ragnb.errors import check_choice
@@ -151,6 +152,7 @@ def _by_nomiracl(response: str) -> float:
     return 1.0 if "answer is not present" in text else math.nan
 
 
+@lru_cache(maxsize=65536)
 def _alike(text: str) -> str:
     return fold(text).replace("’", "'")
 

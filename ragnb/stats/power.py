@@ -19,6 +19,7 @@ The MDE of the t-test is also used for the sign-flip test, because their powers 
 All functions raise InputError for arguments outside the stated range.
 """
 
+from functools import lru_cache
 from math import ceil, floor, nan, sqrt
 
 import numpy as np
@@ -107,11 +108,19 @@ def mcnemar_power(
 
     psi = min(first_only + second_only, 1.0)
     reach = 8 * sqrt(n * psi * (1 - psi)) + 20  # Counts beyond have a probability below 1e-13.
-    discordant = np.arange(max(0, floor(n * psi - reach)), min(n, ceil(n * psi + reach)) + 1)
-    critical = critical_counts(discordant, method, confidence_level)
+    first, last = max(0, floor(n * psi - reach)), min(n, ceil(n * psi + reach))
+    discordant = np.arange(first, last + 1)
+    critical = _critical_counts_of_range(first, last, method, confidence_level)
     share = first_only / psi
     rejected = binom.cdf(critical, discordant, share) + binom.cdf(critical, discordant, 1 - share)
     return float(binom.pmf(discordant, n, psi) @ rejected)
+
+
+@lru_cache(maxsize=128)  # The search for a minimum detectable effect needs most ranges many times.
+def _critical_counts_of_range(
+    first: int, last: int, method: str, confidence_level: float
+) -> Integers:
+    return critical_counts(np.arange(first, last + 1), method, confidence_level)
 
 
 def critical_counts(discordant: Integers, method: str, confidence_level: float) -> Integers:

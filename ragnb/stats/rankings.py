@@ -128,11 +128,15 @@ def ranking_interval(
             "reference and other must have one row per question and one column for each of two or "
             f"more systems, got shapes {reference.shape} and {other.shape}"
         )
+    from scipy.stats import rankdata
+
     correlation, n = STATISTICS[statistic], len(reference)
     rng = np.random.default_rng(0) if rng is None else rng
     weights = rng.multinomial(n, np.full(n, 1 / n), size=n_resamples) / n
-    means = zip(weights @ reference, weights @ other, strict=True)
-    found = np.array([correlation(true, judged) for true, judged in means])
+    # Few systems have few rankings, so most pairs of rankings occur many times.
+    rankings = [rankdata(weights @ scores, axis=1) for scores in (reference, other)]
+    pairs, which = np.unique(np.stack(rankings, axis=1), axis=0, return_inverse=True)
+    found = np.array([correlation(true, judged) for true, judged in pairs])[which]
     tail = (1 - confidence_level) / 2
     estimate = correlation(reference.mean(axis=0), other.mean(axis=0))
     method = f"{statistic}, percentile bootstrap over questions"
