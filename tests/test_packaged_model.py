@@ -109,12 +109,12 @@ def test_the_server_ends_when_its_parent_is_killed():
 def test_the_main_job_runs_live_on_the_real_benchmark(data_folder, options, tmp_path):
     """Three true and two noise passages of real en_fact questions, from client to figure."""
     real = ragnb.load_rgb(data_folder / "rgb" / "en_fact.json")
-    examples = real.query("positive.str[0].str.len() >= 3").head(2)
+    examples = real.query("positive.str[0].str.len() >= 3").head(1)
     examples = examples.assign(task="noise")  # the true passages, without the false ones
     live = run_noise_robustness(examples, noise_rates=[0.4], **options)
     summaries = ragnb.summarize(ragnb.score(live, "rgb.accuracy"))
     assert live["response"].str.len().gt(0).all()
-    assert 0 < summaries["mean"][0] <= 1
+    assert summaries["mean"][0] == 1
     paths = save_figure(plot_noise_curve(summaries).figure, "live", summaries, folder=tmp_path)
     assert all(path.stat().st_size > 500 for path in paths)
 
@@ -191,15 +191,20 @@ def test_the_base_model_continues_prompts_in_english_and_chinese():
 
 @needs_model
 def test_a_judge_is_asked_for_statements_passages_rubrics_and_pairs(options):
+    """The engine accepts each schema. Lists of statements and passages are cut off."""
     shown = {"question": "Where?", "response": "It is Oslo.", "references": [[["Oslo"]]] * 2}
     shown |= {"passages": [["Oslo is Norway's capital.", "It rains."]] * 2}
     both = pd.DataFrame({"example_id": "q1", "system": ["plain", "ours"], **shown})
-    run = options | {"repair": False, "parameters": {**SHORT, "max_tokens": 32}}
-    for name in ("faithfulness", "answer_relevancy", "context_precision", "rubric"):
-        rubric = {"rubric": "It is short."} if name == "rubric" else {}
-        judged = judge_responses(both.tail(1), name, **run, **rubric)
+    run = options | {"repair": False, "parameters": SHORT}
+    for name in ("faithfulness", "answer_relevancy", "context_precision"):
+        judged = judge_responses(both.tail(1), name, **run)
         known = judged[JUDGEMENTS[name].column].notna()
         assert (known ^ judged["judge_reason"].notna()).all(), name
         assert judged["judge_keys"].str.len().tolist() == [1]
-    judged = judge_pairs(both, baseline="plain", **run)
-    assert (judged["judged_preference"].notna() ^ judged["judge_reason"].notna()).tolist() == [True]
+    run |= {"parameters": {**SHORT, "max_tokens": 32}}
+    (grade,) = judge_responses(both.tail(1), "rubric", rubric="It is short.", **run)[
+        "judged_rubric"
+    ]
+    (preference,) = judge_pairs(both, baseline="plain", **run)["judged_preference"]
+    assert grade in (1, 2, 3, 4, 5)
+    assert preference in (0, 0.5, 1)

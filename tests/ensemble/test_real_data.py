@@ -33,18 +33,21 @@ FEATURES = [
 METRICS = [*FEATURES[:-1], "answer.chrf", "answer.bleu"]
 
 
+@pytest.fixture(scope="module")
 def judged(data_folder):
-    """The responses of EVOUNA that have a person's verdict."""
+    """The responses of EVOUNA that have a person's verdict, and all metrics of each."""
     responses = load_evouna(data_folder / "evouna" / "NQ.json")
-    return responses[~responses["improper"] & responses["verdict"].notna()]
+    responses = responses[~responses["improper"] & responses["verdict"].notna()]
+    scores = score(responses.fillna({"response": ""}), [*METRICS, FEATURES[-1]])
+    return responses, feature_frame(scores, responses=responses)
 
 
 @pytest.fixture(scope="module")
-def split(data_folder):
-    responses = judged(data_folder)
-    X = feature_frame(score(responses, FEATURES), responses=responses, missing="drop")
-    assert len(responses) - len(X) == 1  # one response is missing
-    kept = responses.loc[X.index]
+def split(judged):
+    responses, X = judged
+    kept = responses.dropna(subset="response")
+    assert len(responses) - len(kept) == 1
+    X = X.loc[kept.index, FEATURES]
     return DataSplit(X, kept["verdict"], groups=kept["question"].str.lower(), random_state=0)
 
 
@@ -86,9 +89,12 @@ def test_balanced_weights_rank_as_well_but_label_worse_and_class_sets_are_fair(s
 # ---- coverage over many divisions ---------------------------------------------------------------
 
 
+N_DIVISIONS = 10
+
+
 @pytest.fixture(scope="module")
 def divisions():
-    """Coverage of the answers of each system in 20 divisions into halves by question, at 90 %.
+    """Coverage of the answers of each system in divisions into halves by question, at 90 %.
 
     The classifier is trained on 600 other questions. One row per division and guarantee.
     """
@@ -101,7 +107,7 @@ def divisions():
     questions = rng.permutation(question.unique())
     trained, others = question.isin(questions[:600]), questions[600:]
     training, rows = XYData(X[trained], y[trained], question[trained]), []
-    for _ in range(20):
+    for _ in range(N_DIVISIONS):
         inside = question.isin(rng.permutation(others)[: len(others) // 2])
         calibration = XYData(X[inside], y[inside], question[inside])
         new = ~trained & ~inside
@@ -126,21 +132,22 @@ def coverage_of_halves(n):
 def test_half_of_the_questions_keep_the_coverage_of_the_other_half(divisions):
     """Five answers share a question: the spread is that of between n questions and 5 n answers."""
     covered, n_questions = divisions[0].loc["all", "all"], divisions[1]
-    assert len(covered) == 20
+    assert len(covered) == N_DIVISIONS
     answers, questions = (coverage_of_halves(n) for n in (5 * n_questions, n_questions))
     spread = {each: each.std() / each.support()[1] for each in (answers, questions)}
-    # Bands that 20 independent divisions leave once in 10,000 times.
-    ratio = np.sqrt(chi2(19).ppf([0.0001, 0.9999]) / 19)
+    # Bands that independent divisions leave once in 10,000 times.
+    df = N_DIVISIONS - 1
+    ratio = np.sqrt(chi2(df).ppf([0.0001, 0.9999]) / df)
     assert spread[answers] * ratio[0] < covered.std() < spread[questions] * ratio[1]
-    assert abs(covered.mean() - 0.9) < 4 * spread[questions] / 20**0.5
-    lowest, highest = questions.ppf([0.0001 / 20, 1 - 0.0001 / 20]) / n_questions
+    assert abs(covered.mean() - 0.9) < 4 * spread[questions] / N_DIVISIONS**0.5
+    lowest, highest = questions.ppf([0.0001 / N_DIVISIONS, 1 - 0.0001 / N_DIVISIONS]) / n_questions
     assert covered.between(lowest, highest).all()
 
 
 def test_coverage_of_all_answers_hides_systems_below_it(divisions):
     """With one answer to each question, the answers of a system are independent."""
     mean = divisions[0].groupby("guarantee").mean()
-    band = 4 * coverage_of_halves(divisions[1]).std() / divisions[1] / 20**0.5
+    band = 4 * coverage_of_halves(divisions[1]).std() / divisions[1] / N_DIVISIONS**0.5
     assert mean.columns[mean.loc["all"] < 0.9 - band].tolist() == ["chatgpt", "newbing"]
     assert mean.loc["all", "fid"] > 0.9 + band
     assert (mean.loc["system"] > 0.9 - band).all()
@@ -150,11 +157,11 @@ def test_coverage_of_all_answers_hides_systems_below_it(divisions):
 
 
 @pytest.fixture(scope="module")
-def evouna(data_folder):
+def evouna(judged):
     """EVOUNA with more metrics, and the system behind each answer."""
-    answers = judged(data_folder).fillna({"response": ""})
-    X = feature_frame(score(answers, METRICS), responses=answers)
-    return XYData(X, answers["verdict"].astype(int), answers["question"]), answers["system"]
+    answers, X = judged
+    y = answers["verdict"].astype(int)
+    return XYData(X[METRICS], y, answers["question"]), answers["system"]
 
 
 @pytest.fixture(scope="module")
