@@ -157,7 +157,7 @@ _FILES: dict[str, dict[str, Any]] = {
     "file": {
         "nargs": "+",
         "metavar": "FILE",
-        "help": "file of responses, in ragnb's or another tool's format; - reads JSON Lines from standard input",
+        "help": "file of responses, in ragnb's or another tool's format; - is JSON Lines from standard input",
     },
     "--columns": _SETTINGS
     | {"help": "ragnb's name of a column and the name in the file, such as question=q"},

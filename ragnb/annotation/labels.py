@@ -236,8 +236,8 @@ def read_everyone(logs: Any) -> Compared:
     unknown = [item for item, keys in sentences.items() if about and not keys]
     if unknown:
         raise InputError(
-            f"labels of {about[0]!r} need the keys of all sentences of item {unknown[0]!r}; pass the log, or the frame of "
-            "read_labels with its column sentences"
+            f"labels of {about[0]!r} need the keys of all sentences of item {unknown[0]!r}; pass the log, or the "
+            "result of read_labels with its column sentences"
         )
     said: dict[str, dict[str, dict[Place, Any]]] = {item: {} for item in sentences}
     for row in rows.to_dict("records"):
@@ -543,7 +543,7 @@ def read_suggestions(
         suggestions = dict(zip(ids, rows, strict=True))
     elif not isinstance(suggestions, Mapping | None):
         kind = type(suggestions).__name__
-        raise InputError(f"suggestions must be a frame or a mapping by item, got a {kind}")
+        raise InputError(f"suggestions must be a frame or a mapping from item ids, got a {kind}")
     given: Mapping[str, Any] = suggestions or {}
     return {item.id: _suggested(given[item.id], item, task) for item in items if item.id in given}
 

@@ -176,7 +176,7 @@ class Task:
                 raise InputError(f"{field.name!r} implies unknown fields, {sorted(implied)}")
             chosen = [field.of] * (field.kind == "sentences") + [self.unit] * field.each
             if not set(chosen) <= set(self.shows):
-                raise InputError(f"{field.name!r} needs {' and '.join(chosen)} in shows")
+                raise InputError(f"{field.name!r} needs {' and '.join(chosen)} in the task's shows")
 
     @property
     def unit(self) -> str:

@@ -260,7 +260,7 @@ def _unpacked(path: Path) -> bytes:
     if len(content) > MOST_UNPACKED:
         raise InputError(
             f"{path.name} unpacks to more than {MOST_UNPACKED:,} bytes; unpack it yourself if this "
-            "is right"
+            "size is right"
         )
     return content
 

@@ -35,7 +35,8 @@ def load_scores(
     The values are taken as they are. Their signature says that ragnb does not know how they were
     computed: ``foreign:ragas 0.3|faithfulness|definition unknown``. `ragnb.summarize`,
     `ragnb.compare`, tables and figures take the result like that of `ragnb.score`. `ragnb.compare`
-    refuses to compare scores of different tools or versions, or with those of ragnb, under one name.
+    refuses scores of one metric name if they come from different tools or versions, or partly from
+    ragnb.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ def load_scores(
     Raises
     ------
     InputError
-        There are no ids, no metrics, a column is missing, or a score is not a number.
+        There are no ids or no metrics, a column is missing, or a score is not a number.
 
     >>> made = pd.DataFrame({"example_id": ["q1"], "system": "a", "ragas.faithfulness": [0.75]})
     >>> load_scores(made, version="0.3")[["metric", "value", "signature"]].values.tolist()

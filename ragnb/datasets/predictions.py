@@ -91,8 +91,8 @@ def load_responses(
     columns
         Name in ragnb -> name in the file: ``{"question": "q", "references": "gold", "response":
         "output"}``. By default, the file has ragnb's own names or one of the formats below. Other
-        columns keep their names. If a column already has a name that another column gets, it
-        becomes ``other_response`` etc. and is not scored.
+        columns keep their names. If a column already has the new name of another column, it is
+        renamed to ``other_response`` etc. and is not scored.
     format
         The format in which another tool or a release wrote the file: ``"ragas"``, ``"deepeval"``,
         ``"inspect_ai"``, ``"lm_eval"``, ``"promptfoo"``, ``"inspectorraget"``, ``"mtrag"``,
@@ -142,11 +142,11 @@ def load_responses(
         twice), ``system, language, question, references`` (lists of parts), ``response`` and all
         other columns. A tool's own scores are in columns such as ``ragas.faithfulness``, from which
         `ragnb.load_scores` makes a frame of scores. ``references`` is absent
-        if the file has none, because refusals are counted without them. References and responses
-        are None if there is none, or if a reference is a blank text; ``reason`` then says why, in
-        the words of the file if it has some. An empty response is a response. If any response
-        contains ``<think>…</think>``, the column ``reasoning`` contains it and ``response`` only
-        the answer. Scores that a released code wrote are kept: RGB's labels as ``released_labels``
+        if the file has none, because refusals are counted without them. A missing response or
+        reference is None, and so is a reference that is a blank text. ``reason`` then says why, in
+        the words of the file if it gives a reason. An empty response is a response. If any
+        response contains ``<think>…</think>``, the column ``reasoning`` contains it and
+        ``response`` only the answer. Scores that a released code wrote are kept: RGB's labels as ``released_labels``
         and ``released_fact_label``, LBRAG's values as ``released_em``, ``released_f1`` etc., its
         ``translate_tokens`` also as ``translations``, and its ``semantic_score`` also as
         ``judged_similarity``. The names of RGB's files give the model, the data, the noise rate,

@@ -122,8 +122,8 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
     ----------
     name
         - ``"evouna-nq"``: short answers of five systems to open questions, each judged by a person
-        - ``"nomiracl"``: replies of eleven models to questions in eight languages. The retrieved
-          passages do not answer half of the questions
+        - ``"nomiracl"``: replies of eleven models to questions in eight languages. About half
+          of the questions cannot be answered from the retrieved passages
         - ``"mtrag"``: turns of conversations, graded by two or three people
         - ``"delucionqa"``: answers from a car manual, labelled by sentence
         - ``"factscore"``: biographies, labelled by atomic fact

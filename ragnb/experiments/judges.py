@@ -288,7 +288,7 @@ def judge_responses(
     Raises
     ------
     InputError
-        As for `judgement_requests`; a frame that is judged already; ``repeats``; an offline run with replies missing.
+        As for `judgement_requests`; a frame that is judged already; ``repeats`` other than 1; or, offline, missing replies.
     EndpointError, StoreError
         As for `ragnb.complete`.
 

@@ -192,8 +192,8 @@ def label_parts(
     Raises
     ------
     InputError
-        A column is missing, the frame was judged already, ``repeats``, or an offline run with
-        replies missing.
+        A column is missing, the frame was judged already, ``repeats`` is not 1, or replies are
+        missing in an offline run.
     EndpointError, StoreError
         As for `ragnb.complete`.
 

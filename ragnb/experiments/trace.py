@@ -114,7 +114,7 @@ def label_trace(
     Raises
     ------
     InputError
-        As for `trace_requests`; ``max_asks`` below 1; ``repeats``; an offline run with replies missing.
+        As for `trace_requests`; ``max_asks`` below 1; ``repeats`` other than 1; replies missing in an offline run.
     EndpointError, StoreError
         As for `ragnb.complete`; an endpoint that fails only when asked again leaves the first labels, with their fault.
 

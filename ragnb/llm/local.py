@@ -78,10 +78,10 @@ def serve(
 ) -> Iterator[Endpoint]:
     """Start a packaged model on a free loopback port, and stop it at the end of the block.
 
-    The server runs in a process of its own. It stops at the end of the block, or when this process ends. Only if this
-    process is killed, a child that was forked inside the block keeps the server alive. Requests are answered one at a
-    time and without reuse of earlier prompts, so that a reply at temperature 0 does not depend on what was asked
-    before.
+    The server runs in a process of its own. It stops at the end of the block, or when this process ends. There is one
+    exception: if this process is killed, the server stays alive as long as a child that was forked inside the block.
+    Requests are answered one at a time and without reuse of earlier prompts, so that a reply at temperature 0 does not
+    depend on what was asked before.
 
     Parameters
     ----------

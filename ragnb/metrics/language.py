@@ -113,8 +113,9 @@ _NOTHING_COUNTED = f"{_NO_LETTER}; never under lbrag, which then gives 1."
 _VARIANTS: Mapping[str, Mapping[Any, str]] = {
     "variant": {
         "unicode": "Letters in a script of the language / all letters.",
-        "lbrag": "As in the published code: by script for Chinese and Japanese. For other "
-        "languages, letters of all scripts count, so English is accepted as Russian.",
+        "lbrag": "As in the published code: only letters in a script of the language count for "
+        "Chinese and Japanese. For other languages, letters of all scripts count, so English is "
+        "accepted as Russian.",
     }
 }
 

@@ -181,7 +181,7 @@ _CREDIT = {
     },
     source="Pradeep et al. 2025 (AutoNuggetizer), arXiv 2504.15068; their tool gives 0.0 if "
     "there is no nugget",
-    undefined="If there is no nugget of this importance.",
+    undefined="If the question has no nuggets that count.",
 )
 def nugget_recall(nuggets: Sequence[Part], *, credit: str = "strict", over: str = "vital") -> float:
     """Share of a question's nuggets that the response supports.
@@ -267,7 +267,7 @@ def citation_recall(statements: Sequence[Part]) -> float:
     undefined="If there are no citations, or if a required verdict is missing.",
 )
 def citation_precision(statements: Sequence[Part]) -> float:
-    """Share of the citations of a response that are needed to support their statement.
+    """Share of the citations of a response that help to support their statement.
 
     The value is in [0, 1]; higher is better. A citation counts if two conditions are met. First,
     all citations of the statement together support it. Second, this citation supports it alone, or
@@ -292,12 +292,12 @@ def citation_precision(statements: Sequence[Part]) -> float:
     >>> citation_precision([{"supported": 1, "citations": both}])
     0.5
     """
-    needed = [_is_needed(each, citation) for each in statements for citation in each["citations"]]
-    return _share(sum(needed), len(needed))
+    helpful = [_helps(each, citation) for each in statements for citation in each["citations"]]
+    return _share(sum(helpful), len(helpful))
 
 
-def _is_needed(statement: Part, citation: Part) -> float:
-    """1.0 if a citation is needed to support its statement, else 0.0; NaN without the verdict."""
+def _helps(statement: Part, citation: Part) -> float:
+    """1.0 if a citation helps to support its statement, else 0.0; NaN without the verdict."""
     supported = binary_verdict(statement["supported"])
     if supported != 1:
         return supported

@@ -49,6 +49,12 @@ _UNDEFINED = (
 _K: dict[str, Mapping[Any, str]] = {
     "k": {None: "The whole list counts.", ...: "Only the first k passages count."}
 }
+_K_OF_PRECISION: dict[str, Mapping[Any, str]] = {
+    "k": {
+        None: "The whole list counts.",
+        ...: "Only the first k passages count, and the value is divided by k even if the list is shorter.",
+    }
+}
 _MIN_GRADE: dict[str, Mapping[Any, str]] = {
     "min_grade": {
         1: "A passage is relevant if its grade is at least 1.",
@@ -257,7 +263,7 @@ def recall(
     )
 
 
-@_declared("precision", _K | _MIN_GRADE)
+@_declared("precision", _K_OF_PRECISION | _MIN_GRADE)
 def precision(
     retrieved: Retrieved | None,
     relevant: Relevant | None,

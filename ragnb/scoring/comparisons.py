@@ -80,22 +80,24 @@ def compare(
         of the result are one family. ``["metric"]`` makes one family per metric. Undefined p-values
         do not count.
     method
-        ``"auto"`` chooses by the kind of scores and says why in the column ``why``:
+        ``"auto"`` chooses one of the first four methods and says why in the column ``why``:
+        ``mcnemar`` for scores of 0 and 1, and ``sign-flip`` for graded scores. If items share
+        clusters, it chooses ``cluster-t`` for 30 clusters or more, else ``cluster-sign-flip``.
 
-        ====================  ========================================  ==================  ========
-        method                test                                      interval            relation
-        ====================  ========================================  ==================  ========
-        ``mcnemar`` (auto)    McNemar mid-p: scores of 0 and 1          Tango               not dual
-        ``sign-flip`` (auto)  exact sign-flip permutation test: graded  sign-flip           dual
-        ``cluster-t`` (auto)  cluster-robust t: 30 clusters or more     cluster-robust t    dual
-        ``cluster-sign-flip`` exact, flips clusters (auto): fewer       cluster-robust t    not dual
-        ``tango``             Tango's score test (asymptotic McNemar)   Tango               dual
-        ``mcnemar-exact``     McNemar exact                             Tango               not dual
-        ``newcombe``          McNemar mid-p                             Newcombe, method 10 not dual
-        ``t``                 paired t-test                             t                   dual
-        ``bca``               exact sign-flip permutation test          BCa                 not dual
-        ``wilcoxon``          Wilcoxon signed-rank, exact               sign-flip           not dual
-        ====================  ========================================  ==================  ========
+        =====================  =======================================  ===================  ========
+        method                 test                                     interval             relation
+        =====================  =======================================  ===================  ========
+        ``mcnemar``            McNemar mid-p                            Tango                not dual
+        ``sign-flip``          exact sign-flip permutation test         sign-flip            dual
+        ``cluster-t``          cluster-robust t                         cluster-robust t     dual
+        ``cluster-sign-flip``  exact sign-flip of whole clusters        cluster-robust t     not dual
+        ``tango``              Tango's score test (asymptotic McNemar)  Tango                dual
+        ``mcnemar-exact``      McNemar exact                            Tango                not dual
+        ``newcombe``           McNemar mid-p                            Newcombe, method 10  not dual
+        ``t``                  paired t-test                            t                    dual
+        ``bca``                exact sign-flip permutation test         BCa                  not dual
+        ``wilcoxon``           Wilcoxon signed-rank, exact              sign-flip            not dual
+        =====================  =======================================  ===================  ========
 
         The intervals are those of the difference. The McNemar tests are dual to the odds ratio,
         which is their effect size. Test and interval are dual if the interval excludes 0 exactly

@@ -86,7 +86,8 @@ def choose(pairs: Pairs, method: str, metric: str) -> tuple[str, str]:
         _check_suits(pairs, method, metric)
         return method, "as asked for"
     if pairs.clusters is not None and pairs.n_units >= FEW_CLUSTERS:
-        return "cluster-t", f"items share {pairs.n_units} clusters, at least {FEW_CLUSTERS}"
+        enough = f"items share {pairs.n_units} clusters, enough for a robust standard error"
+        return "cluster-t", f"{enough} (at least {FEW_CLUSTERS})"
     if pairs.clusters is not None:
         few = f"items share {pairs.n_units} clusters, too few to trust a robust standard error"
         return "cluster-sign-flip", few

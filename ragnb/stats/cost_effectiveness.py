@@ -178,7 +178,7 @@ def ratio_of_means_bca(
 
     The ABC interval is an analytic approximation of the BCa (bias-corrected and accelerated)
     bootstrap interval. The limits are NaN if Fieller's set is undefined, if the mean denominator is
-    0, or if the denominator reaches 0 before a limit. If the mean denominator does not differ
+    0, or if the interval extends to a denominator of 0. If the mean denominator does not differ
     significantly from 0, the method of the result says so. In this case, use `fieller_interval`
     instead.
 
@@ -222,7 +222,7 @@ def ratio_of_means_bca(
     k = w / (1 - a * w) ** 2
     left = z.sum() + k * (u @ z)
     if (a * w >= 1).any() or (left / z.sum() <= 0).any():
-        reason = "the denominator reaches 0 before a limit"
+        reason = "the interval extends to a denominator of 0"
         return undefined_interval(estimate, level, method, n, reason)
     low, high = sorted(((y.sum() + k * (u @ y)) / left).tolist())
     return Interval(estimate, low, high, level, method + _doubt(denominator, clusters, level), n)
@@ -295,7 +295,9 @@ def compare_ratios(
     elif isnan(difference):
         problem = "the mean denominator is 0"
     elif not np.ptp(without) > 1e-12 * max(abs(first), abs(second)):
-        problem = f"the difference does not vary, or is undefined, without one {_unit(clusters)}"
+        problem = (
+            f"if one {_unit(clusters)} is left out, the difference is undefined or always the same"
+        )
     if problem:
         interval = undefined_interval(difference, level, method, n, problem)
         test = undefined_test("two-sided", method, n, problem)

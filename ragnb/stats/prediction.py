@@ -179,7 +179,8 @@ def _delong(labels: Booleans, placements: Floats) -> tuple[float, float, str]:
     if min(positive.size, negative.size) < 2:
         return float(positive.mean()), nan, "at least 2 items of each class are needed"
     variance = positive.var(ddof=1) / positive.size + negative.var(ddof=1) / negative.size
-    problem = "" if variance > 1e-24 else "the placements do not vary"  # 1e-24 is rounding error
+    rounding_error = 1e-24
+    problem = "" if variance > rounding_error else "DeLong's estimate of the variance is 0"
     return float(positive.mean()), float(variance), problem
 
 

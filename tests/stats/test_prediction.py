@@ -88,7 +88,7 @@ def test_the_clustered_variance_is_that_of_obuchowski():
     [
         ([1, 1], [0.1, 0.2], "both classes"),
         ([1, 0, 0], [0.5, 0.1, 0.7], "2 items of each class"),
-        ([1, 1, 0, 0], [0.9, 0.8, 0.2, 0.1], "do not vary"),
+        ([1, 1, 0, 0], [0.9, 0.8, 0.2, 0.1], "variance is 0"),
     ],
 )
 def test_auroc_at_the_edges_is_undefined(labels, scores, reason: str) -> None:
