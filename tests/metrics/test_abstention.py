@@ -9,36 +9,9 @@ from ragnb.metrics.abstention import is_refused, refusal_phrase
 RATES = ("hallucination", "over_refusal", "alignment", "coverage")
 
 
-def by_hand(rows):
-    """The four shares from pairs of answerable and refused."""
-    pairs = [(bool(answerable), bool(refused)) for answerable, refused in rows]
-    unanswerable = [refused for answerable, refused in pairs if not answerable]
-    answerable = [refused for known, refused in pairs if known]
-    return (
-        1 - sum(unanswerable) / len(unanswerable),
-        sum(answerable) / len(answerable),
-        sum(known != refused for known, refused in pairs) / len(pairs),
-        1 - sum(refused for _, refused in pairs) / len(pairs),
-    )
-
-
 @pytest.fixture(scope="module")
 def nomiracl():
     return ragnb.load_study("nomiracl")
-
-
-@pytest.mark.parametrize("rule", ["start", "anywhere"])
-def test_shares_of_nomiracl_equal_plain_counting(nomiracl, rule):
-    def refused(text):
-        plain = text.lower().replace("’", "'")
-        return plain.startswith("i don't know") if rule == "start" else "i don't know" in plain
-
-    systems = ["gpt-4-azure", "llama-2-13b-chat"]
-    frame = nomiracl[nomiracl["language"].eq("hi") & nomiracl["system"].isin(systems)]
-    report = ragnb.abstention_report(frame, rule=rule).set_index("system")
-    for system, group in frame.groupby("system"):
-        pairs = zip(group["answerable"], map(refused, group["response"]), strict=True)
-        assert report.loc[system, list(RATES)].tolist() == pytest.approx(by_hand(pairs))
 
 
 PRINTED = {
@@ -149,18 +122,6 @@ def test_the_four_counts_and_shares_of_one_table():
 def test_the_two_replies_of_nomiracl(text, value):
     found = is_refused(text, rule="nomiracl")
     assert found == value if value is not None else found != found
-
-
-def test_people_say_what_is_a_refusal_and_a_list_nearly_agrees():
-    """DelucionQA's people marked 226 of 317 answers to unanswerable questions as refusals."""
-    frame = ragnb.load_study("delucionqa")
-    report = ragnb.abstention_report(frame, rule="label").iloc[0]
-    assert report["unanswerable_refused"] == 226
-    assert report["answerable_refused"] == 21
-    by_list = ragnb.score(frame, "abstention.coverage", rule="list")["value"].eq(0)
-    refused = frame["refusal"].astype(bool)
-    assert (by_list & refused).sum() / refused.sum() > 0.85
-    assert (by_list & ~refused).sum() / (~refused).sum() < 0.03
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,4 @@
 import math
-from types import SimpleNamespace
 
 import pytest
 
@@ -26,22 +25,6 @@ from ragnb.metrics.cost import bridging_efficiency, translation_tokens
 )
 def test_cost_is_the_sum_of_the_translations_tokens(passages, tokens):
     assert translation_tokens(passages) == pytest.approx(tokens, nan_ok=True)
-
-
-def test_evidence_of_lbrag_costs_the_counts_in_its_metadata():
-    """By hand: 20 + 271 + 9 tokens; the block whose translated text is None was not translated."""
-    metadata = [
-        {"token_count": 20.0, "used_pivot": "en"},
-        {"translation_confidence": 0.0},
-        {"token_count": 271.0},
-    ]
-    evidence = [
-        SimpleNamespace(
-            translated_text="…" if "token_count" in each else None, original_text="x", metadata=each
-        )
-        for each in metadata
-    ]
-    assert translation_tokens([*evidence, {"text": "…", "token_count": 9}]) == 300
 
 
 @pytest.mark.parametrize(

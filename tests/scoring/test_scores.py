@@ -129,6 +129,24 @@ def test_the_language_of_each_row_decides():
     assert score(answers, "rgb.accuracy")["value"].tolist() == [1.0, 0.0]
 
 
+def test_a_row_without_documents_is_scored_by_the_guide_and_has_a_reason_under_the_benchmark():
+    labels = {
+        "all_relevant_sentence_keys": ["0b", "0c", "1a", "1b"],
+        "all_utilized_sentence_keys": ["0b", "0c", "1a"],
+    }
+    documents = [[[f"{d}{s}", "Text."] for s in "abc"] for d in (0, 1)]
+    rows = [labels | {"documents_sentences": given} for given in (documents, None, [])]
+    frame = pd.DataFrame(rows, dtype=object)
+    assert score(frame, "trace.relevance", variant="guide")["value"].tolist()[:2] == [0.20, 0.20]
+    scores = score(frame, "trace.relevance")
+    assert scores["value"].tolist() == pytest.approx([4 / 6, math.nan, math.nan], nan_ok=True)
+    reasons = ["no documents_sentences", "the context has no sentence"]
+    assert scores["reason"].tolist()[1:] == reasons
+    without = frame.drop(columns="documents_sentences")
+    with pytest.raises(InputError, match="got a frame without documents_sentences; add"):
+        score(without, "trace.relevance", variant="guide", unknown_keys="drop")
+
+
 # ---- mistakes ----------------------------------------------------------------------------------
 
 
