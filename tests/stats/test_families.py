@@ -71,7 +71,7 @@ def test_mcnemar_power_is_the_probability_of_all_tables_that_statsmodels_rejects
 
 
 @pytest.mark.parametrize("method", MCNEMAR_METHODS)
-@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize("level", [0.5, 0.95])
 def test_the_critical_count_is_the_largest_that_the_test_rejects(method: str, level: float) -> None:
     sizes = [*range(40), 100]
     for discordant, critical in zip(

@@ -32,14 +32,6 @@ def test_ordinal_alpha_equals_krippendorff_on_people_who_did_not_rate_everything
     assert clustered.estimate == pytest.approx(expected)
 
 
-def test_quadratic_kappa_equals_scikit_learn(grades):
-    two = grades[["46542882", "47200615"]].dropna()
-    found = graded_agreement_interval("quadratic kappa", two)
-    assert found.estimate == pytest.approx(
-        cohen_kappa_score(*two.to_numpy().T, weights="quadratic")
-    )
-
-
 def yilmaz(reference, other):
     """The formula of the paper, for rankings without ties."""
     order = sorted(range(len(other)), key=lambda system: -other[system])
@@ -104,9 +96,6 @@ def test_two_people_on_one_scale_have_the_coefficients_of_grades(grades):
     assert found["ordinal alpha"] == pytest.approx(alpha)
     kappa = cohen_kappa_score(*ratings.T, weights="quadratic")
     assert found["quadratic kappa"] == pytest.approx(kappa)
-    by_question = graded_report(two, judge="46542882", label="47200615", clusters="example_id")
-    assert by_question["high"][0] != report["high"][0]
-    assert by_question["mean"][0] == pytest.approx(report["mean"][0])
 
 
 def test_scores_by_grade_are_those_of_a_group_by():
@@ -119,8 +108,6 @@ def test_scores_by_grade_are_those_of_a_group_by():
     assert found["mean"].to_dict() == pytest.approx(groups.mean().to_dict())
     assert found["p75"].to_dict() == pytest.approx(groups.quantile(0.75).to_dict())
     assert found["n_units"].to_dict() == turns["conversation_id"].groupby(grade).nunique().to_dict()
-    report = graded_report(turns, judge=judge, label=label).iloc[0]
-    assert found["spearman"].unique() == [report["mean"]]
 
 
 @pytest.fixture(scope="module")

@@ -136,6 +136,8 @@ def test_sign_flip_interval_inverts_the_test_exactly_for_few_items(n: int, decim
         inside = sign_flip_test(d, null=limit - outward * 1e-6).p_value
         outside = sign_flip_test(d, null=limit + outward * 1e-6).p_value
         assert outside <= 0.05 < inside
+    few = sign_flip_interval([1.0, 2.0, 3.0])
+    assert (few.low, few.high) == (-np.inf, np.inf)
 
 
 @pytest.mark.parametrize("scores", ["graded", "binary", "few smooth", "skewed"])
@@ -156,11 +158,6 @@ def test_sign_flip_interval_inverts_the_test_for_many_items(scores: str) -> None
     assert (interval.low, interval.high) == pytest.approx(
         (wide.low, wide.high), abs=0.05 * (wide.high - wide.low)
     )
-
-
-def test_sign_flip_interval_of_too_few_items_is_the_whole_line() -> None:
-    interval = sign_flip_interval([1.0, 2.0, 3.0])
-    assert (interval.low, interval.high) == (-np.inf, np.inf)
 
 
 def test_tost_and_its_interval_are_duals() -> None:
@@ -199,24 +196,11 @@ def test_t_without_spread_is_undefined(values) -> None:
     assert np.isnan(cohen_d_z(values).estimate)
 
 
-@pytest.mark.parametrize("test", TESTS)
-def test_mistakes_in_the_scores_are_named(test) -> None:
-    with pytest.raises(
-        InputError,
-        match="first and second must have one value per item, got 3 for first, 2 for second",
-    ):
-        test([1, 2, 3], [1, 2])
+def test_mistakes_are_named() -> None:
+    with pytest.raises(InputError, match="must have one value per item, got 3 for first, 2 for"):
+        sign_flip_test([1, 2, 3], [1, 2])
     with pytest.raises(InputError, match="second must be finite numbers, got nan at position 1"):
-        test([1, 2], [1, np.nan])
-    with pytest.raises(
-        InputError, match="alternative must be one of 'two-sided', 'greater', 'less', got 'both'"
-    ):
-        test([1, 2, 3], alternative="both")
-
-
-def test_mistakes_in_the_options_are_named() -> None:
-    with pytest.raises(InputError, match="margin must be above 0, got 0"):
-        tost([1, 2], margin=0)
+        paired_t_test([1, 2], [1, np.nan])
     with pytest.raises(InputError, match="confidence_level must be above 0.5, got 0.4"):
         tost([1, 2], margin=1, confidence_level=0.4)
 
@@ -233,13 +217,6 @@ def test_rank_biserial_at_the_edges() -> None:
     assert "of non-zero differences are needed, got 1" in one.problem
     assert rank_biserial([1, 2, 3]).estimate == 1.0
     assert "influences of non-zero differences are equal" in rank_biserial([1, 2, 3]).problem
-
-
-def test_rank_biserial_is_the_share_of_the_rank_sum() -> None:
-    x, y = np.random.default_rng(14).integers(0, 6, (2, 25)) / 5
-    result, n = wilcoxon_test(x, y), int((x != y).sum())
-    total = n * (n + 1) / 2
-    assert rank_biserial(x, y).estimate == pytest.approx((2 * result.statistic - total) / total)
 
 
 @pytest.mark.parametrize(("n", "effect"), [(2, 0.0), (12, -3.0), (300, 8.0)])
