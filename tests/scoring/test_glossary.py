@@ -80,17 +80,15 @@ def test_several_metrics_are_a_list_with_one_entry_per_metric():
     lines = repr(definitions("f1")).splitlines()
     heads = [line.partition(":")[0] for line in lines if line[0] != " "]
     assert heads == ["answer.f1", "answer.rouge_l", "parts.span_f1"]
-    assert lines[1] == "  variant: unicode, lbrag, squad, triviaqa, kilt, mlqa"
     assert Reader(definitions()._repr_html_()).elements.count("tr") == len(METRICS)
 
 
-def test_the_frame_has_a_row_for_each_variant():
-    frame = definitions("answer.bleu").frame
-    assert frame["value"].tolist() == [None, "13a", "zh", "char", "intl", "none", "other"]
-    assert frame["default"].tolist() == [True, *[False] * 6]
-    assert frame["signature"].isna().tolist() == [False] * 6 + [True]
-    alone = definitions("annotator.verdict").frame
-    assert (len(alone), alone["option"][0], alone["value"][0]) == (1, None, None)
+def test_a_card_shows_the_formula_and_the_prompt_of_a_judge():
+    card = definitions("retrieval.ndcg")
+    assert "formula                 DCG@k = sum of gain" in repr(card)
+    card = " ".join(repr(definitions("judged.faithfulness")).split())
+    assert FAITHFULNESS.id in card
+    assert "List every factual statement that the response makes" in card
 
 
 def test_the_frame_of_all_has_every_metric_and_one_default_per_option():
@@ -132,6 +130,8 @@ def test_every_metric_has_a_number_or_a_reason_at_every_edge():
     assert list(table.index) == list(METRICS)
     for cell in table.to_numpy().ravel():
         assert cell.startswith("nan: ") if isinstance(cell, str) else math.isfinite(cell)
+    length = own(lambda response: float(len(response)), "own.length")
+    assert edge_cases([length]).loc["own.length", "empty response"] == 0.0
     for name, cell in table["right answer"].items():
         assert isinstance(cell, Real) or cell == f"nan: {METRICS[name].condition}"
 
@@ -175,14 +175,6 @@ def test_values_at_the_edges_are_those_of_the_definition():
                 assert row[name].startswith("nan: "), line
             else:
                 assert row[name] == pytest.approx(float(Fraction(value))), line
-
-
-def test_an_unscored_edge_says_what_is_missing_and_custom_metrics_have_edges_too():
-    length = own(lambda response: float(len(response)), "own.length")
-    table = edge_cases(["rgb.error_correction", "answer.f1", length])
-    assert table.loc["rgb.error_correction", "refusal"] == "nan: no error detected"
-    assert table.loc["answer.f1", "no reference"] == "nan: no references"
-    assert table.loc["own.length", "empty response"] == 0.0
 
 
 # ---- names that people search for --------------------------------------------------------------
@@ -230,16 +222,3 @@ def test_every_term_has_metrics_that_exist_or_a_note():
         assert all(name == name.casefold() for name in term["terms"])
     terms = [name for term in glossary._terms() for name in term["terms"]]
     assert len(terms) == len(set(terms))
-
-
-def test_the_card_of_a_judged_metric_shows_the_prompt():
-    card = " ".join(repr(definitions("judged.faithfulness")).split())
-    assert FAITHFULNESS.id in card
-    assert "List every factual statement that the response makes" in card
-
-
-def test_the_formula_in_the_docstring_is_part_of_the_definition():
-    card = definitions("retrieval.ndcg")
-    assert "sum of gain(grade of rank i) / log2(i + 1)" in card.frame["formula"][0]
-    assert "formula                 DCG@k = sum of gain" in repr(card)
-    assert "formula" not in repr(definitions("trace.adherence"))

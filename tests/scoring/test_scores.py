@@ -4,7 +4,6 @@ import json
 import math
 import re
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -77,14 +76,6 @@ def test_long_columns_are_left_out_and_the_others_stay():
     assert scores.attrs == given.attrs
 
 
-@pytest.mark.parametrize("rows", [slice(0, 0), slice(0, 1), slice(None)])
-def test_the_types_of_the_scores_do_not_depend_on_the_rows(rows):
-    scores = score(frame()[rows], ["rgb.accuracy", WORDS], explain=True)
-    text = pd.Series(["text"]).dtype
-    made = scores[["metric", "value", "reason", "evidence", "signature"]]
-    assert made.dtypes.tolist() == [text, np.dtype(float), text, text, text]
-
-
 def test_several_metrics_are_scored_one_after_the_other_custom_ones_too():
     scores = score(frame(), ["rgb.accuracy", WORDS, BRIEF], limit=3)
     assert scores["metric"].tolist() == ["rgb.accuracy"] * 5 + ["own.words"] * 5 + ["own.brief"] * 5
@@ -155,7 +146,6 @@ def test_a_row_without_documents_is_scored_by_the_guide_and_has_a_reason_under_t
     [
         (frame(), "rgb.acuracy", {}, r"'rgb\.acuracy'; did you mean 'rgb\.accuracy'"),
         (frame(), "xyz", {}, r"'xyz'; ragnb\.definitions\(\) lists all names"),
-        (frame(), [], {}, "at least one metric"),
         (
             frame(),
             "rgb.accuracy",
@@ -172,11 +162,6 @@ def test_a_row_without_documents_is_scored_by_the_guide_and_has_a_reason_under_t
 def test_a_mistake_is_named_in_one_sentence(given, metrics, options, words):
     with pytest.raises(InputError, match=words):
         score(given, metrics, **options)
-
-
-def test_an_error_inside_a_custom_metric_is_shown_as_it_is():
-    with pytest.raises(TypeError, match="concatenate"):
-        score(frame(), own(lambda response: response + 1))
 
 
 @pytest.mark.parametrize("spelled", ["['Oslo', 'Kristiania']", '[["Oslo", "Kristiania"]]'])
@@ -237,7 +222,10 @@ def replied(replies=REPLIES, **columns):
 
 
 def test_no_metric_reads_the_reasoning_of_a_reply():
-    scores = score(replied(), OF_ANSWERS, explain=True)
+    given = replied()
+    scores = score(given, OF_ANSWERS, explain=True)
+    assert "reasoning" not in scores
+    assert given["response"].tolist() == REPLIES
     assert scores["value"].tolist() == [0, 1, 0, 1] * 4
     assert scores["reason"].isna().all()
     assert score(replied(), WORDS)["value"].tolist() == [2, 2, 0, 2]
@@ -271,10 +259,3 @@ def test_the_signature_says_where_reasoning_was_set_apart():
     judged = score(replied(judged_correct=1), "semantic.judged_correctness")["signature"]
     assert not judged.str.contains("reasoning").any()
     assert not score(replied(["Fleming"]), OF_ANSWERS)["signature"].str.contains("reasoning").any()
-
-
-def test_reasoning_is_not_repeated_beside_the_scores_and_the_frame_stays_as_it_was():
-    given = replied()
-    assert "reasoning" not in score(given, "answer.f1")
-    assert given["response"].tolist() == REPLIES
-    assert "reasoning" not in given
