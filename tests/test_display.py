@@ -107,6 +107,8 @@ def test_text_never_wraps_and_names_what_it_leaves_out(scores):
         assert "Not shown:" not in repr(table)
     wide = shown(pd.DataFrame({"name": ["東京", "Oslo"], "value": [0.5, 1.0]}))
     assert repr(wide) == "name  value\n東京    0.5\nOslo    1.0"
+    named = shown(pd.DataFrame({"a": [1, 2]}, index=["first", "second"]))
+    assert repr(named) == "        a\nfirst   1\nsecond  2"
 
 
 def test_every_column_is_in_the_table_or_named_below_it(scores):
@@ -128,11 +130,6 @@ def test_text_from_outside_stays_text(text):
     assert {name for name, _ in page.attributes} <= {"class", "style", "title", "dir"}
     assert " ".join(visible(text).split()) in " ".join(page.text.split())
     assert "\u202e" not in repr(frame)
-
-
-def test_scores_of_an_index_without_numbers_show_it():
-    frame = shown(pd.DataFrame({"a": [1, 2]}, index=["first", "second"]))
-    assert repr(frame) == "        a\nfirst   1\nsecond  2"
 
 
 def test_an_interval_and_a_test_read_as_a_sentence():

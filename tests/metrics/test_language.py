@@ -66,28 +66,12 @@ def test_a_languages_own_name_is_written_in_it(language, name):
     assert {response_language_consistency(name, code) for code in others} == {0.0}
 
 
-@pytest.mark.parametrize(
-    ("code", "known"),
-    [
-        ("zh-CN", "zh_cn"),
-        ("zh-Hant", "zh"),
-        ("EN", "en"),
-        ("sr-Latn", "sr"),
-    ],
-)
-def test_regions_and_letter_case_of_codes_do_not_matter(code, known):
-    assert known_code(code) == known
+def test_regions_and_letter_case_of_codes_do_not_matter():
+    codes = ["zh-CN", "zh-Hant", "EN", "sr-Latn"]
+    assert [known_code(code) for code in codes] == ["zh_cn", "zh", "en", "sr"]
 
 
-@pytest.mark.parametrize(
-    ("code", "hint"),
-    [
-        ("jp", "did you mean 'ja'?"),
-        ("zhcn", "'zh_cn'"),
-        ("??", "write a code"),
-        (None, "write"),
-    ],
-)
+@pytest.mark.parametrize(("code", "hint"), [("jp", "did you mean 'ja'?"), ("??", "write a code")])
 def test_an_unknown_code_is_refused_with_a_suggestion(code, hint):
     with pytest.raises(InputError, match="language must be a code") as error:
         response_language_consistency("text", code)
@@ -144,16 +128,13 @@ def test_a_response_is_in_its_language_from_the_threshold_on(text, threshold, va
     assert same(response_in_language(text, "zh", threshold=threshold), value)
 
 
-@pytest.mark.parametrize("function", [response_language_consistency, response_in_language])
-def test_mistakes_are_named(function):
-    with pytest.raises(InputError, match="variant must be one of"):
-        function("text", "en", variant="script")
-    with pytest.raises(InputError, match="language must be a code"):
-        function("text", None, variant="lbrag")
+def test_mistakes_are_named():
     with pytest.raises(InputError, match="response must be a string"):
-        function(3, "en")
+        response_language_consistency(3, "en")
     with pytest.raises(InputError, match="threshold must be above 0"):
         response_in_language("text", "en", threshold=0)
+    with pytest.raises(InputError, match="identifier knows, got 'bo'"):
+        language_identified("text", "bo")
 
 
 # ---- by identification -------------------------------------------------------------------------------------------------
@@ -188,12 +169,3 @@ def test_few_candidates_help_and_the_target_always_is_one():
         language_identified("Jeg vet ikke hvor lang tid det tok", "nb", candidates=["en", "de"])
         == 1
     )
-
-
-def test_mistakes_in_identification_are_named():
-    with pytest.raises(InputError, match="response must be a string"):
-        language_identified(3, "en")
-    with pytest.raises(InputError, match="identifier knows, got 'bo'"):
-        language_identified("text", "bo")
-    with pytest.raises(InputError, match="did you mean 'ja'"):
-        language_identified("text", "en", candidates=["jp"])

@@ -1,14 +1,10 @@
 import gzip
 import json
 import math
-import string
-import unicodedata
 from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ragnb.datasets.benchmarks import load_evouna
 from ragnb.errors import InputError
@@ -28,7 +24,6 @@ from ragnb.metrics.rgb import (
 from ragnb.metrics.rgb_protocols import (
     PROTOCOLS,
     answer_parts,
-    normalised,
 )
 
 REFUSAL_EN = "I can not answer the question because of the insufficient information in documents."
@@ -67,13 +62,6 @@ def test_an_answer_that_every_response_or_none_would_hold_is_refused(answer):
         for response in ("some response", None):
             with pytest.raises(InputError, match=r"reference answer must .*got"):
                 function(response, answer)
-
-
-@pytest.mark.parametrize("false", ["", [""]], ids=repr)
-def test_a_false_answer_that_is_no_text_is_refused(false):
-    for function in (detects_error, detection_evidence, corrects_error, correction_evidence):
-        with pytest.raises(InputError, match=r"a false answer must .*got"):
-            called(function, "some response", false_answer=false)
 
 
 # ---- labels and accuracy -----------------------------------------------------------------------------------------------
@@ -123,7 +111,6 @@ def test_codes_of_chinese_and_of_other_languages(language, value):
         ("flexible", 1.0, 0.0),
         ("released", 1.0, 1.0),
         ("released", 0.8, 0.0),
-        ("released", None, 0.0),
         ("released", math.nan, 0.0),
     ],
 )
@@ -143,13 +130,11 @@ def test_released_counts_refusals_at_noise_rate_1_as_right(protocol, noise_rate,
     [
         (answer_evidence, "tampa", "paper", "part 1: 'Tampa'"),
         (answer_evidence, REFUSAL_EN, "paper", "refusal: 'insufficient information'"),
-        (answer_evidence, REFUSAL_ZH, "paper", "refusal: '信息不足'"),
         (answer_evidence, f"{REFUSAL_EN} Tampa", "flexible", "part 1: 'Tampa'"),
         (answer_evidence, REFUSAL_EN.upper(), "released", "part 1: not found"),
         (refusal_evidence, "Tampa", "paper", "no refusal phrase"),
         (refusal_evidence, REFUSAL_EN, "flexible", f"refusal: {REFUSAL_EN.lower()[:-1]!r}"),
         (refusal_evidence, "Unknown, I cannot say", "flexible", "refusal: 'i cannot'"),
-        (rejection_evidence, "Tampa", "paper", "no refusal phrase"),
         (rejection_evidence, "Tampa", "released", "no refusal phrase; part 1: 'Tampa'"),
         (rejection_evidence, REFUSAL_EN, "released", "refusal: 'insufficient information'"),
         (detection_evidence, ERRORS_EN, "paper", "error: 'factual errors'"),
@@ -163,12 +148,12 @@ def test_each_evidence_names_what_decided(function, response, protocol, words):
     assert called(function, response, protocol=protocol) == words
 
 
-def test_the_evidence_names_each_part():
-    said, answer = "It was in Tampa.", [["Florida", "Tampa"], "2021"]
-    assert answer_evidence(said, answer) == "part 1: 'Tampa'; part 2: not found"
-
-
-def test_the_evidence_of_words_and_of_a_false_answer():
+def test_the_evidence_of_parts_of_words_and_of_a_false_answer():
+    parts = answer_evidence("It was in Tampa.", [["Florida", "Tampa"], "2021"])
+    assert parts == "part 1: 'Tampa'; part 2: not found"
+    assert is_correct("It was in Tampa.", ["Tampa", "2021"], parts="any") == 1.0
+    with pytest.raises(InputError, match=r"a false answer must .*got"):
+        detects_error("some response", false_answer="")
     answer, said = "alpha beta gamma delta epsilon", "delta, gamma, beta, alpha: Miami"
     words = "part 1: 'alpha beta gamma delta epsilon' by 4 of 5 words"
     assert answer_evidence(said, answer, protocol="flexible") == words
@@ -183,18 +168,6 @@ def test_the_evidence_of_words_and_of_a_false_answer():
 
 
 # ---- the flexible normaliser -------------------------------------------------------------------------------------------
-
-
-@given(st.text() | st.text("ａA b，：；？！（）\u0301\u0323éﬁ¨İΣ.,$\u3000"))
-def test_the_normaliser_is_its_definition_step_by_step(text):
-    text_now = unicodedata.normalize("NFKC", text).lower()
-    kept = [
-        c
-        for c in text_now
-        if c not in string.punctuation and not unicodedata.category(c).startswith("P")
-    ]
-    words = [word for word in "".join(kept).split() if word not in ("a", "an", "the")]
-    assert normalised(text) == " ".join(words)
 
 
 def test_a_false_answer_of_punctuation_alone_is_held_by_no_other_text():
@@ -234,8 +207,6 @@ def test_without_a_reference_rejection_is_refusal_and_undefined_as_released(resp
     [
         ("7\u202fNovember\u00a01940", "7 November 1940"),
         ("COVID\u201119", "COVID-19"),
-        ("3\u20132", "3-2"),
-        ("Schindler\u2019s List", "Schindler's List"),
         ("２０２４", "2024"),
         ("Ame\u0301lie", "Amélie"),
         ("New\nYork", "New York"),
@@ -246,13 +217,6 @@ def test_forms_of_one_character_are_equal_by_default_and_the_evidence_says_so(ty
         assert is_correct(said, answer) == 1.0
         assert is_correct(said, answer, protocol="released") == 0.0
         assert answer_evidence(said, answer).endswith(f"{answer!r} (after folding Unicode forms)")
-
-
-def test_folding_is_not_reported_where_another_alias_is_found_as_it_is_written():
-    assert (
-        answer_evidence("COVID\u201119 or corona", [["COVID-19", "corona"]]) == "part 1: 'COVID-19'"
-    )
-    assert answer_evidence("1 月", "1月", language="zh") == "part 1: '1月'"
 
 
 def test_a_refusal_found_by_folding_is_reported():
@@ -351,15 +315,6 @@ def test_a_rule_that_is_none_is_refused_with_the_known_ones(rule):
 
 
 # ---- any part ----------------------------------------------------------------------------------------------------------
-
-
-def test_any_part_is_more_lenient_than_all_parts_and_a_refusal_has_neither():
-    answer = ["Oslo", "Bergen"]
-    said = ["Oslo and Bergen", "Oslo", "Tampa", f"{REFUSAL_EN} Oslo"]
-    assert [is_correct(response, answer) for response in said] == [1, 0, 0, 0]
-    assert [is_correct(response, answer, parts="any") for response in said] == [1, 1, 0, 0]
-    with pytest.raises(InputError, match=r"parts must be one of 'all', 'any'"):
-        is_correct("Oslo", answer, parts="some")
 
 
 # ---- authentic texts ---------------------------------------------------------------------------------------------------
