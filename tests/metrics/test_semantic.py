@@ -1,7 +1,6 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +16,6 @@ from ragnb.metrics.judged import (
     judged_faithfulness,
     judged_similarity,
 )
-from ragnb.scoring import score, summarize
 
 vectors = st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3).filter(
     lambda v: max(map(abs, v)) > 1e-6
@@ -64,31 +62,3 @@ def test_a_verdict_of_another_kind_is_refused():
         judged_correctness("correct")
     with pytest.raises(InputError, match=r"'correct', 'incorrect', 'refuse', got 'richtig'"):
         is_accepted("richtig")
-
-
-# ---- as metrics of a frame ---------------------------------------------------------------------------------------------
-
-
-def frame(**columns):
-    n = len(next(iter(columns.values())))
-    objects = {name: pd.Series(values, dtype=object) for name, values in columns.items()}
-    return pd.DataFrame({"example_id": [f"e/{k}" for k in range(n)], "system": "tiny", **objects})
-
-
-def test_each_is_a_metric_of_a_frame():
-    judged = frame(
-        judged_similarity=[0.9, 0.6, None],
-        judged_correct=[True, 0, None],
-        response_embedding=[[3, 4], np.array([1, 0]), None],
-        reference_embedding=[[4, 3], np.array([-1, 0]), [1]],
-    )
-    names = ["judged_similarity", "judged_correctness", "embedding_cosine"]
-    scores = score(judged, [f"semantic.{name}" for name in names])
-    values = [0.9, 0.6, math.nan, 1, 0, math.nan, 0.96, -1, math.nan]
-    assert scores["value"].tolist() == pytest.approx(values, nan_ok=True)
-    missing = ["no judged_similarity", "no judged_correct", "no response_embedding"]
-    assert scores["reason"].dropna().tolist() == missing
-    summaries = summarize(scores)
-    assert summaries["interval"].tolist() == ["t", "Wilson", "t"]
-    worst = [(0.5, 2.5 / 3), (1 / 3, 2 / 3), (-1.04 / 3, 0.96 / 3)]
-    assert summaries[["worst_low", "worst_high"]].to_numpy() == pytest.approx(np.array(worst))

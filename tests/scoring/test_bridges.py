@@ -4,8 +4,6 @@ import math
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ragnb.errors import InputError
 from ragnb.scoring import bridging, score
@@ -53,7 +51,7 @@ CNBE = [  # system, example, value of the ratio, value as published, reason
 
 @pytest.mark.parametrize("variant", ["ratio", "lbrag"])
 def test_the_gain_over_the_same_example_is_divided_by_its_cost(variant):
-    rows = bridging(scored(SYSTEMS), variant=variant)
+    rows = bridging(scored(SYSTEMS).sample(frac=1, random_state=1), variant=variant)
     for system, example, ratio, lbrag, reason in CNBE:
         expected = ratio if variant == "ratio" else lbrag
         assert values(rows)[system, example] == pytest.approx(expected, nan_ok=True)
@@ -97,34 +95,6 @@ def test_an_unknown_cost_is_not_a_cost_of_nothing():
         assert rows["reason"][1] == "the cost is unknown"
     lost = frame[(frame["system"] != "cross") | (frame["metric"] == "answer.f1")]
     assert bridging(lost)["reason"][1] == "the cost is unknown"
-
-
-numbers = st.floats(0, 1) | st.just(NAN)
-costs = st.sampled_from([0.0, 1.0, 7.5, 400.0, NAN])
-systems_of_examples = st.dictionaries(
-    st.sampled_from(["cross", "lbrag", "多言語"]),
-    st.dictionaries(st.sampled_from("abcdef"), st.tuples(numbers, costs), min_size=1),
-)
-
-
-@settings(max_examples=15)
-@given(
-    systems_of_examples,
-    st.lists(numbers, min_size=6, max_size=6),
-    st.randoms(use_true_random=False),
-)
-def test_it_equals_a_loop_over_examples_in_any_order_of_rows(systems, direct, random):
-    systems = {"direct": {e: (f1, 0.0) for e, f1 in zip("abcdef", direct, strict=True)}} | systems
-    frame = scored(systems)
-    order = list(range(len(frame)))
-    random.shuffle(order)
-    rows = values(bridging(frame.iloc[order]))
-    for system, examples in systems.items():
-        for example, (f1, cost) in examples.items():
-            undefined = system == "direct" or not cost > 0
-            expected = NAN if undefined else (f1 - systems["direct"][example][0]) / cost
-            assert rows[system, example] == pytest.approx(expected, nan_ok=True)
-    assert len(rows) == sum(map(len, systems.values()))
 
 
 FRAME = scored(SYSTEMS)

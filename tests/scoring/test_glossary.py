@@ -52,9 +52,7 @@ def test_a_name_that_means_nothing_is_refused_with_the_nearest():
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("answer.flesch_reading_ease", "any number"),
         ("cost.translation_tokens", "0 or more"),
-        ("semantic.embedding_cosine", "-1 to 1"),
         ("answer.exact_match", "0 or 1"),
         ("trace.relevance", "0 to 1; more if keys are repeated or unknown"),
     ],

@@ -115,11 +115,6 @@ def test_rejection_needs_no_references_and_a_judge_or_label_column_decides_if_re
     assert judged["evidence"].tolist() == ["no refusal phrase", "no verdict"]
 
 
-def test_the_language_of_each_row_decides():
-    answers = frame(["o s l o", "o s l o"], language=["zh", "en"], references=[[["oslo"]]] * 2)
-    assert score(answers, "rgb.accuracy")["value"].tolist() == [1.0, 0.0]
-
-
 def test_a_row_without_documents_is_scored_by_the_guide_and_has_a_reason_under_the_benchmark():
     labels = {
         "all_relevant_sentence_keys": ["0b", "0c", "1a", "1b"],
@@ -240,14 +235,6 @@ def test_a_reply_whose_reasoning_was_set_apart_before_has_the_same_scores():
         metrics = "rgb.accuracy" if "protocol" in options else OF_ANSWERS
         one, two = (score(replies, metrics, **options) for replies in (once, replied()))
         pd.testing.assert_frame_equal(one, two)
-
-
-def test_published_code_reads_the_whole_reply():
-    assert score(replied(), "rgb.accuracy", protocol="released")["value"].tolist() == [1, 1, 1, 1]
-    field = replied(
-        ["Howard Florey"], reasoning=["It was Alexander Fleming?"]
-    )  # that code would not have seen it
-    assert score(field, "rgb.accuracy", protocol="released")["value"].tolist() == [0]
 
 
 def test_the_signature_says_where_reasoning_was_set_apart():

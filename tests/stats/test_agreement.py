@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import t
 
 from ragnb.errors import InputError
 from ragnb.stats.agreement import (
@@ -29,21 +28,6 @@ ratings = st.lists(
 
 def total(codes, n_categories):
     return agreement_sums(np.asarray(codes), n_categories).sum(axis=0)
-
-
-def gaps(codes):
-    return np.where(codes < 0, np.nan, codes.astype(float))
-
-
-def rated(seed=1, n=150, share=0.6, q=4):
-    """Three raters, who often say what the first one does; some items left out by the third."""
-    rng = np.random.default_rng(seed)
-    first = rng.integers(0, q, n)
-    codes = np.stack(
-        [np.where(rng.random(n) < share, first, rng.integers(0, q, n)) for _ in range(3)], axis=1
-    )
-    codes[rng.random(n) < 0.3, 2] = -1
-    return codes
 
 
 # ---- formulas ----------------------------------------------------------------------------------------------------------
@@ -107,17 +91,6 @@ def test_bad_ratings_are_refused(name, data, message: str) -> None:
 
 
 # ---- the interval ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ANY_NUMBER)
-def test_the_interval_is_the_jackknife_by_a_plain_loop(name) -> None:
-    data, units = gaps(rated(n=25)), np.arange(25) % 12
-    found = agreement_interval(name, data, units)
-    without = [agreement_interval(name, data[units != one]).estimate for one in np.unique(units)]
-    n = len(without)
-    error = np.std(n * found.estimate - (n - 1) * np.array(without), ddof=1) / np.sqrt(n)
-    assert found.n == n
-    assert found.estimate - found.low == pytest.approx(t.ppf(0.975, n - 1) * error, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", COEFFICIENTS)

@@ -52,21 +52,6 @@ def test_odds_ratio_limits_put_the_count_at_either_tail(table: PairedTable, meth
         assert tail == pytest.approx(0.025, abs=1e-9)
 
 
-@pytest.mark.parametrize("method", MCNEMAR_METHODS)
-@given(table=tables)
-def test_mcnemar_mirrors_and_orders(method: str, table: PairedTable) -> None:
-    p = mcnemar_test(table, method=method)
-    assert 0 < p.p_value <= 1
-    assert p.p_value == pytest.approx(mcnemar_test(mirror(table), method=method).p_value)
-    greater = mcnemar_test(table, method=method, alternative="greater").p_value
-    assert greater == pytest.approx(
-        mcnemar_test(mirror(table), method=method, alternative="less").p_value
-    )
-    assert (
-        mcnemar_test(table, method="mid-p").p_value <= mcnemar_test(table, method="exact").p_value
-    )
-
-
 def test_without_items_or_discordant_ones() -> None:
     nothing = PairedTable(0, 0, 0, 0)
     for interval in (tango_interval(nothing), newcombe_interval(nothing)):

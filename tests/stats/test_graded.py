@@ -9,7 +9,6 @@ from sklearn.metrics import cohen_kappa_score
 import ragnb
 from ragnb.reports.graded import graded_report, scores_by_grade
 from ragnb.stats.agreement import graded_agreement_interval
-from ragnb.stats.intervals import mean_interval
 from ragnb.stats.ppi import ppi_mean
 from ragnb.stats.rankings import kendall_tau_b, ranking_interval, tau_ap
 
@@ -117,23 +116,6 @@ def judged_turns():
     return turns["human_faithfulness"].to_numpy(), 1 + 3 * turns["mtrag.rl_f"].to_numpy()
 
 
-def test_a_mean_grade_from_few_people_and_a_judge_is_the_formula_of_ppi(judged_turns):
-    """PPI++ (arXiv 2311.01453): mean of labels + λ (mean of judge on others - on the same)."""
-    people, judge = judged_turns
-    few, rest = slice(0, 80), slice(80, None)
-    found = ppi_mean(people[few], judge[few], judge[rest], bounds=(1, 4))
-    n, others = 80, len(people) - 80
-    covariance = np.cov(people[few], judge[few], ddof=0)[0, 1]
-    lam = covariance / ((1 + n / others) * judge.var(ddof=1))
-    assert found.lam == pytest.approx(lam)
-    expected = people[few].mean() + lam * (judge[rest].mean() - judge[few].mean())
-    assert found.estimate == pytest.approx(expected)
-    assert found.method.startswith("PPI++, t")
-    small = ppi_mean(people[few], judge[few] / 3, judge[rest] / 3, bounds=(1, 4))
-    assert small.lam == 1, "the weight of a judge on a shorter scale is cut at 1"
-    assert small.effective_sample_size < found.effective_sample_size
-
-
 def test_intervals_of_a_mean_grade_hold_and_are_as_narrow_as_the_correlation_allows(judged_turns):
     """The 477 responses are the population, from which responses are drawn with replacement."""
     people, judge = judged_turns
@@ -153,17 +135,6 @@ def test_intervals_of_a_mean_grade_hold_and_are_as_narrow_as_the_correlation_all
     r = np.corrcoef(people, judge)[0, 1]
     assert widths / alone == pytest.approx(np.sqrt(1 - r**2 * others / (n + others)), abs=0.02)
     assert widths / alone < 0.9
-
-
-def test_means_of_peoples_grades_are_summarised_over_conversations():
-    turns = ragnb.load_study("mtrag")
-    columns = ["example_id", "conversation_id", "system", "human_faithfulness"]
-    found = ragnb.summarize(ragnb.load_scores(turns[columns])).set_index("system")
-    for system, group in turns.groupby("system"):
-        expected = mean_interval(group["human_faithfulness"], group["conversation_id"])
-        row = found.loc[system, ["mean", "low", "high"]].tolist()
-        assert row == pytest.approx([expected.estimate, expected.low, expected.high])
-        assert "cluster-robust t, 20 clusters" in found.loc[system, "interval"]
 
 
 def test_undefined_rankings_say_why():
