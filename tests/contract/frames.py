@@ -6,6 +6,7 @@ import pandas as pd
 from ragnb.annotation import recorded_passes
 from ragnb.annotation.labels import read_labels
 from ragnb.datasets import load_ragbench, load_rgb
+from ragnb.datasets.benchmarks import SYSTEMS
 from ragnb.scoring import compare, score, summarize
 
 _SENTENCES = {
@@ -81,6 +82,23 @@ def two_languages() -> pd.DataFrame:
 def rgb_responses() -> pd.DataFrame:
     frame = responses()[lambda frame: frame["language"] != "zh"]
     return frame.assign(noise_rate=[0.0, 0.0, 0.4, 0.4, 1.0, 1.0], language="en")
+
+
+def run_file() -> pd.DataFrame:
+    """A file of responses in two languages, of which one is missing."""
+    names = ["example_id", "system", "language", "question", "references", "response"]
+    rows = [
+        ["a", "m", "hi", "कौन?", [["दिल्ली"]], "दिल्ली।"],
+        ["b", "m", "ja", "何?", [["ナイル", "ナイル川"]], None],
+    ]
+    return pd.DataFrame(rows, columns=names).assign(noise_rate=[0.2, None])
+
+
+def evouna_file() -> pd.DataFrame:
+    record = {"golden_answer": "Ada Lovelace/Lovelace", "improper": False}
+    for name in SYSTEMS:
+        record |= {f"answer_{name}": f"It is {name}.", f"judge_{name}": name != "fid"}
+    return pd.DataFrame([{"question": question, **record} for question in ("who?", "where?")])
 
 
 def scores() -> pd.DataFrame:

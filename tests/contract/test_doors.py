@@ -11,13 +11,12 @@ import re
 import tempfile
 import warnings
 from functools import cache, partial
-from itertools import cycle
+from itertools import cycle, islice
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from contract import frames
-from contract import records as valid
 from sklearn.linear_model import LogisticRegression
 
 import ragnb
@@ -75,8 +74,14 @@ def of_file(load, name, **options):
     return call
 
 
-def records(*several):
-    return lambda: pd.DataFrame(json.loads(json.dumps(several)))
+def sample(name):
+    """Two records of a sample, as its file has them."""
+
+    def frame():
+        with (DATA / name).open(encoding="utf-8") as file:
+            return pd.DataFrame([json.loads(line) for line in islice(file, 2)])
+
+    return frame
 
 
 score = partial(ragnb.score, metrics=["answer.f1", "rgb.accuracy"], explain=True)
@@ -84,11 +89,10 @@ judge_report = partial(
     ragnb.judge_report, annotators=["label", "label_b"], by="language", clusters="question_id"
 )
 trace_report = partial(ragnb.trace_report, judges={"mine": {"relevance": "mine"}})
-run_file = records(*valid.RESPONSES)
-rgb_file = records(valid.RGB, {**valid.RGB, "id": 2})
-ragbench_file = records(valid.RAGBENCH, {**valid.RAGBENCH, "id": "8"})
-multilingual_file = records(*({**valid.MULTILINGUAL, "id": number} for number in (1, 2)))
-evouna_file = records(valid.EVOUNA, {**valid.EVOUNA, "question": "where?"})
+rgb_file = sample("rgb_sample_en.jsonl")
+ragbench_file = sample("ragbench_sample.jsonl")
+multilingual_file = sample("multilingual_sample.jsonl")
+DATA = Path(ragnb.__file__).parent / "datasets" / "data"
 
 CALLS = {
     "score": (score, frames.responses),
@@ -110,11 +114,11 @@ CALLS = {
     "export_annotator": (handed_out, frames.responses),
     "MetricEnsemble": (ensemble, frames.features),
     "load_responses": (ragnb.load_responses, frames.responses),
-    "load_responses, Parquet": (of_file(ragnb.load_responses, "run.parquet"), run_file),
+    "load_responses, Parquet": (of_file(ragnb.load_responses, "run.parquet"), frames.run_file),
     "load_rgb": (of_file(ragnb.load_rgb, "a.json", language="en"), rgb_file),
     "load_ragbench": (of_file(ragnb.load_ragbench, "a.jsonl", language="en"), ragbench_file),
     "load_multilingual": (of_file(ragnb.load_multilingual, "a.jsonl"), multilingual_file),
-    "load_evouna": (of_file(ragnb.load_evouna, "NQ.json"), evouna_file),
+    "load_evouna": (of_file(ragnb.load_evouna, "NQ.json"), frames.evouna_file),
 }
 
 EXAMPLE = (

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.metrics.abstention import is_refused, refusal_phrase
+from ragnb.metrics.abstention import refusal_phrase
 
 RATES = ("hallucination", "over_refusal", "alignment", "coverage")
 
@@ -105,23 +105,6 @@ def test_the_four_counts_and_shares_of_one_table():
     judged = pd.DataFrame(rows).assign(verdict=[True, None, False, None, None, None])
     with_risk = ragnb.abstention_report(judged).iloc[0]
     assert with_risk["risk"] == pytest.approx(2 / 3), "Rome, and Bonn, where nothing can be right"
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("Yes, answer is present in [2].", 0),
-        ("I don't know.", 1),
-        ("Yes, answer is present. I don't know.", None),
-        ("The answer is present.", 0),
-        ("[3]", 0),
-        ("The answer is not present.", 1),
-        ("Wales", None),
-    ],
-)
-def test_the_two_replies_of_nomiracl(text, value):
-    found = is_refused(text, rule="nomiracl")
-    assert found == value if value is not None else found != found
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,6 @@ import math
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ragnb.errors import InputError
 from ragnb.metrics import trace
@@ -322,39 +320,3 @@ def test_the_guide_counts_sentences():
 def test_a_field_of_another_shape_is_refused_never_guessed(changes):
     with pytest.raises(InputError, match="must be"):
         trace_scores(build(**changes))
-
-
-# ---- properties --------------------------------------------------------------------------------------------------------
-
-keys = st.lists(st.sampled_from("0a 0b 0c 1a 1b 1c 1a. 7q general".split()), max_size=8)
-flags = st.lists(
-    st.tuples(
-        st.lists(st.sampled_from(["0a", "1b", "general"]), max_size=2),
-        st.sampled_from([True, False, None]),
-    ),
-    max_size=5,
-)
-records = st.builds(
-    lambda relevant, utilized, supports: build(
-        (3, 3), relevant, utilized, [(chr(97 + n), *s) for n, s in enumerate(supports)]
-    ),
-    keys,
-    keys,
-    flags,
-)
-
-
-@given(records)
-def test_the_guides_pseudocode_gives_the_same(record):
-    """Independently derived from the guide's pseudocode."""
-    relevant, utilized = record["all_relevant_sentence_keys"], record["all_utilized_sentence_keys"]
-    labels = record["sentence_support_information"]
-    common = set(relevant) & set(utilized)
-    fully = [entry for entry in labels if entry["fully_supported"]]
-    scores = trace_scores(record, variant="guide")
-    assert scores.relevance == min(1.0, len(relevant) / 20.0)
-    assert scores.utilization == (min(1.0, len(utilized) / len(relevant)) if relevant else 0.0)
-    assert scores.completeness == (
-        len(common) / len(set(relevant)) if relevant else 1.0 if not utilized else 0.0
-    )
-    assert scores.adherence == (1.0 if len(fully) == len(labels) else 0.0)

@@ -140,6 +140,7 @@ def test_a_row_without_documents_is_scored_by_the_guide_and_has_a_reason_under_t
     ("given", "metrics", "options", "words"),
     [
         (frame(), "rgb.acuracy", {}, r"'rgb\.acuracy'; did you mean 'rgb\.accuracy'"),
+        (frame(), [], {}, "at least one metric"),
         (frame(), "xyz", {}, r"'xyz'; ragnb\.definitions\(\) lists all names"),
         (
             frame(),

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from ragnb.errors import InputError
-from ragnb.stats.binary import MCNEMAR_METHODS, PairedTable, mcnemar_test
+from ragnb.stats.binary import MCNEMAR_METHODS
 from ragnb.stats.multiplicity import adjusted_columns, benjamini_hochberg, bonferroni, holm
 from ragnb.stats.power import (
-    critical_counts,
     mcnemar_mde,
     mcnemar_power,
     paired_t_mde,
@@ -68,20 +67,6 @@ def test_mcnemar_power_is_the_probability_of_all_tables_that_statsmodels_rejects
         expected = sum(law.pmf((b, c, n - b - c)) for b, c in rejected)
         assert mcnemar_power(n, first_only, second_only, method, 0.95) == pytest.approx(expected)
         assert mcnemar_power(n, second_only, first_only, method, 0.95) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("method", MCNEMAR_METHODS)
-@pytest.mark.parametrize("level", [0.5, 0.95])
-def test_the_critical_count_is_the_largest_that_the_test_rejects(method: str, level: float) -> None:
-    sizes = [*range(40), 100]
-    for discordant, critical in zip(
-        sizes, critical_counts(np.array(sizes), method, level), strict=True
-    ):
-        p = [
-            mcnemar_test(PairedTable(0, discordant - count, count, 0), method=method).p_value
-            for count in range(discordant // 2 + 1)
-        ]
-        assert critical == sum(value <= 1 - level for value in p) - 1
 
 
 def test_few_discordant_items_leave_an_effect_that_can_be_detected() -> None:
