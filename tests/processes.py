@@ -11,7 +11,6 @@ from ragnb.annotation.log import AnnotationLog
 from ragnb.annotation.session import AnnotationSession
 from ragnb.llm import batch
 from ragnb.llm.client import complete
-from ragnb.llm.store import Reply, Store, canonical, request_key
 
 context = multiprocessing.get_context("forkserver")
 context.set_forkserver_preload(
@@ -73,16 +72,8 @@ def measure_memory(n, base_url, store, pipe):
 
 def submit(n, base_url, path):
     """Send requests in batches of three."""
-    batch.SETTLE = SETTLE
+    batch.SETTLE, batch.LOOKS = SETTLE, (0.0, 0.01)
     batch.submit(chat(n), model="m", store=path, base_url=base_url, max_requests=3)
-
-
-def write(path, text, n=300):
-    """Store one reply after the other."""
-    store = Store(path)
-    for number in range(n):
-        request = {"model": "m", "prompt": str(number), "parameters": {}, "repeat": 0}
-        store.add([Reply(request_key(request), canonical(request), text)])
 
 
 def hold(path, header, pipe):

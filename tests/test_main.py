@@ -19,9 +19,9 @@ from hostile import HOSTILE, visible
 
 import ragnb
 from ragnb.__main__ import main
-from ragnb.datasets import load_ragbench, load_responses, load_rgb, read_table
+from ragnb.datasets import load_responses, load_rgb, read_table
 from ragnb.errors import InputError
-from ragnb.reports import judge_report, multilingual_report, rgb_report, trace_report
+from ragnb.reports import judge_report, multilingual_report, rgb_report
 from ragnb.scoring import METRICS, compare, score, summarize
 from ragnb.tables import to_html, to_json, to_latex, to_markdown, to_text
 
@@ -146,16 +146,6 @@ def test_columns_options_system_language_and_constants(folder, printed):
     summary = summarize(score(frame, "rgb.accuracy", protocol="released"))
     assert json.loads(out) == summary.to_dict("records")
     assert (json.loads(out)[0]["mean"], json.loads(out)[0]["noise_rate"]) == (1.0, 1.0)
-
-
-def test_options_are_numbers_lists_or_text(folder, printed):
-    metrics, options = ["language.rlc_ok", "answer.chrf"], {"threshold": 0.9, "word_order": 2}
-    out, _ = printed(
-        "score tiny.jsonl --metrics language.rlc_ok answer.chrf --option threshold=0.9 "
-        "word_order=2 --by system --format json"
-    )
-    expected = summarize(score(load_responses("tiny.jsonl"), metrics, **options), by="system")
-    assert json.loads(out) == expected.to_dict("records")
 
 
 @pytest.mark.parametrize(
@@ -308,16 +298,6 @@ def test_the_report_of_rgb_in_other_formats(rgb, printed):
     assert tables["negative_rejection"][0]["mean"] == 0.5
 
 
-def test_the_report_of_trace(data_folder, printed):
-    path = data_folder / "ragbench" / "ragbench_test_5x10.jsonl"
-    report = trace_report(load_ragbench(path))
-    names = ("results", "judges", "comparisons")
-    tables = {name: getattr(report, name) for name in names}
-    out, _ = printed(f"report {path} --kind trace")
-    titled = [f"{name}\n\n{to_text(table)}" for name, table in tables.items()]
-    assert out == "\n\n".join(titled) + "\n"
-
-
 def test_the_multilingual_report(folder, printed):
     direct = [row | {"translations": [], "example_id": k} for k, row in enumerate(ROWS)]
     paid = {"translations": [{"text": "…", "token_count": 50}], "system": "cross"}
@@ -402,12 +382,6 @@ def test_what_the_parser_refuses_is_2_and_shows_the_usage(capsys, command):
     err = capsys.readouterr().err
     assert err.startswith("usage: ragnb")
     assert "\x1b" not in err
-
-
-def test_a_bug_shows_its_traceback(folder, monkeypatch):
-    monkeypatch.setattr(ragnb, "summarize", None, raising=False)
-    with pytest.raises(TypeError):
-        main(["score", "tiny.jsonl", "--metrics", "answer.f1"])
 
 
 # ---- text of every kind ------------------------------------------------------------------------
@@ -495,22 +469,6 @@ def test_progress_is_shown_on_a_terminal_and_wiped(folder, monkeypatch):
     assert "reading ⟨U+001B⟩[31mtiny.jsonl" in seen
     assert "scoring 8 responses under answer.f1" in seen
     assert seen.endswith("\r\x1b[K")
-
-
-# ---- real data -----------------------------------------------------------------------------------
-
-
-def test_the_labels_of_ragbench(data_folder, printed):
-    path = data_folder / "ragbench" / "ragbench_test_5x10.jsonl"
-    names = ["relevance", "utilization", "completeness", "adherence"]
-    metrics = " ".join(f"trace.{name}" for name in names)
-    command = f"score {path} --benchmark ragbench --metrics {metrics} --by task --format json"
-    means = {(row["metric"], row["task"]): row["mean"] for row in json.loads(printed(command)[0])}
-    records = load_ragbench(path)
-    for name in names:
-        published = records[f"{name}_score"].astype(float).groupby(records["task"]).mean()
-        found = {task: means[f"trace.{name}", task] for task in published.index}
-        assert found == pytest.approx(published.to_dict())
 
 
 # ---- names, gate, help -----------------------------------------------------------------------------

@@ -231,13 +231,6 @@ def test_latex_compiles_in_the_acl_style_without_an_overfull_line(scores, tmp_pa
     assert "Overfull" not in done.stdout
 
 
-def test_the_note_names_signatures_languages_and_prompts_without_hashes(scores):
-    language = np.resize(["en", "de"], len(scores))
-    prompts = [f"v|metric:m|lang:{code}|prompt:ask.{code}:1:0123abcd" for code in language]
-    note = "Signatures: v|metric:m|lang:de,en. Prompts: ask.de:1, ask.en:1."
-    assert note in to_html(summarize(scores.assign(signature=prompts)))
-
-
 def test_a_saved_table_is_what_to_latex_returns(scores, tmp_path):
     options = {"digits": 3, "label": "tab:one"}
     path = save_latex(summarize(scores), "07_table", folder=tmp_path / "new", **options)

@@ -14,9 +14,7 @@ from annotation.labelling import (
 
 import ragnb
 from ragnb.annotation.adjudication import adjudicate
-from ragnb.annotation.agreement import disagreements
 from ragnb.annotation.labels import join_labels, read_labels
-from ragnb.annotation.session import AnnotationSession
 from ragnb.errors import InputError
 
 NAMES = list(LANGUAGES)
@@ -69,20 +67,6 @@ def test_two_logs_become_the_gold_labels_made_by_hand(tmp_path):
     assert session.log.events[-1]["set"][0]["of"] == {"ana": "correct"}
     joined = join_labels(verdict_examples(), session)
     assert ragnb.score(joined, "annotator.verdict")["value"].tolist()[:5] == [1, 0, 1, 0, 1]
-
-
-def test_reopening_goes_on_and_writes_nothing_twice(tmp_path):
-    given = logs(tmp_path)
-    first = adjudicate(verdict_examples(), given, "cleo", tmp_path)
-    say(first, {NAMES[1]: {"verdict": "refuse"}})
-    first.close()
-    events = first.log.events
-    again = adjudicate(verdict_examples(), given, "cleo", tmp_path)
-    assert again.log.events == events
-    assert again.progress()["labelled"] == 1
-    assert again.item.id == NAMES[2]
-    assert again.undo()["item"] == NAMES[1]
-    assert again.undo() is None  # what is agreed cannot be undone
 
 
 def test_looking_at_an_item_again_changes_no_label(tmp_path):
@@ -226,41 +210,3 @@ def test_other_texts_are_refused(tmp_path):
     ):
         adjudicate(changed, given, "cleo", tmp_path)
     assert not (tmp_path / "gold.verdict.sqlite").exists()
-
-
-@pytest.mark.parametrize("field", ["relevant", "supporting"])
-def test_the_order_of_keys_in_a_frame_is_no_dispute(tmp_path, field):
-    """A session writes keys in the order of the texts; a frame of another tool need not, nor name each once."""
-    said = dict.fromkeys(range(2), TRACE)
-    ana, ben = (
-        read_labels(annotated(trace_examples(2), "trace", name, tmp_path, said))
-        for name in ("ana", "ben")
-    )
-    turned = {"relevant": ["1a", "0a", "1a"], "supporting": {"a": ["0a"], "b": ["general", "1a"]}}[
-        field
-    ]
-    other = ben.assign(**{field: [turned, ben[field][1]]})
-    assert disagreements([ana, other]).empty
-    gold = adjudicate(trace_examples(2), [ana, other], "cleo", tmp_path / "gold.trace.jsonl")
-    assert gold.statuses == ["labelled"] * 2  # nothing to decide, everything to be looked through
-    assert read_labels(gold)[field].tolist() == ana[field].tolist()
-    fewer = ben.assign(relevant=[["1a"], ben["relevant"][1]])
-    assert disagreements([ana, fewer])["field"].tolist() == ["relevant"]
-
-
-def test_of_disputed_sentences_those_that_all_chose_are_suggested(tmp_path):
-    sample = ragnb.load_ragbench("sample-ragbench").head(1)
-    ids = ["example_id", "system"]
-    for name, keys in {"ana": ["0a", "0b", "1a"], "ben": ["0b", "1a", "1b"]}.items():
-        session = AnnotationSession(sample, "trace", name, tmp_path, id=ids, suggestions=sample)
-        session.accept()
-        session.label("relevant", keys)
-        session.label("utilized", ["0a"] if name == "ana" else ["0b"])
-        session.close()
-    gold = adjudicate(
-        sample, [tmp_path / "ana.trace.jsonl", tmp_path / "ben.trace.jsonl"], "cy", tmp_path
-    )
-    assert gold.suggestion() == {("relevant", None): ["0b", "1a"]}  # of utilized they share nothing
-    gold.toggle("relevant", ["1b"])
-    assert gold.labels.values["relevant", None] == ["0b", "1a", "1b"]
-    assert gold.log.events[-1]["set"][0]["source"] == "adjudicated"

@@ -265,15 +265,6 @@ def test_the_most_disputed_items_come_first(tmp_path):
     assert found["sentence"].isna().all()
 
 
-def test_sentences_that_differ_are_named():
-    one = trace("ana", [{"a": "full", "b": "none"}, {"a": "full", "b": "full"}], "support")
-    two = trace("ben", [{"a": "full", "b": "full"}, {"a": "none", "b": "none"}], "support")
-    found = disagreements([one, two])
-    assert found[["item", "sentence"]].values.tolist() == [["i1", "a"], ["i1", "b"], ["i0", "b"]]
-    sets = disagreements([trace("ana", [["0a", "0b"]]), trace("ben", [["0a"]])])
-    assert sets["disagreement"].tolist() == pytest.approx([1 / 3])
-
-
 # ---- coverage ----------------------------------------------------------------------------------------------------------
 
 ITEMS, LENGTH = 60, 4

@@ -11,7 +11,6 @@ from annotation.labelling import (
     annotated,
     keyed_frame,
     plain_frame,
-    say,
     trace_examples,
     verdict_examples,
     verdicts,
@@ -29,7 +28,6 @@ from ragnb.annotation.labels import (
 )
 from ragnb.annotation.log import nested
 from ragnb.annotation.tasks import TASKS
-from ragnb.datasets.tables import read_table, write_table
 from ragnb.errors import InputError
 from ragnb.metrics.trace import trace_scores
 
@@ -74,29 +72,6 @@ def test_one_row_per_item_that_was_touched(tmp_path):
     assert (set(frame["annotator"]), set(frame["task"])) == ({"ána 李"}, {"verdict"})
     assert frame.attrs["header"]["annotator"] == "ána 李"
     pd.testing.assert_frame_equal(frame, read_labels(str(tmp_path / "ana.sqlite")))
-
-
-def test_sources_of_labels(tmp_path):
-    suggested = {name: {"verdict": "correct"} for name in ("fr/1", "zh/2")}
-    session = verdict_log(tmp_path, "ci c", suggestions=suggested)
-    sources = ["suggestion accepted", "suggestion changed", "human"]
-    assert read_labels(session)["source"].tolist() == sources
-    options = {"suggestions": {"bench_test/0": {"overall": True}}}
-    session = annotated(trace_examples(1), "trace", "ana", tmp_path, {}, **options)
-    row = read_labels(say(session, {"bench_test/0": {"overall": True, "relevant": []}})).iloc[0]
-    assert (row["source"], row["status"], row["relevant"]) == ("mixed", "started", [])
-    assert (row["utilized"], row["sentences"]) == (None, SENTENCES)
-
-
-def test_a_frame_of_labels_comes_back_from_disk(tmp_path):
-    frame = read_labels(trace_log(tmp_path, _0=TRACE, _1={"relevant": []}))
-    back = read_table(write_table(frame, tmp_path / "labels.parquet"))
-    for name in ("item", "relevant", "utilized", "overall", "status", "sentences"):
-        assert back[name].astype(object).where(back[name].notna(), None).tolist() == (
-            frame[name].astype(object).where(frame[name].notna(), None).tolist()
-        )
-    examples = trace_examples()
-    pd.testing.assert_frame_equal(join_labels(examples, back), join_labels(examples, frame))
 
 
 # ---- labels next to responses --------------------------------------------------------------------
@@ -232,10 +207,8 @@ def test_untouched_is_none_and_has_no_score_and_empty_is_empty_and_has_one():
     [
         (["9z", "general", "0a"], True, {"supporting": ["general", "0a"], "support": "full"}),
         (["0a"], np.False_, {"supporting": ["0a"], "support": "partial"}),
-        (["0a"], None, {"supporting": ["0a"]}),
         ([], True, {"supporting": [], "support": "none"}),
         (["9z"], True, {"supporting": [], "support": "full"}),
-        (None, False, {"support": "partial"}),
     ],
 )
 def test_support_is_read_as_published_files_have_it(array, supporting, fully, values):
@@ -279,17 +252,6 @@ def verdict(*words):
 )
 def test_verdicts_are_suggested_by_a_mapping_a_frame_or_a_judge(given, found):
     assert read_suggestions(given, PLAIN, TASKS["verdict"]) == found
-
-
-def test_sentences_are_suggested_in_the_order_of_the_text():
-    given = {
-        "q/1": {"relevant": ["1a", "0a"], "support": {"a": "full", "b": None}, "overall": None}
-    }
-    found = {("relevant", None): ["0a", "1a"], ("support", "a"): "full"}
-    assert read_suggestions(given, KEYED, TASKS["trace"]) == {"q/1": found}
-    keys = np.array(["1a", "0a"], dtype=object)
-    given = frame(relevant=[["0a"], keys], support=[None, {"a": "full"}])
-    assert read_suggestions(given, KEYED, TASKS["trace"])["q/1"] == found
 
 
 def test_ragbenchs_own_columns_are_suggestions_also_through_parquet():

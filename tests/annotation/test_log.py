@@ -305,19 +305,6 @@ def opening(item, after):
     return {"action": "open", "item": item, "fingerprint": "f", "sentences": {}, "after": after}
 
 
-def test_what_all_agreed_on_is_neither_undone_nor_timed():
-    agreed = {
-        "action": "agreed",
-        "item": "a",
-        "set": [{"field": "y", "value": 1, "source": "agreed"}],
-    }
-    undo = {"action": "undo", "item": "a", "of": 1}
-    state = LabelState(numbered(label("a", "correct"), agreed, undo))
-    assert state.of("a").values == {("y", None): 1}
-    assert state.of("a").said == {("y", None): {"source": "agreed"}}
-    assert (state.done, state.of("a").time) == ([], "")
-
-
 @pytest.mark.parametrize(
     ("events", "seconds"),
     [

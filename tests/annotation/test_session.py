@@ -73,28 +73,6 @@ def test_what_is_refused_is_not_written(path, call, message):
     assert session.labels.values == {}
 
 
-# ---- what an option settles --------------------------------------------------------------------------------------------
-
-
-def implying(value):
-    fields = [
-        {"name": "whole", "options": ["all", {"value": "nothing", "implies": {"each": value}}]},
-        {"name": "each", "options": ["yes", "no"], "each": True},
-    ]
-    return {"name": "implying", "fields": fields, "shows": ["response"]}
-
-
-def test_an_answer_on_the_whole_settles_every_sentence(path):
-    session = opened(path, task=implying("no"))
-    session.label("each", "yes", "b")
-    session.label("whole", "nothing")
-    assert session.labels.values == {
-        ("each", "b"): "yes",
-        ("whole", None): "nothing",
-        ("each", "a"): "no",
-    }
-
-
 # ---- where a label comes from ------------------------------------------------------------------------------------------
 
 
@@ -302,20 +280,6 @@ def test_what_was_said_of_another_text_is_refused_with_its_id(path):
         with pytest.raises(InputError, match=message):
             opened(path, keyed_frame(question="Another?"))
     assert opened(path).item.id in ("q/0", "q/1")
-
-
-def test_an_item_that_was_only_opened_may_change(path):
-    session = opened(path)
-    session.move(1)
-    session.close()
-    again = opened(path, keyed_frame(question="Another?"))
-    again.label("relevant", ["0a"])
-    again.close()
-    assert opened(path, keyed_frame(question="Another?")).labels.values == {RELEVANT: ["0a"]}, (
-        "pinned to the new text"
-    )
-    with pytest.raises(InputError, match=r"such as 'q/1'"):
-        opened(path)
 
 
 def test_more_items_fewer_items_and_another_order_are_fine(path):

@@ -1,16 +1,13 @@
 """Tasks and items: what an annotator is asked, what is shown, and which values a field allows."""
 
-import io
 import json
 
-import numpy as np
 import pandas as pd
 import pytest
 from annotation.labelling import keyed_frame, plain_frame
 from hypothesis import given
 from hypothesis import strategies as st
 
-import ragnb
 from ragnb.annotation.items import build_items, check_value, item_ids
 from ragnb.annotation.tasks import TASKS, Field, Option, hashed, read_task
 from ragnb.errors import InputError
@@ -160,21 +157,6 @@ def test_verdict_shows_passages_and_responses_as_one_sentence_each_unless_there_
     assert only(keyed_frame(), VERDICT).keys("response") == ["a", "b"]
     bare = only(plain_frame(1, response=[None]).drop(columns=["references", "passages"]), VERDICT)
     assert (bare.references, [part.sentences for part in bare.parts]) == ((), [(("response", ""),)])
-
-
-@pytest.mark.parametrize("task", ["trace", "verdict"])
-def test_examples_through_parquet_are_the_same_items(task):
-    frame, file, ids = (
-        ragnb.load_ragbench("sample-ragbench"),
-        io.BytesIO(),
-        ["example_id", "system"],
-    )
-    frame.to_parquet(file)
-    again = pd.read_parquet(file)
-    assert isinstance(again["documents_sentences"][0], np.ndarray)
-    before, after = (build_items(one, TASKS[task], id=ids) for one in (frame, again))
-    assert before == after
-    assert [item.fingerprint for item in before] == [item.fingerprint for item in after]
 
 
 def test_which_of_two_responses_stands_first_is_drawn_from_the_id_and_hides_the_system():

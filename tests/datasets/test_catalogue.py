@@ -2,7 +2,6 @@ import importlib
 import shutil
 import subprocess
 import threading
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
@@ -11,7 +10,6 @@ import pytest
 
 from ragnb.datasets.benchmarks import load_rgb
 from ragnb.datasets.catalogue import CATALOGUE, Source, fetch, find, git_blob_sha1
-from ragnb.datasets.studies import study_files
 from ragnb.errors import InputError
 
 MODULE = importlib.import_module(
@@ -132,21 +130,6 @@ def test_the_folder_in_ragnb_data_goes_before_cache_and_network(
     monkeypatch.setattr(MODULE, "fetch", lambda *_: pytest.fail("went to the network"))
     assert find("en_refine", benchmark="rgb") == own
     assert load_rgb("en_refine")["example_id"].tolist() == ["en_refine/4"]
-
-
-def test_the_file_of_a_study_is_downloaded_once_and_verified(server, tmp_path, monkeypatch):
-    monkeypatch.setattr(pooch, "os_cache", lambda name: tmp_path / name)
-    monkeypatch.delenv("RAGNB_DATA", raising=False)
-    real = CATALOGUE["mtrag_human"]
-    monkeypatch.setitem(CATALOGUE, "mtrag_human", replace(real, url=server.url))
-    with pytest.raises(InputError, match=f"'mtrag_human'.*expected git:{real.git_sha1}"):
-        study_files("mtrag")
-    served = replace(real, url=server.url, git_sha1=BODY_SHA1)
-    monkeypatch.setitem(CATALOGUE, "mtrag_human", served)
-    expected = tmp_path / "ragnb" / "mtrag" / "reference_subset_with_human_evaluations.json"
-    assert study_files("mtrag") == study_files("mtrag") == [expected]
-    assert expected.read_bytes() == BODY
-    assert server.requests == 2
 
 
 # ---- unknown checksums -------------------------------------------------------------------------------------------------

@@ -74,31 +74,6 @@ def test_released_contexts_of_made_up_files_equal_the_independent_derivation(
 
 
 @pytest.mark.data
-def test_the_released_order_is_shared_by_noise_questions_and_not_by_integration_questions(rgb_file):
-    """Groups are shuffled first, so 88 questions with two groups have 16 arrangements; in a noise file all share one."""
-    integration = build_contexts(load_rgb(rgb_file("zh_int")), noise_rate=0.4, order="released")
-    two = integration[integration["positive"].map(len) == 2]
-    arrangements = {
-        tuple(next((n for n, group in enumerate(groups) if text in group), -1) for text in shown)
-        for groups, shown in zip(two["positive"], two["passages"], strict=True)
-    }
-    assert (len(two), len(arrangements)) == (88, 16)
-    noise = build_contexts(load_rgb(rgb_file("zh_refine")), noise_rate=0.8, order="released")
-    assert len({tuple(kinds) for kinds in noise["kinds"]}) == 1
-
-
-@pytest.mark.data
-@pytest.mark.parametrize(("name", "at_least"), [("zh_refine", 290), ("en_refine_first50", 49)])
-def test_the_only_true_passage_of_five_always_stands_last_in_the_released_order(
-    name, at_least, rgb_file
-):
-    kinds = build_contexts(load_rgb(rgb_file(name)), noise_rate=0.8, order="released")["kinds"]
-    alone = [k for k in kinds if len(k) == 5 and k.count("positive") == 1]
-    assert len(alone) >= at_least
-    assert {k.index("positive") for k in alone} == {4}
-
-
-@pytest.mark.data
 def test_four_positives_make_noise_rate_0_the_same_as_a_fifth(rgb_file):
     examples = load_rgb(rgb_file("en_refine_first50"))
     assert shown(examples, noise_rate=0) == shown(examples, noise_rate=0.2)

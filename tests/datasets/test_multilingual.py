@@ -74,18 +74,6 @@ def rivers(file):
     return file("rivers.jsonl", [parallel(code) for code in GREETING])
 
 
-# ---- the embedded sample -----------------------------------------------------------------------------------------------
-
-
-def test_the_sample_asks_forty_questions_in_six_languages():
-    sample = load_multilingual("sample-multilingual")
-    assert sample["language"].tolist() == SIX * 40
-    assert sample["question_id"].tolist() == [str(number) for number in range(40) for _ in SIX]
-    assert sample["example_id"].is_unique
-    assert sample["example_id"][4] == "sample-multilingual/0/ar"
-    assert set(sample["benchmark"]) == {"multilingual"}
-
-
 # ---- each format -------------------------------------------------------------------------------------------------------
 
 

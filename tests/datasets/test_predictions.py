@@ -271,27 +271,6 @@ def test_an_empty_cell_is_missing_or_an_empty_answer(tmp_path, keep_empty, mean,
         assert (row["mean"], row["n_scored"], row["n"]) == (mean, n_scored, 6)
 
 
-def test_an_empty_cell_with_a_reason_of_its_own_is_no_empty_answer(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text(
-        "question,references,response,reason\nWhat is the capital?,Oslo,,HTTP 500\nWhat is it?,Oslo,,\n"
-    )
-    frame = load_responses(path, language="en", keep_empty=True)
-    assert frame["response"].tolist() == [None, ""]
-    assert frame["reason"][0] == "HTTP 500"
-    assert score(frame, "answer.exact_match")["value"].fillna(-1).tolist() == [-1, 0]
-
-
-def test_files_that_tell_empty_from_missing_need_no_word_on_it(tmp_path):
-    questions = ["What is the capital of Norway?"] * 2
-    table = pd.DataFrame({"question": questions, "references": "x", "response": ["", None]})
-    path = write_table(table, tmp_path / "t.jsonl")
-    for keep_empty in (None, True, False):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            assert load_responses(path, keep_empty=keep_empty)["response"].tolist() == ["", None]
-
-
 def test_reasoning_in_a_response_gets_a_column_of_its_own(tmp_path):
     wrong = "<think>Florey? Alexander Fleming? no</think>Howard Florey"
     replies = [wrong, "<think>Florey?</think>\nAlexander Fleming", "<think>Alexander", "Fleming"]

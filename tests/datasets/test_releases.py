@@ -111,6 +111,7 @@ def test_the_report_of_an_lbrag_run_has_its_own_semantic_score(tmp_path):
     frame = load_responses(written(tmp_path / "run_answers.jsonl", rows(*run, *baseline)))
     report = ragnb.multilingual_report(frame)
     assert all("Sem=0.650" in line for line in report.lines() if "EM=" in line)
+    assert ragnb.score(frame, "cost.translation_tokens")["value"].tolist() == [20, 20, 0, 0]
     (signature,) = set(ragnb.score(frame, "semantic.judged_similarity")["signature"])
     assert "judge:semantic_score of the LBRAG run" in signature
 

@@ -42,17 +42,6 @@ def test_the_verdicts_come_in_the_order_of_the_labels():
         assert verdicts_of(ask, ["b"]) == [False]
 
 
-def test_labels_of_several_levels():
-    frame = responses(a="Oslo", b="Bergen")
-    frame.index = pd.MultiIndex.from_tuples(
-        [("q1", "s"), ("q2", "s")], names=["question_id", "system"]
-    )
-    with Judge(Oslo=CORRECT, Bergen=INCORRECT) as judge:
-        ask = judicator(judge, frame)
-        assert ask(frame.index.tolist()) == [True, False]
-        assert ask.judgements.index.names == ["question_id", "system"]
-
-
 @pytest.mark.parametrize(
     ("threshold", "verdicts"), [(0.5, [True, True, False]), (0.51, [True, False, False])]
 )

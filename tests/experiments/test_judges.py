@@ -256,16 +256,6 @@ def test_a_judge_that_always_prefers_the_first_prefers_nobody():
     assert judged["judge_verdicts"].tolist() == [[1.0, 0.0]] * 2
 
 
-def test_half_a_verdict_is_none():
-    def once(call):
-        swapped = "First response: Oslo" in call.body["messages"][-1]["content"]
-        return Answer(text="Hm." if swapped else '{"explanation": "", "verdict": "tie"}')
-
-    judged = judged_pairs(once, pairs(["Oslo"], ["Rome"]), repair=False)
-    assert judged["judged_preference"].isna().all()
-    assert judged["judge_reason"].notna().all()
-
-
 def test_pairs_need_a_baseline_that_answered_once():
     frame = pairs(["a"], ["b"])
     with pytest.raises(InputError, match="baseline must be one of at least two systems, got 'x'"):
@@ -286,17 +276,6 @@ def test_a_judged_frame_is_not_judged_again():
         judge_with(Judge(YES["correctness"]), judged, "correctness")
     with pytest.raises(InputError, match="got judged_similarity, judge_reason"):
         judge_with(Judge(YES["similarity"]), judged)
-
-
-# ---- endpoint, store, disk ---------------------------------------------------------------------------------------------
-
-
-def test_stored_replies_are_replayed_without_a_server(tmp_path):
-    frame, store, judgement = of("a", "b", None, ""), tmp_path / "replies.sqlite", "similarity"
-    first = judge_with(Judge("Hm.", a=YES[judgement]), frame, judgement, store=store)
-    again = judge_responses(frame, judgement, model="judge", store=store, offline=True)
-    pd.testing.assert_frame_equal(first, again)
-    assert first["judge_reason"].notna().tolist() == [False, True, True, True]
 
 
 # ---- hostile text ------------------------------------------------------------------------------------------------------

@@ -1,8 +1,6 @@
 import pandas as pd
 import pytest
 from fault_server import Answer, FaultServer
-from hypothesis import given
-from hypothesis import strategies as st
 
 import ragnb
 from ragnb.experiments.multilingual import (
@@ -131,25 +129,6 @@ def test_lbrag_takes_the_best_a_token_as_long_as_they_fit(budget, places):
     assert passages_to_translate("lbrag", [TEN, FIVE, TWENTY], SCORES, [True] * 3, budget) == places
 
 
-@given(
-    st.lists(st.tuples(st.integers(1, 40), st.floats(0, 1), st.booleans()), max_size=7),
-    st.integers(0, 30),
-)
-def test_the_budget_is_kept_and_used(rows, budget):
-    costs, scores, foreign = zip(*rows, strict=True) if rows else ((), (), ())
-    chosen = passages_to_translate(
-        "lbrag", ["x" * 4 * cost for cost in costs], scores, foreign, budget
-    )
-    left = budget - sum(costs[place] for place in chosen)
-    assert left >= 0
-    assert all(foreign[place] for place in chosen)
-    assert all(
-        costs[place] > left for place in range(len(rows)) if foreign[place] and place not in chosen
-    )
-    worth = [scores[place] / costs[place] for place in chosen]
-    assert worth == sorted(worth, reverse=True)
-
-
 # ---- the four systems --------------------------------------------------------------------------------------------------
 
 
@@ -197,26 +176,6 @@ def test_cost_is_what_the_endpoint_counted_for_the_translations_of_each_question
     assert means["cross", COST] == 13
     assert means["cross", "cost.cnbe"] == 0.0  # the answers are those of `direct`
     assert report.scores.query("metric == 'cost.cnbe' and system == 'multi'")["value"].isna().all()
-
-
-def test_a_budget_in_dollars_is_for_translations_and_answers_together():
-    class Dear(Model):
-        def reply(self, call):
-            body = super().reply(call).body
-            body["usage"] = {"prompt_tokens": 300, "completion_tokens": 96, "total_tokens": 396}
-            return Answer(body=body)
-
-    prices = {"m": (1.0, 1.0)}
-    with Dear() as model:
-        responses = model.run("cross", prices=prices, budget_usd=2e-3)
-    assert 2 <= len(model.calls) <= 5  # of seven
-    assert len(model.calls) * 396e-6 <= 2e-3
-    reasons = responses["reason"].dropna()
-    assert len(reasons)
-    assert all("budget" in reason for reason in reasons)
-    with Model() as model:
-        assert model.run("multi", prices=prices, budget_usd=0)["response"].isna().all()
-        assert model.run("cross", prices=prices, budget_usd=1)["response"].notna().all()
 
 
 # ---- translations that fail --------------------------------------------------------------------------------------------

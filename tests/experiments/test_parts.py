@@ -10,9 +10,7 @@ from fault_server import Answer, FaultServer
 import ragnb
 from ragnb.datasets.studies import one_row_per_part
 from ragnb.errors import InputError
-from ragnb.experiments.recorded import recorded_responses
 from ragnb.prompts.parts import cited_statements
-from ragnb.stats.agreement import agreement_interval
 
 PASSAGES = ["Oslo is the capital of Norway.", "Oslo has 700,000 inhabitants.", "It rains."]
 RESPONSES = pd.DataFrame(
@@ -179,24 +177,3 @@ def test_without_passages_nothing_is_asked():
     assert not server.calls
     with pytest.raises(InputError, match="label_parts needs the columns passages"):
         labelled_by(judge(), "claims", RESPONSES.drop(columns="passages"))
-
-
-def test_the_packaged_model_is_a_useless_judge_of_facts():
-    """It calls all 67 facts of four biographies supported; people say so of 31.
-
-    The people looked at Wikipedia, the model at another system's biography.
-    """
-    facts = recorded_responses("judged_facts")
-    assert facts["judge_reason"].isna().all()
-    judged = facts["parts"].str[0].str["label"]
-    assert set(judged) == {"supported"}
-    pairs = pd.DataFrame({"people": facts["label"].eq("supported"), "judge": judged == "supported"})
-    agreement, kappa = (
-        agreement_interval(name, pairs, facts["example_id"])
-        for name in ("percent agreement", "Cohen's kappa")
-    )
-    assert agreement.estimate == pytest.approx(31 / 67)
-    assert kappa.estimate == 0
-    scores = ragnb.score(facts, "parts.supported")
-    assert ragnb.summarize(scores, cluster="example_id")["mean"].tolist() == [1]
-    assert scores["signature"].str.contains("judge:SmolLM2-135M-Instruct parts.label:1:").all()

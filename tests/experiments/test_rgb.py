@@ -105,13 +105,3 @@ def test_false_passages_are_shown_at_each_noise_rate_and_the_questions_once_alon
     ]
     assert accuracy["closed_book_accuracy"].eq(1).all()
     assert report.closed_book[["mean", "n"]].values.tolist() == [[1, 4]]
-
-
-def test_the_two_runs_end_with_one_line_together(capfd, monkeypatch):
-    monkeypatch.delenv("TQDM_DISABLE", raising=False)
-    with FaultServer(knows) as server:
-        run_counterfactual_robustness(FALSE, model="m", base_url=server.base_url, store=":memory:")
-    (line,) = [line for line in capfd.readouterr().err.split("\n") if "answered" in line]
-    assert (
-        "8 of 8 requests answered. Cost unknown (no price for m), " in line
-    )  # four with passages, four without

@@ -50,14 +50,6 @@ def test_points_bars_histogram_and_note_are_those_of_the_curve(report):
     assert ax.get_title(loc="left") == f"{error}\n95 % Wilson intervals"
 
 
-def test_a_judge_of_verdicts_has_two_points_and_no_line(report):
-    ax = plot_reliability(only(report.curve, "verdict"))
-    (points,) = curves(ax)
-    assert points[:, 0].tolist() == [0, 1]
-    assert ax.containers[0][0].get_linestyle() == "None"
-    assert ax.get_title(loc="left").startswith("verdicts of 0 and 1, n = 300")
-
-
 def test_several_judges_differ_by_marker_and_place_and_are_in_the_legend(report):
     ax = plot_reliability(report)
     lines = [container[0] for container in ax.containers]

@@ -78,12 +78,6 @@ def test_a_figure_of_one_column_names_series_and_marks_in_the_picture(two_langua
         assert whole.x0 <= box.x0 <= box.x1 <= whole.x1
 
 
-def test_names_of_series_are_in_different_rows():
-    cells = [("a", "en", 3, 40), ("a", "zh", 5, 40), ("b", "en", 4, 40), ("b", "zh", 6, 40)]
-    ax = plot_rates(rates(cells), series="language", width="column")
-    assert {text.get_text(): round(text.xy[1]) for text in ax.texts} == {"en": 1, "zh": 0}
-
-
 @pytest.mark.parametrize(
     ("columns", "note"),
     [

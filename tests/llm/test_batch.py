@@ -172,20 +172,6 @@ def test_malformed_lines_and_unknown_requests_are_counted_and_harm_nobody(path):
     assert replay(requests, path)["response"].tolist() == expected(requests)
 
 
-def test_the_first_reply_stands_and_replies_beat_errors(path):
-    def twice(lines):
-        later = json.loads(json.dumps(lines))
-        for line in later:
-            line["response"]["body"]["choices"][0]["message"]["content"] = "another"
-        return [*lines, *later, expired({"custom_id": lines[0]["custom_id"]})]
-
-    with BatchServer(arrange=twice) as server:
-        send(chat(3), server, path)
-        done = bring(server, path)
-    assert done["n_stored"].item() == 3
-    assert replay(chat(3), path)["response"].tolist() == expected(chat(3))
-
-
 # ---- faults on the way -------------------------------------------------------------------------------------------------
 
 

@@ -40,16 +40,6 @@ def test_never_more_requests_under_way_than_allowed():
     assert server.most_open == 4
 
 
-def test_prompts_go_to_the_completions_endpoint():
-    requests = pd.DataFrame({"prompt": ["Once upon", "Two plus two"]})
-    with FaultServer() as server:
-        replies = run(requests, server)
-    assert [call.path for call in server.calls] == ["/v1/completions"] * 2
-    assert replies["response"].tolist() == [
-        expected_text({"prompt": p}) for p in requests["prompt"]
-    ]
-
-
 def test_retry_after_holds_back_every_worker():
     def busy_at_first(call):
         call.time = time.monotonic()

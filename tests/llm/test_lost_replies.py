@@ -7,12 +7,10 @@ from functools import partial
 import pytest
 from asking import chat, number
 from asking import run as run_quietly
-from batch_server import BatchServer, answered, refused
 from fault_server import Answer, FaultServer, echo
 from pydantic import BaseModel
 
 import ragnb
-from ragnb.llm import batch
 from ragnb.llm.client import complete
 from ragnb.llm.store import Store
 from ragnb.llm.structured import complete_structured
@@ -87,22 +85,6 @@ def test_a_structured_run_ends_with_one_line_however_many_calls_it_takes(lines):
     assert read["record"].notna().all()
     (line,) = lines()
     assert line.startswith("6 of 6 requests answered. "), "five requests and one repair turn"
-
-
-def test_a_batch_ends_with_one_line_and_its_failures_are_known_to_a_replay(tmp_path, lines):
-    def result(line):
-        too_long = "question 1 " in line["body"]["messages"][0]["content"]
-        return refused(line, "too long") if too_long else answered(line)
-
-    path = tmp_path / "s.sqlite"
-    with BatchServer(result=result) as server:
-        batch.submit(chat(3), model="m", store=path, base_url=server.base_url)
-        batch.collect(path, base_url=server.base_url)
-        batch.collect(path, base_url=server.base_url)  # nothing new
-    assert lines() == ["2 of 3 requests answered, 1 failed: HTTP 400 (1)."]
-    replies = complete(chat(3), model="m", store=path, offline=True, progress=False)
-    assert replies["reason"].notna().tolist() == [False, True, False]
-    assert replies["reason"][1].startswith("HTTP 400: too long")
 
 
 # ---- replies without text --------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ import sqlite3
 import time
 
 import pytest
-from processes import start, write
 
 from ragnb.errors import StoreError
 from ragnb.llm.batch import status
@@ -112,15 +111,6 @@ def test_a_full_disk_loses_nothing_that_was_stored(tmp_path):
         assert store.get([reply(0).key])
     with Store(tmp_path / "s.sqlite") as again:
         assert reply(0).key in again.known([reply(0).key])
-
-
-def test_two_processes_write_at_once(tmp_path):
-    writers = [start(write, tmp_path / "s.sqlite", name) for name in ("a", "b")]
-    for writer in writers:
-        writer.join()
-    assert [writer.exitcode for writer in writers] == [0, 0]
-    with Store(tmp_path / "s.sqlite") as store:
-        assert len(store) == 300
 
 
 def test_a_request_is_claimed_by_one_run_at_a_time_until_its_reply_or_its_lease_ends(

@@ -123,28 +123,6 @@ def test_a_second_bad_reply_stays_unscored_with_both_reasons():
     assert len(server.calls) == 6
 
 
-def test_missing_replies_keep_their_own_reason_and_get_no_turn():
-    refused = Answer(status=413, message="too long")
-    with FaultServer(answering(refused, only=1)) as server:
-        frame = run(chat(3), server)
-    assert frame["reason"].tolist() == [None, "HTTP 413: too long", None]
-    with FaultServer(lambda call: Answer(text=None)) as server:
-        silent = run(chat(2), server)
-    assert silent["reason"].str.contains("the model sent no text").all()
-    assert len(server.calls) == 2
-
-
-def test_an_endpoint_that_dies_before_the_repair_turns_loses_nothing(tmp_path):
-    broken = answering(BAD, Answer(status=500, message="boom"))
-    with FaultServer(broken) as server:
-        frame = run(chat(3), server, tmp_path / "s.sqlite", max_retries=0)
-    assert frame["reason"].str.endswith("; the repair turn failed: HTTP 500: boom").all()
-    with FaultServer(answering()) as server:
-        frame = run(chat(3), server, tmp_path / "s.sqlite")
-    assert frame["repaired"].all()
-    assert len(server.calls) == 3
-
-
 def test_a_run_is_resumed_and_replayed_offline(tmp_path):
     with FaultServer(answering(BAD, only=1)) as server:
         online = run(chat(6), server, tmp_path / "s.sqlite")

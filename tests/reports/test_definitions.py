@@ -84,12 +84,6 @@ def test_graded_values_with_clusters_and_definitions_by_name():
     assert named.rates["mean"].tolist() == compared.rates["mean"].tolist()
 
 
-def test_it_prints_as_tables(compared):
-    text = repr(compared)
-    assert "rgb.rejection under 3 definitions" in text
-    assert "9 of 136 responses have different values" in text
-
-
 def test_what_cannot_be_compared_is_refused(rejections):
     with pytest.raises(InputError, match="definitions must be among paper, released, flexible"):
         compare_definitions(rejections, "rgb.rejection", ["paper", "released_code"])

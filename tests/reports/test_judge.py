@@ -163,15 +163,6 @@ def test_bias_is_robust_to_questions_as_another_library_has_it(frame, report):
     assert row["p_value"] == pytest.approx(known.pvalues[0])
 
 
-def test_a_share_without_spread_is_held_by_whole_questions(frame):
-    perfect = judge_report(frame.assign(judged_correct=frame["label"]))
-    row = rows_of(perfect.agreement).loc["percent agreement"]
-    assert (row["low"], row["high"]) == pytest.approx(proportion_confint(100, 100, method="wilson"))
-    assert row["interval"] == "Wilson over clusters"
-    assert perfect.worst.empty
-    assert perfect.bias["difference"].eq(0).all()
-
-
 def test_scores_have_a_roc_area_and_a_threshold_makes_verdicts_of_them(frame, report):
     table = rows_of(report.agreement, rater="score", against="label")
     known = roc_auc_score(frame["label"], frame["score"])

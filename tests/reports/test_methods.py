@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from hostile import HOSTILE
 from made_scores import scored
@@ -133,15 +132,6 @@ def test_questions_in_several_languages_are_counted_once_and_clusters_are_named(
     assert "We report answer.contains (variant unicode: " in text
     assert "95% interval (cluster-robust t, 40 clusters), clustered by question_id." in text
     assert "We compared “multi”, “cross” and “lbrag” with “direct” in pairs on" in text
-
-
-def test_a_response_under_two_definitions_counts_once():
-    responses = recorded_responses("rgb_noise").query("system == 'plain' and noise_rate == 0")
-    both = [ragnb.score(responses, "rgb.accuracy", protocol=p) for p in ("paper", "released")]
-    text = methods_paragraph(pd.concat(both))
-    assert "on 68 questions" in text
-    assert "consist of 68 responses (" in text
-    assert "rgb.accuracy (protocol paper, parts all and protocol released, parts all: " in text
 
 
 def test_sampling_parameters_come_from_the_responses(noise):

@@ -39,13 +39,6 @@ def test_ties_count_as_the_mean_over_their_orders(items):
     assert aurc(errors, confidence).estimate == pytest.approx(np.mean(curves))
 
 
-def test_the_mean_area_of_all_orders_is_the_error_rate():
-    errors = [1, 0, 0, 1, 0, 0]
-    areas = [aurc(errors, order).estimate for order in permutations(range(6))]
-    assert np.mean(areas) == pytest.approx(1 / 3)
-    assert aurc(errors, [1] * 6, minus_random=True).estimate == pytest.approx(0)
-
-
 def test_the_interval_leaves_out_one_cluster_at_a_time():
     rng = np.random.default_rng(1)
     errors, confidence, clusters = rng.random(40) < 0.4, rng.integers(0, 9, 40), np.arange(40) // 4

@@ -179,12 +179,6 @@ def test_without_predictions_there_is_no_table_of_judges():
     assert "Scores of each system" in report._repr_html_()
 
 
-def test_without_labels_of_sentences_there_are_only_judges(records):
-    report = trace_report(records, MINE)
-    assert report.results.empty
-    assert len(report.judges) == 4
-
-
 def test_of_published_records_only_the_judges_with_values_are_compared(data_folder):
     records = ragnb.load_ragbench(data_folder / "ragbench" / "ragbench_test_5x10.jsonl")
     report = trace_report(records.assign(trulens_groundedness=None))
