@@ -21,7 +21,7 @@ import ragnb
 from ragnb.__main__ import main
 from ragnb.datasets import load_responses, load_rgb, read_table
 from ragnb.errors import InputError
-from ragnb.reports import judge_report, multilingual_report, rgb_report
+from ragnb.reports import multilingual_report, rgb_report
 from ragnb.scoring import METRICS, compare, score, summarize
 from ragnb.tables import to_html, to_json, to_latex, to_markdown, to_text
 
@@ -242,17 +242,6 @@ def test_columns_of_systems_and_questions_of_a_dataset_are_named(folder, printed
     assert (row["system"], row["mean"], row["n"]) == ("bert", 0.5, 2)
 
 
-def test_files_of_one_name_in_two_folders_are_not_one_system(folder, printed, refused):
-    Path("other").mkdir()
-    other = Path("bad.jsonl").rename("other/good.jsonl")
-    command = "compare good.jsonl other/good.jsonl --metrics answer.f1"
-    assert "different names, got good, good" in refused(command)
-    assert "乙" in printed(f"{command} --system 甲 乙")[0]
-    own = [json.loads(line) | {"system": "mine"} for line in other.read_text().splitlines()]
-    other.write_text(lines_of(own))
-    assert "mine" in printed(command)[0]
-
-
 # ---- report ------------------------------------------------------------------------------------
 
 
@@ -306,16 +295,6 @@ def test_the_multilingual_report(folder, printed):
     command = "report answers.jsonl --kind multilingual --option by=language --format json"
     report = multilingual_report(load_responses("answers.jsonl"), by="language")
     assert printed(command)[0] == to_json({"table": report.table, "cells": report.cells}) + "\n"
-
-
-def test_the_report_of_a_judge(folder, printed):
-    rows = [row | {"label": k % 2, "judged_correct": k % 3 % 2} for k, row in enumerate(ROWS)]
-    Path("judged.jsonl").write_text(lines_of(rows), "utf-8")
-    command = "report judged.jsonl --kind judge --level 0.9 --option clusters=null"
-    report = judge_report(load_responses("judged.jsonl"), confidence_level=0.9, clusters=None)
-    assert printed(command)[0] == str(report) + "\n"
-    tables = json.loads(printed(f"{command} --format json")[0])
-    assert {"agreement", "bias", "calibration", "worst", "labelled"} <= set(tables)
 
 
 # ---- audit and metrics -------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """The tasks of benchmarks, from the labels of a person to the value of a metric: claims, spans, grades, conversations."""
 
 import krippendorff
-import pandas as pd
 import pytest
 from annotation.labelling import annotated, plain_frame
 from sklearn.metrics import cohen_kappa_score
@@ -106,12 +105,6 @@ def test_grades_of_the_people_of_mtrag_have_first_the_coefficients_of_grades():
         assert rows["mean"].tolist() == pytest.approx(expected)
         assert rows["n"].tolist() == [len(rated)] * 2
         assert rows["n_units"].max() <= 20
-
-
-def test_grades_in_a_column_of_numbers_with_gaps_are_read():
-    labels = ragnb.load_study("mtrag", "labels").head(60)
-    floats = labels.astype({"faithfulness": float})
-    pd.testing.assert_frame_equal(ragnb.agreement(floats), ragnb.agreement(labels))
 
 
 def test_the_earlier_turns_of_a_conversation_are_shown_and_belong_to_the_fingerprint():

@@ -5,7 +5,6 @@ from math import ceil
 import numpy as np
 import pandas as pd
 import pytest
-from annotation.labelling import annotated, verdict_examples, verdicts
 
 import ragnb
 from ragnb import ensemble
@@ -102,17 +101,6 @@ def test_queues_refuse_what_does_not_fit(answers, fitted):
         deferral_queue(answers, decisions.drop(columns="abstained"))
     with pytest.raises(InputError, match="a row for each requested index label"):
         deferral_queue(answers.drop(index=decisions.index[0]), decisions)
-
-
-# ---- the person --------------------------------------------------------------------------------------------------------
-
-
-def test_words_are_verdicts_and_what_is_unlabelled_has_none(tmp_path):
-    session = annotated(verdict_examples(), "verdict", "ana", tmp_path, verdicts("cir"))
-    judicator = person_judicator(session, verdict_examples())
-    assert judicator([2, 0, 1, 5]) == [False, True, False, None]
-    session.undo()
-    assert judicator([2]) == [None]
 
 
 # ---- judges ------------------------------------------------------------------------------------------------------------

@@ -136,17 +136,6 @@ def test_what_cannot_be_shown_is_named(examples, task, message):
         build_items(examples, TASKS[task])
 
 
-def test_trace_shows_each_document_and_the_response_in_sentences():
-    item = only(keyed_frame())
-    assert [(part.name, part.heading, len(part.sentences)) for part in item.parts] == [
-        ("documents", "document 1", 2),
-        ("documents", "document 2", 2),
-        ("response", "response", 2),
-    ]
-    assert (item.question, item.parts[0].sentences[0]) == ("Question 0?", ("0a", "One 0."))
-    assert (item.keys("documents"), item.keys("response")) == (KEYS, ["a", "b"])
-
-
 def test_verdict_shows_passages_and_responses_as_one_sentence_each_unless_there_are_keys():
     item = only(plain_frame(), VERDICT)
     assert (item.keys("documents"), item.references) == (

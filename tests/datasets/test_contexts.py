@@ -145,10 +145,3 @@ def test_a_passage_keeps_its_place_at_every_noise_rate(make, load, shape, kind, 
 def test_a_bad_argument_is_refused_with_its_name_and_value(make, load, options, words):
     with pytest.raises(InputError, match=words):
         build_contexts(load(make.fact()), **options)
-
-
-def test_a_question_without_true_passages_and_one_with_fewer_false_ones_are_shown(make, load):
-    bare = load(make.base()).assign(positive=[[[]]])
-    assert build_contexts(bare)["kinds"].tolist() == [["negative"] * 5]
-    fewer = load(make.fact()).assign(positive_wrong=[["wrong"]])
-    assert build_contexts(fewer, passage_num=1)["kinds"].tolist() == [["wrong"]]

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.__main__ import main
 from ragnb.datasets.formats import FORMATS
 from ragnb.datasets.studies import load_study
 from ragnb.errors import InputError
@@ -338,16 +337,6 @@ def test_what_no_format_fits_lists_the_formats():
         InputError, match=r"its columns are a, b. It is in none of the formats .*ragas"
     ):
         ragnb.load_responses(pd.DataFrame({"a": [1], "b": [2]}))
-
-
-def test_the_command_line_reads_them_without_columns(capsys):
-    for name in ("ragas_result.csv", "deepeval_test_run.json", FLASHRAG):
-        assert main(["score", str(HERE / name), "-m", "f1"]) == 0
-        told = capsys.readouterr()
-        assert "was read as" in told.err
-        assert "answer.f1" in told.out
-    assert main(["score", str(HERE / FLASHRAG), "-m", "f1", "--input-format", "ragas"]) == 2
-    assert "--columns response=output references=golden_answers" in capsys.readouterr().err
 
 
 # ---- the other way -------------------------------------------------------------------------------

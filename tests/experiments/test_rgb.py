@@ -7,7 +7,6 @@ from ragnb.experiments.rgb import (
     ABILITIES,
     rgb_requests,
     run_counterfactual_robustness,
-    run_noise_robustness,
 )
 
 
@@ -34,32 +33,6 @@ def test_an_ability_refuses_questions_of_another_kind(ability, sample):
         match=f"{ability} needs examples of the task .*, got something else",
     ):
         rgb_requests(other, ability)
-
-
-DIRECT = {"noise_rates": [0.0, 0.4], "passage_num": 3, "order": "released", "seed": 7, "prompt": "plain",
-          "parameters": {"temperature": 0.5}, "correct_rate": 0.0}  # fmt: skip
-
-
-ABILITY = {
-    run_noise_robustness: "noise_robustness",
-    run_counterfactual_robustness: "counterfactual_robustness",
-}
-
-
-@pytest.mark.parametrize("run", ABILITY)
-def test_arguments_of_the_requests_are_taken_by_each_run(run, sample):
-    examples = sample.head(3) if run is run_noise_robustness else FALSE
-    with FaultServer() as server:
-        options = {"model": "m", **server.options}
-        responses = run(examples, **DIRECT, **options)
-        assert {0.0, 0.4} == set(responses["noise_rate"])
-        assert set(map(len, responses["passages"])) <= {3, 0}
-        opened = responses[responses["passage_num"] > 0]
-        requests = rgb_requests(examples, ABILITY[run], **DIRECT)
-        for column in ("messages", "parameters"):
-            assert opened[column].tolist() == requests[column].tolist()
-        with pytest.raises(TypeError, match="noise_rate"):
-            run(examples, noise_rate=0.4, **options)
 
 
 # ---- counterfactual robustness, from client to report ------------------------------------------------------------------

@@ -115,15 +115,6 @@ def test_a_price_is_a_dashed_line_from_the_origin():
     assert "0.02 F1 a token" in legend(ax)
 
 
-def test_the_note_names_level_n_and_clusters():
-    scores = over_direct(one=BOUNDED, question_id=["a", "a", "b"] * 4)
-    ax = plot_cost_effectiveness_plane(efficiency(scores, confidence_level=0.9))
-    wanted = (
-        "90 % intervals of both means; wedge: 90 % Fieller set of the ratio; n = 3 in 2 questions"
-    )
-    assert ax.get_title(loc="left") == wanted
-
-
 def test_colours_are_those_of_the_style_even_when_drawn_outside_of_it():
     wanted = [mpl.colors.to_rgb(colour) for colour in sns.color_palette("colorblind")[:2]]
     scores = over_direct(one=BOUNDED, two=WORSE)

@@ -61,16 +61,6 @@ def test_several_judges_differ_by_marker_and_place_and_are_in_the_legend(report)
     assert (apart > 0).all()
 
 
-def test_bins_without_limits_keep_their_point_and_few_clusters_are_named(report):
-    few = "cluster-robust t (fewer than 30: too narrow)"
-    bins = only(report.curve, "score").assign(interval=few)
-    bins.loc[bins.index[0], ["low", "high"]] = np.nan
-    ax = plot_reliability(bins)
-    assert curves(ax)[0][0, 2] == pytest.approx(bins["mean"].iloc[0])
-    note = "95 % cluster-robust t intervals (some: < 30 clusters)"
-    assert ax.get_title(loc="left").endswith(note)
-
-
 @pytest.mark.filterwarnings("ignore:Glyph")
 def test_the_forest_has_the_differences_under_headings_and_a_note_that_fits(report):
     rows = only(report.bias, "verdict")

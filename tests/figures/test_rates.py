@@ -76,17 +76,3 @@ def test_a_figure_of_one_column_names_series_and_marks_in_the_picture(two_langua
     texts = [*named.values(), ax.figure._suptitle, *ax.get_yticklabels()]
     for box in [text.get_window_extent() for text in texts]:
         assert whole.x0 <= box.x0 <= box.x1 <= whole.x1
-
-
-@pytest.mark.parametrize(
-    ("columns", "note"),
-    [
-        ({"interval": ["Wilson", "Clopper-Pearson"]}, "95 % Wilson / Clopper-Pearson intervals"),
-        ({"n": 68}, "95 % Wilson intervals, n = 68"),
-        ({"n_scored": [40, 15]}, "95 % Wilson intervals, n = 15–40"),
-    ],
-)
-def test_the_note_names_level_every_kind_of_interval_and_n_if_it_is_known(columns, note):
-    frame = rates([("a", "en", 1, 2), ("b", "en", 2, 2)])
-    known = frame[["system", "mean", "low", "high", "interval", "confidence_level"]]
-    assert plot_rates(known.assign(**columns)).get_title(loc="left") == note

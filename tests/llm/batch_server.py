@@ -89,7 +89,6 @@ class BatchServer:
         self.counts: Counter[str] = Counter()
         self.files: dict[str, bytes] = {}
         self.batches: dict[str, dict] = {}
-        self.errors: list[dict] = []
         self.lock = threading.RLock()
 
     def __enter__(self) -> "BatchServer":
@@ -139,7 +138,7 @@ class BatchServer:
             if part == ["batches"]:
                 return self._create(call.body) if verb == "POST" else self._list(query)
             batch = self.batches.get(part[1]) if part[0] == "batches" else None
-            return batch and (self._stop(batch) if part[-1] == "cancel" else self._step(batch))
+            return batch and self._step(batch)
 
     def _upload(self, call: Call) -> dict:
         head = b"content-type: " + call.headers["content-type"].encode() + b"\r\n\r\n"
@@ -192,20 +191,12 @@ class BatchServer:
             "has_more": start + self.page < len(newest),
         }
 
-    def _stop(self, batch: dict) -> dict:
-        if batch["status"] in FINAL:
-            return {"fault": f"Cannot cancel a batch with status '{batch['status']}'."}
-        batch.update(status="cancelling", steps=["cancelled"])
-        return batch
-
     def _step(self, batch: dict) -> dict:
         if batch["status"] not in FINAL:
             batch["status"] = (
                 batch["steps"].pop(0) if len(batch["steps"]) > 1 else batch["steps"][0]
             )
-            if batch["status"] == "failed":
-                batch["errors"] = {"object": "list", "data": self.errors}
-            elif batch["status"] in FINAL:
+            if batch["status"] in FINAL:
                 self._finish(batch)
         return batch
 
@@ -260,8 +251,6 @@ class _Handler(BaseHTTPRequestHandler):
             return self._fail(fault)
         if done is None:
             return self._fail(Fault(404, f"No such thing: {path}"))
-        if isinstance(done, dict) and "fault" in done:
-            return self._fail(Fault(400, done["fault"]))
         return self._send(200, done if isinstance(done, bytes) else json.dumps(done).encode(), {})
 
     def _fail(self, fault: Fault) -> None:

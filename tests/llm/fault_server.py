@@ -37,7 +37,6 @@ class Answer:
     delay: float = 0.0
     raw: bytes | None = None
     drop: str = ""  # "before" any byte, or "inside" the body
-    slow: float = 0.0  # seconds between two halves of the body
     drip: float = 0.0  # seconds between two bytes of the body
     body: dict | None = None  # the whole body instead of the usual one
 
@@ -153,8 +152,8 @@ async def _answer(writer: asyncio.StreamWriter, answer: Answer, call: Call) -> N
             writer.write(content[n : n + 1])
             await writer.drain()
             await asyncio.sleep(answer.drip)
-    elif answer.drop or answer.slow:
-        await _send_in_halves(writer, answer, content)
+    elif answer.drop:
+        await _send_half(writer, answer, content)
     else:
         await _send(writer, answer.status, content, answer.headers)
 
@@ -193,15 +192,11 @@ async def _send(
     await writer.drain()
 
 
-async def _send_in_halves(writer: asyncio.StreamWriter, answer: Answer, content: bytes) -> None:
-    half = len(content) // 2
-    writer.write(_lines(answer.status, len(content), answer.headers) + content[:half])
+async def _send_half(writer: asyncio.StreamWriter, answer: Answer, content: bytes) -> None:
+    half = content[: len(content) // 2]
+    writer.write(_lines(answer.status, len(content), answer.headers) + half)
     await writer.drain()
-    if answer.drop:
-        raise _Dropped
-    await asyncio.sleep(answer.slow)
-    writer.write(content[half:])
-    await writer.drain()
+    raise _Dropped
 
 
 def serve_as_script(delay: float) -> None:

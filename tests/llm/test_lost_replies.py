@@ -8,12 +8,10 @@ import pytest
 from asking import chat, number
 from asking import run as run_quietly
 from fault_server import Answer, FaultServer, echo
-from pydantic import BaseModel
 
 import ragnb
 from ragnb.llm.client import complete
 from ragnb.llm.store import Store
-from ragnb.llm.structured import complete_structured
 
 run = partial(run_quietly, progress=True)
 
@@ -63,28 +61,6 @@ def test_a_run_ends_with_one_line_that_counts_what_was_answered_stored_and_lost(
     assert lines() == [
         "36 of 40 requests answered (36 from the store), 4 failed: HTTP 400 (4). $0.00, 0 s."
     ]
-
-
-class Said(BaseModel):
-    """One field."""
-
-    answer: str
-
-
-def test_a_structured_run_ends_with_one_line_however_many_calls_it_takes(lines):
-    def without_formats(call):
-        if "response_format" in call.body:
-            return Answer(status=400, message="unknown parameter response_format")
-        turn = len(call.body["messages"]) > 1
-        return Answer(text='{"answer": "x"}' if turn or number(call) else "no JSON")
-
-    with FaultServer(without_formats) as server:
-        read = complete_structured(
-            chat(5), Said, model="m", base_url=server.base_url, store=":memory:"
-        )
-    assert read["record"].notna().all()
-    (line,) = lines()
-    assert line.startswith("6 of 6 requests answered. "), "five requests and one repair turn"
 
 
 # ---- replies without text --------------------------------------------------------------------------------------------

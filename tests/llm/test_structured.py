@@ -135,28 +135,6 @@ def test_a_run_is_resumed_and_replayed_offline(tmp_path):
     pd.testing.assert_frame_equal(online, offline)
 
 
-def highest_cost(call):
-    """Of a request at a dollar for each byte of the prompt."""
-    parameters = {name: value for name, value in call.body.items() if name not in SENT_APART}
-    return len(json.dumps([call.body["messages"], parameters]))
-
-
-SENT_APART = ("model", "messages")
-
-
-def test_the_budget_is_for_all_steps_together():
-    options = {"prices": {"m": (1e6, 0.0)}}  # a dollar for each prompt token; the server says 10
-    with FaultServer(answering(BAD)) as server:
-        run(chat(1), server)
-        first, turn = map(highest_cost, server.calls)
-        both = run(chat(1), server, budget_usd=turn + 10.0, **options)
-        one = run(chat(1), server, budget_usd=turn + 9.0, **options)
-    assert first < turn
-    assert both["repaired"].all()
-    assert one["response"].tolist() == [BAD]
-    assert "the repair turn failed: not asked: the budget of" in one["reason"][0]
-
-
 def test_an_endpoint_without_structured_outputs_gets_plain_requests(tmp_path):
     def behave(call):
         if "response_format" in call.body:
