@@ -338,6 +338,9 @@ def test_metrics_lists_every_metric_with_its_direction(printed, monkeypatch):
         ("score tiny.jsonl --metrics answer.f1 --columns response=a response=b", "set twice"),
         ("score tiny.jsonl --metrics answer.f1 --set language=fr", "use --language"),
         ("score '~/gone\u202e.jsonl' --metrics answer.f1", "does not exist"),
+        ("report rgb.jsonl --kind judge --option threshold=high", "threshold must be a valid num"),
+        ("audit no-such-name", "no-such-name"),
+        ("audit sample-en --only mistakes", "got mistakes"),
     ],
 )
 def test_a_mistake_is_named_in_one_line(rgb, refused, command, said):

@@ -156,6 +156,8 @@ def test_bad_input_says_what_is_needed(scores):
     pooled = summarize(scores, by="system", cluster="example_id")
     with pytest.raises(InputError, match=r"one comparison for each cell, .*by=\[\]"):
         to_markdown(pooled, comparisons=compare(scores))
+    with pytest.raises(InputError, match="label must consist of letters, digits and"):
+        to_latex(summaries, label="}x")
     three = scored({"a": [1, 1, 1, 0], "b": [1, 0, 1, 0], "c": [0, 0, 1, 0]}, "rgb.accuracy")
     with pytest.raises(
         InputError, match="all with the same baseline, got 3 comparisons with baseline a, b"

@@ -196,6 +196,11 @@ def test_answers_to_one_question_are_one_unit():
     assert found.loc["percent agreement", ["n", "n_units"]].tolist() == [200, 40]
 
 
+def test_an_item_without_a_cluster_is_named():
+    with pytest.raises(InputError, match="got none for 'i1'"):
+        agreement([frame(name, ["correct", "refuse"]) for name in "ab"], cluster={"i0": "q"})
+
+
 # ---- logs --------------------------------------------------------------------------------------------------------------
 
 

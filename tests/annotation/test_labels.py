@@ -274,6 +274,7 @@ def test_ragbenchs_own_columns_are_suggestions_also_through_parquet():
             {"q/0": {"support": {"z": "full"}}},
             "'support' is suggested for 'z', which is not a sentence",
         ),
+        ([], "must be a frame or a mapping by item, got a list"),
     ],
 )
 def test_what_cannot_be_suggested(given, message):

@@ -20,6 +20,7 @@ from ragnb.annotation.log import (
     IDLE,
     AnnotationLog,
     LabelState,
+    nested,
     read_log,
 )
 from ragnb.annotation.tasks import TASKS
@@ -276,10 +277,11 @@ def test_a_log_of_two_threads_at_once_is_read_in_the_order_of_the_file(tmp_path)
     assert AnnotationLog(tmp_path / "a.sqlite", HEADER).events == log.events
 
 
-def test_a_damaged_line_is_named_and_nothing_is_touched(tmp_path):
+@pytest.mark.parametrize("damage", ["{", "[1]"])
+def test_a_damaged_line_is_named_and_nothing_is_touched(tmp_path, damage):
     earlier_log(tmp_path / "a.jsonl", note("one"))
     with (tmp_path / "a.jsonl").open("a") as file:
-        file.write("{\n")
+        file.write(damage + "\n")
     with pytest.raises(InputError, match="a.jsonl line 3 .*JSON object"):
         AnnotationLog(tmp_path / "a.jsonl", HEADER)
     assert os.listdir(tmp_path) == ["a.jsonl"]
@@ -322,3 +324,21 @@ def test_time_is_that_between_actions_for_the_item_on_the_screen(events, seconds
     assert IDLE == 120
     state = LabelState(numbered(*(dict(one) for one in events)))
     assert {name: labels.seconds for name, labels in state.items.items()} == seconds
+
+
+def test_undo_in_a_log_of_two_threads_means_the_action_that_it_names():
+    undo = {"action": "undo", "item": "b", "of": 2}
+    events = numbered(
+        label("a", "correct"), label("b", "refuse"), label("c", "incorrect"), undo, undo
+    )
+    for event, n in zip(events, (1, 2, 1, 3, 4), strict=True):
+        event["n"] = n
+    state = LabelState(events)
+    assert [nested(state.of(item).values) for item in "abc"] == [
+        {"verdict": "correct"}, {}, {"verdict": "incorrect"}
+    ]  # fmt: skip
+
+
+def test_an_action_that_cannot_be_followed_is_named():
+    with pytest.raises(InputError, match="action 1 of the log cannot be applied: "):
+        LabelState(numbered({"action": "flag", "value": True}))

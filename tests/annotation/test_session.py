@@ -62,6 +62,8 @@ def sources(session):
             "'relevant' of item 'q/0' must contain only keys .*got '9z'",
         ),
         (lambda s: s.go(3), "go needs the id of an item or a number below 3, got 3"),
+        (lambda s: s.label("support", "full"), "'support' needs a sentence of .*, got None"),
+        (lambda s: s.toggle("overall", [True]), r"must be one of \[True, False\], got \[True\]"),
     ],
 )
 def test_what_is_refused_is_not_written(path, call, message):

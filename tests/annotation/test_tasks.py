@@ -74,6 +74,8 @@ TWO = [{"name": "x", "kind": "text", "key": "b"}, {"name": "y", "kind": "text"}]
         (with_field(each=True) | {"shows": ["question"]}, "'tone' needs response in the task's shows"),
         (with_field(name="note"), "'note' is the name of a column that all tables of labels have; rename the field"),
         (declared(fields=[TWO[0], {**TWO[1], "key": "b"}]), "each field needs its own key, got b, b"),
+        (with_field(options=["kind", "kind"]), "fields.0: an option of 'tone' is given twice"),
+        (with_field(options=["x", {"value": "y", "implies": {"mood": "z"}}]), r"unknown .*\['mood'\]"),
     ],
 )  # fmt: skip
 def test_what_a_task_cannot_be(schema, message):
@@ -129,6 +131,7 @@ def test_ids_identify_rows(frame, id, message):
             "trace",
             "must be unique, got '0a' twice",
         ),
+        (keyed_frame(0, example_id=[]), "trace", "the frame of examples has no rows"),
     ],
 )
 def test_what_cannot_be_shown_is_named(examples, task, message):

@@ -157,6 +157,17 @@ def test_argilla_2(tmp_path):
     assert frame.attrs["without_status"] == 2
 
 
+def test_argilla_flat(tmp_path):
+    answers = {"": ["correct", "refuse"], ".users": ["u", "v"], ".status": ["submitted", "draft"]}
+    columns = {f"verdict.responses{end}": values for end, values in answers.items()}
+    none = dict.fromkeys(columns)
+    records = [{"id": "1", "example_id": "zh/1", "verdict.suggestion": "refuse"} | columns,
+               {"id": "2", "example_id": "ar/2"} | none]  # fmt: skip
+    frame = load_annotations(write(tmp_path, records))
+    assert said(frame) == {("zh/1", "u"): "correct"}
+    assert frame.attrs["left_out"] == {"drafts": 1, "unlabelled": 1}
+
+
 # ---- doccano -----------------------------------------------------------------------------------------------------------
 
 
@@ -234,6 +245,7 @@ def test_words_that_nobody_explained_are_listed(tmp_path):
     [
         ('[{"text": "?"}]', "export of Label Studio, Argilla or doccano"),
         ('{"label": ["correct"]}', "must have the keys example_id, but has no example_id"),
+        ('[{"id": 1, "label": []}]', "at least one verdict, got none"),
     ],
 )
 def test_files_that_are_no_export_are_refused(tmp_path, content, message):

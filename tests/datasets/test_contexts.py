@@ -145,3 +145,9 @@ def test_a_passage_keeps_its_place_at_every_noise_rate(make, load, shape, kind, 
 def test_a_bad_argument_is_refused_with_its_name_and_value(make, load, options, words):
     with pytest.raises(InputError, match=words):
         build_contexts(load(make.fact()), **options)
+
+
+def test_a_missing_cell_is_refused_with_its_column_and_example(make, load):
+    examples = load(make.base(1)).assign(negative=None)
+    with pytest.raises(InputError, match="the column negative must contain lists, .* got None"):
+        build_contexts(examples)

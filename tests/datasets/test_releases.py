@@ -313,6 +313,10 @@ def test_questions_of_one_file_only_have_nothing_in_the_other(tmp_path):
             lambda d: write_run(pd.DataFrame({"example_id": ["a b"], "system": "s", "retrieved": [["d"]]}), d / "r"),
             "an id in a file of TREC must not contain spaces, got 'a b'",
         ),
+        (
+            lambda d: load_responses(written(d / "p.json", {"a": "b"}), examples=written(d / "s.csv", "a,b\n1,2\n")),
+            "s.csv must be a dataset in the format of SQuAD or KILT, or a table with ids",
+        ),
     ],
 )  # fmt: skip
 def test_a_broken_file_gets_one_sentence_with_its_name_and_place(tmp_path, broken, message):

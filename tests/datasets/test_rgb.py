@@ -102,8 +102,9 @@ def test_a_published_file_under_another_name_is_recognised(rgb_file, tmp_path):
         (b"", r"mini\.json.*empty file"),
         (gzip.compress(b'{"id": 1}', mtime=0), r"mini\.json must be text in UTF-8.*unpack"),
         (b'{"id": 1', r"mini\.json line 1: must be JSON .*column"),
+        (b"[1, 2]", r"mini\.json item 1: must be a JSON object, got 1"),
     ],
-    ids="empty gzip truncated".split(),
+    ids="empty gzip truncated array".split(),
 )
 def test_a_file_that_holds_no_objects_is_refused(write_rgb, content, words):
     with pytest.raises(InputError, match=words):

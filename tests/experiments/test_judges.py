@@ -170,6 +170,15 @@ def test_answer_relevancy_is_the_share_of_relevant_statements():
     assert ragnb.score(judged, "judged.answer_relevancy")["value"].tolist() == [0.75]
 
 
+def test_passages_without_a_verdict_leave_the_response_unscored():
+    judge = Judge({"verdicts": [{"passage": 2, "useful": True}]})
+    judged = judge_with(judge, with_passages("a"), "context_precision")
+    assert judged["judged_passages"].tolist() == [None]
+    assert judged["judge_reason"].tolist() == [
+        "the judge must give a verdict on each of 2 passages, got verdicts on 2"
+    ]
+
+
 RANKINGS = {
     (True, False, True): (1 + 2 / 3) / 2,
     (False, True): 1 / 2,

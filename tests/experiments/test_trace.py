@@ -186,6 +186,11 @@ def test_labels_that_contradict_themselves_are_better_than_labels_with_a_gap():
     assert row["label_contradiction"] == "overall_supported is true, yet no key supports 'b'"
 
 
+def test_a_reply_that_cannot_be_read_leaves_the_response_unlabelled_with_its_reason():
+    row = only(label(replies("Hm.")))
+    assert "no JSON object in the reply: Hm." in row["label_reason"]
+
+
 def test_only_the_faulty_are_asked_again():
     two = pd.concat([RESPONSES.assign(question=q) for q in ("One?", "Two?")], ignore_index=True)
 

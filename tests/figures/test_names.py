@@ -78,6 +78,7 @@ DRAWINGS = {
     "rates, column": lambda name: plot_rates(
         rates(name, all="all"), label="all", series="system", width="column"
     ),
+    "rates, column, mark": lambda name: plot_rates(rates("a"), marks={name: 0.4}, width="column"),
     "rates, mark": lambda name: plot_rates(rates("a"), marks={name: 0.4}),
     "rates, xlabel": lambda name: plot_rates(rates("a"), xlabel=name),
     "differences": lambda name: plot_differences(compared(name)),

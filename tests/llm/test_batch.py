@@ -76,6 +76,15 @@ def test_a_batch_ends_in_the_frame_that_complete_gives(path):
     assert list(server.batches) == sent["batch_id"].tolist()
 
 
+def test_counts_that_a_provider_writes_as_texts_are_read(path):
+    with BatchServer() as server:
+        send(chat(2), server, path)
+        counts = {"total": "2", "completed": "2", "failed": "0"}
+        server.batches["batch-0"].update(status="expired", request_counts=counts)
+        done = bring(server, path)
+    assert done[["completed", "failed"]].values.tolist() == [[2, 0]]
+
+
 # ---- what is sent ------------------------------------------------------------------------------------------------------
 
 
@@ -302,6 +311,18 @@ def test_status_and_collect_find_a_batch_that_was_never_remembered(path, monkeyp
             send(chat(2), server, path)
         assert status(path, base_url=server.base_url)["batch_id"].item() == "batch-0"
         assert bring(server, path)["n_stored"].item() == 2
+
+
+def test_other_requests_do_not_send_what_a_killed_call_left(path, monkeypatch):
+    with BatchServer() as server:
+        with dying(monkeypatch, "claim"):
+            send(chat(2), server, path)
+        assert send(chat(4).iloc[2:], server, path)["n_requests"].tolist() == [2]
+        assert len(server.batches) == 1
+        left = status(path, base_url=server.base_url)
+        assert left["state"].tolist() == ["claimed", "completed"]
+        forget(path, left["ticket"].head(1))
+        assert send(chat(2), server, path)["n_requests"].tolist() == [2]
 
 
 def test_an_interrupt_while_uploading_frees_the_requests(path, monkeypatch):

@@ -287,6 +287,15 @@ def test_html_is_well_formed_and_hostile_names_stay_text(by_hand):
     assert "<script>alert(1)</script>" in shown.text
 
 
+def test_sentences_say_what_a_paper_says(report):
+    text = str(report)
+    for said in ("Bias of score by language", "Holm over 4)", "annotators among themselves 0.",
+                 "expected calibration error", "for a calibrated judge", "clusters: example_id",
+                 "label_a - label_b: percent agreement"):  # fmt: skip
+        assert said in text
+    assert "nan" not in text
+
+
 # ---- what is missing or bad ----------------------------------------------------------------------
 
 
@@ -323,6 +332,9 @@ def test_verdicts_may_be_words_or_truth_values_and_the_annotator_is_the_label(by
         ({"judged_correct": [5.0] * 54}, {}, r"scores of \[0, 1\] or nan in judged_correct, got 5"),
         ({"label": [NAN] * 54}, {}, "got none in label on 54 responses"),
         ({"example_id": [0, *range(53)]}, {}, r"got 1 more with the same example_id \(such as 0\)"),
+        ({"label": ["right"] * 54}, {}, "numbers or 'correct', .* in label, got 'right'"),
+        ({"example_id": [None, *range(53)]}, {}, "needs a cluster for each response; 1 have none"),
+        ({}, {"judge": "label"}, "neither the label nor an annotator, got label"),
     ],
 )
 def test_bad_input_says_what_is_needed(by_hand, changes, options, message):

@@ -164,10 +164,19 @@ def test_missing_values_are_counted_with_their_reasons(small):
     assert "no reason given (1)" in methods_paragraph(small.drop(columns="reason"))
 
 
+def test_undefined_tests_are_counted_and_their_warnings_reported(small):
+    comparisons = ragnb.compare(small.assign(value=[1.0, 0, 1, 1, 0, 1], reason=None))
+    undefined = comparisons.assign(p_value=np.nan, warning="no discordant item")
+    text = methods_paragraph(comparisons=undefined)
+    assert "Undefined p-values: 1. Warnings: no discordant item." in text
+    assert "minimum detectable" not in text
+
+
 def test_wrong_frames_are_refused(noise, languages):
     scores = noise[0]
     for frames, message in (
         ([], "needs scores, summaries or comparisons"),
+        ([scores.iloc[:0]], "scores must have at least one row"),
         ([scores.drop(columns="signature")], "without signature"),
         ([scores, languages[1]], "summaries that were computed from the same scores"),
     ):

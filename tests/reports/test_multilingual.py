@@ -2,12 +2,14 @@
 
 import json
 import math
+import re
 import statistics
 from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
+from hostile import Reader
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
@@ -287,6 +289,7 @@ def test_an_answers_file_of_lbrag_gives_its_published_metrics_to_the_last_digit(
          r"one row for each system, example_id, got 4 more, such as lbrag / q1;"),
         (lambda frame: frame.assign(judged_similarity=1.5), {},
          r"row 0 \(q1\): a judge's score must be between 0 and 1, or None, got 1.5"),
+        (lambda frame: frame, {"by": "system"}, "columns other than system and metric, got system"),
         ],
 )  # fmt: skip
 def test_bad_input_says_what_is_needed(responses, change, options, message):
@@ -323,6 +326,13 @@ def test_languages_of_one_question_are_one_unit_in_the_whole_and_apart_in_the_ce
 
 
 # ---- how it is shown ---------------------------------------------------------------------------------------------------
+
+
+def test_html_shows_both_tables_with_spread_interval_and_denominator():
+    text = Reader(report_under("unicode")._repr_html_()).text
+    assert re.search(r"answer\.f1\s*0\.38\s*0\.48\s*\[0\.00, 1\.00\]\s*4 of 4", text)  # of direct
+    assert all(title in text for title in ("Seven metrics", "The same by group"))
+    assert "variant unicode; CNBE against direct" in text
 
 
 def test_latex_gives_each_metric_its_decimals_and_names_the_definitions():

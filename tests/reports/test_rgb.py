@@ -118,6 +118,12 @@ def test_the_gate_is_reported_and_not_applied(responses):
     assert unknown["passes_gate"].isna().all()
 
 
+def test_no_system_vanishes_with_its_true_passages(responses):
+    lost = said(["Oslo"], task="counterfactual", system="其他", correct_rate=0.4)
+    with pytest.raises(InputError, match=r"a correct_rate of 0; the lowest of 其他 is 0\.4"):
+        rgb_report(pd.concat([responses.assign(correct_rate=0.0), lost], ignore_index=True))
+
+
 def test_no_system_vanishes_for_want_of_a_number(responses):
     lost = said(["Oslo", "Rome"], system="其他").assign(noise_rate=None)
     with pytest.raises(

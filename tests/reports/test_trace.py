@@ -131,6 +131,7 @@ def test_clustered_intervals_are_those_of_the_clusters_by_other_ways(records):
     [
         ({"mine": {"taste": "a1"}}, "judges of adherence, .*, got taste"),
         ({}, "got no judge"),
+        ({"mine": {"adherence": "example_id"}}, "needs numbers in example_id"),
     ],
 )
 def test_bad_input_says_what_is_needed(records, judges, message):
