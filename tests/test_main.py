@@ -33,12 +33,6 @@ ROWS = [
         "language": "en",
     },
     {
-        "question": "日本の首都は?",
-        "references": [["東京", "东京"]],
-        "response": "東京です",
-        "language": "ja",
-    },
-    {
         "question": "挪威的首都是哪里?",
         "references": "奥斯陆",
         "response": "奥斯陆",
@@ -46,7 +40,6 @@ ROWS = [
     },
     {"question": "เมืองหลวงของไทย?", "references": "กรุงเทพ", "response": "กรุงเทพ", "language": "th"},
     {"question": "भारत की राजधानी?", "references": "नई दिल्ली", "response": "मुंबई", "language": "hi"},
-    {"question": "عاصمة مصر؟", "references": "القاهرة", "response": "القاهرة", "language": "ar"},
     {"question": "בירת צרפת?", "references": "פריז", "response": None, "language": "he"},
     {
         "question": "Café?",
@@ -152,7 +145,6 @@ def test_columns_options_system_language_and_constants(folder, printed):
     ("options", "mean", "said"),
     [
         ("", 1.0, ["1 of 2 responses in", "identified from the questions: fr 2"]),
-        ("--no-keep-empty", 1.0, ["identified from the questions: fr 2"]),
         ("--keep-empty --language fr", 0.5, []),
     ],
 )
@@ -449,7 +441,7 @@ def test_progress_is_shown_on_a_terminal_and_wiped(folder, monkeypatch):
     seen = os.read(terminal, 10000).decode("utf-8")
     os.close(terminal)
     assert "reading ⟨U+001B⟩[31mtiny.jsonl" in seen
-    assert "scoring 8 responses under answer.f1" in seen
+    assert "scoring 6 responses under answer.f1" in seen
     assert seen.endswith("\r\x1b[K")
 
 

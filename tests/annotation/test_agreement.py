@@ -160,27 +160,6 @@ def test_sets_of_sentences_by_hand():
     assert found.loc["Cohen's kappa", "mean"] == pytest.approx(cohen_kappa_score(*yes))
 
 
-def test_jackknife_over_more_than_two_categories_leaves_out_one_item_at_a_time():
-    rng = np.random.default_rng(4)
-    options = ["full", "partial", "none"]
-    codes = rng.integers(0, 3, (35, 2, 2))
-    codes[:20, :, 1] = codes[:20, :, 0]
-    given = [
-        trace(name, [{"a": options[x], "b": options[y]} for x, y in codes[:, :, who]], "support")
-        for who, name in enumerate(("ana", "ben"))
-    ]
-    row = measures(agreement(given), field="support").loc["Cohen's kappa"]
-    flat = codes.reshape(-1, 2)
-    whole = cohen_kappa_score(flat[:, 0], flat[:, 1])
-    left = [np.delete(codes, item, axis=0).reshape(-1, 2) for item in range(35)]
-    pseudo = 35 * whole - 34 * np.array([cohen_kappa_score(one[:, 0], one[:, 1]) for one in left])
-    half = 2.0322445 * pseudo.std(ddof=1) / np.sqrt(35)  # t(34) at 0.975
-    assert row[["mean", "low", "high"]].tolist() == pytest.approx(
-        [whole, whole - half, whole + half], abs=1e-6
-    )
-    assert row[["n", "n_units"]].tolist() == [70, 35]
-
-
 # ---- items that belong together ----------------------------------------------------------------------------------------
 
 

@@ -1,6 +1,5 @@
 """Labels as frames, next to responses, in RAGBench's columns, and as suggestions."""
 
-import io
 import math
 
 import numpy as np
@@ -252,15 +251,6 @@ def verdict(*words):
 )
 def test_verdicts_are_suggested_by_a_mapping_a_frame_or_a_judge(given, found):
     assert read_suggestions(given, PLAIN, TASKS["verdict"]) == found
-
-
-def test_ragbenchs_own_columns_are_suggestions_also_through_parquet():
-    file = io.BytesIO()
-    SAMPLE.to_parquet(file)
-    found = read_suggestions(SAMPLE, ITEMS, TASKS["trace"], id=IDS)
-    assert found == read_suggestions(pd.read_parquet(file), ITEMS, TASKS["trace"], id=IDS)
-    for record, item in zip(SAMPLE.to_dict("records"), ITEMS, strict=True):
-        assert found[item.id].keys() == trace_values(record, item).keys()
 
 
 @pytest.mark.parametrize(

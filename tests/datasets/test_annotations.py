@@ -9,7 +9,6 @@ import pytest
 from ragnb.annotation.labels import join_labels
 from ragnb.datasets import load_annotations
 from ragnb.errors import InputError
-from ragnb.scoring import score
 
 TEXTS = {
     "zh/1": "东京塔有多高？",
@@ -202,14 +201,6 @@ def test_doccano_of_several_annotators_in_one_list_is_refused(tmp_path):
 
 
 # ---- what becomes of them ----------------------------------------------------------------------------------------------
-
-
-def test_verdicts_are_joined_with_responses_and_scored(tmp_path):
-    frame = load_annotations(write(tmp_path, STUDIO), verdicts=GERMAN)
-    responses = pd.DataFrame({"example_id": NAMES, "response": list(TEXTS.values())})
-    joined = join_labels(responses, frame[frame["annotator"] == "3"])
-    assert score(joined, "annotator.verdict")["value"].fillna(-1).tolist() == [1, 0, -1, -1, 1, -1]
-    assert joined["label_note"][1] == "=cmd() לא"
 
 
 def test_an_id_of_two_keys(tmp_path):

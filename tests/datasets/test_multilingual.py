@@ -133,14 +133,6 @@ def test_a_sample_of_mkqa_keeps_the_ids_of_the_release(file):
     assert frame["answer_type"].tolist() == [None] * 4
 
 
-def test_a_file_of_xquad_has_its_language_in_its_name(file):
-    frame = load_multilingual(file("xquad.th.json", squad("th")))
-    assert frame["example_id"].tolist() == ["xquad/56be/th"]
-    named = ["benchmark", "task", "language", "title", "references", "passages"]
-    texts = [[["แม่น้ำไนล์"]], ["… แม่น้ำไนล์ …"]]
-    assert frame.iloc[0][named].tolist() == ["xquad", "reading", "th", "Nile", *texts]
-
-
 def test_a_folder_or_a_list_of_files_is_one_frame(file):
     paths = [file(f"xquad/xquad.{code}.json", squad(code)) for code in ("ar", "ja", "zh_tw")]
     (paths[0].parent / "SOURCE.txt").write_text("about", encoding="utf-8")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ragnb.datasets.files import read_frame
 from ragnb.datasets.predictions import load_responses
 from ragnb.errors import InputError
-from ragnb.scoring import compare, score
+from ragnb.scoring import score
 from ragnb.version import __version__
 
 ROWS = [
@@ -135,17 +135,6 @@ def test_the_signature_says_how_lists_of_references_were_read(listed):
         assert not score(responses, "language.rlc")["signature"].str.contains("references").any()
     with pytest.warns(UserWarning, match="lists of several texts"):
         assert set(load_responses(listed)["references_as"]) == {"parts"}
-
-
-def test_systems_whose_lists_were_read_differently_are_not_compared(listed):
-    read = {way: load_responses(listed, alternatives=way, system=str(way)) for way in (True, False)}
-    apart = r"references:alternatives\|?.* and .*references:parts.*alternatives="
-    with pytest.raises(InputError, match=apart):
-        compare(score(pd.concat(read.values()), "answer.contains"))
-    again = read[True].assign(system="again")
-    for alike in (again, again.drop(columns="references_as")):  # as a loader without such lists
-        both = score(pd.concat([read[True], alike]), "answer.contains")
-        assert compare(both)["difference"].tolist() == [0.0]
 
 
 @pytest.mark.parametrize(

@@ -94,27 +94,6 @@ def test_what_cannot_be_read_is_nan_with_the_reason_and_never_0(judgement):
     assert len(judge.calls) == 4
 
 
-LACKS = {
-    "no question": {"question": None},
-    "no references": {"references": None},
-    "no response": {"response": math.nan},
-    "empty response": {"response": " \n\u3000"},
-}
-
-
-def test_what_cannot_be_judged_is_not_asked_about_and_says_why():
-    judgement = "similarity"
-    rows = [{**RESPONSES.iloc[0], **changed} for changed in LACKS.values()]
-    lacking = pd.DataFrame([*rows, dict(RESPONSES.iloc[0])], index=[5, 5, 6, 7, 7], dtype=object)
-    judge = Judge(YES[judgement])
-    judged = judge_with(judge, lacking, judgement)
-    assert len(judge.calls) == 1
-    assert judged["judge_reason"].tolist() == [*LACKS, None]
-    assert judged.index.equals(lacking.index)
-    assert judged[JUDGEMENTS[judgement].column].notna().tolist() == [False] * 4 + [True]
-    assert judgement_requests(lacking, judgement).index.tolist() == [7]
-
-
 # ---- statements, passages, rubrics and pairs ---------------------------------------------------------------------------
 
 SAID = "Oslo is the capital of Norway. It has nine million inhabitants. I do not know more."

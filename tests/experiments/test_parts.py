@@ -140,21 +140,6 @@ def test_marks_belong_to_their_sentence(said, texts, cited):
     assert numbers == cited
 
 
-def test_a_stopped_run_is_resumed_without_paying_twice_and_replayed(tmp_path):
-    kind, path = "claims", tmp_path / "replies.sqlite"
-    responses = RESPONSES.head(3)
-    server = judge()
-    labelled_by(server, kind, responses.head(1), store=path)
-    paid = len(server.calls)
-    resumed = judge()
-    whole = labelled_by(resumed, kind, responses, store=path)
-    fresh = judge()
-    labelled_by(fresh, kind, responses)
-    assert paid + len(resumed.calls) == len(fresh.calls)
-    replayed = labelled_by(judge(), kind, responses, store=path, offline=True)
-    pd.testing.assert_frame_equal(replayed, whole)
-
-
 def test_one_verdict_that_cannot_be_read_leaves_the_response_without_labels():
     def odd(call):
         text = call.body["messages"][-1]["content"].rpartition("Text: ")[2]

@@ -208,14 +208,6 @@ def test_the_difference_to_the_ceiling_is_a_jackknife_over_questions(frame, repo
     assert (row["low"], row["high"]) == pytest.approx(known)
 
 
-def test_responses_without_a_label_are_left_out_and_counted(frame):
-    n = len(frame)
-    found = judge_report(frame.assign(label=frame["label"].where(np.arange(n) >= 10)))
-    row = {"label": "label", "n": n, "n_labelled": n - 10, "n_left_out": 10}
-    assert found.labelled.to_dict("records") == [row]
-    assert found.lines()[0].startswith(f"{n - 10} of {n} responses have a label")
-
-
 def test_length_is_what_a_reader_counts():
     texts = ["é" * 3, "e\u0301" * 3, "👩\u200d🔬" * 3, "हिन्दी", None, "ab", "abcd"]
     verdicts = {"label": [1, 0] * 3 + [1], "judge": [1, 0, 0, 1, 1, 0, 1]}

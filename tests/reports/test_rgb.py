@@ -93,22 +93,6 @@ def test_judged_twins_stand_beside_and_an_unread_verdict_is_unscored(responses):
     assert (correction["mean"], correction["n_scored"]) == (1.0, 1)
 
 
-def test_a_judge_that_could_never_be_read_stays_in_the_table_and_one_not_asked_does_not():
-    silent = said(
-        [REFUSAL, "Oslo"],
-        noise_rate=1.0,
-        system="silent",
-        judged_refusal=math.nan,
-        judge_reason="no JSON",
-    )
-    table = rgb_report(
-        pd.concat([silent, said(["Oslo"], noise_rate=1.0, system="alone")])
-    ).negative_rejection
-    row = cell(table, "rgb.judged_rejection")
-    assert (row["system"], row["n_scored"], row["n"]) == ("silent", 0, 2)
-    assert (row["worst_low"], row["worst_high"]) == (0.0, 1.0)
-
-
 def test_the_gate_is_reported_and_not_applied(responses):
     table = rgb_report(responses).counterfactual_robustness
     assert set(table["closed_book_accuracy"]) == {0.8}

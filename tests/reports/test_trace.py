@@ -14,7 +14,6 @@ from ragnb.errors import InputError
 from ragnb.metrics.trace import trace_scores
 from ragnb.reports import trace_report
 from ragnb.reports.trace import SCORES
-from ragnb.stats.prediction import auroc
 
 MINE = {
     "mine": {"adherence": "a1", "relevance": "r1"},
@@ -106,24 +105,6 @@ def test_responses_that_share_a_question_are_clustered_or_the_reader_is_warned(r
     five = records.assign(example_id=[f"q{k % 5}" for k in range(80)])
     few = trace_report(five, MINE, cluster="example_id").judges
     assert set(few["warning"]) == {"5 clusters, fewer than 30: the interval is too narrow"}
-
-
-def test_clustered_intervals_are_those_of_the_clusters_by_other_ways(records):
-    table = trace_report(records, MINE, cluster="example_id").judges
-    found = row(table, "hallucination_auroc", "mine")
-    known = auroc(~records["adherence_score"], 1 - records["a1"], records["example_id"])
-    assert (found["low"], found["high"]) == pytest.approx((known.low, known.high))
-
-    def error(kept):
-        return root_mean_squared_error(kept["relevance_score"], kept["r1"])
-
-    found, whole = row(table, "relevance_rmse", "mine"), error(records)
-    names = records["example_id"].unique()
-    without = np.array([error(records[records["example_id"] != name]) for name in names])
-    spread = (40 * whole - 39 * without).std(ddof=1) / math.sqrt(40)
-    limits = stats.t.interval(0.95, 39, whole, spread)
-    assert (found["low"], found["high"]) == pytest.approx(limits)
-    assert found["interval"] == "RMSE, jackknife t"
 
 
 @pytest.mark.parametrize(
