@@ -61,13 +61,14 @@ def task(texts):
 
 
 def annotator(texts, folder):
-    """An annotator of an item for each text, labelled, noted and with suggestions."""
+    """An annotator of items that show seven texts each, labelled, noted and with suggestions."""
+    groups = [texts[start : start + 7] for start in range(0, len(texts), 7)]
     rows = [
         {
-            "example_id": f"{n} {text}", "question": text, "references": [text, [text]],
-            "documents_sentences": [[[f"0{text}", text], [f"1{text}", text]]], "response_sentences": [[f"a{text}", text]],
+            "example_id": f"{n} {group[0]}", "question": group[0], "references": [group[1], group[2:]],
+            "documents_sentences": [[[f"0{text}", text] for text in group]], "response_sentences": [[f"a{text}", text] for text in group],
         }
-        for n, text in enumerate(texts)
+        for n, group in enumerate(groups)
     ]  # fmt: skip
     asked = task(texts)
     first, second, *_ = asked["fields"]
@@ -76,11 +77,11 @@ def annotator(texts, folder):
     suggestions = {row["example_id"]: guess for row in rows}
     shown = Annotator(pd.DataFrame(rows), asked, "".join(texts)[:2000], folder / "hostile.jsonl", suggestions=suggestions,
                       suggested_by=texts[-1])  # fmt: skip
-    for number, text in enumerate(texts):
+    for number, (first_text, *_, last_text) in enumerate(groups):
         shown.session.go(number)
         shown.session.label(second["name"], second["options"][0])
-        shown.session.label(each["name"], [f"0{text}"], f"a{text}")
-        shown.session.note(text)
+        shown.session.label(each["name"], [f"0{first_text}"], f"a{last_text}")
+        shown.session.note(last_text)
         shown.session.flag()
     shown.session.go(0)
     shown.refresh(message=texts[4])
@@ -103,16 +104,13 @@ def adjudication(texts, folder):
     return Annotator(adjudicate(items, sessions, texts[2], folder / "gold.jsonl"))
 
 
-def whole_frames(texts):
-    """The live view of a whole frame of these texts, in every kind."""
-    frames = {
-        "rgb": pd.DataFrame([context_row(text) | {"false_answers": [f"{text}!"]} for text in texts]),
-        "trace": pd.DataFrame(map(trace_record, texts)),
-        "judge": pd.DataFrame(map(judged_row, texts)),
-        "language": pd.DataFrame(map(context_row, texts)),
-        "plain": pd.DataFrame([{"question": text, text: text, "response": text, "group": texts[n % 5]} for n, text in enumerate(texts)]),
-    }  # fmt: skip
-    return {kind: view(frame, None if kind == "plain" else kind) for kind, frame in frames.items()}
+def whole_frame(texts):
+    """The live view of a frame with these texts in its cells, in the names of columns, and as choices of a filter."""
+    rows = [
+        {**plain_row(text), text: text, "group": texts[number % 5]}
+        for number, text in enumerate(texts)
+    ]
+    return view(pd.DataFrame(rows))
 
 
 def static_views(text):

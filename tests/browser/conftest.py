@@ -1,7 +1,7 @@
-"""One JupyterLab for all tests in a browser: starting it takes longer than most of them."""
+"""One browser and one JupyterLab for all tests: starting them takes longer than most of them."""
 
 import pytest
-from browser.lab import CHROMIUM, lab_page, wait_for_kernel
+from browser.lab import CHROMIUM, SIZE, change_theme, lab_page, launch, wait_for_kernel
 
 
 @pytest.fixture(scope="session")
@@ -16,10 +16,18 @@ def playwright():
 
 
 @pytest.fixture(scope="session")
-def lab(playwright, tmp_path_factory):
+def chromium(playwright):
+    """One browser; each test that needs another person or storage takes a context of its own."""
+    browser = launch(playwright)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="session")
+def lab(chromium, tmp_path_factory):
     """The page of a notebook with a kernel; ``lab.folder`` is where both of them live."""
     folder = tmp_path_factory.mktemp("lab")
-    with lab_page(playwright, folder, ["import ragnb.widgets, browser.items"]) as page:
+    with lab_page(chromium, folder, ["import ragnb.widgets, browser.items"]) as page:
         page.folder = folder
         wait_for_kernel(page)
         # Without the file browser the annotator has the width that the tests expect. JupyterLab
@@ -37,5 +45,9 @@ def book(lab):
     # Labels stay on their item, so that a test can look at it; test_handout.py goes on.
     lab.evaluate("""() => localStorage.setItem("ragnb-annotator", '{"goesOn": false}')""")
     yield lab
+    if lab.viewport_size != SIZE:
+        lab.set_viewport_size(SIZE)
+    if lab.evaluate("() => document.body.dataset.jpThemeLight") == "false":
+        change_theme(lab, "light")
     assert not lab.errors
     assert not lab.outside

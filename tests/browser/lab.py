@@ -26,6 +26,7 @@ LAB = (
     "--LabApp.expose_app_in_browser=True --LabApp.news_url= --LabApp.extension_manager=readonly "
     "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"
 ).split()
+SIZE = {"width": 1200, "height": 900}
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 
 IDLE = """() => { const w = window.jupyterapp && window.jupyterapp.shell.currentWidget;
@@ -41,20 +42,26 @@ SHOW = """cells => { const book = window.jupyterapp.shell.currentWidget.content,
 """Cells instead of those of the notebook, all of them run in the kernel that is there."""
 
 
+def launch(playwright, folder=None):
+    """A browser; in a folder, one person's browser that keeps its storage there."""
+    settings = {"executable_path": CHROMIUM, "headless": True, "args": FLAGS}
+    if folder:
+        return playwright.chromium.launch_persistent_context(str(folder), **settings)
+    return playwright.chromium.launch(**settings)
+
+
 @contextmanager
-def lab_page(playwright, folder, cells, *, theme="light", viewport=(1200, 900)):
+def lab_page(chromium, folder, cells, *, viewport=SIZE):
     """The page of a notebook of these cells, all of them set running; ``outside`` and ``errors`` list what went wrong."""
     _write_notebook(folder, cells)
     with jupyter_lab(folder) as address:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=FLAGS)
-        page = chromium.new_page(viewport=dict(zip(("width", "height"), viewport, strict=True)))
+        page = chromium.new_page(viewport=viewport)
         _listen(page)
         page.goto(f"{address}/lab/tree/probe.ipynb?reset", wait_until="domcontentloaded")
         wait_for_kernel(page)
-        change_theme(page, theme)
         page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
         yield page
-        chromium.close()
+        page.context.close()
 
 
 @contextmanager
@@ -96,7 +103,7 @@ def change_theme(page, theme):
 
 def show(page, *cells):
     """Put these cells in the place of those of the notebook, and run them; returns when they are done."""
-    page.evaluate(SHOW, list(cells))
+    assert page.evaluate(SHOW, list(cells)), page.locator(".jp-OutputArea").all_inner_texts()
 
 
 @contextmanager

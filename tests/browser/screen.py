@@ -4,6 +4,13 @@ from browser.lab import show
 
 from ragnb.annotation.log import read_log
 
+SETTLED = """root => new Promise(done => {
+  const look = () => root.getAttribute('aria-busy') !== 'true' && done(true);
+  new MutationObserver(look).observe(root, { attributeFilter: ['aria-busy'] });
+  setTimeout(done, 30_000);
+  look(); })"""
+"""Whether nothing that was done is on its way any more, after half a minute at most."""
+
 
 class Annotating:
     """The annotator that stands at some place of a page, and its log."""
@@ -47,9 +54,7 @@ class Annotating:
 
     def settle(self):
         """Wait until all that was done is acknowledged."""
-        self.page.wait_for_function(
-            "root => root.getAttribute('aria-busy') !== 'true'", arg=self.root.element_handle()
-        )
+        assert self.root.evaluate(SETTLED), "what was done is not acknowledged within 30 seconds"
 
     # ---- what is seen ----
 

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pandas as pd
-from browser.lab import CHROMIUM, FLAGS, change_theme, lab_page, show, wait_for_kernel
+from browser.lab import change_theme, lab_page, launch, show, wait_for_kernel
 from browser.screen import Annotating
 from PIL import Image, ImageOps
 from playwright.sync_api import sync_playwright
@@ -14,6 +14,7 @@ import ragnb
 
 FIGURES = Path(__file__).parents[2] / "figures"
 WIDTH = 1100  # of the notebook, in px
+SIZE = {"width": WIDTH + 100, "height": 3000}
 
 TRACE = """
 import ragnb
@@ -99,7 +100,8 @@ def main():
     with (
         tempfile.TemporaryDirectory() as folder,
         sync_playwright() as playwright,
-        lab_page(playwright, Path(folder), ["import ragnb"], viewport=(WIDTH + 100, 3000)) as page,
+        launch(playwright) as chromium,
+        lab_page(chromium, Path(folder), ["import ragnb"], viewport=SIZE) as page,
     ):
         page.folder = Path(folder)
         wait_for_kernel(page)
@@ -112,7 +114,7 @@ def main():
             shoot(page.locator(".jp-RenderedHTMLCommon > div").first, f"widget_{name}", margin=12)
         results(page)
         whole_frame(page)
-        handout(playwright, Path(folder))
+        handout(chromium, Path(folder))
 
 
 def results(page):
@@ -126,10 +128,10 @@ def results(page):
     page.locator(".ragnb-table").nth(2).wait_for()
     shoot(page.locator(".jp-WindowedPanel-viewport").first, "widget_results_narrow_dark")
     change_theme(page, "light")
-    page.set_viewport_size({"width": WIDTH + 100, "height": 3000})
+    page.set_viewport_size(SIZE)
 
 
-def handout(playwright, folder):
+def handout(chromium, folder):
     """What a person sees who was sent the file: in a dark browser, and zoomed in to 200 %."""
     row = {
         "example_id": "oslo",
@@ -141,13 +143,12 @@ def handout(playwright, folder):
     }  # fmt: skip
     frame = pd.DataFrame([row])
     path = ragnb.export_annotator(frame, "claims", folder / "claims.html", annotator="Ana")
-    browser = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=FLAGS)
-    page = browser.new_page(viewport={"width": 560, "height": 400}, color_scheme="dark")
+    page = chromium.new_page(viewport={"width": 560, "height": 400}, color_scheme="dark")
     page.goto(path.as_uri())
     for key in "12":
         page.keyboard.press(key)
     shoot(page.locator("main"), "widget_handout_narrow_dark", margin=12)
-    browser.close()
+    page.close()
 
 
 def whole_frame(page):
@@ -167,7 +168,7 @@ def whole_frame(page):
         page.locator(".ragnb-rows-row").first.wait_for()
         shoot(page.locator(".ragnb-view").first, f"widget_view_{name}")
     change_theme(page, "light")
-    page.set_viewport_size({"width": WIDTH + 100, "height": 3000})
+    page.set_viewport_size(SIZE)
 
 
 def annotator_of_trace(page):

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pandas as pd
-from browser.lab import CHROMIUM, FLAGS, change_theme, lab_page, show, wait_for_kernel
+from browser.lab import change_theme, lab_page, launch, show, wait_for_kernel
 from browser.screen import Annotating
 from PIL import Image, ImageDraw
 from playwright.sync_api import sync_playwright
@@ -22,34 +22,32 @@ HEIGHT, SCALE, GAP = 1000, 0.7, 16
 KINDS = {"light": WIDE, "dark": WIDE, "Arabic": WIDE, "narrow": NARROW, "200 % zoom": ZOOMED}
 PAGE = "<!doctype html><meta charset=utf-8><title>x</title><style>:root { color-scheme: light dark } body { margin: 12px; font: 14px system-ui }</style>"
 
-ARABIC = {
-    "question": "من كتب رواية «أولاد حارتنا» ومتى نُشرت؟",
-    "response": "كتبها نجيب محفوظ [1]. نُشرت عام 1959 في صحيفة الأهرام [2].",
-    "references": ["نجيب محفوظ", "1959"],
-    "passages": ["«أولاد حارتنا» رواية للكاتب المصري نجيب محفوظ.", "نشرت الأهرام الرواية مسلسلة سنة 1959."],
-    "kinds": ["positive", "positive"],
-    "language": "ar",
-    "system": "rag",
-    "label": 1,
-    "parts": [
-        {"text": "كتبها نجيب محفوظ", "label": "supported"},
-        {"text": "نُشرت عام 1959", "label": "supported"},
-    ],
-}  # fmt: skip
-ENGLISH = {
-    "question": "Who wrote Children of the Alley, and when did it appear?",
-    "response": "Naguib Mahfouz wrote it [1]. It appeared in 1959, as a book in Cairo [2].",
-    "references": ["Naguib Mahfouz", "1959"],
-    "passages": ["Children of the Alley is a novel by Naguib Mahfouz.", "Al-Ahram serialised the novel in 1959; the book followed in Beirut in 1967."],
-    "kinds": ["positive", "positive"],
-    "language": "en",
-    "system": "rag",
-    "label": 0,
-    "parts": [
-        {"text": "Naguib Mahfouz wrote it", "label": "supported"},
-        {"text": "as a book in Cairo", "label": "not supported"},
-    ],
-}  # fmt: skip
+
+def response_to(question, response, references, passages, claims, **more):
+    """A response to two useful passages, with its claims and their labels."""
+    parts = [{"text": text, "label": label} for text, label in claims.items()]
+    return {"question": question, "response": response, "references": references, "passages": passages,
+            "kinds": ["positive", "positive"], "system": "rag", "parts": parts, **more}  # fmt: skip
+
+
+ARABIC = response_to(
+    "من كتب رواية «أولاد حارتنا» ومتى نُشرت؟",
+    "كتبها نجيب محفوظ [1]. نُشرت عام 1959 في صحيفة الأهرام [2].",
+    ["نجيب محفوظ", "1959"],
+    ["«أولاد حارتنا» رواية للكاتب المصري نجيب محفوظ.", "نشرت الأهرام الرواية مسلسلة سنة 1959."],
+    {"كتبها نجيب محفوظ": "supported", "نُشرت عام 1959": "supported"},
+    language="ar",
+    label=1,
+)
+ENGLISH = response_to(
+    "Who wrote Children of the Alley, and when did it appear?",
+    "Naguib Mahfouz wrote it [1]. It appeared in 1959, as a book in Cairo [2].",
+    ["Naguib Mahfouz", "1959"],
+    ["Children of the Alley is a novel by Naguib Mahfouz.", "Al-Ahram serialised the novel in 1959; the book followed in Beirut in 1967."],
+    {"Naguib Mahfouz wrote it": "supported", "as a book in Cairo": "not supported"},
+    language="en",
+    label=0,
+)  # fmt: skip
 FALSE = {"references": ["نجيب محفوظ"], "false_answers": ["طه حسين"], "kinds": ["wrong", "negative"],
          "response": "كتبها نجيب محفوظ، لا طه حسين. توجد أخطاء في الوثائق المقدمة."}  # fmt: skip
 MIXED = {"question": "Когда Киото был столицей Японии?", "language": "ru", "references": ["794–1868"],
@@ -83,7 +81,7 @@ def static_viewers():
     }
 
 
-def opened(browser, kind, content):
+def opened(browser, kind, content=""):
     """A page with this content in a window of this kind."""
     width, ratio = KINDS[kind]
     page = browser.new_page(
@@ -177,12 +175,8 @@ def handout(browser, folder):
             frame.drop(columns="parts"), "claims", folder / f"{look}.html", annotator="Ana"
         )
     pictures = {}
-    for look, (width, ratio) in KINDS.items():
-        page = browser.new_page(
-            viewport={"width": width, "height": HEIGHT},
-            device_scale_factor=ratio,
-            color_scheme="dark" if look == "dark" else "light",
-        )
+    for look in KINDS:
+        page = opened(browser, look)
         page.goto(frames.get(look, frames["light"]).as_uri())
         page.keyboard.press("1")
         pictures[look] = taken(page, page.locator("body"))
@@ -243,18 +237,22 @@ def live(page):
 
 
 def main(which):
-    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+    with (
+        tempfile.TemporaryDirectory() as name,
+        sync_playwright() as playwright,
+        launch(playwright) as browser,
+    ):
         folder = Path(name)
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=FLAGS)
         if "cards" in which:
             cards(browser)
         if "explorables" in which:
             explorables(browser)
         if "handout" in which:
             handout(browser, folder)
-        browser.close()
         if "live" in which:
-            with lab_page(playwright, folder, ["import ragnb"], viewport=(1240, 2200)) as page:
+            with lab_page(
+                browser, folder, ["import ragnb"], viewport={"width": 1240, "height": 2200}
+            ) as page:
                 page.folder = folder
                 wait_for_kernel(page)
                 looks, views, annotators = zip(*live(page), strict=True)

@@ -3,8 +3,8 @@
 import nbformat
 import pandas as pd
 import pytest
-from browser.lab import change_theme, notebook_page, show
-from hostile import PAYLOADS
+from browser.lab import change_theme, show
+from hostile import PAYLOADS, visible
 
 import ragnb
 from ragnb.experiments.recorded import recorded_responses
@@ -12,7 +12,10 @@ from ragnb.experiments.recorded import recorded_responses
 FIRST = [1, 1, 1, 1, 1, 1, 1, 0]
 SECOND = [1, 0, 0, 0, 0, 0, 0, 0]
 CELL = f"import ragnb\nragnb.explore('mcnemar', {FIRST}, {SECOND})"
-SHADOW = "() => [...document.querySelectorAll('.jp-OutputArea *')].find(one => one.shadowRoot)"
+RAN = "all => all.some(one => one.shadowRoot)"
+OPEN = """path => window.jupyterapp.commands.execute('docmanager:open',
+  { path, factory: 'Notebook', kernelPreference: { shouldStart: false } }).then(() => null)"""
+"""A notebook in a tab of its own, without a kernel."""
 
 pytestmark = pytest.mark.browser
 
@@ -42,13 +45,10 @@ def test_a_student_types_and_drags_counts_and_the_notebook_keeps_its_keys(book):
         book.keyboard.press(key)
     assert book.locator(".jp-Notebook .jp-Cell").count() == cells
     assert book.locator(".jp-Dialog").count() == 0
-    colours = [sentence.evaluate("one => getComputedStyle(one).color")]
-    try:
-        change_theme(book, "dark")
-        colours.append(sentence.evaluate("one => getComputedStyle(one).color"))
-    finally:
-        change_theme(book, "light")
-    assert colours[0] != colours[1]
+    colour = "one => getComputedStyle(one).color"
+    light = sentence.evaluate(colour)
+    change_theme(book, "dark")
+    assert sentence.evaluate(colour) != light
 
 
 def test_a_notebook_that_is_not_trusted_shows_the_picture_and_the_sentence(lab):
@@ -58,16 +58,19 @@ def test_a_notebook_that_is_not_trusted_shows_the_picture_and_the_sentence(lab):
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     foreign = nbformat.v4.new_notebook(cells=[cell], metadata=kernel)
     nbformat.write(foreign, lab.folder / "foreign.ipynb")
-    with notebook_page(lab, "foreign.ipynb") as page:
-        area = page.locator(".jp-OutputArea-output")
+    lab.evaluate(OPEN, "foreign.ipynb")
+    try:
+        area = lab.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-OutputArea-output")
         area.get_by_text("the mid-p test p = 0.0156").wait_for(timeout=30_000)
-        assert page.evaluate(SHADOW) is None
+        assert not area.locator("*").evaluate_all(RAN)
         image = area.get_by_role("img", name="Distribution of the questions")
         assert image.evaluate("image => image.complete && image.naturalWidth") > 500
+    finally:
+        lab.evaluate("() => window.jupyterapp.shell.currentWidget.dispose()")
 
 
-def test_sentences_are_labelled_with_keys_and_the_focus_stays(lab):
-    page = lab.context.browser.new_page()
+def test_sentences_are_labelled_with_keys_and_the_focus_stays(chromium):
+    page = chromium.new_page()
     try:
         page.set_content(ragnb.explore("trace")._repr_html_())
         sentence = page.locator(".sentence")
@@ -89,33 +92,40 @@ def test_sentences_are_labelled_with_keys_and_the_focus_stays(lab):
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")
-def test_attacks_in_names_and_texts_of_explorables_are_inert(lab):
+def test_attacks_in_names_and_texts_of_explorables_are_inert(chromium):
+    names = [
+        pd.Series(scores, name=text)
+        for scores, text in ((FIRST, PAYLOADS[1]), (SECOND, PAYLOADS[-5]))
+    ]
     responses = recorded_responses("rgb_noise").query("system == 'plain'")
     responses = responses[responses["example_id"] == responses["example_id"].iloc[0]]
+    n = len(responses)
+    responses = responses.assign(
+        question=PAYLOADS[4], passages=[PAYLOADS] * n, kinds=[["positive"] * len(PAYLOADS)] * n,
+        response=PAYLOADS[:n],
+    )  # fmt: skip
     record = ragnb.load_ragbench("sample-ragbench").iloc[0].to_dict()
-    page = lab.context.browser.new_page()
+    record["question"] = PAYLOADS[6]
+    record["response_sentences"] = [[f"{n}", text] for n, text in enumerate(PAYLOADS)]
+    shown = [ragnb.explore("mcnemar", *names), ragnb.explore("noise", responses), ragnb.explore("trace", record)]  # fmt: skip
+    page = chromium.new_page()
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     try:
-        for text in PAYLOADS:
-            names = [pd.Series(values, name=text) for values in (FIRST, SECOND)]
-            attacked = responses.assign(
-                question=text, response=text, passages=[[text] * 5] * len(responses)
-            )
-            sentences = {"question": text, "response_sentences": [["a", text]]}
-            shown = [ragnb.explore("mcnemar", *names), ragnb.explore("noise", attacked),
-                     ragnb.explore("trace", record | sentences)]  # fmt: skip
-            page.set_content("".join(one._repr_html_() for one in shown))
-            page.locator(".live").nth(2).wait_for()
-            assert page.evaluate("() => window.__hit") is None, text
+        page.set_content("".join(one._repr_html_() for one in shown))
+        page.locator(".live").nth(2).wait_for()
+        for at in (1, 2):
+            live = visible(page.locator(".live").nth(at).text_content())
+            assert [text for text in PAYLOADS if visible(text) not in live] == []
+        assert page.evaluate("() => window.__hit") is None
         assert {url.partition(":")[0] for url in asked} <= {"data", "about"}
     finally:
         page.context.close()
 
 
-def test_a_narrow_page_without_jupyter_shows_it_and_paper_the_picture(lab):
+def test_a_narrow_page_without_jupyter_shows_it_and_paper_the_picture(chromium):
     shown = ragnb.explore("mcnemar", FIRST, SECOND)._repr_html_()
-    page = lab.context.browser.new_page(viewport={"width": 320, "height": 700})
+    page = chromium.new_page(viewport={"width": 320, "height": 700})
     try:
         page.set_content(f"<!doctype html><title>x</title>{shown}")
         page.locator("svg rect").first.wait_for(timeout=30_000)

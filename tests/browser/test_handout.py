@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import pandas as pd
 import pytest
 from browser.items import verdict_items
-from browser.lab import CHROMIUM, FLAGS
+from browser.lab import launch
 from browser.looks import CONTRASTS
 from browser.test_hostile_widgets import ANNOTATORS, INVENTORY
 from hostile import PAYLOADS, visible
@@ -17,14 +17,12 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def browser(playwright):
-    """A browser with its storage in a folder, whose pages may ask for nothing and report no error."""
+def browser(playwright, chromium):
+    """The browser of one person, whose pages may ask for nothing and report no error; in a folder, its storage stays."""
 
     @contextmanager
-    def browser(folder):
-        context = playwright.chromium.launch_persistent_context(
-            str(folder), executable_path=CHROMIUM, headless=True, args=FLAGS
-        )
+    def browser(folder=None):
+        context = launch(playwright, folder) if folder else chromium.new_context()
         asked, errors = [], []
         context.on("request", lambda one: asked.append(one.url))
         context.on("weberror", lambda one: errors.append(str(one.error)))
@@ -85,7 +83,7 @@ def test_two_people_label_twenty_answers_by_keyboard_and_a_third_decides(browser
         ana.press("z z 3")
         ana.sees("19 of 20 labelled")
         first = ana.download(tmp_path)
-    with browser(tmp_path / "two") as context:
+    with browser() as context:
         ben = Sheet(context, path, "Ben")
         ben.press("1 2 1 1 1 2 1 ." + " 1" * 12)
         ben.sees("19 of 20 labelled")
@@ -112,7 +110,7 @@ def test_two_tabs_and_another_computer_lose_nothing(browser, tmp_path):
     path = ragnb.export_annotator(
         verdict_items(6), "verdict", tmp_path / "ana.html", annotator="Ana"
     )
-    with browser(tmp_path / "one") as context:
+    with browser() as context:
         one, two = Sheet(context, path), Sheet(context, path)
         one.press("1 2")
         two.sees("2 of 6 labelled")
@@ -123,7 +121,7 @@ def test_two_tabs_and_another_computer_lose_nothing(browser, tmp_path):
         one.sees("3 of 6 labelled")
         taken = one.download(tmp_path)
         assert read_labels(taken)["verdict"].tolist() == ["correct", "incorrect", "refuse"]
-    with browser(tmp_path / "two") as context:
+    with browser() as context:
         there = Sheet(context, path)
         there.press("n n n n n 2")
         there.page.get_by_label("add a labels file").set_input_files(taken)
@@ -145,7 +143,7 @@ def test_a_label_that_the_browser_cannot_save_is_refused_aloud(browser, tmp_path
     path = ragnb.export_annotator(
         verdict_items(3), "verdict", tmp_path / "ana.html", annotator="Ana"
     )
-    with browser(tmp_path / "one") as context:
+    with browser() as context:
         ana = Sheet(context, path)
         ana.press("1")
         ana.page.evaluate(
@@ -156,23 +154,27 @@ def test_a_label_that_the_browser_cannot_save_is_refused_aloud(browser, tmp_path
         assert read_labels(ana.download(tmp_path))["verdict"].tolist() == ["correct"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("task", ["spans", "claims", "grades"])
-def test_every_text_stands_out_and_fits_a_narrow_window(browser, tmp_path, task, scheme):
+def test_every_text_stands_out_and_fits_a_narrow_window(browser, tmp_path):
     turns = ragnb.load_study("mtrag").query("turn == 3").head(2)
     turns = turns.assign(passages=[["A passage."] * 3] * 2, claims=[["One.", "Two."]] * 2)
-    path = ragnb.export_annotator(
-        turns, task, tmp_path / "page.html", annotator="Ana", id=["example_id", "system"]
-    )
-    with browser(tmp_path / "one") as context:
-        ana = Sheet(context, path)
-        ana.page.emulate_media(color_scheme=scheme)
+    pages = [
+        ragnb.export_annotator(
+            turns, task, tmp_path / f"{task}.html", annotator="Ana", id=["example_id", "system"]
+        )
+        for task in ("spans", "claims", "grades")
+    ]
+    with browser() as context:
+        ana = Sheet(context, pages[0])
         ana.page.set_viewport_size({"width": 420, "height": 900})
-        ana.press("1 x ArrowRight Shift+ArrowRight x f m a Escape ? g g")
-        measured = ana.page.locator("main").evaluate(CONTRASTS)
-        assert len(measured) > 60
-        assert not [one for one in measured if one[0] < 4.5]
-        assert ana.page.evaluate("() => document.documentElement.scrollWidth") == 420
+        for path in pages:
+            ana.page.goto(path.as_uri())
+            ana.press("1 x ArrowRight Shift+ArrowRight x f m a Escape ? g g")
+            for scheme in ("light", "dark"):
+                ana.page.emulate_media(color_scheme=scheme)
+                measured = ana.page.locator("main").evaluate(CONTRASTS)
+                assert len(measured) > 60, path.name
+                assert not [one for one in measured if one[0] < 4.5], (path.name, scheme)
+            assert ana.page.evaluate("() => document.documentElement.scrollWidth") == 420
 
 
 SPANS = pd.DataFrame(
@@ -183,7 +185,7 @@ SPANS = pd.DataFrame(
 
 def test_spans_are_marked_by_mouse_and_by_keys_in_the_direction_of_the_text(browser, tmp_path):
     path = ragnb.export_annotator(SPANS, "spans", tmp_path / "spans.html", annotator="Ana")
-    with browser(tmp_path / "one") as context:
+    with browser() as context:
         ana = Sheet(context, path)
         word = lambda text: ana.page.locator(".part.words .sentence", has_text=text)  # noqa: E731
         word("has").drag_to(word("fjords"))
@@ -202,7 +204,7 @@ def test_a_key_that_was_changed_is_shown_and_stays(browser, tmp_path):
     path = ragnb.export_annotator(
         verdict_items(4), "verdict", tmp_path / "ana.html", annotator="Ana"
     )
-    with browser(tmp_path / "one") as context:
+    with browser() as context:
         ana = Sheet(context, path)
         ana.press("?")
         key = ana.page.get_by_role("button", name="key of: skip the item")
@@ -236,7 +238,7 @@ def test_attacks_in_every_text_are_inert(browser, tmp_path):
     path = ragnb.export_annotator(
         frame, task, tmp_path / "attacked.html", suggestions=guessed, suggested_by=PAYLOADS[5]
     )
-    with browser(tmp_path / "one") as context:
+    with browser() as context:
         sheet = Sheet(context, path, PAYLOADS[6])
         for text in PAYLOADS:
             assert visible(text).split("\n")[0] in sheet.page.locator(".question b").text_content()

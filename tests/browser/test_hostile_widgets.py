@@ -47,8 +47,11 @@ def test_that_the_flag_would_be_seen(book):
 
 
 def test_static_viewers(attacked):
+    """Each attack is in one of the viewers; that each viewer spells all of them out, tests/widgets shows."""
     show(attacked, IMPORTS + "from IPython.display import HTML\n"
-                   "for text in PAYLOADS:\n    display(HTML(''.join(view._repr_html_() for view in static_views(text).values())))")  # fmt: skip
+                   "for number, text in enumerate(PAYLOADS):\n"
+                   "    views = [*static_views(text).values()]\n"
+                   "    display(HTML(views[number % len(views)]._repr_html_()))")  # fmt: skip
     attacked.locator(".jp-OutputArea-output.jp-RenderedHTMLCommon").nth(len(PAYLOADS) - 1).wait_for(
         state="attached", timeout=60_000
     )
@@ -60,10 +63,13 @@ def test_static_viewers(attacked):
 
 
 def test_prices_are_no_formulas(attacked):
-    show(attacked, IMPORTS + "view(context_row('It is $5 there and $6 here.'))")
+    show(
+        attacked,
+        IMPORTS + "view(context_row('It is $5 there and $6 here.'))",
+        "from IPython.display import Latex\nLatex('$x$')",
+    )
     shown = attacked.locator(".jp-OutputArea-output.jp-RenderedHTMLCommon")
-    shown.wait_for()
-    attacked.wait_for_timeout(1500)
+    attacked.locator(".jp-RenderedLatex mjx-container").wait_for(state="attached")
     assert "It is $5 there and $6 here." in shown.inner_text()
 
 
@@ -71,10 +77,10 @@ def test_the_annotator(attacked):
     show(attacked, IMPORTS + "annotator(PAYLOADS, Path('.'))")
     screen = Annotating(attacked, "hostile.jsonl")
     screen.focus()
-    for number, text in enumerate(PAYLOADS):
-        assert visible(text).split("\n")[0] in screen.root.locator(".question b").text_content(), (
-            number
-        )
+    for number in range(0, len(PAYLOADS), 7):
+        page = screen.root.text_content()
+        missing = [text for text in PAYLOADS[number : number + 7] if visible(text) not in page]
+        assert missing == []
         screen.press("1", "n")
     screen.press("?", "g", "End")
     screen.root.get_by_label("words of an item").fill(PAYLOADS[4])
@@ -89,22 +95,21 @@ def test_the_annotator(attacked):
 def test_adjudication_between_hostile_names(attacked):
     show(
         attacked,
-        IMPORTS + "Path('court').mkdir(exist_ok=True)\nadjudication(PAYLOADS, Path('court'))",
+        IMPORTS + "Path('court').mkdir(exist_ok=True)\nadjudication(PAYLOADS[:3], Path('court'))",
     )
     screen = Annotating(attacked, "court/gold.jsonl")
     screen.focus("response")
     for number in (0, 1):
         assert visible(PAYLOADS[number]) in screen.root.inner_text()
-    for _ in PAYLOADS:
-        screen.press("2", "n")
+    screen.press("2", "n", "2", "n", "2")
     elements, suspicious, _ = attacked.evaluate(INVENTORY, ".ragnb-annotator")
     assert set(elements) <= ANNOTATORS
     assert suspicious == []
 
 
-@pytest.mark.parametrize("kind", ["rgb", "trace", "judge", "language", "plain"])
-def test_the_live_view_of_a_frame(attacked, kind):
-    show(attacked, IMPORTS + f"shown = whole_frames(PAYLOADS)[{kind!r}]\nshown")
+def test_the_live_view_of_a_frame(attacked):
+    """Attacks are in the list, in the names and choices of its filters, and on each page."""
+    show(attacked, IMPORTS + "shown = whole_frame(PAYLOADS)\nshown")
     rows = attacked.locator(".ragnb-rows-row")
     rows.first.wait_for(timeout=60_000)
     attacked.locator(".ragnb-rows-list").focus()
@@ -117,6 +122,7 @@ def test_the_live_view_of_a_frame(attacked, kind):
         assert (suspicious, count) == ([], 1)
         elements |= set(found)
         attacked.keyboard.press("j")
+    assert visible(PAYLOADS[-1])[:30] in rows.last.text_content()
     attacked.keyboard.press("/")
     attacked.keyboard.type(PAYLOADS[4][:40])
     assert elements <= ELEMENTS | LISTS

@@ -3,11 +3,12 @@
 It needs npx, which comes with Node.
 """
 
+import shlex
 import subprocess
 from pathlib import Path
 
 STATIC = Path(__file__).parents[2] / "ragnb" / "widgets" / "static"
-ESBUILD = ["npx", "--yes", "--prefer-offline", "esbuild@0.28.2"]
+NPX = ["npx", "--yes", "--prefer-offline", "--package=esbuild@0.28.2", "--call"]
 OPTIONS = ["--bundle", "--minify", "--charset=utf8", "--log-level=warning", "--loader:.css=text"]
 FORMATS = {
     "annotator": ["--format=esm"],
@@ -18,16 +19,14 @@ FORMATS = {
 """How each bundle is read: as a module of a widget, or as a script inside a page."""
 
 
-def bundle(name: str, folder: Path = STATIC) -> Path:
-    """Bundle one widget; return the path of the bundle."""
-    made = folder / f"{name}.js"
-    source = STATIC / "src" / f"{name}.mjs"
-    subprocess.run(
-        [*ESBUILD, str(source), *OPTIONS, *FORMATS[name], f"--outfile={made}"], check=True
-    )
-    return made
+def bundle(folder: Path = STATIC) -> None:
+    """Bundle every widget into a folder."""
+    calls = [
+        ["esbuild", str(STATIC / "src" / f"{name}.mjs"), *OPTIONS, *how, f"--outfile={folder}/{name}.js"]
+        for name, how in FORMATS.items()
+    ]  # fmt: skip
+    subprocess.run([*NPX, " && ".join(map(shlex.join, calls))], check=True)
 
 
 if __name__ == "__main__":
-    for widget in FORMATS:
-        bundle(widget)
+    bundle()

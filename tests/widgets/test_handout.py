@@ -47,7 +47,7 @@ def test_the_page_allows_its_own_script_and_style_and_nothing_else(tmp_path):
 
 
 @pytest.mark.skipif(NODE is None, reason="NO NODE: the labels of the page are not compared")
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("task", ["trace", "spans"])
 def test_the_page_and_python_agree_on_what_all_actions_amount_to(tmp_path, task, seed):
     frame = keyed_frame(4, passages=[["One."]] * 4)
