@@ -1,7 +1,6 @@
 """The answer and language metrics on XQuAD and MKQA: what holds of real answers, and where each metric fails."""
 
 import json
-import math
 from functools import lru_cache
 
 import numpy as np
@@ -128,14 +127,6 @@ def test_identification_is_sure_of_questions_and_unsure_of_short_answers(data_fo
     assert few >= short
 
 
-def test_mkqa_gold_answers_match_themselves_and_the_empty_ones_are_unscored(data_folder):
-    answers = [answer for _, _, answer in mkqa(data_folder)]
-    empty = [not any(c.isalnum() for c in answer) for answer in answers]
-    assert np.isnan([exact_match(text, text) for text in answers]).tolist() == empty
-    assert sum(not answer for answer in answers) == 305
-    assert np.nanmin([token_f1(text, text) for text in answers]) == 1
-
-
 def test_mkqa_questions_in_chinese_and_japanese_hold_english_names_and_rlc_tells(data_folder):
     rows = [(code, text) for code, text, _ in mkqa(data_folder)]
     for language, lowest, highest in [
@@ -149,10 +140,3 @@ def test_mkqa_questions_in_chinese_and_japanese_hold_english_names_and_rlc_tells
         assert lowest <= round(np.nanmean(rlc(questions, language)), 3) <= highest
         pure = [text for text in questions if not any(c.isascii() and c.isalpha() for c in text)]
         assert {response_in_language(text, language, threshold=1) for text in pure} <= {1.0}
-
-
-def test_mkqa_answers_of_one_script_show_what_rlc_cannot_see(data_folder):
-    german = [answer for code, _, answer in mkqa(data_folder) if code == "de" and answer]
-    english = [answer for code, _, answer in mkqa(data_folder) if code == "en" and answer]
-    assert np.nanmean(rlc(english, "de")) == pytest.approx(np.nanmean(rlc(german, "de")), abs=0.01)
-    assert math.isnan(response_language_consistency("2011", "de"))

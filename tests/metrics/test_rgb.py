@@ -148,7 +148,7 @@ def test_each_evidence_names_what_decided(function, response, protocol, words):
     assert called(function, response, protocol=protocol) == words
 
 
-def test_the_evidence_of_parts_of_words_and_of_a_false_answer():
+def test_the_evidence_of_parts_words_and_a_false_answer():
     parts = answer_evidence("It was in Tampa.", [["Florida", "Tampa"], "2021"])
     assert parts == "part 1: 'Tampa'; part 2: not found"
     assert is_correct("It was in Tampa.", ["Tampa", "2021"], parts="any") == 1.0
@@ -266,24 +266,13 @@ def test_an_english_refusal_of_a_chinese_question_is_found_by_own_phrases():
 
 def test_detection_by_the_sentence_and_by_own_phrases():
     said = [ERRORS_EN, "The text has factual errors.", "The documents are wrong.", "Tampa"]
-
-    def found(**options):
-        return [detects_error(response, **options) for response in said]
-
-    assert found() == found(detection="phrase") == [1, 1, 0, 0]
-    assert found(detection="sentence") == [1, 0, 0, 0]
-    assert found(detection=["documents are wrong"]) == [0, 0, 1, 0]
-    assert (
-        corrects_error("The documents are wrong: Tampa", "Tampa", detection=["documents are wrong"])
-        == 1.0
-    )
+    by_rule = {"phrase": [1, 1, 0, 0], "sentence": [1, 0, 0, 0]}
+    for rule, found in by_rule.items():
+        assert [detects_error(response, detection=rule) for response in said] == found
+    own = {"detection": ["documents are wrong"]}
+    assert [detects_error(response, **own) for response in said] == [0, 0, 1, 0]
+    assert corrects_error("The documents are wrong: Tampa", "Tampa", **own) == 1.0
     assert math.isnan(corrects_error("The documents are wrong: Tampa", "Tampa"))
-    assert (
-        detects_error(
-            "It was not Miami", false_answer="Miami", protocol="flexible", detection="phrase"
-        )
-        == 0.0
-    )
 
 
 @pytest.mark.parametrize(("rule", "given"), [("judge", "judged"), ("label", "label")])
@@ -312,9 +301,6 @@ def test_a_rule_that_is_none_is_refused_with_the_known_ones(rule):
         match=r"refusal must be 'phrase', 'sentence', 'judge', 'label', a list of phrases",
     ):
         is_refusal("Tampa", refusal=rule)
-
-
-# ---- any part ----------------------------------------------------------------------------------------------------------
 
 
 # ---- authentic texts ---------------------------------------------------------------------------------------------------

@@ -298,13 +298,3 @@ def test_the_flexible_lists_hold_these_phrases_and_no_other_and_each_fires_in_an
         assert is_refusal(f"Well, {phrase.upper()} .", protocol="flexible") == 1.0
     for phrase in ERRORS:
         assert detects_error(f"Well, {phrase.upper()} .", protocol="flexible") == 1.0
-
-
-def test_every_part_of_a_list_answer_has_to_stand_beside_the_false_one():
-    held = corrects_error(
-        "Not Miami but Tampa in 2021.", ["Tampa", "2021"], false_answer="Miami", protocol="flexible"
-    )
-    missing = corrects_error(
-        "Not Miami but Tampa.", ["Tampa", "2021"], false_answer="Miami", protocol="flexible"
-    )
-    assert (held, missing) == (1.0, 0.0)

@@ -14,7 +14,6 @@ from ragnb.prompts.trace import (
 )
 from ragnb.text import keyed_response, keyed_sentences
 
-SCRIPTS = ["是的。他走了。", "نعم؟ ذهب.", "e\u0301 👩‍🔬\u200d. Ok."]
 LABEL = {
     "response_sentence_key": "a",
     "explanation": "e",

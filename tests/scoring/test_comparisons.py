@@ -154,13 +154,6 @@ def test_swapping_the_systems_mirrors_everything(method):
 # ---- pairing -------------------------------------------------------------------------------------
 
 
-def test_pairs_go_by_id_and_never_by_position():
-    frame = scored(GRADED)
-    first = frame[frame["system"] == "a"].sample(frac=1, random_state=1)
-    shuffled = pd.concat([first, frame[frame["system"] == "b"]])
-    pd.testing.assert_frame_equal(compare(frame), compare(shuffled))
-
-
 def test_conditions_that_vary_within_a_system_make_cells_and_those_between_systems_do_not():
     parts = [scored({"a": GRADED["a"]}, noise_rate=r, order="per_item") for r in (0, 0.4)]
     parts += [scored({"b": GRADED["b"]}, noise_rate=r, order="released") for r in (0, 0.4)]

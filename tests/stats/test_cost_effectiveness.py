@@ -27,10 +27,6 @@ def bridged(n: int = 40, seed: int = 2) -> tuple[np.ndarray, np.ndarray, np.ndar
     )
 
 
-def limits(interval) -> tuple:
-    return interval.estimate, interval.low, interval.high, interval.n, interval.method
-
-
 # ---- mean of ratios ----------------------------------------------------------------------------------------------------
 
 
