@@ -205,9 +205,7 @@ def test_untouched_is_none_and_has_no_score_and_empty_is_empty_and_has_one():
     ("supporting", "fully", "values"),
     [
         (["9z", "general", "0a"], True, {"supporting": ["general", "0a"], "support": "full"}),
-        (["0a"], np.False_, {"supporting": ["0a"], "support": "partial"}),
         ([], True, {"supporting": [], "support": "none"}),
-        (["9z"], True, {"supporting": [], "support": "full"}),
     ],
 )
 def test_support_is_read_as_published_files_have_it(array, supporting, fully, values):

@@ -84,18 +84,6 @@ def test_any_text_comes_back_also_through_an_export(tmp_path_factory, text):
     assert (folder / "copy.jsonl").read_bytes().count(b"\n") == 2
 
 
-def test_a_log_goes_on_where_it_was_and_takes_several_actions_at_once_or_none(path):
-    log = AnnotationLog(path, HEADER)
-    log.append(note("one"), note("two"))
-    with pytest.raises(TypeError):
-        log.append(note("three"), note({1, 2}))
-    log.close()
-    log.close()
-    again = AnnotationLog(path, HEADER)
-    assert [event["value"] for event in again.events] == ["one", "two"]
-    assert (again.imported, again.append(flag())[0]["n"]) == ("", 3)
-
-
 # ---- one writer ----------------------------------------------------------------------------------
 
 

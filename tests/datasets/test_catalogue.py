@@ -139,15 +139,6 @@ def unpinned_at(url):
     return Source("loose", "ragbench", "loose.parquet", url, None, "CC0", "nobody (2026)")
 
 
-def test_the_first_download_of_an_unpinned_file_is_recorded_and_kept(server, tmp_path, capsys):
-    path = fetch(unpinned_at(server.url), tmp_path)
-    assert "(checksum not known)" in capsys.readouterr().err
-    assert path.read_bytes() == BODY
-    assert (tmp_path / "loose.parquet.sha1").read_text() == f"{BODY_SHA1}\n"
-    assert fetch(unpinned_at(server.url), tmp_path) == path
-    assert server.requests == 1
-
-
 def test_an_unpinned_file_that_has_changed_since_is_refused_until_its_record_is_deleted(
     server, tmp_path
 ):

@@ -73,14 +73,6 @@ def test_released_contexts_of_made_up_files_equal_the_independent_derivation(
     assert got == [released_context(row, noise, passage_num, correct) for row in rows]
 
 
-@pytest.mark.data
-def test_four_positives_make_noise_rate_0_the_same_as_a_fifth(rgb_file):
-    examples = load_rgb(rgb_file("en_refine_first50"))
-    assert shown(examples, noise_rate=0) == shown(examples, noise_rate=0.2)
-    both = build_contexts(examples, noise_rate=[0, 0.2])
-    assert (both[both["noise_rate"] == 0]["effective_noise_rate"] > 0).all()
-
-
 # ---- which passages ----------------------------------------------------------------------------------------------------
 
 

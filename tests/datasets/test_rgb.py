@@ -4,7 +4,6 @@ import json
 import pytest
 
 from ragnb.datasets.benchmarks import load_rgb
-from ragnb.datasets.catalogue import git_blob_sha1
 from ragnb.errors import InputError
 from ragnb.records import RGB_EXAMPLE
 
@@ -73,15 +72,6 @@ def test_a_file_loads_with_any_line_ends(make, write_rgb, before, between, after
     lines = [json.dumps(record, ensure_ascii=False).encode() for record in records]
     frame = load_rgb(write_rgb(before + between.join(lines) + after))
     assert frame["question"].tolist() == ["Où 1?", "Où 2?"]
-
-
-def test_the_source_of_a_file_is_known_by_its_content(make, write_rgb):
-    """The file has the name of a published one, but other content."""
-    path = write_rgb([make.base()], "en_refine.json")
-    source = load_rgb(str(path)).attrs["source"]
-    assert (source["name"], source["verified"]) == ("en_refine", False)
-    assert source["licence"] == "unknown"
-    assert source["git_sha1"] == git_blob_sha1(path.read_bytes())
 
 
 @pytest.mark.data

@@ -59,30 +59,6 @@ def test_examples_contexts_responses_and_scores_survive_the_disk(
         assert plain(again) == plain(frame), name
 
 
-@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
-@pytest.mark.parametrize(
-    "values",
-    [
-        [2**53 + 1, 0],
-        [0.1 + 0.2, -0.0],
-        [1.5, math.nan],
-        [True, None],
-        [[["a", "b"], ["c"]], [[]]],
-        [[1, 2], None],
-        [{"a": {"b": [1]}}, None],
-        ["e\u0301", "é"],
-    ],
-    ids=repr,
-)
-def test_a_column_survives_the_disk(tmp_path, ending, values):
-    frame = pd.DataFrame(
-        {"id": ["x", "y"], "column": pd.Series(values, dtype=object if None in values else None)}
-    )
-    again = plain(read_table(write_table(frame, tmp_path / f"t.{ending}")))
-    assert again == plain(frame)
-    assert [type(v) for v in again["column"]] == [type(v) for v in plain(frame)["column"]]
-
-
 def test_the_same_frame_gives_the_same_bytes_on_any_day(responses, tmp_path, monkeypatch):
     first = write_table(responses, tmp_path / "a.jsonl.gz").read_bytes()
     monkeypatch.setattr("time.time", lambda: 1_000_000_000.0)

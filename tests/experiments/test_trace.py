@@ -5,7 +5,7 @@ import pytest
 from fault_server import Answer, FaultServer
 
 import ragnb
-from ragnb.experiments.trace import PARAMETERS, label_trace, trace_requests
+from ragnb.experiments.trace import label_trace, trace_requests
 from ragnb.metrics.trace import trace_scores
 
 PASSAGES = ["A heat pump moves warmth. It can cool rooms.", "Boilers burn fuel. They need a flue."]
@@ -75,20 +75,6 @@ def only(frame):
 
 
 # ---- requests ----------------------------------------------------------------------------------------------------------
-
-
-def test_passages_and_response_are_cut_into_keyed_sentences():
-    requests = trace_requests(RESPONSES)
-    user = requests["messages"][0][-1]["content"]
-    for line in (
-        "[0a] A heat pump moves warmth.",
-        "[0b] It can cool rooms.",
-        "[1b] They need a flue.",
-        "[b] The other burns",
-    ):
-        assert line in user
-    assert requests["template"][0].startswith("trace.labels:1:")
-    assert requests["parameters"][0] == PARAMETERS
 
 
 LACKS = {
@@ -173,13 +159,6 @@ def test_what_contradicts_the_verdict(said, contradiction):
     assert only(label(replies(said), max_asks=1))["label_contradiction"] == contradiction
 
 
-def test_labels_that_leave_sentences_out_are_asked_for_again():
-    judge = replies(GAPPY, GOOD)
-    row = only(label(judge))
-    assert row["label_reason"] is None
-    assert "leaves out 'b'" in asked(judge, 1)[3]
-
-
 def test_labels_that_contradict_themselves_are_better_than_labels_with_a_gap():
     row = only(label(replies(CONTRADICTORY, GAPPY)))
     assert row["label_reason"] is None
@@ -201,6 +180,3 @@ def test_only_the_faulty_are_asked_again():
         labelled = label_trace(two, model="judge", **server.options)
     assert len(server.calls) == 3
     assert labelled["label_contradiction"].isna().tolist() == [True, False]
-
-
-# ---- the real model ----------------------------------------------------------------------------------------------------

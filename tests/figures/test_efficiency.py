@@ -5,7 +5,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-import seaborn as sns
 from made_scores import with_costs
 
 from ragnb.errors import InputError
@@ -113,15 +112,6 @@ def test_a_price_is_a_dashed_line_from_the_origin():
     x, y = line.get_data()
     assert (x[0], y[0], y[1] / x[1]) == (0, 0, pytest.approx(0.02))
     assert "0.02 F1 a token" in legend(ax)
-
-
-def test_colours_are_those_of_the_style_even_when_drawn_outside_of_it():
-    wanted = [mpl.colors.to_rgb(colour) for colour in sns.color_palette("colorblind")[:2]]
-    scores = over_direct(one=BOUNDED, two=WORSE)
-    plane = plot_cost_effectiveness_plane(efficiency(scores))
-    curves = plot_acceptability(benefits(scores, PRICES))
-    assert [mpl.colors.to_rgb(container[0].get_color()) for container in plane.containers] == wanted
-    assert [mpl.colors.to_rgb(line.get_color()) for line in curves.lines[:2]] == wanted
 
 
 def test_what_is_not_such_a_table_is_refused():

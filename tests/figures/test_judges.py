@@ -50,17 +50,6 @@ def test_points_bars_histogram_and_note_are_those_of_the_curve(report):
     assert ax.get_title(loc="left") == f"{error}\n95 % Wilson intervals"
 
 
-def test_several_judges_differ_by_marker_and_place_and_are_in_the_legend(report):
-    ax = plot_reliability(report)
-    lines = [container[0] for container in ax.containers]
-    for looks in ({line.get_marker() for line in lines}, {line.get_color() for line in lines}):
-        assert len(looks) == 2
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["score", "verdict"]
-    assert ax.get_title(loc="left").count("n = 300") == 2
-    apart = only(report.curve, "score")["mean_predicted"] - curves(ax)[0][:, 0]
-    assert (apart > 0).all()
-
-
 @pytest.mark.filterwarnings("ignore:Glyph")
 def test_the_forest_has_the_differences_under_headings_and_a_note_that_fits(report):
     rows = only(report.bias, "verdict")

@@ -125,15 +125,6 @@ def test_the_paper_behind_every_published_study_is_cited(study):
         assert f"arXiv:{number[1]}" in bibliography(text)
 
 
-def test_questions_in_several_languages_are_counted_once_and_clusters_are_named(languages):
-    text = methods_paragraph(*languages, cluster="question_id")
-    assert "on 40 questions of" in text
-    assert "The data consist of 960 responses (languages " in text
-    assert "We report answer.contains (variant unicode: " in text
-    assert "95% interval (cluster-robust t, 40 clusters), clustered by question_id." in text
-    assert "We compared “multi”, “cross” and “lbrag” with “direct” in pairs on" in text
-
-
 def test_sampling_parameters_come_from_the_responses(noise):
     responses = recorded_responses("rgb_noise").query("system in ('answer', 'plain')")
     text = methods_paragraph(noise[0], responses=responses)

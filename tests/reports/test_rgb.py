@@ -52,12 +52,6 @@ def test_each_response_belongs_to_one_table(responses):
     assert cell(report.information_integration, "rgb.accuracy")["n"] == 2
 
 
-def test_a_missing_response_stays_in_n_with_its_bounds(responses):
-    row = cell(rgb_report(responses).noise_robustness, "rgb.accuracy", noise_rate=0.8)
-    assert (row["n_scored"], row["n"]) == (3, 4)
-    assert (row["worst_low"], row["worst_high"]) == (0.25, 0.5)
-
-
 @pytest.mark.parametrize(
     ("protocol", "rejection"), [("paper", 2 / 4), ("released", 3 / 4), ("flexible", 2 / 4)]
 )

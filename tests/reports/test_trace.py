@@ -159,14 +159,3 @@ def test_without_predictions_there_is_no_table_of_judges():
     assert len(report.judges) == len(report.comparisons) == 0
     assert "Judges against labels" not in report._repr_html_()
     assert "Scores of each system" in report._repr_html_()
-
-
-def test_of_published_records_only_the_judges_with_values_are_compared(data_folder):
-    records = ragnb.load_ragbench(data_folder / "ragbench" / "ragbench_test_5x10.jsonl")
-    report = trace_report(records.assign(trulens_groundedness=None))
-    judged = report.judges.groupby("measure")["judge"].agg(set)
-    assert judged["hallucination_auroc"] == {"gpt-3.5", "ragas"}
-    assert judged["relevance_rmse"] == {"gpt-3.5", "ragas", "trulens"}
-    means = report.results.query("metric == 'trace.relevance'").set_index("system")["mean"]
-    published = records.groupby("system")["relevance_score"].mean()
-    assert means.to_dict() == pytest.approx(published.to_dict())
