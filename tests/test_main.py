@@ -271,14 +271,6 @@ def test_the_report_of_rgb_is_printed_and_written(rgb, printed):
     assert written["mean"].tolist() == report.negative_rejection["mean"].tolist() == [0.75]
 
 
-def test_the_report_of_rgb_in_other_formats(rgb, printed):
-    report, command = rgb_report(load_responses(rgb)), "report rgb.jsonl --kind rgb --format"
-    assert printed(f"{command} html")[0] == report._repr_html_() + "\n"
-    assert to_latex(report.noise_robustness) in printed(f"{command} latex")[0]
-    tables = json.loads(printed(f"{command} json")[0])
-    assert tables["negative_rejection"][0]["mean"] == 0.5
-
-
 def test_the_multilingual_report(folder, printed):
     direct = [row | {"translations": [], "example_id": k} for k, row in enumerate(ROWS)]
     paid = {"translations": [{"text": "…", "token_count": 50}], "system": "cross"}

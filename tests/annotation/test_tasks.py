@@ -1,6 +1,5 @@
 """Tasks and items: what an annotator is asked, what is shown, and which values a field allows."""
 
-
 import pandas as pd
 import pytest
 from annotation.labelling import keyed_frame, plain_frame

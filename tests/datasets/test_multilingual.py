@@ -7,7 +7,6 @@ from ragnb.datasets.multilingual import COLUMNS, load_multilingual
 from ragnb.errors import InputError
 from ragnb.scoring import score
 
-SIX = ["en", "de", "ru", "zh", "ar", "hi"]
 XQUAD = ["ar", "de", "en", "hi", "ru", "th", "zh"]
 
 GREETING = {  # one question in scripts with and without spaces, from right to left, with combining marks, and an emoji

@@ -39,11 +39,6 @@ GAINS = {"cross": [0.5, -0.25, 1, 0.5, 0.25], "lbrag": [0.5, 0, 0.5, 0.5, -0.25]
 COSTS = {"cross": CROSS[1], "lbrag": LBRAG[1]}
 
 
-def over_nothing(n, **systems):
-    """Scores of systems over a baseline without F1 and cost."""
-    return with_costs({"direct": ([0] * n, [0] * n)} | systems)
-
-
 def row_of(table, name, system="x"):
     rows = table[(table["estimator"] == name) & (table["system"] == system)]
     assert len(rows) == 1
