@@ -1,5 +1,6 @@
 """Makes nbval strict: notebooks that were never executed are refused, and a trailing semicolon means what it says."""
 
+import gc
 from functools import partial
 
 import pytest
@@ -24,6 +25,11 @@ def make_strict():
     kernel.RunningKernel.execute_cell_input = execute
     # The kernel's messages are encrypted, as `make figures` has them; nbval offers no option for it.
     kernel.KernelManager = partial(kernel.KernelManager, transport_encryption="auto")
+
+
+def pytest_collection_finish():
+    """Leave what was collected out of garbage collection: it is needed to the end."""
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items):
