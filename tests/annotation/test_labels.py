@@ -262,7 +262,7 @@ def test_verdicts_are_suggested_by_a_mapping_a_frame_or_a_judge(given, found):
             {"q/0": {"support": {"z": "full"}}},
             "'support' is suggested for 'z', which is not a sentence",
         ),
-        ([], "must be a frame or a mapping by item, got a list"),
+        ([], "must be a frame or a mapping from item ids, got a list"),
     ],
 )
 def test_what_cannot_be_suggested(given, message):

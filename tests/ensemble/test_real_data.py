@@ -89,7 +89,7 @@ def test_balanced_weights_rank_as_well_but_label_worse_and_class_sets_are_fair(s
 # ---- coverage over many divisions ---------------------------------------------------------------
 
 
-N_DIVISIONS = 10
+N_DIVISIONS = 20
 
 
 @pytest.fixture(scope="module")
