@@ -59,6 +59,7 @@ NOT_RELEASED = ([1], 0, 0, N), ([0], 0, 0, N), ([1], 0, 0, 1)
 
 ANSWERS = [
     Case("a substring", "It was in Tampa.", "Tampa", *FOUND),
+    Case("another answer", "It was in Miami.", "Tampa", *MISSED),
     Case("an empty text is a response, and holds nothing", "", "Tampa", *MISSED),
     Case("a substring of a longer number", "1999", "99", *FOUND),
     Case(
@@ -77,18 +78,21 @@ ANSWERS = [
         SAME,
         ([1, 0], 0, 0, 0),
     ),
+    Case("any alias of a part", "Christiania", [["Oslo", "Christiania"]], *FOUND),
     Case(
         "an alias of one part, and the other part",
         "January 2 of 2022",
         [["2 Jan", "January 2"], "2022"],
         *(([1, 1], 0, 0, N), SAME, ([1, 1], 0, 0, 1)),
     ),
+    Case("marks around a word leave it whole", "**Tampa**", "Tampa", *FOUND),
     Case(
         "marks within a word: only flexible removes punctuation",
         "**Tam**pa",
         "Tampa",
         *ONLY_FLEXIBLE,
     ),
+    Case("dots in the alias: removed there too", "in the USA", "U.S.A.", *ONLY_FLEXIBLE),
     Case(
         "removed punctuation leaves no space: one word, not two", "Tampa-Bay", "Tampa Bay", *MISSED
     ),
@@ -98,6 +102,7 @@ ANSWERS = [
         "New York",
         *NOT_RELEASED,
     ),
+    Case("two spaces: only flexible reduces them to one", "New  York", "New York", *ONLY_FLEXIBLE),
     Case(
         "a narrow no-break space in a date",
         "on 7\u202fNovember\u202f1940",
@@ -105,15 +110,37 @@ ANSWERS = [
         *NOT_RELEASED,
     ),
     Case("a non-breaking hyphen", "the COVID\u201119 pandemic", "COVID-19", *NOT_RELEASED),
+    Case(
+        "a dash for a hyphen: flexible removes only punctuation of its own",
+        "from 1939\u20131945",
+        "1939-1945",
+        *NOT_RELEASED,
+    ),
     Case("a typographic apostrophe", "by O\u2019Neill", "O'Neill", *NOT_RELEASED),
+    Case("full-width digits: NFKC", "２０２１年", "2021", *NOT_RELEASED),
+    Case("an accent of its own: likewise", "cafe\u0301", "café", *NOT_RELEASED),
     Case("lower case is no case folding", "Straße", "STRASSE", *MISSED),
+    Case(
+        "other articles: only flexible removes them",
+        "A Beatles record",
+        "The Beatles",
+        *ONLY_FLEXIBLE,
+    ),
     Case("articles within words stay", "atre", "Theatre", *MISSED),
     Case("'he' is in 'the', which flexible removes", "the cat", "he", *ONLY_STRICT),
     Case("four words of five in any order: 80 %", "delta gamma alpha beta", FIVE, *ONLY_FLEXIBLE),
+    Case("three words of five: 60 %", "gamma alpha beta", FIVE, *MISSED),
     Case(
         "eight words of ten: 80 %, exactly",
         "ten nine eight seven six five four three",
         TEN,
+        *ONLY_FLEXIBLE,
+    ),
+    Case("words are whole: 'alphabet' is not 'alpha'", "alphabet beta", "beta alpha", *MISSED),
+    Case(
+        "articles are no words of the alias: 3 of 3",
+        "war of end",
+        "the end of a war",
         *ONLY_FLEXIBLE,
     ),
     Case(
@@ -124,8 +151,11 @@ ANSWERS = [
         SAME,
         ([1, 0], 0, 0, 0),
     ),
+    Case("Cyrillic letters have cases", "ПЁТР Великий", "пётр", *FOUND),
+    Case("Devanagari keeps its marks", "इसका उत्तर दिल्ली है", "दिल्ली", *FOUND, language="hi"),
     Case("Thai has no spaces, and needs none", "เมืองหลวงคือกรุงเทพ", "กรุงเทพ", *FOUND, language="th"),
     Case("spaces go from Chinese alone", "東 京", "東京", *MISSED, language="ja"),
+    Case("a symbol is no punctuation", "🇫🇷 won", "🇫🇷", *FOUND),
 ]
 
 REFUSALS = [
@@ -141,6 +171,8 @@ REFUSALS = [
          ([-1], 1, 0, N), ([0], 0, 0, N), ([0], 0, 0, 0)),
     Case("'can not answer' is on the flexible list alone", "I can not answer.", "Tampa",
          ([0], 0, 0, N), SAME, ([0], 1, 0, 0)),
+    Case("'i cannot': likewise, and the answer counts", "I cannot say; Tampa maybe", "Tampa",
+         ([1], 0, 0, N), SAME, ([1], 1, 0, 1)),
     Case("'i can't' keeps its apostrophe", "I can't tell", "Tampa", ([0], 0, 0, N), SAME, ([0], 1, 0, 0)),
     Case("a typographic apostrophe is another character", "I can’t tell", "Tampa", *MISSED),
     Case("'unknown' fires on an ordinary answer", "The unknown poet lived in Tampa", "Tampa",
@@ -160,10 +192,12 @@ REASONING = [
          ([0], 0, 0, N), ([1], 0, 0, N), ([0], 0, 0, 0)),
     Case("an error reported in a thought", "<think>factual errors?</think>Tampa", "Tampa",
          ([1], 0, 0, N), ([1], 0, 1, 1), ([1], 0, 0, 1)),
+    Case("no tag, no thought", "I think Tampa", "Tampa", *FOUND),
     Case("a lone > is no tag", "3 > 2, so Tampa", "Tampa", *FOUND),
 ]  # fmt: skip
 
 ERROR_REPORTS = [
+    Case("an error reported and corrected", f"{ERRORS} It is Tampa.", "Tampa", ([1], 0, 1, 1), SAME, ([1], 0, 1, 1)),
     Case("reported, not corrected", f"{ERRORS} It is Miami.", "Tampa", ([0], 0, 1, 0), SAME, ([0], 0, 1, 0)),
     Case("one part corrected of two", f"{ERRORS} Oslo.", ["Oslo", "Bergen"], ([1, 0], 0, 1, 0), SAME, ([1, 0], 0, 1, 0)),
     Case("released counts a refusal (-1, no 0) as corrected", f"{ERRORS} {REFUSAL}", "Tampa",
@@ -189,6 +223,9 @@ FALSE_ANSWERS = [
     Case("the false answer is lower-cased too", "NOT MIAMI", "Tampa", ([0], 0, 0, N), SAME, ([0], 0, 1, 0), false="Miami"),
     Case("any of several false answers", "It was not Naples.", "Tampa",
          ([0], 0, 0, N), SAME, ([0], 0, 1, 0), false=["Miami", "Naples"]),
+    Case("an empty list is none", "It was Tampa.", "Tampa", *FOUND, false=[]),
+    Case("the false answer alone", "It was Miami.", "Tampa", *MISSED, false="Miami"),
+    Case("both answers: the true one is held", "It was Miami, or Tampa", "Tampa", *FOUND, false="Miami"),
     Case("right by 4 words of 5, holds the false answer and not the true one", "delta gamma alpha beta: Miami", FIVE,
          ([0], 0, 0, N), SAME, ([1], 0, 0, 0), false="Miami"),
     Case("and does not hold it", "delta gamma alpha beta: Naples", FIVE, *ONLY_FLEXIBLE, false="Miami"),
@@ -205,13 +242,16 @@ CHINESE = [
     Case("an alias without space: one word, not two", "答案是Tom Hanks", "tomhanks", *ONLY_STRICT),
     Case("released removes no ideographic space", "1\u3000月", "1月", *NOT_RELEASED),
     Case("four characters of five in any order", "五四三二", "一二三四五", *ONLY_FLEXIBLE),
+    Case("three of five", "五四三", "一二三四五", *MISSED),
     Case("a number is one token", "1 2 月", "12月", *ONLY_STRICT),
     Case("punctuation within", "《红，楼》梦", "红楼梦", *ONLY_FLEXIBLE),
     Case("the agreed sentence", REFUSAL_ZH, "1月", ([-1], 1, 0, N), SAME, ([0], 1, 0, 0)),
+    Case("with the answer", f"{REFUSAL_ZH}或许 1 月", "1月", ([-1], 1, 0, N), SAME, ([1], 1, 0, 1)),
     Case("spaced out: flexible looks at the raw text", "信 息 不 足", "1月", ([-1], 1, 0, N), SAME, ([0], 0, 0, 0)),
     Case("released never finds the English phrase", REFUSAL, "1月", ([-1], 1, 0, N), ([0], 0, 0, N), ([0], 1, 0, 0)),
     Case("no long lists for Chinese", "However, unknown: 坦帕", "坦帕", *FOUND),
     Case("an error reported and corrected", f"{ERRORS_ZH}答案是坦帕", "坦帕", ([1], 0, 1, 1), SAME, ([1], 0, 1, 1)),
+    Case("reported and refused", f"{ERRORS_ZH}{REFUSAL_ZH}", "坦帕", ([-1], 1, 1, 0), ([-1], 1, 1, 1), ([0], 1, 1, 0)),
     Case("reported with a space", "事实性 错误，坦帕", "坦帕", ([1], 0, 1, 1), SAME, ([1], 0, 0, 1)),
     Case("released never finds the English report", f"{ERRORS} 坦帕", "坦帕",
          ([1], 0, 1, 1), ([1], 0, 0, N), ([1], 0, 1, 1)),
@@ -255,8 +295,9 @@ def test_a_response_is_judged_as_its_protocol_says(case, protocol):
     )
 
 
+@pytest.mark.parametrize("split", [False, True], ids=["raw replies", "reasoning apart"])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_score_gives_each_protocol_the_part_of_a_reply_that_it_reads(protocol):
+def test_score_gives_each_protocol_the_part_of_a_reply_that_it_reads(protocol, split):
     frame = pd.DataFrame(
         {
             "response": [case.response for case in CASES],
@@ -267,8 +308,7 @@ def test_score_gives_each_protocol_the_part_of_a_reply_that_it_reads(protocol):
         dtype=object,
     )
     names = ["rgb.accuracy", "rgb.error_detection", "rgb.error_correction"]
-    scores = score(frame, names, protocol=protocol)
-    pd.testing.assert_frame_equal(score(reasoning_apart(frame), names, protocol=protocol), scores)
+    scores = score(reasoning_apart(frame) if split else frame, names, protocol=protocol)
     values = scores["value"].to_numpy().reshape(3, -1).T.tolist()
     for case, found in zip(CASES, values, strict=True):
         labels, _, detection, correction = case.expected(protocol)
@@ -298,3 +338,13 @@ def test_the_flexible_lists_hold_these_phrases_and_no_other_and_each_fires_in_an
         assert is_refusal(f"Well, {phrase.upper()} .", protocol="flexible") == 1.0
     for phrase in ERRORS:
         assert detects_error(f"Well, {phrase.upper()} .", protocol="flexible") == 1.0
+
+
+def test_every_part_of_a_list_answer_has_to_stand_beside_the_false_one():
+    held = corrects_error(
+        "Not Miami but Tampa in 2021.", ["Tampa", "2021"], false_answer="Miami", protocol="flexible"
+    )
+    missing = corrects_error(
+        "Not Miami but Tampa.", ["Tampa", "2021"], false_answer="Miami", protocol="flexible"
+    )
+    assert (held, missing) == (1.0, 0.0)
