@@ -3,6 +3,8 @@ import math
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragnb.errors import InputError
 from ragnb.metrics import trace
@@ -10,7 +12,9 @@ from ragnb.metrics.trace import (
     TraceScores,
     adherence,
     completeness,
+    consistency,
     relevance,
+    rmse_to_ideal,
     supported_fraction,
     trace_scores,
     utilization,
@@ -49,6 +53,13 @@ def build(documents=(3, 3), relevant=(), utilized=(), support=(("a", ["0a"], Tru
     return record | changes
 
 
+GUIDE_EXAMPLE = build(
+    relevant=["0b", "0c", "1a", "1b"],
+    utilized=["0b", "0c", "1a"],
+    support=[("a", ["0b", "0c"], True), ("b", ["1a"], True), ("c", [], False)],
+)
+
+
 @pytest.fixture(scope="module")
 def published(data_folder):
     path = data_folder / "ragbench" / "ragbench_test_5x10.jsonl"
@@ -72,18 +83,15 @@ def agrees(scores: TraceScores, record) -> bool:
 
 @pytest.mark.data
 def test_all_four_scores_equal_the_published_ones_in_50_of_50_records(published):
-    """Without the keys that name no sentence it is 46, and by the flags of full support 23."""
     assert len(published) == 50
     assert sum(agrees(trace_scores(record), record) for record in published) == 50
-    dropped = [trace_scores(record, unknown_keys="drop") for record in published]
-    assert sum(map(agrees, dropped, published)) == 46
-    flagged = 0
-    for record in published:
-        support = record["sentence_support_information"]
-        assert unsupported_sentences(support) == record["unsupported_response_sentence_keys"]
-        assert adherence(support) == record["adherence_score"]
-        flagged += adherence(support, variant="guide") == record["adherence_score"]
-    assert flagged == 23
+
+
+@pytest.mark.data
+def test_leaving_unknown_keys_out_moves_four_of_the_fifty(published):
+    assert (
+        sum(agrees(trace_scores(record, unknown_keys="drop"), record) for record in published) == 46
+    )
 
 
 @pytest.mark.data
@@ -103,6 +111,50 @@ def test_the_keys_that_name_no_sentence_are_reported_in_those_four(published):
     }
 
 
+@pytest.mark.data
+def test_fully_supported_agrees_with_the_published_adherence_in_23_of_50(published):
+    guide = [
+        adherence(record["sentence_support_information"], variant="guide") for record in published
+    ]
+    assert (
+        sum(
+            ours == record["adherence_score"] for ours, record in zip(guide, published, strict=True)
+        )
+        == 23
+    )
+
+
+@pytest.mark.data
+def test_the_unsupported_keys_are_those_without_supporting_keys_in_50_of_50(published):
+    for record in published:
+        assert (
+            unsupported_sentences(record["sentence_support_information"])
+            == record["unsupported_response_sentence_keys"]
+        )
+        assert adherence(record["sentence_support_information"]) == record["adherence_score"]
+
+
+# ---- the guide's example -----------------------------------------------------------------------------------------------
+
+
+def test_the_guides_example_gives_its_numbers():
+    scores = trace_scores(GUIDE_EXAMPLE, variant="guide")
+    assert (scores.relevance, scores.utilization, scores.completeness, scores.adherence) == (
+        0.20,
+        0.75,
+        0.75,
+        0.0,
+    )
+    assert scores.rmse_to_ideal == pytest.approx(0.664, abs=5e-4)
+    assert scores.consistency == pytest.approx(0.336, abs=5e-4)
+    assert scores.supported_fraction == pytest.approx(2 / 3)
+    assert scores.issues == ()
+
+
+def test_the_guides_printed_distance_is_that_of_an_adherence_of_one():
+    assert trace.distance_from_ideal(0.20, 0.75, 0.75, 1.0) == pytest.approx(0.437, abs=5e-4)
+
+
 # ---- edges of the definitions ------------------------------------------------------------------------------------------
 
 
@@ -120,7 +172,6 @@ def test_the_keys_that_name_no_sentence_are_reported_in_those_four(published):
         ("guide", ["0a", "0a"], ["0a"], (0.1, 0.5, 1.0)),
         # a key that names no sentence counts
         ("ragbench", ["0a", "9z"], ["9z"], (0.5, 0.25, 0.5)),
-        ("guide", ["0a"] * 25, ["0a"], (1.0, 0.04, 1.0)),  # relevance is at most 1
         ("ragbench", ["9x", "9y", "9z", "8a", "8b"], [], (1.25, 0.0, 0.0)),
     ],
 )
@@ -144,17 +195,54 @@ def test_dropped_keys_are_as_if_they_had_not_been_written():
         assert any("(dropped)" in line for line in dropped.issues)
 
 
+def test_the_guides_relevance_stops_at_one():
+    many = build((30,), [f"0{chr(97 + n)}" for n in range(25)])
+    assert trace_scores(many, variant="guide").relevance == 1.0
+    assert trace_scores(many).relevance == 25 / 30
+
+
+@pytest.mark.parametrize("documents", [(), (0,), (0, 0)])
+@pytest.mark.parametrize("variant", trace.VARIANTS)
+def test_without_a_context_sentence_nothing_about_the_context_is_defined(documents, variant):
+    scores = trace_scores(build(documents, ["0a"], ["0a"]), variant=variant)
+    undefined = (
+        scores.relevance,
+        scores.utilization,
+        scores.completeness,
+        scores.rmse_to_ideal,
+    )
+    assert all(map(math.isnan, undefined))
+    assert scores.adherence == 1.0
+    assert "documents_sentences: the context has no sentence" in scores.issues
+
+
+@pytest.mark.parametrize("variant", trace.VARIANTS)
+def test_a_response_without_sentences_adheres_and_has_no_fraction(variant):
+    scores = trace_scores(build(support=()), variant=variant)
+    assert scores.adherence == 1.0
+    assert math.isnan(scores.supported_fraction)
+    assert "response_sentences: the response has no sentence" in scores.issues
+
+
+@pytest.mark.parametrize("missing", [None, math.nan])
 @pytest.mark.parametrize("name", FIELDS[:5])
-def test_a_missing_field_leaves_its_scores_undefined_and_says_so(name):
-    record = pd.DataFrame([build(relevant=["0a"], utilized=["0a"], **{name: None})]).iloc[0]
+def test_a_missing_field_leaves_its_scores_undefined_and_says_so(name, missing):
+    record = build(relevant=["0a"], utilized=["0a"], **{name: missing})
     scores = trace_scores(record)
     assert f"{name} is missing" in scores.issues
-    documents, response, relevant, utilized, _ = FIELDS[:5]
     needs = {
-        "relevance": {documents, relevant},
-        "utilization": {documents, relevant, utilized},
-        "completeness": {documents, relevant, utilized},
-        "supported_fraction": {response},
+        "relevance": {"documents_sentences", "all_relevant_sentence_keys"},
+        "utilization": {
+            "documents_sentences",
+            "all_relevant_sentence_keys",
+            "all_utilized_sentence_keys",
+        },
+        "completeness": {
+            "documents_sentences",
+            "all_relevant_sentence_keys",
+            "all_utilized_sentence_keys",
+        },
+        "supported_fraction": {"response_sentences"},
         "adherence": set(),
     }
     for metric, fields in needs.items():
@@ -162,6 +250,56 @@ def test_a_missing_field_leaves_its_scores_undefined_and_says_so(name):
 
 
 # ---- labels alone: flags without supporting keys, no documents ---------------------------------------------------------
+
+
+def flagged(*flags):
+    """Support information with flags and no supporting keys; None leaves the flag out too."""
+    return [
+        {"response_sentence_key": key, **({} if flag is None else {"fully_supported": flag})}
+        for key, flag in zip("abcd", flags, strict=False)
+    ]
+
+
+WALKTHROUGH = {
+    "all_relevant_sentence_keys": ["0b", "0c", "1a", "1b"],
+    "all_utilized_sentence_keys": ["0b", "0c", "1a"],
+    "sentence_support_information": flagged(True, True, False),
+}
+FIRST_EXAMPLE = {
+    "all_relevant_sentence_keys": ["0a", "0b"],
+    "all_utilized_sentence_keys": ["0a", "0b"],
+    "sentence_support_information": flagged(True, True, False),
+}
+
+
+@pytest.mark.parametrize("variant", trace.VARIANTS)
+@pytest.mark.parametrize(
+    ("flags", "expected_adherence", "expected_fraction"),
+    [
+        ((True, True, True), 1.0, 1.0),
+        ((True, True, False), 0.0, 2 / 3),
+        ((True, True, None), math.nan, math.nan),
+        ((None,), math.nan, math.nan),
+        (
+            (True, False, None),
+            0.0,
+            math.nan,
+        ),  # one unsupported sentence is enough, whatever the unknown one is
+    ],
+)
+def test_without_supporting_keys_the_flag_decides_and_without_either_nothing_does(
+    variant, flags, expected_adherence, expected_fraction
+):
+    support = flagged(*flags)
+    response = [[entry["response_sentence_key"], "Text."] for entry in support]
+    assert adherence(support, variant=variant) == pytest.approx(expected_adherence, nan_ok=True)
+    assert supported_fraction(response, support, variant=variant) == pytest.approx(
+        expected_fraction, nan_ok=True
+    )
+    null = [
+        {"fully_supported": None, "supporting_sentence_keys": None} | entry for entry in support
+    ]
+    assert adherence(null, variant=variant) == pytest.approx(expected_adherence, nan_ok=True)
 
 
 def test_an_empty_list_of_supporting_keys_is_an_answer_and_an_absent_one_is_none():
@@ -184,19 +322,66 @@ def test_an_empty_list_of_supporting_keys_is_an_answer_and_an_absent_one_is_none
 
 def test_a_given_list_of_unsupported_sentences_decides_whatever_the_flags_are():
     response = [["a", "A."], ["b", "B."]]
-    for flag in (True, False, None):
-        support = [label("a", None, flag), label("b", None, flag)]
-        assert (adherence(support, []), adherence(support, ["b"])) == (1.0, 0.0)
-        assert supported_fraction(response, support, ["b"]) == 0.5
+    for flags in [(True, True), (False, False), (None, None)]:
+        assert (adherence(flagged(*flags), []), adherence(flagged(*flags), ["b"])) == (1.0, 0.0)
+        assert supported_fraction(response, flagged(*flags), ["b"]) == 0.5
 
 
-def test_where_nothing_is_relevant_completeness_is_what_is_chosen():
-    for choice, expected in {"one": 1.0, "zero": 0.0, "undefined": math.nan}.items():
-        for variant in trace.VARIANTS:
-            options = {"variant": variant, "when_none_relevant": choice}
-            scores = trace_scores(build((2, 2), [], ["0a"]), **options)
-            assert scores.completeness == pytest.approx(expected, nan_ok=True)
-            assert math.isnan(scores.consistency) == math.isnan(expected)
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [(WALKTHROUGH, (0.20, 0.75, 0.75, 0.0)), (FIRST_EXAMPLE, (0.10, 1.0, 1.0, 0.0))],
+)
+def test_the_guide_needs_labels_alone(record, expected):
+    scores = trace_scores(record, variant="guide")
+    assert (scores.relevance, scores.utilization, scores.completeness, scores.adherence) == expected
+    assert scores.supported_fraction == 2 / 3
+    assert scores.rmse_to_ideal == pytest.approx(
+        math.sqrt(sum((1 - score) ** 2 for score in expected) / 4)
+    )
+    assert scores.issues == ()
+
+
+def test_where_the_context_is_needed_its_absence_leaves_the_scores_undefined_and_is_named():
+    for options in [{}, {"variant": "guide", "unknown_keys": "drop"}]:
+        scores = trace_scores(WALKTHROUGH, **options)
+        assert all(
+            map(
+                math.isnan,
+                (scores.relevance, scores.utilization, scores.completeness, scores.consistency),
+            )
+        )
+        assert scores.adherence == 0.0
+        assert "documents_sentences is missing" in scores.issues
+
+
+@pytest.mark.parametrize("variant", trace.VARIANTS)
+@pytest.mark.parametrize(
+    ("choice", "expected"),
+    [("one", (1.0, 1.0)), ("zero", (0.0, 0.0)), ("undefined", (math.nan, math.nan))],
+)
+def test_where_nothing_is_relevant_completeness_is_what_is_chosen(variant, choice, expected):
+    options = {"variant": variant, "when_none_relevant": choice}
+    for utilized, value in zip(([], ["0a"]), expected, strict=True):
+        record = build((2, 2), [], utilized)
+        documents, _, relevant, _, support, unsupported = (record[name] for name in FIELDS)
+        scores = trace_scores(record, **options)
+        distance = trace.distance_from_ideal(scores.relevance, scores.utilization, value, 1.0)
+        assert completeness([], utilized, documents, **options) == pytest.approx(value, nan_ok=True)
+        assert scores.completeness == pytest.approx(value, nan_ok=True)
+        assert scores.rmse_to_ideal == pytest.approx(distance, nan_ok=True)
+        arguments = (relevant, utilized, documents, support, unsupported)
+        assert rmse_to_ideal(*arguments, **options) == pytest.approx(distance, nan_ok=True)
+        assert consistency(*arguments, **options) == pytest.approx(1 - distance, nan_ok=True)
+    assert (
+        trace_scores(WALKTHROUGH, variant="guide", when_none_relevant=choice).completeness == 0.75
+    )
+
+
+def test_without_any_labels_of_support_adherence_is_undefined():
+    record = build(sentence_support_information=None, unsupported_response_sentence_keys=None)
+    assert math.isnan(trace_scores(record).adherence)
+    assert math.isnan(trace_scores(record, variant="guide").adherence)
+    assert math.isnan(trace_scores({}).consistency)
 
 
 # ---- lengths -----------------------------------------------------------------------------------------------------------
@@ -210,18 +395,25 @@ MIXED = {  # one document a language; tokens and characters counted by hand
 }
 
 
-def test_lengths_count_words_and_characters_as_a_reader_does():
+@pytest.mark.parametrize("key", MIXED)
+def test_lengths_count_words_and_characters_as_a_reader_does(key):
     documents = [[[name, text]] for name, (text, _, _) in MIXED.items()]
-    for key, (_, n_tokens, n_characters) in MIXED.items():
-        assert relevance([key], documents) == 1 / 5
-        assert relevance([key], documents, length="token") == n_tokens / 13
-        assert relevance([key], documents, length="character") == n_characters / 41
+    tokens = sum(n for _, n, _ in MIXED.values())
+    characters = sum(n for _, _, n in MIXED.values())
+    _, n_tokens, n_characters = MIXED[key]
+    assert relevance([key], documents) == 1 / 5
+    assert relevance([key], documents, length="token") == n_tokens / tokens
+    assert relevance([key], documents, length="character") == n_characters / characters
+
+
+def test_utilization_and_completeness_by_length():
+    documents = [[["0a", "one two three"], ["0b", "four"]], [["1a", "five six"]]]
+    assert utilization(["0a"], ["0a", "0b"], documents, length="token") == 4 / 6
+    assert completeness(["0a", "1a"], ["1a"], documents, length="token") == 2 / 5
+    assert completeness(["0b", "1a"], ["1a"], documents, length="character") == 8 / 12
 
 
 def test_unknown_keys_have_no_length_and_it_is_said():
-    documents = [[["0a", "one two three"], ["0b", "four"]], [["1a", "five six"]]]
-    assert utilization(["0a"], ["0a", "0b"], documents, length="token") == 4 / 6
-    assert completeness(["0b", "1a"], ["1a"], documents, length="character") == 8 / 12
     record = build((2,), ["0a", "9z"], ["9z"])
     scores = trace_scores(record, length="token")
     assert (scores.relevance, scores.utilization, scores.completeness) == (0.5, 0.0, 0.0)
@@ -232,14 +424,18 @@ def test_unknown_keys_have_no_length_and_it_is_said():
     )  # nothing relevant
 
 
+def test_a_context_of_empty_sentences_has_no_length():
+    documents = [[["0a", ""], ["0b", "…"]]]
+    assert math.isnan(relevance(["0a"], documents, length="token"))
+    assert relevance(["0a"], documents) == 0.5
+
+
 # ---- issues ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({"documents": ()}, "documents_sentences: the context has no sentence"),
-        ({"support": ()}, "response_sentences: the response has no sentence"),
         ({"relevant": ["0a", "0a"]}, "all_relevant_sentence_keys: '0a' is repeated"),
         (
             {"relevant": ["general"]},
@@ -281,35 +477,79 @@ def test_unknown_keys_have_no_length_and_it_is_said():
             {"support": [("a", [], False), ("b", [], False)], "overall_supported": True},
             "overall_supported is true, yet unsupported: 'a', 'b'",
         ),
-        (
-            {"overall_supported": False},
-            "overall_supported is false, yet unsupported: no sentence",
-        ),
-        (
-            {"support": [("a", [], True)], "unsupported_response_sentence_keys": None},
-            "'a' is fully_supported, yet has no supporting keys",
-        ),
-        (
-            {"support": [("a", None, None)], "unsupported_response_sentence_keys": None},
-            "neither supporting_sentence_keys nor fully_supported is given for 'a'",
-        ),
     ],
 )
 def test_what_is_to_be_doubted_is_listed_in_words(changes, line):
     assert line in trace_scores(build(**changes)).issues
 
 
+def unlisted(*support, **changes):
+    """A record without a list of unsupported sentences."""
+    record = build(relevant=["0a"], utilized=["0a"], **changes)
+    del record["unsupported_response_sentence_keys"]
+    keys = [entry["response_sentence_key"] for entry in support]
+    return record | {
+        "sentence_support_information": list(support),
+        "response_sentences": [[key, "Text."] for key in keys],
+    }
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (unlisted(*flagged(True, False)), ()),
+        (unlisted(label("a", ["0a"], False)), ()),
+        (unlisted({"response_sentence_key": "a", "supporting_sentence_keys": ["0a"]}), ()),
+        (unlisted(label("a", [], True)), ("'a' is fully_supported, yet has no supporting keys",)),
+        (
+            unlisted(label("a", None, None)),
+            ("neither supporting_sentence_keys nor fully_supported is given for 'a'",),
+        ),
+        (
+            unlisted(*flagged(True, False), overall_supported=True),
+            ("overall_supported is true, yet unsupported: 'b'",),
+        ),
+        (
+            unlisted(*flagged(True, True), overall_supported=False),
+            ("overall_supported is false, yet unsupported: no sentence",),
+        ),
+        (
+            unlisted(
+                *flagged(True, None), overall_supported=False
+            ),  # the unknown sentence may be the unsupported one
+            ("neither supporting_sentence_keys nor fully_supported is given for 'b'",),
+        ),
+    ],
+)
+def test_issues_speak_of_what_was_given(record, expected):
+    assert trace_scores(record).issues == expected
+
+
 # ---- what is refused ---------------------------------------------------------------------------------------------------
 
 
-def test_the_guide_counts_sentences():
-    with pytest.raises(InputError, match="length must be 'sentence' with variant 'guide'"):
-        trace_scores(build(), variant="guide", length="token")
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"variant": "ragas"}, "variant must be one of 'ragbench', 'guide', got 'ragas'"),
+        ({"length": "word"}, "length must be one of 'sentence', 'token', 'character', got 'word'"),
+        ({"unknown_keys": "keep"}, "unknown_keys must be one of 'count', 'drop', got 'keep'"),
+        ({"variant": "guide", "length": "token"}, "length must be 'sentence' with variant 'guide'"),
+        (
+            {"when_none_relevant": "half"},
+            "when_none_relevant must be one of None, 'one', 'zero', 'undefined', got 'half'",
+        ),
+    ],
+)
+def test_an_unknown_option_is_named_with_the_known_ones(options, words):
+    with pytest.raises(InputError, match=words):
+        trace_scores(GUIDE_EXAMPLE, **options)
 
 
 @pytest.mark.parametrize(
     "changes",
     [
+        {"documents_sentences": "0a"},
         {"documents_sentences": [[["0a"]]]},
         {"all_relevant_sentence_keys": "['0a']"},
         {"sentence_support_information": ["a"], "unsupported_response_sentence_keys": None},
@@ -320,3 +560,75 @@ def test_the_guide_counts_sentences():
 def test_a_field_of_another_shape_is_refused_never_guessed(changes):
     with pytest.raises(InputError, match="must be"):
         trace_scores(build(**changes))
+
+
+# ---- properties --------------------------------------------------------------------------------------------------------
+
+keys = st.lists(st.sampled_from("0a 0b 0c 1a 1b 1c 1a. 7q general".split()), max_size=8)
+flags = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from(["0a", "1b", "general"]), max_size=2),
+        st.sampled_from([True, False, None]),
+    ),
+    max_size=5,
+)
+records = st.builds(
+    lambda relevant, utilized, supports: build(
+        (3, 3), relevant, utilized, [(chr(97 + n), *s) for n, s in enumerate(supports)]
+    ),
+    keys,
+    keys,
+    flags,
+)
+options = st.sampled_from(
+    [
+        {"variant": variant, "length": length, "unknown_keys": unknown}
+        for variant in trace.VARIANTS
+        for length in trace.LENGTHS
+        for unknown in trace.UNKNOWN_KEYS
+        if variant == "ragbench" or length == "sentence"
+    ]
+)
+
+
+@given(records, options)
+def test_the_plain_functions_give_what_the_record_gives(record, options):
+    documents, response, relevant, utilized, support, unsupported = (
+        record[name] for name in FIELDS
+    )
+    variant = options["variant"]
+    scores = trace_scores(record, **options)
+    ours = {
+        "relevance": relevance(relevant, documents, **options),
+        "utilization": utilization(relevant, utilized, documents, **options),
+        "completeness": completeness(relevant, utilized, documents, **options),
+        "adherence": adherence(support, unsupported, variant=variant),
+        "supported_fraction": supported_fraction(response, support, unsupported, variant=variant),
+        "rmse_to_ideal": rmse_to_ideal(
+            relevant, utilized, documents, support, unsupported, **options
+        ),
+        "consistency": consistency(relevant, utilized, documents, support, unsupported, **options),
+    }
+    for name, value in ours.items():
+        assert getattr(scores, name) == pytest.approx(value, abs=0, nan_ok=True), name
+
+
+@given(records)
+def test_the_guides_pseudocode_gives_the_same(record):
+    """Independently derived from the guide's pseudocode."""
+    relevant, utilized = record["all_relevant_sentence_keys"], record["all_utilized_sentence_keys"]
+    labels = record["sentence_support_information"]
+    common = set(relevant) & set(utilized)
+    fully = [entry for entry in labels if entry["fully_supported"]]
+    scores = trace_scores(record, variant="guide")
+    assert scores.relevance == min(1.0, len(relevant) / 20.0)
+    assert scores.utilization == (min(1.0, len(utilized) / len(relevant)) if relevant else 0.0)
+    assert scores.completeness == (
+        len(common) / len(set(relevant)) if relevant else 1.0 if not utilized else 0.0
+    )
+    assert scores.adherence == (1.0 if len(fully) == len(labels) else 0.0)
+
+
+def test_a_row_of_a_frame_is_a_record_too():
+    row = pd.DataFrame([GUIDE_EXAMPLE]).iloc[0]
+    assert trace_scores(row) == trace_scores(GUIDE_EXAMPLE)
