@@ -23,6 +23,7 @@ from ragnb.__main__ import main
 from ragnb.datasets import load_responses, load_rgb, read_table
 from ragnb.errors import InputError
 from ragnb.reports import multilingual_report, rgb_report
+from ragnb.reports.judge import judge_report
 from ragnb.scoring import METRICS, compare, score, summarize
 from ragnb.tables import to_html, to_json, to_latex, to_markdown, to_text
 
@@ -280,6 +281,24 @@ def test_the_multilingual_report(folder, printed):
     command = "report answers.jsonl --kind multilingual --option by=language --format json"
     report = multilingual_report(load_responses("answers.jsonl"), by="language")
     assert printed(command)[0] == to_json({"table": report.table, "cells": report.cells}) + "\n"
+
+
+def test_the_report_of_rgb_in_other_formats(rgb, printed):
+    report, command = rgb_report(load_responses(rgb)), "report rgb.jsonl --kind rgb --format"
+    assert printed(f"{command} html")[0] == report._repr_html_() + "\n"
+    assert to_latex(report.noise_robustness) in printed(f"{command} latex")[0]
+    tables = json.loads(printed(f"{command} json")[0])
+    assert tables["negative_rejection"][0]["mean"] == 0.5
+
+
+def test_the_report_of_a_judge(folder, printed):
+    rows = [row | {"label": k % 2, "judged_correct": k % 3 % 2} for k, row in enumerate(ROWS)]
+    Path("judged.jsonl").write_text(lines_of(rows), "utf-8")
+    command = "report judged.jsonl --kind judge --level 0.9 --option clusters=null"
+    report = judge_report(load_responses("judged.jsonl"), confidence_level=0.9, clusters=None)
+    assert printed(command)[0] == str(report) + "\n"
+    tables = json.loads(printed(f"{command} --format json")[0])
+    assert {"agreement", "bias", "calibration", "worst", "labelled"} <= set(tables)
 
 
 # ---- audit and metrics -------------------------------------------------------------------------

@@ -286,3 +286,11 @@ def test_a_study_goes_through_score_summarize_compare_and_view(name):
         assert ragnb.compare(scores, unpaired="drop")["difference"].notna().all()
     page = ragnb.view(frame.head(5))._repr_mimebundle_()["text/html"]
     assert frame["response"].iloc[0].split()[0] in page
+
+
+def test_no_notebook_attributes_a_sample_by_fixed_text():
+    """The attribution is that of the data, so it is right for other data, too."""
+    for path in (PACKAGE.parent / "notebooks").glob("*.ipynb"):
+        for cell in json.loads(path.read_text("utf-8"))["cells"]:
+            if cell["cell_type"] == "code":
+                assert "authors of ragnb" not in "".join(cell["source"]), (path.name, cell["id"])

@@ -1,12 +1,13 @@
 """The answer and language metrics on XQuAD and MKQA: what holds of real answers, and where each metric fails."""
 
 import json
+import math
 from functools import lru_cache
 
 import numpy as np
 import pytest
 
-from ragnb.metrics.answer import contains, exact_match, token_f1
+from ragnb.metrics.answer import chrf, contains, exact_match, rouge_l, token_f1
 from ragnb.metrics.language import (
     language_identified,
     response_in_language,
@@ -19,14 +20,9 @@ LANGUAGES = ["ar", "de", "en", "hi", "ru", "th", "zh"]
 
 
 @lru_cache
-def articles_of(folder, language):
-    return json.loads((folder / "xquad" / f"xquad.{language}.json").read_text("utf-8"))["data"]
-
-
-@lru_cache
 def xquad(folder, language):
     """Contexts, questions and answers of one language."""
-    articles = articles_of(folder, language)
+    articles = json.loads((folder / "xquad" / f"xquad.{language}.json").read_text("utf-8"))["data"]
     paragraphs = [paragraph for article in articles for paragraph in article["paragraphs"]]
     asked = [qa for paragraph in paragraphs for qa in paragraph["qas"]]
     return (
@@ -104,7 +100,9 @@ def test_answers_without_a_letter_have_no_rlc(data_folder, language):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_answer_stands_in_its_paragraph(data_folder, language):
-    articles = articles_of(data_folder, language)
+    articles = json.loads((data_folder / "xquad" / f"xquad.{language}.json").read_text("utf-8"))[
+        "data"
+    ]
     pairs = [
         (p["context"], q["answers"][0]["text"])
         for a in articles
@@ -112,6 +110,8 @@ def test_an_answer_stands_in_its_paragraph(data_folder, language):
         for q in p["qas"]
     ][::7]
     assert np.mean([contains(*pair) for pair in pairs]) > 0.99
+    assert np.mean([rouge_l(answer, answer) for _, answer in pairs]) == 1
+    assert np.mean([chrf(answer, answer) for _, answer in pairs[:40]]) == 1
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -127,6 +127,14 @@ def test_identification_is_sure_of_questions_and_unsure_of_short_answers(data_fo
     assert few >= short
 
 
+def test_mkqa_gold_answers_match_themselves_and_the_empty_ones_are_unscored(data_folder):
+    answers = [answer for _, _, answer in mkqa(data_folder)]
+    empty = [not any(c.isalnum() for c in answer) for answer in answers]
+    assert np.isnan([exact_match(text, text) for text in answers]).tolist() == empty
+    assert sum(not answer for answer in answers) == 305
+    assert np.nanmin([token_f1(text, text) for text in answers]) == 1
+
+
 def test_mkqa_questions_in_chinese_and_japanese_hold_english_names_and_rlc_tells(data_folder):
     rows = [(code, text) for code, text, _ in mkqa(data_folder)]
     for language, lowest, highest in [
@@ -140,3 +148,10 @@ def test_mkqa_questions_in_chinese_and_japanese_hold_english_names_and_rlc_tells
         assert lowest <= round(np.nanmean(rlc(questions, language)), 3) <= highest
         pure = [text for text in questions if not any(c.isascii() and c.isalpha() for c in text)]
         assert {response_in_language(text, language, threshold=1) for text in pure} <= {1.0}
+
+
+def test_mkqa_answers_of_one_script_show_what_rlc_cannot_see(data_folder):
+    german = [answer for code, _, answer in mkqa(data_folder) if code == "de" and answer]
+    english = [answer for code, _, answer in mkqa(data_folder) if code == "en" and answer]
+    assert np.nanmean(rlc(english, "de")) == pytest.approx(np.nanmean(rlc(german, "de")), abs=0.01)
+    assert math.isnan(response_language_consistency("2011", "de"))
