@@ -257,7 +257,7 @@ def _threshold(scores: Any = None, label: Any = None) -> Scene:
     )
     edges = np.linspace(0, 1, 21)
     counts, marked = (np.histogram(part, edges)[0] for part in ([*correct, *incorrect], correct))
-    static = draw_bars(edges, counts, marked, at, "score (red: label 1)", "items")
+    static = draw_bars(edges, counts, marked, at, "score (orange: label 1)", "items")
     data = {"correct": correct.tolist(), "incorrect": incorrect.tolist(), "threshold": at}
     return Scene(data, sentence, static)
 

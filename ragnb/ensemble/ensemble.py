@@ -78,9 +78,9 @@ def verdicts_of(judicator: Judicator, labels: Sequence[Any]) -> list[bool | None
     odd = [verdict for verdict in verdicts if verdict is not None and verdict not in (0, 1)]
     if odd or len(verdicts) != len(labels):
         raise InputError(
-            f"a judicator must return True, False or None for each of {len(labels)} index labels, got "
-            f"{len(verdicts)} verdicts{f', including {odd[:3]}' if odd else ''}; to use a score, compare "
-            "it with a threshold, as in score >= 0.5"
+            "a judicator must return True, False or None for each response, got "
+            f"{len(verdicts)} verdicts for {len(labels)}{f', including {odd[:3]}' if odd else ''}; "
+            "to use a score, compare it with a threshold, as in score >= 0.5"
         )
     return [None if verdict is None else bool(verdict) for verdict in verdicts]
 

@@ -58,7 +58,7 @@ def plot_noise_curve(
     groups = list(summaries.groupby(line, sort=False))
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.6))[1]
-        behind = "" if published is None else _draw_published(ax, published)
+        behind, ends = ("", []) if published is None else _draw_published(ax, published)
         for number, (name, group) in enumerate(groups):
             curve = group.sort_values("noise_rate")
             # The bars of different lines do not hide each other.
@@ -68,29 +68,34 @@ def plot_noise_curve(
                 "ls": ("-", "--", "-.", ":")[number % 4],
             }
             x = curve["noise_rate"] + shift
-            ax.errorbar(x, curve["mean"], yerr=reach(curve), label=plain(name), capsize=2, **look)
+            drawn = ax.errorbar(x, curve["mean"], yerr=reach(curve), capsize=2, **look)
+            ends.append((curve["mean"].iloc[-1], plain(name), drawn.lines[0].get_color()))
         rates = sorted(summaries["noise_rate"].unique())
         ax.set(xlabel="noise rate", ylabel="accuracy")
         ax.set(ylim=(-0.02, 1.02), xlim=(-0.05, max(rates) + 0.05), xticks=rates)
         caption(ax, interval_note(summaries) + behind)
-        ax.legend(loc="lower left", fontsize="small")
+        _name_ends(ax, ends)
     return ax
 
 
-def _draw_published(ax: Axes, published: pd.DataFrame) -> str:
-    """Draw grey curves with thin intervals, named at their right end; return a note on them."""
+def _draw_published(ax: Axes, published: pd.DataFrame) -> tuple[str, list[Any]]:
+    """Draw grey curves with thin intervals; return a note on them, and the ends of the curves as `_name_ends` takes them."""
     what = "plot_noise_curve(published=...)"
     require_columns(published, ("system", "noise_rate", "mean", "low", "high", "n"), what)
     require_one_each(published, ["system", "noise_rate"], what, "choose rows")
-    ends: dict[str, float] = {}
+    ends = []
     for system, curve in published.groupby("system", sort=False):
         values = curve.sort_values("noise_rate")
         thin: Any = {"lw": 0.8, "elinewidth": 0.6, "capsize": 1.2, "capthick": 0.6, "zorder": 1}
         ax.errorbar(values["noise_rate"], values["mean"], reach(values), color="0.72", **thin)
-        ends[plain(system)] = float(values["mean"].iloc[-1])
+        ends.append((values["mean"].iloc[-1], plain(system), "0.4"))
+    return f"\nin grey: published results, n = {published['n'].iloc[0]}", ends
+
+
+def _name_ends(ax: Axes, ends: list[Any]) -> None:
+    """Write the name of each curve to the right of the axes at the height of its end: (height, name, color)."""
     height = -1.0
-    for name, end in sorted(ends.items(), key=lambda pair: pair[1]):
+    for end, name, color in sorted(ends, key=lambda curve: curve[0]):
         height = max(end, height + 0.065)  # No two names are closer than this.
-        ax.annotate(name, (published["noise_rate"].max(), height), xytext=(5, 0), textcoords="offset points",
-                    color="0.4", fontsize=6, va="center", annotation_clip=False)  # fmt: skip
-    return f"\nin grey: published results, n = {published['n'].iloc[0]}"
+        ax.annotate(name, (1, height), xytext=(3, 0), xycoords=("axes fraction", "data"),
+                    textcoords="offset points", color=color, fontsize="small", va="center")  # fmt: skip

@@ -117,7 +117,7 @@ _OPTIONS: dict[str, Mapping[Any, str]] = {
 _THAKUR = "Thakur et al. 2024 (NoMIRACL), arXiv 2312.11361"
 _CHEN = "Chen et al. 2024, arXiv 2409.16146"
 _UNDECIDED = (
-    "if a verdict that the rule requires is missing, or, under nomiracl, if the response contains both "
+    "a verdict that the rule requires is missing, or, under nomiracl, the response contains both "
     "or neither of the two replies."
 )
 
@@ -240,7 +240,7 @@ def _no_risk(response: str, answerable: float, correct: Any = None, **call: Any)
     higher_is_better=True,
     binary=True,
     evidence=refusal_evidence,
-    undefined=f"I{_UNDECIDED[1:]}",
+    undefined=f"If {_UNDECIDED}",
 )
 def is_answered(
     response: str,
@@ -291,7 +291,7 @@ def is_answered(
     evidence=refusal_evidence,
     condition=ANSWERABLE,
     reason=_no_hallucination,
-    undefined=f"If the question is answerable, {_UNDECIDED}",
+    undefined=f"If the question is answerable, or if {_UNDECIDED}",
 )
 def is_hallucination(
     response: str,
@@ -342,7 +342,7 @@ def is_hallucination(
     evidence=refusal_evidence,
     condition=UNANSWERABLE,
     reason=_no_over_refusal,
-    undefined=f"If the question is not answerable, {_UNDECIDED}",
+    undefined=f"If the question is not answerable, or if {_UNDECIDED}",
 )
 def is_over_refusal(
     response: str,
@@ -390,7 +390,7 @@ def is_over_refusal(
     higher_is_better=True,
     binary=True,
     evidence=refusal_evidence,
-    undefined=f"I{_UNDECIDED[1:]}",
+    undefined=f"If {_UNDECIDED}",
 )
 def is_aligned(
     response: str,
@@ -442,7 +442,7 @@ def is_aligned(
     condition=REFUSED,
     reason=_no_risk,
     undefined="If the response is a refusal, if it answers an answerable question and has no verdict, "
-    + _UNDECIDED,
+    f"or if {_UNDECIDED}",
 )
 def is_risk(
     response: str,

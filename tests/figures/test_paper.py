@@ -67,7 +67,7 @@ def test_the_font_size_around_holds_inside(summaries):
         ax.set_title("", loc="left")
         drawn = [text for text in ax.figure.findobj(mpl.text.Text) if text.get_text()]
         sizes = {text.get_fontsize() for text in drawn if text.get_visible()}
-        # The legend is small; labels and ticks have the size.
+        # The names of curves are small; labels and ticks have the size.
         assert sorted(sizes) == pytest.approx([9 / 1.2, 9], rel=1e-3)
         with style(font_size=6), style():
             assert mpl.rcParams["font.size"] == 6
