@@ -4,7 +4,9 @@
 """
 
 import csv
+import pickle
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -170,7 +172,7 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
     elif frame == "labels" and name.startswith("sample-labelled"):
         table, task, key = _verdicts(load_study(name)), "verdict", ["request_key"]
     elif file.exists():
-        table = read_table(file)
+        table = pickle.loads(_packaged(file))
     else:
         raise InputError(f"{name} has no {frame} of several people; use frame='responses'")
     study = STUDIES[name]
@@ -182,6 +184,12 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
     if frame == "labels":
         table.attrs["header"] = {"task": task, "id": key}
     return table
+
+
+@cache
+def _packaged(file: Path) -> bytes:
+    """A packaged table, pickled, so that it is parsed once and each caller gets a copy of its own."""
+    return pickle.dumps(read_table(file))
 
 
 def _verdicts(labelled: pd.DataFrame) -> pd.DataFrame:

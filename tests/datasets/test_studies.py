@@ -275,19 +275,6 @@ def test_mtrag_raters_agree_as_far_as_known(field, alpha):
     )
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_a_study_goes_through_score_summarize_compare_and_view(name):
-    frame = study_of(name).groupby("system", sort=False).head(60)
-    metric = "parts.all_supported" if "parts" in frame else "abstention.coverage"
-    scores = ragnb.score(frame, metric)
-    summary = ragnb.summarize(scores, by="system")
-    assert summary["n_scored"].gt(0).all()
-    if frame["system"].nunique() > 1:
-        assert ragnb.compare(scores, unpaired="drop")["difference"].notna().all()
-    page = ragnb.view(frame.head(5))._repr_mimebundle_()["text/html"]
-    assert frame["response"].iloc[0].split()[0] in page
-
-
 def test_no_notebook_attributes_a_sample_by_fixed_text():
     """The attribution is that of the data, so it is right for other data, too."""
     for path in (PACKAGE.parent / "notebooks").glob("*.ipynb"):
