@@ -385,7 +385,8 @@ def _settings(
     found: dict[str, Any] = {}
     for name, text in _once(given).items():
         if free == (name in taken):
-            advice = f"use --{name}" if free else f"choose from {', '.join(taken)}"
+            option = {"format": "input-format"}.get(name, name.replace("_", "-"))
+            advice = f"use --{option}" if free else f"choose from {', '.join(taken)}"
             raise InputError(f"{name!r} cannot be set here; {advice}")
         try:
             found[name] = json.loads(text)
@@ -426,7 +427,8 @@ def _metric(name: str) -> str:
     if not found:
         raise InputError(f"{name}: {meant.note}")
     if len(found) > 1:
-        raise InputError(f"{name} can mean {', '.join(found)}; use the full name")
+        note = f" ({meant.note})" if meant.note else ""
+        raise InputError(f"{name} can mean {', '.join(found)}{note}; use the full name")
     return found[0]
 
 
@@ -462,7 +464,8 @@ def _read(arguments: argparse.Namespace, file: str, system: str | None) -> Any:
         given |= {"examples": arguments.examples, "systems": arguments.systems}
         if wrong := [name for name, value in given.items() if value]:
             raise InputError(
-                f"files of {arguments.benchmark} have fixed columns, so --{wrong[0]} cannot be used; leave it out"
+                f"--{wrong[0].replace('_', '-')} cannot be used with --benchmark {arguments.benchmark}; "
+                "leave it out"
             )
         return load(file)
     own |= {"columns": _once(arguments.columns) or None, "system": system}

@@ -67,7 +67,7 @@ class Scene(NamedTuple):
 
 
 def explore(name: str, *data: Any) -> Page:
-    """Show an explorable: an interactive figure with one or two controls that answers one question.
+    """Show an explorable: an interactive figure with a few controls that answers one question.
 
     It runs in the page: in JupyterLab without a kernel, in exported HTML, and in the documentation.
 
@@ -375,7 +375,9 @@ def _mix(report: Any = None) -> Scene:
         for name, hallucination, over_refusal in report[needed].dropna().itertuples(index=False)
     ]
     if not systems:
-        raise InputError("explore needs a system with both kinds of questions, got none")
+        raise InputError(
+            "explore needs a system with answerable and unanswerable questions, got none"
+        )
     shares = [(50 * one["refused"] + 50 * one["answered"]) / 100 for one in systems]
     share = max(shares)
     best = systems[shares.index(share)]["name"]

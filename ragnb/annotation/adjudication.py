@@ -134,9 +134,13 @@ def _shown(examples: pd.DataFrame, people: Compared, id: str | Sequence[str]) ->
     labelled = {item for item, votes in people.votes.items() if any(votes.values())}
     items = [item for item in build_items(examples, people.task, id=id) if item.id in labelled]
     missing = sorted(labelled - {item.id for item in items})
-    if missing or not labelled:
-        got = f"none for {len(missing)}, such as {missing[0]!r}" if missing else "no label at all"
-        raise InputError(f"adjudicate needs an example for each labelled item, got {got}")
+    if not labelled:
+        raise InputError("adjudicate needs at least one labelled item, got logs without labels")
+    if missing:
+        raise InputError(
+            f"adjudicate needs an example for each labelled item, got none for {len(missing)}, such "
+            f"as {missing[0]!r}"
+        )
     refuse_changed_texts(items, people.fingerprints, "annotators saw")
     return items
 

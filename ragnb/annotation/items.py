@@ -239,7 +239,9 @@ def _parts(column: str, row: Mapping[str, Any], task: Task, what: str) -> Iterat
 def _text(row: Mapping[str, Any], column: str, what: str) -> str:
     if column in row:
         return "" if is_missing(row[column]) else str(row[column])
-    raise InputError(f"{what} has no column {column!r}; add it, or remove it from the task's shows")
+    raise InputError(
+        f"{what} has no column {column!r}; add it, or remove it from shows of the task"
+    )
 
 
 def _list(value: Any) -> list[Any]:

@@ -236,8 +236,8 @@ def read_everyone(logs: Any) -> Compared:
     unknown = [item for item, keys in sentences.items() if about and not keys]
     if unknown:
         raise InputError(
-            f"labels of {about[0]!r} need the keys of all sentences of item {unknown[0]!r}; pass the log, or the "
-            "result of read_labels with its column sentences"
+            f"the column sentences has no keys for item {unknown[0]!r}, which labels of {about[0]!r} need; pass "
+            "the log, or the result of read_labels with this column"
         )
     said: dict[str, dict[str, dict[Place, Any]]] = {item: {} for item in sentences}
     for row in rows.to_dict("records"):
@@ -403,8 +403,8 @@ def write_ragbench(
     whole = joined[joined["label_status"] == "labelled"]
     if not set(TRACE_COLUMNS) <= set(joined) or whole.empty:
         raise InputError(
-            "write_ragbench needs a log of task 'trace' with items that are fully labelled, got "
-            f"{len(whole)} of {len(joined)}; for other tasks use join_labels"
+            "write_ragbench needs a log of the task 'trace' with at least one fully labelled item; "
+            "for other tasks use join_labels"
         )
     parts = whole["example_id"].astype(str).str.rpartition("/")
     whole = whole.drop(columns=["id", "documents"], errors="ignore").assign(

@@ -43,7 +43,7 @@ _REASONS = {
     "SQLITE_FULL": "cannot be written, because the disk is full; make room",
     "SQLITE_NOTADB": "is not an annotation log",
     "SQLITE_READONLY_DBMOVED": "was removed or replaced; run the cell again",
-    "closed": "was closed, or opened in another cell; go on there",
+    "closed": "was closed, or opened in another cell; continue in that cell, or open it again",
 }
 
 

@@ -363,8 +363,8 @@ class AnnotationSession:
         asked = self.task.field(field)
         keys = self.item.keys(self.task.unit) if asked.each else [None]
         if sentence not in keys:
-            wanted = f"a sentence of the {self.task.unit}, {keys}" if asked.each else "no sentence"
-            raise InputError(f"{field!r} needs {wanted}, got {sentence!r}")
+            wanted = f"one of {keys}" if asked.each else "None, as it is asked once per item"
+            raise InputError(f"the sentence of {field!r} must be {wanted}; got {sentence!r}")
         return (field, sentence), asked
 
     def _start(self) -> int:

@@ -176,7 +176,7 @@ class Task:
                 raise InputError(f"{field.name!r} implies unknown fields, {sorted(implied)}")
             chosen = [field.of] * (field.kind == "sentences") + [self.unit] * field.each
             if not set(chosen) <= set(self.shows):
-                raise InputError(f"{field.name!r} needs {' and '.join(chosen)} in the task's shows")
+                raise InputError(f"{field.name!r} needs {' and '.join(chosen)} in shows")
 
     @property
     def unit(self) -> str:
@@ -230,7 +230,7 @@ def read_task(schema: "Task | str | Mapping[str, Any]") -> Task:
         place = ".".join(map(str, first["loc"]))
         reason = first["msg"].removeprefix("Value error, ")
         raise InputError(
-            f"an annotation task cannot be read at {place or 'its mapping'}: {reason}, got {first['input']!r:.80}"
+            f"invalid annotation task: {f'{place}: ' if place else ''}{reason}, got {first['input']!r:.80}"
         ) from None
 
 

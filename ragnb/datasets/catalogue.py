@@ -77,7 +77,7 @@ def find(name: str, *, benchmark: str) -> Path:
         near = get_close_matches(name, known, n=2, cutoff=0.4)
         did_you_mean = f"did you mean {' or '.join(map(repr, near))}?"
         raise InputError(
-            f"{name!r} is neither a file nor a {benchmark} name in the catalogue; "
+            f"{name!r} is neither a file nor a name of {benchmark} in the catalogue; "
             f"{did_you_mean if near else 'use one of ' + ', '.join(known)}"
         )
     import pooch
@@ -118,7 +118,7 @@ def fetch(source: Source, folder: Path) -> Path:
     except InputError:
         raise
     except ValueError as error:
-        advice = "try again" if source.git_sha1 else f"delete {record} to accept another file"
+        advice = "Try again." if source.git_sha1 else f"Delete {record} to accept another file."
         raise InputError(f"{source.name!r}: {error} {advice}") from error
     except OSError as error:
         response = getattr(error, "response", None)

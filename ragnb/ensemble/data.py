@@ -363,7 +363,7 @@ def _response_numbers(
     if (rows >= len(known)).any():
         raise InputError(
             "feature_frame needs the responses that were scored, got scores of "
-            f"{len(set(rows[rows >= len(known)]))} others"
+            f"{len(set(rows[rows >= len(known)]))} responses that are not among them"
         )
     return rows, responses.index
 

@@ -89,8 +89,8 @@ def model_judicator(
     require_columns(responses, fields, "a model judicator")
     if not responses.index.is_unique or not threshold:
         raise InputError(
-            "a model judicator needs unique index labels of the responses and a threshold above 0; "
-            "for new labels, use reset_index"
+            "a model judicator needs responses whose index has no value twice (use reset_index) and a "
+            "threshold above 0"
         )
     if options.get("store") == ":memory:":
         options["store"] = Store(":memory:")

@@ -114,15 +114,12 @@ def multilingual_contexts(examples: pd.DataFrame, ranking: pd.DataFrame) -> pd.D
     without = examples.loc[~examples["example_id"].isin(ranking["example_id"]), "example_id"]
     twice = ranking.loc[ranking.duplicated(["example_id", "passage_id"]), "passage_id"]
     for problem, found in (
-        ("contains only passages of the examples", unknown),
-        ("contains every example", without),
-        ("contains a passage once per example", twice),
+        ("contains a passage that no example has", unknown),
+        ("lacks an example", without),
+        ("contains a passage twice for one example", twice),
     ):
         if len(found):
-            raise InputError(
-                f"multilingual_contexts needs a ranking that {problem}, got {found.iloc[0]!r}; rank "
-                "the passages again"
-            )
+            raise InputError(f"the ranking {problem}: {found.iloc[0]!r}; rank the passages again")
     groups = dict(iter(ranking.sort_values(["example_id", "rank"]).groupby("example_id")))
     ranked = [groups[example] for example in examples["example_id"]]
     ids = [list(group["passage_id"]) for group in ranked]
@@ -170,7 +167,7 @@ def _vectors(texts: Sequence[str], kind: str, embedding: Embedding) -> NDArray[A
     vectors = np.asarray(embedding(list(texts), kind=kind))
     if len(vectors) != len(texts) or not np.allclose((vectors**2).sum(axis=1), 1, atol=0.02):
         raise InputError(
-            f"an embedding must give one vector of length 1 for each of {len(texts)} texts, got "
-            f"vectors of shape {vectors.shape}; divide each by its length"
+            f"an embedding must give one vector of Euclidean norm 1 for each of {len(texts)} texts, "
+            f"got an array of shape {vectors.shape}; divide each vector by its norm"
         )
     return vectors

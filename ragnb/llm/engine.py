@@ -38,7 +38,7 @@ KEY_VARIABLE = "OPENAI_API_KEY"
 ADDRESS_VARIABLE = "OPENAI_BASE_URL"
 DEFAULT_ADDRESS = "https://api.openai.com/v1"
 TIMEOUT = "timeout"
-NO_COMPLETION = "a reply that is no completion"
+NO_COMPLETION = "a reply that is not a completion"
 OTHER_KIND = "an answer of another kind"
 FATAL_AT_FIRST = frozenset({301, 302, 303, 307, 308, 403, 404, 405})
 """Statuses that end a run before its first reply; later they concern one request."""
@@ -172,7 +172,7 @@ def is_here(address: str) -> bool:
         parts = urlsplit(address)
         host, _ = parts.hostname or "", parts.port
         if parts.scheme not in ("http", "https") or not address.isprintable():
-            raise ValueError("no HTTP address")
+            raise ValueError("not an HTTP address")
     except ValueError as error:
         shown = address.rpartition("@")[2].partition("?")[0]  # the rest may be secret
         raise InputError(

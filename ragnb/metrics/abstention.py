@@ -102,8 +102,8 @@ _COLUMNS = {
 _MIXED = {**_COLUMNS, "answerable": "answerable"}
 _OPTIONS: dict[str, Mapping[Any, str]] = {
     "rule": {
-        "start": "The response begins with an agreed phrase.",
-        "anywhere": "The response contains an agreed phrase.",
+        "start": "A refusal begins with an agreed phrase.",
+        "anywhere": "A refusal contains an agreed phrase.",
         "list": "The response contains a phrase of a list in its own language or in English.",
         "judge": "The verdict of a judge, in the column judged_refusal.",
         "label": "The verdict of a person, in the column refusal.",
@@ -117,7 +117,7 @@ _OPTIONS: dict[str, Mapping[Any, str]] = {
 _THAKUR = "Thakur et al. 2024 (NoMIRACL), arXiv 2312.11361"
 _CHEN = "Chen et al. 2024, arXiv 2409.16146"
 _UNDECIDED = (
-    "a verdict that the rule requires is missing, or, under nomiracl, the response contains both "
+    "a verdict that the rule requires is missing, or if, under nomiracl, the response contains both "
     "or neither of the two replies."
 )
 

@@ -211,7 +211,7 @@ def letters_by_script(text: str) -> Counter[str]:
 def response_in_language(
     response: str | None, language: str, *, variant: str = "unicode", threshold: float = 0.6
 ) -> float:
-    """1.0 if RLC reaches the threshold for a response in the target language, else 0.0 (RLC_OK).
+    """1.0 if the RLC of the response reaches the threshold, else 0.0 (RLC_OK).
 
     Higher is better. The value is NaN in the same cases as `response_language_consistency` (RLC).
     The threshold is in (0, 1]. All other parameters are those of `response_language_consistency`.
@@ -383,7 +383,8 @@ def _identifier_code(language: str) -> str:
     code = _IDENTIFIED_AS.get(code, code)
     if code not in _identifier(None).labels:
         raise InputError(
-            f"language must be one that the identifier knows, got {language!r}; use RLC instead"
+            f"the language identifier does not know the language {language!r}; use language.rlc, which "
+            "needs only its script"
         )
     return code
 

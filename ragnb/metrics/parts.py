@@ -233,7 +233,7 @@ _GAO = "Gao et al. 2023 (ALCE), arXiv 2305.14627, section 4"
     undefined="If there are no statements, or if the verdict on a statement with citations is missing.",
 )
 def citation_recall(statements: Sequence[Part]) -> float:
-    """Share of the statements of a response that their citations support.
+    """Share of a response's statements that are supported by their citations.
 
     The value is in [0, 1]; higher is better. A statement without citations counts as 0. The value
     is NaN if there are no statements, or if the verdict on a statement with citations is missing.
@@ -318,7 +318,7 @@ def _helps(statement: Part, citation: Part) -> float:
             "recall": "The share of the characters of the reference that are marked.",
         }
     },
-    source="Niu et al. 2024 (RAGTruth), arXiv 2401.00396, by response",
+    source="Niu et al. 2024 (RAGTruth), arXiv 2401.00396; here for each response",
     undefined="If there are neither spans nor reference spans. Precision is also undefined "
     "without spans, and recall without reference spans.",
 )

@@ -355,7 +355,7 @@ def average_precision(
     unjudged: str = "nonrelevant",
     when_none_relevant: str = "undefined",
 ) -> float:
-    """Average precision (AP): mean of the precision at the rank of each relevant passage (mean: MAP).
+    """Average precision (AP): mean of the precision at the rank of each relevant passage. Its mean over questions is MAP.
 
     The value is in [0, 1]; higher is better. AP = sum of precision@i over the ranks i of the
     relevant passages among the first k / number of all relevant passages. Its parameters, and
@@ -391,7 +391,7 @@ def reciprocal_rank(
     unjudged: str = "nonrelevant",
     when_none_relevant: str = "undefined",
 ) -> float:
-    """Reciprocal rank (RR) of the first relevant passage (mean: MRR).
+    """Reciprocal rank (RR) of the first relevant passage. Its mean over questions is MRR.
 
     The value is in [0, 1]; higher is better. It is 1 / rank of the first relevant passage, or 0 if
     none is among the first k. Its parameters, and the cases in which it is NaN, are those of

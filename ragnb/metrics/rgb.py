@@ -80,7 +80,7 @@ _ANSWERED = {"response": "response", "answer": "references", "language": "langua
 _FACED = {"response": "response", "false_answer": "false_answers", "language": "language"}
 _REFUSAL_COLUMNS = {"judged_refusal": "judged_refusal", "refusal_label": "refusal"}
 _DETECTION_COLUMNS = {"judged_detection": "judged_detection", "detection_label": "error_detected"}
-_NEVER_RULED = "Never as long as there is a response and each required verdict."
+_NEVER_RULED = "Only if the response or a required verdict is missing."
 _LENIENT = "A lenient re-implementation: "
 _FOLDED = "ignoring letter case and Unicode variants of white space, hyphens and quotation marks"
 _RIGHT = (
@@ -149,8 +149,8 @@ def answer_labels(
     found = _find(response, answer, language=language, protocol=protocol, refusal=refusal)
     if isinstance(found, str):
         raise InputError(
-            f"answer_labels needs a response, got {response!r:.80} with refusal={refusal!r:.80}; "
-            "if refusal is 'judge' or 'label', use is_correct"
+            f"answer_labels needs a response and a refusal phrase, got {response!r:.80} and "
+            f"refusal={refusal!r:.80}; if refusal is 'judge' or 'label', use is_correct"
         )
     return found.labels()
 
@@ -373,7 +373,7 @@ def rejection_evidence(response: str | None, answer: Answer | None = None, **opt
     source=f"{_CHEN}; {_CODE} all_rate",
     binary=True,
     evidence=rejection_evidence,
-    undefined="Never as long as there is a response and, under released, a reference.",
+    undefined="Only if the response or, under released, the reference is missing.",
 )
 def is_rejection(
     response: str | None,
@@ -692,7 +692,7 @@ def judged_error_correction(
     language: str = "en",
     protocol: str = "paper",
 ) -> float:
-    """1.0 if a response that a judge found to report errors is correct, else 0.0 (CR over ED*).
+    """1.0 if the response is correct, else 0.0; only for responses that report errors according to a judge (CR over ED*).
 
     Higher is better. The mean is the error correction rate (CR) among the responses that report the
     errors according to a judge (ED*). The number of values is its denominator, which can be very

@@ -124,7 +124,7 @@ def _why_undefined(
         unknown = [repr(key) for key, value in labels if value is None]
         if unknown:
             return f"no label says whether a sentence is supported ({', '.join(unknown)})"
-    return "the metric is undefined here"
+    return "the definition gives no value for this response"
 
 
 # ---- the four scores ---------------------------------------------------------------------------
@@ -262,8 +262,8 @@ def utilization(
         "variant": {
             "ragbench": "The benchmark: proportion of the relevant sentences that are utilized; by "
             "default 1 if no sentence is relevant.",
-            "guide": "The visual guide: the same proportion. By default, if no sentence is relevant, "
-            "it is 1 if no sentence is utilized either, else 0. It requires only the labels.",
+            "guide": "The visual guide: the same proportion. If no sentence is relevant, it is by default 1 "
+            "without utilized sentences and 0 otherwise. It requires only the labels.",
         },
         **_COUNTED,
         **_NONE_RELEVANT,
@@ -337,8 +337,8 @@ def completeness(
     options={
         "variant": {
             "ragbench": "The benchmark: no sentence of the response is listed as unsupported. "
-            "Without such a list, every sentence must have a supporting key or, if it has no list of "
-            "keys, be marked fully_supported.",
+            "If no such list is given, every sentence must have a supporting key. A sentence whose "
+            "keys are not given must be marked fully_supported.",
             "guide": "The visual guide: every sentence is marked fully_supported, where null means "
             "no.",
         }
@@ -395,8 +395,8 @@ def adherence(
     options={
         "variant": {
             "ragbench": "Proportion of the response's sentences that are not listed as unsupported. "
-            "Without such a list, a sentence is supported if it has a supporting key or, if it has "
-            "no list of keys, is marked fully_supported.",
+            "If no such list is given, a sentence is supported if it has a supporting key. A sentence "
+            "whose keys are not given is supported if it is marked fully_supported.",
             "guide": "Proportion of the labelled sentences that are marked fully_supported.",
         }
     },

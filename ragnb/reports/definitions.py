@@ -204,10 +204,10 @@ def _definitions(metric: Metric, chosen: Chosen | None) -> dict[str, dict[str, A
         known = values_of[option] if option else []
         values = column_names(chosen) or known
         if unknown := [value for value in values if value not in known]:
-            raise InputError(
-                f"definitions must be among {', '.join(known) or 'none'} for {metric.name}, got "
-                f"{', '.join(unknown)}"
+            names = (
+                f"be among {', '.join(known)}" if known else "be a mapping from names to options"
             )
+            raise InputError(f"definitions of {metric.name} must {names}, got {', '.join(unknown)}")
         named = {value: {str(option): value} for value in values}
     if len(named) < 2:
         raise InputError(

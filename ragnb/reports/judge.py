@@ -318,9 +318,9 @@ def _values(frame: pd.DataFrame, column: str, what: str, binary: bool = False) -
     allowed = np.isin(values, (0, 1)) if binary else (values >= 0) & (values <= 1)
     odd = values[~np.isnan(values) & ~allowed]
     if odd.size:
-        span = "1, 0 or nan" if binary else "[0, 1] or nan"
+        span = "1, 0 or nan" if binary else "from 0 to 1 or nan"
         raise InputError(
-            f"judge_report needs {what} of {span} in {column}, got {odd[0]:g}; for grades, use "
+            f"judge_report needs {what} ({span}) in {column}, got {odd[0]:g}; for grades, use "
             "ragnb.graded_report"
         )
     return values
@@ -333,8 +333,8 @@ def _refuse_doubles(frame: pd.DataFrame) -> None:
     if doubled.any():
         first = frame["example_id"][doubled.to_numpy()].iloc[0]
         raise InputError(
-            f"judge_report needs one row for each response, got {int(doubled.sum())} more with the "
-            f"same {', '.join(keys)} (such as {first}); put the labels of each annotator in a "
+            f"judge_report needs one row for each response, got {int(doubled.sum())} that repeat the "
+            f"{', '.join(keys)} of another (such as {first}); put the labels of each annotator in a "
             "column of their own, drop the rows, or add the column in which they differ"
         )
 

@@ -154,9 +154,9 @@ def trace_report(
     named = [(dimension, column) for one in judges.values() for dimension, column in one.items()]
     unknown = sorted({dimension for dimension, _ in [*named, *labels.items()]} - set(LABELS))
     if unknown or not judges:
-        got = ", ".join(unknown) or "no judge"
         raise InputError(
-            f"trace_report needs judges of {', '.join(LABELS)}, with a column for each, got {got}"
+            f"judges and labels must name a column for one or more of {', '.join(LABELS)}, got "
+            f"{', '.join(unknown) or 'no judge'}"
         )
     columns = [name for dimension, column in named for name in (labels[dimension], column)]
     require_columns(records, columns, "trace_report")

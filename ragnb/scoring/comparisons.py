@@ -138,7 +138,9 @@ def compare(
     named = [*(by or ()), *column_names(cluster)]
     require_columns(scores, [*_READ, *named], "compare")
     if overlap := {"system", "metric", "example_id"} & set(by or ()):
-        raise InputError(f"by must be columns of conditions, got {', '.join(sorted(overlap))}")
+        raise InputError(
+            f"by must not contain {', '.join(sorted(overlap))}; use columns such as language"
+        )
     if unknown := sorted(set(metrics or ()) - set(scores["metric"])):
         scored = ", ".join(scores["metric"].unique())
         raise InputError(f"metrics must be among those scored ({scored}), got {', '.join(unknown)}")

@@ -159,7 +159,9 @@ def _score_one(
         if metric.needs(argument, options)
     }
     require_columns(responses, needed.values(), f"the metric {metric.name}")
-    undefined = metric.reason or (lambda **_: metric.condition or "the metric is undefined here")
+    undefined = metric.reason or (
+        lambda **_: metric.condition or "the definition gives no value for this response"
+    )
     evidence_of = metric.evidence or (lambda **_: "")
     given = responses["reason"] if "reason" in responses else [None] * len(responses)
     calls = _calls(responses, metric)

@@ -405,7 +405,7 @@ def mean_of_ratios(
     """
     if zero == "nan" and (costs < 0).any():
         raise InputError(
-            f'costs must not be negative, got {costs.min():g}; zero="zero" counts such items as 0'
+            f'costs must not be negative, got {costs.min():g}; zero="zero" sets the ratio of such items to 0'
         )
     paid = costs > 0
     ratios = np.divide(gains, costs, out=np.zeros(gains.size), where=paid)

@@ -114,7 +114,7 @@ def as_verdicts(values: ArrayLike) -> Floats:
     if missing:
         raise InputError(
             f"must have a verdict for every item, got {missing} missing; replace missing verdicts by "
-            "the same value in both lists, because leaving these items out would bias the result"
+            "one value, such as 0, wherever they occur, because leaving these items out would bias the result"
         )
     return as_scores(verdicts)
 

@@ -141,7 +141,7 @@ def test_only_whole_trace_labels_are_written(tmp_path):
         (trace_examples(), trace_log(tmp_path, _3={"overall": True})),
     ):
         with pytest.raises(
-            InputError, match="log of task 'trace' with items that are fully labelled"
+            InputError, match="log of the task 'trace' with at least one fully labelled item"
         ):
             write_ragbench(examples, log, tmp_path / "x.jsonl")
 

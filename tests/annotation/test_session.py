@@ -62,7 +62,10 @@ def sources(session):
             "'relevant' of item 'q/0' must contain only keys .*got '9z'",
         ),
         (lambda s: s.go(3), "go needs the id of an item or a number below 3, got 3"),
-        (lambda s: s.label("support", "full"), "'support' needs a sentence of .*, got None"),
+        (
+            lambda s: s.label("support", "full"),
+            "the sentence of 'support' must be one of .*; got None",
+        ),
         (lambda s: s.toggle("overall", [True]), r"must be one of \[True, False\], got \[True\]"),
     ],
 )
@@ -352,7 +355,7 @@ def test_a_cell_that_is_run_again_goes_on_and_the_earlier_session_says_so(path):
     ):
         with pytest.raises(
             StoreError,
-            match="a.sqlite was closed, or opened in another cell; go on there",
+            match="a.sqlite was closed, or opened in another cell; continue in that cell",
         ):
             action()
     assert said(earlier.state) == before

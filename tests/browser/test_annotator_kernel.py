@@ -61,7 +61,7 @@ def test_a_cell_that_is_run_again_takes_over_and_the_earlier_output_says_so(book
     earlier, later = (Annotating(book, "twice.trace.jsonl", nth) for nth in (0, 1))
     earlier.focus()
     earlier.press("x")
-    assert "in another cell; go on there" in earlier.message
+    assert "in another cell; continue in that cell" in earlier.message
     assert earlier.badges("Fact 0 of document 0") == ""
     later.focus()
     later.press("ArrowDown", "x")

@@ -91,7 +91,7 @@ def test_a_damaged_file_in_the_cache_is_fetched_again(server, tmp_path):
     ("behaviour", "words"),
     [
         ("truncated", "'mini'"),
-        ("tampered", rf"'mini'.*expected git:{BODY_SHA1}.*try again"),
+        ("tampered", rf"'mini'.*expected git:{BODY_SHA1}.*Try again"),
         ("empty", r"'mini'.*does not match"),
         ("missing", "'mini'.*RAGNB_DATA"),
     ],
@@ -144,7 +144,7 @@ def test_an_unpinned_file_that_has_changed_since_is_refused_until_its_record_is_
 ):
     fetch(unpinned_at(server.url), tmp_path).unlink()
     server.behaviour = "tampered"
-    changed = rf"'loose'.*expected git:{BODY_SHA1}.*delete .*loose\.parquet\.sha1"
+    changed = rf"'loose'.*expected git:{BODY_SHA1}.*Delete .*loose\.parquet\.sha1"
     with pytest.raises(InputError, match=changed):
         fetch(unpinned_at(server.url), tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["loose.parquet.sha1"]

@@ -302,7 +302,7 @@ def test_mistakes_in_the_scores():
         feature_frame(pd.concat([scores, scores]))
     with pytest.raises(InputError, match="responses that differ in example_id, system, language"):
         feature_frame(scores, responses=pd.concat([responses(), responses()]))
-    with pytest.raises(InputError, match="got scores of 2 others"):
+    with pytest.raises(InputError, match="got scores of 2 responses that"):
         feature_frame(scores, responses=responses().iloc[:2])
     with pytest.raises(InputError, match="missing must be one of 'raise', 'drop', 'indicator'"):
         feature_frame(scores, missing="mean")

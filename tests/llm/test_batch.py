@@ -176,7 +176,7 @@ def test_malformed_lines_and_unknown_requests_are_counted_and_harm_nobody(path):
         bring(server, path)
     assert done[["n_stored", "n_failed", "malformed", "unknown"]].values.tolist() == [[3, 5, 5, 2]]
     assert left.str.contains("5 lines of its output could not be read").sum() == 3
-    assert left.str.contains("a reply that is no completion").sum() == 1
+    assert left.str.contains("a reply that is not a completion").sum() == 1
     assert "neither a response nor an error" in left.tolist()
     assert replay(requests, path)["response"].tolist() == expected(requests)
 

@@ -67,7 +67,7 @@ def test_retry_after_holds_back_every_worker():
             {"status": 429, "message": "pay first (insufficient_quota)"},
             "insufficient_quota.*top up",
         ),
-        ({"raw": b"<html>It works!</html>"}, "a reply that is no completion.*It works!"),
+        ({"raw": b"<html>It works!</html>"}, "a reply that is not a completion.*It works!"),
     ],
     ids=str,
 )

@@ -134,7 +134,7 @@ def test_mistakes_are_named():
         response_language_consistency("text", None, variant="lbrag")
     with pytest.raises(InputError, match="threshold must be above 0"):
         response_in_language("text", "en", threshold=0)
-    with pytest.raises(InputError, match="identifier knows, got 'bo'"):
+    with pytest.raises(InputError, match="does not know the language 'bo'"):
         language_identified("text", "bo")
 
 

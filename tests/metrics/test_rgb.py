@@ -73,7 +73,9 @@ def test_a_missing_response_has_no_value_and_is_never_wrong(missing, protocol):
     assert {called(function, missing, protocol=protocol) for function in EACH_EVIDENCE} == {
         "no response"
     }
-    with pytest.raises(InputError, match=r"answer_labels needs a response, got (None|.*nan.*)"):
+    with pytest.raises(
+        InputError, match=r"answer_labels needs a response and a refusal phrase, got (None|.*nan.*)"
+    ):
         answer_labels(missing, "Tampa", protocol=protocol)
 
 

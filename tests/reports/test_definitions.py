@@ -69,7 +69,9 @@ def test_graded_values_with_clusters_and_definitions_by_name():
 
 
 def test_what_cannot_be_compared_is_refused(rejections):
-    with pytest.raises(InputError, match="definitions must be among paper, released, flexible"):
+    with pytest.raises(
+        InputError, match="definitions of rgb.rejection must be among paper, released, flexible"
+    ):
         compare_definitions(rejections, "rgb.rejection", ["paper", "released_code"])
     with pytest.raises(InputError, match="needs two definitions or more, got 0 of annotator"):
         compare_definitions(rejections, "annotator.verdict")

@@ -110,7 +110,7 @@ def test_responses_that_share_a_question_are_clustered_or_the_reader_is_warned(r
 @pytest.mark.parametrize(
     ("judges", "message"),
     [
-        ({"mine": {"taste": "a1"}}, "judges of adherence, .*, got taste"),
+        ({"mine": {"taste": "a1"}}, "one or more of adherence, .*, got taste"),
         ({}, "got no judge"),
         ({"mine": {"adherence": "example_id"}}, "needs numbers in example_id"),
     ],

@@ -201,7 +201,11 @@ def test_a_mistake_is_named_in_one_sentence(balanced):
         (balanced, {"group": "topic"}, "without topic"),
         (balanced, {"metric": "rgb.accuracy"}, "must be one of answer.f1, got 'rgb.accuracy'"),
         (balanced.iloc[:0], {}, "must be one of none"),
-        (pd.concat([balanced, balanced.iloc[[1]]]), {}, "one row for each system, .*got 1 more"),
+        (
+            pd.concat([balanced, balanced.iloc[[1]]]),
+            {},
+            "one row for each combination of system, .*got 1 that",
+        ),
         (balanced, {"baseline": "x"}, "baseline must be one of direct, cross, lbrag, got 'x'"),
         (lacking, {}, "a language in every row, got 27 without"),
         (other, {}, "one definition of answer.f1"),

@@ -116,7 +116,11 @@ def test_an_interrupted_kernel_answers_all_the_same(annotator, monkeypatch):
     [
         ("label", {"field": "nothing", "value": 1}, "must be one of"),
         ("label", {"field": "relevant", "value": ["9z"]}, "must contain only keys in"),
-        ("label", {"field": "support", "value": "full"}, "needs a sentence of the response"),
+        (
+            "label",
+            {"field": "support", "value": "full"},
+            "the sentence of 'support' must be one of",
+        ),
         ("dance", {}, "not saved: KeyError"),
     ],
 )

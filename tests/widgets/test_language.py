@@ -185,7 +185,7 @@ def test_a_missing_response_says_why_and_an_empty_one_is_one():
     [
         ({"language": "jp"}, "got 'jp'; did you mean 'ja'?"),
         ({"threshold": 0}, "threshold must be above 0 and at most 1, got 0"),
-        ({"language": "bo", "identify": True}, "must be one that the identifier knows, got 'bo'"),
+        ({"language": "bo", "identify": True}, "does not know the language 'bo'"),
     ],
 )
 def test_what_makes_no_sense_is_refused_when_the_view_is_made(changes, message):

@@ -1,4 +1,4 @@
-// Explorables: a question, one or two controls, a figure and one sentence that changes. They run without a kernel.
+// Explorables: a question, a few controls, a figure and one sentence that changes. They run without a kernel.
 
 import css from "../explore.css";
 import { mount } from "./explorable.mjs";
