@@ -121,7 +121,7 @@ def complete(
         warning says so once.
     max_retries
         Further attempts for one request after failures that may pass: lost connections, timeouts, the
-        statuses 408, 409, 429 and 5xx, and replies that are no completion. A Retry-After of up to two
+        statuses 408, 409, 429 and 5xx, and replies that are not completions. A Retry-After of up to two
         minutes is honoured.
     offline
         Use stored replies only and send nothing. Requests that an earlier run could not get answered
