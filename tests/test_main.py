@@ -12,6 +12,7 @@ import subprocess
 import sys
 import termios
 import time
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -428,7 +429,14 @@ def test_a_closed_pipe_is_quiet():
 def test_ctrl_c_is_130_without_traceback():
     command = [sys.executable, "-m", "ragnb", "score", "-", "--metrics", "answer.f1"]
     terminal, side = pty.openpty()
-    running = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=side)
+    # A process in the background ignores Ctrl-C, and so would its children.
+    running = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=side,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+    )
     os.close(side)
     running.stdin.write(lines_of(ROWS[:1]).encode())
     running.stdin.flush()
