@@ -241,8 +241,8 @@ def require_columns(
     if len(twice):
         first = " / ".join(str(twice[name].iloc[0]) for name in unique)
         raise InputError(
-            f"{what} needs one row for each combination of {', '.join(unique)}, got {len(twice)} that "
-            f"repeat another, such as {first}; drop them, or name the column that distinguishes them"
+            f"{what} needs one row for each {' and '.join(unique)}, got {len(twice)} repeated, such as "
+            f"{first}; drop them, or name the column that distinguishes them"
         )
 
 

@@ -342,6 +342,12 @@ def test_metrics_lists_every_metric_with_its_direction(printed, monkeypatch):
         ("score tiny.jsonl --metrics answer.ff", "did you mean 'answer.f1'?"),
         ("score tiny.jsonl --metrics answer.f1 --columns response=a response=b", "set twice"),
         ("score tiny.jsonl --metrics answer.f1 --set language=fr", "use --language"),
+        ("score tiny.jsonl --metrics answer.f1 --set format=csv", "use --input-format"),
+        (
+            "score rgb.jsonl --benchmark evouna --keep-empty -m em",
+            "--keep-empty cannot be used with",
+        ),
+        ("score tiny.jsonl -m bertscore", "ragnb does not compute this metric"),
         ("score '~/gone\u202e.jsonl' --metrics answer.f1", "does not exist"),
         ("report rgb.jsonl --kind judge --option threshold=high", "threshold must be a valid num"),
         ("audit no-such-name", "no-such-name"),

@@ -37,7 +37,7 @@ def test_what_is_empty_or_zero_is_present(value):
         (
             pd.DataFrame({"question": "q", "response": ["a", "b"]}),
             {"unique": ["question"]},
-            "^it needs one row for each combination of question, got 1 that repeat another, such as q; drop",
+            "^it needs one row for each question, got 1 repeated, such as q; drop",
         ),
         (
             pd.DataFrame([["q", "a", "b"]], columns=["question", "response", "response"]),

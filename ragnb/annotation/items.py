@@ -240,7 +240,7 @@ def _text(row: Mapping[str, Any], column: str, what: str) -> str:
     if column in row:
         return "" if is_missing(row[column]) else str(row[column])
     raise InputError(
-        f"{what} has no column {column!r}; add it, or remove it from shows of the task"
+        f'{what} has no column {column!r}; add it, or remove it from "shows" of the task'
     )
 
 

@@ -176,7 +176,8 @@ class Task:
                 raise InputError(f"{field.name!r} implies unknown fields, {sorted(implied)}")
             chosen = [field.of] * (field.kind == "sentences") + [self.unit] * field.each
             if not set(chosen) <= set(self.shows):
-                raise InputError(f"{field.name!r} needs {' and '.join(chosen)} in shows")
+                columns = " and ".join(chosen)
+                raise InputError(f'{field.name!r} needs {columns} in "shows" of the task')
 
     @property
     def unit(self) -> str:

@@ -69,7 +69,7 @@ def plot_noise_curve(
             }
             x = curve["noise_rate"] + shift
             drawn = ax.errorbar(x, curve["mean"], yerr=reach(curve), capsize=2, **look)
-            ends.append((curve["mean"].iloc[-1], plain(name), drawn.lines[0].get_color()))
+            ends += _end(curve, name, drawn.lines[0].get_color())
         rates = sorted(summaries["noise_rate"].unique())
         ax.set(xlabel="noise rate", ylabel="accuracy")
         ax.set(ylim=(-0.02, 1.02), xlim=(-0.05, max(rates) + 0.05), xticks=rates)
@@ -88,8 +88,13 @@ def _draw_published(ax: Axes, published: pd.DataFrame) -> tuple[str, list[Any]]:
         values = curve.sort_values("noise_rate")
         thin: Any = {"lw": 0.8, "elinewidth": 0.6, "capsize": 1.2, "capthick": 0.6, "zorder": 1}
         ax.errorbar(values["noise_rate"], values["mean"], reach(values), color="0.72", **thin)
-        ends.append((values["mean"].iloc[-1], plain(system), "0.4"))
+        ends += _end(values, system, "0.4")
     return f"\nin grey: published results, n = {published['n'].iloc[0]}", ends
+
+
+def _end(curve: pd.DataFrame, name: Any, color: Any) -> list[Any]:
+    """Return the end of a curve as `_name_ends` takes it: its last scored mean, its name and its color, or nothing."""
+    return [(mean, plain(name), color) for mean in curve["mean"].dropna().tail(1)]
 
 
 def _name_ends(ax: Axes, ends: list[Any]) -> None:

@@ -104,10 +104,10 @@ _OPTIONS: dict[str, Mapping[Any, str]] = {
     "rule": {
         "start": "A refusal begins with an agreed phrase.",
         "anywhere": "A refusal contains an agreed phrase.",
-        "list": "The response contains a phrase of a list in its own language or in English.",
+        "list": "A refusal contains a phrase of a list in its own language or in English.",
         "judge": "The verdict of a judge, in the column judged_refusal.",
         "label": "The verdict of a person, in the column refusal.",
-        "nomiracl": 'The response contains "I don\'t know", and not "Yes, answer is present".',
+        "nomiracl": 'A refusal contains "I don\'t know", and not "Yes, answer is present".',
     },
     "phrases": {
         None: "The agreed phrase is \"I don't know\"; the list is ragnb's.",
@@ -291,7 +291,7 @@ def is_answered(
     evidence=refusal_evidence,
     condition=ANSWERABLE,
     reason=_no_hallucination,
-    undefined=f"If the question is answerable, or if {_UNDECIDED}",
+    undefined=f"If the question is answerable, if {_UNDECIDED}",
 )
 def is_hallucination(
     response: str,
@@ -342,7 +342,7 @@ def is_hallucination(
     evidence=refusal_evidence,
     condition=UNANSWERABLE,
     reason=_no_over_refusal,
-    undefined=f"If the question is not answerable, or if {_UNDECIDED}",
+    undefined=f"If the question is not answerable, if {_UNDECIDED}",
 )
 def is_over_refusal(
     response: str,
@@ -442,7 +442,7 @@ def is_aligned(
     condition=REFUSED,
     reason=_no_risk,
     undefined="If the response is a refusal, if it answers an answerable question and has no verdict, "
-    f"or if {_UNDECIDED}",
+    f"if {_UNDECIDED}",
 )
 def is_risk(
     response: str,

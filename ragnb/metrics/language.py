@@ -110,6 +110,12 @@ _COLUMNS = {"response": "response", "language": "language"}
 _LBRAG = "kanoes/LBRAG-NEW experiments/scripts/experiment.py"
 _NO_LETTER = "If the response contains no letters"
 _NOTHING_COUNTED = f"{_NO_LETTER}; never under lbrag, which then gives 1."
+
+
+def _why_undefined(**_: Any) -> str:
+    return "the response contains no letters"
+
+
 _VARIANTS: Mapping[str, Mapping[Any, str]] = {
     "variant": {
         "unicode": "Letters in a script of the language / all letters.",
@@ -120,7 +126,14 @@ _VARIANTS: Mapping[str, Mapping[Any, str]] = {
 }
 
 
-@metric("language.rlc", _COLUMNS, options=_VARIANTS, source=_LBRAG, undefined=_NOTHING_COUNTED)
+@metric(
+    "language.rlc",
+    _COLUMNS,
+    options=_VARIANTS,
+    source=_LBRAG,
+    undefined=_NOTHING_COUNTED,
+    reason=_why_undefined,
+)
 def response_language_consistency(
     response: str | None, language: str, *, variant: str = "unicode"
 ) -> float:
@@ -207,6 +220,7 @@ def letters_by_script(text: str) -> Counter[str]:
     source=_LBRAG,
     binary=True,
     undefined=_NOTHING_COUNTED,
+    reason=_why_undefined,
 )
 def response_in_language(
     response: str | None, language: str, *, variant: str = "unicode", threshold: float = 0.6
@@ -289,6 +303,7 @@ _IDENTIFIED_AS = {"nb": "no"}  # the identifier calls Bokmål Norwegian
     source="Lui and Baldwin 2012; py3langid",
     binary=True,
     undefined=f"{_NO_LETTER}.",
+    reason=_why_undefined,
 )
 def language_identified(
     response: str | None, language: str, *, candidates: Sequence[str] | None = None

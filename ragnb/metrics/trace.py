@@ -263,7 +263,7 @@ def utilization(
             "ragbench": "The benchmark: proportion of the relevant sentences that are utilized; by "
             "default 1 if no sentence is relevant.",
             "guide": "The visual guide: the same proportion. If no sentence is relevant, it is by default 1 "
-            "without utilized sentences and 0 otherwise. It requires only the labels.",
+            "if no sentence is utilized, and 0 otherwise. It requires only the labels.",
         },
         **_COUNTED,
         **_NONE_RELEVANT,
@@ -337,8 +337,8 @@ def completeness(
     options={
         "variant": {
             "ragbench": "The benchmark: no sentence of the response is listed as unsupported. "
-            "If no such list is given, every sentence must have a supporting key. A sentence whose "
-            "keys are not given must be marked fully_supported.",
+            "If no such list is given, every sentence must have a supporting key; where the keys are "
+            "not given, it must be marked fully_supported.",
             "guide": "The visual guide: every sentence is marked fully_supported, where null means "
             "no.",
         }
@@ -395,8 +395,8 @@ def adherence(
     options={
         "variant": {
             "ragbench": "Proportion of the response's sentences that are not listed as unsupported. "
-            "If no such list is given, a sentence is supported if it has a supporting key. A sentence "
-            "whose keys are not given is supported if it is marked fully_supported.",
+            "If no such list is given, a sentence is supported if it has a supporting key; where the "
+            "keys are not given, it is supported if it is marked fully_supported.",
             "guide": "Proportion of the labelled sentences that are marked fully_supported.",
         }
     },

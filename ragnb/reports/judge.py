@@ -333,8 +333,8 @@ def _refuse_doubles(frame: pd.DataFrame) -> None:
     if doubled.any():
         first = frame["example_id"][doubled.to_numpy()].iloc[0]
         raise InputError(
-            f"judge_report needs one row for each response, got {int(doubled.sum())} that repeat the "
-            f"{', '.join(keys)} of another (such as {first}); put the labels of each annotator in a "
+            f"judge_report needs one row for each {' and '.join(keys)}, got {int(doubled.sum())} repeated, "
+            f"such as {first}; put the labels of each annotator in a "
             "column of their own, drop the rows, or add the column in which they differ"
         )
 

@@ -152,7 +152,7 @@ def test_view_and_annotator(name, tmp_path):
     assert frame["response"].iloc[0].split()[0] in page
     key, task = ["example_id", "system"], "verdict"
     if "question" not in frame:
-        with refused("has no column 'question'; add it, or remove it from shows of the task"):
+        with refused("has no column 'question'; add it, or remove it from \"shows\" of the task"):
             Annotator(frame, task, "ana", tmp_path, id=key)
         task = replace(RGB, shows=("response",))
     session = Annotator(frame, task, "ana", tmp_path / "made", id=key).session

@@ -35,6 +35,14 @@ def test_published_curves_are_behind_the_others_with_their_names(summaries):
     assert [0.9, 0.6] in [list(line.get_ydata()) for line in ax.lines]
 
 
+def test_a_name_stands_at_the_last_scored_mean_of_its_curve(summaries):
+    unscored = (summaries["system"] == "a") & (summaries["noise_rate"] == 0.8)
+    empty = summaries[summaries["system"] == "b"].assign(system="c", mean=float("nan"))
+    gaps = summaries.assign(mean=summaries["mean"].mask(unscored))
+    ax = plot_noise_curve(pd.concat([gaps, empty]))
+    assert {text.get_text(): text.xy[1] for text in ax.texts} == pytest.approx({"a": 0.7, "b": 0.3})
+
+
 def test_saving_gives_four_files_the_same_twice(summaries, tmp_path):
     contents = []
     for folder in (tmp_path / "one", tmp_path / "two"):

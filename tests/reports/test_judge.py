@@ -330,7 +330,7 @@ def test_verdicts_may_be_words_or_truth_values_and_the_annotator_is_the_label(by
         (
             {"example_id": [0, *range(53)]},
             {},
-            r"got 1 that repeat the example_id of another \(such as 0\)",
+            r"one row for each example_id, got 1 repeated, such as 0; put",
         ),
         ({"label": ["right"] * 54}, {}, "numbers or 'correct', .* in label, got 'right'"),
         ({"example_id": [None, *range(53)]}, {}, "needs a cluster for each response; 1 have none"),

@@ -286,7 +286,7 @@ def test_an_answers_file_of_lbrag_gives_its_published_metrics_to_the_last_digit(
         (lambda frame: frame.query("system != 'direct' or example_id != 'q2'"), {},
          r"of 'direct' to every example, got 3 unmatched \(multi q2, cross q2, lbrag q2\); run"),
         (lambda frame: pd.concat([frame, frame.iloc[12:]]), {},
-         r"one row for each combination of system, example_id, got 4 that repeat another, such as lbrag / q1;"),
+         r"one row for each system and example_id, got 4 repeated, such as lbrag / q1;"),
         (lambda frame: frame.assign(judged_similarity=1.5), {},
          r"row 0 \(q1\): a judge's score must be between 0 and 1, or None, got 1.5"),
         (lambda frame: frame, {"by": "system"}, "columns other than system and metric, got system"),

@@ -107,7 +107,7 @@ MIXED = pd.concat([FRAME, scored({"x": SYSTEMS["lbrag"]}, "lbrag")])
         (FRAME.query("system != 'direct'"), {}, "'direct' among the systems, got cross, lbrag"),
         (FRAME.query("system != 'direct' or example_id == 'q2'"), {},
          r"'direct' to every example, got 5 unmatched \(cross q4, cross q1, cross q3\)"),
-        (pd.concat([FRAME] * 2), {}, "one row for each combination of system, example_id, got 11 that"),
+        (pd.concat([FRAME] * 2), {}, "one row for each system and example_id, got 11 repeated"),
         (FRAME.query("metric == 'answer.f1'"), {}, "answer.f1 and cost.translation_tok"),
         (FRAME, {"variant": "unicode"}, "variant must be one of 'ratio', 'lbrag'"),
         (scored({"direct": {"q": (2.0, 0.0)}}), {}, r"cost.cnbe, row 0 \(q\): F1 must be between"),

@@ -230,7 +230,7 @@ def test_clusters_without_a_pair_leave_everything_undefined():
         (
             pd.concat([scored(GRADED)] * 2),
             {},
-            "one row for each combination of system, example_id, got 16 that",
+            "one row for each system and example_id, got 16 repeated",
         ),
         (scored({"a": [], "b": []}), {}, "two systems or more, got none"),
         (scored({"a": [math.inf], "b": [1]}), {}, "finite or nan, but it is infinite for q0"),

@@ -204,7 +204,7 @@ def test_a_mistake_is_named_in_one_sentence(balanced):
         (
             pd.concat([balanced, balanced.iloc[[1]]]),
             {},
-            "one row for each combination of system, .*got 1 that",
+            "one row for each system and .*got 1 repeated",
         ),
         (balanced, {"baseline": "x"}, "baseline must be one of direct, cross, lbrag, got 'x'"),
         (lacking, {}, "a language in every row, got 27 without"),

@@ -125,7 +125,10 @@ def test_clusters_are_the_independent_units():
     values = [1, 0, 1, 1, 0, 1] * 6
     parts = [scored(values, "rgb.accuracy", noise_rate=rate) for rate in (0, 0.4)]
     twice = pd.concat(parts, ignore_index=True)
-    with pytest.raises(InputError, match="without cluster= needs one row for .*got 36 that .* q0"):
+    with pytest.raises(
+        InputError,
+        match="without cluster= needs one row for each metric and example_id, got 36 repeated, such as .* q0",
+    ):
         summarize(twice, by=[])
     row = summarize(twice, by=[], cluster="example_id").iloc[0]
     assert (row["n"], row["interval"]) == (72, "cluster-robust t, 36 clusters")
