@@ -111,11 +111,6 @@ _LBRAG = "kanoes/LBRAG-NEW experiments/scripts/experiment.py"
 _NO_LETTER = "If the response contains no letters"
 _NOTHING_COUNTED = f"{_NO_LETTER}; never under lbrag, which then gives 1."
 
-
-def _why_undefined(**_: Any) -> str:
-    return "the response contains no letters"
-
-
 _VARIANTS: Mapping[str, Mapping[Any, str]] = {
     "variant": {
         "unicode": "Letters in a script of the language / all letters.",
@@ -132,7 +127,6 @@ _VARIANTS: Mapping[str, Mapping[Any, str]] = {
     options=_VARIANTS,
     source=_LBRAG,
     undefined=_NOTHING_COUNTED,
-    reason=_why_undefined,
 )
 def response_language_consistency(
     response: str | None, language: str, *, variant: str = "unicode"
@@ -220,7 +214,6 @@ def letters_by_script(text: str) -> Counter[str]:
     source=_LBRAG,
     binary=True,
     undefined=_NOTHING_COUNTED,
-    reason=_why_undefined,
 )
 def response_in_language(
     response: str | None, language: str, *, variant: str = "unicode", threshold: float = 0.6
@@ -303,7 +296,6 @@ _IDENTIFIED_AS = {"nb": "no"}  # the identifier calls Bokmål Norwegian
     source="Lui and Baldwin 2012; py3langid",
     binary=True,
     undefined=f"{_NO_LETTER}.",
-    reason=_why_undefined,
 )
 def language_identified(
     response: str | None, language: str, *, candidates: Sequence[str] | None = None

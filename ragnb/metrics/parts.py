@@ -70,7 +70,7 @@ def parts_evidence(parts: Sequence[Part], **options: Any) -> str:
     },
     source=f"{_MIN}, section 3; {_HU}",
     evidence=parts_evidence,
-    undefined=_NO_PARTS,
+    undefined="If the response has no parts that count.",
 )
 def supported_share(parts: Sequence[Part], *, irrelevant: str = "counted") -> float:
     """Share of the parts of a response that are supported.

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -46,7 +47,8 @@ class Metric:
     evidence
         Optional function of the same arguments that explains the value in words.
     reason
-        Optional function of the same arguments that says in a few words why the value is NaN.
+        Optional function of the same arguments that says in a few words why the value is NaN. By
+        default, the reason is the ``condition`` or the text of ``undefined``.
     of_many
         Optional function that computes the values of many responses at once: it takes a list of
         mappings from the arguments in ``columns`` to their values, and the options. The function of
@@ -106,6 +108,19 @@ class Metric:
         parts = {"ragnb": __version__, "metric": self.name, **self.options, **options, **marks}
         return "|".join(
             f"{name}:{_text(value)}" for name, value in parts.items() if value is not None
+        )
+
+    def why_undefined(self, **call: Any) -> str:
+        """Return in a few words why the value for these arguments and options is NaN.
+
+        >>> METRICS["language.rlc"].why_undefined(response="42", language="de", variant="unicode")
+        'the response contains no letters'
+        """
+        if given := (self.reason(**call) if self.reason else self.condition):
+            return given
+        first = re.split("[;.]", self.undefined)[0]
+        return (
+            re.sub(r"^If |^Never, unless |(?<=,|r) if\b", "", first) or "the metric gives no value"
         )
 
     def needs(self, argument: str, options: Mapping[str, Any] | None = None) -> bool:

@@ -116,7 +116,7 @@ def _why_undefined(
     variant: str = "ragbench",
     **_: Any,
 ) -> str:
-    """Reason in words why a score has no value although no field is missing."""
+    """Reason why a score has no value although no field is missing, or an empty text."""
     if documents_sentences is not None and not sentence_pairs(documents_sentences):
         return "the context has no sentence"
     if support is not None:
@@ -124,7 +124,7 @@ def _why_undefined(
         unknown = [repr(key) for key, value in labels if value is None]
         if unknown:
             return f"no label says whether a sentence is supported ({', '.join(unknown)})"
-    return "the definition gives no value for this response"
+    return ""
 
 
 # ---- the four scores ---------------------------------------------------------------------------

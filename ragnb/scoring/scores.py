@@ -159,9 +159,6 @@ def _score_one(
         if metric.needs(argument, options)
     }
     require_columns(responses, needed.values(), f"the metric {metric.name}")
-    undefined = metric.reason or (
-        lambda **_: metric.condition or "the definition gives no value for this response"
-    )
     evidence_of = metric.evidence or (lambda **_: "")
     given = responses["reason"] if "reason" in responses else [None] * len(responses)
     calls = _calls(responses, metric)
@@ -173,7 +170,7 @@ def _score_one(
             value, reason, words = math.nan, present(why) or f"no {gap}", f"no {gap}"
         else:
             value = next(found)
-            reason = undefined(**call, **options) if math.isnan(value) else None
+            reason = metric.why_undefined(**call, **options) if math.isnan(value) else None
             words = evidence_of(**call, **options) if explain else ""
         values.append(value)
         reasons.append(reason)

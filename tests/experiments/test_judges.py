@@ -119,7 +119,7 @@ def test_faithfulness_is_the_share_of_supported_statements():
     scores = ragnb.score(judged, "judged.faithfulness")
     assert scores["value"].tolist() == pytest.approx([2 / 3, math.nan, math.nan], nan_ok=True)
     assert scores["reason"].tolist()[1:] == [
-        "the definition gives no value for this response",
+        "the judge finds no statement, as in a refusal, or a verdict is missing",
         "no judged_statements",
     ]
     strict = ragnb.score(judged, "judged.faithfulness", variant="all")
