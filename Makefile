@@ -17,9 +17,9 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 FIXED := $(ONE_THREAD) PYTHONHASHSEED=0 TQDM_DISABLE=1 SOURCE_DATE_EPOCH=1700000000 JUPYTER_PLATFORM_DIRS=1
 # Compiled modules are kept, so that each new process does not compile them again.
 unexport PYTHONDONTWRITEBYTECODE
-# One process per core, and two more because browsers, servers and killed processes are often waited for. The tests of a
+# One process per core, and one more because browsers, servers and killed processes are often waited for. The tests of a
 # file and the cells of a notebook stay in order in one process.
-PROCESSES := $(shell $(PYTHON) -c "import os; print(min(8, 2 + os.cpu_count()))")
+PROCESSES := $(shell $(PYTHON) -c "import os; print(min(8, 1 + os.cpu_count()))")
 ALL_CORES := --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with=tests/notebooks/sanitize.cfg
 

@@ -5,6 +5,7 @@ import importlib.util
 import re
 import subprocess
 import sys
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
@@ -48,9 +49,11 @@ def test_the_blocks_that_run_are_found():
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
-def test_a_chapter_runs_and_prints_what_it_shows(name):
+def test_a_chapter_runs_and_prints_what_it_shows(name, monkeypatch):
     if "ragnb.serve" in CHAPTERS[name] and not has_model:
         pytest.skip("the packaged model is not installed (make .venv/model)")
+    # Two threads of the model wait for each other as long as other tests keep the processors busy.
+    monkeypatch.setattr(ragnb, "serve", partial(ragnb.serve, threads=1))
     with build.reader_folder():
         assert build.typed(CHAPTERS[name]) == CHAPTERS[name], "run python docs/build.py"
 

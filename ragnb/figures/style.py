@@ -256,7 +256,8 @@ def save_figure(
         for ending in FORMATS:
             path = target.with_suffix(f".{ending}")
             figure.savefig(path, dpi=200, metadata=metadata[ending], bbox_inches=box)
-    _number_clip_paths(target.with_suffix(".svg"), name)
+            if ending == "svg":
+                _number_clip_paths(path, name)
     signatures = sorted(set(numbers["signature"])) if "signature" in numbers else []
     records = numbers.drop(columns="signature", errors="ignore")
     rows = json.loads(records.to_json(orient="records", double_precision=6))

@@ -26,9 +26,9 @@ NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
 
 @pytest.fixture(autouse=True)
-def one_format(monkeypatch):
-    """Saving figures takes most of the time of a notebook; nbval saves them in every format."""
-    monkeypatch.setattr(import_module("ragnb.figures.style"), "FORMATS", ("svg",))
+def numbers_of_figures_only(monkeypatch):
+    """Figures are drawn, and only their numbers are saved, which is faster; nbval saves them in every format."""
+    monkeypatch.setattr(import_module("ragnb.figures.style"), "FORMATS", ())
 
 
 def code_cells(notebook):
