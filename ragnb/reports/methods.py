@@ -1,8 +1,8 @@
 """Methods paragraph for a paper, made from the frames behind the numbers."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from importlib import resources
 from typing import Any
 
@@ -41,6 +41,20 @@ _SOURCES = {
     "SmolLM2": "benallal2025",
 }
 """Keys of the sources of methods and models, by the beginning of their names."""
+_CONDITIONS = {
+    "task": "the task {}",
+    "noise_rate": "a noise rate of {}",
+    "passage_num": "{} passages",
+    "correct_rate": "a share of true passages of {}",
+    "order": "a passage order that is {}",
+    "repeat": "the repetition {}",
+}
+_ORDERS = {
+    "per_item": "drawn for each question",
+    "released": "that of the released code",
+}
+_PARAMETERS = {"max_tokens": "at most {} tokens", "top_p": "top-p {}"}
+_FOLDER = resources.files("ragnb") / "reports/data"
 _CITATION = re.compile("\ue000(.*?)\ue001")
 """Marks of a citation in a paragraph that is not yet escaped."""
 
@@ -113,23 +127,16 @@ def methods_paragraph(
         require_columns(responses, ("parameters",), "methods_paragraph(responses=...)")
     signatures = sorted(set().union(*map(_signatures, frames.values())))
     words = dict(names or {})
-    short = length == "short"
-    sentences = []
+    values: dict[str, Any] = {**dict.fromkeys(_NEEDED), **frames}
+    values |= {"long": length == "long", "cluster": cluster}
+    values["metrics"] = _metrics(signatures, words, short=length == "short")
+    values["versions"] = _marks(signatures, "ragnb")
     if scores is not None:
-        sentences += _evaluated(scores, words, short)
-        if not short:
-            sentences += [*_asked(scores), *_generated(scores, responses, signatures, words)]
-    sentences.append(f"We report {_metrics(signatures, words, short)}.")
-    if scores is not None:
-        sentences += _missing(scores, short)
-    if summaries is not None:
-        sentences.append(_summarized(summaries, cluster, short))
+        values |= _data(scores, words) | _generation(scores, responses, signatures, words)
     if comparisons is not None:
-        sentences += _compared(comparisons, words, short)
-    if not short:
-        versions = _listed(_marks(signatures, "ragnb"))
-        sentences.append(f"Scores and tests were computed with ragnb {versions}.")
-    return _cited(_WRITTEN[written](" ".join(sentences)), written)
+        values |= _tests(comparisons, words)
+    rendered = re.sub("[ \n]+", " ", _template().render(values)).strip()
+    return _CITATION.sub(partial(_citation, written), _WRITTEN[written](rendered))
 
 
 def bibliography(text: str) -> str:
@@ -150,186 +157,102 @@ def bibliography(text: str) -> str:
     return "\n".join(entry for key, entry in sorted(_entries().items()) if key in cited)
 
 
-# ---- the sentences -------------------------------------------------------------------------------
+# ---- what the sentences contain --------------------------------------------------------------------
 
 
-def _evaluated(scores: pd.DataFrame, words: dict[str, str], short: bool) -> list[str]:
-    systems = [_called(name, words) for name in scores["system"].drop_duplicates()]
-    those = f"the system{'s' * (len(systems) > 1)} {_listed(systems)}"
-    if len(systems) > 8:
-        those = f"{len(systems)} systems"
-    asked = questions(scores).nunique()
+def _data(scores: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
+    """Systems, data, languages, conditions and missing values."""
     source = scores.attrs.get("source", {})
-    origin = f" of {_data(source, words)}" if source else ""
-    sentences = [f"We evaluated {those} on {_count(asked, 'question')}{origin}."]
-    if short:
-        return sentences
+    facts = []
+    if "language" in scores and len(languages := scores["language"].dropna().unique()):
+        facts.append(f"{_plural(languages, 'language')} {_listed(languages)}")
+    licence = source.get("licence", "unknown")
+    if "unknown" not in licence:
+        facts.append(f"licence {licence}")
+    conditions = []
+    for name in (name for name in _CONDITIONS if name in scores):
+        given = scores[name].dropna().unique()
+        # A task, a repetition or a share of 0 that all responses have is not worth a mention.
+        usual = name in ("task", "repeat") or (name == "correct_rate" and not given.any())
+        if len(given) > usual:
+            shown = _listed((_ORDERS.get(value, _shown(value)) for value in given), "or")
+            conditions.append(_CONDITIONS[name].format(shown))
     # A response has one row for each metric and definition.
     keys = [name for name in ("example_id", *CONDITION, "repeat") if name in scores]
     again = scores.groupby([*keys, "metric", "signature"], dropna=False).cumcount()
-    n = len(scores[keys].assign(again=again).drop_duplicates())
-    licence = source.get("licence", "unknown")
-    facts = []
-    if "language" in scores and len(languages := scores["language"].dropna().unique()):
-        facts.append(f"language{'s' * (len(languages) > 1)} {_listed(languages)}")
-    if "unknown" not in licence:
-        facts.append(f"licence {licence}")
-    more = f" ({'; '.join(facts)})" if facts else ""
-    return [*sentences, f"The data consist of {_count(n, 'response')}{more}."]
-
-
-def _data(source: Mapping[str, Any], words: dict[str, str]) -> str:
-    """The name of the data, and its citation."""
+    missing = scores[scores["value"].isna()]
     citation = source.get("citation", "")
-    found = re.match(r"(\w+)\b.*?\b((?:19|20)\d\d)\b", citation)
-    key = f"{found[1].lower()}{found[2]}" if found else ""
-    name = words.get(source.get("name", ""), data_name(source))
-    if key in _entries():
-        return f"{name}{_cite(key)}"
-    return f"{name} ({citation})" if citation else name
+    key = "".join(re.findall(r"^\w+\b|\b(?:19|20)\d\d\b", citation)[:2]).lower()
+    origin = _cite(key) if key in _entries() else f" ({citation})" * bool(citation)
+    return {
+        "systems": [_called(name, words) for name in scores["system"].unique()],
+        "n_questions": questions(scores).nunique(),
+        "data": words.get(source.get("name", ""), data_name(source)) + origin if source else "",
+        "n_responses": len(scores[keys].assign(again=again).drop_duplicates()),
+        "facts": facts,
+        "conditions": conditions,
+        "n_missing": len(missing),
+        "reasons": count_reasons(missing.get("reason", [None] * len(missing))),
+    }
 
 
-def _asked(scores: pd.DataFrame) -> list[str]:
-    """A sentence on the conditions under which the questions were asked."""
-    phrases = []
-    for name in ("task", "noise_rate", "passage_num", "correct_rate", "order", "repeat"):
-        if name not in scores or scores[name].isna().all():
-            continue
-        values = scores[name].dropna().drop_duplicates()
-        alone = len(values) == 1
-        if alone and (name in ("task", "repeat") or (name == "correct_rate" and not values.any())):
-            continue
-        shown = _listed((_ORDERS.get(value, _shown(value)) for value in values), "or")
-        phrases.append(_CONDITIONS[name].format(shown))
-    return [f"Each question was asked with {_listed(phrases)}."] if phrases else []
-
-
-_CONDITIONS = {
-    "task": "the task {}",
-    "noise_rate": "a noise rate of {}",
-    "passage_num": "{} passages",
-    "correct_rate": "a share of true passages of {}",
-    "order": "a passage order that is {}",
-    "repeat": "the repetition {}",
-}
-_ORDERS = {
-    "per_item": "drawn for each question",
-    "released": "that of the released code",
-}
-_PARAMETERS = {"max_tokens": "at most {} tokens", "top_p": "top-p {}"}
-
-
-def _generated(
+def _generation(
     scores: pd.DataFrame,
     responses: pd.DataFrame | None,
     signatures: list[str],
     words: dict[str, str],
-) -> list[str]:
-    """A sentence on the models, their files, the sampling parameters and the prompts."""
+) -> dict[str, list[str]]:
+    """Models with their files, prompts without the checksums of their texts, and parameters."""
     known = scores.attrs.get("model", {})
-    models = list(scores["model"].dropna().unique()) if "model" in scores else []
-    by = [f"{_called(name, words, quoted=False)}{_source_of(name)}" for name in models]
-    if [known.get("model")] == models and known.get("file"):
-        by[0] += f", file {known['file']},"
-    using = []
-    if prompts := [_prompt(name, words) for name in _marks(signatures, "prompt")]:
-        using.append(f"the prompt{'s' * (len(prompts) > 1)} {_listed(prompts)}")
-    if responses is not None:
-        settings = {_decoding(each) for each in responses["parameters"].dropna() if each}
-        using += sorted(settings)
-    if not (by or using):
-        return []
-    generated = f" by {_listed(by)}" if by else ""
-    used = f" with {'; '.join(using)}" if using else ""
-    return [f"The responses were generated{generated}{used}."]
+    names = scores["model"].dropna().unique().tolist() if "model" in scores else []
+    models = [f"{words.get(name, name)}{_source_of(name)}" for name in names]
+    if [known.get("model")] == names and known.get("file"):
+        models[0] += f", file {known['file']},"
+    prompts = []
+    for mark in _marks(signatures, "prompt"):
+        name, _, version = re.sub(r":[0-9a-f]{8}$", "", mark).partition(":")
+        prompts.append(f"{words.get(name, name)}{f' (version {version})' * bool(version)}")
+    using = [f"the {_plural(prompts, 'prompt')} {_listed(prompts)}"] if prompts else []
+    given = [] if responses is None else responses["parameters"].dropna()
+    settings = {
+        _listed(
+            _PARAMETERS.get(name, f"{name.replace('_', ' ')} {{}}").format(_shown(each[name]))
+            for name in sorted(each, reverse=True)
+        )
+        for each in given
+        if each
+    }
+    return {"models": models, "using": [*using, *sorted(settings)]}
 
 
-def _decoding(parameters: Mapping[str, Any]) -> str:
-    """Sampling parameters in words, in a fixed order."""
-    return _listed(
-        _PARAMETERS.get(name, f"{name.replace('_', ' ')} {{}}").format(_shown(parameters[name]))
-        for name in sorted(parameters, reverse=True)
-    )
-
-
-def _prompt(name: str, words: dict[str, str]) -> str:
-    """Name and version of a prompt, without the checksum of its text."""
-    name, _, version = re.sub(r":[0-9a-f]{8}$", "", name).partition(":")
-    return f"{words.get(name, name)}{f' (version {version})' if version else ''}"
-
-
-def _missing(scores: pd.DataFrame, short: bool) -> list[str]:
-    missing = scores[scores["value"].isna()]
-    if not len(missing):
-        return [] if short else ["No value is missing."]
-    reasons = missing["reason"] if "reason" in missing else [None] * len(missing)
-    are = "is" if len(missing) == 1 else "are"
-    why = count_reasons(reasons)
-    return [f"Of {len(scores):,} values, {len(missing):,} {are} missing and left out: {why}."]
-
-
-def _summarized(summaries: pd.DataFrame, cluster: str | None, short: bool) -> str:
-    by = f", clustered by {cluster}" if cluster else ""
-    if short:
-        return f"Means have {_intervals(summaries, plural=True)}{by}."
-    n, scored = summaries["n"], summaries["n_scored"]
-    of = "" if (n == scored).all() else f" of {_range(n)}"
-    return (
-        f"Each mean is over {_range(scored)}{of} responses and has a {_intervals(summaries)}{by}."
-    )
-
-
-def _compared(comparisons: pd.DataFrame, words: dict[str, str], short: bool) -> list[str]:
-    against = [
-        f"{_listed(_called(name, words) for name in rows['system'].drop_duplicates())} with "
-        f"{_called(baseline, words)}"
-        for baseline, rows in comparisons.groupby("baseline", sort=False)
+def _tests(comparisons: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
+    """Pairs of systems, tests, corrections, warnings and minimum detectable effects."""
+    pairs = []
+    for baseline, rows in comparisons.groupby("baseline", sort=False):
+        systems = _listed(_called(name, words) for name in rows["system"].unique())
+        pairs.append(f"{systems} with {_called(baseline, words)}")
+    tests = []
+    for name in comparisons["test"].unique():
+        said = f"the {name}" if "test" in name else name
+        said = re.sub("^McNemar (mid-p|exact)$", r"McNemar's \1 test", said)
+        tests.append(f"{said}{_source_of(name)}")
+    detectable = [
+        f"{_span(rows['mde'])} in {words.get(str(metric), metric)}"
+        for metric, rows in comparisons.dropna(subset="mde").groupby("metric", sort=False)
     ]
-    tests = _listed(
-        f"{_test(name)}{_source_of(name)}" for name in dict.fromkeys(comparisons["test"])
-    )
-    corrections = _listed(
-        f"{name.title()}{_source_of(name, inside=True)}"
-        for name in dict.fromkeys(comparisons["correction"])
-    )
-    families = distinct((f"{size:,}" for size in comparisons["family_size"]), " or ")
-    corrected = f", corrected by the method of {corrections} over {families} comparisons"
-    if comparisons["family_size"].max() == 1:
-        corrected = ""
-    report = "" if short else f" and report each difference with a {_intervals(comparisons)}"
-    sentences = [
-        f"We compared {_listed(against)} in pairs on {_range(comparisons['n_pairs'])} "
-        f"items{report}.",
-        f"P-values are those of {tests}{corrected}.",
-    ]
-    if comparisons["n_dropped"].any():
-        dropped = _range(comparisons["n_dropped"])
-        sentences.append(f"Items left out because a value is missing: {dropped} per comparison.")
-    if undefined := int(comparisons["p_value"].isna().sum()):
-        sentences.append(f"Undefined p-values: {undefined}.")
-    if "warning" in comparisons and (
-        warnings := distinct(filter(None, comparisons["warning"]), "; ")
-    ):
-        sentences.append(f"Warnings: {warnings}.")
-    detectable = comparisons.dropna(subset="mde")
-    if short or detectable.empty:
-        return sentences
-    power = distinct(f"{100 * power:g}%" for power in detectable["power"])
-    of_metric = [
-        f"{_range(rows['mde'])} in {_called(metric, words, quoted=False)}"
-        for metric, rows in detectable.groupby("metric", sort=False)
-    ]
-    return [
-        *sentences,
-        f"The minimum detectable effect of a single test ({power} power, observed spread) is "
-        f"{_listed(of_metric)}.",
-    ]
+    return {
+        "pairs": pairs,
+        "tests": tests,
+        "corrections": [
+            f"{name.title()}{_source_of(name, '=')}" for name in comparisons["correction"].unique()
+        ],
+        "families": distinct((f"{size:,}" for size in comparisons["family_size"]), " or "),
+        "warnings": distinct(filter(None, comparisons.get("warning", ())), "; "),
+        "detectable": detectable,
+    }
 
 
-# ---- words ---------------------------------------------------------------------------------------
-
-
-def _metrics(signatures: list[str], words: dict[str, str], short: bool) -> str:
+def _metrics(signatures: list[str], words: dict[str, str], short: bool) -> list[str]:
     """Name the metrics, each with its definition and the options under which it was scored."""
     options: dict[str, list[str]] = {}
     for signature in signatures:
@@ -343,34 +266,19 @@ def _metrics(signatures: list[str], words: dict[str, str], short: bool) -> str:
         word = words.get(name, name)
         under = distinct(filter(None, chosen), " and ")
         facts = ", ".join(filter(None, [name * (word != name), under]))
-        if not short and name in METRICS:
+        if name in METRICS:
             definition = definition_of(METRICS[name]).rstrip(".")
             facts = f"{facts}: {definition}" if facts else definition
         shown.append(f"{word} ({facts})" if facts and not short else word)
-    return _listed(shown)
+    return shown
 
 
-def _test(name: str) -> str:
-    """The name of a test inside a sentence."""
-    mcnemar = re.fullmatch(r"McNemar (mid-p|exact)", name)
-    if mcnemar:
-        return f"McNemar's {mcnemar[1]} test"
-    return f"the {name}" if "test" in name else name
+# ---- words ---------------------------------------------------------------------------------------
 
 
-def _called(name: Any, words: dict[str, str], quoted: bool = True) -> str:
-    """The word for a name, or the name itself, in quotes if it may be an ordinary word."""
-    return words.get(str(name)) or (f"“{name}”" if quoted else str(name))
-
-
-def _intervals(frame: pd.DataFrame, plural: bool = False) -> str:
-    """Level and kind of the intervals, with their sources."""
-    levels = distinct(f"{100 * level:g}%" for level in frame["confidence_level"])
-    kinds = list(dict.fromkeys(frame["interval"]))
-    noun = "intervals" if plural else "interval"
-    if len(kinds) == 1 and "," not in kinds[0]:
-        return f"{levels} {kinds[0]} {noun}{_source_of(kinds[0])}"
-    return f"{levels} {noun} ({_listed(f'{kind}{_source_of(kind)}' for kind in kinds)})"
+def _called(name: Any, words: dict[str, str]) -> str:
+    """The word for a system, or its name in quotes, because it may be an ordinary word."""
+    return words.get(str(name)) or f"“{name}”"
 
 
 def _signatures(frame: pd.DataFrame) -> set[str]:
@@ -395,19 +303,37 @@ def _listed(values: Iterable[Any], last: str = "and") -> str:
     return f"{', '.join(others)} {last} {end}" if others else end
 
 
-def _range(values: pd.Series) -> str:
+def _span(values: pd.Series) -> str:
     """The lowest and the highest value, with three digits if they are no whole numbers."""
     ends = (values.min(), values.max())
     shown = [f"{end:,.0f}" if float(end).is_integer() else f"{end:#.3g}" for end in ends]
     return distinct(shown, " to ")
 
 
-def _count(n: int, thing: str) -> str:
-    return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"
+def _plural(values: Sequence[Any], thing: str) -> str:
+    return thing if len(values) == 1 else f"{thing}s"
 
 
 def _shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(present(value))
+
+
+@cache
+def _template() -> Any:
+    """The sentences, with gaps that `methods_paragraph` fills."""
+    from jinja2 import Environment
+
+    environment = Environment()
+    environment.filters |= {
+        "listed": _listed,
+        "span": _span,
+        "plural": _plural,
+        "number_of": lambda n, thing: f"{n:,} {thing}{'s' * (n != 1)}",
+        "percent": lambda levels: distinct(f"{100 * level:g}%" for level in levels),
+        "source": _source_of,
+        "sourced": lambda name: f"{name}{_source_of(name)}",
+    }
+    return environment.from_string((_FOLDER / "methods.txt").read_text(encoding="utf-8"))
 
 
 # ---- citations -----------------------------------------------------------------------------------
@@ -416,46 +342,41 @@ def _shown(value: Any) -> str:
 @cache
 def _entries() -> dict[str, str]:
     """BibTeX entries by key."""
-    text = (resources.files("ragnb") / "reports/data/references.bib").read_text(encoding="utf-8")
-    entries = re.findall(r"^@\w+\{(\w+),.*?^\}\n", text, re.MULTILINE | re.DOTALL)
-    blocks = re.split(r"(?m)^(?=@)", text)[1:]
-    return dict(zip(entries, blocks, strict=True))
+    text = (_FOLDER / "references.bib").read_text(encoding="utf-8")
+    return {
+        block[block.index("{") + 1 : block.index(",")]: block
+        for block in re.split("(?m)^(?=@)", text)[1:]
+    }
 
 
 def _cite(key: str) -> str:
     return f"\ue000{key}\ue001"
 
 
-def _source_of(name: str, inside: bool = False) -> str:
+def _source_of(name: str, inside: str = "") -> str:
     """The citation of a method or model, if its source is known.
 
-    With ``inside``, the name of the author before it is part of the sentence.
+    With ``"="``, the name of the author before it is part of the sentence.
     """
     keys = (key for known, key in _SOURCES.items() if name.startswith(known))
-    return next((_cite(f"{'=' * inside}{key}") for key in keys), "")
+    return next((_cite(f"{inside}{key}") for key in keys), "")
 
 
-def _cited(text: str, written: str) -> str:
-    """Write the marked citations of known sources: ``(Holm, 1979)``, or ``\\citep{holm1979}``."""
-
-    def cited(found: re.Match[str]) -> str:
-        inside, key = found[1].startswith("="), found[1].lstrip("=")
-        entry = _entries().get(key)
-        if entry is None:
-            return ""
-        if written == "latex":
-            return rf"~\cite{'yearpar' if inside else 'p'}{{{key}}}"
-        year = _field("year", entry)
-        if inside:
-            return f" ({year})"
-        surnames = [author.partition(",")[0] for author in _field("author", entry).split(" and ")]
-        who = " and ".join(surnames[:2])
-        if len(surnames) > 2 or "others" in surnames:
-            who = f"{surnames[0]} et al."
-        return f" ({who}, {year})"
-
-    return _CITATION.sub(cited, text)
-
-
-def _field(name: str, entry: str) -> str:
-    return re.findall(rf"\b{name} = \{{(.*?)\}},?\s", entry)[0]
+def _citation(written: str, found: re.Match[str]) -> str:
+    """Write the citation of a known source: ``(Holm, 1979)``, or ``\\citep{holm1979}``."""
+    inside, key = found[1].startswith("="), found[1].lstrip("=")
+    if key not in _entries():
+        return ""
+    if written == "latex":
+        return rf"~\cite{'yearpar' if inside else 'p'}{{{key}}}"
+    author, year = (
+        re.findall(rf"\b{name} = \{{(.*?)\}},?\s", _entries()[key])[0]
+        for name in ("author", "year")
+    )
+    if inside:
+        return f" ({year})"
+    surnames = [one.partition(",")[0] for one in author.split(" and ")]
+    who = " and ".join(surnames)
+    if len(surnames) > 2 or "others" in surnames:
+        who = f"{surnames[0]} et al."
+    return f" ({who}, {year})"
