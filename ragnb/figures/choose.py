@@ -1,6 +1,6 @@
 """One call from a result to its figure."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -11,12 +11,10 @@ from matplotlib.axes import Axes
 
 from ragnb.display import distinct
 from ragnb.errors import InputError
-from ragnb.figures.curves import plot_noise_curve
-from ragnb.figures.differences import plot_differences
-from ragnb.figures.judges import plot_grades, plot_judge_bias
-from ragnb.figures.rates import plot_rates
+from ragnb.figures.curves import plot_noise_curve, plot_risk_coverage
+from ragnb.figures.differences import plot_differences, plot_judge_bias
+from ragnb.figures.rates import plot_grades, plot_rates
 from ragnb.figures.style import FORMATS, WIDTHS, plain, style
-from ragnb.figures.trust import plot_risk_coverage
 from ragnb.records import CONDITION, require_columns
 from ragnb.reports.definitions import DefinitionComparison
 from ragnb.reports.judge import JudgeReport
@@ -30,6 +28,12 @@ Result: TypeAlias = (
     "pd.DataFrame | DefinitionComparison | JudgeReport | MultilingualReport | RgbReport | "
     "RiskCoverageReport | TraceReport"
 )
+_TABLES: dict[type, str] = {
+    DefinitionComparison: "rates",
+    MultilingualReport: "table",
+    TraceReport: "results",
+}
+"""The table of a report that is drawn."""
 _DIMENSIONS = ("metric", "definition", "protocol", "judge", "field", "pair", *CONDITION)
 """Columns that may distinguish the rows of a frame of summaries."""
 
@@ -72,38 +76,39 @@ def plot(result: Result) -> Axes | np.ndarray:
     if isinstance(result, RiskCoverageReport):
         frame, line = _joined(result.curve, result.groups)
         return plot_risk_coverage(frame, line=line)
-    if isinstance(result, DefinitionComparison):
-        result = result.rates
-    elif isinstance(result, MultilingualReport):
-        result = result.table
-    elif isinstance(result, TraceReport):
-        result = result.results
-    elif isinstance(result, RgbReport):
-        result = (
-            pd.concat(result.tables.values())
-            if result.noise_robustness.empty
-            else result.noise_robustness
-        )
-    if "spearman" in result:
-        return plot_grades(result)
-    require_columns(result, ["metric"], "plot")
-    if {"pair", "field"} <= {*result} or {"judge", "n_systems"} <= {*result}:
-        return _draw_agreement(result)
-    if {"difference", "baseline"} <= {*result}:
-        return _panels(_by_metric(result, alone=True), plot_differences)
-    if "value" in result and "mean" not in result:
-        result = summarize(result)
-    if "mean" not in result or result.empty:
+    if isinstance(result, RgbReport):
+        noisy = result.noise_robustness
+        table = pd.concat(result.tables.values()) if noisy.empty else noisy
+    else:
+        name = _TABLES.get(type(result))
+        table = getattr(result, name) if name else result
+    if "spearman" in table:
+        return plot_grades(table)
+    require_columns(table, ["metric"], "plot")
+    if {"pair", "field"} <= {*table} or {"judge", "n_systems"} <= {*table}:
+        return _draw_agreement(table)
+    if {"difference", "baseline"} <= {*table} and len(table):
+        return _panels([rows for _, rows in table.groupby("metric", sort=False)], plot_differences)
+    if "value" in table and "mean" not in table:
+        table = summarize(table)
+    if "mean" not in table or table.empty:
         raise InputError(
             "plot needs scores, summaries or comparisons with at least one row, got a frame with "
-            f"{len(result)} rows and the columns {', '.join(map(str, result))}"
+            f"{len(table)} rows and the columns {', '.join(map(str, table))}"
         )
-    return _panels(_by_metric(result), _draw_summaries)
+    panels: list[pd.DataFrame] = []
+    shares: list[pd.DataFrame] = []
+    for _, rows in table.groupby("metric", sort=False):
+        one_panel = rows["mean"].dropna().between(0, 1).all()
+        (shares if one_panel else panels).append(rows)
+    return _panels([*([pd.concat(shares)] if shares else []), *panels], _draw_summaries)
 
 
 def save_plot(result: Result, path: str | Path) -> Path:
     """Draw a result and save the figure as ``.pdf``, ``.svg`` or ``.png``; return the path."""
-    path = as_figure_file(path)
+    path = Path(path)
+    if path.suffix.lower()[1:] not in FORMATS:
+        raise InputError(f"a figure must end in .{', .'.join(FORMATS)}, got {str(path)!r}")
     drawn: Any = plot(result)
     figure = np.ravel(drawn)[0].figure
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -113,38 +118,20 @@ def save_plot(result: Result, path: str | Path) -> Path:
     return path
 
 
-def as_figure_file(path: str | Path) -> Path:
-    """Check the ending of the name of a figure."""
-    if Path(path).suffix.lower()[1:] not in FORMATS:
-        raise InputError(f"a figure must end in .{', .'.join(FORMATS)}, got {str(path)!r}")
-    return Path(path)
-
-
-def _by_metric(frame: pd.DataFrame, alone: bool = False) -> list[pd.DataFrame]:
-    """The rows of each panel: those of all shares together, and those of each other metric."""
-    groups = [group for _, group in frame.groupby("metric", sort=False)]
-    if alone:
-        return groups
-    shares = [group for group in groups if not (group["mean"].lt(0) | group["mean"].gt(1)).any()]
-    others = [group for group in groups if not any(group is share for share in shares)]
-    return [*([pd.concat(shares)] if shares else []), *others]
-
-
-def _panels(frames: Sequence[pd.DataFrame], draw: Callable[..., Axes]) -> Axes | np.ndarray:
+@style()
+def _panels(frames: list[pd.DataFrame], draw: Callable[..., Axes]) -> Axes | np.ndarray:
     """Draw frames below each other; a single one has the size of its own figure."""
     if len(frames) == 1:
         return draw(frames[0])
     heights = [1.1 + 0.24 * len(frame) for frame in frames]
-    with style():
-        size = (WIDTHS["text"], sum(heights))
-        axes = plt.subplots(len(frames), figsize=size, height_ratios=heights)[1]
+    size = (WIDTHS["text"], sum(heights))
+    axes = plt.subplots(len(frames), figsize=size, height_ratios=heights)[1]
     for frame, ax in zip(frames, axes, strict=True):
         draw(frame, ax=ax)
-    with style():
-        for ax in axes[1:]:  # what the other lines explain holds for all panels
-            first = ax.get_title(loc="left").partition("\n")[0]
-            ax.set_title(first, loc="left", fontsize="small", color="0.35", x=0)
-    return np.asarray(axes)
+    for ax in axes[1:]:  # what the other lines explain holds for all panels
+        first = ax.get_title(loc="left").partition("\n")[0]
+        ax.set_title(first, loc="left", fontsize="small", color="0.35", x=0)
+    return axes
 
 
 def _draw_summaries(summaries: pd.DataFrame, ax: Axes | None = None) -> Axes:

@@ -1,24 +1,33 @@
-"""Curves and distributions."""
+"""Curves: accuracy against noise, risk against coverage, and power before a study."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import PercentFormatter, ScalarFormatter
 
+from ragnb.errors import InputError
 from ragnb.figures.style import (
-    MARKERS,
     WIDTHS,
     caption,
     interval_note,
+    level_of,
+    look_of,
     plain,
     reach,
-    require_one_each,
+    require_rates,
+    span,
     style,
 )
 from ragnb.records import require_columns
+from ragnb.stats.power import mcnemar_mde
+
+_DASHES = ("-", "--", "-.", ":")
 
 
+@style()
 def plot_noise_curve(
     summaries: pd.DataFrame,
     *,
@@ -35,8 +44,8 @@ def plot_noise_curve(
     line
         Column that identifies the line.
     published
-        Published curves, drawn in grey behind the others: ``system, noise_rate, mean, low, high, n`` (see
-        `ragnb.datasets.published`).
+        Published curves, drawn in grey behind the others: ``system, noise_rate, mean, low, high, n``, as from
+        `ragnb.published`.
     ax
         Axes to draw on; a new figure of column width by default.
 
@@ -50,57 +59,129 @@ def plot_noise_curve(
     InputError
         A column is missing, there are no rows, or a line has two estimates at one noise rate, such as those of two metrics.
     """
-    needed = ("noise_rate", "mean", "low", "high", "n_scored", "interval", "confidence_level", line)
-    require_columns(summaries, needed, "plot_noise_curve")
-    require_one_each(
-        summaries, [line, "noise_rate"], "plot_noise_curve", "choose rows, or name line="
-    )
+    keys = [line, "noise_rate"]
+    require_rates(summaries, ["mean", "n_scored"], keys, "plot_noise_curve")
     groups = list(summaries.groupby(line, sort=False))
-    with style():
-        ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.6))[1]
-        behind, ends = ("", []) if published is None else _draw_published(ax, published)
-        for number, (name, group) in enumerate(groups):
-            curve = group.sort_values("noise_rate")
-            # The bars of different lines do not hide each other.
-            shift = (number - (len(groups) - 1) / 2) * 0.012
-            look: dict[str, Any] = {
-                "marker": MARKERS[number % len(MARKERS)],
-                "ls": ("-", "--", "-.", ":")[number % 4],
-            }
-            x = curve["noise_rate"] + shift
-            drawn = ax.errorbar(x, curve["mean"], yerr=reach(curve), capsize=2, **look)
-            ends += _end(curve, name, drawn.lines[0].get_color())
-        rates = sorted(summaries["noise_rate"].unique())
-        ax.set(xlabel="noise rate", ylabel="accuracy")
-        ax.set(ylim=(-0.02, 1.02), xlim=(-0.05, max(rates) + 0.05), xticks=rates)
-        caption(ax, interval_note(summaries) + behind)
-        _name_ends(ax, ends)
-    return ax
-
-
-def _draw_published(ax: Axes, published: pd.DataFrame) -> tuple[str, list[Any]]:
-    """Draw grey curves with thin intervals; return a note on them, and the ends of the curves as `_name_ends` takes them."""
-    what = "plot_noise_curve(published=...)"
-    require_columns(published, ("system", "noise_rate", "mean", "low", "high", "n"), what)
-    require_one_each(published, ["system", "noise_rate"], what, "choose rows")
-    ends = []
-    for system, curve in published.groupby("system", sort=False):
-        values = curve.sort_values("noise_rate")
+    ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.6))[1]
+    note, ends = interval_note(summaries), []
+    if published is not None:
+        what, keys = "plot_noise_curve(published=...)", ["system", "noise_rate"]
+        require_columns(published, ["mean", "low", "high", "n"], what, unique=keys)
+        note += f"\nin grey: published results, n = {published['n'].iloc[0]}"
         thin: Any = {"lw": 0.8, "elinewidth": 0.6, "capsize": 1.2, "capthick": 0.6, "zorder": 1}
-        ax.errorbar(values["noise_rate"], values["mean"], reach(values), color="0.72", **thin)
-        ends += _end(values, system, "0.4")
-    return f"\nin grey: published results, n = {published['n'].iloc[0]}", ends
-
-
-def _end(curve: pd.DataFrame, name: Any, color: Any) -> list[Any]:
-    """Return the end of a curve as `_name_ends` takes it: its last scored mean, its name and its color, or nothing."""
-    return [(mean, plain(name), color) for mean in curve["mean"].dropna().tail(1)]
-
-
-def _name_ends(ax: Axes, ends: list[Any]) -> None:
-    """Write the name of each curve to the right of the axes at the height of its end: (height, name, color)."""
+        for name, group in published.groupby("system", sort=False):
+            curve = group.sort_values("noise_rate")
+            ax.errorbar(curve["noise_rate"], curve["mean"], reach(curve), color="0.72", **thin)
+            ends += [(mean, plain(name), "0.4") for mean in curve["mean"].dropna().tail(1)]
+    for number, (name, group) in enumerate(groups):
+        curve, look = group.sort_values("noise_rate"), look_of(number, name)
+        # The bars of different lines do not hide each other.
+        shift = (number - (len(groups) - 1) / 2) * 0.012
+        x = curve["noise_rate"] + shift
+        ax.errorbar(x, curve["mean"], yerr=reach(curve), ls=_DASHES[number % 4], **look)
+        ends += [(mean, look["label"], look["color"]) for mean in curve["mean"].dropna().tail(1)]
+    rates = sorted(summaries["noise_rate"].unique())
+    ax.set(xlabel="noise rate", ylabel="accuracy")
+    ax.set(ylim=(-0.02, 1.02), xlim=(-0.05, max(rates) + 0.05), xticks=rates)
+    caption(ax, note)
     height = -1.0
     for end, name, color in sorted(ends, key=lambda curve: curve[0]):
         height = max(end, height + 0.065)  # No two names are closer than this.
         ax.annotate(name, (1, height), xytext=(3, 0), xycoords=("axes fraction", "data"),
                     textcoords="offset points", color=color, fontsize="small", va="center")  # fmt: skip
+    return ax
+
+
+@style()
+def plot_risk_coverage(
+    curve: pd.DataFrame, *, line: str = "system", ax: Axes | None = None
+) -> Axes:
+    """Draw the risk of the accepted answers against their coverage, with a random order as control.
+
+    Parameters
+    ----------
+    curve
+        The attribute ``curve`` of `ragnb.reports.risk_coverage_report`.
+    line
+        Column that identifies the line.
+    ax
+        Axes to draw on; a new figure of column width by default.
+
+    Returns
+    -------
+    Axes
+        One curve per value of ``line``, named in the legend. The dashed line of the same
+        colour is the expected risk of a random order of the same answers, the error rate. A curve
+        that is alone also has its intervals as a band, and in grey the band of the random order.
+
+    Raises
+    ------
+    InputError
+        A column is missing, there are no rows, or a line has two rows at one coverage.
+    """
+    needed = ["risk", "random", "random_low", "random_high", "n"]
+    require_rates(curve, needed, [line, "coverage"], "plot_risk_coverage")
+    groups = list(curve.groupby(line, sort=False))
+    ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.6))[1]
+    note = f"dashed: random order; n = {span(curve['n'])}"
+    for number, (name, group) in enumerate(groups):
+        rows, look = group.sort_values("coverage"), look_of(number, name)
+        x, colour = rows["coverage"], look["color"]
+        if len(groups) == 1:
+            ax.fill_between(x, rows["random_low"], rows["random_high"], color="0.88", lw=0)
+            ax.fill_between(x, rows["low"], rows["high"], color=colour, alpha=0.25, lw=0)
+            kind = str(rows["interval"].iloc[0]).partition(",")[0]
+            note += f"; {level_of(curve)} pointwise {kind} intervals\nand {level_of(curve)} of random orders (grey)"
+        ax.plot(x, rows["random"], color=colour, ls="--", lw=0.9)
+        marker = look["marker"] if len(rows) < 20 else None
+        ax.plot(x, rows["risk"], color=colour, label=look["label"], marker=marker)
+    ax.set(xlabel="coverage", ylabel="risk", xlim=(0, 1.02))
+    ax.set_ylim(0, None)
+    ax.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
+    caption(ax, note)
+    if len(groups) > 1:
+        ax.legend(fontsize="small", loc="best")
+    return ax
+
+
+@style()
+def plot_power(
+    sizes: Sequence[int],
+    discordance: dict[str, float],
+    *,
+    observed: dict[str, int] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the minimum detectable effect against the number of questions, for scores of 0 and 1.
+
+    The lines are `ragnb.stats.power.mcnemar_mde` (mid-p), the definition behind the column ``mde``
+    of `ragnb.compare`, for a power of 80 % and a level of 5 %.
+
+    Parameters
+    ----------
+    sizes
+        Numbers of questions.
+    discordance
+        Share of questions that exactly one system gets right, by the name of the line.
+    observed
+        Numbers of questions to mark, by name.
+    ax
+        Axes to draw on; a new figure of column width by default.
+    """
+    if not len(sizes) or not discordance:
+        raise InputError("plot_power needs sizes and discordance, got none")
+    ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.5))[1]
+    for number, (name, share) in enumerate(discordance.items()):
+        effects = [mcnemar_mde(n, discordance=share) for n in sizes]
+        (line,) = ax.plot(sizes, effects, ls=_DASHES[number % 4])
+        ax.annotate(plain(name), (sizes[-1], effects[-1]), xytext=(4, 0), textcoords="offset points",
+                    va="center", fontsize="small", color=line.get_color(), annotation_clip=False)  # fmt: skip
+    for name, n in (observed or {}).items():
+        ax.axvline(n, color="0.5", lw=0.8)
+        ax.annotate(plain(f"{name}, n = {n}"), (n, 1), xycoords=("data", "axes fraction"), xytext=(-2, -2), rotation=90,
+                    textcoords="offset points", ha="right", va="top", fontsize=6, color="0.35")  # fmt: skip
+    ax.set_xscale("log")
+    ax.xaxis.set_major_formatter(ScalarFormatter())
+    ax.set(xlabel="questions", ylabel="minimum detectable effect", ylim=(0, None))
+    caption(ax, "80 % power, 5 % level, two-sided")
+    return ax

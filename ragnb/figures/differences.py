@@ -1,29 +1,37 @@
-"""Figures of comparisons: paired differences with their intervals, and power before a study."""
+"""Figures of comparisons: differences with their intervals, a judge's bias, and gain against cost."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from math import sqrt
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import ScalarFormatter
+from matplotlib.colors import to_rgba
 
 from ragnb.display import distinct
 from ragnb.errors import InputError
-from ragnb.figures.style import COLOURS, MARKERS, WIDTHS, caption, level_of, percent, plain, style
-from ragnb.records import require_columns
+from ragnb.figures.style import (
+    COLOURS,
+    MARKERS,
+    WIDTHS,
+    caption,
+    kinds_of,
+    level_of,
+    look_of,
+    plain,
+    require_rates,
+    span,
+    style,
+)
 from ragnb.results import format_p_value
-from ragnb.stats.power import mcnemar_mde, paired_t_mde
 
-NEEDED = (
-    "metric", "system", "baseline", "difference", "low", "high", "interval", "confidence_level", "n_pairs", "p_adjusted",
-    "correction", "family_size", "mde", "power", "duality", "test",
-)  # fmt: skip
+_COMPARED = (
+    "metric system baseline difference n_pairs p_adjusted correction family_size mde power duality test"
+).split()
 
 
+@style()
 def plot_differences(
     comparisons: pd.DataFrame,
     *,
@@ -57,143 +65,202 @@ def plot_differences(
     InputError
         Missing columns, no row, or several metrics.
     """
-    require_columns(comparisons, NEEDED, "plot_differences")
+    named = [*(label or []), *([group] if group else [])]
+    require_rates(comparisons, [*_COMPARED, *named], [], "plot_differences")
     if comparisons["metric"].nunique() != 1:
-        found = ", ".join(dict.fromkeys(comparisons["metric"])) or "none"
         raise InputError(
-            f"plot_differences needs comparisons of one metric, got {found}; choose one of them"
+            "plot_differences needs comparisons of one metric, got "
+            f"{distinct(comparisons['metric'], ', ')}; choose one of them"
         )
-    require_columns(comparisons, [group] if group else [], "plot_differences(group=...)")
     rows = comparisons.reset_index(drop=True)
-    named = list(zip(_labels(rows, label, group), rows.itertuples(), strict=True))
-    lines: list[tuple[str, Any]] = [] if group else named
-    for value, block in rows.groupby(group, sort=False, dropna=False) if group else ():
-        lines += [(f"{group} {value}", None), *(named[place] for place in block.index)]
-    lines = lines[::-1]  # from the bottom up
-    colour = COLOURS[0]
-    size = shared_size(rows)
-    with style():
-        ax = ax or plt.subplots(figsize=(WIDTHS["text"], 1.0 + 0.24 * len(lines)))[1]
-        ax.axvline(0, color="0.3", lw=0.8)
-        ax.set_yticks(range(len(lines)), [plain(name) for name, _ in lines])
-        for height, (_, row) in reversed(list(enumerate(lines))):
-            if row is None:
-                heading = ax.yaxis.get_major_ticks()[height]
-                heading.label1.set_fontweight("bold")
-                heading.tick1line.set_visible(False)
-                continue
-            if np.isfinite(row.mde):
-                ax.barh(height, 2 * row.mde, left=-row.mde, height=0.62, color="0.9", zorder=0)
-            if np.isfinite([row.difference, row.low, row.high]).all():
-                bars = [[row.difference - row.low], [row.high - row.difference]]
-                look: dict[str, Any] = {"color": colour, "capsize": 2, "marker": "none"}
-                ax.errorbar(row.difference, height, xerr=bars, **look)
-            filled = colour if row.p_adjusted < 1 - row.confidence_level else "white"
-            ax.plot(row.difference, height, MARKERS[0], color=colour, mfc=filled, zorder=3)
-            note = format_p_value(row.p_adjusted) + ("" if size else f"  n = {row.n_pairs}")
-            ax.annotate(note, (1, height), xycoords=("axes fraction", "data"), xytext=(4, 0), textcoords="offset points",
-                        va="center", fontsize=6, color="0.3", annotation_clip=False)  # fmt: skip
-        ax.use_sticky_edges = False
-        ax.margins(x=0.04)
-        ax.set_ylim(-0.7, len(lines) - 0.3)
-        ax.grid(axis="y", visible=False)
-        ax.set_xlabel(plain(f"difference in {rows['metric'].iloc[0]}: first - second"))
-        both = zip(rows["interval"], rows["duality"], strict=True)
-        kinds = distinct(f"{kind} ({duality})" for kind, duality in both)
-        pairs = _pairs(rows)
-        whose = f"{pairs[0]}; " if pairs.nunique() == 1 else ""
-        family = f"over {rows['family_size'].max()}"
-        intervals = f"{whose}{level_of(rows)} {kinds} intervals{size}"
-        caption(ax, f"{intervals}\n{correction_note(rows, family)}", x=0)
+    pairs = rows["system"].astype(str) + " - " + rows["baseline"].astype(str)
+    names = _names(rows, pairs, label, group)
+    lines: list[tuple[str, Any]] = []
+    for value, block in rows.groupby(group or "metric", sort=False, dropna=False):
+        lines += [(f"{group} {value}", None)] if group else []
+        lines += [(names[row.Index], row) for row in block.itertuples()]
+    lines.reverse()  # from the bottom up
+    sizes = rows["n_pairs"].unique()
+    ax = ax or plt.subplots(figsize=(WIDTHS["text"], 1.0 + 0.24 * len(lines)))[1]
+    ax.axvline(0, color="0.3", lw=0.8)
+    ax.set_yticks(range(len(lines)), [plain(name) for name, _ in lines])
+    for height, (_, row) in reversed(list(enumerate(lines))):
+        if row is None:
+            heading = ax.yaxis.get_major_ticks()[height]
+            heading.label1.set_fontweight("bold")
+            heading.tick1line.set_visible(False)
+            continue
+        if np.isfinite(row.mde):
+            ax.barh(height, 2 * row.mde, left=-row.mde, height=0.62, color="0.9", zorder=0)
+        if np.isfinite([row.difference, row.low, row.high]).all():
+            bars = [[row.difference - row.low], [row.high - row.difference]]
+            ax.errorbar(row.difference, height, xerr=bars, color=COLOURS[0], capsize=2)
+        filled = COLOURS[0] if row.p_adjusted < 1 - row.confidence_level else "white"
+        ax.plot(row.difference, height, MARKERS[0], color=COLOURS[0], mfc=filled, zorder=3)
+        note = format_p_value(row.p_adjusted) + (f"  n = {row.n_pairs}" if len(sizes) > 1 else "")
+        ax.annotate(note, (1, height), xycoords=("axes fraction", "data"), xytext=(4, 0), textcoords="offset points",
+                    va="center", fontsize=6, color="0.3", annotation_clip=False)  # fmt: skip
+    ax.use_sticky_edges = False
+    ax.margins(x=0.04)
+    ax.set_ylim(-0.7, len(lines) - 0.3)
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel(plain(f"difference in {rows['metric'].iloc[0]}: first - second"))
+    kinds = distinct(rows["interval"] + " (" + rows["duality"] + ")")
+    whose = f"{pairs[0]}; " if pairs.nunique() == 1 else ""
+    _note(
+        ax, rows, f"{whose}{level_of(rows)} {kinds} intervals", f"over {rows['family_size'].max()}"
+    )
     return ax
 
 
-def plot_power(
-    sizes: Sequence[int],
-    discordance: dict[str, float] | None = None,
-    *,
-    variances: dict[str, float] | None = None,
-    observed: dict[str, int] | None = None,
-    confidence_level: float = 0.95,
-    power: float = 0.8,
-    ax: Axes | None = None,
+def _names(
+    rows: pd.DataFrame, pairs: pd.Series, label: Sequence[str] | None, group: str | None
+) -> list[str]:
+    """Name each row after its pair of systems and its conditions, or after some columns."""
+    if label and len(label) == 1:
+        return [str(value) for value in rows[label[0]]]
+    before = [name for name in rows.columns[: rows.columns.get_loc("metric")] if name != group]
+    columns = before if label is None else label
+    with_pair = label is None and (pairs.nunique() > 1 or not columns)
+    return [
+        ", ".join([pair] * with_pair + [f"{name} {row[name]}" for name in columns])
+        for pair, row in zip(pairs, rows.to_dict("records"), strict=True)
+    ]
+
+
+def _note(ax: Axes, rows: pd.DataFrame, intervals: str, family: str) -> None:
+    """Name intervals, n, tests and correction, and explain filled points and grey bands."""
+    sizes = rows["n_pairs"].unique()
+    size = f", n = {sizes[0]}" if len(sizes) == 1 else ""
+    first = rows.iloc[0]
+    level = f"{1 - first['confidence_level']:.2g}"
+    caption(
+        ax,
+        f"{intervals}{size}\n"
+        f"p: {distinct(rows['test'])}, {first['correction'].capitalize()} {family}; filled: below {level}\n"
+        f"grey band: differences that this sample would\n"
+        f"miss more than 1 time in {1 / (1 - first['power']):.3g}",
+        x=0,
+    )
+
+
+@style()
+def plot_judge_bias(
+    bias: pd.DataFrame, *, judge: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw the minimum detectable effect against the number of questions, one line per variance, named at its end.
+    """Draw a forest plot of the judge's mean minus that of the labels, overall and for each group.
 
     Parameters
     ----------
-    sizes
-        Numbers of questions.
-    discordance
-        For 0/1 scores: the share of questions that exactly one system gets right, by the name of the line.
-    variances
-        For graded scores: the variance of the paired differences, by the name of the line.
-    observed
-        Numbers of questions to mark, by name.
-    confidence_level, power
-        Of the two-sided test, and the wanted probability of showing the difference.
+    bias
+        The ``bias`` of a report of `ragnb.judge_report`, or some of its rows.
+    judge
+        The judge to draw, where there are several.
     ax
-        Axes to draw on; a new figure of column width by default.
+        Axes to draw on; a new figure of text width by default.
 
-    Notes
-    -----
-    The lines are `ragnb.stats.power.mcnemar_mde` (mid-p) and `ragnb.stats.power.paired_t_mde`, the definitions behind the
-    column ``mde`` of `ragnb.compare`.
+    Returns
+    -------
+    Axes
+        As `ragnb.figures.plot_differences` draws them: right of 0 the judge is lenient, left of it strict; filled where the
+        adjusted p-value is below 1 - confidence level. The grey band reaches from minus to plus the minimum
+        detectable effect.
+
+    Raises
+    ------
+    InputError
+        Missing columns, an unknown judge, or several judges of whom none is named.
     """
-    lines: dict[str, Callable[..., float]] = {}
-    for name, share in (discordance or {}).items():
-        lines[name] = partial(mcnemar_mde, discordance=share)
-    for name, variance in (variances or {}).items():
-        lines[name] = partial(paired_t_mde, sd=sqrt(variance))
-    if not len(sizes) or not lines:
-        raise InputError("plot_power needs sizes, and discordance or variances, got none")
-    with style():
-        ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.5))[1]
-        for number, (name, effect) in enumerate(lines.items()):
-            shown = [effect(n, confidence_level=confidence_level, power=power) for n in sizes]
-            (line,) = ax.plot(sizes, shown, ls=("-", "--", "-.", ":")[number % 4])
-            ax.annotate(plain(name), (sizes[-1], shown[-1]), xytext=(4, 0), textcoords="offset points",
-                        va="center", fontsize="small", color=line.get_color(), annotation_clip=False)  # fmt: skip
-        for name, n in (observed or {}).items():
-            ax.axvline(n, color="0.5", lw=0.8)
-            ax.annotate(plain(f"{name}, n = {n}"), (n, 1), xycoords=("data", "axes fraction"), xytext=(-2, -2), rotation=90,
-                        textcoords="offset points", ha="right", va="top", fontsize=6, color="0.35")  # fmt: skip
-        ax.set_xscale("log")
-        ax.xaxis.set_major_formatter(ScalarFormatter())
-        ax.set(xlabel="questions", ylabel="minimum detectable effect", ylim=(0, None))
-        caption(ax, f"{percent(power)} power, {percent(1 - confidence_level)} level, two-sided")
+    require_rates(bias, ["judge", "by", "group", *_COMPARED], [], "plot_judge_bias")
+    rows = bias if judge is None else bias[bias["judge"] == judge]
+    if rows["judge"].nunique() != 1:
+        found = distinct(bias["judge"], ", ")
+        raise InputError(
+            f"plot_judge_bias needs the name of one judge, got {judge!r}; the judges are {found}"
+        )
+    ax = plot_differences(rows, label=["group"], group="by", ax=ax)
+    names = [tick.get_text().removeprefix("by ") for tick in ax.get_yticklabels()]
+    ax.set_yticks(ax.get_yticks(), names)
+    first = rows.iloc[0]
+    pair = f"{first['system']} - {first['baseline']}"
+    ax.set_xlabel(plain(f"stricter  ←  {pair}  →  more lenient"))
+    _note(ax, rows, kinds_of(rows), "over the groups of each heading")
     return ax
 
 
-def _pairs(rows: pd.DataFrame) -> pd.Series:
-    return rows["system"].astype(str) + " - " + rows["baseline"].astype(str)
+@style()
+def plot_cost_effectiveness_plane(
+    table: pd.DataFrame, *, price: float | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw mean gain against mean cost of each system with intervals; a wedge shows the ratios in Fieller's set.
 
+    Parameters
+    ----------
+    table
+        As `ragnb.reports.efficiency.efficiency` returns it; of its estimators, the one under Fieller is drawn.
+    price
+        What one token is worth, in F1: a dashed line, above which a system pays.
+    ax
+        Axes to draw on; a new figure of text width by default.
 
-def _labels(rows: pd.DataFrame, label: Sequence[str] | None, group: str | None) -> list[str]:
-    before = [name for name in rows.columns[: rows.columns.get_loc("metric")] if name != group]
-    columns = list(before if label is None else label)
-    require_columns(rows, columns, "plot_differences(label=...)")
-    if label is not None and len(columns) == 1:
-        return [str(value) for value in rows[columns[0]]]
-    records = rows.to_dict("records")
-    named = [", ".join(f"{name} {row[name]}" for name in columns) for row in records]
-    pairs = _pairs(rows)
-    if label is not None or (pairs.nunique() == 1 and columns):
-        return named
-    return [", ".join(filter(None, both)) for both in zip(pairs, named, strict=True)]
+    Returns
+    -------
+    Axes
+        The baseline is the origin. A bounded set is a filled wedge between its two slopes; two rays are filled above and
+        below; a set that is the whole line fills everything; a system that costs nothing has no ratio, hence no wedge. What
+        is no wedge is named in the legend.
 
-
-def shared_size(rows: pd.DataFrame) -> str:
-    """The number of pairs if it is the same in all rows, which then do not repeat it."""
-    sizes = rows["n_pairs"].unique()
-    return f", n = {sizes[0]}" if len(sizes) == 1 else ""
-
-
-def correction_note(rows: pd.DataFrame, family: str) -> str:
-    """Name the tests, the correction and its family, and explain filled points and grey bands."""
-    level = f"{1 - rows['confidence_level'].iloc[0]:.2g}"
-    return (
-        f"p: {distinct(rows['test'])}, {rows['correction'].iloc[0].capitalize()} {family}; filled: below {level}\n"
-        f"grey band: differences that this sample would\n"
-        f"miss more than 1 time in {1 / (1 - rows['power'].iloc[0]):.3g}"
+    Raises
+    ------
+    InputError
+        Missing columns, no row under Fieller, or two for a system.
+    """
+    gains, costs = ([name, f"{name}_low", f"{name}_high"] for name in ("gain", "cost"))
+    what = "plot_cost_effectiveness_plane"
+    needed = ["estimator", "kind", *gains, *costs, "n", "n_units"]
+    require_rates(table, needed, ["system", "estimator"], what)
+    rows = table[table["estimator"].str.contains("Fieller")]
+    if rows.empty:
+        raise InputError(f"{what} needs rows of Fieller's estimator, got none")
+    far = 1.15 * float(np.nanmax([*rows["cost_high"], *rows["cost"], 0.0])) or 1.0
+    heights = np.append(rows[gains], 0.0)
+    low, high = float(np.nanmin(heights)), float(np.nanmax(heights))
+    margin = 0.12 * ((high - low) or 1.0)
+    edges = low - margin, high + margin
+    steep = 1e3 * max(map(abs, edges)) / far  # leaves the picture at once
+    ax = ax or plt.subplots(figsize=(WIDTHS["text"], 3.4))[1]
+    odd = {"undefined": " (no set)", "two rays": " (two rays)", "whole line": " (any ratio)"}
+    for number, row in enumerate(rows.to_dict("records")):
+        look = look_of(number, f"{row['system']}{odd.get(row['kind'], '')}")
+        slopes = {
+            "bounded": [(row["low"], row["high"])],
+            "two rays": [(-steep, row["low"]), (row["high"], steep)],
+            "whole line": [(-steep, steep)],
+        }
+        edge = "none" if row["kind"] == "whole line" else to_rgba(look["color"], 0.5)
+        for low, high in np.clip(slopes.get(row["kind"], []), -steep, steep):
+            ax.fill_between([0, far], [0, low * far], [0, high * far], facecolor=to_rgba(look["color"], 0.1),
+                            edgecolor=edge, lw=0.7)  # fmt: skip
+        x, y = (_bars(row, name) for name in ("cost", "gain"))
+        ax.errorbar([row["cost"]], [row["gain"]], xerr=x, yerr=y, ls="none", **look)
+    ax.axhline(0, color="0.5", lw=0.8)
+    if price is not None:
+        ends = [0, far], [0, price * far]
+        ax.plot(*ends, color="0.35", ls="--", label=f"{price:g} F1 a token")
+    ax.set(xlim=(-0.03 * far, far), ylim=edges, ylabel="mean gain in token F1")
+    ax.set_xlabel("mean cost, translated tokens per response")
+    clustered = (rows["n_units"] < rows["n"]).any()
+    questions = f" in {span(rows['n_units'])} questions" if clustered else ""
+    wedge = f"wedge: {level_of(rows)} Fieller set of the ratio"
+    caption(
+        ax,
+        f"{level_of(rows)} intervals of both means; {wedge}; n = {span(rows['n'])}{questions}",
     )
+    ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+    return ax
+
+
+def _bars(row: dict[str, Any], name: str) -> list[list[float]]:
+    """Lengths of the error bars of a mean, 0 if its interval is undefined."""
+    lengths = [row[name] - row[f"{name}_low"], row[f"{name}_high"] - row[name]]
+    return [[length if np.isfinite(length) else 0.0] for length in lengths]

@@ -11,8 +11,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from ragnb.figures.efficiency import plot_fieller_set
 from ragnb.figures.style import WIDTHS, caption, plain, style
+from ragnb.stats.cost_effectiveness import fieller_interval
+from ragnb.stats.paired import paired_t_test
 from ragnb.stats.power import mcnemar_power
 
 
@@ -66,8 +67,8 @@ def draw_reported_shares(
     if groups:
         ax.plot(*np.transpose(groups), "o", color="C3")
         caption(ax, f"dots: measured, by {by}")
-    labels = {"xlabel": "true share of correct answers", "ylabel": "share that the judge reports"}
-    ax.set(xlim=(0, 1), ylim=(0, 1), **labels)
+    ax.set(xlim=(0, 1), ylim=(0, 1))
+    ax.set(xlabel="true share of correct answers", ylabel="share that the judge reports")
 
 
 @_as_address
@@ -75,14 +76,8 @@ def draw_mix(ax: Axes, systems: Sequence[dict[str, Any]]) -> None:
     """Draw the share of right decisions of each system against the share of unanswerable questions."""
     for system in systems:
         (line,) = ax.plot([0, 100], [system["answered"], system["refused"]])
-        ax.annotate(
-            plain(system["name"]),
-            (100, system["refused"]),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            color=line.get_color(),
-        )
+        ax.annotate(plain(system["name"]), (100, system["refused"]), xytext=(4, 0), va="center",
+                    textcoords="offset points", color=line.get_color())  # fmt: skip
     ax.set(xlim=(0, 100), ylim=(0, 1))
     ax.set(xlabel="unanswerable questions, in %", ylabel="share of right decisions")
 
@@ -91,6 +86,16 @@ def draw_mix(ax: Axes, systems: Sequence[dict[str, Any]]) -> None:
 def draw_fieller_set(
     ax: Axes, gain: ArrayLike, cost: ArrayLike, clusters: ArrayLike | None
 ) -> None:
-    """Draw the p-value of each ratio of gain and cost, and Fieller's confidence set."""
-    plot_fieller_set(gain, cost, clusters=clusters, ax=ax)
-    ax.set_xlabel("ratio of gain and cost")
+    """Draw the p-value of each ratio of gain and cost, and Fieller's set: the ratios that a t-test does not reject."""
+    found = fieller_interval(gain, cost, clusters=clusters)
+    marked = [value for value in (*found.limits, found.estimate) if np.isfinite(value)]
+    far = 3 * max(map(abs, marked), default=1.0) or 1.0
+    ratios = np.union1d(np.linspace(-far, far, 241), marked)
+    y, z = np.asarray(gain, dtype=float), np.asarray(cost, dtype=float)
+    p_values = [paired_t_test(y - ratio * z, clusters=clusters).p_value for ratio in ratios]
+    ax.plot(ratios, p_values, color="0.2", lw=1)
+    inside = [found.contains(ratio) for ratio in ratios]
+    ax.fill_between(ratios, p_values, where=inside, color="C0", alpha=0.4, lw=0)
+    ax.axhline(0.05, color="0.5", lw=0.8, ls=":")
+    ax.set(xlim=(-far, far), ylim=(0, 1.05), xlabel="ratio of gain and cost", ylabel="p")
+    caption(ax, f"{found.kind}, n = {found.n}")

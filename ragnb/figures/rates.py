@@ -1,29 +1,31 @@
-"""Figures of rates: one point with its interval per row."""
+"""Figures of means: one point with its interval per row, and a judge's scores for each grade."""
 
+import textwrap
 from typing import Any, Literal
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
 
 from ragnb.arguments import accepts
 from ragnb.figures.style import (
-    MARKERS,
     WIDTHS,
     caption,
+    headline,
     interval_note,
+    kinds_of,
+    look_of,
     plain,
     reach,
-    require_one_each,
+    require_rates,
     style,
 )
-from ragnb.records import require_columns
-
-NEEDED = ("mean", "low", "high", "interval", "confidence_level")
+from ragnb.reports.graded import QUANTILES
 
 
 @accepts(width=tuple(WIDTHS))
+@style()
 def plot_rates(
     rates: pd.DataFrame,
     *,
@@ -61,66 +63,57 @@ def plot_rates(
         Missing columns, no row, or two rates of one series in one row.
     """
     keys = [label] if series is None else [label, series]
-    require_columns(rates, (*NEEDED, *keys), "plot_rates")
-    require_one_each(rates, keys, "plot_rates", "choose rows, or name series=")
+    require_rates(rates, ["mean"], keys, "plot_rates")
     rows = list(dict.fromkeys(rates[label]))[::-1]
     groups = [("", rates)] if series is None else list(rates.groupby(series, sort=False))
-    narrow = width == "column"
-    with style():
-        height = 0.8 + (0.22 if narrow else 0.2) * len(rows) * max(len(groups), 1.5)
-        ax = ax or plt.subplots(figsize=(WIDTHS[width], height))[1]
-        for name, value in (marks or {}).items():
-            ax.axvline(value, color="0.4", ls=":", label=plain(name))
-        names = []
-        for number, (name, group) in enumerate(groups):
-            shift = ((len(groups) - 1) / 2 - number) * 0.5 / len(groups)
-            heights = [rows.index(row) + shift for row in group[label]]
-            # A colour such as "C0" would be looked up when drawn, outside of this style.
-            look: dict[str, Any] = {"color": to_hex(f"C{number}"), "label": plain(name)}
-            look |= {"fmt": MARKERS[number % len(MARKERS)], "capsize": 2}
-            ax.errorbar(group["mean"], heights, xerr=reach(group), **look)
-            names.append((group.assign(height=heights), look["label"], look["color"]))
-        ax.set(ylim=(-0.6, len(rows) - 0.4), xlabel=plain(xlabel))
-        if rates["mean"].dropna().between(0, 1).all():
-            ax.set_xlim(-0.02, 1.02)
-        ax.set_yticks(range(len(rows)), [plain(row) for row in rows])
-        ax.grid(axis="y", visible=False)
-        caption(ax, interval_note(rates))
-        if narrow:
-            used: set[float] = set()
-            for group, name, colour in names:
-                _name_series(ax, group, name, colour, used)
-            _name_marks(ax, marks or {})
-        elif series is not None or marks:
-            ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+    narrow, marks = width == "column", marks or {}
+    height = 0.8 + (0.22 if narrow else 0.2) * len(rows) * max(len(groups), 1.5)
+    ax = ax or plt.subplots(figsize=(WIDTHS[width], height))[1]
+    for name, value in marks.items():
+        ax.axvline(value, color="0.4", ls=":", label=plain(name))
+    drawn = []
+    for number, (name, group) in enumerate(groups):
+        shift = ((len(groups) - 1) / 2 - number) * 0.5 / len(groups)
+        placed = group.assign(height=[rows.index(row) + shift for row in group[label]])
+        look = look_of(number, name)
+        ax.errorbar(placed["mean"], placed["height"], xerr=reach(placed), ls="none", **look)
+        drawn.append((placed, look))
+    ax.set(ylim=(-0.6, len(rows) - 0.4), xlabel=plain(xlabel))
+    if rates["mean"].dropna().between(0, 1).all():
+        ax.set_xlim(-0.02, 1.02)
+    ax.set_yticks(range(len(rows)), [plain(row) for row in rows])
+    ax.grid(axis="y", visible=False)
+    caption(ax, interval_note(rates))
+    if not narrow and (series is not None or marks):
+        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+    if narrow:
+        _name_series(ax, drawn if series is not None else [])
+        top = len(rows) - 0.4
+        ax.set_ylim(-0.6, top + 0.4 * bool(marks))
+        for name, value in marks.items():
+            _write(ax, plain(name), (value, top + 0.1), value < sum(ax.get_xlim()) / 2, "0.35")
     return ax
 
 
-def _name_series(ax: Axes, group: pd.DataFrame, name: str, colour: str, used: set[float]) -> None:
-    """Write the name of a series next to its first interval with enough room, or with the most.
+def _name_series(ax: Axes, drawn: list[tuple[pd.DataFrame, dict[str, Any]]]) -> None:
+    """Write the name of each series next to its first interval with enough room, or with the most.
 
-    The rows in ``used`` contain another name and come last.
+    Rows that contain another name come last.
     """
     left, right = ax.get_xlim()
-    low, high = (group[end].fillna(group["mean"]) for end in ("low", "high"))
-    before, after = low - left, right - high
-    if not name or before.isna().all():
-        return
-    room = (before.where(before > after, after) / (right - left)).clip(upper=0.4)
-    row = group["height"].round()
-    place = int(room.where(~row.isin(used), room - 1).argmax())
-    used.add(row.iloc[place])
-    right_of = bool(after.iloc[place] >= before.iloc[place])
-    end = (high if right_of else low).iloc[place]
-    _write(ax, name, (end, group["height"].iloc[place]), right_of, colour)
-
-
-def _name_marks(ax: Axes, marks: dict[str, float]) -> None:
-    """Write the name of each mark next to its line, above the rows."""
-    bottom, top = ax.get_ylim()
-    ax.set_ylim(bottom, top + 0.4 * bool(marks))
-    for name, value in marks.items():
-        _write(ax, plain(name), (value, top + 0.1), value < sum(ax.get_xlim()) / 2, "0.35")
+    used: list[float] = []
+    for group, look in drawn:
+        low, high = (group[end].fillna(group["mean"]) for end in ("low", "high"))
+        before, after = low - left, right - high
+        if before.notna().any():
+            room = (np.fmax(before, after) / (right - left)).clip(upper=0.4)
+            row = group["height"].round()
+            place = int(room.where(~row.isin(used), room - 1).argmax())
+            used.append(row.iloc[place])
+            is_after = bool(after.iloc[place] >= before.iloc[place])
+            end = (high if is_after else low).iloc[place]
+            where = (end, group["height"].iloc[place])
+            _write(ax, look["label"], where, is_after, look["color"])
 
 
 def _write(ax: Axes, text: str, where: tuple[float, float], after: bool, color: str) -> None:
@@ -128,3 +121,51 @@ def _write(ax: Axes, text: str, where: tuple[float, float], after: bool, color: 
     gap, align = (5, "left") if after else (-5, "right")
     ax.annotate(text, where, (gap, 0), textcoords="offset points", ha=align, va="center", color=color,
                 annotation_clip=False)  # fmt: skip
+
+
+@style()
+def plot_grades(grades: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Draw the distribution of a judge's scores for each grade that people gave.
+
+    Parameters
+    ----------
+    grades
+        As `ragnb.reports.scores_by_grade` returns it.
+    ax
+        Axes to draw on; a new figure of column width by default.
+
+    Returns
+    -------
+    Axes
+        For each grade, a grey box from the first to the third quartile with the median, lines to
+        the 5 and 95 % quantiles, and the mean with its interval in colour. The labels give the
+        number of responses. The title says whether the scores rise with the grades: by Spearman's
+        correlation and its interval.
+
+    Raises
+    ------
+    InputError
+        A column is missing, or there is not exactly one row for each grade.
+    """
+    spearman = ["spearman", "spearman_low", "spearman_high"]
+    needed = ["judge", "label", "n", *QUANTILES, "mean", *spearman]
+    require_rates(grades, needed, ["grade"], "plot_grades")
+    rows = grades.sort_values("grade")
+    first, places = rows.iloc[0], range(len(rows))
+    names = dict(zip(QUANTILES, ("whislo", "q1", "med", "q3", "whishi"), strict=True))
+    boxes = rows[list(QUANTILES)].rename(columns=names).to_dict("records")
+    grey: Any = {"color": "0.55", "lw": 0.9}
+    ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.8))[1]
+    ax.bxp(boxes, positions=places, widths=0.5, showfliers=False, showcaps=False, patch_artist=True,
+           boxprops={"facecolor": "0.9", "edgecolor": "0.7"}, medianprops=grey, whiskerprops=grey)  # fmt: skip
+    ax.errorbar(places, rows["mean"], yerr=reach(rows), ls="none", zorder=3, **look_of(0, ""))
+    ax.set_xticks(places, [f"{row.grade}\nn = {row.n}" for row in rows.itertuples()])
+    ax.grid(axis="x", visible=False)
+    ax.set(xlabel=plain(f"people's grade ({first['label']})"), ylabel=plain(first["judge"]))
+    value, low, high = first[spearman]
+    note = f"means with {kinds_of(rows)}; boxes: quartiles; lines: 5 and 95 % quantiles; Spearman "
+    note = f"{note}{value:.2f} [{low:.2f}, {high:.2f}]"
+    note = note.replace("< ", "<\N{NO-BREAK SPACE}").replace(" %", "\N{NO-BREAK SPACE}%")
+    caption(ax, textwrap.fill(note, 50))
+    rises = "rise with" if low > 0 else "fall with" if high < 0 else "do not follow"
+    return headline(ax, f"The judge's scores {rises} the grades")

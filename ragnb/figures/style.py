@@ -2,9 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import matplotlib as mpl
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.rcsetup import cycler
 
@@ -19,6 +19,7 @@ from ragnb.arguments import accepts
 from ragnb.display import distinct
 from ragnb.errors import InputError
 from ragnb.markup import spelled
+from ragnb.records import require_columns
 
 WIDTHS = {"column": 3.3, "text": 6.3}
 """Widths in inches of one column and of a full text block."""
@@ -40,6 +41,7 @@ COLOURS = sns.color_palette("colorblind")
 FORMATS = ("pdf", "svg", "png")
 _STYLE: dict[Any, Any] = {
     "axes.grid": True,
+    "axes.prop_cycle": cycler(color=COLOURS),
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlesize": "medium",
@@ -58,9 +60,6 @@ _STYLE: dict[Any, Any] = {
 }
 
 
-_font_size = ContextVar("font size", default=8.0)
-
-
 @contextmanager
 def style(*, font_size: float | None = None) -> Iterator[None]:
     """Use the style of ragnb's figures inside a ``with`` block: TrueType fonts and colour-blind safe colours.
@@ -71,22 +70,28 @@ def style(*, font_size: float | None = None) -> Iterator[None]:
         Of labels, in points: at a figure's own size (see `paper_size`) as printed. By default 8, or that of the ``style``
         around, so that what is drawn by ragnb's functions inside it follows.
     """
-    size = _font_size.set(_font_size.get() if font_size is None else font_size)
-    look = {
-        **_STYLE,
-        "font.size": _font_size.get(),
-        "axes.prop_cycle": cycler(color=COLOURS),
-    }
+    is_inside = mpl.rcParams["svg.hashsalt"] == _STYLE["svg.hashsalt"]
+    default = mpl.rcParams["font.size"] if is_inside else 8.0
+    look = {**_STYLE, "font.size": default if font_size is None else font_size}
     before = {name: mpl.rcParams[name] for name in look}
     mpl.rcParams.update(look)
     try:
         yield
     finally:  # only what was changed: rc_context would also put back "interactive", which a notebook's backend sets
         mpl.rcParams.update(before)
-        _font_size.reset(size)
 
 
-@accepts(paper=tuple(PAPERS), aspect="positive")
+def look_of(number: int, name: Any) -> dict[str, Any]:
+    """Colour, marker and name of a series of points with intervals."""
+    return {
+        "color": to_hex(COLOURS[number % len(COLOURS)]),
+        "marker": MARKERS[number % len(MARKERS)],
+        "label": plain(name),
+        "capsize": 2,
+    }
+
+
+@accepts(paper=tuple(PAPERS), columns=(1, 2), aspect="positive")
 def paper_size(paper: str, *, columns: int = 1, aspect: float = 0.62) -> tuple[float, float]:
     """Return width and height in inches of a figure that fits a paper unscaled, for ``figsize=``.
 
@@ -107,8 +112,6 @@ def paper_size(paper: str, *, columns: int = 1, aspect: float = 0.62) -> tuple[f
     >>> [round(side, 2) for side in paper_size("acl", aspect=0.5)], paper_size("neurips", columns=2, aspect=0.4)
     ([3.03, 1.52], (5.5, 2.2))
     """
-    if columns not in (1, 2):
-        raise InputError(f"columns must be 1 or 2, got {columns!r}")
     width = PAPERS[paper][columns - 1]
     return width, width * aspect
 
@@ -126,13 +129,12 @@ def plain(text: Any) -> str:
     return f" {label}" if label.startswith("_") else label
 
 
-def require_one_each(rates: pd.DataFrame, keys: list[str], what: str, remedy: str) -> None:
-    """Raise InputError unless there is exactly one rate for each combination of some columns."""
-    if rates.empty or rates.duplicated(keys).any():
-        got = "none" if rates.empty else "several"
-        raise InputError(
-            f"{what} needs one rate for each {' and '.join(keys)}, got {got}; {remedy}"
-        )
+def require_rates(rates: pd.DataFrame, names: Sequence[str], keys: list[str], what: str) -> None:
+    """Raise InputError unless a frame has intervals and other columns, and one row for each combination of keys."""
+    needed = [*names, "low", "high", "interval", "confidence_level"]
+    require_columns(rates, needed, what, unique=keys)
+    if rates.empty:
+        raise InputError(f"{what} needs at least one row, got none")
 
 
 def caption(ax: Axes, note: str, **options: Any) -> None:
@@ -140,6 +142,7 @@ def caption(ax: Axes, note: str, **options: Any) -> None:
     ax.set_title(plain(note), loc="left", fontsize="small", color="0.35", **options)
 
 
+@style()
 def headline(ax: Axes, finding: str, *, whole: bool = False) -> Axes:
     """Write what a figure shows above it, in bold; the small print moves below it.
 
@@ -160,21 +163,15 @@ def headline(ax: Axes, finding: str, *, whole: bool = False) -> Axes:
     """
     note = ax.get_title(loc="left")
     if whole:
-        with style():
-            ax.set_title("", loc="left")
-            where: dict[str, Any] = {"x": 0, "ha": "left", "wrap": True}
-            ax.figure.suptitle(finding, fontsize="medium", fontweight="bold", **where)
-            ax.figure.supxlabel(note, fontsize="small", color="0.35", **where)
+        where: dict[str, Any] = {"x": 0, "ha": "left", "wrap": True}
+        ax.set_title("", loc="left")
+        ax.figure.suptitle(finding, fontsize="medium", fontweight="bold", **where)
+        ax.figure.supxlabel(note, fontsize="small", color="0.35", **where)
         return ax
     lines = note.count("\n") + 1 if note else 0
-    with style():
-        ax.set_title(finding, loc="left", fontweight="bold", color="black", pad=6 + 11 * lines)
-        place: dict[str, Any] = {
-            "xycoords": "axes fraction",
-            "textcoords": "offset points",
-            "va": "bottom",
-        }
-        ax.annotate(note, (0, 1), (0, 5), fontsize="small", color="0.35", **place)
+    ax.set_title(finding, loc="left", fontweight="bold", color="black", pad=6 + 11 * lines)
+    ax.annotate(note, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points",
+                va="bottom", fontsize="small", color="0.35")  # fmt: skip
     return ax
 
 
@@ -191,14 +188,16 @@ def interval_note(summaries: pd.DataFrame) -> str:
     return f"{note}, n = {span(summaries[column])}" if column else note
 
 
-def percent(share: float, decimals: int = 0) -> str:
-    """Write a share as in the text of a paper: ``95 %``."""
-    return f"{100 * share:.{decimals}f} %"
-
-
 def level_of(rows: pd.DataFrame) -> str:
-    """Confidence level of the intervals of a frame."""
-    return percent(rows["confidence_level"].iloc[0])
+    """Confidence level of the intervals of a frame, as in the text of a paper: ``95 %``."""
+    return f"{100 * rows['confidence_level'].iloc[0]:.0f} %"
+
+
+def kinds_of(rows: pd.DataFrame) -> str:
+    """Level and kinds of the intervals, and whether some are over few clusters."""
+    kinds = distinct(rows["interval"].str.split(r" \(fewer than", regex=True).str[0])
+    few = " (some: < 30 clusters)" if rows["interval"].str.contains("fewer than").any() else ""
+    return f"{level_of(rows)} {kinds} intervals{few}"
 
 
 def span(sizes: pd.Series) -> str:

@@ -1,11 +1,16 @@
 import json
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 import pytest
+from made_scores import scored
 
 from ragnb.errors import InputError
-from ragnb.figures import plot_noise_curve, save_figure, style
+from ragnb.figures import plot, plot_noise_curve, plot_power, save_figure, style
+from ragnb.reports import risk_coverage_report
+from ragnb.scoring import compare
+from ragnb.stats.power import mcnemar_mde
 
 
 @pytest.fixture
@@ -59,14 +64,16 @@ def test_saving_gives_four_files_the_same_twice(summaries, tmp_path):
 def test_several_estimates_are_not_drawn_as_one_line(summaries):
     other = summaries.assign(metric="two", mean=0.3, low=0.2, high=0.4)
     both = pd.concat([summaries.assign(metric="one"), other])
-    several = "needs one rate for each system and noise_rate, got several; "
-    with pytest.raises(InputError, match=f"plot_noise_curve {several}.*line="):
+    several = "needs one row for each {} and noise_rate, got 6 repeated"
+    with pytest.raises(InputError, match=f"plot_noise_curve {several.format('system')}"):
         plot_noise_curve(both)
-    with pytest.raises(InputError, match=rf"published=\.\.\.\) {several}choose"):
+    with pytest.raises(InputError, match=rf"published=\.\.\.\) {several.format('system')}"):
         plot_noise_curve(summaries, published=both.assign(n=60))
     drawn = bars(plot_noise_curve(both[both["system"] == "a"], line="metric"))
     heights = [list(container[0].get_ydata()) for container in drawn]
     assert heights == [pytest.approx([0.9, 0.7, 0.5]), [0.3] * 3]
+    with pytest.raises(InputError, match="plot_noise_curve needs at least one row, got none"):
+        plot_noise_curve(both.iloc[:0])
 
 
 def test_a_backend_may_become_interactive_while_a_figure_is_drawn():
@@ -76,3 +83,40 @@ def test_a_backend_may_become_interactive_while_a_figure_is_drawn():
         mpl.rcParams["interactive"] = True
     assert dict(mpl.rcParams) == before | {"interactive": True}
     mpl.rcParams["interactive"] = before["interactive"]
+
+
+def test_risk_is_drawn_against_coverage_with_its_control():
+    rng = np.random.default_rng(3)
+    sure = rng.random(120)
+    verdict = rng.random(120) < sure
+    frame = pd.DataFrame({"system": "ours", "sure": sure.round(1), "verdict": verdict})
+    report = risk_coverage_report(frame, confidence="sure")
+    ax = plot(report)
+    (line,) = [line for line in ax.lines if line.get_label() == "ours"]
+    rows = report.curve.sort_values("coverage")
+    assert line.get_xydata() == pytest.approx(rows[["coverage", "risk"]].to_numpy())
+    assert len(ax.collections) == 2
+    assert "95 % pointwise Wilson intervals" in ax.get_title(loc="left")
+    two = risk_coverage_report(pd.concat([frame, frame.assign(system="b")]), confidence="sure")
+    ax = plot(two)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["ours", "b"]
+    assert not ax.collections
+
+
+def test_lines_of_power_are_the_effects_of_the_table():
+    rng = np.random.default_rng(4)
+    right = {name: (rng.random(60) < 0.5).astype(float) for name in ("one", "two")}
+    (mde,) = compare(scored(right, "rgb.accuracy"))["mde"]
+    shares = {"few": 0.1, "here": float((right["one"] != right["two"]).mean())}
+    sizes = [20, 60, 500]
+    ax = plot_power(sizes, shares, observed={"ours": 68})
+    few, here = drawn = [line for line in ax.lines if len(line.get_xdata()) == 3]
+    assert here.get_ydata()[1] == mde
+    assert few.get_ydata().tolist() == [mcnemar_mde(n, discordance=0.1) for n in sizes]
+    ends = {text.get_text(): text.xy for text in ax.texts}
+    assert "ours, n = 68" in ends
+    for name, line in zip(("few", "here"), drawn, strict=True):
+        assert ends[name] == tuple(line.get_xydata()[-1])
+    assert few.get_linestyle() != here.get_linestyle()
+    with pytest.raises(InputError, match="needs sizes and discordance"):
+        plot_power([10], {})

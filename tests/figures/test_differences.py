@@ -3,13 +3,11 @@ import pandas as pd
 import pytest
 from made_scores import scored
 from matplotlib.colors import to_rgb
-from statsmodels.stats.power import TTestPower
 
 from ragnb.errors import InputError
-from ragnb.figures import plot_differences, plot_power
+from ragnb.figures import plot_differences
 from ragnb.scoring import compare
 from ragnb.scoring.mixed import mixed_model
-from ragnb.stats.power import mcnemar_mde
 
 
 @pytest.fixture
@@ -114,28 +112,6 @@ def test_the_differences_of_a_mixed_model_are_drawn_alike():
     assert "95 % t of the mixed model (dual)" in ax.get_title(loc="left")
 
 
-def test_power_lines_are_the_effects_of_the_table(scores, comparisons):
-    row = comparisons.iloc[1]
-    there = scores[scores["noise_rate"] == row["noise_rate"]]
-    wide = there.pivot(index="example_id", columns="system", values="value")
-    lines = {"few": 0.1, "here": float((wide["one"] != wide["two"]).mean())}
-    sizes = [20, 60, 500]
-    assert row["n_pairs"] == sizes[1]
-    ax = plot_power(sizes, lines, variances={"graded": 0.16}, observed={"ours": 68})
-    few, here, graded = drawn = [line for line in ax.lines if len(line.get_xdata()) == 3]
-    assert here.get_ydata()[1] == row["mde"]
-    assert few.get_ydata().tolist() == [mcnemar_mde(n, discordance=0.1) for n in sizes]
-    expected = [0.4 * TTestPower().solve_power(nobs=n, alpha=0.05, power=0.8) for n in sizes]
-    assert graded.get_ydata().tolist() == pytest.approx(expected)
-    assert any("ours, n = 68" in text.get_text() for text in ax.texts)
-    ends = {text.get_text(): text.xy for text in ax.texts}
-    for name, line in zip(("few", "here", "graded"), drawn, strict=True):
-        assert ends[name] == tuple(line.get_xydata()[-1])
-    assert len({line.get_linestyle() for line in drawn}) == 3
-
-
 def test_bad_input_says_what_is_needed(comparisons):
     with pytest.raises(InputError, match="comparisons of one metric, got rgb.accuracy, other"):
         plot_differences(pd.concat([comparisons, comparisons.assign(metric="other")]))
-    with pytest.raises(InputError, match="needs sizes, and discordance or variances"):
-        plot_power([10], None)

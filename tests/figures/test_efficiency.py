@@ -1,33 +1,20 @@
-import math
-
 import matplotlib as mpl
-import numpy as np
 import pandas as pd
 import pytest
-import scipy.stats
 from made_scores import with_costs
 
 from ragnb.errors import InputError
-from ragnb.figures import plot_acceptability, plot_cost_effectiveness_plane, plot_fieller_set
-from ragnb.reports.efficiency import benefits, efficiency
-from ragnb.stats.cost_effectiveness import fieller_interval
+from ragnb.figures import plot_cost_effectiveness_plane
+from ragnb.reports.efficiency import efficiency
 
-PRICES = np.linspace(0, 0.05, 21)
 BOUNDED = [0.3, 0.5, 0.4], [10.0, 12, 11]
 WORSE = [-0.3, -0.5, -0.4], [10.0, 12, 11]
 
 
-def over_direct(**columns):
-    """Scores of systems over a baseline of 0, and other columns."""
-    systems = {
-        name: columns.pop(name) for name in list(columns) if isinstance(columns[name], tuple)
-    }
-    n = len(next(iter(systems.values()))[0])
-    return with_costs({"direct": ([0.0] * n, [0.0] * n)} | systems, **columns)
-
-
 def table_of(**systems):
-    return efficiency(over_direct(**systems))
+    """The table of systems over a baseline of 0."""
+    n = len(next(iter(systems.values()))[0])
+    return efficiency(with_costs({"direct": ([0.0] * n, [0.0] * n)} | systems))
 
 
 def fieller(table, system):
@@ -116,57 +103,7 @@ def test_a_price_is_a_dashed_line_from_the_origin():
 
 def test_what_is_not_such_a_table_is_refused():
     table = table_of(one=BOUNDED)
-    with pytest.raises(
-        InputError, match="one row per system for Fieller.s estimator, got 2 for 1 systems"
-    ):
+    with pytest.raises(InputError, match="one row for each system and estimator, got 4 repeated"):
         plot_cost_effectiveness_plane(pd.concat([table, table]))
-    with pytest.raises(InputError, match="two prices or more, got 1; pass"):
-        plot_acceptability(benefits(over_direct(one=BOUNDED), [0.0]))
-
-
-def test_curves_of_acceptability_are_those_of_the_frame_in_the_order_of_prices():
-    frame = benefits(over_direct(one=BOUNDED, two=WORSE), PRICES)
-    ax = plot_acceptability(frame.sample(frac=1, random_state=0))
-    drawn = {line.get_label(): line.get_data() for line in ax.lines}
-    for name, rows in frame.groupby("system"):
-        assert drawn[name][0] == pytest.approx(rows["price"])
-        assert drawn[name][1] == pytest.approx(rows["acceptability"])
-    assert [line.get_ydata()[0] for line in ax.lines[2:]] == [0.025, 0.5, 0.975]
-    assert ax.get_title(loc="left").endswith("n = 3")
-
-
-# ---- Fieller's set -------------------------------------------------------------------------------
-
-GAINS = np.array([2.0, 1.0, 2.0, 3.0])
-DENOMINATORS = {
-    "bounded": [1.0, 1.2, 0.9, 1.1],
-    "two rays": [-1.0, 3.0, 1.0, -2.0],
-    "undefined": [0.0] * 4,
-}
-
-
-@pytest.mark.parametrize("kind", DENOMINATORS)
-def test_the_set_is_filled_between_or_beyond_its_limits(kind):
-    ax = plot_fieller_set(GAINS, DENOMINATORS[kind])
-    assert ax.get_title(loc="left") == f"{kind}, n = 4"
-    ratios = [path.vertices[:, 0] for path in ax.collections[0].get_paths()]
-    inside = np.concatenate([[], *ratios])
-    low, high = fieller_interval(GAINS, DENOMINATORS[kind]).limits
-    if kind == "bounded":
-        assert (inside.min(), inside.max()) == pytest.approx((low, high))
-    elif kind == "two rays":
-        assert not ((inside > low + 1e-12) & (inside < high - 1e-12)).any()
-        assert (inside.min(), inside.max()) == pytest.approx(ax.get_xlim())
-    else:
-        assert not inside.size
-        assert math.isnan(low)
-
-
-def test_the_curve_is_the_p_value_of_the_t_test():
-    denominator = np.array(DENOMINATORS["bounded"])
-    ratios, p_values = plot_fieller_set(GAINS, denominator).lines[0].get_data()
-    for ratio, p in list(zip(ratios, p_values, strict=True))[::40]:
-        expected = scipy.stats.ttest_1samp(GAINS - ratio * denominator, 0).pvalue
-        assert p == pytest.approx(expected)
-    limits = np.isin(ratios, fieller_interval(GAINS, denominator).limits)
-    assert p_values[limits] == pytest.approx([0.05, 0.05])
+    with pytest.raises(InputError, match="needs rows of Fieller's estimator, got none"):
+        plot_cost_effectiveness_plane(table[~table["estimator"].str.contains("Fieller")])

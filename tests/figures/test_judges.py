@@ -4,7 +4,7 @@ import pytest
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.figures import plot_grades, plot_judge_bias, plot_reliability
+from ragnb.figures import plot_grades, plot_judge_bias
 from ragnb.reports import judge_report, scores_by_grade
 
 
@@ -23,31 +23,6 @@ def report():
 
 def only(table, judge):
     return table[table["judge"] == judge]
-
-
-def curves(ax):
-    """Points and limits (x, y, low, high) of each judge."""
-    found = []
-    for container in ax.containers:
-        line, _, (bars,) = container
-        limits = np.array([[segment[0, 1], segment[1, 1]] for segment in bars.get_segments()])
-        found.append(np.column_stack([line.get_xdata(), line.get_ydata(), limits]))
-    return found
-
-
-def test_points_bars_histogram_and_note_are_those_of_the_curve(report):
-    bins = only(report.curve, "score")
-    ax = plot_reliability(bins)
-    (points,) = curves(ax)
-    assert points == pytest.approx(bins[["mean_predicted", "mean", "low", "high"]].to_numpy())
-    diagonal = next(line for line in ax.lines if line.get_linestyle() == ":")
-    assert (list(diagonal.get_xdata()), list(diagonal.get_ydata())) == ([0, 1], [0, 1])
-    (below,) = ax.child_axes
-    assert [patch.get_height() for patch in below.patches] == bins["n"].tolist()
-    assert [patch.get_x() for patch in below.patches] == pytest.approx(bins["bin_low"].tolist())
-    row = report.calibration.set_index("judge").loc["score"]
-    error = f"ECE {row['ece']:.3f} ({row['expected_if_calibrated']:.3f} if calibrated), n = 300"
-    assert ax.get_title(loc="left") == f"{error}\n95 % Wilson intervals"
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")
@@ -82,8 +57,6 @@ def test_the_forest_has_the_differences_under_headings_and_a_note_that_fits(repo
 def test_bad_input_says_what_is_needed(report):
     with pytest.raises(InputError, match="one judge, got None; the judges are score, verdict"):
         plot_judge_bias(report.bias)
-    with pytest.raises(InputError, match="needs scores with labels, got none"):
-        plot_reliability(report.curve.iloc[:0])
 
 
 @pytest.mark.parametrize(

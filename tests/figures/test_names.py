@@ -1,7 +1,6 @@
 """Names from data are drawn as they are, whatever matplotlib, SVG or a legend would make of them."""
 
 import io
-from functools import partial
 from xml.etree import ElementTree
 
 import numpy as np
@@ -9,21 +8,17 @@ import pandas as pd
 import pytest
 from made_scores import scored, with_costs
 
-from ragnb.ensemble.deferral import deferral_curve, deferral_point
 from ragnb.figures import (
-    plot_acceptability,
     plot_cost_effectiveness_plane,
-    plot_deferral,
     plot_differences,
     plot_judge_bias,
     plot_noise_curve,
     plot_power,
     plot_rates,
-    plot_reliability,
     style,
 )
 from ragnb.reports import judge_report
-from ragnb.reports.efficiency import benefits, efficiency
+from ragnb.reports.efficiency import efficiency
 from ragnb.scoring import compare
 
 NAME = "_$\\foo$ \\$5 系 <b>&\x00\ufffe\u202eb"
@@ -57,15 +52,6 @@ def judged(name, language="en"):
     return judge_report(frame.assign(**{name: RNG.random(60), OTHER: 0.5}), judge=[name, OTHER])
 
 
-def deferral(name, *, of):
-    y, probability, judge = RNG.random(60) < 0.5, RNG.random(60), RNG.random(60) < 0.5
-    curve = deferral_curve(y, probability, judge)
-    point = deferral_point(y, probability >= 0.5, probability < 0.3, judge)
-    return plot_deferral(
-        *[curve.assign(point=name)] if of == "end" else [curve], points=point.assign(point=name)
-    )
-
-
 DRAWINGS = {
     "noise curve": lambda name: plot_noise_curve(rates(name, noise_rate=0.0)),
     "noise curve, published": lambda name: plot_noise_curve(
@@ -87,17 +73,8 @@ DRAWINGS = {
     "power": lambda name: plot_power([50, 100, 200], {name: 0.2}),
     "power, observed": lambda name: plot_power([50, 100, 200], {"a": 0.2}, observed={name: 68}),
     "plane": lambda name: plot_cost_effectiveness_plane(efficiency(costs(name), baseline=OTHER)),
-    "acceptability": lambda name: plot_acceptability(
-        benefits(costs(name), [0.01, 0.02, 0.03], baseline=OTHER)
-    ),
-    "reliability": lambda name: plot_reliability(judged(name)),
-    "reliability, one judge": lambda name: plot_reliability(
-        judged(name).curve.query("judge != @OTHER")
-    ),
     "judge bias": lambda name: plot_judge_bias(judged(name).bias, judge=name),
     "judge bias, groups": lambda name: plot_judge_bias(judged("a", language=name).bias, judge="a"),
-    "deferral, points": partial(deferral, of="point"),
-    "deferral, ends": partial(deferral, of="end"),
 }
 
 

@@ -42,7 +42,7 @@ def test_widths_are_those_of_the_styles():
 
 
 def test_a_third_column_is_refused():
-    with pytest.raises(InputError, match="columns must be 1 or 2, got 3"):
+    with pytest.raises(InputError, match="columns must be one of 1, 2, got 3"):
         paper_size("acl", columns=3)
 
 
