@@ -1,19 +1,28 @@
 """Formats of responses that benchmarks' released code and shared tasks define."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import Record, checked, existing_file, read_frame
-from ragnb.datasets.formats import LIKELY, called, file_format, has, likely, renamed
-from ragnb.datasets.multilingual import SquadArticle
+from ragnb.datasets.files import checked, existing_file, read_frame
+from ragnb.datasets.formats import (
+    FORMATS,
+    LIKELY,
+    Row,
+    called,
+    file_format,
+    found,
+    likely,
+    records,
+    renamed,
+)
+from ragnb.datasets.multilingual import Squad
 from ragnb.errors import InputError
-from ragnb.records import COLUMNS, PAYLOAD, PLAIN_TEXT, is_missing
+from ragnb.records import COLUMNS, PAYLOAD, PLAIN_TEXT
 
-# ---- RGB ---------------------------------------------------------------------------------------
+# ---- RGB and LBRAG -----------------------------------------------------------------------------
 
 RGB = {
     "example_id": "id",
@@ -35,12 +44,14 @@ _RGB_NAME = re.compile(
 _RGB_TASKS = {"_int": "integration", "_fact": "counterfactual"}
 
 
-def _is_rgb(content: pd.DataFrame) -> bool:
-    known = (("prediction", "ans"), ("query", "prediction", "docs"), ("all_rate", "nums"))
-    return any(has(*names)(content) for names in known)
-
-
-@file_format("rgb", "predictions of RGB's released code", _is_rgb, alternatives=False)
+@file_format(
+    "rgb",
+    "predictions of RGB's released code",
+    "prediction, ans",
+    "query, prediction, docs",
+    "all_rate, nums",
+    alternatives=False,
+)
 def rgb(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     """Read a prediction file, with the model and the experimental condition from its name."""
     if "prediction" not in content:
@@ -67,8 +78,6 @@ def rgb(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     )
 
 
-# ---- LBRAG -------------------------------------------------------------------------------------
-
 LBRAG = {
     "example_id": "sample_id",
     "language": "sample_lang",
@@ -85,16 +94,14 @@ LBRAG = {
 @file_format(
     "lbrag",
     "answers of an LBRAG run",
-    has("sample_id", "sample_lang", "gold_answer", "pred_answer"),
+    "sample_id, sample_lang, gold_answer, pred_answer",
 )
 def lbrag(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     """Read the answers of a run, with the similarity scores of the run's own judge."""
     frame = renamed(content, LBRAG)
     if "released_semantic_score" in frame:
-        judged = frame["released_semantic_score"]
-        frame = frame.assign(
-            judged_similarity=judged, judge_signature="semantic_score of the LBRAG run"
-        )
+        frame["judged_similarity"] = frame["released_semantic_score"]
+        frame["judge_signature"] = "semantic_score of the LBRAG run"
     return frame
 
 
@@ -114,52 +121,29 @@ def squad(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     return pd.DataFrame({"example_id": [*answers.index], "response": [*answers]}, dtype=object)
 
 
-class _KiltOutput(Record):
-    answer: str | None = None
-    provenance: list[dict[str, Any]] | None = None
-
-
-class _Kilt(Record):
-    id: str | int
-    input: str | None = None
-    output: list[_KiltOutput]
-
-    def answers(self) -> list[str]:
-        return [one.answer for one in self.output if one.answer is not None]
-
-    def pages(self) -> list[str]:
-        found = [page for one in self.output for page in one.provenance or []]
-        known = (page.get("wikipedia_id", page.get("wikipedia_title")) for page in found)
-        return [*dict.fromkeys(str(page) for page in known if page is not None)]
-
-
-def _kilt(content: pd.DataFrame, path: Path | None) -> list[_Kilt]:
-    rows = content[[name for name in ("id", "input", "output") if name in content]]
-    return [
-        checked(
-            _Kilt,
-            {name: None if is_missing(cell) else cell for name, cell in row.items()},
-            f"{called(path)} row {n}",
-        )
-        for n, row in enumerate(rows.to_dict("records"), start=1)
-    ]
-
-
-def _is_kilt(content: pd.DataFrame) -> bool:
-    rows = content["output"] if has("id", "output")(content) else []
-    return any(isinstance(cell, list) for cell in rows)
-
-
-@file_format("kilt", "predictions in KILT's format", _is_kilt)
+@file_format("kilt", "predictions in KILT's format", "id, output.0")
 def kilt(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     """Read the first answer of each record, and the pages of its provenance as ``retrieved``."""
+    rows = _kilt(content)
+    for row in rows:
+        row["response"] = next(iter(row.pop("answers")), None)
+        row["retrieved"] = row.pop("pages")
+    return pd.DataFrame(rows).dropna(axis="columns", how="all")
+
+
+def _kilt(content: pd.DataFrame) -> list[Row]:
+    """Id, question, answers and pages of each record."""
     rows = []
-    for record in _kilt(content, path):
-        answers = record.answers()
-        row = {"example_id": str(record.id), "response": answers[0] if answers else None}
-        question = {"question": record.input} if record.input is not None else {}
-        rows.append(row | question | {"retrieved": record.pages()})
-    return pd.DataFrame(rows)
+    for record in records(content):
+        outputs = found(record, "output") or []
+        answers = [found(output, "answer") for output in outputs]
+        pages = [page for output in outputs for page in found(output, "provenance") or []]
+        names = [found(page, "wikipedia_id wikipedia_title") for page in pages]
+        row = {"example_id": str(record["id"]), "question": found(record, "input")}
+        row["answers"] = [answer for answer in answers if answer is not None]
+        row["pages"] = [*dict.fromkeys(str(name) for name in names if name is not None)]
+        rows.append(row)
+    return rows
 
 
 # ---- the questions that predictions belong to --------------------------------------------------
@@ -182,17 +166,14 @@ def load_examples(source: str | Path | pd.DataFrame) -> pd.DataFrame:
     path = None if isinstance(source, pd.DataFrame) else existing_file(source)
     content = source if isinstance(source, pd.DataFrame) else read_frame(existing_file(source))
     if "data" in content and len(content) == 1:
-        return pd.DataFrame(_squad_questions(content["data"].iloc[0], called(path)))
-    if _is_kilt(content):
-        return pd.DataFrame(
-            {
-                "example_id": str(record.id),
-                "question": record.input,
-                "references": [record.answers()] if record.answers() else None,
-                "relevant": record.pages(),
-            }
-            for record in _kilt(content, path)
-        )
+        asked = checked(Squad, content.iloc[0].to_dict(), called(path)).rows()
+        frame = pd.DataFrame(asked).drop(columns="title")
+        frame["answerable"] = frame["references"].notna().astype(int)
+        return frame.rename(columns={"question_id": "example_id"})
+    if FORMATS["kilt"].recognises(content):
+        frame = pd.DataFrame(_kilt(content))
+        frame["references"] = [[answers] if answers else None for answers in frame.pop("answers")]
+        return frame.rename(columns={"pages": "relevant"})
     names = {name: likely(LIKELY[name], content) for name in ("question", "references")}
     names["example_id"] = likely("example_id id question_id qid", content)
     missing = [name for name in ("example_id", "question") if names[name] is None]
@@ -202,25 +183,8 @@ def load_examples(source: str | Path | pd.DataFrame) -> pd.DataFrame:
             f"and questions; found no column for {' or '.join(missing)} in "
             f"{', '.join(map(str, content))}"
         )
-    frame = renamed(content, {ours: theirs for ours, theirs in names.items() if theirs})
+    frame = renamed(content, names)
     return frame.assign(example_id=frame["example_id"].astype(str))
-
-
-def _squad_questions(articles: Sequence[Mapping[str, Any]], where: str) -> list[dict[str, Any]]:
-    rows = []
-    for n, article in enumerate(articles, start=1):
-        for paragraph in checked(SquadArticle, article, f"{where} article {n}").paragraphs:
-            for asked in paragraph.qas:
-                answers = [*dict.fromkeys(answer.text for answer in asked.answers)]
-                row = {
-                    "example_id": asked.id,
-                    "question": asked.question,
-                    "references": [answers] if answers else None,
-                    "passages": [paragraph.context],
-                    "answerable": int(not asked.is_impossible),
-                }
-                rows.append(row)
-    return rows
 
 
 def with_examples(frame: pd.DataFrame, examples: pd.DataFrame, path: Path | None) -> pd.DataFrame:
@@ -236,9 +200,8 @@ def with_examples(frame: pd.DataFrame, examples: pd.DataFrame, path: Path | None
     """
     if "example_id" not in frame:
         raise InputError(f"{called(path)} has no ids, so the rows of examples= cannot be found")
-    asked = ("question", "references")
     own = frame.assign(example_id=frame["example_id"].astype(str))
-    own = own.drop(columns=own.columns.intersection(asked))
+    own = own.drop(columns=["question", "references"], errors="ignore")
     known = examples.drop(columns=own.columns.intersection(examples.columns).drop("example_id"))
     strange = own.loc[~own["example_id"].isin(examples["example_id"]), "example_id"]
     if len(strange):
@@ -264,36 +227,35 @@ def by_system(content: pd.DataFrame, systems: Sequence[str], path: Path | None) 
         )
     others = [name for name in content if name not in systems]
     names = {name: likely(LIKELY[name], others) for name in ("question", "references")}
-    frame = renamed(content, {ours: theirs for ours, theirs in names.items() if theirs})
+    frame = renamed(content, names)
     kept = [name for name in frame if name not in systems]
     return frame.melt(id_vars=kept, value_vars=[*systems], var_name="system", value_name="response")
 
 
 def _systems(content: pd.DataFrame) -> list[str]:
     """The columns of responses, if the other columns leave no doubt about them; else none."""
-    if not content.columns.is_unique:
-        return []
     given = [name for name in content if isinstance(name, str)]
-    names = [likely(LIKELY[name], given) for name in ("question", "references", "passages")]
-    ids = likely("example_id id question_id qid", given)
-    rest = [name for name in given if name not in (*names, ids)]
+    asked = [likely(LIKELY[name], given) for name in ("question", "references")]
+    others = [likely(LIKELY["passages"], given), likely("example_id id question_id qid", given)]
+    rest = [name for name in given if name not in (*asked, *others)]
     known = {*COLUMNS, *PAYLOAD, *PLAIN_TEXT, *" ".join(LIKELY.values()).split()}
-    is_known = any(name.casefold() in known for name in rest)
-    is_asked = names[0] is not None and names[1] is not None
-    are_answers = len(rest) > 1 and all(_are_answers(content[name]) for name in rest)
-    return rest if is_asked and are_answers and not is_known else []
+    is_clear = (
+        content.columns.is_unique
+        and None not in asked
+        and len(rest) > 1
+        and not any(name.casefold() in known for name in rest)
+        and all(_are_answers(content[name]) for name in rest)
+    )
+    return rest if is_clear else []
 
 
 def _are_answers(column: pd.Series) -> bool:
     """Whether a column has texts that are no numbers and mostly differ, unlike categories."""
     texts = column.dropna()
-    is_text = all(isinstance(text, str) for text in texts)
-    return bool(
-        len(texts)
-        and is_text
-        and texts.nunique() > len(column) / 2
-        and pd.to_numeric(texts, errors="coerce").isna().any()
-    )
+    is_text = len(texts) > 0 and all(isinstance(text, str) for text in texts)
+    if not is_text or texts.nunique() <= len(column) / 2:
+        return False
+    return bool(pd.to_numeric(texts, errors="coerce").isna().any())
 
 
 @file_format("wide", "a table with one column per system", lambda content: bool(_systems(content)))
