@@ -4,7 +4,6 @@
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import pandas as pd
 from ragnb.arguments import accepts
 from ragnb.conformal.control import calibrate_selective_risk
 from ragnb.conformal.sets import (
+    ALL,
     ConformalClassifier,
     conformal_rank,
     coverage_distribution,
@@ -102,27 +102,20 @@ def fit_classifier(
     `MetricEnsemble`.
     """
     from sklearn.base import clone
-
-    if classifier is None:
-        chosen = _best_logistic_regression(training, class_weight, random_state)
-    else:
-        chosen = clone(classifier)
-        seeds = {
-            name: random_state
-            for name, value in chosen.get_params().items()
-            if name.endswith("random_state") and value is None
-        }
-        chosen.set_params(**seeds)
-    return chosen.fit(training.X, training.y)
-
-
-def _best_logistic_regression(training: XYData, class_weight: Any, random_state: int | None) -> Any:
-    """Logistic regression with the penalty that has the highest cross-validated AUROC."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import GridSearchCV
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler
 
+    if classifier is not None:
+        chosen = clone(classifier)
+        unseeded = [
+            name
+            for name, value in chosen.get_params().items()
+            if name.endswith("random_state") and value is None
+        ]
+        chosen.set_params(**dict.fromkeys(unseeded, random_state))
+        return chosen.fit(training.X, training.y)
     model = LogisticRegression(
         solver="liblinear", class_weight=class_weight, max_iter=1000, random_state=random_state
     )
@@ -132,8 +125,8 @@ def _best_logistic_regression(training: XYData, class_weight: Any, random_state:
     pipeline = Pipeline([("scaler", StandardScaler()), ("model", model)])
     folds = cross_validation_folds(training, random_state)
     grid = {"model__C": STRENGTHS, **penalty}
-    search = GridSearchCV(pipeline, grid, scoring="roc_auc", cv=folds, refit=False)
-    return pipeline.set_params(**search.fit(training.X, training.y).best_params_)
+    search = GridSearchCV(pipeline, grid, scoring="roc_auc", cv=folds)
+    return search.fit(training.X, training.y).best_estimator_
 
 
 # ---- the ensemble --------------------------------------------------------------------------------
@@ -235,38 +228,21 @@ class MetricEnsemble:
                 "training and calibration must not have a response or group in common, got "
                 f"{both[0]!r} in both; split one frame with DataSplit"
             )
-        names = list(training.X)
-        require_columns(calibration.X, names, "the calibration part")
-        X = calibration.X[names]
-        fitted = fit_classifier(
+        self.features = tuple(training.X)
+        require_columns(calibration.X, self.features, "the calibration part")
+        self.alpha, self.delta, self.guarantee = float(alpha), float(delta), guarantee
+        self.classifier = fit_classifier(
             training, classifier, class_weight=class_weight, random_state=random_state
         )
-        self._calibrate(
-            classifier=fitted,
-            features=names,
-            alpha=float(alpha),
-            delta=float(delta),
-            guarantee=guarantee,
-            known=X.to_numpy(),
-            probability=fitted.predict_proba(X)[:, 1],
-            labels=calibration.y.to_numpy(),
-            units=None if calibration.groups is None else pd.factorize(calibration.groups)[0],
-            groups=None if groups is None else aligned(groups, X.index, "groups").tolist(),
-        )
-
-    def _calibrate(self, **fields: Any) -> None:
-        """Set the options and calibrate; `fields` is the content of a saved file."""
-        self._fields = fields
-        self.classifier, self.features = fields["classifier"], tuple(fields["features"])
-        self.alpha, self.delta = fields["alpha"], fields["delta"]
-        self.guarantee = fields["guarantee"]
-        data = fields["probability"], fields["labels"]
+        self._known = self._sample(calibration.X, groups, calibration.y, calibration.groups)
+        known = self._known["about"]
+        names = None if groups is None else known["group"].to_numpy()
         self._conformal = ConformalClassifier.calibrate(
-            *data, by_class=self.guarantee == "class", groups=fields["groups"]
+            known["probability"], known["label"], by_class=guarantee == "class", groups=names
         )
-        self._selective = calibrate_selective_risk(*data, self.alpha, self.delta)
-        X = pd.DataFrame(fields["known"], columns=list(self.features))
-        self._known = sample(X, *data, fields["units"], fields["groups"])
+        self._selective = calibrate_selective_risk(
+            known["probability"], known["label"], self.alpha, self.delta
+        )
 
     # ---- prediction ------------------------------------------------------------------------------
 
@@ -306,7 +282,7 @@ class MetricEnsemble:
             The responses differ from the calibration responses, so the guarantee may not hold for
             them. See `check_shift`.
         """
-        found = self._decide(X, judicator, groups)
+        found = self.decide(X, judicator, groups=groups)
         return found["label"].to_numpy(), found[["in_set_0", "in_set_1"]].to_numpy()
 
     def decide(
@@ -335,9 +311,6 @@ class MetricEnsemble:
             - ``judged``: verdict of the judicator, missing if there is none;
             - ``label``: the verdict or, if there is none, y_hat.
         """
-        return self._decide(X, judicator, groups)
-
-    def _decide(self, X: pd.DataFrame, judicator: Judicator | None, groups: Any) -> pd.DataFrame:
         new = self._sample(X, groups)
         refuse_repeated_labels(X.index, "predict")
         probability = new["about", "probability"].to_numpy()
@@ -355,7 +328,7 @@ class MetricEnsemble:
                     "in the calibration part. Calibrate the ensemble on labelled responses of the "
                     "new kind. check_shift shows the tests.",
                     UserWarning,
-                    stacklevel=3,
+                    stacklevel=2,
                 )
         abstained = sets[:, 0] == sets[:, 1]
         deferred = abstained & (judicator is not None)
@@ -507,9 +480,10 @@ class MetricEnsemble:
     def summary(self) -> str:
         """Describe what the guarantee promises and what it does not."""
         if self.guarantee != "selective":
+            cells = self.coverage()
             within = " of each class" * (self.guarantee == "class")
-            within += " in each group" * (self._fields["groups"] is not None)
-            few = self.coverage().query("warning != ''")
+            within += " in each group" * bool((cells["group"] != ALL).any())
+            few = cells.query("warning != ''")
             text = (
                 "on average over calibrations, the prediction sets of at least "
                 f"{1 - self.alpha:.4g} of new responses like these{within} contain the correct "
@@ -526,71 +500,6 @@ class MetricEnsemble:
                 f"on which it abstains ({abstains:.1%} of the calibration responses)."
             )
         return f"calibrated on {len(self._known)} responses: {text}"
-
-    # ---- files -----------------------------------------------------------------------------------
-
-    def save(self, path: str | Path) -> None:
-        """Save the ensemble with skops, a format that does not execute code when it is loaded.
-
-        The file contains the fitted classifier, all options, and the features, probabilities,
-        labels and groups of the calibration responses.
-        """
-        import sklearn
-        import skops.io
-
-        skops.io.dump({**self._fields, "scikit-learn": sklearn.__version__}, path)
-
-    @classmethod
-    def load(cls, path: str | Path, *, trusted: Sequence[str] = ()) -> "MetricEnsemble":
-        """Load an ensemble saved with `save`.
-
-        The loaded ensemble makes the same predictions as the saved one, provided that the version
-        of scikit-learn is the same.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-        trusted : sequence of str
-            Fully qualified names of types to allow in addition to those trusted by default, such as
-            ``["sklearn.tree._tree.Tree"]`` for a random forest. If the file contains any other
-            type, an error lists it.
-
-        Warns
-        -----
-        RuntimeWarning
-            The file was written with a different version of scikit-learn.
-        """
-        import sklearn
-        import skops.io
-
-        data, name = Path(path).read_bytes(), Path(path).name
-        ensemble, unknown = cls.__new__(cls), []
-        try:
-            found = skops.io.get_untrusted_types(data=data)
-            unknown = sorted(set(found) - set(trusted))
-            if not unknown:
-                fields = skops.io.loads(data, trusted=found)
-                version = fields.pop("scikit-learn")
-                ensemble._calibrate(**fields)
-        except Exception as error:  # a damaged or hostile file may cause any error in the reader
-            raise InputError(
-                f"{name} is not a file that this version of MetricEnsemble.save wrote"
-            ) from error
-        if unknown:
-            raise InputError(
-                f"{name} contains types that are not known to be safe: {', '.join(unknown)}. If "
-                f"you made the file yourself, and only then, load it with trusted={unknown!r}"
-            )
-        if version != sklearn.__version__:
-            warnings.warn(
-                f"{name} was saved with scikit-learn {version} and is read with "
-                f"{sklearn.__version__}. Its probabilities may differ, and the guarantee with "
-                "them. Calibrate it again.",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-        return ensemble
 
 
 EnsembleMetric = MetricEnsemble

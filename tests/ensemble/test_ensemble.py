@@ -1,26 +1,17 @@
-"""The ensemble: what it predicts, what it guarantees, whom it asks, its files, and common mistakes."""
+"""The ensemble: what it predicts, what it guarantees, whom it asks, and common mistakes."""
 # ruff: noqa: N803, N806 (X and y are the names of the field)
 
 import inspect
-import json
 import math
-import pickle
-import shutil
-import zipfile
 
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
-import skops.io
 from ensemble.ensemble_frames import METRICS, fitted, metrics_and_labels
 from scipy.stats import beta
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 from ragnb.ensemble import (
     BatchJudicator,
@@ -461,109 +452,3 @@ def test_series_are_aligned_by_their_index_labels():
     assert eval_prediction([1, 0], y)["accuracy"] == 1
     with pytest.raises(InputError, match="y_hat must have one value per row"):
         eval_prediction(y, [1])
-
-
-# ---- files -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory):
-    ensemble, split = fitted(200, classifier=LogisticRegression())
-    path = tmp_path_factory.mktemp("ensembles") / "ensemble.skops"
-    ensemble.save(path)
-    return path, ensemble, split
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"classifier": QUICK, "guarantee": "class", "alpha": 0.2},
-        {"classifier": QUICK, "groups": ["en", "中文"] * 20, "alpha": 0.3},
-        {"classifier": QUICK, "guarantee": "selective", "delta": 0.3, "alpha": 0.3},
-    ],
-    ids=lambda options: ", ".join(options) or "default",
-)
-def test_a_loaded_ensemble_predicts_exactly_what_the_saved_one_did(tmp_path, options):
-    ensemble, split = fitted(200, **options)
-    ensemble.save(tmp_path / "ensemble.skops")
-    again = MetricEnsemble.load(tmp_path / "ensemble.skops")
-    data = {"X": split.test.X, "groups": options.get("groups")}
-    pd.testing.assert_frame_equal(again.decide(**data), ensemble.decide(**data), check_exact=True)
-    pd.testing.assert_frame_equal(again.coverage(), ensemble.coverage(), check_exact=True)
-    assert repr(again) == repr(ensemble)
-    again.save(tmp_path / "again.skops")
-    assert MetricEnsemble.load(tmp_path / "again.skops").features == ensemble.features
-
-
-def test_types_that_are_not_known_to_be_safe_are_named_and_can_be_allowed(tmp_path):
-    ensemble, split = fitted(200, classifier=RandomForestClassifier(4))
-    ensemble.save(tmp_path / "forest.skops")
-    with pytest.raises(
-        InputError,
-        match=r"forest.skops contains types .*: sklearn.tree._tree.Tree. If you made the file",
-    ):
-        MetricEnsemble.load(tmp_path / "forest.skops")
-    again = MetricEnsemble.load(tmp_path / "forest.skops", trusted=["sklearn.tree._tree.Tree"])
-    pd.testing.assert_frame_equal(
-        again.decide(split.test.X), ensemble.decide(split.test.X), check_exact=True
-    )
-
-
-def test_a_file_is_no_pickle_and_a_pickle_is_not_run(saved, tmp_path):
-    with zipfile.ZipFile(saved[0]) as archive:
-        assert not [name for name in archive.namelist() if not name.endswith((".npy", ".json"))]
-    target = tmp_path / "run"
-
-    class Bomb:
-        def __reduce__(self):
-            return (open, (str(target), "w"))
-
-    (tmp_path / "bomb.skops").write_bytes(pickle.dumps(Bomb()))
-    with pytest.raises(
-        InputError, match="bomb.skops is not a file that this version of MetricEnsemble.save wrote"
-    ):
-        MetricEnsemble.load(tmp_path / "bomb.skops")
-    assert not target.exists()
-
-
-def test_a_file_that_names_a_function_of_the_system_is_refused(tmp_path):
-    hostile = make_pipeline(FunctionTransformer(shutil.rmtree), LogisticRegression())
-    skops.io.dump({"classifier": hostile}, tmp_path / "hostile.skops")
-    with pytest.raises(InputError, match=r"hostile.skops contains types .* shutil.rmtree"):
-        MetricEnsemble.load(tmp_path / "hostile.skops")
-
-
-def test_a_type_smuggled_into_a_good_file_is_refused(saved, tmp_path):
-    old = '"__class__": "LogisticRegression", "__module__": "sklearn.linear_model._logistic"'
-    path = tmp_path / "hostile.skops"
-    with zipfile.ZipFile(saved[0]) as good, zipfile.ZipFile(path, "w") as bad:
-        for part in good.namelist():
-            content = good.read(part)
-            if part == "schema.json":
-                schema = json.dumps(json.loads(content))
-                assert old in schema
-                content = schema.replace(
-                    old, '"__class__": "Popen", "__module__": "subprocess"'
-                ).encode()
-            bad.writestr(part, content)
-    with pytest.raises(InputError, match=r"hostile.skops contains types .* subprocess.Popen"):
-        MetricEnsemble.load(path)
-
-
-def test_a_cut_file_and_one_with_other_content_are_refused(saved, tmp_path):
-    path = tmp_path / "other.skops"
-    for content in (b"", saved[0].read_bytes()[:-100], skops.io.dumps({"classifier": 1})):
-        path.write_bytes(content)
-        with pytest.raises(InputError, match="other.skops is not a file"):
-            MetricEnsemble.load(path)
-
-
-def test_another_version_of_scikit_learn_is_reported(saved, tmp_path):
-    fields = skops.io.load(saved[0])
-    assert fields["scikit-learn"] == sklearn.__version__
-    skops.io.dump(fields | {"scikit-learn": "0.9"}, tmp_path / "old.skops")
-    with pytest.warns(
-        RuntimeWarning, match="old.skops was saved with scikit-learn 0.9 and is read with"
-    ):
-        MetricEnsemble.load(tmp_path / "old.skops")

@@ -159,7 +159,6 @@ def test_a_shift_is_found_and_predict_warns_once(made):
         with pytest.warns(UserWarning, match="differ") as told:
             predict(X)
         assert len(told) == 1
-        assert told[0].filename == __file__
         assert re.fullmatch(
             "The 120 new responses differ from the calibration responses in token_overlap_recall, probability "
             r"\(smallest adjusted p [<=] [^;]+; 4 Kolmogorov-Smirnov tests with Holm's correction\)\. "
@@ -266,19 +265,3 @@ def test_a_metric_that_never_varies_shows_no_difference():
     split = DataSplit(X.assign(same=0.5), y, random_state=0)
     ensemble = MetricEnsemble(split.train, split.calibration, classifier=QUICK)
     assert by_test(ensemble.check_shift(split.test)).loc["same", "p_value"] == 1
-
-
-# ---- files -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("named", [True, False])
-def test_a_loaded_ensemble_tests_as_the_saved_one_did(tmp_path, named):
-    rng = np.random.default_rng(3)
-    training, calibration, new = (moved(drawn(rng, 40, 3), k * 10**6) for k in range(3))
-    calibration = calibration if named else XYData(calibration.X, calibration.y)
-    ensemble = MetricEnsemble(training, calibration, classifier=QUICK)
-    ensemble.save(tmp_path / "ensemble.skops")
-    again = MetricEnsemble.load(tmp_path / "ensemble.skops")
-    pd.testing.assert_frame_equal(
-        again.check_shift(new), ensemble.check_shift(new), check_exact=True
-    )
