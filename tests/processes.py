@@ -72,8 +72,8 @@ def measure_memory(n, base_url, store, pipe):
 
 def submit(n, base_url, path):
     """Send requests in batches of three."""
-    batch.SETTLE, batch.LOOKS = SETTLE, (0.0, 0.01)
-    batch.submit(chat(n), model="m", store=path, base_url=base_url, max_requests=3)
+    batch.SETTLE, batch.MAX_REQUESTS = SETTLE, 3
+    batch.submit(chat(n), model="m", store=path, base_url=base_url)
 
 
 def hold(path, header, pipe):

@@ -464,7 +464,10 @@ class Engine:
 
     def _refusal(self, error: Any) -> Failed:
         """What an error of the endpoint means."""
-        status, said = error.status_code, self._key.clean(error_message(error))
+        status, said = (
+            error.status_code,
+            self._key.clean(error_message(error.body or error.message)),
+        )
         reason = f"HTTP {status}: {said}"
         at_first = status in FATAL_AT_FIRST and not self.works
         if status == 401 or at_first or "insufficient_quota" in said:
@@ -477,7 +480,7 @@ class Engine:
 # ---- what came back ------------------------------------------------------------------------------
 
 
-def is_completion(content: bytes) -> bool:
+def is_completion(content: str | bytes) -> bool:
     """Whether the body of a response has a choice with a message or a text."""
     try:
         choice = json.loads(content)["choices"][0]
@@ -527,12 +530,12 @@ def _count(value: Any) -> int | None:
     return value if type(value) is int and 0 <= value < 2**63 else None
 
 
-def error_message(error: Any) -> str:
-    """The message of an endpoint's error, with its code."""
-    body = error.body
-    if isinstance(body, Mapping) and body.get("message"):
-        return str(body["message"]) + (f" ({body['code']})" if body.get("code") else "")
-    return error.response.text or error.message
+def error_message(body: Any) -> str:
+    """The message in the body of an endpoint's error, with its code."""
+    error = body.get("error", body) if isinstance(body, Mapping) else body
+    if isinstance(error, Mapping) and error.get("message"):
+        return str(error["message"]) + (f" ({error['code']})" if error.get("code") else "")
+    return str(error)
 
 
 def refused_parameter(said: str) -> str | None:

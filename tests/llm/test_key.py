@@ -176,10 +176,7 @@ STEPS += [("collect", "raw"), ("collect", "unreachable")]
 
 
 @pytest.mark.parametrize(("step", "fault"), STEPS)
-def test_no_answer_brings_the_key_out_of_a_batch(
-    key, tmp_path, logs, capfd, monkeypatch, fault, step
-):
-    monkeypatch.setattr(batch, "LOOKS", (0.0, 0.01))
+def test_no_answer_brings_the_key_out_of_a_batch(key, tmp_path, logs, capfd, fault, step):
     path, seen = tmp_path / "s.sqlite", []
     special = {
         "raw": Fault(200, raw=json.dumps({"data": CANARY}).encode()),
@@ -199,7 +196,7 @@ def test_no_answer_brings_the_key_out_of_a_batch(
             seen.append(frame.to_json() + repr(frame))
 
     with BatchServer() as server:
-        there = {"base_url": server.base_url, "max_retries": 0}
+        there = {"base_url": server.base_url}
         if step in calls:
             server.behave = lambda call: fail if call.path.startswith(calls[step]) else None
         attempt(batch.submit, chat(3), model="m", store=path, **there)
@@ -225,7 +222,7 @@ import openai._base_client
 from ragnb.llm import batch, client
 openai._base_client.INITIAL_RETRY_DELAY = 0.01
 requests = pd.DataFrame({"messages": [[{"role": "user", "content": f"question {n}"}] for n in range(12)]})
-options = dict(model="m", max_retries=0)
+options = dict(model="m")
 """
 
 
@@ -250,7 +247,7 @@ def test_no_answer_brings_the_key_into_a_saved_notebook(key, tmp_path, mode, mon
         ]
         for n, address in enumerate(addresses):
             given = f"store='{tmp_path}/{{}}{n}.sqlite', base_url={address!r}, **options"
-            cells += [cell(f"client.complete(requests, {given.format('s')})")]
+            cells += [cell(f"client.complete(requests, {given.format('s')}, max_retries=0)")]
             if n % 3 == 0:  # one in three is enough for what complete shares with these
                 cells += [cell(f"batch.submit(requests, {given.format('b')})")]
         book = nbformat.v4.new_notebook(cells=cells)
