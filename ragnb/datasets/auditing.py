@@ -8,8 +8,10 @@ import pandas as pd
 from ragnb.datasets.contexts import build_contexts, ceil_share, check_examples
 from ragnb.display import shown
 from ragnb.errors import check_choice
-from ragnb.metrics.rgb import FOUND, NOT_FOUND, by_folding, part_labels
-from ragnb.metrics.rgb_protocols import aliases_of, normalise, protocol_of
+from ragnb.metrics.references import reference_parts
+from ragnb.metrics.rgb import FOUND, NOT_FOUND
+from ragnb.metrics.rgb_protocols import by_folding, found_alias, protocol_of
+from ragnb.records import is_missing
 
 NOISE_RATES = {
     "noise": (0.0, 0.2, 0.4, 0.6, 0.8, 1.0),
@@ -105,9 +107,13 @@ def _labels(text: str, example: Mapping[str, Any]) -> tuple[list[int], bool]:
 
     Refusal phrases in a passage are treated as ordinary text.
     """
-    protocol = protocol_of("paper", example["language"])
-    passage = normalise(text, protocol)
-    if passage is None:
+    if is_missing(text):
         return [NOT_FOUND], False
-    parts = aliases_of(example["references"], protocol)
-    return part_labels(passage, parts), any(by_folding(passage, part) for part in parts)
+    protocol = protocol_of("paper", example["language"])
+    parts = reference_parts(example["references"])
+    found = [found_alias(part, text, protocol) for part in parts]
+    folded = [
+        alias is not None and by_folding(part, text, protocol)
+        for part, alias in zip(parts, found, strict=True)
+    ]
+    return [NOT_FOUND if alias is None else FOUND for alias in found], any(folded)

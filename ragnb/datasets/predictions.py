@@ -26,7 +26,7 @@ from ragnb.datasets.formats import FORMATS, LIKELY, Format, called, likely, rena
 from ragnb.datasets.languages import identify_languages, summary_of
 from ragnb.datasets.releases import by_system, load_examples, with_examples
 from ragnb.errors import InputError
-from ragnb.metrics.rgb_protocols import answer_parts
+from ragnb.metrics.references import reference_parts
 from ragnb.records import (
     COLUMNS,
     CONDITION,
@@ -441,7 +441,7 @@ def _with_parts(
             parts.append(None)
             continue
         try:
-            parts.append(answer_parts([answer] if alternatives and is_several else answer))
+            parts.append(reference_parts([answer] if alternatives and is_several else answer))
         except InputError as error:
             raise InputError(f"row {row}: {error}") from error
     return frame.assign(references=pd.Series(parts, dtype=object))

@@ -15,7 +15,7 @@ from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.experiments.asking import with_requests
 from ragnb.llm.structured import complete_structured
-from ragnb.metrics.rgb_protocols import answer_parts
+from ragnb.metrics.references import reference_parts
 from ragnb.metrics.trace_labels import listed
 from ragnb.prompts.judges import (
     BARE_CORRECTNESS,
@@ -440,7 +440,7 @@ def _in_conversation(history: Any, question: Any) -> Any:
 
 def _readable(name: str, value: Any) -> str | None:
     if name == "references":
-        return readable_references(answer_parts(value))
+        return readable_references(reference_parts(value))
     if name == "passages":
         return numbered(listed(value, "passages")) or None
     if not isinstance(value, str):

@@ -201,7 +201,8 @@ def contains(
         return math.nan
     normalise = partial(normalized, variant=variant, language=language)
     said = normalise(check_text(response, "response"))
-    parts = [{normalise(alias) for alias in part} - {""} for part in reference_parts(reference)]
+    wanted = reference_parts(reference, can_be_blank=True)
+    parts = [{normalise(alias) for alias in part} - {""} for part in wanted]
     if not all(parts):
         return math.nan
     return float(all(any(alias in said for alias in part) for part in parts))

@@ -25,21 +25,23 @@ def listed(value: object) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else []
 
 
-def reference_parts(reference: Reference) -> list[list[str]]:
+def reference_parts(reference: Reference | None, *, can_be_blank: bool = False) -> list[list[str]]:
     """Convert a reference to a list of parts, with each part a list of aliases.
 
-    A reference without parts, a part without aliases, or an alias that is not a string raises
-    InputError.
+    A reference without parts, a part without aliases, and an alias that is not a string raise
+    InputError. So does a blank alias, unless ``can_be_blank`` is true.
 
     >>> reference_parts("Oslo"), reference_parts(["a", ["b", "c"]])
     ([['Oslo']], [['a'], ['b', 'c']])
     """
     parts = [listed(part) for part in listed(reference)]
-    said = [isinstance(alias, str) for part in parts for alias in part]
+    aliases = [alias for part in parts for alias in part]
+    said = [isinstance(alias, str) and (can_be_blank or alias.strip()) for alias in aliases]
     if not parts or not all(parts) or not all(said):
         raise InputError(
-            "a reference must be a string, or a list of parts, each a string or a list of aliases, got "
-            f"{reference!r:.200}; write [['a', 'b']] for a or b, and None if there is none"
+            "a reference must be a string, or a list of parts, each a string or a list of aliases"
+            f"{'' if can_be_blank else ' that are not blank'}, got {reference!r:.200}; write "
+            "[['a', 'b']] for a or b, and None if there is none"
         )
     return parts
 
@@ -52,7 +54,7 @@ def reference_texts(reference: Reference) -> list[str]:
     """
     if isinstance(reference, str):
         return [reference]
-    parts = reference_parts(reference)
+    parts = reference_parts(reference, can_be_blank=True)
     count = math.prod(map(len, parts))
     if count > MOST_ALTERNATIVES:
         raise InputError(

@@ -40,24 +40,27 @@ outside [0, 1].
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from ragnb.errors import InputError, as_real, check_choice
 from ragnb.metrics.judged import NEVER_JUDGED, binary_verdict
 from ragnb.metrics.record import metric
+from ragnb.metrics.references import Reference, reference_parts
 from ragnb.metrics.rgb_protocols import (
     BY_VERDICT,
-    Alias,
-    Answer,
     FalseAnswer,
-    Normalised,
-    Part,
+    Protocol,
     Rule,
-    aliases_of,
-    false_aliases_of,
-    normalise,
+    by_folding,
+    false_answers_of,
+    found_alias,
+    is_in,
+    needs_folding,
+    phrase_in,
     protocol_of,
+    words_in,
 )
 from ragnb.records import is_missing
 
@@ -68,9 +71,6 @@ NO_RESPONSE = "no response"
 NO_VERDICT = "no verdict"
 PARTS = ("all", "any")
 BY_THE_VERDICT = "by the verdict"
-NOT_IN_WORDS = {"refusal": "no refusal phrase", "error": "no error detected"}
-NO_ANSWER = object()
-"""Replaces the answer in `is_refusal` and `detects_error`, which do not need one."""
 
 # ---- what the records of the metrics say -------------------------------------------------------
 
@@ -112,12 +112,183 @@ _DETECTION: Sentences = {
 }
 
 
+# ---- assessment of one response ----------------------------------------------------------------
+
+
+class Assessment(NamedTuple):
+    """Value of a metric for one response, its evidence in words, and the labels of the parts.
+
+    The labels are ``[REFUSED]`` for a refusal, except under ``"flexible"``.
+    """
+
+    value: float
+    evidence: str
+    labels: list[int]
+
+
+def assess(
+    ability: str,
+    response: str | None,
+    answer: Reference | None = None,
+    *,
+    false_answer: FalseAnswer = None,
+    language: str = "en",
+    protocol: str = "paper",
+    noise_rate: float | None = None,
+    refusal: Rule = None,
+    detection: Rule = None,
+    parts: str = "all",
+    judged_refusal: float | None = None,
+    refusal_label: float | None = None,
+    judged_detection: float | None = None,
+    detection_label: float | None = None,
+) -> Assessment:
+    """Compute the value of one ability for a response, and explain it.
+
+    Parameters
+    ----------
+    ability : {"accuracy", "refusal", "rejection", "error_detection", "error_correction"}
+        What is computed; see `is_correct`, `is_refusal`, `is_rejection`, `detects_error` and
+        `corrects_error`, which also describe the other parameters.
+
+    Examples
+    --------
+    >>> assess("accuracy", "It was in Tampa.", [["Tampa", "Tampa Bay"], "2021"])
+    Assessment(value=0.0, evidence="part 1: 'Tampa'; part 2: not found", labels=[1, 0])
+    >>> assess("error_correction", "There are factual errors: it is Oslo.", "Oslo").evidence
+    "error: 'factual errors'; part 1: 'Oslo'"
+    """
+    rules = protocol_of(protocol, language)
+    check_choice(parts, PARTS, "parts")
+    if not is_missing(noise_rate) and not 0 <= as_real(noise_rate) <= 1:
+        raise InputError(f"noise_rate must be between 0 and 1, got {noise_rate!r}")
+    is_needed = ability in ("accuracy", "error_correction")
+    wanted = reference_parts(answer) if is_needed or not is_missing(answer) else []
+    false_answers = false_answers_of(false_answer)
+    if is_missing(response):
+        return Assessment(math.nan, NO_RESPONSE, [])
+    if not isinstance(response, str):
+        raise InputError(f"a response must be a string or None, got {response!r:.80}")
+    refused = _verdict(refusal, judged_refusal, refusal_label)
+    reported = _verdict(detection, judged_detection, detection_label)
+    if NO_VERDICT in (refused, reported):
+        return Assessment(math.nan, NO_VERDICT, [])
+    if refusal not in BY_VERDICT:
+        refused = phrase_in(response, "refusal", refusal, rules)
+    if ability.startswith("error") and detection not in BY_VERDICT:
+        reported = phrase_in(response, "detection", detection, rules, false_answers)
+
+    found = [found_alias(part, response, rules) for part in wanted]
+    labels = [NOT_FOUND if alias is None else FOUND for alias in found]
+    words = [
+        f"part {number}: {_part_in_words(part, alias, response, rules)}"
+        for number, (part, alias) in enumerate(zip(wanted, found, strict=True), 1)
+    ]
+    part_words = "; ".join(words)
+    refusal_words = _in_words("refusal", refused, response, rules)
+    error_words = _in_words("error", reported, response, rules)
+    if refused and protocol != "flexible":
+        labels, part_words = [REFUSED], refusal_words
+
+    if ability == "refusal":
+        return Assessment(float(refused is not None), refusal_words, labels)
+    if ability == "error_detection":
+        return Assessment(float(reported is not None), error_words, labels)
+    right = are_right(labels, parts)
+    if ability == "accuracy":
+        if refused and protocol == "released" and noise_rate == 1:
+            return Assessment(1.0, f"{part_words}, counted as correct at noise rate 1", labels)
+        return Assessment(float(right), part_words, labels)
+    if ability == "rejection":
+        if protocol != "released":
+            return Assessment(float(refused is not None), refusal_words, labels)
+        if not wanted:
+            return Assessment(math.nan, f"{refusal_words}; no reference answer", labels)
+        said = refusal_words if refused else f"{refusal_words}; {part_words}"
+        return Assessment(float(refused is not None or right), said, labels)
+    if protocol == "flexible":
+        kept = _false_answer_kept(wanted, false_answers, response, rules)
+        if kept is None:
+            return Assessment(float(right), part_words, labels)
+        said = f"{part_words}; false answer {kept!r} without the true one"
+        return Assessment(0.0, said, labels)
+    if reported is None:
+        return Assessment(math.nan, error_words, labels)
+    said = f"{error_words}; {part_words}"
+    if protocol == "released" and refused:
+        return Assessment(1.0, f"{said}, counted as corrected", labels)
+    return Assessment(float(right), said, labels)
+
+
+def evidence(ability: str, **options: Any) -> str:
+    """Explain the value of an ability for a response; the other arguments are those of `assess`."""
+    return assess(ability, **options).evidence
+
+
+def _verdict(rule: Rule, judged: float | None, label: float | None) -> str | None:
+    """Return `BY_THE_VERDICT` or `NO_VERDICT`; None for phrases, or if the verdict is negative."""
+    if rule not in BY_VERDICT:
+        return None
+    value = binary_verdict(judged if rule == "judge" else label)
+    if math.isnan(value):
+        return NO_VERDICT
+    return BY_THE_VERDICT if value else None
+
+
+def are_right(labels: list[int], parts: str = "all") -> bool:
+    """Return whether all parts are found, or with ``parts="any"`` at least one part.
+
+    The result is False for a refusal.
+
+    >>> are_right([1, 0]), are_right([1, 0], "any"), are_right([-1])
+    (False, True, False)
+    """
+    return FOUND in labels and (parts == "any" or NOT_FOUND not in labels)
+
+
+def _false_answer_kept(
+    parts: Sequence[Sequence[str]],
+    false_answers: Sequence[str],
+    response: str,
+    protocol: Protocol,
+) -> str | None:
+    """Return a false answer in the response if the true one is not in it, else None."""
+    if all(any(is_in(alias, response, protocol) for alias in part) for part in parts):
+        return None
+    return next((false for false in false_answers if is_in(false, response, protocol)), None)
+
+
+_FOLDING = " (after folding Unicode forms)"
+
+
+def _in_words(what: str, phrase: str | None, response: str, protocol: Protocol) -> str:
+    """Describe why a response is or is not a ``"refusal"`` or a report of an ``"error"``."""
+    if phrase is None:
+        return {"refusal": "no refusal phrase", "error": "no error detected"}[what]
+    if phrase == BY_THE_VERDICT:
+        return f"{what}: {phrase}"
+    folding = _FOLDING if needs_folding(phrase, response, protocol) else ""
+    return f"{what}: {phrase!r}{folding}"
+
+
+def _part_in_words(
+    part: Sequence[str], alias: str | None, response: str, protocol: Protocol
+) -> str:
+    """Describe which alias of an answer part is found in a response."""
+    if alias is None:
+        return "not found"
+    if is_in(alias, response, protocol):
+        return f"{alias!r}{_FOLDING if by_folding(part, response, protocol) else ''}"
+    found, words = words_in(alias, response, protocol)
+    return f"{alias!r} by {found} of {words} words"
+
+
 # ---- accuracy ----------------------------------------------------------------------------------
 
 
 def answer_labels(
     response: str,
-    answer: Answer,
+    answer: Reference,
     *,
     language: str = "en",
     protocol: str = "paper",
@@ -125,9 +296,8 @@ def answer_labels(
 ) -> list[int]:
     """Label each answer part: 1 if found in the response, 0 if not; ``[-1]`` for a refusal.
 
-    Under ``"flexible"``, the parts are labelled even if the response is a refusal. The parameters are
-    those of `is_correct`. InputError is raised if the response is None, or if a verdict that the rule
-    for refusals requires is missing.
+    Under ``"flexible"``, the parts are labelled even if the response is a refusal. The list is empty
+    if there is no response. The parameters are those of `is_correct`.
 
     A part is found if one of its aliases is a substring of the response. Letter case is ignored.
     For Chinese, spaces are removed first; ``"released"`` removes them from the response only. Under
@@ -146,30 +316,9 @@ def answer_labels(
     >>> answer_labels("on 2nd January of 1892", "2 January, 1892", protocol="flexible")  # 2 of 3
     [0]
     """
-    found = _find(response, answer, language=language, protocol=protocol, refusal=refusal)
-    if isinstance(found, str):
-        raise InputError(
-            f"answer_labels needs a response and a refusal phrase, got {response!r:.80} and "
-            f"refusal={refusal!r:.80}; if refusal is 'judge' or 'label', use is_correct"
-        )
-    return found.labels()
-
-
-def answer_evidence(
-    response: str | None, answer: Answer, *, parts: str = "all", **options: Any
-) -> str:
-    """Explain the value of `is_correct`: the refusal, or which alias is found for each part.
-
-    The arguments are those of `is_correct`.
-
-    >>> answer_evidence("It was in Tampa.", [["Tampa", "Tampa Bay"], "2021"])
-    "part 1: 'Tampa'; part 2: not found"
-    """
-    found = _find(response, answer, **options)
-    if isinstance(found, str):
-        return found
-    counted = ", counted as correct at noise rate 1" if found.refusal_is_right else ""
-    return found.parts_in_words() + counted
+    return assess(
+        "accuracy", response, answer, language=language, protocol=protocol, refusal=refusal
+    ).labels
 
 
 @metric(
@@ -190,12 +339,12 @@ def answer_evidence(
     },
     source=f"{_CHEN}; {_CODE} checkanswer",
     binary=True,
-    evidence=answer_evidence,
+    evidence=partial(evidence, "accuracy"),
     undefined=_NEVER_RULED,
 )
 def is_correct(
     response: str | None,
-    answer: Answer,
+    answer: Reference,
     *,
     language: str = "en",
     protocol: str = "paper",
@@ -249,31 +398,18 @@ def is_correct(
     >>> is_correct("Only Oslo", ["Oslo", "1950"]), is_correct("Only Oslo", ["Oslo", "1950"], parts="any")
     (0.0, 1.0)
     """
-    check_choice(parts, PARTS, "parts")
-    found = _find(
+    return assess(
+        "accuracy",
         response,
         answer,
         language=language,
         protocol=protocol,
         noise_rate=noise_rate,
         refusal=refusal,
+        parts=parts,
         judged_refusal=judged_refusal,
         refusal_label=refusal_label,
-    )
-    if isinstance(found, str):
-        return math.nan
-    return float(found.refusal_is_right or are_right(found.labels(), parts))
-
-
-def are_right(labels: list[int], parts: str = "all") -> bool:
-    """Return whether all parts are found, or with ``parts="any"`` at least one part.
-
-    The result is False for a refusal.
-
-    >>> are_right([1, 0]), are_right([1, 0], "any"), are_right([-1])
-    (False, True, False)
-    """
-    return FOUND in labels and (parts == "any" or NOT_FOUND not in labels)
+    ).value
 
 
 # ---- negative rejection ------------------------------------------------------------------------
@@ -315,46 +451,15 @@ def is_refusal(
     >>> is_refusal("I don't know.", language="zh", refusal=["I don't know", "我不知道"])
     1.0
     """
-    found = _find(
+    return assess(
+        "refusal",
         response,
         language=language,
         protocol=protocol,
         refusal=refusal,
         judged_refusal=judged_refusal,
         refusal_label=refusal_label,
-    )
-    return math.nan if isinstance(found, str) else float(found.refusal is not None)
-
-
-def refusal_evidence(response: str | None, **options: Any) -> str:
-    """Explain the value of `is_refusal`: which phrase is found, or that there was a verdict.
-
-    The arguments are those of `is_refusal`.
-
-    >>> refusal_evidence("I cannot say.", protocol="flexible")
-    "refusal: 'i cannot'"
-    """
-    found = _find(response, **options)
-    return found if isinstance(found, str) else found.in_words("refusal")
-
-
-def rejection_evidence(response: str | None, answer: Answer | None = None, **options: Any) -> str:
-    """Explain the value of `is_rejection`: the refusal and, for ``"released"``, the aliases found.
-
-    The arguments are those of `is_rejection`.
-
-    >>> rejection_evidence("It is Oslo.", "Oslo", protocol="released")
-    "no refusal phrase; part 1: 'Oslo'"
-    """
-    found = _find(response, NO_ANSWER if is_missing(answer) else answer, **options)
-    if isinstance(found, str):
-        return found
-    said = found.in_words("refusal")
-    if found.protocol == "released" and not found.parts:
-        return f"{said}; no reference answer"
-    if found.protocol == "released" and not found.refusal:
-        return f"{said}; {found.parts_in_words()}"
-    return said
+    ).value
 
 
 @metric(
@@ -372,12 +477,12 @@ def rejection_evidence(response: str | None, answer: Answer | None = None, **opt
     },
     source=f"{_CHEN}; {_CODE} all_rate",
     binary=True,
-    evidence=rejection_evidence,
+    evidence=partial(evidence, "rejection"),
     undefined="Never, unless the response or, under released, the reference is missing.",
 )
 def is_rejection(
     response: str | None,
-    answer: Answer | None = None,
+    answer: Reference | None = None,
     *,
     language: str = "en",
     protocol: str = "paper",
@@ -403,34 +508,19 @@ def is_rejection(
     >>> is_rejection("It is Oslo.", "Oslo"), is_rejection("It is Oslo.", "Oslo", protocol="released")
     (0.0, 1.0)
     """
-    found = _find(
+    return assess(
+        "rejection",
         response,
-        NO_ANSWER if is_missing(answer) else answer,
+        answer,
         language=language,
         protocol=protocol,
         refusal=refusal,
         judged_refusal=judged_refusal,
         refusal_label=refusal_label,
-    )
-    if isinstance(found, str) or (protocol == "released" and not found.parts):
-        return math.nan
-    also_right = protocol == "released" and are_right(found.labels())
-    return float(found.refusal is not None or also_right)
+    ).value
 
 
 # ---- counterfactual robustness -----------------------------------------------------------------
-
-
-def detection_evidence(response: str | None, **options: Any) -> str:
-    """Explain the value of `detects_error`: which phrase is found, or that there was a verdict.
-
-    The arguments are those of `detects_error`.
-
-    >>> detection_evidence("There are factual errors in the provided documents.")
-    "error: 'factual errors'"
-    """
-    found = _find(response, **options)
-    return found if isinstance(found, str) else found.in_words("error")
 
 
 @metric(
@@ -448,7 +538,7 @@ def detection_evidence(response: str | None, **options: Any) -> str:
     },
     source=f"{_CHEN}; {_CODE} predict",
     binary=True,
-    evidence=detection_evidence,
+    evidence=partial(evidence, "error_detection"),
     undefined=_NEVER_RULED,
 )
 def detects_error(
@@ -497,7 +587,8 @@ def detects_error(
     >>> detects_error("It was not Bergen.", false_answer="Bergen", protocol="flexible")
     1.0
     """
-    found = _find(
+    return assess(
+        "error_detection",
         response,
         false_answer=false_answer,
         language=language,
@@ -505,29 +596,7 @@ def detects_error(
         detection=detection,
         judged_detection=judged_detection,
         detection_label=detection_label,
-    )
-    return math.nan if isinstance(found, str) else float(found.error is not None)
-
-
-def correction_evidence(response: str | None, answer: Answer, **options: Any) -> str:
-    """Explain the value of `corrects_error`: the detection, the aliases found, or a false answer.
-
-    The arguments are those of `corrects_error`.
-
-    >>> correction_evidence("There are factual errors: it is Oslo.", "Oslo")
-    "error: 'factual errors'; part 1: 'Oslo'"
-    """
-    found = _find(response, answer, **options)
-    if isinstance(found, str):
-        return found
-    said = found.parts_in_words()
-    if found.protocol == "flexible":
-        kept = found.false_answer_kept()
-        return f"{said}; false answer {kept.text!r} without the true one" if kept else said
-    if not found.error:
-        return found.in_words("error")
-    counted = ", counted as corrected" if found.protocol == "released" and found.refusal else ""
-    return f"{found.in_words('error')}; {said}{counted}"
+    ).value
 
 
 @metric(
@@ -547,13 +616,13 @@ def correction_evidence(response: str | None, answer: Answer, **options: Any) ->
     },
     source=f"{_CHEN}; {_CODE} correct_rate",
     binary=True,
-    evidence=correction_evidence,
+    evidence=partial(evidence, "error_correction"),
     condition="no error detected",
     undefined="If no error is detected; never under flexible.",
 )
 def corrects_error(
     response: str | None,
-    answer: Answer,
+    answer: Reference,
     *,
     false_answer: FalseAnswer = None,
     language: str = "en",
@@ -594,10 +663,11 @@ def corrects_error(
     >>> corrects_error("It is Oslo.", "Oslo"), corrects_error("It is Oslo.", "Oslo", protocol="flexible")
     (nan, 1.0)
     """
-    found = _find(
+    return assess(
+        "error_correction",
         response,
         answer,
-        false_answer,
+        false_answer=false_answer,
         language=language,
         protocol=protocol,
         refusal=refusal,
@@ -606,15 +676,7 @@ def corrects_error(
         refusal_label=refusal_label,
         judged_detection=judged_detection,
         detection_label=detection_label,
-    )
-    if isinstance(found, str):
-        return math.nan
-    if protocol == "flexible":
-        return float(are_right(found.labels()) and found.false_answer_kept() is None)
-    if not found.error:
-        return math.nan
-    labels = found.labels()
-    return float(NOT_FOUND not in labels if protocol == "released" else are_right(labels))
+    ).value
 
 
 # ---- judged versions: Rej*, ED* and CR over ED* ------------------------------------------------
@@ -686,7 +748,7 @@ def judged_error_detection(judged_detection: float | None) -> float:
 )
 def judged_error_correction(
     response: str | None,
-    answer: Answer,
+    answer: Reference,
     judged_detection: float | None,
     *,
     language: str = "en",
@@ -722,167 +784,6 @@ def judged_error_correction(
     >>> judged_error_correction("It is Oslo.", "Oslo", 0)
     nan
     """
-    found = _find(response, answer, language=language, protocol=protocol)
-    if isinstance(found, str) or binary_verdict(judged_detection) != 1:
+    if binary_verdict(judged_detection) != 1:
         return math.nan
-    return float(are_right(found.labels()))
-
-
-# ---- what a protocol finds in a response -------------------------------------------------------
-
-
-class Findings(NamedTuple):
-    """Result of applying a protocol to one response.
-
-    Attributes
-    ----------
-    response
-        The normalised response.
-    parts
-        All parts of the reference answer.
-    false_answers
-        All false answers.
-    refusal
-        The phrase that identifies the response as a refusal. It is `BY_THE_VERDICT` if a judge or a
-        person decided this, and None if the response is not a refusal.
-    error
-        The phrase that identifies the response as a report of errors in the documents, otherwise as
-        for `refusal`.
-    refusal_is_right
-        Whether the response is a refusal that the ``"released"`` protocol counts as correct because
-        the noise rate is 1.
-    """
-
-    response: Normalised
-    parts: tuple[Part, ...]
-    false_answers: Part
-    refusal: str | None
-    error: str | None
-    refusal_is_right: bool
-
-    @property
-    def protocol(self) -> str:
-        """The name of the protocol."""
-        return self.response.protocol.name
-
-    def labels(self) -> list[int]:
-        """Return the label of each part, or ``[REFUSED]``."""
-        if self.refusal and self.protocol != "flexible":
-            return [REFUSED]
-        return part_labels(self.response, self.parts)
-
-    def false_answer_kept(self) -> Alias | None:
-        """Return a false answer in the response if the true one is not in it, else None."""
-        if all(any(alias.is_in(self.response) for alias in part) for part in self.parts):
-            return None
-        return next((alias for alias in self.false_answers if alias.is_in(self.response)), None)
-
-    def in_words(self, what: str) -> str:
-        """Describe why the response is or is not a ``"refusal"`` or a report of an ``"error"``."""
-        phrase = self.refusal if what == "refusal" else self.error
-        if phrase is None:
-            return NOT_IN_WORDS[what]
-        if phrase == BY_THE_VERDICT:
-            return f"{what}: {phrase}"
-        return f"{what}: {phrase!r}{_FOLDING if self.response.needs_folding(phrase) else ''}"
-
-    def parts_in_words(self) -> str:
-        """Return the refusal, or the alias found for each part."""
-        if self.refusal and self.protocol != "flexible":
-            return self.in_words("refusal")
-        said = (_part_in_words(self.response, part) for part in self.parts)
-        return "; ".join(f"part {number}: {words}" for number, words in enumerate(said, 1))
-
-
-def _find(
-    response: str | None,
-    answer: Answer | Any = NO_ANSWER,
-    false_answer: FalseAnswer = None,
-    *,
-    language: str = "en",
-    protocol: str = "paper",
-    noise_rate: float | None = None,
-    refusal: Rule = None,
-    detection: Rule = None,
-    judged_refusal: float | None = None,
-    refusal_label: float | None = None,
-    judged_detection: float | None = None,
-    detection_label: float | None = None,
-) -> Findings | str:
-    """Return what a protocol finds in a response, or why it finds nothing."""
-    rules = protocol_of(protocol, language, refusal=refusal, detection=detection)
-    parts = () if answer is NO_ANSWER else aliases_of(answer, rules)
-    false_answers = false_aliases_of(false_answer, rules)
-    if not is_missing(noise_rate) and not 0 <= as_real(noise_rate) <= 1:
-        raise InputError(f"noise_rate must be between 0 and 1, got {noise_rate!r}")
-    text = normalise(response, rules)
-    if text is None:
-        return NO_RESPONSE
-    refused = _verdict(refusal, judged_refusal, refusal_label)
-    reported = _verdict(detection, judged_detection, detection_label)
-    if NO_VERDICT in (refused, reported):
-        return NO_VERDICT
-    refused = refused or refusal_phrase(text)
-    reported = reported or error_phrase(text, false_answers)
-    refusal_is_right = bool(refused) and protocol == "released" and as_real(noise_rate) == 1
-    return Findings(text, parts, false_answers, refused, reported, refusal_is_right)
-
-
-def _verdict(rule: Rule, judged: float | None, label: float | None) -> str | None:
-    """Return `BY_THE_VERDICT` or `NO_VERDICT`; None for phrases, or if the verdict is negative."""
-    if rule not in BY_VERDICT:
-        return None
-    value = binary_verdict(judged if rule == "judge" else label)
-    if math.isnan(value):
-        return NO_VERDICT
-    return BY_THE_VERDICT if value else None
-
-
-def refusal_phrase(response: Normalised) -> str | None:
-    """Return the first refusal phrase in a response, or None."""
-    phrases = response.protocol.refusals
-    return next((phrase for phrase in phrases if phrase in response.phrases), None)
-
-
-def error_phrase(response: Normalised, false_answers: Part = ()) -> str | None:
-    """Return the first phrase in a response that reports an error, or None."""
-    phrases = list(response.protocol.errors)
-    for alias in false_answers if response.protocol.denials else ():
-        false = alias.text.lower()
-        phrases += [f"not {false}", f"{false} is wrong"]
-    return next((phrase for phrase in phrases if phrase in response.phrases), None)
-
-
-def part_labels(response: Normalised, parts: tuple[Part, ...]) -> list[int]:
-    """Return the label of each part, whether or not the response is a refusal."""
-    return [NOT_FOUND if found_alias(response, part) is None else FOUND for part in parts]
-
-
-def found_alias(response: Normalised, part: Part) -> Alias | None:
-    """Return the first alias that is found in the response, or None.
-
-    It is found as a substring or, under ``"flexible"``, if the response contains 80 % of its words.
-    """
-    for alias in part:
-        enough = alias.words and 5 * alias.words_in(response) >= 4 * len(alias.words)
-        if alias.is_in(response) or enough:
-            return alias
-    return None
-
-
-def by_folding(response: Normalised, part: Part) -> bool:
-    """Return whether a part is found only because ``"paper"`` unifies Unicode forms."""
-    is_found = found_alias(response, part) is not None
-    return is_found and all(response.needs_folding(alias.text.lower()) for alias in part)
-
-
-_FOLDING = " (after folding Unicode forms)"
-
-
-def _part_in_words(response: Normalised, part: Part) -> str:
-    alias = found_alias(response, part)
-    if alias is None:
-        return "not found"
-    if alias.is_in(response):
-        return f"{alias.text!r}{_FOLDING if by_folding(response, part) else ''}"
-    return f"{alias.text!r} by {alias.words_in(response)} of {len(alias.words)} words"
+    return is_correct(response, answer, language=language, protocol=protocol)

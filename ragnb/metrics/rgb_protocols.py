@@ -16,9 +16,9 @@ and an answer without a part or with an empty alias.
 
 import string
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import regex
@@ -30,13 +30,30 @@ from ragnb.text import tokens
 
 PROTOCOLS = ("paper", "released", "flexible")
 
-Answer = str | Sequence[str | Sequence[str]]
 FalseAnswer = str | Sequence[str] | None
 Rule = str | Sequence[str] | Mapping[str, Sequence[str]] | None
 """How refusals or reports of errors are recognised: a value of ``refusal`` or ``detection``."""
 
 BY_VERDICT = ("judge", "label")
 """Rules that use the verdict of a judge or of a person instead of phrases."""
+
+_CODE = regex.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
+
+
+class Protocol(NamedTuple):
+    """A protocol for the responses in one language."""
+
+    name: str
+    language: str
+    chinese: bool
+
+
+def protocol_of(name: str, language: str) -> Protocol:
+    """Return a protocol for a language."""
+    check_choice(name, PROTOCOLS, "protocol")
+    if not isinstance(language, str) or not _CODE.fullmatch(language):
+        raise InputError(f"language must be a code such as 'en' or 'zh-TW', got {language!r}")
+    return Protocol(name, language, language[:2].lower() == "zh")
 
 
 # ---- phrases -----------------------------------------------------------------------------------
@@ -99,115 +116,67 @@ FLEXIBLE_ERRORS = (
 """English phrases that report an error under ``"flexible"``. There is no Chinese list."""
 
 # "sentence": as RGB's prompt requests it, in lower case and without its full stop.
-_REFUSALS = {
-    "phrase": tuple(REFUSAL_PHRASES.values()),
-    "sentence": (
-        "i can not answer the question because of the insufficient information in documents",
-        "文档信息不足，因此我无法基于提供的文档回答该问题",
-    ),
-    None: FLEXIBLE_REFUSALS,
+PHRASES: dict[str, dict[str | None, tuple[str, ...]]] = {
+    "refusal": {
+        "phrase": tuple(REFUSAL_PHRASES.values()),
+        "sentence": (
+            "i can not answer the question because of the insufficient information in documents",
+            "文档信息不足，因此我无法基于提供的文档回答该问题",
+        ),
+        None: FLEXIBLE_REFUSALS,
+    },
+    "detection": {
+        "phrase": tuple(ERROR_PHRASES.values()),
+        "sentence": (
+            "there are factual errors in the provided documents",
+            "提供文档的文档存在事实性错误",
+        ),
+        None: FLEXIBLE_ERRORS,
+    },
 }
-_ERRORS = {
-    "phrase": tuple(ERROR_PHRASES.values()),
-    "sentence": (
-        "there are factual errors in the provided documents",
-        "提供文档的文档存在事实性错误",
-    ),
-    None: FLEXIBLE_ERRORS,
-}
+"""Option -> rule -> its phrases. With None, these are those of ``"flexible"`` in English."""
 
 
-# ---- protocols ---------------------------------------------------------------------------------
-
-
-class Protocol(NamedTuple):
-    """Rules by which responses in one language are evaluated.
-
-    Attributes
-    ----------
-    name
-        ``"paper"``, ``"released"`` or ``"flexible"``.
-    chinese
-        Whether the language is Chinese.
-    refusals, errors
-        Phrases that mark a refusal, and phrases that report an error in the documents, normalised
-        for the protocol.
-    denials
-        Whether the phrases ``not X`` and ``X is wrong``, where X is a false answer, also count as a
-        report of an error.
-    """
-
-    name: str
-    chinese: bool
-    refusals: tuple[str, ...]
-    errors: tuple[str, ...]
-    denials: bool
-
-
-_CODE = regex.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
-
-
-def protocol_of(
-    name: str, language: str, *, refusal: Rule = None, detection: Rule = None
-) -> Protocol:
-    """Return a protocol for a language, with optional rules for refusals and reports of errors."""
-    check_choice(name, PROTOCOLS, "protocol")
-    if not isinstance(language, str) or not _CODE.fullmatch(language):
-        raise InputError(f"language must be a code such as 'en' or 'zh-TW', got {language!r}")
-    rules = _rule(refusal, language, "refusal"), _rule(detection, language, "detection")
-    return _protocol(name, language[:2].lower() == "zh", *rules)
-
-
-def _rule(rule: Rule, language: str, option: str) -> str | tuple[str, ...] | None:
-    """Return the rule for one language: its name, or the tuple of its phrases."""
-    if rule is None or (isinstance(rule, str) and rule in ("phrase", "sentence", *BY_VERDICT)):
-        return rule
+def phrases_of(option: str, rule: Rule, protocol: Protocol) -> list[str]:
+    """Return the normalised phrases by which a rule for ``"refusal"`` or ``"detection"`` decides."""
+    named = PHRASES[option]
+    if rule is None and protocol.name == "released":
+        return list(named["phrase"])  # as in that code, so the English one is never in Chinese
+    if rule is None and (protocol.name == "paper" or protocol.chinese):
+        rule = "phrase"
+    if rule is None or (isinstance(rule, str) and rule in named):
+        return [phrase_form(phrase, protocol) for phrase in named[rule]]
     phrases: Any = rule
     if isinstance(rule, Mapping):
-        phrases = rule.get(language, rule.get(regex.split("[-_]", language)[0]))
-        if phrases is None:
-            raise InputError(f"{option} has no phrases for the language {language!r}; add a list")
+        primary = regex.split("[-_]", protocol.language)[0]
+        phrases = rule.get(protocol.language, rule.get(primary))
     if not isinstance(phrases, list | tuple) or not phrases or not all(map(_is_said, phrases)):
         raise InputError(
             f"{option} must be 'phrase', 'sentence', 'judge', 'label', a list of phrases, or a "
-            f"mapping from language codes to lists of phrases, got {rule!r:.100}"
+            f"mapping from language codes such as {protocol.language!r} to lists of phrases, got "
+            f"{rule!r:.100}"
         )
-    return tuple(phrases)
+    return [phrase_form(phrase, protocol) for phrase in phrases]
 
 
-@lru_cache(maxsize=1024)
-def _protocol(
-    name: str,
-    chinese: bool,
-    refusal: str | tuple[str, ...] | None,
-    detection: str | tuple[str, ...] | None,
-) -> Protocol:
-    refusals = _phrases(name, chinese, refusal, _REFUSALS)
-    errors = _phrases(name, chinese, detection, _ERRORS)
-    return Protocol(name, chinese, refusals, errors, name == "flexible" and detection is None)
+def phrase_in(
+    response: str,
+    option: str,
+    rule: Rule,
+    protocol: Protocol,
+    false_answers: Sequence[str] = (),
+) -> str | None:
+    """Return the first phrase by which a response is a refusal or reports an error, or None.
 
-
-def _phrases(
-    name: str,
-    chinese: bool,
-    rule: str | tuple[str, ...] | None,
-    lists: Mapping[Any, tuple[str, ...]],
-) -> tuple[str, ...]:
-    if rule is None and name == "released":
-        return lists["phrase"]  # as in that code, so the English one is never found in Chinese
-    if rule is None and (name == "paper" or chinese):
-        rule = "phrase"
-    phrases = rule if isinstance(rule, tuple) else lists.get(rule, ())
-    return tuple(_phrase_form(phrase, name, chinese) for phrase in phrases)
-
-
-def _phrase_form(text: str, name: str, chinese: bool) -> str:
-    """Normalise a text for the comparison with phrases under a protocol."""
-    if name == "flexible":
-        return text.lower()
-    if name == "paper":
-        text = folded(text).lower()
-    return text.replace(" ", "") if chinese else text
+    Under ``"flexible"``, the phrases ``not X`` and ``X is wrong``, where X is a false answer, also
+    report an error.
+    """
+    phrases = phrases_of(option, rule, protocol)
+    if protocol.name == "flexible" and rule is None:
+        for false in false_answers:
+            phrases += [f"not {false.lower()}", f"{false.lower()} is wrong"]
+    text = phrase_form(response, protocol)
+    return next((phrase for phrase in phrases if phrase in text), None)
 
 
 # ---- normalisation -----------------------------------------------------------------------------
@@ -262,148 +231,90 @@ def normalised(text: str) -> str:
     return " ".join(word for word in words if word not in _ARTICLES)
 
 
-@dataclass(frozen=True)
-class Normalised:
-    """A response, normalised for one protocol.
-
-    Attributes
-    ----------
-    text
-        The response itself.
-    phrases
-        The text that is searched for phrases.
-    answers
-        The text that is searched for answers.
-    protocol
-        The protocol.
-    """
-
-    text: str
-    phrases: str
-    answers: str
-    protocol: Protocol
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """Return the words of the text that is searched for answers."""
-        return frozenset(_words(self.answers, self.protocol))
-
-    def needs_folding(self, needle: str) -> bool:
-        """Return whether ``"paper"`` finds `needle` only because it unifies Unicode forms."""
-        plain = self.text.lower()
-        if self.protocol.chinese:
-            plain = plain.replace(" ", "")
-        return self.protocol.name == "paper" and needle not in plain
-
-
-def normalise(response: str | None, protocol: Protocol) -> Normalised | None:
-    """Normalise a response for a protocol; None if there is no response."""
-    if is_missing(response):
-        return None
-    if not isinstance(response, str):
-        raise InputError(f"a response must be a string or None, got {response!r:.80}")
-    return _normalise(response, protocol)
+@lru_cache(maxsize=16384)
+def phrase_form(text: str, protocol: Protocol) -> str:
+    """Normalise a text for the comparison with phrases under a protocol."""
+    if protocol.name == "flexible":
+        return text.lower()
+    if protocol.name == "paper":
+        text = folded(text).lower()
+    return text.replace(" ", "") if protocol.chinese else text
 
 
 @lru_cache(maxsize=16384)
-def _normalise(response: str, protocol: Protocol) -> Normalised:
-    phrases = _phrase_form(response, protocol.name, protocol.chinese)
-    answers = normalised(response) if protocol.name == "flexible" else phrases.lower()
-    return Normalised(response, phrases, answers, protocol)
+def answer_form(text: str, protocol: Protocol) -> str:
+    """Normalise a text for the comparison of answers under a protocol."""
+    return normalised(text) if protocol.name == "flexible" else phrase_form(text, protocol).lower()
 
 
-def _words(text: str, protocol: Protocol) -> list[str]:
-    return tokens(text) if protocol.chinese else text.split()
+@lru_cache(maxsize=16384)
+def _words(text: str, protocol: Protocol) -> Counter[str]:
+    normal = answer_form(text, protocol)
+    return Counter(tokens(normal) if protocol.chinese else normal.split())
+
+
+def needs_folding(needle: str, response: str, protocol: Protocol) -> bool:
+    """Return whether ``"paper"`` finds a text in a response only because it unifies Unicode forms."""
+    if protocol.name != "paper":
+        return False
+    plain = response.lower()
+    return needle not in (plain.replace(" ", "") if protocol.chinese else plain)
 
 
 # ---- reference answers -------------------------------------------------------------------------
 
 
-class Alias(NamedTuple):
-    """One way to write an answer part.
+def is_in(alias: str, response: str, protocol: Protocol) -> bool:
+    """Return whether a response contains an alias as a substring.
 
-    Attributes
-    ----------
-    text
-        The alias as written in the reference.
-    needle
-        The string that is searched for.
-    words
-        The words of the alias under ``"flexible"``, where 80 % of them are sufficient; otherwise
-        empty.
-    verbatim
-        Whether the alias consists only of articles and punctuation. ``"flexible"`` searches for
-        such an alias in the response in lower case, with punctuation.
+    If ``"flexible"`` leaves nothing of an alias, it is compared with its articles and punctuation.
     """
-
-    text: str
-    needle: str
-    words: tuple[str, ...] = ()
-    verbatim: bool = False
-
-    def is_in(self, response: Normalised) -> bool:
-        """Return whether the response contains the alias as a substring."""
-        return self.needle in (response.phrases if self.verbatim else response.answers)
-
-    def words_in(self, response: Normalised) -> int:
-        """Count the words of the alias that also occur in the response."""
-        return sum(word in response.words for word in self.words)
+    released = protocol.name == "released"
+    needle = alias.lower() if released else answer_form(alias, protocol)
+    if needle:
+        return needle in answer_form(response, protocol)
+    return alias.lower() in phrase_form(response, protocol)
 
 
-Part = tuple[Alias, ...]
+def words_in(alias: str, response: str, protocol: Protocol) -> tuple[int, int]:
+    """Count the words of an alias that also occur in a response, and all words of the alias."""
+    words, there = _words(alias, protocol), _words(response, protocol)
+    return sum(n for word, n in words.items() if word in there), words.total()
 
 
-def answer_parts(answer: Answer) -> list[list[str]]:
-    """Convert a reference answer to a list of parts, with each part a list of aliases.
+def found_alias(part: Sequence[str], response: str, protocol: Protocol) -> str | None:
+    """Return the first alias of an answer part that is found in a response, or None.
 
-    All parts are required in a response, and one alias of each part is sufficient. A missing or
-    blank alias, an empty part, and an answer without parts raise InputError.
-
-    >>> answer_parts("Tampa"), answer_parts(["a", "b"]), answer_parts([["a", "b"]])
-    ([['Tampa']], [['a'], ['b']], [['a', 'b']])
+    It is found as a substring or, under ``"flexible"``, if the response contains 80 % of its words.
     """
-    parts = [listed(part) for part in listed(answer)]
-    if not parts or not all(parts) or not all(_is_said(alias) for part in parts for alias in part):
-        raise InputError(
-            "a reference answer must have a part, and every part an alias that is not empty, got "
-            f"{answer!r:.200}; write a string, or a list of parts"
-        )
-    return parts
+    for alias in part:
+        if is_in(alias, response, protocol):
+            return alias
+        if protocol.name == "flexible":
+            found, words = words_in(alias, response, protocol)
+            if words and 5 * found >= 4 * words:
+                return alias
+    return None
 
 
-def aliases_of(answer: Answer, protocol: Protocol) -> tuple[Part, ...]:
-    """Convert a reference answer to parts, each a tuple of aliases normalised for a protocol.
-
-    InputError is raised if there is no part, or if a part has no alias or an empty one.
-    """
-    return tuple(tuple(_alias(text, protocol) for text in part) for part in answer_parts(answer))
+def by_folding(part: Sequence[str], response: str, protocol: Protocol) -> bool:
+    """Return whether ``"paper"`` finds a part only because it unifies Unicode forms, if it finds it."""
+    return all(needs_folding(alias.lower(), response, protocol) for alias in part)
 
 
-def false_aliases_of(false_answer: FalseAnswer, protocol: Protocol) -> Part:
-    """Convert false answers to aliases normalised for a protocol; an empty tuple if there are none.
+def false_answers_of(false_answer: FalseAnswer) -> list[str]:
+    """Return the false answers as a list, which is empty if there are none.
 
     InputError is raised if a false answer is not a string, or is empty.
     """
     if is_missing(false_answer):
-        return ()
+        return []
     said = listed(false_answer)
     if not isinstance(false_answer, str | list | tuple) or not all(map(_is_said, said)):
         raise InputError(
             f"a false answer must be a non-empty string, or a list of such strings, got {false_answer!r}"
         )
-    return tuple(_alias(text, protocol) for text in said)
-
-
-@lru_cache(maxsize=16384)
-def _alias(text: str, protocol: Protocol) -> Alias:
-    if protocol.name == "released":
-        return Alias(text, text.lower())
-    if protocol.name == "paper":
-        return Alias(text, _phrase_form(text, "paper", protocol.chinese))
-    needle = normalised(text)
-    if not needle:
-        return Alias(text, text.lower(), verbatim=True)
-    return Alias(text, needle, tuple(_words(needle, protocol)))
+    return said
 
 
 def _is_said(text: object) -> bool:

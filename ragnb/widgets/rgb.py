@@ -3,26 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragnb.metrics.rgb import (
-    answer_evidence,
-    answer_labels,
-    correction_evidence,
-    corrects_error,
-    detection_evidence,
-    detects_error,
-    error_phrase,
-    is_correct,
-    is_refusal,
-    refusal_evidence,
-    refusal_phrase,
-)
-from ragnb.metrics.rgb_protocols import (
-    PROTOCOLS,
-    answer_parts,
-    false_aliases_of,
-    normalise,
-    protocol_of,
-)
+from ragnb.metrics.references import reference_parts
+from ragnb.metrics.rgb import assess
+from ragnb.metrics.rgb_protocols import PROTOCOLS, false_answers_of, phrase_in, protocol_of
 from ragnb.widgets.pages import Sign, reply_of
 
 NEEDED = ("question", "references", "passages", "kinds", "language")
@@ -50,31 +33,22 @@ def rgb_section(row: Mapping[str, Any], *, protocols: Sequence[str] = PROTOCOLS)
     if not isinstance(row.get("response"), str):
         return section
     reasoning, answer = reply_of(row)
-    parts, columns = answer_parts(row["references"]), []
+    parts, columns = reference_parts(row["references"]), []
+    false = false_answers_of(row.get("false_answers"))
     phrases: dict[Sign, set[Any]] = {REFUSAL: set(), ERROR: set()}
     for protocol in protocols:
-        given = {
-            # Only the released code reads the reasoning.
-            "response": reasoning + answer if protocol == "released" else answer,
-            "language": row["language"],
-            "protocol": protocol,
-        }
-        false = false_aliases_of(row.get("false_answers"), rules[protocol])
-        arguments = {**given, "false_answer": [one.text for one in false]}
-        asked = {**given, "answer": parts, "noise_rate": row.get("noise_rate")}
-        text = normalise(given["response"], rules[protocol])
-        phrases[REFUSAL].add(text and refusal_phrase(text))
-        cells = [
-            (None, str(answer_labels(**given, answer=parts))),
-            (is_correct(**asked), answer_evidence(**asked)),
-            (is_refusal(**given), refusal_evidence(**given)),
-        ]
+        # Only the released code reads the reasoning.
+        text = reasoning + answer if protocol == "released" else answer
+        given = {"language": row["language"], "protocol": protocol, "false_answer": false}
+        right = assess("accuracy", text, parts, noise_rate=row.get("noise_rate"), **given)
+        found = [right, assess("refusal", text, **given)]
+        phrases[REFUSAL].add(phrase_in(text, "refusal", None, rules[protocol]))
         if false:
-            phrases[ERROR].add(text and error_phrase(text, false))
-            cells.append((detects_error(**arguments), detection_evidence(**arguments)))
-            arguments["answer"] = parts
-            cells.append((corrects_error(**arguments), correction_evidence(**arguments)))
-        columns.append(cells)
+            found.append(assess("error_detection", text, **given))
+            found.append(assess("error_correction", text, parts, **given))
+            phrases[ERROR].add(phrase_in(text, "detection", None, rules[protocol], false))
+        values = [(one.value, one.evidence) for one in found]
+        columns.append([(None, str(right.labels)), *values])
     return section | {
         "phrases": {sign: list(filter(None, found)) for sign, found in phrases.items()},
         "verdicts": [(f"right by {protocols[0]}", columns[0][1][0])],

@@ -114,7 +114,7 @@ def test_refusals_are_loaded_and_scored_without_references(tmp_path):
         ({"question": "a", "references": "c", "response": 5}, None,
          "row 0: a response must be a text, got 5"),
         ({"question": "a", "references": [], "response": "b"}, None,
-         "row 0: a reference answer must have a part"),
+         "row 0: a reference must be a string, or a list of parts"),
     ],
 )  # fmt: skip
 def test_bad_tables_say_what_they_need(tmp_path, record, columns, message):

@@ -8,23 +8,17 @@ import pytest
 
 from ragnb.datasets.benchmarks import load_evouna
 from ragnb.errors import InputError
+from ragnb.metrics.references import reference_parts
 from ragnb.metrics.rgb import (
-    answer_evidence,
     answer_labels,
-    correction_evidence,
+    assess,
     corrects_error,
-    detection_evidence,
     detects_error,
     is_correct,
     is_refusal,
     is_rejection,
-    refusal_evidence,
-    rejection_evidence,
 )
-from ragnb.metrics.rgb_protocols import (
-    PROTOCOLS,
-    answer_parts,
-)
+from ragnb.metrics.rgb_protocols import PROTOCOLS
 
 REFUSAL_EN = "I can not answer the question because of the insufficient information in documents."
 REFUSAL_ZH = "文档信息不足，因此我无法基于提供的文档回答该问题。"
@@ -33,50 +27,31 @@ COUNTED_AS_CORRECTED = (
     "error: 'factual errors'; refusal: 'insufficient information', counted as corrected"
 )
 
-WITH_ANSWER = {
-    is_correct: answer_evidence,
-    is_rejection: rejection_evidence,
-    corrects_error: correction_evidence,
-}
-WITHOUT_ANSWER = {is_refusal: refusal_evidence, detects_error: detection_evidence}
+ABILITIES = ["accuracy", "refusal", "rejection", "error_detection", "error_correction"]
 
 
-def called(function, response, answer="Tampa", **options):
-    """The value of any metric, or the words of any evidence."""
-    without = function in WITHOUT_ANSWER or function in WITHOUT_ANSWER.values()
-    return function(response, **options) if without else function(response, answer, **options)
+def told(ability, response, answer="Tampa", **options):
+    """The evidence of an ability."""
+    return assess(ability, response, answer, **options).evidence
 
 
-ALL = [*WITH_ANSWER, *WITH_ANSWER.values(), *WITHOUT_ANSWER, *WITHOUT_ANSWER.values()]
-EACH_VALUE = [*WITH_ANSWER, *WITHOUT_ANSWER]
-EACH_EVIDENCE = [*WITH_ANSWER.values(), *WITHOUT_ANSWER.values()]
-
-
-# ---- the answer --------------------------------------------------------------------------------------------------------
+# ---- missing and malformed values --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("answer", ["", ["a", " "], None], ids=repr)
-def test_an_answer_that_every_response_or_none_would_hold_is_refused(answer):
-    without = {is_rejection, rejection_evidence} if answer is None else set()
-    for function in {answer_labels, *WITH_ANSWER, *WITH_ANSWER.values()} - without:
-        for response in ("some response", None):
-            with pytest.raises(InputError, match=r"reference answer must .*got"):
-                function(response, answer)
-
-
-# ---- labels and accuracy -----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("response", ["some response", None])
+def test_an_answer_that_every_response_or_none_would_contain_is_refused(answer, response):
+    for function in (is_correct, corrects_error, answer_labels):
+        with pytest.raises(InputError, match=r"a reference must .*got"):
+            function(response, answer)
 
 
 @pytest.mark.parametrize(("missing", "protocol"), [(None, "paper"), (math.nan, "flexible")])
-def test_a_missing_response_has_no_value_and_is_never_wrong(missing, protocol):
-    assert all(math.isnan(called(function, missing, protocol=protocol)) for function in EACH_VALUE)
-    assert {called(function, missing, protocol=protocol) for function in EACH_EVIDENCE} == {
-        "no response"
-    }
-    with pytest.raises(
-        InputError, match=r"answer_labels needs a response and a refusal phrase, got (None|.*nan.*)"
-    ):
-        answer_labels(missing, "Tampa", protocol=protocol)
+@pytest.mark.parametrize("ability", ABILITIES)
+def test_a_missing_response_has_no_value_and_is_never_wrong(ability, missing, protocol):
+    value, evidence, labels = assess(ability, missing, "Tampa", protocol=protocol)
+    assert math.isnan(value)
+    assert (evidence, labels) == ("no response", [])
 
 
 @pytest.mark.parametrize(
@@ -85,14 +60,12 @@ def test_a_missing_response_has_no_value_and_is_never_wrong(missing, protocol):
         (["Tampa"], {}, "a response must be a string or None, got"),
         ("Tampa", {"protocol": "Paper"}, "must be one of 'paper', 'released', 'flexible', got"),
         ("Tampa", {"language": "chinese"}, "language must be a code such as 'en'"),
+        ("Tampa", {"noise_rate": 1.1}, "noise_rate must be between 0 and 1, got"),
     ],
 )
 def test_mistakes_are_named(response, options, message):
-    for function in (*ALL, answer_labels):
-        with pytest.raises(InputError, match=message):
-            called(function, response, **options)
-    with pytest.raises(InputError, match="noise_rate must be between 0 and 1, got"):
-        is_correct("Tampa", "Tampa", noise_rate=1.1)
+    with pytest.raises(InputError, match=message):
+        is_correct(response, "Tampa", **options)
 
 
 @pytest.mark.parametrize(
@@ -118,8 +91,8 @@ def test_codes_of_chinese_and_of_other_languages(language, value):
 )
 def test_released_counts_refusals_at_noise_rate_1_as_right(protocol, noise_rate, value):
     assert is_correct(REFUSAL_EN, "Tampa", protocol=protocol, noise_rate=noise_rate) == value
-    told = answer_evidence(REFUSAL_EN, "Tampa", protocol=protocol, noise_rate=noise_rate)
-    assert told.endswith("counted as correct at noise rate 1") == bool(value)
+    said = told("accuracy", REFUSAL_EN, protocol=protocol, noise_rate=noise_rate)
+    assert said.endswith("counted as correct at noise rate 1") == bool(value)
     assert is_correct("It is Tampa", "Tampa", protocol=protocol, noise_rate=noise_rate) == 1.0
     assert is_correct("It is Miami", "Tampa", protocol=protocol, noise_rate=noise_rate) == 0.0
 
@@ -128,43 +101,43 @@ def test_released_counts_refusals_at_noise_rate_1_as_right(protocol, noise_rate,
 
 
 @pytest.mark.parametrize(
-    ("function", "response", "protocol", "words"),
+    ("ability", "response", "protocol", "words"),
     [
-        (answer_evidence, "tampa", "paper", "part 1: 'Tampa'"),
-        (answer_evidence, REFUSAL_EN, "paper", "refusal: 'insufficient information'"),
-        (answer_evidence, f"{REFUSAL_EN} Tampa", "flexible", "part 1: 'Tampa'"),
-        (answer_evidence, REFUSAL_EN.upper(), "released", "part 1: not found"),
-        (refusal_evidence, "Tampa", "paper", "no refusal phrase"),
-        (refusal_evidence, REFUSAL_EN, "flexible", f"refusal: {REFUSAL_EN.lower()[:-1]!r}"),
-        (refusal_evidence, "Unknown, I cannot say", "flexible", "refusal: 'i cannot'"),
-        (rejection_evidence, "Tampa", "released", "no refusal phrase; part 1: 'Tampa'"),
-        (rejection_evidence, REFUSAL_EN, "released", "refusal: 'insufficient information'"),
-        (detection_evidence, ERRORS_EN, "paper", "error: 'factual errors'"),
-        (detection_evidence, ERRORS_EN.upper(), "released", "no error detected"),
-        (correction_evidence, "Tampa", "paper", "no error detected"),
-        (correction_evidence, f"{ERRORS_EN} {REFUSAL_EN}", "released", COUNTED_AS_CORRECTED),
-        (correction_evidence, "Tampa", "flexible", "part 1: 'Tampa'"),
+        ("accuracy", "tampa", "paper", "part 1: 'Tampa'"),
+        ("accuracy", REFUSAL_EN, "paper", "refusal: 'insufficient information'"),
+        ("accuracy", f"{REFUSAL_EN} Tampa", "flexible", "part 1: 'Tampa'"),
+        ("accuracy", REFUSAL_EN.upper(), "released", "part 1: not found"),
+        ("refusal", "Tampa", "paper", "no refusal phrase"),
+        ("refusal", REFUSAL_EN, "flexible", f"refusal: {REFUSAL_EN.lower()[:-1]!r}"),
+        ("refusal", "Unknown, I cannot say", "flexible", "refusal: 'i cannot'"),
+        ("rejection", "Tampa", "released", "no refusal phrase; part 1: 'Tampa'"),
+        ("rejection", REFUSAL_EN, "released", "refusal: 'insufficient information'"),
+        ("error_detection", ERRORS_EN, "paper", "error: 'factual errors'"),
+        ("error_detection", ERRORS_EN.upper(), "released", "no error detected"),
+        ("error_correction", "Tampa", "paper", "no error detected"),
+        ("error_correction", f"{ERRORS_EN} {REFUSAL_EN}", "released", COUNTED_AS_CORRECTED),
+        ("error_correction", "Tampa", "flexible", "part 1: 'Tampa'"),
     ],
 )
-def test_each_evidence_names_what_decided(function, response, protocol, words):
-    assert called(function, response, protocol=protocol) == words
+def test_each_evidence_names_what_decided(ability, response, protocol, words):
+    assert told(ability, response, protocol=protocol) == words
 
 
 def test_the_evidence_of_parts_words_and_a_false_answer():
-    parts = answer_evidence("It was in Tampa.", [["Florida", "Tampa"], "2021"])
+    parts = told("accuracy", "It was in Tampa.", [["Florida", "Tampa"], "2021"])
     assert parts == "part 1: 'Tampa'; part 2: not found"
     assert is_correct("It was in Tampa.", ["Tampa", "2021"], parts="any") == 1.0
     with pytest.raises(InputError, match=r"a false answer must .*got"):
         detects_error("some response", false_answer="")
     answer, said = "alpha beta gamma delta epsilon", "delta, gamma, beta, alpha: Miami"
     words = "part 1: 'alpha beta gamma delta epsilon' by 4 of 5 words"
-    assert answer_evidence(said, answer, protocol="flexible") == words
+    assert told("accuracy", said, answer, protocol="flexible") == words
     assert (
-        correction_evidence(said, answer, false_answer="Miami", protocol="flexible")
+        told("error_correction", said, answer, false_answer="Miami", protocol="flexible")
         == f"{words}; false answer 'Miami' without the true one"
     )
     assert (
-        detection_evidence("Not Miami", false_answer="Miami", protocol="flexible")
+        told("error_detection", "Not Miami", false_answer="Miami", protocol="flexible")
         == "error: 'not miami'"
     )
 
@@ -195,10 +168,10 @@ def test_without_a_reference_rejection_is_refusal_and_undefined_as_released(resp
         refusal = is_refusal(response, protocol=protocol)
         assert found == refusal or math.isnan(refusal) or protocol == "released"
         assert math.isnan(found) == (response is None or protocol == "released")
-        said = rejection_evidence(response, None, protocol=protocol)
+        said = told("rejection", response, None, protocol=protocol)
         untold = protocol == "released" and response is not None
         assert said.endswith("no reference answer") == untold
-        assert said.startswith(refusal_evidence(response, protocol=protocol))
+        assert said.startswith(told("refusal", response, protocol=protocol))
 
 
 # ---- Unicode forms -----------------------------------------------------------------------------------------------------
@@ -218,17 +191,16 @@ def test_forms_of_one_character_are_equal_by_default_and_the_evidence_says_so(ty
     for said, answer in ((typed, plain), (plain, typed)):
         assert is_correct(said, answer) == 1.0
         assert is_correct(said, answer, protocol="released") == 0.0
-        assert answer_evidence(said, answer).endswith(f"{answer!r} (after folding Unicode forms)")
+        assert told("accuracy", said, answer).endswith(f"{answer!r} (after folding Unicode forms)")
 
 
 def test_a_refusal_found_by_folding_is_reported():
     said = "Insufficient\u00a0information."
     assert is_refusal(said) == 1.0
     assert (
-        refusal_evidence(said)
-        == "refusal: 'insufficient information' (after folding Unicode forms)"
+        told("refusal", said) == "refusal: 'insufficient information' (after folding Unicode forms)"
     )
-    errors = detection_evidence("Factual\u202ferrors!")
+    errors = told("error_detection", "Factual\u202ferrors!")
     assert errors == "error: 'factual errors' (after folding Unicode forms)"
 
 
@@ -251,7 +223,7 @@ def test_the_key_phrase_the_whole_sentence_and_own_phrases_count_differently():
         == [1, 1, 0, 0]
         != rates(said, protocol="flexible")
     )
-    assert refusal_evidence(said[2], refusal=["I don\u2019t know"]) == 'refusal: "i don\'t know"'
+    assert told("refusal", said[2], refusal=["I don\u2019t know"]) == 'refusal: "i don\'t know"'
 
 
 def test_an_english_refusal_of_a_chinese_question_is_found_by_own_phrases():
@@ -260,9 +232,7 @@ def test_an_english_refusal_of_a_chinese_question_is_found_by_own_phrases():
     assert rates(said, language="zh", refusal="sentence") == [0, 0, 1, 1, 0]
     assert rates(said, language="zh", refusal=["I don't know", "我不知道"]) == [1, 1, 0, 0, 0]
     assert rates(said, language="zh-TW", refusal={"zh": ["我不知道"]}) == [0, 1, 0, 0, 0]
-    with pytest.raises(
-        InputError, match="refusal has no phrases for the language 'de'; add a list"
-    ):
+    with pytest.raises(InputError, match="mapping from language codes such as 'de' to lists"):
         is_refusal("Tampa", language="de", refusal={"zh": ["我不知道"]})
 
 
@@ -284,16 +254,16 @@ def test_a_judge_or_a_label_decides_and_a_missing_verdict_is_no_value(rule, give
     assert is_refusal("Tampa", **refused) == is_rejection("Tampa", "Tampa", **refused) == 1.0
     assert is_correct("Tampa", "Tampa", **refused) == 0.0
     assert is_correct(f"{REFUSAL_EN} Tampa", "Tampa", **answered) == 1.0
-    assert answer_evidence("Tampa", "Tampa", **refused) == "refusal: by the verdict"
-    for function in (is_refusal, is_correct, is_rejection, corrects_error):
-        assert math.isnan(called(function, "Tampa", refusal=rule))
-    assert refusal_evidence("Tampa", refusal=rule) == "no verdict"
+    assert told("accuracy", "Tampa", "Tampa", **refused) == "refusal: by the verdict"
+    for ability in ("refusal", "accuracy", "rejection", "error_correction"):
+        assert math.isnan(assess(ability, "Tampa", "Tampa", refusal=rule).value)
+    assert told("refusal", "Tampa", refusal=rule) == "no verdict"
     detected = {
         "detection": rule,
         "judged_detection" if given == "judged" else "detection_label": True,
     }
     assert detects_error("Tampa", **detected) == corrects_error("Tampa", "Tampa", **detected) == 1.0
-    assert detection_evidence("Tampa", **detected) == "error: by the verdict"
+    assert told("error_detection", "Tampa", **detected) == "error: by the verdict"
 
 
 @pytest.mark.parametrize("rule", ["sentences", [], {"en": "I don't know"}])
@@ -335,7 +305,7 @@ def test_right_answers_written_with_narrow_spaces_and_hyphens_are_right(data_fol
     lines = (data_folder / "rgb" / "en_fact.json").read_text("utf-8").splitlines()
     answers = [json.loads(line)["answer"] for line in lines]
     typed = [
-        " and ".join(part[0] for part in answer_parts(answer))
+        " and ".join(part[0] for part in reference_parts(answer))
         .replace(" ", "\u202f")
         .replace("-", "\u2011")
         for answer in answers
