@@ -502,7 +502,7 @@ def _report(made: Any, tables: dict[str, Any], arguments: argparse.Namespace) ->
     if arguments.format == "json":
         return ragnb.tables.to_json(tables)
     if arguments.kind == "judge" and arguments.format == "text":
-        return "\n".join(map(spelled, made.lines()))
+        return str(made)
     if arguments.kind in ("trace", "judge") and arguments.format != "text":
         raise InputError(
             f"--format {arguments.format} needs --kind rgb or multilingual, got {arguments.kind}; "

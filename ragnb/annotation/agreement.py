@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragnb.annotation.labels import Compared, alike, label_frames, read_everyone
+from ragnb.annotation.labels import Compared, alike, read_everyone
 from ragnb.annotation.tasks import Field
 from ragnb.arguments import accepts, convert
 from ragnb.display import shown
@@ -91,9 +91,8 @@ def agreement(
     Artstein, R. & Poesio, M. (2008). Inter-coder agreement for computational linguistics. Computational Linguistics 34,
     555-596.
     """
-    frames = label_frames(logs)
-    people = read_everyone(frames)
-    units = _clusters(_mapping(cluster, frames), list(people.votes))
+    people = read_everyone(logs)
+    units = _clusters(cluster, people)
     groups = [
         (f"{one} - {two}", one, two, [one, two]) for one, two in combinations(people.names, 2)
     ]
@@ -189,22 +188,15 @@ def _decisions(asked: Field, people: Compared) -> pd.DataFrame:
     return pd.DataFrame(rows, items, people.names).astype(float)
 
 
-def _mapping(cluster: Any, frames: Sequence[pd.DataFrame]) -> Any:
-    """The cluster of each item, if the name of a column was given."""
-    if not isinstance(cluster, str):
-        return cluster
-    for frame in frames:
-        require_columns(frame, [cluster], f"agreement(cluster={cluster!r})")
-    return {
-        item: unit
-        for frame in frames
-        for item, unit in zip(frame["item"], frame[cluster], strict=True)
-    }
-
-
-def _clusters(cluster: Mapping[str, Any] | pd.Series | None, items: list[str]) -> pd.Series:
+def _clusters(cluster: str | Mapping[str, Any] | pd.Series | None, people: Compared) -> pd.Series:
     """The number of each item's cluster, which is the item itself by default."""
-    given: Any = dict(zip(items, items, strict=True)) if cluster is None else cluster
+    given: Any = cluster
+    if cluster is None or isinstance(cluster, str):
+        column = cluster or "item"
+        require_columns(people.rows, [column], f"agreement(cluster={cluster!r})")
+        known = people.rows.dropna(subset=column)
+        given = dict(zip(known["item"], known[column], strict=True))
+    items = list(people.votes)
     lacking = [item for item in items if item not in given]
     if lacking:
         raise InputError(

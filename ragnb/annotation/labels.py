@@ -16,10 +16,10 @@ from ragnb.annotation.items import (
     refuse_changed_texts,
 )
 from ragnb.annotation.log import (
-    ItemLabels,
     LabelState,
     Place,
     flat,
+    nested,
     places,
     read_log,
     same_fields,
@@ -35,9 +35,12 @@ if TYPE_CHECKING:
     from ragnb.annotation.session import AnnotationSession
 
 KEYS = {"relevant": "all_relevant_sentence_keys", "utilized": "all_utilized_sentence_keys"}
-SUPPORT = "sentence_support_information"
-UNSUPPORTED = "unsupported_response_sentence_keys"
-TRACE_COLUMNS = (*KEYS.values(), SUPPORT, UNSUPPORTED, "overall_supported")
+TRACE_COLUMNS = (
+    *KEYS.values(),
+    "sentence_support_information",
+    "unsupported_response_sentence_keys",
+    "overall_supported",
+)
 """RAGBench's columns of labels."""
 
 PUBLISHED = {
@@ -92,35 +95,32 @@ def read_labels(log: "str | Path | AnnotationSession") -> pd.DataFrame:
     session = None if isinstance(log, str | Path) else log
     header, events = (session.log.header, session.log.events) if session else read_log(str(log))
     task = read_task(header["task"])
-    rows = [
-        _row(item, labels, task) | {"annotator": header.get("annotator", ""), "task": task.name}
-        for item, labels in LabelState(events).items.items()
-        if labels.touched
-    ]
+    rows = []
+    for item, labels in LabelState(events).items.items():
+        sources = {said.get("source", "human") for said in labels.said.values()}
+        if labels.touched:
+            rows.append(
+                {
+                    "item": item,
+                    **labels.id,
+                    "annotator": header.get("annotator", ""),
+                    "task": task.name,
+                    "status": labels.status(task, labels.sentences),
+                    **nested(labels.values),
+                    "source": "mixed" if len(sources) > 1 else next(iter(sources), None),
+                    "flag": labels.flag,
+                    "note": labels.note,
+                    "seconds": labels.seconds,
+                    "time": labels.time or None,
+                    "fingerprint": labels.fingerprint or None,
+                    "sentences": labels.sentences,
+                }
+            )
     fields = [asked.name for asked in task.fields]
-    columns = header.get("id") or "example_id"
-    named = [columns] if isinstance(columns, str) else columns
-    names = dict.fromkeys(["item", *named, *COLUMNS[1:4], *fields, *COLUMNS[4:]])
+    names = dict.fromkeys(["item", *id_columns(header), *COLUMNS[1:4], *fields, *COLUMNS[4:]])
     frame = pd.DataFrame({name: _column(row.get(name) for row in rows) for name in names})
     frame.attrs["header"] = dict(header)
     return frame
-
-
-def _row(item: str, labels: ItemLabels, task: Task) -> dict[str, Any]:
-    sources = {said.get("source", "human") for said in labels.said.values()}
-    return {
-        "item": item,
-        **labels.id,
-        "status": labels.status(task, labels.sentences),
-        **labels.nested(),
-        "source": "mixed" if len(sources) > 1 else next(iter(sources), None),
-        "flag": labels.flag,
-        "note": labels.note,
-        "seconds": labels.seconds,
-        "time": labels.time or None,
-        "fingerprint": labels.fingerprint or None,
-        "sentences": labels.sentences,
-    }
 
 
 def _column(values: Iterable[Any]) -> pd.Series:
@@ -132,9 +132,9 @@ def _column(values: Iterable[Any]) -> pd.Series:
     return pd.Series(values, dtype="float64" if kinds == {float} else object)
 
 
-def id_columns(frame: pd.DataFrame) -> list[str]:
-    """The columns of the items' ids, according to the log that a frame of labels comes from."""
-    columns = frame.attrs.get("header", {}).get("id") or "example_id"
+def id_columns(header: Mapping[str, Any]) -> list[str]:
+    """The columns of the items' ids, according to the header of a log."""
+    columns = header.get("id") or "example_id"
     return [columns] if isinstance(columns, str) else list(columns)
 
 
@@ -175,6 +175,8 @@ class Compared:
         Item -> the keys of its sentences.
     fingerprints : dict
         Item -> the fingerprint of the texts that were labelled, if it is known.
+    rows : DataFrame
+        The labels as `read_labels` returns them, of all annotators.
     """
 
     task: Task
@@ -184,12 +186,7 @@ class Compared:
     votes: dict[str, dict[Place, dict[str, Any]]]
     sentences: dict[str, dict[str, list[str]]]
     fingerprints: dict[str, str]
-
-
-def label_frames(logs: Any) -> list[pd.DataFrame]:
-    """Read each of several logs. Frames of labels are returned unchanged."""
-    given = logs if isinstance(logs, list | tuple) else [logs]
-    return [log if isinstance(log, pd.DataFrame) else read_labels(log) for log in given]
+    rows: pd.DataFrame
 
 
 def read_everyone(logs: Any) -> Compared:
@@ -207,15 +204,17 @@ def read_everyone(logs: Any) -> Compared:
         There are fewer than two annotators, one of them labelled an item twice, a value is no option of its field, or
         the annotators had different tasks or different texts of an item.
     """
-    frames = label_frames(logs)
+    given = logs if isinstance(logs, list | tuple) else [logs]
+    frames = [log if isinstance(log, pd.DataFrame) else read_labels(log) for log in given]
     tasks = [_task(frame) for frame in frames]
     if any(not same_fields(task.schema(), tasks[0].schema()) for task in tasks):
         words = ", ".join(repr(task.name) for task in tasks)
         raise InputError(
             f"all annotators must have used the same task, got different versions of {words}"
         )
-    task, columns = tasks[0], [*COLUMNS, *(asked.name for asked in tasks[0].fields)]
-    rows = pd.concat([frame.reindex(columns=columns).astype(object) for frame in frames])
+    task = tasks[0]
+    rows = pd.concat([frame.astype(object) for frame in frames])
+    rows = rows.reindex(columns=list(dict.fromkeys([*COLUMNS, *rows])))
     names, twice = rows["annotator"].unique().tolist(), rows.duplicated(["item", "annotator"])
     if len(names) < 2 or twice.any():
         got = f"two rows for {rows['item'][twice].iloc[0]!r}" if twice.any() else ", ".join(names)
@@ -250,7 +249,8 @@ def read_everyone(logs: Any) -> Compared:
         for item, by_name in said.items()
     }
     known = {item: next(iter(marks)) for item, marks in texts.items() if marks}
-    return Compared(task, id_columns(frames[0]), names, said, votes, sentences, known)
+    header = frames[0].attrs.get("header", {})
+    return Compared(task, id_columns(header), names, said, votes, sentences, known, rows)
 
 
 def _task(frame: pd.DataFrame) -> Task:
@@ -297,15 +297,12 @@ def alike(values: Iterable[Any]) -> bool:
 # ---- labels next to responses --------------------------------------------------------------------
 
 
-@accepts(unmatched=("error", "drop"))
 def join_labels(
     responses: pd.DataFrame,
     log: "str | Path | AnnotationSession | pd.DataFrame",
     *,
     id: str | Sequence[str] | None = None,
-    unmatched: str = "error",
     replace: bool = False,
-    check_texts: bool = True,
 ) -> pd.DataFrame:
     """Add the labels of one annotator to the responses, so that `ragnb.score` can use them.
 
@@ -317,13 +314,8 @@ def join_labels(
         Path of a log, an open session, or a frame of labels of one annotator.
     id
         Column or columns that identify a row; by default those that the log names.
-    unmatched
-        What to do with labels of items that `responses` does not contain: ``"error"`` or ``"drop"``.
     replace
         Whether to replace columns that `responses` has already, such as RAGBench's own labels.
-    check_texts
-        Whether a row must show the very texts that its labels belong to, as far as these are known. This needs the columns
-        that the task shows.
 
     Returns
     -------
@@ -344,21 +336,21 @@ def join_labels(
     task, who = _task(frame), frame["annotator"].unique()
     if len(who) > 1:
         raise InputError(f"join_labels needs the labels of one annotator, got {', '.join(who)}")
-    columns = id or id_columns(frame)
+    columns = id or id_columns(frame.attrs.get("header", {}))
     ids = item_ids(responses, columns)
     labels = {str(row["item"]): row for row in frame.to_dict("records")}
     known_ids = set(ids)
     strangers = [repr(item) for item in labels if item not in known_ids]
-    if strangers and unmatched == "error":
+    if strangers:
         raise InputError(
             f"join_labels needs a row for each label, got none for {len(strangers)}: {', '.join(strangers[:10])}; add "
-            'the rows, or pass unmatched="drop"'
+            "the rows, or remove these labels from a frame of read_labels"
         )
     known = {
         item: row["fingerprint"] for item, row in labels.items() if present(row.get("fingerprint"))
     }
     kept = responses[[name in known for name in ids]]
-    if check_texts and len(kept):
+    if len(kept):
         refuse_changed_texts(build_items(kept, task, id=columns), known, f"labels by {who[0]!r}")
     blank = {"status": "untouched", "flag": False, "note": ""}
     rows = [labels.get(name, blank) for name in ids]
@@ -440,8 +432,10 @@ def ragbench_labels(row: Mapping[str, Any], _response: Any = None) -> dict[str, 
     ]
     return {
         **{column: present(row.get(field)) for field, column in KEYS.items()},
-        SUPPORT: information if whole else None,
-        UNSUPPORTED: [key for key in keys if support[key] == "none"] if whole else None,
+        "sentence_support_information": information if whole else None,
+        "unsupported_response_sentence_keys": (
+            [key for key in keys if support[key] == "none"] if whole else None
+        ),
         "overall_supported": present(row.get("overall")),
     }
 
@@ -485,8 +479,8 @@ def trace_values(record: Mapping[str, Any], item: Item) -> dict[Place, Any]:
         for field, column in KEYS.items()
         if present(record.get(column)) is not None
     }
-    unsupported = _cell(record, UNSUPPORTED, [])
-    for one in _cell(record, SUPPORT, []):
+    unsupported = _cell(record, "unsupported_response_sentence_keys", [])
+    for one in _cell(record, "sentence_support_information", []):
         key, supporting = one["response_sentence_key"], present(one.get("supporting_sentence_keys"))
         none, fully = key in unsupported, as_flag(one.get("fully_supported"))
         if supporting is not None:

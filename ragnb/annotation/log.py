@@ -313,10 +313,6 @@ class ItemLabels:
         """Whether the item has a label, a flag, a note, or was skipped."""
         return bool(self.values or self.flag or self.skipped or self.note)
 
-    def nested(self) -> dict[str, Any]:
-        """Values by field: ``{"relevant": ["0a"], "support": {"a": "full"}}``, without untouched fields."""
-        return nested(self.values)
-
     def missing(self, task: Task, sentences: Mapping[str, list[str]]) -> list[Place]:
         """Required places that are untouched; ``sentences`` contains the keys of each part."""
         return [

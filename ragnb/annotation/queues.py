@@ -4,20 +4,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ragnb.annotation.items import item_ids
 from ragnb.annotation.labels import id_columns, read_labels
 from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import read_task
-from ragnb.arguments import accepts
 from ragnb.ensemble.ensemble import BatchJudicator
 from ragnb.errors import InputError
 from ragnb.metrics.judged import is_accepted
 from ragnb.records import CONDITION, is_missing, require_columns
 from ragnb.reports.judge import JudgeReport
-from ragnb.scoring.columns import numbers
 
 
 def deferral_queue(responses: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
@@ -86,46 +83,30 @@ def person_judicator(
         read_task(said.attrs["header"]["task"]).field(field)
         rows = _rows(responses, labels)
         verdict = dict(zip(said["item"], said[field], strict=True))
-        given = [verdict.get(item) for item in item_ids(rows, id or id_columns(said))]
+        given = [
+            verdict.get(item) for item in item_ids(rows, id or id_columns(said.attrs["header"]))
+        ]
         return [None if is_missing(value) else bool(is_accepted(value)) for value in given]
 
     return BatchJudicator(verdicts)
 
 
-@accepts(threshold="share")
-def review_queue(
-    judged: JudgeReport | pd.DataFrame, *, judge: str = "judged_correct", threshold: float = 0.5
-) -> pd.DataFrame:
-    """Select the responses whose labels are most informative about a judge.
+def review_queue(judged: JudgeReport) -> pd.DataFrame:
+    """Select the responses on which a judge and people differ, with the largest differences first.
 
     Parameters
     ----------
     judged
-        - a `ragnb.judge_report`, or its ``worst``: selects the responses on which judge and people differ, sorted by the
-          size of the difference, then by the judge's confidence. Each response appears once
-        - responses with a judge's column and no label: those with a score nearest to the threshold come first, those
-          without a score last
-    judge, threshold
-        Column of the judge's scores, and the lowest score that means yes. They apply to responses without labels.
+        The result of `ragnb.judge_report`.
 
     Returns
     -------
     DataFrame
-        The selected rows with all their columns, so that you can pass the same ``id`` to an annotator.
-
-    Raises
-    ------
-    InputError
-        A column is missing, or the threshold is not in [0, 1].
+        The rows of ``judged.worst`` with all their columns, each response once, so that you can pass the same ``id`` to an
+        annotator.
     """
-    frame = judged.worst if isinstance(judged, JudgeReport) else judged
-    if {"judge_verdict", "human_label", "disagreement"} <= set(frame.columns):
-        keys = [name for name in ("example_id", *CONDITION, "repeat", "model") if name in frame]
-        ordered = frame.sort_values("disagreement", ascending=False, kind="stable")
-        return ordered[~ordered[keys].duplicated()] if keys else ordered
-    require_columns(frame, [judge], "review_queue")
-    distance = np.abs(numbers(frame, judge, "review_queue") - threshold)
-    return frame.iloc[np.argsort(distance, kind="stable")]
+    keys = [name for name in ("example_id", *CONDITION, "repeat", "model") if name in judged.worst]
+    return judged.worst[~judged.worst.duplicated(keys)] if keys else judged.worst
 
 
 def _rows(responses: pd.DataFrame, labels: Sequence[Any] | pd.Index) -> pd.DataFrame:

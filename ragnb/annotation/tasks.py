@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict
+from importlib import resources
 from typing import Annotated, Any, Literal
 
 import pydantic
@@ -11,7 +13,6 @@ from pydantic import BeforeValidator, ConfigDict, StrictBool, StrictInt, StrictS
 from pydantic.dataclasses import dataclass
 
 from ragnb.errors import InputError, check_choice
-from ragnb.metrics.trace_labels import SPECIAL_KEYS
 
 FREE = "bcdhilqrstuvwy"
 """Letters that can be the key of a field. The others do something else in the annotator."""
@@ -235,170 +236,11 @@ def read_task(schema: "Task | str | Mapping[str, Any]") -> Task:
         ) from None
 
 
-YES_OR_NO = (Option(True, "yes"), Option(False, "no"))
-
-TRACE = Task(
-    "trace",
-    (
-        Field("relevant", "relevant", "sentences", "r"),
-        Field("utilized", "utilized", "sentences", "u"),
-        Field(
-            "supporting",
-            "supports the sentence",
-            "sentences",
-            "s",
-            tuple(Option(key, key.replace("_", " ")) for key in SPECIAL_KEYS),
-            each=True,
-        ),
-        Field(
-            "support",
-            "the sentence is supported",
-            "choice",
-            "v",
-            (
-                Option("full", "fully"),
-                Option("partial", "in part"),
-                Option("none", "not at all", {"supporting": []}),
-            ),
-            each=True,
-        ),
-        Field("overall", "the whole response is supported", "choice", "w", YES_OR_NO),
-    ),
-    "relevant: a sentence of the documents that helps to answer the question, whether or not the response uses it.\n"
-    "utilized: a sentence of the documents whose information is in the response.\n"
-    "supports: the sentences of the documents that support the chosen sentence of the response, or none.\n"
-    "supported: fully if the documents state all of the sentence, in part if they state some of it, else not at all.\n"
-    "the whole response is supported: yes if every sentence of the response is supported.",
-)
-"""RAGBench's sentence labels, from which the TRACe metrics are computed."""
-
-VERDICT = Task(
-    "verdict",
-    (
-        Field(
-            "verdict",
-            "verdict",
-            "choice",
-            "v",
-            (Option("correct"), Option("incorrect"), Option("refuse")),
-        ),
-    ),
-    "correct: gives the answer of the references, in any words or language; further statements must not be false.\n"
-    "incorrect: gives another answer, contradicts itself, or leaves out a part of the answer.\n"
-    "refuse: gives no answer and says so, or says that the passages do not contain an answer.",
-)
-"""Whether a response answers its question."""
-
-RGB = Task(
-    "rgb",
-    (
-        Field("answer_present", "the answer is in the response", "choice", "c", YES_OR_NO),
-        Field("refusal", "the response refuses to answer", "choice", "r", YES_OR_NO),
-        Field(
-            "error_detected", "the response finds errors in the documents", "choice", "d", YES_OR_NO
-        ),
-    ),
-    "answer: the response contains every part of the references, under any of its names.\n"
-    "refuses: the response says that the documents do not contain enough information to answer.\n"
-    "finds errors: the response says that something in the documents is false.",
-)
-"""RGB's three labels of a response."""
-
-LANGUAGE = Task(
-    "language",
-    (
-        Field(
-            "right_language",
-            "in the language that was asked for",
-            "choice",
-            "l",
-            (Option("yes"), Option("no"), Option("mixed"), Option("none", "no words")),
-        ),
-    ),
-    "yes: apart from names, numbers and quotations, the whole response is in the language of the question.\n"
-    "mixed: some sentences or words are in another language.\n"
-    "no words: the response contains only numbers, names or symbols.",
-    shows=("language", "question", "response"),
-)
-"""Whether a response is in the language of its question."""
-
-PREFERENCE = Task(
-    "preference",
-    (
-        Field(
-            "preferred",
-            "better",
-            "choice",
-            "b",
-            (
-                Option("a"),
-                Option("b"),
-                Option("tie", "both as good"),
-                Option("neither", "neither"),
-            ),
-        ),
-    ),
-    "better: the response that you would prefer to receive. First compare correctness, then style and length.\n"
-    "neither: neither response answers the question.",
-    shows=("question", "references", "documents", "response_a", "response_b"),
-)
-"""Which of two responses is better. Their order is drawn at random for each item."""
-
-CLAIMS = Task(
-    "claims",
-    (
-        Field(
-            "claim",
-            "the claim is",
-            "choice",
-            "c",
-            (
-                Option("supported"),
-                Option("contradicted"),
-                Option("not supported", "not in the passages"),
-            ),
-            each=True,
-        ),
-    ),
-    "supported: the passages say all of the claim, in whatever words.\n"
-    "contradicted: the passages say something that cannot be true at the same time.\n"
-    "not in the passages: the passages say neither, even if the claim is true.",
-    shows=("question", "documents", "response", "claims"),
-)
-"""Whether the passages support each claim of a response: the labels of the metrics ``parts.supported`` and others."""
-
-SPANS = Task(
-    "spans",
-    (
-        Field("unsupported", "not in the passages", "sentences", "u", of="words"),
-        Field("contradicted", "contradicts the passages", "sentences", "c", of="words"),
-    ),
-    "not in the passages: the words that add something that the passages do not say.\n"
-    "contradicts the passages: the words that cannot be true if the passages are true.\n"
-    "how much: mark as few words as possible. Press e if there are none.",
-    shows=("question", "documents", "words"),
-)
-"""Spans of a response that the passages do not support: the reference of the metric ``parts.span_f1``."""
-
-GRADES = Task(
-    "grades",
-    tuple(
-        Field(name, name, "choice", key, (Option(1), Option(2), Option(3), Option(4)))
-        for name, key in {
-            "faithfulness": "h",
-            "appropriateness": "r",
-            "completeness": "c",
-            "naturalness": "u",
-        }.items()
-    ),
-    "faithfulness: from 1 (nothing is supported by the passages) to 4 (all of it is).\n"
-    "appropriateness: from 1 (does not fit the question) to 4 (fits it in every respect).\n"
-    "completeness: from 1 (nothing of what the passages say on the question) to 4 (all of it).\n"
-    "naturalness: from 1 (not what a fluent person would write) to 4 (natural and clear).",
-)
-"""Grades from 1 to 4 on the four criteria of MTRAG (Katsis et al. 2025, arXiv 2501.03468)."""
-
+_FILE = resources.files("ragnb") / "annotation/data/tasks.toml"
 TASKS = {
-    task.name: task for task in (TRACE, VERDICT, RGB, LANGUAGE, PREFERENCE, CLAIMS, SPANS, GRADES)
+    task["name"]: read_task(task)
+    for task in tomllib.loads(_FILE.read_text(encoding="utf-8"))["tasks"]
 }
-"""The tasks that have a name."""
+"""The tasks that have a name: ``trace`` (RAGBench's sentence labels), ``verdict`` (whether a response answers its question),
+``rgb`` (RGB's three labels), ``language``, ``preference`` (which of two responses is better), ``claims`` and ``spans`` (what
+the passages support), ``grades`` (MTRAG's four criteria)."""

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import Booleans, Floats, Integers, accepts
-from ragnb.display import distinct, limits, number, short_p
 from ragnb.errors import InputError
 from ragnb.metrics.judged import ACCEPTED
 from ragnb.records import CONDITION, column_names, require_columns
@@ -44,9 +43,8 @@ SYMMETRIC = ("percent agreement", "Cohen's kappa", "Gwet's AC1", "Krippendorff's
 """Coefficients of agreement in which the two raters have the same role."""
 
 WITH, AMONG, DIFFERENCE = "judge with annotators", "annotators among themselves", "difference"
-OVERALL, LENGTH, OWN = "overall", "response length", "own model"
+OVERALL, LENGTH = "overall", "response length"
 THIRDS = ("shortest third", "middle third", "longest third")
-NO_CEILING = "The agreement among annotators needs at least two annotators."
 TWO_POINTS = "verdicts of 0 and 1: the curve consists of two points"
 
 _INTERVAL = ("mean", "low", "high", "interval", "confidence_level", "n_units", "n", "n_scored")
@@ -87,9 +85,8 @@ class JudgeReport(Report):
         annotators.
     bias
         One row for each judge and group: mean of the judge minus mean of the label, with the
-        columns of `ragnb.compare`. ``by`` is ``"overall"``, a column, ``"response length"``
-        (thirds, in characters) or ``"own model"``. P-values are corrected over the groups of one
-        ``by``.
+        columns of `ragnb.compare`. ``by`` is ``"overall"``, a column, or ``"response length"``
+        (thirds, in characters). P-values are corrected over the groups of one ``by``.
     length
         Correlation of the judge's error (score - label) with the length of the response and with
         its logarithm.
@@ -101,9 +98,8 @@ class JudgeReport(Report):
         The reliability curve, one row for each judge and bin: ``mean_predicted``, and the observed
         proportion of label 1 as ``mean``.
     worst
-        The responses on which a judge's verdict is not the label, the largest difference first
-        and, among equals, the most confident (``judge_confidence``). All columns, and ``judged_by,
-        judge_score, judge_verdict, human_label, annotations``.
+        The responses on which a judge's verdict is not the label, the largest difference first.
+        All columns, and ``judged_by, judge_score, judge_verdict, human_label, annotations``.
     """
 
     label: str
@@ -123,28 +119,22 @@ class JudgeReport(Report):
         """The columns of the judges."""
         return tuple(self.calibration["judge"])
 
-    def lines(self) -> list[str]:
-        """Sentences for a paper: sizes, agreement, ceiling, bias, calibration and intervals."""
-        return list(_lines(self))
-
-    def __repr__(self) -> str:
-        n = self.labelled["n_labelled"].iloc[0]
-        judges = ", ".join(self.judges)
-        return f"{judges} against {self.label}: {len(self.worst)} disagreements, n = {n}"
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
     def _shown(self) -> Shown:
-        ends = ["low", "high", "confidence_level"]
-        pairs = ["pair", "metric", "mean", *ends, "n_scored", "n"]
-        groups = ["judge", "by", "group", "difference", *ends, "p_adjusted", "n_pairs"]
+        interval = ["low", "high", "interval", "confidence_level"]
+        pair = ["pair", "metric", "mean", *interval, "n_scored", "n", "worst_low", "worst_high"]
+        group = ["judge", "by", "group", "difference", *interval, "p_adjusted", "test", "n_pairs"]
         tables = {
-            "Agreement": self.agreement[pairs],
-            "Ceiling": self.ceiling[["judge", "of", *pairs[1:6], "n"]],
-            "Bias": self.bias[groups],
+            "Agreement": self.agreement[pair],
+            "Agreement among people as the ceiling": self.ceiling.drop(columns="signature").rename(
+                columns={"of": "pair"}
+            ),
+            "Bias: judge minus label": self.bias[group],
+            "Correlation of the error with the length": self.length.drop(columns="signature"),
+            "Calibration": self.calibration.drop(columns="signature"),
         }
-        return tables, self.lines()
+        counts = self.labelled.iloc[0]
+        line = f"{counts['n_labelled']} of {counts['n']} responses have a label; "
+        return tables, [f"{line}the independent units are {self.clusters or 'the responses'}."]
 
 
 @accepts(threshold="share", confidence_level="level")
@@ -165,10 +155,7 @@ def judge_report(
     ----------
     frame
         One row per response, or per part of a response (``part_id``). Responses without a label
-        are left out and counted. The column ``response`` is used for the length of the response,
-        and ``judge_confidence`` for the order of the disagreements. If ``judge_model`` and
-        ``model`` name the models, the judge's bias towards its own responses is reported
-        separately.
+        are left out and counted. The column ``response`` is used for the length of the response.
     judge
         Columns of verdicts (0, 1) or scores in [0, 1]; ``nan`` means unscored.
     annotators
@@ -244,16 +231,14 @@ def judge_report(
     n, n_labelled = len(labels), int((~np.isnan(labels)).sum())
     counts = {"label": label, "n": n, "n_labelled": n_labelled, "n_left_out": n - n_labelled}
     sizes = _lengths(judged.frame)
-    errors = [_calibration(judged, judge) for judge in judges]
-    curves = [row for error in errors for row in _curve(judged, error)]
-    ceilings = [row for judge in judges for row in _ceiling(judged, judge)]
+    errors, curves = _calibration(judged)
     return JudgeReport(
         label=label,
         annotators=tuple(people),
         clusters=None if judged.units is None else clusters,
         labelled=pd.DataFrame([counts]),
         agreement=as_frame(list(_agreement(judged)), _PAIR),
-        ceiling=as_frame(ceilings, _CEILING),
+        ceiling=as_frame(list(_ceiling(judged)), _CEILING),
         bias=_bias(judged, None if by is None else groups, sizes),
         length=as_frame(list(_length(judged, sizes)), _LENGTH),
         calibration=as_frame(errors, _ERRORS),
@@ -293,11 +278,6 @@ class _Judged:
     def units_of(self, kept: Booleans) -> Integers | None:
         return None if self.units is None else self.units[kept]
 
-    def scored(self, judge: str) -> tuple[Floats, Floats, Integers | None]:
-        """Labels, scores and units of the responses that have both."""
-        kept = ~np.isnan(self.labels) & ~np.isnan(self.scores[judge])
-        return self.labels[kept], self.scores[judge][kept], self.units_of(kept)
-
     def named(self, judge: str) -> dict[str, str]:
         """A judge and its signature: version, columns and threshold."""
         cut = f"|threshold:{self.threshold:g}" if self.graded(judge) else ""
@@ -308,12 +288,6 @@ class _Judged:
 def _values(frame: pd.DataFrame, column: str, what: str, binary: bool = False) -> Floats:
     """Return a column as floats in [0, 1], with nan for missing values."""
     cells = [ACCEPTED.get(cell, cell) if isinstance(cell, str) else cell for cell in frame[column]]
-    texts = [cell for cell in cells if isinstance(cell, str)]
-    if texts:
-        raise InputError(
-            f"judge_report needs numbers or {', '.join(map(repr, ACCEPTED))} in {column}, got "
-            f"{texts[0]!r:.60}; map it to 1, 0 or nan"
-        )
     values = numbers(pd.DataFrame({column: cells}, dtype=object), column, "judge_report")
     allowed = np.isin(values, (0, 1)) if binary else (values >= 0) & (values <= 1)
     odd = values[~np.isnan(values) & ~allowed]
@@ -353,8 +327,12 @@ def _units(frame: pd.DataFrame, clusters: str | None) -> Integers | None:
 
 def interval_columns(found: Interval) -> dict[str, Any]:
     """Columns of an interval; the number of clusters is in a column of its own, ``n_units``."""
-    kind = re.sub(r", \d+ clusters", "", found.method)
-    return found.columns() | {"interval": kind, "n_units": found.n}
+    return found.columns() | {"interval": without_clusters(found.method), "n_units": found.n}
+
+
+def without_clusters(method: str) -> str:
+    """Name of an interval without its number of clusters."""
+    return re.sub(r", \d+ clusters", "", method)
 
 
 # ---- agreement -----------------------------------------------------------------------------------
@@ -397,66 +375,66 @@ def coefficients(ratings: Floats, units: Integers | None, level: float) -> dict[
 def _agreement(judged: _Judged) -> Iterator[dict[str, Any]]:
     """Yield one row for each pair of raters and measure."""
     truths = {judged.label: judged.labels} | judged.annotators
-    for (judge, scores), (name, truth) in product(judged.scores.items(), truths.items()):
-        known, unscored = ~np.isnan(truth), np.isnan(scores)
+    ratings = judged.scores | truths
+    pairs = [*product(judged.scores, truths), *combinations(judged.annotators, 2)]
+    for rater, against in pairs:
+        scores, truth = ratings[rater], ratings[against]
+        unscored, known = np.isnan(scores), ~np.isnan(truth)
+        pair = {"pair": f"{rater} - {against}", "rater": rater, "against": against}
+        pair |= judged.named(rater) if rater in judged.scores else {"signature": ""}
+        if rater in judged.annotators:  # what only one of the two labelled is not compared
+            known &= ~unscored
         wrong, right = np.where(unscored, 1 - truth, scores), np.where(unscored, truth, scores)
         found, low, high = (
-            _measures(judged, judge, values, truth, kept)
+            _measures(judged, rater, values, truth, kept)
             for values, kept in ((scores, known & ~unscored), (wrong, known), (right, known))
         )
-        pair = judged.named(judge) | {"pair": f"{judge} - {name}", "rater": judge, "against": name}
         counts = {"n": int(known.sum()), "n_scored": int((known & ~unscored).sum())}
         for metric, interval in found.items():
             worst = {"worst_low": low[metric].estimate, "worst_high": high[metric].estimate}
             yield {**pair, "metric": metric, **interval_columns(interval), **counts, **worst}
-    for (one, first), (two, second) in combinations(judged.annotators.items(), 2):
-        both = ~np.isnan(first) & ~np.isnan(second)
-        ratings = np.column_stack([first, second])[both]
-        pair = {"pair": f"{one} - {two}", "rater": one, "against": two, "signature": ""}
-        counts = {"n": int(both.sum()), "n_scored": int(both.sum())}
-        for metric, interval in coefficients(ratings, judged.units_of(both), judged.level).items():
-            worst = {"worst_low": interval.estimate, "worst_high": interval.estimate}
-            yield {**pair, "metric": metric, **interval_columns(interval), **counts, **worst}
 
 
 def _measures(
-    judged: _Judged, judge: str, scores: Floats, truth: Floats, kept: Booleans
+    judged: _Judged, rater: str, scores: Floats, truth: Floats, kept: Booleans
 ) -> dict[str, Interval]:
-    """Agreement of a judge with labels that are taken as true."""
+    """Agreement of two annotators, or of a judge with labels that are taken as true."""
     scores, truth, units = scores[kept], truth[kept], judged.units_of(kept)
     verdicts = judged.verdicts(scores)
-    right = (verdicts == truth).astype(np.float64)
     found = coefficients(np.column_stack([verdicts, truth]), units, judged.level)
+    if rater in judged.annotators:
+        return found
+    right = (verdicts == truth).astype(np.float64)
     among = {"sensitivity": truth == 1, "specificity": truth == 0, "precision": verdicts == 1}
     for name, rows in among.items():
         found[name] = share(right[rows], None if units is None else units[rows], judged.level)
-    if judged.graded(judge):
+    if judged.graded(rater):
         found[AUROC] = auroc(truth, scores, units, confidence_level=judged.level)
     return found
 
 
-def _ceiling(judged: _Judged, judge: str) -> Iterator[dict[str, Any]]:
+def _ceiling(judged: _Judged) -> Iterator[dict[str, Any]]:
     """Yield the agreement with the annotators, theirs with each other, and the difference.
 
     The settled label is not used because it was derived from the annotators' labels.
     """
     people = list(judged.annotators.values())
-    if len(people) < 2:
-        return
-    raters = np.stack([judged.verdicts(judged.scores[judge]), *people])
-    kept: Booleans = ~np.isnan(raters.sum(axis=0))
-    codes, units = raters[:, kept].astype(np.int64), judged.units_of(kept)
-    pairs = combinations(range(len(codes)), 2)  # those of the judge come first
-    sums = [agreement_sums(codes[list(pair)].T, 2, units) for pair in pairs]
-    totals = np.stack(sums, axis=1)
-    counts = {"n": int(kept.sum()), "n_scored": int(kept.sum())}
-    for metric, part in product(SYMMETRIC, (WITH, AMONG, DIFFERENCE)):
-        bounds = (-inf, inf) if part == DIFFERENCE else BOUNDS[metric]
-        statistic = partial(_mean_over_pairs, metric, part, len(people))
-        found = jackknife_interval(statistic, totals, bounds=bounds, confidence_level=judged.level)
-        named = replace(found, method=f"{metric}, {found.method}")
-        row = judged.named(judge) | {"of": part, "metric": metric}
-        yield {**row, **interval_columns(named), **counts}
+    for judge in judged.scores if len(people) > 1 else ():
+        raters = np.stack([judged.verdicts(judged.scores[judge]), *people])
+        kept: Booleans = ~np.isnan(raters.sum(axis=0))
+        codes, units = raters[:, kept].astype(np.int64), judged.units_of(kept)
+        pairs = combinations(range(len(codes)), 2)  # those of the judge come first
+        sums = [agreement_sums(codes[list(pair)].T, 2, units) for pair in pairs]
+        totals = np.stack(sums, axis=1)
+        counts = {"n": int(kept.sum()), "n_scored": int(kept.sum())}
+        for metric, part in product(SYMMETRIC, (WITH, AMONG, DIFFERENCE)):
+            bounds = (-inf, inf) if part == DIFFERENCE else BOUNDS[metric]
+            statistic = partial(_mean_over_pairs, metric, part, len(people))
+            found = jackknife_interval(
+                statistic, totals, bounds=bounds, confidence_level=judged.level
+            )
+            columns = interval_columns(found) | {"interval": f"{metric}, {found.method}"}
+            yield {**judged.named(judge), "of": part, "metric": metric, **columns, **counts}
 
 
 def _mean_over_pairs(metric: str, part: str, n_people: int, totals: Floats) -> Floats:
@@ -484,9 +462,6 @@ def _groups(judged: _Judged, by: Sequence[str] | None, sizes: Floats) -> dict[st
     groups = {OVERALL: pd.Series("all responses", frame.index)}
     for name in by:
         groups[name] = frame[name].astype(object).where(frame[name].notna(), "(none)")
-    if {"judge_model", "model"} <= set(frame):
-        own = frame["judge_model"].astype(object) == frame["model"].astype(object)
-        groups[OWN] = own.map({True: "the judge's own", False: "others"})
     known = pd.Series(sizes, frame.index).dropna().sort_values(kind="stable")
     if len(known):
         place = np.searchsorted(np.quantile(known, [1 / 3, 2 / 3]), known)
@@ -545,33 +520,32 @@ def _length(judged: _Judged, sizes: Floats) -> Iterator[dict[str, Any]]:
 # ---- calibration and disagreements ---------------------------------------------------------------
 
 
-def _calibration(judged: _Judged, judge: str) -> dict[str, Any]:
-    labels, scores, units = judged.scored(judge)
-    error = expected_calibration_error(labels, scores)
-    brier = brier_score(labels, scores, units, confidence_level=judged.level)
-    return {
-        **judged.named(judge),
-        **brier.columns("brier"),
-        "interval": interval_columns(brier)["interval"],
-        "ece": error.estimate,
-        "expected_if_calibrated": error.expected_if_calibrated,
-        "n_bins": error.n_bins,
-        "n": int((~np.isnan(judged.labels)).sum()),
-        "n_scored": error.n,
-        "note": "" if judged.graded(judge) else TWO_POINTS,
-    }
-
-
-def _curve(judged: _Judged, errors: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield one row for each bin of a judge's scores, next to its errors of calibration."""
-    labels, scores, units = judged.scored(errors["judge"])
-    for found in reliability_curve(labels, scores, confidence_level=judged.level):
-        inside = (scores >= found.low) & ((scores < found.high) | (found.high == 1))
-        observed = share(labels[inside], None if units is None else units[inside], judged.level)
-        n = int(inside.sum())
-        place = {"bin_low": found.low, "bin_high": found.high}
-        place |= {"mean_predicted": found.mean_predicted, "n": n, "n_scored": n}
-        yield {**errors, **interval_columns(observed), **place}
+def _calibration(judged: _Judged) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The errors of each judge, and one row for each bin of its scores."""
+    errors, curve = [], []
+    for judge, given in judged.scores.items():
+        kept = ~np.isnan(judged.labels) & ~np.isnan(given)
+        labels, scores, units = judged.labels[kept], given[kept], judged.units_of(kept)
+        error = expected_calibration_error(labels, scores)
+        found = {
+            **judged.named(judge),
+            **brier_score(labels, scores, units, confidence_level=judged.level).columns("brier"),
+            "ece": error.estimate,
+            "expected_if_calibrated": error.expected_if_calibrated,
+            "n_bins": error.n_bins,
+            "n": int((~np.isnan(judged.labels)).sum()),
+            "n_scored": error.n,
+            "note": "" if judged.graded(judge) else TWO_POINTS,
+        }
+        found["interval"] = without_clusters(found["interval"])
+        errors.append(found)
+        for one in reliability_curve(labels, scores, confidence_level=judged.level):
+            inside = (scores >= one.low) & ((scores < one.high) | (one.high == 1))
+            observed = share(labels[inside], None if units is None else units[inside], judged.level)
+            place = {"bin_low": one.low, "bin_high": one.high, "mean_predicted": one.mean_predicted}
+            counts = dict.fromkeys(("n", "n_scored"), int(inside.sum()))
+            curve.append({**found, **interval_columns(observed), **place, **counts})
+    return errors, curve
 
 
 def _worst(judged: _Judged) -> pd.DataFrame:
@@ -591,55 +565,4 @@ def _worst(judged: _Judged) -> pd.DataFrame:
         # A missing verdict or label makes the difference nan, which is not above 0.
         parts.append(rows[np.abs(verdicts - judged.labels) > 0])
     worst = pd.concat(parts, ignore_index=True)
-    order = [name for name in ("disagreement", "judge_confidence") if name in worst]
-    return worst.sort_values(order, ascending=False, kind="stable", ignore_index=True)
-
-
-# ---- sentences -----------------------------------------------------------------------------------
-
-
-def _listing(table: pd.DataFrame, names: str, mean: str = "mean", signed: bool = False) -> str:
-    """List estimates by name with their intervals, if these are defined."""
-    cells = []
-    for row in table.to_dict("records"):
-        around = "" if np.isnan(row["low"]) else f" {limits(row['low'], row['high'], 3, signed)}"
-        cells.append(f"{row[names]} {number(row[mean], 3, signed)}{around}")
-    return ", ".join(cells)
-
-
-def _lines(report: JudgeReport) -> Iterator[str]:
-    sizes = report.labelled.iloc[0]
-    yield f"{sizes['n_labelled']} of {sizes['n']} responses have a label; the others are left out."
-    for pair, rows in report.agreement.groupby("pair", sort=False):
-        first = rows.iloc[0]
-        counted = f"n = {first['n_scored']} of {first['n']}"
-        if first["n_scored"] < first["n"]:
-            counted += (
-                f" (agreement {number(first['worst_low'])} if all missing verdicts were wrong, "
-                f"{number(first['worst_high'])} if all were right)"
-            )
-        yield f"{pair}: {_listing(rows, 'metric')}; {counted}."
-    if len(report.annotators) < 2:
-        yield NO_CEILING
-    for (judge, metric), rows in report.ceiling.groupby(["judge", "metric"], sort=False):
-        listing, n = _listing(rows, "of"), rows["n"].iloc[0]
-        yield f"{metric} on the {n} responses that {judge} and all annotators rated: {listing}."
-    for (judge, by), rows in report.bias.groupby(["judge", "by"], sort=False):
-        tests = f"{distinct(rows['test'])}, Holm over {rows['family_size'].max()}"
-        p_values = distinct(map(short_p, rows["p_adjusted"]), ", ")
-        listing = _listing(rows, "group", "difference", signed=True)
-        grouped = "" if by == OVERALL else f" by {by}"
-        yield f"Bias of {judge}{grouped}: {listing}; adjusted p {p_values} ({tests})."
-    for judge, rows in report.length.groupby("judge", sort=False):
-        yield f"Correlation of {judge}'s {_listing(rows, 'metric', signed=True)}."
-    for row in report.calibration.to_dict("records"):
-        error = (
-            f"expected calibration error {row['ece']:.3f} in {row['n_bins']} bins "
-            f"({row['expected_if_calibrated']:.3f} expected for a calibrated judge)"
-        )
-        brier = f"{number(row['brier'])} {limits(row['low'], row['high'])}"
-        yield f"Calibration of {row['judge']}: {row['note'] or error}; Brier score {brier}."
-    tables = (report.agreement, report.bias, report.calibration)
-    kinds = distinct(pd.concat([table["interval"] for table in tables]), "; ")
-    over = f"clusters: {report.clusters}" if report.clusters else "responses taken as independent"
-    yield f"Intervals: {tables[0]['confidence_level'].iloc[0]:.0%}, {over}: {kinds}."
+    return worst.sort_values("disagreement", ascending=False, kind="stable", ignore_index=True)

@@ -1,9 +1,7 @@
 """The seven metrics of multilingual answers: accuracy, language, cost, gain per cost, meaning."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -83,12 +81,12 @@ class MultilingualReport(Report):
             lines.append(" | ".join([f"{system:8s}", *means]))
         return lines
 
-    def metrics_json(self, path: str | Path | None = None) -> dict[str, Any]:
-        """The content of LBRAG's metrics.json with intervals, written to `path` if there is one.
+    def metrics_json(self) -> dict[str, Any]:
+        """The content of LBRAG's metrics.json, with intervals.
 
         Under ``metrics`` the means, standard deviations and ``n`` of each system; under
         ``intervals``, by the same names, ``[low, high, kind, n_scored]``. Undefined values are
-        None, and ``null`` in the file.
+        None.
         """
         content: dict[str, Any] = {"metrics": {}, "intervals": {}}
         for system, rows in _by_system(self.table):
@@ -100,9 +98,6 @@ class MultilingualReport(Report):
                 intervals[field.key] = [row["low"], row["high"], row["interval"], row["n_scored"]]
             content["metrics"][system] = means | {"n": float(rows[F1]["n"])}
             content["intervals"][system] = intervals
-        if path is not None:
-            text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False)
-            Path(path).write_text(text + "\n", encoding="utf-8")
         return content
 
     def __repr__(self) -> str:

@@ -98,7 +98,6 @@ def trace_report(
     judges: Mapping[str, Mapping[str, str]] | None = None,
     *,
     variant: str = "ragbench",
-    labels: Mapping[str, str] = LABELS,
     cluster: str | None = None,
     confidence_level: float = 0.95,
 ) -> TraceReport:
@@ -116,15 +115,14 @@ def trace_report(
     ----------
     records
         One row per record, with the labels of the sentences (for the scores of the systems), with
-        the columns `judges` and `labels` (for the comparison of judges), or with both.
+        the columns `judges` and the labels ``adherence_score``, ``relevance_score``,
+        ``utilization_score`` and ``completeness_score`` (for the comparison), or with both.
     judges
         Columns of predictions by judge and dimension: ``{"mine": {"adherence": "my_adherence",
         "relevance": "my_relevance"}}``. A judge need not have all four dimensions. By default,
         the columns of RAGBench's three judges that the records contain.
     variant
         Definition of the scores of the systems; see `ragnb.metrics.trace`.
-    labels
-        Columns of the labels by dimension.
     cluster
         Column whose values are the independent units, such as the question that several responses
         share. Only the comparison of two AUROCs treats all records as independent, and its
@@ -148,22 +146,22 @@ def trace_report(
     require_columns(records, keys, "trace_report")
     results = _results(records, variant, cluster, confidence_level)
     if judges is None:
-        judges = _with_values(records, labels)
+        judges = _with_values(records)
         if not judges:
             return TraceReport(results, pd.DataFrame(), pd.DataFrame())
     named = [(dimension, column) for one in judges.values() for dimension, column in one.items()]
-    unknown = sorted({dimension for dimension, _ in [*named, *labels.items()]} - set(LABELS))
+    unknown = sorted({dimension for dimension, _ in named} - set(LABELS))
     if unknown or not judges:
         raise InputError(
-            f"judges and labels must name a column for one or more of {', '.join(LABELS)}, got "
+            f"judges must name a column for one or more of {', '.join(LABELS)}, got "
             f"{', '.join(unknown) or 'no judge'}"
         )
-    columns = [name for dimension, column in named for name in (labels[dimension], column)]
+    columns = [name for dimension, column in named for name in (LABELS[dimension], column)]
     require_columns(records, columns, "trace_report")
     values = {name: numbers(records, name, "trace_report") for name in columns}
     rows: list[dict[str, Any]] = []
     pairs: list[dict[str, Any]] = []
-    for dimension, label in labels.items():
+    for dimension, label in LABELS.items():
         predicted = {
             name: values[one[dimension]] for name, one in judges.items() if dimension in one
         }
@@ -223,11 +221,11 @@ def _results(
     return summarize(scores, by=by, cluster=cluster, confidence_level=level)
 
 
-def _with_values(records: pd.DataFrame, labels: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def _with_values(records: pd.DataFrame) -> dict[str, dict[str, str]]:
     """Return the judges of RAGBench, and their dimensions, that the records have with labels."""
     judges = {}
     for name, one in JUDGES.items():
-        pairs = {dimension: [column, labels[dimension]] for dimension, column in one.items()}
+        pairs = {dimension: [column, LABELS[dimension]] for dimension, column in one.items()}
         found = {
             dimension: pair[0]
             for dimension, pair in pairs.items()

@@ -65,7 +65,7 @@ def state_of(session: AnnotationSession) -> dict[str, Any]:
     """Return what changes with an action: labels, suggestions, problems, progress, when saved."""
     item, labels, suggestion = session.item, session.labels, session.suggestion()
     return {
-        "values": labels.nested(),
+        "values": nested(labels.values),
         "suggested": nested(suggestion),
         "suggested_by": spelled(session.suggested_by) if suggestion else "",
         "others": [

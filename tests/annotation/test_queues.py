@@ -118,18 +118,3 @@ def test_what_judge_and_people_differ_in_is_an_annotators_examples(answers, repo
     assert (np.diff(queue["disagreement"]) <= 0).all()
     session = AnnotationSession(queue, "verdict", "ana", tmp_path, id=ID)
     assert len(session.items) == len(queue)
-    pd.testing.assert_frame_equal(review_queue(report.worst), queue)
-
-
-def test_without_labels_the_scores_nearest_the_threshold_come_first():
-    judged = pd.DataFrame(
-        {"example_id": list("abcdef"), "s": [1.0, 0.75, np.nan, 0.0, 0.25, 0.5]},
-        index=list("uvwxyz"),
-    )
-    assert review_queue(judged, judge="s")["example_id"].tolist() == ["f", "b", "e", "a", "d", "c"]
-    assert review_queue(judged, judge="s", threshold=0.9)["example_id"].tolist()[0] == "a"
-    assert review_queue(judged, judge="s").loc["v", "s"] == 0.75
-    with pytest.raises(InputError, match="review_queue needs the columns judged_correct"):
-        review_queue(judged)
-    with pytest.raises(InputError, match="threshold must be between 0 and 1"):
-        review_queue(judged, judge="s", threshold=50)

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import ragnb
-from ragnb.annotation.tasks import RGB, TASKS
+from ragnb.annotation.tasks import TASKS
 from ragnb.datasets.studies import STUDIES, load_study, one_row_per_part
 from ragnb.errors import InputError
 from ragnb.widgets.annotator import Annotator
@@ -154,7 +154,7 @@ def test_view_and_annotator(name, tmp_path):
     if "question" not in frame:
         with refused("has no column 'question'; add it, or remove it from \"shows\" of the task"):
             Annotator(frame, task, "ana", tmp_path, id=key)
-        task = replace(RGB, shows=("response",))
+        task = replace(TASKS["rgb"], shows=("response",))
     session = Annotator(frame, task, "ana", tmp_path / "made", id=key).session
     session.label(session.task.fields[0].name, session.task.fields[0].options[0].value)
     assert session.progress()["items"] == 3

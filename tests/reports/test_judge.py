@@ -97,16 +97,11 @@ def test_verdicts_have_a_curve_of_two_points(hand_report):
     assert row["brier"] == pytest.approx(15 / 50)
     points = [[0, 10 / 25, 25], [1, 20 / 25, 25]]
     assert curve[["mean_predicted", "mean", "n"]].to_numpy().tolist() == points
-    assert any(TWO_POINTS in line for line in hand_report.lines())
 
 
-def test_worst_are_the_disagreements_the_most_confident_first(by_hand, hand_report):
+def test_worst_are_the_disagreements(hand_report):
     assert hand_report.worst["example_id"].tolist() == list(range(20, 35))
     assert set(hand_report.worst["disagreement"]) == {1.0}
-    sure = judge_report(by_hand.assign(judge_confidence=np.linspace(0, 1, 54)))
-    assert sure.worst["example_id"].tolist() == list(range(34, 19, -1))
-    unsure = by_hand.assign(judge_confidence=[0.3 if k == 22 else NAN for k in range(54)])
-    assert judge_report(unsure).worst["example_id"].tolist()[:3] == [22, 20, 21]
 
 
 # ---- simulated judges: several systems answer one question, two annotators -----------------------
@@ -231,13 +226,6 @@ def test_an_error_that_grows_with_length_is_found(frame):
     assert found.bias[found.bias["by"] == "response length"]["difference"].is_monotonic_increasing
 
 
-def test_a_judge_that_favours_its_own_model_is_shown_apart(frame):
-    own = frame.assign(model=frame["system"], judge_model="two")
-    own["judged_correct"] = own["judged_correct"].mask(own["system"] == "two", 1.0)
-    rows = judge_report(own, by="model").bias.query("by == 'own model'").set_index("group")
-    assert rows.loc["the judge's own", "difference"] > 0.2 > rows.loc["others", "difference"]
-
-
 # ---- calibration ---------------------------------------------------------------------------------
 
 
@@ -279,11 +267,10 @@ def test_html_is_well_formed_and_hostile_names_stay_text(by_hand):
     assert "<script>alert(1)</script>" in shown.text
 
 
-def test_sentences_say_what_a_paper_says(report):
+def test_the_tables_are_printed_with_what_they_rest_on(report):
     text = str(report)
-    for said in ("Bias of score by language", "Holm over 4)", "annotators among themselves 0.",
-                 "expected calibration error", "for a calibrated judge", "clusters: example_id",
-                 "label_a - label_b: percent agreement"):  # fmt: skip
+    for said in ("Bias: judge minus label", "label_a - label_b", "annotators among",
+                 "300 of 300 responses have a label; the independent units are example_id."):  # fmt: skip
         assert said in text
     assert "nan" not in text
 
@@ -332,7 +319,7 @@ def test_verdicts_may_be_words_or_truth_values_and_the_annotator_is_the_label(by
             {},
             r"one row for each example_id, got 1 repeated, such as 0; put",
         ),
-        ({"label": ["right"] * 54}, {}, "numbers or 'correct', .* in label, got 'right'"),
+        ({"label": ["right"] * 54}, {}, "numbers in label .*right"),
         ({"example_id": [None, *range(53)]}, {}, "needs a cluster for each response; 1 have none"),
         ({}, {"judge": "label"}, "neither the label nor an annotator, got label"),
     ],

@@ -7,7 +7,7 @@ import pytest
 from hostile import Reader
 
 import ragnb
-from ragnb.annotation.log import read_log
+from ragnb.annotation.log import nested, read_log
 from ragnb.errors import InputError
 from ragnb.widgets import Annotator
 
@@ -77,7 +77,7 @@ def test_an_act_labels_the_item_that_it_was_meant_for_and_the_screen_stays(annot
     session = annotator.session
     assert (state["failed"], state["values"]) == (False, {})
     assert (annotator.page["number"], session.number) == (1, 1)
-    labels = [session.state.of(item.id).nested() for item in session.items[:2]]
+    labels = [nested(session.state.of(item.id).values) for item in session.items[:2]]
     assert labels == [{"relevant": []}, {}]
     entry = [annotator.jump[0][0], "started", False]
     assert state["entries"][0] == annotator.jump[0] == entry

@@ -69,7 +69,7 @@ def test_the_page_and_python_agree_on_what_all_actions_amount_to(tmp_path, task,
         session.number = number
         labels = session.labels
         assert shown == {
-            "values": labels.nested(), "status": session.statuses[number], "flag": labels.flag, "note": labels.note,
+            "values": nested(labels.values), "status": session.statuses[number], "flag": labels.flag, "note": labels.note,
             "can_undo": bool(session.state.done), "can_redo": bool(session.state.undone),
             "suggested": nested(session.suggestion()),
         }  # fmt: skip
