@@ -17,7 +17,7 @@ from ragnb.errors import InputError
 from ragnb.records import require_columns
 from ragnb.reports.frames import as_frame
 from ragnb.reports.judge import coefficients, interval_columns
-from ragnb.stats.agreement import graded_agreement_interval
+from ragnb.stats.agreement import agreement_interval
 from ragnb.stats.intervals import mean_interval
 
 OVERLAP = "mean overlap"
@@ -218,7 +218,7 @@ def _coefficients(
     ratings = kept.to_numpy()
     graded = ["ordinal alpha", "quadratic kappa"][: 2 if ratings.shape[1] == 2 else 1]
     found = {
-        name: graded_agreement_interval(name, ratings, clusters, confidence_level=level)
+        name: agreement_interval(name, ratings, clusters, confidence_level=level)
         for name in graded
         if asked.graded
     }

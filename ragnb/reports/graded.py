@@ -14,7 +14,7 @@ from ragnb.records import column_names, require_columns
 from ragnb.reports.judge import interval_columns
 from ragnb.results import Interval
 from ragnb.scoring.columns import conversations, numbers
-from ragnb.stats.agreement import GRADED, graded_agreement_interval
+from ragnb.stats.agreement import GRADED, agreement_interval
 from ragnb.stats.intervals import mean_interval
 from ragnb.stats.prediction import pearson
 from ragnb.stats.rankings import STATISTICS, ranking_interval
@@ -163,7 +163,7 @@ def _measures(both: pd.DataFrame, clusters: str, level: float) -> dict[str, Inte
     if whole and judged.between(given.min(), given.max()).all():
         ratings, units = both[["judged", "given"]].to_numpy(), pd.factorize(both[clusters])[0]
         for name in GRADED:
-            found[name] = graded_agreement_interval(name, ratings, units, confidence_level=level)
+            found[name] = agreement_interval(name, ratings, units, confidence_level=level)
     if both["system"].nunique() > 1:
         means = both.pivot_table(["given", "judged"], clusters, "system").dropna()
         unit = {"example_id": "questions", "conversation_id": "conversations"}.get(

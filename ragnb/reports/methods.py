@@ -34,7 +34,6 @@ _SOURCES = {
     "Clopper-Pearson": "clopper1934",
     "BCa": "efron1987",
     "Tango": "tango1998",
-    "Newcombe": "newcombe1998",
     "McNemar mid-p": "fagerland2013",
     "holm": "holm1979",
     "benjamini-hochberg": "benjamini1995",

@@ -93,7 +93,6 @@ def compare(
         ``cluster-sign-flip``  exact sign-flip of whole clusters        cluster-robust t     not dual
         ``tango``              Tango's score test (asymptotic McNemar)  Tango                dual
         ``mcnemar-exact``      McNemar exact                            Tango                not dual
-        ``newcombe``           McNemar mid-p                            Newcombe, method 10  not dual
         ``t``                  paired t-test                            t                    dual
         ``bca``                exact sign-flip permutation test         BCa                  not dual
         ``wilcoxon``           Wilcoxon signed-rank, exact              sign-flip            not dual

@@ -16,7 +16,6 @@ from ragnb.errors import InputError
 from ragnb.results import Interval, SignificanceResult
 from ragnb.stats.binary import (
     mcnemar_test,
-    newcombe_interval,
     paired_table,
     tango_interval,
     tango_test,
@@ -181,7 +180,6 @@ PROCEDURES: dict[str, Procedure] = {
         False,
         *_odds("exact", "exact"),
     ),
-    "newcombe": Procedure(_table, mcnemar_test, newcombe_interval, False, *_ODDS),
     "cluster-t": Procedure(
         _clustered, lambda d, c: paired_t_test(d, clusters=c), mean_interval, True, *_CLUSTER_D_Z
     ),

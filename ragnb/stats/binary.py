@@ -3,8 +3,7 @@
 The systems must have been scored on the same items. Count these items with `paired_table` first.
 `tango_interval` inverts `tango_test`, which at a difference of 0 is `mcnemar_test` with
 ``method="asymptotic"``. The interval that inverts the exact or the mid-p McNemar test is
-`ragnb.stats.effects.discordant_odds_ratio` with the method of the same name. `newcombe_interval`
-does not invert a test.
+`ragnb.stats.effects.discordant_odds_ratio` with the method of the same name.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -25,7 +24,6 @@ from ragnb.results import (
     undefined_interval,
     undefined_test,
 )
-from ragnb.stats.intervals import rate_interval
 
 MCNEMAR_METHODS = ("mid-p", "exact", "asymptotic", "asymptotic-cc")
 
@@ -304,58 +302,3 @@ def _tango_z(b: int, c: int, n: int, delta: float) -> float:
     if variance <= 0:
         return copysign(inf, distance) if distance else 0.0
     return distance / sqrt(variance)
-
-
-@accepts(confidence_level="level")
-def newcombe_interval(table: PairedTable, *, confidence_level: float = 0.95) -> Interval:
-    """Newcombe's square-and-add interval (method 10) for the difference of two paired rates.
-
-    The limits of first - second are in [-1, 1], and NaN if there are no items.
-
-    Parameters
-    ----------
-    table : PairedTable
-        From `paired_table`.
-    confidence_level : float, default 0.95
-        Nominal coverage.
-
-    Notes
-    -----
-    The method combines the Wilson intervals of the two rates. It takes into account the correlation
-    phi of the two systems, with a continuity correction if phi is positive.
-
-    References
-    ----------
-    .. [1] Newcombe, R. G. (1998). Improved confidence intervals for the difference between binomial
-       proportions based on paired data. Stat. Med. 17, 2635-2650, method 10.
-
-    Examples
-    --------
-    >>> print(newcombe_interval(PairedTable(59, 6, 16, 80)))
-    -0.062 [-0.119, -0.005] (95% Newcombe (method 10), n = 161)
-    """
-    b, c, n, name = table.first_only, table.second_only, table.n, "Newcombe (method 10)"
-    if not n:
-        return undefined_interval(nan, confidence_level, name, 0, "no items")
-    one, two = (
-        rate_interval(table.both + only, n, confidence_level=confidence_level) for only in (b, c)
-    )
-    phi = _corrected_phi(table)
-    down = (one.estimate - one.low, two.high - two.estimate)
-    up = (one.high - one.estimate, two.estimate - two.low)
-    low, high = (sqrt(max(x * x - 2 * phi * x * y + y * y, 0.0)) for x, y in (down, up))
-    delta = (b - c) / n
-    return Interval(delta, delta - low, delta + high, confidence_level, name, n)
-
-
-def _corrected_phi(table: PairedTable) -> float:
-    """Correlation phi of the two systems, with a continuity correction if it is positive.
-
-    The correction subtracts n / 2 from the numerator of phi, which then is at least 0.
-    """
-    both, b, c, neither = table.both, table.first_only, table.second_only, table.neither
-    product = (both + b) * (c + neither) * (both + c) * (b + neither)
-    numerator = float(both * neither - b * c)
-    if numerator > 0:
-        numerator = max(numerator - table.n / 2, 0.0)
-    return numerator / sqrt(product) if product else 0.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ragnb.stats.agreement import agreement_interval
-from ragnb.stats.multiplicity import benjamini_hochberg, bonferroni, holm
+from ragnb.stats.multiplicity import adjust
 
 _ = np.nan
 # Krippendorff 2011, Computing Krippendorff's alpha-reliability, example C: 4 observers x 12 units; the same data are
@@ -171,18 +171,19 @@ BH_1995 = [
 
 
 @pytest.mark.parametrize(
-    ("correction", "rejected"), [(benjamini_hochberg, 4), (bonferroni, 3), (holm, 3)]
+    ("correction", "rejected"), [("benjamini-hochberg", 4), ("bonferroni", 3), ("holm", 3)]
 )
-def test_corrections_of_benjamini_and_hochberg(correction, rejected: int) -> None:
-    assert sum(p <= 0.05 for p in correction(BH_1995).adjusted) == rejected
+def test_corrections_of_benjamini_and_hochberg(correction: str, rejected: int) -> None:
+    assert sum(p <= 0.05 for p in adjust(BH_1995, correction)) == rejected
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs"), [(holm, "holm"), (bonferroni, "bonferroni"), (benjamini_hochberg, "fdr_bh")]
+    ("ours", "theirs"),
+    [("holm", "holm"), ("bonferroni", "bonferroni"), ("benjamini-hochberg", "fdr_bh")],
 )
-def test_corrections_equal_statsmodels(ours, theirs: str) -> None:
+def test_corrections_equal_statsmodels(ours: str, theirs: str) -> None:
     from statsmodels.stats.multitest import multipletests
 
-    assert ours(BH_1995).adjusted == pytest.approx(
+    assert adjust(BH_1995, ours) == pytest.approx(
         multipletests(BH_1995, method=theirs)[1], abs=1e-15
     )

@@ -53,7 +53,6 @@ def test_rounding_error_is_no_difference(method):
         ("auto", 0.034690, -0.1240, -0.0054),
         ("mcnemar-exact", 0.052479, -0.1240, -0.0054),
         ("tango", 0.033006, -0.1240, -0.0054),
-        ("newcombe", 0.034690, -0.1186, -0.0046),
     ],
 )
 def test_binary_scores_reproduce_fagerlands_cavo_example(method, p, low, high):

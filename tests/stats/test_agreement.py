@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ragnb.errors import InputError
 from ragnb.stats.agreement import (
     COEFFICIENTS,
+    OF_TWO,
     agreement_interval,
     agreement_sums,
     cohen_kappa,
@@ -18,7 +19,7 @@ from ragnb.stats.agreement import (
     percent_agreement,
 )
 
-ANY_NUMBER = [name for name in COEFFICIENTS if name != "Cohen's kappa"]
+ANY_NUMBER = [name for name in COEFFICIENTS if name not in OF_TWO]
 ratings = st.lists(
     st.lists(st.sampled_from([0.0, 1.0, 2.0, np.nan]), min_size=3, max_size=3),
     min_size=2,

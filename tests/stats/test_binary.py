@@ -12,7 +12,6 @@ from ragnb.stats.binary import (
     PairedTable,
     mcnemar_bounds,
     mcnemar_test,
-    newcombe_interval,
     paired_table,
     tango_interval,
     tango_test,
@@ -54,9 +53,9 @@ def test_odds_ratio_limits_put_the_count_at_either_tail(table: PairedTable, meth
 
 def test_without_items_or_discordant_ones() -> None:
     nothing = PairedTable(0, 0, 0, 0)
-    for interval in (tango_interval(nothing), newcombe_interval(nothing)):
-        assert np.isnan([interval.estimate, interval.low, interval.high]).all()
-        assert interval.problem == "no items"
+    interval = tango_interval(nothing)
+    assert np.isnan([interval.estimate, interval.low, interval.high]).all()
+    assert interval.problem == "no items"
     assert np.isnan(mcnemar_test(nothing).p_value)
     assert np.isnan(tango_test(nothing).p_value)
     for method in MCNEMAR_METHODS:

@@ -8,7 +8,7 @@ from sklearn.metrics import cohen_kappa_score
 
 import ragnb
 from ragnb.reports.graded import graded_report, scores_by_grade
-from ragnb.stats.agreement import graded_agreement_interval
+from ragnb.stats.agreement import agreement_interval
 from ragnb.stats.ppi import ppi_mean
 from ragnb.stats.rankings import kendall_tau_b, ranking_interval, tau_ap
 
@@ -21,12 +21,12 @@ def grades():
 
 
 def test_ordinal_alpha_equals_krippendorff_on_people_who_did_not_rate_everything(grades):
-    found = graded_agreement_interval("ordinal alpha", grades)
+    found = agreement_interval("ordinal alpha", grades)
     expected = krippendorff.alpha(grades.to_numpy().T, level_of_measurement="ordinal")
     assert found.estimate == pytest.approx(expected)
     assert found.low < expected < found.high
     conversations = [example.split("/")[1] for example, _ in grades.index]
-    clustered = graded_agreement_interval("ordinal alpha", grades, conversations)
+    clustered = agreement_interval("ordinal alpha", grades, conversations)
     assert clustered.n == 20
     assert clustered.estimate == pytest.approx(expected)
 
