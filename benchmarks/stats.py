@@ -15,7 +15,6 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 from benchmarks.timing import measure
 from ragnb.stats.binary import mcnemar_test, paired_table
-from ragnb.stats.cost_effectiveness import ratio_of_means_bca
 from ragnb.stats.intervals import bca_interval, mean_interval
 from ragnb.stats.paired import sign_flip_test, wilcoxon_test
 from ragnb.stats.ppi import ppi_mean
@@ -24,14 +23,9 @@ from ragnb.stats.prediction import auroc
 RESAMPLED = {"n_resamples": 10_000, "batch": 500, "rng": 0}
 
 
-def _ratio(gains: np.ndarray, costs: np.ndarray, axis: int) -> np.ndarray:
-    return gains.mean(axis=axis) / costs.mean(axis=axis)
-
-
 def _tests(n: int) -> dict[str, dict]:
     rng = np.random.default_rng(n)
     x, y = (np.round(np.clip(rng.normal(m, 0.35, n), 0, 1), 2) for m in (0.62, 0.60))
-    costs = np.ceil(rng.gamma(2, 15, n))
     difference, clusters = x - y, np.arange(n) // 3
     cluster_robust = {"cov_type": "cluster", "cov_kwds": {"groups": clusters}}
     flips = {"permutation_type": "samples", **RESAMPLED}
@@ -61,12 +55,6 @@ def _tests(n: int) -> dict[str, dict]:
         "AUROC": {
             "ragnb, with interval": lambda: auroc(x > 0.5, y),
             "scikit-learn `roc_auc_score`": lambda: roc_auc_score(x > 0.5, y),
-        },
-        "BCa interval of a ratio of means": {
-            "ragnb": lambda: ratio_of_means_bca(difference, costs),
-            "scipy `bootstrap`": lambda: bootstrap(
-                (difference, costs), _ratio, paired=True, **RESAMPLED
-            ),
         },
     }
 

@@ -21,7 +21,6 @@ from ragnb.stats.cost_effectiveness import (
     fieller_interval,
     mean_of_ratios,
     net_benefit,
-    ratio_of_means_bca,
 )
 from ragnb.stats.intervals import mean_interval
 
@@ -30,7 +29,6 @@ ESTIMATORS = {
     "mean of ratios, zeros counted": "mean of gain / cost over all responses, 0 without a cost "
     "(published CNBE)",
     "ratio of means, Fieller": "mean gain / mean cost, with Fieller's confidence set",
-    "ratio of means, BCa": "mean gain / mean cost, with the analytic BCa interval",
 }
 """Estimators of F1 per translated token, and their definitions."""
 
@@ -82,7 +80,7 @@ def questions(frame: pd.DataFrame) -> pd.Series:
 def efficiency(
     scores: pd.DataFrame, *, baseline: str = "direct", confidence_level: float = 0.95
 ) -> pd.DataFrame:
-    """F1 gained per translated token by four estimators, one row for each system and estimator.
+    """F1 gained per translated token by three estimators, one row for each system and estimator.
 
     Parameters
     ----------
@@ -110,10 +108,7 @@ def efficiency(
         found: list[Interval] = [
             mean_of_ratios(gain, cost, zero=zero, **options) for zero in ("nan", "zero")
         ]
-        found += [
-            fieller_interval(gain, cost, **options),
-            ratio_of_means_bca(gain, cost, **options),
-        ]
+        found.append(fieller_interval(gain, cost, **options))
         used = scores["metric"].isin([F1, COST]) & scores["system"].isin([system, baseline])
         row = {
             "system": system,

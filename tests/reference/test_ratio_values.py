@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ragnb.stats.cost_effectiveness import fieller_interval, ratio_of_means_bca
+from ragnb.stats.cost_effectiveness import fieller_interval
 
 # Efron & Tibshirani 1993, An Introduction to the Bootstrap, table 10.1: hormone patches, y new - old, z old - placebo
 PATCH = (
@@ -64,25 +64,3 @@ def test_fieller_beside_the_log_delta_interval_of_statpsych(pair, low: float, hi
     assert log_delta == pytest.approx((low, high), abs=6e-7)
     found = fieller_interval(y, z)
     assert (found.low, found.high) == pytest.approx(log_delta, abs=5e-3)
-
-
-@pytest.mark.parametrize(
-    ("level", "low", "high"),
-    [
-        (
-            0.90,
-            -0.20177353,
-            0.13588907,
-        ),  # scikits.bootstrap 1.1.1, ci(..., method="abc"), derivatives by differences
-        (0.95, -0.22205217, 0.18793162),
-    ],
-)
-def test_abc_of_the_patch_data(level: float, low: float, high: float) -> None:
-    result = ratio_of_means_bca(*PATCH, confidence_level=level)
-    assert (result.low, result.high) == pytest.approx((low, high), abs=1e-8)
-
-
-def test_abc_of_the_patch_data_beside_the_resampled_bca() -> None:
-    # scipy.stats.bootstrap, BCa, 200,000 resamples, 90 %: (-.2034, .1362); 8 items, so they differ by .5 % of the width
-    result = ratio_of_means_bca(*PATCH, confidence_level=0.9)
-    assert (result.low, result.high) == pytest.approx((-0.2034, 0.1362), abs=2e-3)

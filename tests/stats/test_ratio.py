@@ -1,4 +1,4 @@
-"""Ratio of means: duality with the paired t-test in all kinds of sets, equivariance, the ABC and jackknife by the book, edges."""
+"""Ratio of means: duality with the paired t-test in all kinds of sets, equivariance, the jackknife by the book, edges."""
 
 import warnings
 
@@ -10,7 +10,6 @@ from ragnb.stats.cost_effectiveness import (
     _fieller_limits,
     compare_ratios,
     fieller_interval,
-    ratio_of_means_bca,
 )
 from ragnb.stats.paired import paired_t_test
 
@@ -71,7 +70,6 @@ def test_a_mean_denominator_of_0_has_a_set_but_no_estimate() -> None:
     assert found.contains(100)
     nearly = fieller_interval([5, 6, 7, 6], [0.1, 0.2, -0.3, 0.0])  # sums to 3e-17
     assert np.isnan(nearly.estimate)
-    assert "the mean denominator is 0" in ratio_of_means_bca([5, 6, 7, 6], [1, -1, 2, -2]).problem
 
 
 @pytest.mark.parametrize(
@@ -86,21 +84,16 @@ def test_a_mean_denominator_of_0_has_a_set_but_no_estimate() -> None:
 def test_ratio_without_spread_is_undefined_with_a_reason(
     numerator, denominator, estimate: float, reason: str
 ) -> None:
-    for result in (
-        fieller_interval(numerator, denominator),
-        ratio_of_means_bca(numerator, denominator),
-    ):
-        assert result.estimate == pytest.approx(estimate, nan_ok=True)
-        assert np.isnan([result.low, result.high]).all()
-        assert reason in result.problem
     found = fieller_interval(numerator, denominator)
+    assert found.estimate == pytest.approx(estimate, nan_ok=True)
+    assert np.isnan([found.low, found.high]).all()
+    assert reason in found.problem
     assert found.kind == "undefined"
     assert not found.contains(0.5)
 
 
-@pytest.mark.parametrize("interval", [fieller_interval, ratio_of_means_bca])
-def test_clusters_with_the_same_ratio_are_undefined_with_a_reason(interval) -> None:
-    result = interval([1, 3, 2, 2], [1, 2, 2, 1], clusters=list("aabb"))
+def test_clusters_with_the_same_ratio_are_undefined_with_a_reason() -> None:
+    result = fieller_interval([1, 3, 2, 2], [1, 2, 2, 1], clusters=list("aabb"))
     assert np.isnan([result.low, result.high]).all()
     assert "every cluster has the same ratio" in result.problem
 
@@ -108,13 +101,12 @@ def test_clusters_with_the_same_ratio_are_undefined_with_a_reason(interval) -> N
 # ---- clusters ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("interval", [fieller_interval, ratio_of_means_bca])
-def test_repeating_items_within_clusters_does_not_narrow_the_interval(interval) -> None:
+def test_repeating_items_within_clusters_does_not_narrow_the_interval() -> None:
     n = 12
     y, z = example("bounded", n)
-    plain = interval(y, z)
+    plain = fieller_interval(y, z)
     clusters = np.repeat(np.arange(n), 3)
-    grouped = interval(np.repeat(y, 3), np.repeat(z, 3), clusters=clusters)
+    grouped = fieller_interval(np.repeat(y, 3), np.repeat(z, 3), clusters=clusters)
     assert (grouped.low, grouped.high) == pytest.approx((plain.low, plain.high))
     assert grouped.n == n
     assert grouped.method == f"{plain.method}, {n} clusters (fewer than 30: too narrow)"
@@ -134,35 +126,6 @@ def test_limits_are_where_the_t_test_has_p_alpha(kind: str, by_cluster: bool) ->
     for limit in found.limits if kind != "whole line" else ():
         p = paired_t_test(y - limit * z, clusters=clusters).p_value
         assert p == pytest.approx(0.05, abs=1e-9)
-
-
-# ---- ABC ---------------------------------------------------------------------------------------------------------------
-
-
-def test_abc_says_when_the_denominator_may_be_0() -> None:
-    doubt = "ABC (analytic BCa); the mean denominator may be 0: see Fieller's set"
-    y, z = np.array([1.0, 3, 2, 2, 1, 4]), np.array([4.0, -1, 3, 2, -2, 1])
-    assert fieller_interval(y, z).kind == "two rays"
-    assert ratio_of_means_bca(y, z, confidence_level=0.5).method == "ABC (analytic BCa)"
-    assert ratio_of_means_bca(y, z, confidence_level=0.8).method == doubt
-    beyond = ratio_of_means_bca(y, z)
-    assert np.isnan([beyond.low, beyond.high]).all()
-    assert beyond.problem == "the interval extends to a denominator of 0"
-
-
-@pytest.mark.parametrize("sign", [1, -1])
-def test_abc_has_both_limits_or_none(sign: int) -> None:
-    both = one_sided = 0
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        y, z = rng.normal(2, 1, 8), rng.normal(1, 2, 8)
-        result = ratio_of_means_bca(sign * y, sign * z, confidence_level=0.9)
-        both += np.isfinite(result.low) and np.isfinite(result.high)
-        one_sided += np.isfinite(result.low) != np.isfinite(result.high)
-        if np.isfinite(result.low):
-            assert result.low < result.estimate < result.high
-    assert 15 < both < 45
-    assert one_sided == 0
 
 
 # ---- two ratios --------------------------------------------------------------------------------------------------------
