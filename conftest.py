@@ -1,4 +1,4 @@
-"""Makes nbval strict: notebooks that were never executed are refused, and a trailing semicolon means what it says."""
+"""Makes nbval strict: notebooks that were never executed are refused, a trailing semicolon means what it says, and exercises can be solved."""
 
 import gc
 from functools import partial
@@ -25,6 +25,19 @@ def make_strict():
     kernel.RunningKernel.execute_cell_input = execute
     # The kernel's messages are encrypted, as `make figures` has them; nbval offers no option for it.
     kernel.KernelManager = partial(kernel.KernelManager, transport_encryption="auto")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """After the cell of an exercise, run its folded solution, which must satisfy the check."""
+    outcome = yield
+    if item.path.suffix == ".ipynb":
+        from notebooks.exercises import solutions, solve
+
+        found = solutions(item.parent.nb)
+        if item.cell.id in found:
+            solve(item.parent.kernel, item.cell, found[item.cell.id])
+    return outcome
 
 
 def pytest_collection_finish():

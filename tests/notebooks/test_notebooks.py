@@ -9,6 +9,7 @@ import nbformat
 import pytest
 from nbval import kernel
 from notebooks.execute import execute
+from notebooks.exercises import solutions
 
 ROOT = Path(__file__).parents[2]
 BOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -56,8 +57,7 @@ def test_the_anatomy_of_a_chapter_is_there(book):
     headings = " ".join(re.findall(r"^#+ (.+)$", prose(book), flags=re.MULTILINE)).lower()
     for wanted in ("goals", "exercise", "take-aways", "provenance"):
         assert wanted in headings, f"no section {wanted!r}"
-    assert "<details>" in prose(book)
-    assert "check(" in "\n".join(cell.source for cell in code(book))
+    assert solutions(book)
 
 
 def test_every_cell_that_draws_shows_its_figure(book):
