@@ -1,4 +1,4 @@
-"""Makes nbval strict: notebooks that were never executed are refused, a trailing semicolon means what it says, and exercises can be solved."""
+"""Makes nbval strict: notebooks were executed, a trailing semicolon means what it says, and exercises can be solved."""
 
 import gc
 from functools import partial
