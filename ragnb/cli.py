@@ -490,9 +490,8 @@ def _table(frame: Any, arguments: argparse.Namespace) -> str:
         return ragnb.tables.to_json(frame)
     if arguments.format == "text":
         return ragnb.tables.to_text(frame)
-    rows = "system" if "system" in frame else frame.columns[0]
     printer = getattr(ragnb.tables, f"to_{arguments.format}")
-    return printer(frame, rows=rows, digits=arguments.digits)
+    return printer(frame, digits=arguments.digits)
 
 
 def _report(made: Any, tables: dict[str, Any], arguments: argparse.Namespace) -> str:

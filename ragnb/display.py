@@ -4,15 +4,14 @@ import math
 import re
 import textwrap
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ragnb.markup import Markup, escape, spelled, tag
+from ragnb.markup import Markup, spelled, tag
 from ragnb.records import count_reasons, is_missing
 from ragnb.results import format_p_value
 
@@ -160,25 +159,18 @@ def decimals(low: pd.Series, high: pd.Series, metrics: pd.Series) -> dict[str, i
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
-    """A column of a table: names in the frame, heading in words, texts, and bars of intervals."""
+class Column:
+    """A column of a table: names in the frame, heading in words, texts, and bars of intervals.
+
+    If a line of text is too long, columns of a low rank are left out first.
+    """
 
     names: str
     heading: str
     cells: list[str]
-    numeric: bool = True
+    numeric: bool
+    rank: int
     bars: list[str] | None = None
-    estimated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Drawing:
-    """Columns with a line above them and lines below, and what is folded."""
-
-    columns: list[_Column]
-    above: str
-    below: list[str]
-    folded: list[str]
 
 
 def signature_note(frame: pd.DataFrame) -> str:
@@ -205,26 +197,26 @@ def signature_note(frame: pd.DataFrame) -> str:
     )
 
 
-def _drawing(frame: pd.DataFrame) -> _Drawing:
-    """Choose what a table shows of a frame."""
+def drawing(frame: pd.DataFrame) -> tuple[list[Column], str, list[str], list[str]]:
+    """Choose the columns that a table shows of a frame, a line above them, and lines below and folded."""
     if not pd.api.types.is_integer_dtype(frame.index):
         frame = frame.reset_index(names=[name or "" for name in frame.index.names])
-    folds = list(_FOLDED)
+    folds = [*_FOLDED]
     if {"n", "n_scored"} <= set(frame) and frame["n_scored"].equals(frame["n"]):
         folds += ["n_scored", "worst_low", "worst_high"]  # they repeat n and the mean
     empty = [name for name in frame if len(frame) and frame[name].isna().all()]
     hidden = [name for name in frame if name in (*folds, *empty)]
     names = [name for name in frame if name not in (*hidden, *_SAID)]
-    long = len(names) > _WIDE and not {"metric", "measure"}.isdisjoint(names)
-    same = [name for name in names if name in _SAME or (long and len(frame) > 1)]
+    is_long = len(names) > _WIDE and len(frame) > 1 and {"metric", "measure"} & {*names}
     pair = {"n", "n_scored"}  # shown together, as "9 of 10"
-    same = [name for name in same if not (name in pair <= set(names))]
-    same = [name for name in same if frame[name].astype(str).nunique() == 1]
+    repeated = {*(names if is_long else _SAME)} - (pair if pair <= {*names} else set())
+    same = [name for name in names if name in repeated and frame[name].astype(str).nunique() == 1]
     most, few = pd.get_option("display.max_rows"), pd.get_option("display.min_rows")
     n_rows = few or 10 if most and len(frame) > most else len(frame)
     below = [f"First {n_rows} of {len(frame):,} rows."] if n_rows < len(frame) else []
-    repeated = [f"{name} = {_once(name, frame[name].iloc[0])}" for name in same]
-    below += [f"In every row: {', '.join(repeated)}."] if repeated else []
+    if same:
+        values = ", ".join(f"{name} = {_once(name, frame[name].iloc[0])}" for name in same)
+        below.append(f"In every row: {values}.")
     for name in [name for name in _SAID if name in frame]:
         said = [text for text in frame[name].dropna().unique() if text]
         below += [f"{name.capitalize()}: {text}." for text in said]
@@ -238,111 +230,95 @@ def _drawing(frame: pd.DataFrame) -> _Drawing:
         above = f"{len(lost):,} of {len(frame):,} values are missing: {count_reasons(lost)}."
     drawn = [name for name in names if name not in same]
     drawn.sort(key=lambda name: name in _SAME)  # how it was computed comes last
-    columns = _columns(frame, drawn, n_rows)
-    return _Drawing(list(columns), above, below, folded)
+    return _columns(frame, drawn, n_rows), above, below, folded
 
 
 def _once(name: str, value: Any) -> str:
     return f"{value:.0%}" if name in ("confidence_level", "power") else _text(value)
 
 
-def _columns(frame: pd.DataFrame, names: list[Any], n_rows: int) -> Iterator[_Column]:
+def _columns(frame: pd.DataFrame, names: list[Any], n_rows: int) -> list[Column]:
     """Columns of a table; limits and numbers of responses become one column each."""
+    intervals = _intervals(frame, names)
+    # Intervals of different metrics or measures have different units.
+    unit = next((name for name in ("metric", "measure") if name in frame), None)
+    units = frame[unit].astype(str) if unit else pd.Series("", frame.index)
+    places: dict[str, pd.Series] = {}
+    for low, (high, estimate) in intervals.items():
+        places[low] = places[estimate] = units.map(decimals(frame[low], frame[high], units))
+    if "low" in places:
+        places = dict.fromkeys(_LIKE, places["low"]) | places
+    joined = [high for high, _ in intervals.values()] + ["n_scored"] * ("n" in names)
+    estimates = {estimate for _, estimate in intervals.values()}
     head = frame.head(n_rows)
-    ends = {low: high for low in names if (high := _high_of(low, names, frame))}
-    estimates = {_estimate_of(low, names, frame): low for low in ends}
-    for name in names:
-        cells = head[name]
-        if name in ends.values() or (name == "n_scored" and "n" in names):
+    columns = []
+    for name in [name for name in names if name not in joined]:
+        values = head[name]
+        heading = _HEADINGS.get(str(name), str(name).replace("_", " "))
+        rank = 3 if name in _KEYS else 2 if name in estimates else int(name in _COUNTS)
+        if name in intervals:
+            high, estimate = intervals[name]
+            ends = zip(values, head[high], places[name], strict=False)
+            signed = estimate == "difference"
+            texts = [MISSING if a != a and b != b else limits(a, b, k, signed) for a, b, k in ends]
+            level = frame["confidence_level"].iloc[0] if "confidence_level" in frame else 0
+            heading = f"{level:.0%} interval" if level else "interval"
+            heading = "worst case" if name == "worst_low" else heading
+            bars = _bars(frame[[name, high, estimate]], units)[:n_rows] if estimate else None
+            rank = 2 if estimate else 0
+            columns.append(Column(f"{name}, {high}", heading, texts, False, rank, bars))
             continue
-        if name in ends:
-            estimate = next((one for one, low in estimates.items() if low == name), None)
-            yield _interval(frame, name, ends[name], estimate, n_rows)
-        elif name in estimates or ("low" in ends and name in _LIKE):
-            low = estimates.get(name, "low")
-            places = _places(frame, low, ends[low])
-            signed = name == "difference"
-            texts = [_text(v, k, signed) for v, k in zip(cells, places, strict=False)]
-            yield _Column(name, _heading(name), texts, estimated=name in estimates)
-        elif name == "n" and "n_scored" in names:
-            pairs = zip(head["n_scored"], cells, strict=True)
-            yield _Column("n_scored, n", "scored", [f"{k} of {n}" for k, n in pairs])
-        elif str(name).startswith("p_") and pd.api.types.is_float_dtype(cells):
-            texts = [MISSING if is_missing(value) else short_p(value) for value in cells]
-            yield _Column(name, _heading(name), texts)
+        if name == "n" and "n_scored" in names:
+            texts = [f"{k} of {n}" for k, n in zip(head["n_scored"], values, strict=True)]
+            columns.append(Column("n_scored, n", "scored", texts, True, 0))
+            continue
+        is_number = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+        is_float = pd.api.types.is_float_dtype(values)
+        if is_float and str(name).startswith("p_"):
+            texts = [MISSING if is_missing(value) else short_p(value) for value in values]
         else:
-            kind = frame[name].dtype
-            digits = _digits(frame[name]) if pd.api.types.is_float_dtype(kind) else 3
-            numeric = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
-            texts = [_text(value, digits) for value in cells]
-            yield _Column(str(name), _heading(name), texts, numeric)
+            digits = [_digits(frame[name]) if is_float else 3] * len(values)
+            signed = name == "difference" and name in places
+            pairs = zip(values, places.get(name, digits), strict=False)
+            texts = [_text(value, k, signed) for value, k in pairs]
+        columns.append(Column(str(name), heading, texts, is_number, rank))
+    return columns
 
 
-def _high_of(low: Any, names: list[Any], frame: pd.DataFrame) -> str:
-    """Name of the upper limits that belong to lower limits; empty if a column has no limits."""
-    high = re.sub(r"(^|_)low$", r"\1high", str(low))
-    if high == low or high not in names:
-        return ""
-    return high if all(pd.api.types.is_float_dtype(frame[end]) for end in (low, high)) else ""
+def _intervals(frame: pd.DataFrame, names: list[Any]) -> dict[str, tuple[str, str]]:
+    """Upper limits and estimates by lower limits; an estimate is empty if there is none."""
+    floats = [name for name in names if pd.api.types.is_float_dtype(frame[name])]
+    found = {}
+    for low in floats:
+        high = re.sub(r"(^|_)low$", r"\1high", str(low))
+        if high != low and high in floats:
+            known = [low.removesuffix("_low")]
+            if low == "low":
+                known = ["difference", "mean", names[names.index(low) - 1]]
+            found[low] = high, next((name for name in known if name in floats), "")
+    return found
 
 
-def _estimate_of(low: str, names: list[Any], frame: pd.DataFrame) -> str:
-    """Name of the estimates with these lower limits; empty if there are none."""
-    if low != "low":
-        found = low.removesuffix("_low")
-    else:
-        known = [name for name in ("difference", "mean") if name in names]
-        found = known[0] if known else names[names.index(low) - 1]
-    return found if found in names and pd.api.types.is_float_dtype(frame[found]) else ""
-
-
-def _interval(frame: pd.DataFrame, low: str, high: str, estimate: Any, n_rows: int) -> _Column:
-    places, signed = _places(frame, low, high), estimate == "difference"
-    ends = zip(frame[low], frame[high], places, strict=True)
-    texts = [MISSING if a != a and b != b else limits(a, b, k, signed) for a, b, k in ends]
-    level = frame["confidence_level"].iloc[0] if len(frame.get("confidence_level", [])) else 0
-    heading = f"{level:.0%} interval" if level else "interval"
-    heading = "worst case" if low == "worst_low" else heading
-    bars = _bars(frame, low, high, estimate)[:n_rows] if estimate else None
-    return _Column(f"{low}, {high}", heading, texts[:n_rows], False, bars, bool(estimate))
-
-
-def _grouped(frame: pd.DataFrame) -> pd.Series:
-    """The metric or measure of each row: intervals of different ones have different units."""
-    name = next((name for name in ("metric", "measure") if name in frame), None)
-    return frame[name] if name else pd.Series("", index=frame.index)
-
-
-def _places(frame: pd.DataFrame, low: str, high: str) -> list[int]:
-    """Number of decimals of the interval of each row."""
-    groups = _grouped(frame).astype(str)
-    places = decimals(frame[low], frame[high], groups)
-    return [places[name] for name in groups]
-
-
-def _bars(frame: pd.DataFrame, low: str, high: str, estimate: str) -> list[str]:
+def _bars(ends: pd.DataFrame, units: pd.Series) -> list[str]:
     """Style of the bar of each interval, in per cent of an axis that contains 0.
 
-    Shares have the axis from 0 to 1. Values beyond 1 have an axis for each metric.
+    The columns are low, high and estimate. Shares have the axis from 0 to 1. Values beyond 1 have
+    an axis for each metric.
     """
-    values = frame[[low, high, estimate]].to_numpy(float)
-    finite = np.where(np.isfinite(values), values, math.nan)
-    alike = np.fmax.reduce(np.abs(finite), axis=None, initial=0) <= 1
-    groups = np.zeros(len(frame)) if alike else pd.factorize(_grouped(frame))[0]
-    bars = [""] * len(frame)
-    for group in np.unique(groups):
-        rows = np.flatnonzero(groups == group)
-        start, stop = (end.reduce(finite[rows], axis=None, initial=0) for end in (np.fmin, np.fmax))
-        stop = 1 if start == 0 and stop <= 1 else stop
-        for row in rows[~np.isnan(values[rows]).any(axis=1)]:
-            shares = (np.append(values[row], 0) - start) / (stop - start)
-            places = np.round(100 * np.clip(shares, 0, [1, 1, 1, 0.99])).astype(int)
-            bars[row] = ";".join(f"--{k}:{v}%" for k, v in zip("abmz", places, strict=True))
-    return bars
-
-
-def _heading(name: Any) -> str:
-    return _HEADINGS.get(str(name), str(name).replace("_", " "))
+    finite = ends.where(np.isfinite(ends))
+    alike = not (finite.abs() > 1).any(axis=None)
+    groups = pd.Series("", ends.index) if alike else units
+    start = finite.min(axis=1).groupby(groups.to_numpy()).transform("min").clip(upper=0)
+    stop = finite.max(axis=1).groupby(groups.to_numpy()).transform("max").clip(lower=0)
+    stop = stop.mask((start == 0) & (stop <= 1), 1)
+    shares = ends.assign(zero=0).sub(start, axis=0).div(stop - start, axis=0)
+    places = (100 * shares.clip(0, [1, 1, 1, 0.99], axis=1)).round()
+    return [
+        ""
+        if np.isnan(row).any()
+        else ";".join(f"--{k}:{v:.0f}%" for k, v in zip("abmz", row, strict=True))
+        for row in places.to_numpy()
+    ]
 
 
 def _text(value: Any, digits: int = 3, signed: bool = False) -> str:
@@ -364,51 +340,26 @@ def _digits(values: pd.Series) -> int:
 # ---- HTML and text -------------------------------------------------------------------------------
 
 
-def html_table(frame: pd.DataFrame, cell: Callable[[Any], str] = escape) -> Markup:
-    """HTML of a frame without its index, with a function that makes HTML of each value.
-
-    >>> html_table(pd.DataFrame({"a & b": ["<"]})).replace("\\n", "").replace(" ", "")[:55]
-    '<table><thead><tr><th>a&amp;b</th></tr></thead><tbody><'
-    """
-    styler = frame.style.hide(axis="index").format(cell).format_index(escape, axis=1)
-    return Markup(styler.to_html(exclude_styles=True))
-
-
 def html_parts(frame: pd.DataFrame) -> list[Markup]:
     """HTML of a frame: the table, a line above it, notes below, and signatures folded."""
-    drawing = _drawing(frame)
-    columns = drawing.columns
-    heads = [tag("th", one.heading, title=one.names, **_kind(one)) for one in columns]
-    lines = zip(
-        *(map(partial(_html_cell, one), range(len(one.cells))) for one in columns), strict=True
-    )
-    table = tag(
-        "table",
-        tag("thead", tag("tr", *heads)),
-        tag("tbody", *(tag("tr", *cells) for cells in lines)),
-    )
-    parts = [tag("p", drawing.above)] if drawing.above else []
-    parts.append(table)
-    if drawing.below:
-        parts.append(tag("p", tag("small", " ".join(drawing.below))))
-    if drawing.folded:
-        folded = tag("small", " ".join(drawing.folded))
-        parts.append(tag("details", tag("summary", tag("small", "Definitions")), folded))
+    columns, above, below, folded = drawing(frame)
+    heads, cells = [], []
+    for one in columns:
+        kind = {"class": "n"} if one.numeric else {"class": "i"} if one.bars else {"dir": "auto"}
+        heads.append(tag("th", one.heading, title=one.names, **kind))
+        texts = [text if len(text) <= LONGEST else f"{text[:LONGEST]} …" for text in one.cells]
+        bars = [[tag("span", style=bar)] if bar else [] for bar in one.bars or [""] * len(texts)]
+        pairs = zip(bars, texts, strict=True)
+        cells.append([tag("td", *bar, text, **kind) for bar, text in pairs])
+    lines = [tag("tr", *line) for line in zip(*cells, strict=True)]
+    table = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *lines))
+    parts = [tag("p", above), table] if above else [table]
+    if below:
+        parts.append(tag("p", tag("small", " ".join(below))))
+    if folded:
+        summary = tag("summary", tag("small", "Definitions"))
+        parts.append(tag("details", summary, tag("small", " ".join(folded))))
     return parts
-
-
-def _kind(column: _Column) -> dict[str, str]:
-    """Attributes of a cell."""
-    if column.numeric:
-        return {"class": "n"}
-    return {"class": "i"} if column.bars else {"dir": "auto"}
-
-
-def _html_cell(column: _Column, row: int) -> Markup:
-    text = column.cells[row]
-    text = text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
-    bar = column.bars and column.bars[row]
-    return tag("td", *([tag("span", style=bar)] if bar else []), text, **_kind(column))
 
 
 def text_table(frame: pd.DataFrame, width: int | None = None) -> str:
@@ -417,51 +368,41 @@ def text_table(frame: pd.DataFrame, width: int | None = None) -> str:
     If the lines are wider than the width, texts are cut (but not short ones in the first column), and
     then columns are left out and named.
     """
-    drawing = _drawing(frame)
+    columns, above, notes, _ = drawing(frame)
+    room = width or 10**6
     longest = pd.get_option("display.max_colwidth") or 10**6
-    columns = {one.names: _lines(one, longest) for one in drawing.columns}
-    if width and _total(columns) > width:
+    lines = {one.names: _lines(one, longest) for one in columns}
+    if _total(lines) > room:
         # Names of rows stay whole if they are not sentences.
-        first = drawing.columns[0]
-        name = max(map(len, _lines(first, longest)))
-        columns |= {
-            one.names: _lines(one, min(longest, 24))
-            for one in drawing.columns
-            if one is not first or name > 40
-        }
-    dropped = drawing.columns[:0:-1]
-    dropped.sort(key=_importance)
-    left_out: list[str] = []
-    while width and dropped and _total(columns) > width:
-        left_out.append(dropped.pop(0).names)
-        del columns[left_out[-1]]
-    lines = ["  ".join(cells).rstrip() for cells in zip(*columns.values(), strict=True)]
-    missing = [one.names for one in drawing.columns if one.names in left_out]
-    notes = [*drawing.below, *([f"Not shown: {', '.join(missing)}."] if missing else [])]
-    wrapped = [textwrap.fill(one_line(note), width or 10**6) for note in notes]
-    return "\n".join([*([one_line(drawing.above)] if drawing.above else []), *lines, *wrapped])
-
-
-def _importance(column: _Column) -> int:
-    return 3 if column.names in _KEYS else 2 if column.estimated else int(column.names in _COUNTS)
+        cut = columns[1:] if len(lines[columns[0].names][0]) <= 40 else columns
+        lines |= {one.names: _lines(one, min(longest, 24)) for one in cut}
+    for one in sorted(columns[:0:-1], key=lambda one: one.rank):
+        if _total(lines) > room:
+            del lines[one.names]
+    missing = [one.names for one in columns if one.names not in lines]
+    notes += [f"Not shown: {', '.join(missing)}."] if missing else []
+    return "\n".join(
+        [
+            *([one_line(above)] if above else []),
+            *("  ".join(cells).rstrip() for cells in zip(*lines.values(), strict=True)),
+            *(textwrap.fill(one_line(note), room) for note in notes),
+        ]
+    )
 
 
 def _total(columns: Mapping[str, list[str]]) -> int:
     return sum(text_width(cells[0]) + 2 for cells in columns.values()) - 2
 
 
-def _lines(column: _Column, longest: int) -> list[str]:
+def _lines(column: Column, longest: int) -> list[str]:
     """The name and the cells of a column, all of the same width."""
     name = "[low, high]" if column.names.endswith("high") else column.names
     cells = [one_line(cell) for cell in (name, *column.cells)]
     cut = [cell if len(cell) <= longest else f"{cell[: longest - 1]}…" for cell in cells]
     size = max(map(text_width, cut))
-    return [_aligned(cell, size, column.numeric) for cell in cut]
-
-
-def _aligned(text: str, size: int, right: bool) -> str:
-    room = " " * (size - text_width(text))
-    return room + text if right else text + room
+    gaps = [" " * (size - text_width(cell)) for cell in cut]
+    pairs = zip(gaps, cut, strict=True)
+    return [gap + cell if column.numeric else cell + gap for gap, cell in pairs]
 
 
 def one_line(text: Any) -> str:

@@ -105,7 +105,7 @@ def plot_differences(
     ax.set_ylim(-0.7, len(lines) - 0.3)
     ax.grid(axis="y", visible=False)
     ax.set_xlabel(plain(f"difference in {rows['metric'].iloc[0]}: first - second"))
-    kinds = distinct(rows["interval"] + " (" + rows["duality"] + ")")
+    kinds = distinct(rows["interval"].astype(str) + " (" + rows["duality"].astype(str) + ")")
     whose = f"{pairs[0]}; " if pairs.nunique() == 1 else ""
     _note(
         ax, rows, f"{whose}{level_of(rows)} {kinds} intervals", f"over {rows['family_size'].max()}"
