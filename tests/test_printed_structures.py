@@ -162,7 +162,7 @@ def test_sentences_with_flags_alone(variant, supported, adherence, fraction):
 def test_without_a_flag_adherence_is_undefined_and_says_why():
     score = ragnb.score(flags(True, None), "trace.adherence").iloc[0]
     assert math.isnan(score["value"])
-    assert score["reason"] == "no label says whether a sentence is supported ('b')"
+    assert score["reason"] == "a sentence has no label and no other sentence is unsupported"
 
 
 # ---- the seven multilingual metrics ------------------------------------------------------------

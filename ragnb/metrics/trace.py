@@ -109,24 +109,6 @@ _FOUR_SCORES: Mapping[str, Mapping[Any, str]] = {
 }
 
 
-def _why_undefined(
-    documents_sentences: Sequence[Sentences] | None = None,
-    support: Support | None = None,
-    unsupported_keys: Keys | None = None,
-    variant: str = "ragbench",
-    **_: Any,
-) -> str:
-    """Reason why a score has no value although no field is missing, or an empty text."""
-    if documents_sentences is not None and not sentence_pairs(documents_sentences):
-        return "the context has no sentence"
-    if support is not None:
-        labels = supported_sentences(support, unsupported_keys, variant=variant)
-        unknown = [repr(key) for key, value in labels if value is None]
-        if unknown:
-            return f"no label says whether a sentence is supported ({', '.join(unknown)})"
-    return ""
-
-
 # ---- the four scores ---------------------------------------------------------------------------
 
 
@@ -145,7 +127,6 @@ def _why_undefined(
     undefined=_NO_CONTEXT,
     beyond=_MORE,
     optional_under=_LABELS_ONLY,
-    reason=_why_undefined,
 )
 def relevance(
     relevant_keys: Keys | None,
@@ -185,7 +166,7 @@ def relevance(
     (0.5, 0.05)
     """
     context = _context(documents_sentences, variant, length, unknown_keys)
-    if relevant_keys is None or not context.is_known:
+    if relevant_keys is None or context is None:
         return math.nan
     relevant = context.lengths_of(as_keys(relevant_keys))
     if variant == "guide":
@@ -208,7 +189,6 @@ def relevance(
     undefined=_NO_CONTEXT,
     beyond=_MORE,
     optional_under=_LABELS_ONLY,
-    reason=_why_undefined,
 )
 def utilization(
     relevant_keys: Keys | None,
@@ -246,7 +226,7 @@ def utilization(
     (0.5, 1.0)
     """
     context = _context(documents_sentences, variant, length, unknown_keys)
-    if relevant_keys is None or utilized_keys is None or not context.is_known:
+    if relevant_keys is None or utilized_keys is None or context is None:
         return math.nan
     relevant = context.lengths_of(as_keys(relevant_keys))
     utilized = context.lengths_of(as_keys(utilized_keys))
@@ -272,7 +252,6 @@ def utilization(
     undefined="If the context has no sentences, if the relevant sentences have a total length of 0, "
     "or if no sentence is relevant and when_none_relevant is undefined.",
     optional_under=_LABELS_ONLY,
-    reason=_why_undefined,
 )
 def completeness(
     relevant_keys: Keys | None,
@@ -320,7 +299,7 @@ def completeness(
     """
     check_choice(when_none_relevant, (None, *NONE_RELEVANT), "when_none_relevant")
     context = _context(documents_sentences, variant, length, unknown_keys)
-    if relevant_keys is None or utilized_keys is None or not context.is_known:
+    if relevant_keys is None or utilized_keys is None or context is None:
         return math.nan
     relevant, utilized = set(as_keys(relevant_keys)), set(as_keys(utilized_keys))
     lengths = context.lengths_of(relevant)
@@ -347,7 +326,6 @@ def completeness(
     binary=True,
     undefined="If a sentence has no label and no other sentence is unsupported. The value is 1 for a "
     "response without sentences.",
-    reason=_why_undefined,
 )
 def adherence(
     support: Support | None, unsupported_keys: Keys | None = None, *, variant: str = "ragbench"
@@ -401,10 +379,9 @@ def adherence(
         }
     },
     source="ours: the proportion that is sometimes mistaken for adherence",
-    undefined="If the response has no sentences (under guide, no labelled sentences), or if a "
-    "sentence has no label.",
+    undefined="If a sentence has no label, or if there are no sentences (under guide, no labelled "
+    "sentences).",
     optional_under={"response_sentences": {"variant": "guide"}},
-    reason=_why_undefined,
 )
 def supported_fraction(
     response_sentences: Sentences | None,
@@ -454,7 +431,6 @@ def supported_fraction(
     undefined=_ONE_UNDEFINED,
     beyond=_MORE,
     optional_under=_LABELS_ONLY,
-    reason=_why_undefined,
 )
 def average(
     relevant_keys: Keys | None,
@@ -484,18 +460,22 @@ def average(
     >>> average(["0a", "0b"], ["0a", "0b"], documents, [], ["a"])
     0.75
     """
-    four = _four(
-        relevant_keys,
-        utilized_keys,
-        documents_sentences,
-        support,
-        unsupported_keys,
-        variant=variant,
-        length=length,
-        unknown_keys=unknown_keys,
-        when_none_relevant=when_none_relevant,
+    return (
+        sum(
+            _four(
+                relevant_keys,
+                utilized_keys,
+                documents_sentences,
+                support,
+                unsupported_keys,
+                variant=variant,
+                length=length,
+                unknown_keys=unknown_keys,
+                when_none_relevant=when_none_relevant,
+            )
+        )
+        / 4
     )
-    return sum(four) / len(four)
 
 
 @metric(
@@ -507,7 +487,6 @@ def average(
     undefined=_ONE_UNDEFINED,
     beyond=_MORE,
     optional_under=_LABELS_ONLY,
-    reason=_why_undefined,
 )
 def rmse_to_ideal(
     relevant_keys: Keys | None,
@@ -540,18 +519,19 @@ def rmse_to_ideal(
     >>> rmse_to_ideal(["0a", "0b"], ["0a", "0b"], documents, [], ["a"])
     0.5
     """
-    four = _four(
-        relevant_keys,
-        utilized_keys,
-        documents_sentences,
-        support,
-        unsupported_keys,
-        variant=variant,
-        length=length,
-        unknown_keys=unknown_keys,
-        when_none_relevant=when_none_relevant,
+    return distance_from_ideal(
+        *_four(
+            relevant_keys,
+            utilized_keys,
+            documents_sentences,
+            support,
+            unsupported_keys,
+            variant=variant,
+            length=length,
+            unknown_keys=unknown_keys,
+            when_none_relevant=when_none_relevant,
+        )
     )
-    return distance_from_ideal(*four)
 
 
 @metric(
@@ -562,7 +542,6 @@ def rmse_to_ideal(
     undefined=_ONE_UNDEFINED,
     beyond=_MORE.replace("more", "less"),
     optional_under=_LABELS_ONLY,
-    reason=_why_undefined,
 )
 def consistency(
     relevant_keys: Keys | None,
@@ -730,14 +709,11 @@ class _Context(NamedTuple):
         Len(D): the sum over all sentences.
     unknown
         Length of a key that is not in the context; None if such keys are left out.
-    is_known
-        False if the scores are undefined because a required context is missing or has no sentences.
     """
 
     lengths: Mapping[str, int]
     total: int
     unknown: int | None
-    is_known: bool
 
     def lengths_of(self, keys: Iterable[str]) -> list[int]:
         """Return the length of each key that is not left out."""
@@ -747,7 +723,8 @@ class _Context(NamedTuple):
 
 def _context(
     documents_sentences: Sequence[Sentences] | None, variant: str, length: str, unknown_keys: str
-) -> _Context:
+) -> _Context | None:
+    """Measure the context; None if it is required and missing, or if it has no sentences."""
     check_choice(variant, VARIANTS, "variant")
     check_choice(length, tuple(LENGTHS), "length")
     check_choice(unknown_keys, tuple(UNKNOWN_KEYS), "unknown_keys")
@@ -756,10 +733,10 @@ def _context(
             f"length must be 'sentence' with variant 'guide', which counts sentences, got {length!r}"
         )
     if documents_sentences is None:
-        return _Context({}, 0, 1, is_known=variant == "guide" and unknown_keys == "count")
+        return _Context({}, 0, 1) if variant == "guide" and unknown_keys == "count" else None
     sizes = [(key, LENGTHS[length](text)) for key, text in sentence_pairs(documents_sentences)]
     unknown = None if unknown_keys == "drop" else int(length == "sentence")
-    return _Context(dict(sizes), sum(size for _, size in sizes), unknown, is_known=bool(sizes))
+    return _Context(dict(sizes), sum(size for _, size in sizes), unknown) if sizes else None
 
 
 def _ratio(part: int, whole: int) -> float:

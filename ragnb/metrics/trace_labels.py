@@ -113,17 +113,13 @@ def sentence_pairs(documents_sentences: Any) -> list[tuple[str, str]]:
 
     InputError is raised unless each sentence is a pair of two strings.
     """
-    documents = listed(documents_sentences, "documents_sentences")
-    return [pair for document in documents for pair in _pairs(document, "documents_sentences")]
-
-
-def _pairs(sentences: Any, what: str) -> list[tuple[str, str]]:
-    pairs = [tuple(listed(pair, f"a sentence of {what}")) for pair in listed(sentences, what)]
-    for pair in pairs:
-        if len(pair) != 2 or not all(isinstance(part, str) for part in pair):
-            raise InputError(
-                f"a sentence of {what} must be a [key, text] pair, got {list(pair)!r:.80}"
-            )
+    pairs = []
+    for document in listed(documents_sentences, "a field of documents"):
+        for sentence in listed(document, "a document"):
+            pair = listed(sentence, "a sentence")
+            if len(pair) != 2 or not all(isinstance(part, str) for part in pair):
+                raise InputError(f"a sentence must be a [key, text] pair, got {pair!r:.80}")
+            pairs.append((pair[0], pair[1]))
     return pairs
 
 
@@ -172,117 +168,88 @@ def label_issues(
     needed = FIELDS[:5] if variant == "ragbench" else FIELDS[2:5]
     if variant == "guide" and unknown == "dropped":  # it needs the context to know what to drop
         needed = (FIELDS[0], *needed)
-    return (
-        *(f"{name} is missing" for name in needed if fields[name] is None),
-        *_context_issues(fields, unknown),
-        *_response_issues(fields, as_flag(record.get("overall_supported")), variant),
-    )
-
-
-def _context_issues(fields: Mapping[str, Any], unknown: str) -> Iterator[str]:
-    documents = fields["documents_sentences"]
-    known = None if documents is None else [key for key, _ in sentence_pairs(documents)]
-    if known == []:
-        yield "documents_sentences: the context has no sentence"
-    yield from _repeats(known or (), "documents_sentences")
-    for name in ("all_relevant_sentence_keys", "all_utilized_sentence_keys"):
-        keys = [] if fields[name] is None else as_keys(fields[name])
-        for key in _missing(keys, known):
-            special = "is a special key and " if key in SPECIAL_KEYS else ""
-            yield f"{name}: {key!r} {special}names no sentence ({unknown})"
-        yield from _repeats(keys, name)
-    yield from _supporting_issues(fields["sentence_support_information"], known)
-
-
-def _supporting_issues(support: Any, known: list[str] | None) -> Iterator[str]:
-    rests_on = [
-        (key, sentence)
-        for sentence, supporting, _ in _labels(support)
-        for key in dict.fromkeys(supporting or ())
-    ]
-    for special in SPECIAL_KEYS:
-        sentences = [sentence for key, sentence in rests_on if key == special]
-        if sentences:
-            yield f"sentence_support_information: special key {special!r} supports {_quoted(sentences)}"
-    for key, sentence in rests_on:
-        if key not in SPECIAL_KEYS and _missing([key], known):
-            yield (
-                f"sentence_support_information: {key!r}, which supports {sentence!r}, names no sentence"
-            )
-
-
-def _response_issues(
-    fields: Mapping[str, Any], overall: bool | None, variant: str
-) -> Iterator[str]:
-    support, response = fields["sentence_support_information"], fields["response_sentences"]
-    given = fields["unsupported_response_sentence_keys"]
+    issues = [f"{name} is missing" for name in needed if fields[name] is None]
+    documents, response, *_, support, unsupported = fields.values()
+    context = None if documents is None else [key for key, _ in sentence_pairs(documents)]
+    said = None if response is None else [key for key, _ in sentence_pairs([response])]
+    unsupported = None if unsupported is None else as_keys(unsupported)
     labels = list(_labels(support))
+
+    if context == []:
+        issues.append("documents_sentences: the context has no sentence")
+    issues += _key_issues("documents_sentences", context)
+    for name in ("all_relevant_sentence_keys", "all_utilized_sentence_keys"):
+        issues += _key_issues(name, fields[name], context, f" ({unknown})")
+    for special in SPECIAL_KEYS:
+        sentences = [key for key, supporting, _ in labels if special in (supporting or ())]
+        if sentences:
+            issues.append(
+                f"sentence_support_information: special key {special!r} supports {_quoted(sentences)}"
+            )
+    for key, supporting, _ in labels:
+        issues += [
+            f"sentence_support_information: {one!r}, which supports {key!r}, names no sentence"
+            for one in _missing(supporting or (), context)
+            if one not in SPECIAL_KEYS
+        ]
+
+    if said == []:
+        issues.append("response_sentences: the response has no sentence")
+    issues += _key_issues("response_sentences", said)
     labelled = [key for key, _, _ in labels]
-    known = None if response is None else [key for key, _ in _pairs(response, "response_sentences")]
-    unsupported = None if given is None else as_keys(given)
-    named = {
-        "sentence_support_information": labelled,
-        "unsupported_response_sentence_keys": unsupported or [],
-    }
-    if known == []:
-        yield "response_sentences: the response has no sentence"
-    yield from _repeats(known or (), "response_sentences")
-    for key in _missing(known or (), None if support is None else labelled):
-        yield f"response sentence {key!r} has no support information"
-    for name, keys in named.items():
-        for key in _missing(keys, known):
-            yield f"{name}: {key!r} names no sentence of the response"
-        yield from _repeats(keys, name)
-    yield from _flag_issues(support, labels, variant)
-    for key, supporting, fully in labels:
-        yield from _contradictions(key, supporting, fully, unsupported)
-    yield from _overall_issues(overall, support, unsupported, variant)
-
-
-def _flag_issues(
-    support: Any, labels: list[tuple[str, list[str] | None, bool | None]], variant: str
-) -> Iterator[str]:
-    unknown = [key for key, supporting, fully in labels if supporting is None and fully is None]
-    if unknown:
-        yield f"neither supporting_sentence_keys nor fully_supported is given for {_quoted(unknown)}"
-    null = [key for key, supporting, fully in labels if supporting is not None and fully is None]
+    without = _missing(said or (), None if support is None else labelled)
+    issues += [f"response sentence {key!r} has no support information" for key in without]
+    issues += _key_issues("sentence_support_information", labelled, said, " of the response")
+    issues += _key_issues(
+        "unsupported_response_sentence_keys", unsupported, said, " of the response"
+    )
+    unknown_ones = [key for key, keys, fully in labels if keys is None and fully is None]
+    if unknown_ones:
+        issues.append(
+            "neither supporting_sentence_keys nor fully_supported is given for "
+            f"{_quoted(unknown_ones)}"
+        )
+    null = [key for key, keys, fully in labels if keys is not None and fully is None]
     if null and (variant == "guide" or any("fully_supported" in label for label in support)):
-        yield f"fully_supported is null for {_quoted(null)}"
+        issues.append(f"fully_supported is null for {_quoted(null)}")
 
-
-def _contradictions(
-    key: str, supporting: list[str] | None, fully: bool | None, unsupported: list[str] | None
-) -> Iterator[str]:
-    if unsupported is None:
-        if fully and supporting == []:
-            yield f"{key!r} is fully_supported, yet has no supporting keys"
-    elif key in unsupported:
-        if fully or supporting:
+    for key, supporting, fully in labels:
+        if unsupported is None:
+            if fully and supporting == []:
+                issues.append(f"{key!r} is fully_supported, yet has no supporting keys")
+        elif key in unsupported and (fully or supporting):
             but = "fully_supported" if fully else "has supporting keys"
-            yield f"{key!r} is listed as unsupported, yet {but}"
-    elif fully is False:
-        yield f"{key!r} is not fully_supported, yet not listed as unsupported"
+            issues.append(f"{key!r} is listed as unsupported, yet {but}")
+        elif key not in unsupported and fully is False:
+            issues.append(f"{key!r} is not fully_supported, yet not listed as unsupported")
+    overall = as_flag(record.get("overall_supported"))
+    rule = variant if unsupported is None else "ragbench"
+    values = supported_sentences(support, unsupported, variant=rule)
+    against = [key for key, value in values if value is False]
+    if (against or all(value for _, value in values)) and overall == bool(against):
+        issues.append(
+            f"overall_supported is {str(overall).lower()}, yet unsupported: "
+            f"{_quoted(against) or 'no sentence'}"
+        )
+    return tuple(issues)
 
 
-def _overall_issues(
-    overall: bool | None, support: Any, unsupported: list[str] | None, variant: str
+def _key_issues(
+    name: str, keys: Any, known: list[str] | None = None, remark: str = ""
 ) -> Iterator[str]:
-    given = "guide" if variant == "guide" and unsupported is None else "ragbench"
-    sentences = supported_sentences(support, unsupported, variant=given)
-    found = [key for key, supported in sentences if supported is False]
-    is_known = found or all(supported for _, supported in sentences)
-    if is_known and overall == bool(found):
-        sentence = _quoted(found) or "no sentence"
-        yield f"overall_supported is {str(overall).lower()}, yet unsupported: {sentence}"
+    """Yield the unknown and the repeated keys of a field; nothing is unknown if `known` is None."""
+    keys = [] if keys is None else as_keys(keys)
+    for key in _missing(keys, known):
+        special = "is a special key and " if key in SPECIAL_KEYS else ""
+        yield f"{name}: {key!r} {special}names no sentence{remark}"
+    for key, count in Counter(keys).items():
+        if count > 1:
+            yield f"{name}: {key!r} is repeated"
 
 
 def _missing(keys: Iterable[str], known: list[str] | None) -> list[str]:
     """Return the keys that are not among the known keys; none if the latter are not given."""
     return [key for key in dict.fromkeys(keys) if known is not None and key not in known]
-
-
-def _repeats(keys: Iterable[str], name: str) -> Iterator[str]:
-    yield from (f"{name}: {key!r} is repeated" for key, n in Counter(keys).items() if n > 1)
 
 
 def _quoted(keys: Iterable[str]) -> str:

@@ -126,7 +126,7 @@ def test_a_row_without_documents_is_scored_by_the_guide_and_has_a_reason_under_t
     assert score(frame, "trace.relevance", variant="guide")["value"].tolist()[:2] == [0.20, 0.20]
     scores = score(frame, "trace.relevance")
     assert scores["value"].tolist() == pytest.approx([4 / 6, math.nan, math.nan], nan_ok=True)
-    reasons = ["no documents_sentences", "the context has no sentence"]
+    reasons = ["no documents_sentences", "the context has no sentences or a total length of 0"]
     assert scores["reason"].tolist()[1:] == reasons
     without = frame.drop(columns="documents_sentences")
     with pytest.raises(InputError, match="got a frame without documents_sentences; add"):
