@@ -114,7 +114,7 @@ def sentence_pairs(documents_sentences: Any) -> list[tuple[str, str]]:
     InputError is raised unless each sentence is a pair of two strings.
     """
     pairs = []
-    for document in listed(documents_sentences, "a field of documents"):
+    for document in listed(documents_sentences, "documents_sentences"):
         for sentence in listed(document, "a document"):
             pair = listed(sentence, "a sentence")
             if len(pair) != 2 or not all(isinstance(part, str) for part in pair):
