@@ -31,13 +31,10 @@ from typing import Any, TypeVar
 
 from ragnb.errors import InputError, check_choice
 from ragnb.metrics.record import metric
-from ragnb.records import is_missing
 
 Retrieved = Sequence[str | int]
 Relevant = Iterable[str | int] | Mapping[str | int, int]
 
-GAINS = ("linear", "exponential")
-UNJUDGED = ("nonrelevant", "removed")
 NONE_RELEVANT = {"undefined": math.nan, "zero": 0.0}
 """Value of ``when_none_relevant`` -> value of a question without relevant passages."""
 
@@ -114,35 +111,42 @@ def _values(
     """Values of a metric for many questions, in one call of ir_measures."""
     import ir_measures
 
-    check_choice(gain, GAINS, "gain")
-    check_choice(unjudged, UNJUDGED, "unjudged")
+    check_choice(gain, tuple(_GAIN["gain"]), "gain")
+    check_choice(unjudged, tuple(_EDGES["unjudged"]), "unjudged")
     check_choice(when_none_relevant, tuple(NONE_RELEVANT), "when_none_relevant")
     if k is not None and not (isinstance(k, int) and k >= 1):
         raise InputError(f"k must be a whole number of at least 1, or None, got {k!r}")
     values, judged, runs = [math.nan] * len(calls), {}, {}
-    longest = max(
-        (len(call["retrieved"]) for call in calls if call["retrieved"] is not None), default=0
-    )
-    scores = [-float(rank) for rank in range(min(longest, k or longest))]
     for place, call in enumerate(calls):
         if call["retrieved"] is None or call["relevant"] is None:
             continue
         grades = _grades(call["relevant"])
-        if unjudged == "removed" and not isinstance(call["relevant"], Mapping):
-            raise InputError(
-                "unjudged='removed' needs a mapping from ids to grades in relevant, with 0 for "
-                "passages that were judged as not relevant, got a list of relevant passages"
-            )
-        only = grades if unjudged == "removed" else None
-        ranks = _ranks(call["retrieved"], only, scores)
+        ids = _ids(call["retrieved"])
+        if unjudged == "removed":
+            if not isinstance(call["relevant"], Mapping):
+                raise InputError(
+                    "unjudged='removed' needs a mapping from ids to grades in relevant, with 0 for "
+                    "passages that were judged as not relevant, got a list of relevant passages"
+                )
+            ids = [passage for passage in ids if passage in grades]
         if max(grades.values(), default=0) < min_grade:
             values[place] = NONE_RELEVANT[when_none_relevant]
             continue
         if gain == "exponential":
             grades = {passage: 2 ** max(grade, 0) - 1 for passage, grade in grades.items()}
-        judged[str(place)], runs[str(place)] = grades, ranks
-    measures = [_measure(name, k, min_grade, longest)]
-    for found in ir_measures.iter_calc(measures, judged, runs):
+        judged[str(place)] = grades
+        runs[str(place)] = {passage: -float(rank) for rank, passage in enumerate(ids[:k])}
+    measures = {
+        "recall": f"SetR(rel={min_grade})",
+        "precision": f"P(rel={min_grade})@{k}" if k else f"SetP(rel={min_grade})",
+        "ndcg": f"nDCG@{k}" if k else "nDCG",
+        "average_precision": f"AP(rel={min_grade})",
+        "reciprocal_rank": f"RR(rel={min_grade})",
+        "success": f"Success(rel={min_grade})@1000000",
+        "r_precision": f"Rprec(rel={min_grade})",
+    }
+    measure = ir_measures.parse_measure(measures[name])
+    for found in ir_measures.iter_calc([measure], judged, runs):
         values[int(found.query_id)] = found.value
     return values
 
@@ -153,60 +157,34 @@ def _one(
     return _values(name, [{"retrieved": retrieved, "relevant": relevant}], **options)[0]
 
 
-def _measure(name: str, k: int | None, min_grade: int, longest: int) -> Any:
-    """Return a measure of ir_measures. The lists that it gets are already cut at k."""
-    import ir_measures as ir
-
-    if name == "ndcg":
-        return ir.nDCG @ k if k else ir.nDCG
-    if name == "precision":
-        return ir.P(rel=min_grade) @ k if k else ir.SetP(rel=min_grade)
-    if name == "success":
-        return ir.Success(rel=min_grade) @ max(longest, 1)
-    names = {"recall": ir.SetR, "average_precision": ir.AP, "reciprocal_rank": ir.RR}
-    return names.get(name, ir.Rprec)(rel=min_grade)
-
-
-def _ranks(
-    retrieved: Any, only: Mapping[str, int] | None, scores: Sequence[float]
-) -> dict[str, float]:
-    """Return a score for each of the first retrieved ids, of those in `only` if it is given."""
+def _ids(retrieved: Any) -> list[str]:
+    """Return the retrieved ids as texts."""
     if isinstance(retrieved, str | Mapping):
         raise InputError(f"retrieved must be a list of ids, best first, got {retrieved!r:.80}")
-    ids = _texts(retrieved)
-    if only is not None:
-        ids = [passage for passage in ids if passage in only]
-    ids = ids[: len(scores)]
-    ranks = dict(zip(ids, scores, strict=False))
-    if len(ranks) < len(ids):
+    ids = list(map(str, retrieved))
+    if len(set(ids)) < len(ids):
         twice = next(passage for passage in ids if ids.count(passage) > 1)
         raise InputError(f"retrieved must contain each id once, got {twice!r} more than once")
-    return ranks
+    return ids
 
 
-def _grades(relevant: Any) -> Mapping[str, int]:
+def _grades(relevant: Any) -> dict[str, int]:
     """Return the grade of each judged passage. A list contains passages of grade 1."""
     if isinstance(relevant, str):
         raise InputError(
             f"relevant must be a list of ids, or a mapping from ids to grades, got {relevant!r:.80}"
         )
-    ids = _texts(relevant)
     if not isinstance(relevant, Mapping):
-        return dict.fromkeys(ids, 1)
-    if ids is relevant and set(map(type, relevant.values())) <= {int}:
-        return relevant
+        return dict.fromkeys(map(str, relevant), 1)
     # Parquet gives every mapping the keys of all mappings, and makes floats of the grades.
-    judged = zip(ids, relevant.values(), strict=True)
-    grades = {passage: grade for passage, grade in judged if not is_missing(grade)}
+    given = {str(passage): grade for passage, grade in relevant.items() if grade is not None}
+    grades = {passage: int(grade) for passage, grade in given.items() if grade == grade}
     for passage, grade in grades.items():
-        if grade != int(grade):
-            raise InputError(f"a grade must be a whole number, got {grade!r} for {passage!r}")
-    return {passage: int(grade) for passage, grade in grades.items()}
-
-
-def _texts(ids: Any) -> Any:
-    """Return ids as texts: the same object if they are texts already."""
-    return ids if set(map(type, ids)) <= {str} else list(map(str, ids))
+        if grade != given[passage]:
+            raise InputError(
+                f"a grade must be a whole number, got {given[passage]!r} for {passage!r}"
+            )
+    return grades
 
 
 # ---- the metrics -------------------------------------------------------------------------------
