@@ -122,20 +122,42 @@ _UNDECIDED = (
 )
 
 
-def refusal_phrase(
-    response: str, *, language: str = "en", rule: str = "start", phrases: Phrases = None
-) -> str | None:
-    """Return the phrase by which a response counts as a refusal under a rule of phrases, or None.
+def refused_and_why(
+    response: str,
+    *,
+    language: str = "en",
+    judged: float | None = None,
+    label: float | None = None,
+    rule: str = "start",
+    phrases: Phrases = None,
+) -> tuple[float, str]:
+    """1.0 if the response is a refusal under the rule, else 0.0, and the evidence in words.
 
-    >>> refusal_phrase("I don’t know. The contexts do not say."), refusal_phrase("Oslo.")
-    ("i don't know", None)
-    >>> refusal_phrase("Das kann nicht beantwortet werden.", language="de", rule="list")
-    'kann nicht beantwortet'
+    The value is NaN if a verdict is missing, or if ``"nomiracl"`` does not score the response.
+
+    >>> refused_and_why("I don’t know. The contexts do not say.")
+    (1.0, "refusal: begins with 'i don't know'")
+    >>> refused_and_why("Das kann nicht beantwortet werden.", language="de", rule="list")
+    (1.0, "refusal: contains 'kann nicht beantwortet'")
+    >>> refused_and_why("Oslo."), refused_and_why("Oslo.", rule="judge")
+    ((0.0, 'no refusal phrase'), (nan, 'by the verdict'))
     """
-    check_choice(rule, ("start", "anywhere", "list"), "rule")
+    check_choice(rule, RULES, "rule")
+    if rule in ("judge", "label"):
+        return binary_verdict(judged if rule == "judge" else label), "by the verdict"
+    if rule == "nomiracl":
+        value = _by_nomiracl(response)
+        return value, {1.0: "refusal", 0.0: "answer"}.get(value, "both replies or neither")
+    given = phrases or (REFUSALS if rule == "list" else AGREED)
+    if isinstance(given, Mapping):
+        codes = dict.fromkeys([language, re.split("[-_]", language)[0], "en"])
+        given = [phrase for code in codes for phrase in column_names(given.get(code))]
     text = _alike(response)
-    found = text.startswith if rule == "start" else text.__contains__
-    return next((phrase for phrase in _phrases(language, rule, phrases) if found(phrase)), None)
+    for phrase in map(_alike, column_names(given)):
+        if text.startswith(phrase) if rule == "start" else phrase in text:
+            how = "begins with" if rule == "start" else "contains"
+            return 1.0, f"refusal: {how} '{phrase}'"
+    return 0.0, "no refusal phrase"
 
 
 def _by_nomiracl(response: str) -> float:
@@ -157,76 +179,24 @@ def _alike(text: str) -> str:
     return fold(text).replace("’", "'")
 
 
-def _phrases(language: str, rule: str, phrases: Phrases) -> list[str]:
-    given = phrases or (REFUSALS if rule == "list" else AGREED)
-    if isinstance(given, Mapping):
-        codes = dict.fromkeys([language, language.partition("-")[0].partition("_")[0], "en"])
-        given = [phrase for code in codes for phrase in column_names(given.get(code))]
-    return [_alike(phrase) for phrase in column_names(given)]
+def is_refused(response: str, **how: Any) -> float:
+    """1.0 if the response is a refusal, else 0.0; NaN if this is unknown. See `refused_and_why`."""
+    return refused_and_why(response, **how)[0]
 
 
 def refusal_evidence(
-    response: str,
-    *,
-    language: str = "en",
-    rule: str = "start",
-    phrases: Phrases = None,
-    **options: Any,
+    response: str, answerable: float | None = None, correct: Any = None, **options: Any
 ) -> str:
-    """Explain which phrase made the response a refusal.
-
-    >>> refusal_evidence("I don't know.")
-    "refusal: begins with 'i don't know'"
-    """
-    if rule in ("judge", "label"):
-        return "by the verdict"
-    if rule == "nomiracl":
-        return {1.0: "refusal", 0.0: "answer"}.get(
-            _by_nomiracl(response), "both replies or neither"
-        )
-    phrase = refusal_phrase(response, language=language, rule=rule, phrases=phrases)
-    if phrase is None:
-        return "no refusal phrase"
-    return f"refusal: {'begins with' if rule == 'start' else 'contains'} '{phrase}'"
-
-
-def is_refused(
-    response: str,
-    *,
-    language: str = "en",
-    judged: float | None = None,
-    label: float | None = None,
-    rule: str = "start",
-    phrases: Phrases = None,
-) -> float:
-    """1.0 if the response is a refusal under the rule, else 0.0; NaN if a verdict is missing.
-
-    >>> is_refused("I don't know."), is_refused("Oslo."), is_refused("Oslo.", rule="judge")
-    (1.0, 0.0, nan)
-    """
-    check_choice(rule, RULES, "rule")
-    if rule in ("judge", "label"):
-        return binary_verdict(judged if rule == "judge" else label)
-    if rule == "nomiracl":
-        return _by_nomiracl(response)
-    phrase = refusal_phrase(response, language=language, rule=rule, phrases=phrases)
-    return float(phrase is not None)
+    """Explain which phrase made the response a refusal; see `refused_and_why`."""
+    return refused_and_why(response, **options)[1]
 
 
 ANSWERABLE, UNANSWERABLE = "the question is answerable", "the question is not answerable"
 REFUSED, NO_VERDICT = "the response is a refusal", "no verdict on the refusal"
 
 
-def _no_hallucination(answerable: float, **call: Any) -> str:
-    return ANSWERABLE if answerable else NO_VERDICT
-
-
-def _no_over_refusal(answerable: float, **call: Any) -> str:
-    return NO_VERDICT if answerable else UNANSWERABLE
-
-
-def _no_risk(response: str, answerable: float, correct: Any = None, **call: Any) -> str:
-    refused = is_refused(response, **call)
+def _no_risk(response: str, answerable: float, correct: Any = None, **how: Any) -> str:
+    refused = is_refused(response, **how)
     if math.isnan(refused):
         return NO_VERDICT
     return REFUSED if refused else "no verdict on the answer"
@@ -237,7 +207,6 @@ def _no_risk(response: str, answerable: float, correct: Any = None, **call: Any)
     _COLUMNS,
     options=_OPTIONS,
     source=_CHEN,
-    higher_is_better=True,
     binary=True,
     evidence=refusal_evidence,
     undefined=f"If {_UNDECIDED}",
@@ -275,10 +244,9 @@ def is_answered(
     >>> is_answered("Oslo."), is_answered("I don't know.")
     (1.0, 0.0)
     """
-    refused = is_refused(
+    return 1 - is_refused(
         response, language=language, judged=judged, label=label, rule=rule, phrases=phrases
     )
-    return 1 - refused
 
 
 @metric(
@@ -290,7 +258,7 @@ def is_answered(
     binary=True,
     evidence=refusal_evidence,
     condition=ANSWERABLE,
-    reason=_no_hallucination,
+    reason=lambda answerable, **_: ANSWERABLE if answerable else NO_VERDICT,
     undefined=f"If the question is answerable, if {_UNDECIDED}",
 )
 def is_hallucination(
@@ -341,7 +309,7 @@ def is_hallucination(
     binary=True,
     evidence=refusal_evidence,
     condition=UNANSWERABLE,
-    reason=_no_over_refusal,
+    reason=lambda answerable, **_: NO_VERDICT if answerable else UNANSWERABLE,
     undefined=f"If the question is not answerable, if {_UNDECIDED}",
 )
 def is_over_refusal(
@@ -387,7 +355,6 @@ def is_over_refusal(
     _MIXED,
     options=_OPTIONS,
     source=_CHEN,
-    higher_is_better=True,
     binary=True,
     evidence=refusal_evidence,
     undefined=f"If {_UNDECIDED}",

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.metrics.abstention import refusal_phrase
+from ragnb.metrics.abstention import refused_and_why
 
 RATES = ("hallucination", "over_refusal", "alignment", "coverage")
 
@@ -108,23 +108,29 @@ def test_the_four_counts_and_shares_of_one_table():
 
 
 @pytest.mark.parametrize(
-    ("text", "language", "rule", "phrase"),
+    ("text", "options", "evidence"),
     [
-        ("The answer is: I don't know", "en", "start", None),
-        ("The answer is: I don't know", "en", "anywhere", "i don't know"),
-        ("Leider: Ich weiß es nicht.", "de", "list", "ich weiss es nicht"),
-        ("我不知道。", "zh-CN", "list", "我不知道"),
-        ("I do not know", "ja", "list", "i do not know"),
+        ("The answer is: I don't know", {}, "no refusal phrase"),
+        ("The answer is: I don't know", {"rule": "anywhere"}, "contains 'i don't know'"),
+        (
+            "Leider: Ich weiß es nicht.",
+            {"rule": "list", "language": "de"},
+            "contains 'ich weiss es nicht'",
+        ),
+        ("我不知道。", {"rule": "list", "language": "zh-CN"}, "contains '我不知道'"),
+        ("I do not know", {"rule": "list", "language": "ja"}, "contains 'i do not know'"),
+        (
+            "Sans réponse.",
+            {"language": "fr", "phrases": {"en": "no answer", "fr": ["sans réponse"]}},
+            "begins with 'sans réponse'",
+        ),
+        ("I don't know", {"phrases": {"en": "no answer"}}, "no refusal phrase"),
     ],
 )
-def test_rules_find_their_phrases(text, language, rule, phrase):
-    assert refusal_phrase(text, language=language, rule=rule) == phrase
-
-
-def test_custom_phrases_replace_the_agreed_one():
-    phrases = {"en": "no answer", "fr": ["sans réponse"]}
-    assert refusal_phrase("Sans réponse.", language="fr", phrases=phrases) == "sans réponse"
-    assert refusal_phrase("I don't know", phrases=phrases) is None
+def test_rules_and_custom_phrases_decide(text, options, evidence):
+    value, said = refused_and_why(text, **options)
+    assert said.endswith(evidence)
+    assert value == (evidence != "no refusal phrase")
 
 
 def test_without_the_verdict_that_a_rule_needs_there_is_no_value_and_a_reason():

@@ -202,10 +202,8 @@ def test_columns_and_options_are_documented_the_default_first(entry):
         assert values[0] == parameters[option].default == default
         assert parameters[option].kind is inspect.Parameter.KEYWORD_ONLY
         assert ... not in values[:-1]
-    if entry.evidence:  # the same arguments, those with defaults by name or as **options
-        evidence = inspect.signature(entry.evidence)
-        evidence.bind(**dict.fromkeys(parameters))
-        assert not set(evidence.parameters) - {*parameters, "options"}
+    if entry.evidence:
+        inspect.signature(entry.evidence).bind(**dict.fromkeys(parameters))
 
 
 ERROR = {
