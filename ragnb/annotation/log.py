@@ -221,7 +221,7 @@ def _exported(path: Path) -> list[Event]:
     """Lines of a log in JSON Lines, with a warning about what is wrong with it."""
     *whole, torn = path.read_bytes().split(b"\n")
     lines = [
-        json_object(line, f"{path.name} line {number}", exact=True)
+        json_object(line, f"{path.name} line {number}")
         for number, line in enumerate(
             dict.fromkeys(whole), start=1
         )  # a repeated line is one action

@@ -15,6 +15,7 @@ import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
@@ -91,17 +92,12 @@ def existing_file(source: str | Path) -> Path:
     if source == "-":
         return STANDARD_INPUT
     path = Path(os.path.expanduser(source))
-    if os.path.isdir(path):
-        if (path / SAVED_TO_DISK).is_file():
-            return path
-        splits = sorted(state.parent.name for state in path.glob(f"*/{SAVED_TO_DISK}"))
-        if splits:
-            raise InputError(
-                f"{str(path)!r} has the splits {', '.join(splits)}; name one: "
-                f"{str(path / splits[0])!r}"
-            )
-        raise InputError(f"{str(path)!r} is a folder; name a file inside it")
-    if not os.path.isfile(path):
+    if path.is_dir() and not (path / SAVED_TO_DISK).is_file():
+        inside = ", ".join(sorted(one.name for one in path.iterdir())[:5])
+        raise InputError(
+            f"{str(path)!r} is a folder; name a file inside it: {inside or 'it is empty'}"
+        )
+    if not path.exists():
         raise InputError(f"the file {str(path)!r} does not exist")
     return path
 
@@ -140,18 +136,16 @@ def provenance(path: Path, name: str, *, benchmark: str) -> dict[str, Any]:
         licence, citation = "CC BY 4.0", "written by the authors of ragnb"
         return {"name": name, "licence": licence, "citation": citation, "verified": True}
     sha1 = git_blob_sha1(path.read_bytes())
-    known = [
-        source
-        for source in sources_of(benchmark)
-        if source.git_sha1 == sha1
-        or (not source.git_sha1 and (source.name == name or source.file == path.name))
-    ]
-    source = max(known, key=lambda source: source.git_sha1, default=None)
+    sources = sources_of(benchmark)
+    known = [source for source in sources if source.git_sha1 == sha1]
+    unpinned = [source for source in sources if not source.git_sha1]
+    named = [source for source in unpinned if source.name == name or source.file == path.name]
+    source = next(iter(known + named), None)
     return {
         "name": name,
         "licence": source.licence if source else "unknown",
         "citation": source.citation if source else "unknown",
-        "verified": bool(source and source.git_sha1),
+        "verified": bool(known),
         "git_sha1": sha1,
     }
 
@@ -196,14 +190,8 @@ def read_frame(path: Path) -> pd.DataFrame:
     A cell of a CSV or Excel file is a text, or missing if it is empty.
     """
     kind = kind_of(path)
-    if kind in ("parquet", "arrow"):
-        return _read_arrow(path, kind)
-    if kind == "xlsx":
-        return _read_excel(path)
-    if kind in ("csv", "tsv"):
-        return _read_separated(path)
-    if kind == "eval":
-        return _read_eval(path)
+    if kind in _READERS:
+        return _READERS[kind](path)
     return frame_of([record for record, _ in json_records(path)])
 
 
@@ -217,15 +205,13 @@ def frame_of(rows: Sequence[Mapping[str, Any]], first: Iterable[str] = ()) -> pd
 
 
 def _column(values: list[Any]) -> pd.Series:
-    kinds = set(map(type, values))
-    has_gaps = type(None) in kinds
-    kinds -= {type(None)}
+    kinds = {*map(type, values)} - {type(None)}
     dtype: Any = object
     if kinds == {int} and max(map(abs, filter(None, values)), default=0) < 2**63:
-        dtype = "Int64" if has_gaps else "int64"
+        dtype = "Int64" if None in values else "int64"
     elif kinds in ({float}, {int, float}):
         dtype = float
-    elif kinds == {bool} and not has_gaps:
+    elif kinds == {bool} and None not in values:
         dtype = bool
     return pd.Series(values, dtype=dtype)
 
@@ -303,48 +289,34 @@ def json_records(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
 
 def _read_separated(path: Path) -> pd.DataFrame:
     text = _read_text(path)
-    options: dict[str, Any] = {
-        "dtype": object,
-        "keep_default_na": False,
-        "na_values": [""],
-        "index_col": False,
-    }
+    content = text.removeprefix(_BOM)
+    start = content.lstrip("\r\n")[:100_000]
+    # The separator that divides the header into most names.
+    separator = max(SEPARATORS, key=lambda mark: len(next(_cells(start, mark), [])))
+    options: dict[str, Any] = {"dtype": object, "keep_default_na": False, "na_values": [""]}
     try:
         with warnings.catch_warnings():
             # Without this, cells beyond the last name would be dropped.
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            content = io.StringIO(text.removeprefix(_BOM))
-            frame = pd.read_csv(content, sep=_separator(text), **options)
+            frame = pd.read_csv(io.StringIO(content), sep=separator, index_col=False, **options)
     except (pd.errors.ParserWarning, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise InputError(
             f"{path.name} must be a table with column names in its first line and the same number of "
             f"cells in each row ({str(error).strip()}); put texts that contain the separator in quotes"
         ) from error
-    _refuse_cut_row(text, len(frame.columns), path)
+    if not text.endswith(("\n", "\r")):  # pandas would fill up the last row
+        *_, last = _cells(text, separator)
+        if len(last) < len(frame.columns):
+            raise InputError(
+                f"{path.name}: the last row has {len(last)} of {len(frame.columns)} cells; if the "
+                "file is cut off, copy or write it again"
+            )
     # Only files with this mark are from `write_table`. Others keep their apostrophes.
     return frame.map(unguarded).rename(columns=unguarded) if text.startswith(_BOM) else frame
 
 
-def _refuse_cut_row(text: str, n_columns: int, path: Path) -> None:
-    """Raise InputError if a file ends in the middle of a row, which pandas would fill up."""
-    if text.endswith(("\n", "\r")):
-        return
-    *_, last = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text))
-    if len(last) < n_columns:
-        raise InputError(
-            f"{path.name}: the last row has {len(last)} of {n_columns} cells; if the file is cut "
-            "off, copy or write it again"
-        )
-
-
-def _separator(text: str) -> str:
-    """The separator that divides the header into most names."""
-    start = text.removeprefix(_BOM).lstrip("\r\n")[:100_000]
-
-    def names(separator: str) -> int:
-        return len(next(csv.reader(io.StringIO(start, newline=""), delimiter=separator), []))
-
-    return max(SEPARATORS, key=names)
+def _cells(text: str, separator: str) -> Iterator[list[str]]:
+    return csv.reader(io.StringIO(text, newline=""), delimiter=separator)
 
 
 def unguarded(cell: Any) -> Any:
@@ -357,25 +329,24 @@ def unguarded(cell: Any) -> Any:
     return cell[1:] if is_guarded else cell
 
 
-def _read_arrow(path: Path, kind: str) -> pd.DataFrame:
+def _read_arrow(path: Path) -> pd.DataFrame:
     """Read a Parquet file, an Arrow file, or a folder of Arrow files that ``save_to_disk`` wrote."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        if kind == "parquet":
-            table = pq.read_table(path, partitioning=None)
-        elif path.is_dir():
+        if path.is_dir():
             state = json.loads((path / SAVED_TO_DISK).read_text(encoding="utf-8"))
             parts = [path / Path(part["filename"]).name for part in state["_data_files"]]
             table = pa.concat_tables(map(_arrow_table, parts))
         else:
-            table = _arrow_table(path)
+            is_parquet = kind_of(path) == "parquet"
+            table = pq.read_table(path, partitioning=None) if is_parquet else _arrow_table(path)
         columns = table.to_pydict()
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
-        format_name = {"parquet": "Parquet", "arrow": "Arrow"}[kind]
-        what = f"folder of {format_name} files" if path.is_dir() else f"{format_name} file"
-        raise InputError(f"{path.name} is not a complete {what} ({error!s:.80})") from error
+        raise InputError(
+            f"{path.name} is not a complete file or folder of Parquet or Arrow ({error!s:.80})"
+        ) from error
     for field in table.schema:
         if pa.types.is_map(field.type):
             pairs = columns[field.name]
@@ -387,10 +358,9 @@ def _arrow_table(path: Path) -> Any:
     """Read an Arrow file in the streaming format, as Hugging Face writes it, or in the file format."""
     import pyarrow as pa
 
-    with path.open("rb") as file:
-        is_file_format = file.read(6) == b"ARROW1"
-        file.seek(0)
-        return (pa.ipc.open_file if is_file_format else pa.ipc.open_stream)(file).read_all()
+    content = path.read_bytes()
+    read = pa.ipc.open_file if content.startswith(b"ARROW1") else pa.ipc.open_stream
+    return read(content).read_all()
 
 
 def _read_excel(path: Path) -> pd.DataFrame:
@@ -412,37 +382,42 @@ def _read_eval(path: Path) -> pd.DataFrame:
         with zipfile.ZipFile(path) as file:
             members = {info.filename: info for info in file.infolist()}
             if sum(info.file_size for info in members.values()) > MOST_UNPACKED:
-                raise InputError(f"{path.name} unpacks to more than {MOST_UNPACKED:,} bytes")
+                raise ValueError(f"it unpacks to more than {MOST_UNPACKED:,} bytes")
             # A log of a run that was interrupted has no header.
-            header = members.get("header.json", members.get("_journal/start.json"))
-            samples = [info for name, info in members.items() if name.startswith("samples/")]
-            if header is None:
-                raise InputError(f"{path.name} must be a log of inspect_ai, got another archive")
-            log = _member(path, file, header)
-            return frame_of([log | {"samples": [_member(path, file, info) for info in samples]}])
-    except InputError:
-        raise
-    except (zipfile.BadZipFile, OSError, RuntimeError, ValueError, zlib.error) as error:
+            start = "header.json" if "header.json" in members else "_journal/start.json"
+            names = [start, *(name for name in members if name.startswith("samples/"))]
+            log, *samples = [_member(path, file, members[name]) for name in names]
+            return frame_of([log | {"samples": samples}])
+    except (zipfile.BadZipFile, OSError, RuntimeError, ValueError, KeyError, zlib.error) as error:
         raise InputError(
             f"{path.name} must be a complete log of inspect_ai ({error!s:.80}); copy it again, or write "
             "it as JSON with `inspect log convert`"
         ) from error
 
 
-def _member(path: Path, file: zipfile.ZipFile, info: zipfile.ZipInfo) -> dict[str, Any]:
+def _member(path: Path, file: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
     """The JSON object that is a file of an archive."""
     if info.compress_type != ZSTANDARD:
-        return dict(json.loads(file.read(info)))
+        return json.loads(file.read(info))
     import pyarrow as pa
 
     with path.open("rb") as packed:
         packed.seek(info.header_offset)
         head = packed.read(30)
-        packed.seek(
-            int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little"), 1
-        )
+        lengths = int.from_bytes(head[26:28], "little"), int.from_bytes(head[28:30], "little")
+        packed.seek(sum(lengths), 1)  # the file's name, and extra fields
         content = packed.read(info.compress_size)
-    return dict(json.loads(pa.decompress(content, info.file_size, codec="zstd", asbytes=True)))
+    return json.loads(pa.decompress(content, info.file_size, codec="zstd", asbytes=True))
+
+
+_READERS = {
+    "parquet": _read_arrow,
+    "arrow": _read_arrow,
+    "xlsx": _read_excel,
+    "csv": _read_separated,
+    "tsv": _read_separated,
+    "eval": _read_eval,
+}
 
 
 # ---- records and cells ---------------------------------------------------------------------------
@@ -460,24 +435,22 @@ def checked(model: type[R], record: Mapping[str, Any], where: str) -> R:
     try:
         return model.model_validate(record)
     except ValidationError as error:
-        raise InputError(_complaint(error.errors(include_url=False), record, where)) from None
-
-
-def _complaint(errors: list[Any], record: Mapping[str, Any], where: str) -> str:
+        errors: list[Any] = error.errors(include_url=False)
     # Of a union, the type that fits best fails deepest inside the value.
     paths = [_path(error["loc"], record) for error in errors]
     path = max((path for path in paths if path[:1] == paths[0][:1]), key=len)
     here = [error for error, found in zip(errors, paths, strict=True) if found == path]
     inner = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path[1:])
     place = f"{where}, key {path[0]}{inner}" if path else where
-    names = [str(error["loc"][-1]) for error in here if error["type"] == "missing"]
-    if names:
+    missing = [str(error["loc"][-1]) for error in here if error["type"] == "missing"]
+    if missing:
         got = ", ".join(map(str, here[0]["input"])) or "none"
-        return f"{place}: must have the key{'s'[: len(names) - 1]} {', '.join(names)}, got {got}"
+        raise InputError(f"{place}: must have the key {' and '.join(missing)}, got {got}")
     if here[0]["type"] == "value_error":
-        return f"{place}: {here[0]['ctx']['error']}"
+        raise InputError(f"{place}: {here[0]['ctx']['error']}")
     allowed = [_ALLOWED.get(one["type"], one["msg"]).format(**one.get("ctx", {})) for one in here]
-    return f"{place}: must be {' or '.join(dict.fromkeys(allowed))}, got {here[0]['input']!r:.60}"
+    words = " or ".join(dict.fromkeys(allowed))
+    raise InputError(f"{place}: must be {words}, got {here[0]['input']!r:.60}")
 
 
 def _path(loc: tuple[int | str, ...], value: Any) -> tuple[int | str, ...]:
@@ -497,25 +470,21 @@ def parsed(value: Any) -> Any:
     """
     if not isinstance(value, str):
         return value
-    try:
+    with suppress(ValueError, RecursionError):
         return json.loads(value)
-    except (ValueError, RecursionError):
-        return _python_literal(value.strip())
-
-
-def _python_literal(value: str) -> Any:
+    text = value.strip()
     try:
-        literal = ast.literal_eval(value)
-        tokens = tokenize.generate_tokens(io.StringIO(value).readline)
+        literal = ast.literal_eval(text)
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
         kinds = [token.type for token in tokens if token.type != tokenize.NL]
     except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError) as error:
         raise InputError(
-            f"must be a list written as JSON or Python, got {value[:40]!r}; export it again"
+            f"must be a list written as JSON or Python, got {text[:40]!r}; export it again"
         ) from error
     # numpy prints ['0a' '0b'], which Python would read as ['0a0b'].
     if (tokenize.STRING, tokenize.STRING) in pairwise(kinds):
         raise InputError(
-            f"must be a list with commas between its items, got {value[:40]!r}; convert arrays to "
+            f"must be a list with commas between its items, got {text[:40]!r}; convert arrays to "
             "lists before you export the table"
         )
     return literal
@@ -537,8 +506,8 @@ def tell(line: str) -> None:
     print(f"{start}ragnb: {spelled(line)}", file=sys.stderr)
 
 
-def json_object(line: bytes, where: str, *, exact: bool = False) -> dict[str, Any]:
-    """The JSON object of a line; half a surrogate pair becomes U+FFFD unless ``exact``."""
+def json_object(line: bytes, where: str) -> dict[str, Any]:
+    """The JSON object of a line."""
     try:
         record = json.loads(line.removeprefix(b"\xef\xbb\xbf").decode("utf-8"))
     except (ValueError, RecursionError) as error:

@@ -33,6 +33,7 @@ from ragnb.records import (
     PAYLOAD,
     PLAIN_TEXT,
     is_missing,
+    present,
     reasoning_apart,
     require_columns,
 )
@@ -56,13 +57,7 @@ _DECIMAL_COMMA = re.compile(r"[-+]?(0,\d+|\d+,(\d{1,2}|\d{4,}))")
 _LIKE_A_LIST = re.compile(r"""\s*\[(\s*["'\[{]|[^\[\]]*\]\s*\Z)""")
 
 
-def _format_name(name: Any) -> str:
-    if name not in FORMATS:
-        raise InputError(f"must be one of {', '.join(FORMATS)}, got {name!r}")
-    return str(name)
-
-
-@accepts(alternatives=(True, False), keep_empty=(True, False), format=_format_name)
+@accepts(alternatives=(True, False), keep_empty=(True, False), format=tuple(FORMATS))
 def load_responses(
     source: str | Path | pd.DataFrame | Sequence[str | Path],
     columns: Mapping[str, str] | None = None,
@@ -161,21 +156,22 @@ def load_responses(
         files have the same system's response to a question. The message names the row. If columns
         are missing, it also contains the columns of the file and the call that would probably work.
     """
-    files = _several(source)
-    if files is not None:
+    if isinstance(source, str | Path) and has_magic(str(source)) and not Path(source).exists():
+        source = sorted(glob(os.path.expanduser(source))) or source
+    if isinstance(source, list | tuple):
         options = {"format": format, "examples": examples, "systems": systems, "system": system}
         options |= {"language": language, "alternatives": alternatives, "keep_empty": keep_empty}
-        return _joined({one: load_responses(one, columns, **options, **constants) for one in files})
-    if not isinstance(source, str | Path):
-        require_columns(source, (), "load_responses")
+        return _joined([load_responses(one, columns, **options, **constants) for one in source])
     file = existing_file(source) if isinstance(source, str | Path) else None
     given: Any = source if file is None else _by_rows(read_frame(file))
+    require_columns(given, (), "load_responses")
     if given.empty:
-        raise InputError(f"{file.name if file else 'a frame'} must have at least one row, got none")
+        raise InputError(f"{called(file)} must have at least one row, got none")
     if systems:
         given = by_system(given, systems, file)
-    is_named = (columns or systems) and not format
-    frame, read_as = (given, None) if is_named else _read_as(given, file, format)
+    frame, read_as = given, None
+    if format or not (columns or systems):
+        frame, read_as = _read_as(given, file, format)
     frame = renamed(frame, checked_columns(frame, columns or {}))
     if examples is not None:
         frame = with_examples(frame, load_examples(examples), file)
@@ -186,29 +182,30 @@ def load_responses(
         )
     _require_texts(frame, given, file, columns or {})
     frame = frame.assign(**constants)
-    for name in frame.columns.intersection(NUMBERS):
-        frame[name] = _numbers(frame[name])
     has_cells = file is None or kind_of(file) in ("csv", "tsv", "xlsx")
-    if has_cells:
-        frame = _unspelled(frame)
+    frame = _with_values(frame, has_cells)
     if "released_translate_tokens" in frame:
         counts = frame["released_translate_tokens"].fillna(0).astype(float).tolist()
         frame["translations"] = [[{"token_count": count}] if count else [] for count in counts]
     if "references" in frame:
         defined = read_as.alternatives if read_as else None
         frame = _with_parts(frame, alternatives, defined)
-    frame = _with_reasons(frame, file, keep_empty if has_cells else False)
+    frame = _with_responses(frame, file, keep_empty if has_cells else False)
     if read_as and frame["response"].isna().all() and frame["reason"].isna().any():
         raise InputError(
             f"{called(file)} was read as {read_as.about}, but no row has a response; name the "
             "column of responses: columns={'question': '...', 'response': '...'}, or --columns "
             "question=... response=... on the command line"
         )
-    frame["reason"] = _reasons(frame)
+    no_response = frame["response"].isna()
+    no_reference = frame["references"].isna() if "references" in frame else no_response
+    usual = np.where(no_response, "no response in the file", "no reference in the file")
+    reasons = frame["reason"].where(frame["reason"].notna(), usual)
+    frame["reason"] = reasons.where(no_response | no_reference, None)
     if system or "system" not in frame or frame["system"].isna().all():
         frame["system"] = system or ("responses" if file is None else stem(file))
     if "example_id" not in frame:
-        frame = _with_ids(frame, file)
+        frame["example_id"] = _ids(frame, file)
     if language:
         frame["language"] = language
     elif "language" not in frame:
@@ -227,20 +224,12 @@ def load_responses(
     return frame
 
 
-def _several(source: Any) -> list[str | Path] | None:
-    """The files of a list or a pattern; None if the source is a single file or a frame."""
-    if isinstance(source, list | tuple):
-        return [*source]
-    if isinstance(source, str | Path) and has_magic(str(source)) and not Path(source).exists():
-        return sorted(glob(os.path.expanduser(source))) or None
-    return None
-
-
-def _joined(frames: Mapping[str | Path, pd.DataFrame]) -> pd.DataFrame:
+def _joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Frames of several files as one; a system must not answer a question twice in a condition."""
-    frame = pd.concat(frames.values(), ignore_index=True)
-    names = [name for name in ("example_id", *CONDITION, "repeat") if name in frame]
-    twice = frame.duplicated(names)
+    frame = pd.concat(frames, ignore_index=True)
+    twice = frame.duplicated(
+        [name for name in ("example_id", *CONDITION, "repeat") if name in frame]
+    )
     if twice.any():
         row = frame.loc[twice.idxmax()]
         raise InputError(
@@ -253,27 +242,26 @@ def _joined(frames: Mapping[str | Path, pd.DataFrame]) -> pd.DataFrame:
 def _by_rows(content: pd.DataFrame) -> pd.DataFrame:
     """The rows of a JSON object that has them column by column, as pandas writes them."""
     columns = content.iloc[0].to_dict() if len(content) == 1 else {}
-    places = [[*cell] if isinstance(cell, dict) else [] for cell in columns.values()]
-    rows = [str(n) for n in range(len(places[0]))] if places else []
-    if not rows or any(place != rows for place in places):
+    if not columns or any(
+        not isinstance(cell, dict) or "0" not in cell for cell in columns.values()
+    ):
         return content
-    return frame_of([*pd.DataFrame(columns).to_dict("records")])
+    return frame_of(pd.DataFrame(columns).to_dict("records"))
 
 
 def checked_columns(frame: pd.DataFrame, columns: Mapping[str, str]) -> Mapping[str, str]:
     """Check that the user's mapping names columns of the frame, and return it."""
-    missing = [theirs for theirs in columns.values() if theirs not in frame]
-    if missing:
-        raise InputError(
-            f"columns= names {missing[0]!r}, but the columns are {', '.join(map(str, frame))}"
-        )
     named = [theirs for ours, theirs in columns.items() if ours != "example_id"]
-    doubled = [theirs for theirs in named if named.count(theirs) > 1]
-    if doubled:
-        raise InputError(
-            f"columns= names {doubled[0]!r} more than once; only example_id may share a column with "
-            "another name"
-        )
+    for theirs in columns.values():
+        if theirs not in frame:
+            raise InputError(
+                f"columns= names {theirs!r}, but the columns are {', '.join(map(str, frame))}"
+            )
+        if named.count(theirs) > 1:
+            raise InputError(
+                f"columns= names {theirs!r} more than once; only example_id may share a column with "
+                "another name"
+            )
     return columns
 
 
@@ -309,66 +297,62 @@ def _require_texts(
 
     References may be missing, because refusals are counted without them.
     """
-    if {"question", "response"} <= {*frame}:
-        return
     missing = [name for name in NEEDED if name not in frame]
+    if not {"question", "response"} & {*missing}:
+        return
     guesses = dict(columns)
-    unnamed = [name for name in NEEDED if name not in given and name not in columns]
-    for name in sorted(unnamed, key=[*LIKELY].index):
-        free = [column for column in given if column not in guesses.values()]
-        guesses[name] = likely(LIKELY[name], free) or "..."
+    for name in ("question", "response", "references"):
+        if name not in given and name not in columns:
+            free = [column for column in given if column not in guesses.values()]
+            guesses[name] = likely(LIKELY[name], free) or "..."
     source = repr(str(file)) if file else "frame"
     pairs = " ".join(f"{ours}={theirs}" for ours, theirs in guesses.items())
-    problem = (
-        f"{called(file)} has no column named {' or '.join(missing)}; its columns are "
-        f"{', '.join(map(str, given))}. "
-    )
-    if {*guesses.values()} == {"..."}:
-        problem += f"It is in none of the formats {', '.join(FORMATS)}. "
+    more = ""
+    if guesses.get("response") == "...":
+        more = f" If each system has a column: systems=[...]. Known formats: {', '.join(FORMATS)}."
     raise InputError(
-        f"{problem}Say which columns to use: load_responses({source}, {guesses}), or --columns "
-        f"{pairs} on the command line."
-        + (
-            " If each system has a column: systems=[...]."
-            if guesses.get("response") == "..."
-            else ""
-        )
+        f"{called(file)} has no column named {' or '.join(missing)}; its columns are "
+        f"{', '.join(map(str, given))}. Say which columns to use: load_responses({source}, "
+        f"{guesses}), or --columns {pairs} on the command line.{more}"
     )
 
 
-def _with_ids(frame: pd.DataFrame, file: Path | None) -> pd.DataFrame:
-    """The frame with the questions as ids, or with the numbers of the rows if questions recur."""
+def _ids(frame: pd.DataFrame, file: Path | None) -> pd.Series | list[str]:
+    """The questions as ids, or the numbers of the rows if questions recur."""
     conditions = [name for name in ("question", *CONDITION, "repeat") if name in frame]
     is_twice = frame["question"].isna() | frame.duplicated(conditions)
     if not is_twice.any():
-        return frame.assign(example_id=frame["question"])
+        return frame["question"]
     tell(
         f"{called(file)} has no ids, and the question of row {is_twice.idxmax()} is missing or "
         "occurs before for the same system, so the row numbers are used as ids. If several systems "
         "are mixed, name the column that says which: columns={'system': '...'}, or --columns "
         "system=... on the command line"
     )
-    return frame.assign(example_id=[str(row) for row in range(len(frame))])
+    return [str(row) for row in range(len(frame))]
 
 
 # ---- cells of CSV --------------------------------------------------------------------------------
 
 
-def _numbers(column: pd.Series) -> pd.Series:
-    """A column of numbers that may have been written as text."""
-    if not any(isinstance(value, str) for value in column):
-        return column
-    numbers = pd.to_numeric(_truths(column), errors="coerce")
-    odd = column[numbers.isna() & column.notna()]
-    if len(odd):
-        raise InputError(
-            f"column {column.name!r} must contain numbers, got {odd.iloc[0]!r} in row {odd.index[0]}"
-        )
-    return numbers
-
-
-def _truths(column: pd.Series) -> pd.Series:
-    return pd.Series(map(number_of_text, column), column.index, dtype=object)
+def _with_values(frame: pd.DataFrame, has_cells: bool) -> pd.DataFrame:
+    """The frame with numbers, lists and verdicts as they were before CSV made texts of them."""
+    for name in frame.columns.intersection(NUMBERS):
+        column = frame[name]
+        if any(isinstance(value, str) for value in column):
+            frame[name] = pd.to_numeric(column.astype(object).map(number_of_text), errors="coerce")
+            odd = column[frame[name].isna() & column.notna()]
+            if len(odd):
+                raise InputError(
+                    f"column {name!r} must contain numbers, got {odd.iloc[0]!r} in row "
+                    f"{odd.index[0]}"
+                )
+    for name in frame.columns.intersection([*LISTS]) if has_cells else ():
+        cells = [spelled_list(cell, row, name) for row, cell in enumerate(frame[name])]
+        frame[name] = pd.Series(cells, dtype=object)
+    for name in frame.columns.intersection(VERDICTS) if has_cells else ():
+        frame[name] = frame[name].astype(object).map(number_of_text)
+    return frame
 
 
 def number_of_text(cell: Any) -> Any:
@@ -380,16 +364,6 @@ def number_of_text(cell: Any) -> Any:
     if not isinstance(cell, str):
         return cell
     return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell) else TRUTHS.get(cell, cell)
-
-
-def _unspelled(frame: pd.DataFrame) -> pd.DataFrame:
-    """Lists and verdicts as they were before CSV made texts of them."""
-    for name in frame.columns.intersection([*LISTS]):
-        cells = [spelled_list(cell, row, name) for row, cell in enumerate(frame[name])]
-        frame[name] = pd.Series(cells, dtype=object)
-    for name in frame.columns.intersection(VERDICTS):
-        frame[name] = _truths(frame[name])
-    return frame
 
 
 def spelled_list(cell: Any, row: int, column: str) -> Any:
@@ -423,12 +397,14 @@ def _with_parts(
     choice, so that none is recorded.
     """
     answers = [_as_list(answer) for answer in frame["references"]]
-    several = [_is_several_texts(answer) for answer in answers]
-    is_said = alternatives is not None or defined is not None
-    alternatives = defined if alternatives is None else alternatives
-    if any(several) and (alternatives or defined is not False):
-        frame["references_as"] = "alternatives" if alternatives else "parts"
-    if any(several) and not is_said:
+    several = [
+        isinstance(answer, list) and len(answer) > 1 and all(isinstance(one, str) for one in answer)
+        for answer in answers
+    ]
+    chosen = defined if alternatives is None else alternatives
+    if any(several) and (chosen or defined is not False):
+        frame["references_as"] = "alternatives" if chosen else "parts"
+    if any(several) and chosen is None:
         warnings.warn(
             f"{sum(several)} of {len(frame)} references are lists of several texts and were read as "
             "parts that are all needed. If any one of them is enough, pass alternatives=True "
@@ -441,7 +417,7 @@ def _with_parts(
             parts.append(None)
             continue
         try:
-            parts.append(reference_parts([answer] if alternatives and is_several else answer))
+            parts.append(reference_parts([answer] if chosen and is_several else answer))
         except InputError as error:
             raise InputError(f"row {row}: {error}") from error
     return frame.assign(references=pd.Series(parts, dtype=object))
@@ -449,62 +425,39 @@ def _with_parts(
 
 def _as_list(answer: Any) -> Any:
     """A reference without arrays; pandas reads a list of lists in Parquet as an array of arrays."""
-    if isinstance(answer, np.ndarray):
+    if isinstance(answer, np.ndarray | tuple):
         return [_as_list(part) for part in answer]
     return answer
 
 
-def _is_several_texts(answer: Any) -> bool:
-    return (
-        isinstance(answer, list | tuple)
-        and len(answer) > 1
-        and all(isinstance(text, str) for text in answer)
-    )
+def _with_responses(
+    frame: pd.DataFrame, file: Path | None, keep_empty: bool | None
+) -> pd.DataFrame:
+    """The frame with responses as texts, and the reasons that the file itself gives for gaps.
 
-
-def _responses(column: pd.Series) -> pd.Series:
-    """The responses as texts, None where there is none."""
-    texts = [None if is_missing(value) else value for value in column]
+    With ``keep_empty=None``, a missing response is no text, and a warning says so.
+    """
+    texts = [present(value) for value in frame["response"]]
     for row, text in enumerate(texts):
         if not isinstance(text, str | None):
             raise InputError(
                 f"row {row}: a response must be a text, got {text!r:.60}; use None if there is none"
             )
-    return pd.Series(texts, dtype=object)
-
-
-def _with_reasons(frame: pd.DataFrame, file: Path | None, keep_empty: bool | None) -> pd.DataFrame:
-    """The frame with responses as texts, and the reasons that the file itself gives for gaps.
-
-    With ``keep_empty=None``, a missing response is no text, and a warning says so.
-    """
     given = frame["reason"] if "reason" in frame else [None] * len(frame)
-    own = [why if isinstance(why, str) and why.strip() else None for why in given]
+    reasons = [why if isinstance(why, str) and why.strip() else None for why in given]
+    columns = {"response": texts, "reason": reasons}
     frame = frame.assign(
-        response=_responses(frame["response"]), reason=pd.Series(own, dtype=object)
+        **{name: pd.Series(cells, dtype=object) for name, cells in columns.items()}
     )
     empty = frame["response"].isna() & frame["reason"].isna()
     if keep_empty:
         frame["response"] = frame["response"].mask(empty, "")
     elif keep_empty is None and file is not None and empty.any():
-        _warn_of_empty(empty, file)
+        warnings.warn(
+            f"{empty.sum()} of {len(empty)} responses in {file.name} are empty cells. They are "
+            "treated as missing and not scored. If the model answered with an empty text, pass "
+            "keep_empty=True (--keep-empty on the command line) to score them. If they are missing, "
+            "pass keep_empty=False (--no-keep-empty), and this warning no longer appears.",
+            stacklevel=4,
+        )
     return frame
-
-
-def _reasons(frame: pd.DataFrame) -> pd.Series:
-    """Why a row cannot be scored, in the words of the file if it has some; None where it can."""
-    no_response = frame["response"].isna()
-    no_reference = frame["references"].isna() if "references" in frame else no_response
-    usual = np.where(no_response, "no response in the file", "no reference in the file")
-    reasons = frame["reason"].where(frame["reason"].notna(), usual)
-    return reasons.where(no_response | no_reference, None)
-
-
-def _warn_of_empty(empty: pd.Series, file: Path) -> None:
-    warnings.warn(
-        f"{empty.sum()} of {len(empty)} responses in {file.name} are empty cells. They are treated as "
-        "missing and not scored. If the model answered with an empty text, pass keep_empty=True "
-        "(--keep-empty on the command line) to score them. If they are missing, pass "
-        "keep_empty=False (--no-keep-empty), and this warning no longer appears.",
-        stacklevel=5,
-    )

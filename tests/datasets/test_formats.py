@@ -302,7 +302,7 @@ def test_a_file_that_is_cut_off_is_refused_with_its_name(name, tmp_path):
 def test_another_archive_is_no_log(tmp_path):
     shutil.make_archive(str(tmp_path / "other"), "zip", HERE, FLASHRAG)
     (tmp_path / "other.zip").rename(tmp_path / "other.eval")
-    with pytest.raises(InputError, match="must be a log of inspect_ai, got another archive"):
+    with pytest.raises(InputError, match="other.eval must be a complete log of inspect_ai .*start.json"):
         ragnb.load_responses(tmp_path / "other.eval")
 
 
@@ -335,16 +335,14 @@ def test_a_format_can_be_forced_and_must_be_known(tmp_path):
     assert ragnb.load_responses(table)["question"].tolist() == ["Who?"]
     assert ragnb.load_responses(table, {})["question"].tolist() == ["Who?"]
     assert ragnb.load_responses(table, {"example_id": "question"})["question"].tolist() == ["q"]
-    with pytest.raises(InputError, match="format must be one of .*ragas, .*got 'csv'"):
+    with pytest.raises(InputError, match="format must be one of 'ragas', .*got 'csv'"):
         ragnb.load_responses(table, format="csv")
     with pytest.raises(InputError, match="there is no 'results' in the frame, which has question"):
         ragnb.load_responses(table, format="ragchecker")
 
 
 def test_what_no_format_fits_lists_the_formats():
-    with pytest.raises(
-        InputError, match=r"its columns are a, b. It is in none of the formats .*ragas"
-    ):
+    with pytest.raises(InputError, match=r"its columns are a, b. .*Known formats: .*ragas"):
         ragnb.load_responses(pd.DataFrame({"a": [1], "b": [2]}))
 
 

@@ -295,7 +295,7 @@ def test_questions_of_one_file_only_have_nothing_in_the_other(tmp_path):
         ),
         (
             lambda d: load_responses(MADE / "hf_splits"),
-            "hf_splits' has the splits test; name one: '.*hf_splits/test'",
+            "hf_splits' is a folder; name a file inside it: dataset_dict.json, test",
         ),
         (
             lambda d: load_responses(written(d / "w.csv", WIDE), systems=["baseline", "our"]),
