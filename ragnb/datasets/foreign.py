@@ -1,7 +1,7 @@
 """Scores of other tools, as a frame for `ragnb.summarize` and `ragnb.compare`."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,19 @@ from ragnb.datasets.formats import FORMATS, renamed
 from ragnb.datasets.predictions import NUMBERS, checked_columns, load_responses, number_of_text
 from ragnb.display import shown
 from ragnb.errors import InputError
-from ragnb.records import COLUMNS, CONDITION, PAYLOAD, present, require_columns
+from ragnb.records import (
+    COLUMNS,
+    CONDITION,
+    PAYLOAD,
+    column_names,
+    present,
+    require_columns,
+)
 from ragnb.scoring.scores import TEXT
 
 _OF_A_TOOL = re.compile(r"([A-Za-z]\w*)\.(.+)")
 """The column of a tool's metric, ``ragas.faithfulness``."""
 _NO_METRIC = {*COLUMNS, *CONDITION, *NUMBERS, "repeat", "index"}
-_LONG = ("metric", "value")
 
 
 def load_scores(
@@ -87,38 +93,45 @@ def load_scores(
     if system or "system" not in frame:
         name = "scores" if isinstance(source, pd.DataFrame) else stem(Path(source))
         frame["system"] = system or name
-    if {*_LONG} <= {*frame}:
-        parts = [frame.assign(column=frame["metric"])]
+    if {"metric", "value"} <= {*frame}:
+        scores = frame.assign(column=frame["metric"])
     else:
-        parts = list(_long(frame, _metric_columns(frame, metrics)))
-    scores = pd.concat(parts, ignore_index=True)
-    scores["value"] = _numbers(scores)
+        scores = _long(frame, _metric_columns(frame, metrics))
+    numbers = _numbers(scores["value"])
+    odd = scores[numbers.isna() & scores["value"].notna()]
+    if len(odd):
+        raise InputError(
+            f"{odd['metric'].iloc[0]} must be numbers, got {odd['value'].iloc[0]!r:.60} for the "
+            f"example_id {odd['example_id'].iloc[0]}"
+        )
     given = scores["reason"] if "reason" in scores else pd.Series(None, scores.index, object)
-    reasons = given.where(given.notna(), "no score in the file").where(scores["value"].isna(), None)
-    signatures = [_signature(row, tool, version) for row in scores.to_dict("records")]
-    texts = {"metric": scores["metric"], "reason": reasons, "signature": signatures}
-    scores = scores.assign(**{name: pd.array(cells, TEXT) for name, cells in texts.items()})
-    dropped = {*PAYLOAD, "column", "tool", "version"} - {"reason"}
+    texts = {
+        "metric": scores["metric"],
+        "reason": given.where(given.notna(), "no score in the file").where(numbers.isna(), None),
+        "signature": [_signature(row, tool, version) for row in scores.to_dict("records")],
+    }
+    scores = scores.assign(
+        value=numbers, **{name: pd.array(cells, TEXT) for name, cells in texts.items()}
+    )
     last = ("metric", "value", "reason", "evidence", "signature")
-    single = [name for name in scores if not scores[name].map(_is_several).any()]
-    first = [name for name in single if name not in dropped and name not in last]
+    first = [
+        name
+        for name in scores
+        if name not in {*PAYLOAD, *last, "column", "tool", "version"}
+        and not any(isinstance(cell, list | dict) for cell in scores[name])
+    ]
     return shown(scores[[*first, *(name for name in last if name in scores)]])
-
-
-def _is_several(cell: Any) -> bool:
-    return isinstance(cell, list | dict)
 
 
 def _table(source: str | Path | pd.DataFrame) -> pd.DataFrame:
     """The table as it is, or the responses and scores of a tool's file."""
-    if not isinstance(source, str | Path):
-        require_columns(source, (), "load_scores")
-    given: Any = source
-    content = read_frame(existing_file(given)) if isinstance(source, str | Path) else source
+    content = read_frame(existing_file(source)) if isinstance(source, str | Path) else source
+    require_columns(content, (), "load_scores")
     # SQuAD's predictions contain no scores, and a table with one row of texts looks like them.
-    with_scores = (one for name, one in FORMATS.items() if name != "squad")
-    recognised = any(one.recognises(content) for one in with_scores)
-    return load_responses(source) if recognised else content
+    with_scores = [one for name, one in FORMATS.items() if name != "squad"]
+    return (
+        load_responses(source) if any(one.recognises(content) for one in with_scores) else content
+    )
 
 
 def _metric_columns(
@@ -128,76 +141,55 @@ def _metric_columns(
     if isinstance(metrics, Mapping):
         chosen = dict(metrics)
     elif metrics:
-        named = [metrics] if isinstance(metrics, str) else metrics
-        chosen = {name: name for name in named}
+        chosen = {name: name for name in column_names(metrics)}
     else:
         numeric = [name for name in frame if _is_numeric(frame[name])]
         found = [name for name in numeric if _OF_A_TOOL.fullmatch(str(name))]
         found = found or [name for name in numeric if name not in _NO_METRIC]
         chosen = {str(name): name for name in found}
     missing = [column for column in chosen.values() if column not in frame]
-    texts = [name for name in frame if name not in _NO_METRIC and frame[name].notna().any()]
-    if texts and not chosen:
-        cell = frame[texts[0]].dropna().iloc[0]
-        raise InputError(
-            f"load_scores found no column of numbers, got {cell!r:.60} in the column {texts[0]}; "
-            "convert the scores to numbers first"
-        )
     if missing or not chosen:
         raise InputError(
-            f"load_scores found no {missing[0] if missing else 'column of scores'} among the columns "
-            f"{', '.join(map(str, frame))}; name the columns of scores: metrics=[...]"
+            f"load_scores found no {missing[0] if missing else 'column of numbers'} among the columns "
+            f"{', '.join(map(str, frame))}; name the columns of scores: metrics=[...], and convert "
+            "texts to numbers first"
         )
     return chosen
 
 
+def _numbers(column: pd.Series) -> pd.Series:
+    """A column of numbers, with nan for texts that are neither numbers nor truth values."""
+    cells = pd.Series([number_of_text(present(cell)) for cell in column], column.index, object)
+    return pd.to_numeric(cells, errors="coerce").astype(float)
+
+
 def _is_numeric(column: pd.Series) -> bool:
-    known = _plain(column)
-    return bool(known.notna().any()) and bool(
-        pd.to_numeric(known, errors="coerce").notna().sum() == known.notna().sum()
-    )
+    return bool(column.notna().any() and (_numbers(column).notna() == column.notna()).all())
 
 
-def _plain(column: pd.Series) -> pd.Series:
-    """A column without texts for truth values, decimal commas or missing values."""
-    cells = [number_of_text(present(cell)) for cell in column]
-    return pd.Series(cells, column.index, dtype=object)
-
-
-def _long(frame: pd.DataFrame, metrics: Mapping[str, str]) -> Iterator[pd.DataFrame]:
-    """The rows of each metric."""
+def _long(frame: pd.DataFrame, metrics: Mapping[str, str]) -> pd.DataFrame:
+    """The rows of each metric, with its tool, its version and the reasons that the tool gave."""
     own = {name for name in frame if _OF_A_TOOL.fullmatch(str(name)) or name in metrics.values()}
     kept = frame[[name for name in frame if name not in own | {"reason"}]]
+    parts = []
     for metric, column in metrics.items():
+        part = kept.assign(metric=metric, value=frame[column], column=column)
         tool = _OF_A_TOOL.fullmatch(column)
-        more: dict[str, Any] = {"tool": tool[1]} if tool and "tool" not in frame else {}
+        if tool and "tool" not in frame:
+            part["tool"] = tool[1]
         if tool and f"{tool[1]}.version" in frame:
-            more["version"] = frame[f"{tool[1]}.version"]
+            part["version"] = frame[f"{tool[1]}.version"]
         if f"{column}.reason" in frame:
-            more["evidence"] = frame[f"{column}.reason"]
-        yield kept.assign(metric=metric, value=frame[column], column=column, **more)
-
-
-def _numbers(scores: pd.DataFrame) -> pd.Series:
-    values = _plain(scores["value"])
-    numbers = pd.to_numeric(values, errors="coerce").astype(float)
-    odd = scores[numbers.isna() & values.notna()]
-    if len(odd):
-        raise InputError(
-            f"{odd['metric'].iloc[0]} must be numbers, got {odd['value'].iloc[0]!r:.60} for the "
-            f"example_id {odd['example_id'].iloc[0]}"
-        )
-    return numbers
+            part["evidence"] = frame[f"{column}.reason"]
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
 
 
 def _signature(row: Mapping[str, Any], tool: str | None, version: str | None) -> str:
     if present(row.get("signature")):
         return str(row["signature"])
-    name = str(row["column"])
     made_by = tool or present(row.get("tool")) or "unknown tool"
     number = version or present(row.get("version")) or ""
-    parts = f"{made_by} {number}".strip(), name.removeprefix(f"{made_by}.")
-    return "|".join(
-        part.replace("|", "\\u007c")
-        for part in ("foreign:" + parts[0], parts[1], "definition unknown")
-    )
+    metric = str(row["column"]).removeprefix(f"{made_by}.")
+    parts = f"foreign:{made_by} {number}".strip(), metric, "definition unknown"
+    return "|".join(part.replace("|", "\\u007c") for part in parts)

@@ -302,7 +302,9 @@ def test_a_file_that_is_cut_off_is_refused_with_its_name(name, tmp_path):
 def test_another_archive_is_no_log(tmp_path):
     shutil.make_archive(str(tmp_path / "other"), "zip", HERE, FLASHRAG)
     (tmp_path / "other.zip").rename(tmp_path / "other.eval")
-    with pytest.raises(InputError, match="other.eval must be a complete log of inspect_ai .*start.json"):
+    with pytest.raises(
+        InputError, match="other.eval must be a complete log of inspect_ai .*start.json"
+    ):
         ragnb.load_responses(tmp_path / "other.eval")
 
 
