@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pandas as pd
-from pydantic import AfterValidator, BeforeValidator, Field, RootModel, create_model
+from pydantic import BeforeValidator, Field, create_model
 
 from ragnb.datasets.files import (
     Identifier,
@@ -104,27 +104,25 @@ def load_rgb(source: str | Path, *, language: str | None = None) -> pd.DataFrame
         `RgbRecord` or `FactRecord`, or an id occurs twice. The message names file, line and key.
     """
     path, name = locate(source, benchmark="rgb", samples=RGB_SAMPLES)
-    rows = [_example(record, where) for record, where in json_records(path)]
-    tasks = {row["task"] for row in rows}
+    rows = [_example(record, where, name) for record, where in json_records(path)]
+    tasks = sorted({row["task"] for row in rows})
     if len(tasks) > 1:
         raise InputError(
-            f"{path.name}: all questions must be of one task, got {', '.join(sorted(tasks))}; "
-            "split the file"
+            f"{path.name}: all questions must be of one task, got {', '.join(tasks)}; split the file"
         )
     refuse_duplicates((row["example_id"] for row in rows), path.name)
     language = language or common_language([row["question"] for row in rows])
-    for row in rows:
-        row |= {"example_id": f"{name}/{row['example_id']}", "language": language}
+    rows = [row | {"language": language} for row in rows]
     return benchmark_frame(rows, RGB_EXAMPLE, path, name, "rgb")
 
 
-def _example(line: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _example(line: Mapping[str, Any], where: str, name: str) -> dict[str, Any]:
     is_fact = "positive_wrong" in line or "fakeanswer" in line
     record: Any = checked(FactRecord if is_fact else RgbRecord, line, where)
     passages = record.positive
     is_grouped = bool(passages) and isinstance(passages[0], list)
     example = {
-        "example_id": str(record.id),
+        "example_id": f"{name}/{record.id}",
         "benchmark": "rgb",
         "task": "integration" if is_grouped else "noise",
         "question": record.query,
@@ -134,41 +132,22 @@ def _example(line: Mapping[str, Any], where: str) -> dict[str, Any]:
         "positive_wrong": [],
         "false_answers": [],
     }
-    if not is_fact:
-        return example
-    if len(record.positive_wrong) != len(passages):
-        raise InputError(
-            f"{where}, key positive_wrong: must have one passage for each of the {len(passages)} in "
-            f"positive, got {len(record.positive_wrong)}"
-        )
-    return example | {
-        "task": "counterfactual",
-        "positive_wrong": record.positive_wrong,
-        "false_answers": listed(record.fakeanswer),
-    }
+    if is_fact:
+        example["task"] = "counterfactual"
+        example["positive_wrong"] = record.positive_wrong
+        example["false_answers"] = listed(record.fakeanswer)
+        if len(record.positive_wrong) != len(passages):
+            raise InputError(
+                f"{where}, key positive_wrong: must have one passage for each of the "
+                f"{len(passages)} in positive, got {len(record.positive_wrong)}"
+            )
+    return example
 
 
 # ---- RGB's own prompts ---------------------------------------------------------------------------
 
-_FIELDS = {"{DOCS}": "{passages}", "{QUERY}": "{question}"}
-"""Field of RGB's own prompts -> field of ragnb's templates."""
-
-
-def _with_fields(text: str) -> str:
-    if not all(field in text for field in _FIELDS):
-        raise InputError(f"must contain {' and '.join(_FIELDS)}, got {text!r:.60}")
-    return text
-
-
-class Instruction(Record):
-    """RGB's prompt in one language."""
-
-    system: str
-    instruction: Annotated[str, AfterValidator(_with_fields)]
-
-
-class Instructions(RootModel[dict[str, Instruction]]):
-    """The file ``instruction.yaml``: one instruction per language."""
+_FIELDS = {"{{DOCS}}": "{passages}", "{{QUERY}}": "{question}"}
+"""Field of RGB's own prompts, with the braces doubled -> field of ragnb's templates."""
 
 
 def load_rgb_instructions(source: str | Path = "rgb_instructions") -> dict[str, Template]:
@@ -183,7 +162,7 @@ def load_rgb_instructions(source: str | Path = "rgb_instructions") -> dict[str, 
     Raises
     ------
     InputError
-        The source is neither a path nor a known name, or the file does not fit `Instructions`.
+        The source is neither a path nor a known name, or a language lacks ``system`` or ``instruction``.
 
     >>> instructions = load_rgb_instructions("instruction.yaml")  # doctest: +SKIP
     >>> requests = rgb_requests(examples, prompt=instructions["en"])  # doctest: +SKIP
@@ -193,16 +172,23 @@ def load_rgb_instructions(source: str | Path = "rgb_instructions") -> dict[str, 
     path, _ = locate(source, benchmark="rgb")
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
-    except (yaml.YAMLError, ValueError) as error:
-        raise InputError(f"{path.name} must be YAML ({str(error).splitlines()[0]})") from error
+        prompts = {name: (texts["system"], texts["instruction"]) for name, texts in content.items()}
+    except (yaml.YAMLError, ValueError, AttributeError, LookupError, TypeError) as error:
+        raise InputError(
+            f"{path.name} must be YAML with system and instruction for each language "
+            f"({str(error).splitlines()[0]})"
+        ) from error
     templates = {}
-    for language, texts in checked(Instructions, content, path.name).root.items():
+    for language, texts in prompts.items():
         # All braces but those of RGB's fields belong to the text.
-        system, user = (
-            text.replace("{", "{{").replace("}", "}}") for text in (texts.system, texts.instruction)
-        )
+        system, user = (text.replace("{", "{{").replace("}", "}}") for text in texts)
         for theirs, ours in _FIELDS.items():
-            user = user.replace(f"{{{theirs}}}", ours)
+            if theirs not in user:
+                raise InputError(
+                    f"{path.name}, key {language}.instruction: must contain {theirs[1:-1]}, got "
+                    f"{texts[1]!r:.60}"
+                )
+            user = user.replace(theirs, ours)
         templates[language] = Template(f"rgb.official.{language}", 1, system, user)
     return templates
 
@@ -319,8 +305,27 @@ def load_ragbench(source: str | Path, *, language: str | None = None) -> pd.Data
     for number, (item, where) in enumerate(read_records(path), start=1):
         item = {"id": number, **_with_labels(item, where)}
         if kind_of(path) == "csv":  # an empty cell of a column of texts is an empty text
-            item = {**item} | {key: "" for key in texts & item.keys() if item[key] is None}
-        rows.append(_response(checked(RagbenchRecord, item, where).model_dump(), name, language))
+            item |= {key: "" for key in texts & item.keys() if item[key] is None}
+        fields = checked(RagbenchRecord, item, where).model_dump()
+        if fields["documents_sentences"] is None:
+            fields["documents_sentences"] = keyed_sentences(fields["documents"])
+        if fields["response_sentences"] is None:
+            fields["response_sentences"] = keyed_response(fields["response"])
+        dataset_name = fields["dataset_name"] or name
+        corpus, _, split = dataset_name.rpartition("_")
+        is_published = split in RAGBENCH_SPLITS
+        row = {
+            **fields,
+            "id": str(fields["id"]),
+            "example_id": f"{dataset_name}/{fields['id']}",
+            "benchmark": "ragbench",
+            "task": corpus if is_published else dataset_name,
+            "language": language or fields.get("language") or "en",
+            "passages": fields["documents"],
+            "system": fields["generation_model_name"] or fields.get("system") or name,
+            "split": split if is_published else None,
+        }
+        rows.append(row)
     return benchmark_frame(rows, [*RAGBENCH_RESPONSE, *FIELDS], path, name, "ragbench")
 
 
@@ -337,27 +342,6 @@ def _with_labels(item: Mapping[str, Any], where: str) -> Mapping[str, Any]:
                 raise InputError(f"{where}, key {name}: {reply.reason}")
             return {**item, **reply.record.model_dump()}
     return item
-
-
-def _response(fields: dict[str, Any], name: str, language: str | None) -> dict[str, Any]:
-    if fields["documents_sentences"] is None:
-        fields["documents_sentences"] = keyed_sentences(fields["documents"])
-    if fields["response_sentences"] is None:
-        fields["response_sentences"] = keyed_response(fields["response"])
-    dataset_name = fields["dataset_name"] or name
-    corpus, _, split = dataset_name.rpartition("_")
-    is_published = split in RAGBENCH_SPLITS
-    return {
-        **fields,
-        "id": str(fields["id"]),
-        "example_id": f"{dataset_name}/{fields['id']}",
-        "benchmark": "ragbench",
-        "task": corpus if is_published else dataset_name,
-        "language": language or fields.get("language") or "en",
-        "passages": fields["documents"],
-        "system": fields["generation_model_name"] or fields.get("system") or name,
-        "split": split if is_published else None,
-    }
 
 
 # ---- EVOUNA --------------------------------------------------------------------------------------
@@ -406,20 +390,18 @@ def load_evouna(source: str | Path) -> pd.DataFrame:
         record = checked(EvounaRecord, item, where).model_dump()
         gold = record["golden_answer"]
         variants = [text.strip() for text in (gold or "").split("/") if text.strip()]
-        question = {
-            "example_id": f"evouna/{number}",
-            "benchmark": "evouna",
-            "task": "open",
-            "language": "en",
-            "question": record["question"],
-            "references": None if gold is None else [variants or [gold]],
-        }
         for system in SYSTEMS:
-            judged = {
+            row = {
+                "example_id": f"evouna/{number}",
+                "benchmark": "evouna",
+                "task": "open",
+                "language": "en",
+                "question": record["question"],
+                "references": None if gold is None else [variants or [gold]],
                 "system": system,
                 "response": record[f"answer_{system}"],
                 "verdict": record[f"judge_{system}"],
                 "improper": record["improper"],
             }
-            rows.append(question | judged)
+            rows.append(row)
     return benchmark_frame(rows, (), path, name, "evouna")

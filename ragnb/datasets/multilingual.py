@@ -4,10 +4,10 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import pandas as pd
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
 from ragnb.datasets.files import (
     Identifier,
@@ -23,7 +23,7 @@ from ragnb.datasets.files import (
 )
 from ragnb.errors import InputError
 from ragnb.metrics.language import known_code
-from ragnb.records import EXAMPLE
+from ragnb.records import EXAMPLE, column_names
 
 SAMPLES = {"sample-multilingual": "multilingual_sample.jsonl"}
 COLUMNS = (*EXAMPLE, "question_id", "passages")
@@ -68,10 +68,12 @@ class Parallel(Record):
 
     def rows(self) -> Iterator[Row]:
         """The question as a row."""
-        theme = {} if self.theme is None else {"task": self.theme}
-        passages = [] if self.passage is None else [self.passage]
-        options = {"language": self.language, "passages": passages, **theme}
-        yield _row(self.id, self.question, self.answers, **options)
+        more: Row = {"language": self.language}
+        if self.passage is not None:
+            more["passages"] = [self.passage]
+        if self.theme is not None:
+            more["task"] = self.theme
+        yield _row(self.id, self.question, self.answers, **more)
 
 
 class _Answer(Record):
@@ -88,18 +90,11 @@ class Mkqa(Record):
     queries: dict[Language, Text]
     answers: dict[str, list[_Answer]]
 
-    @model_validator(mode="after")
-    def _check_answers(self) -> Self:
-        missing = [language for language in self.queries if language not in self.answers]
-        if missing:
-            raise InputError(
-                f"answers must contain every language of queries, but there are none in {missing[0]}"
-            )
-        return self
-
     def rows(self) -> Iterator[Row]:
         """The question as one row per language."""
         for language, question in self.queries.items():
+            if language not in self.answers:
+                raise InputError(f"the question {self.example_id} has no answers in {language}")
             answers = self.answers[language]
             short = [answer for answer in answers if answer.type not in UNANSWERED]
             texts = [text for answer in short for text in (answer.text, *(answer.aliases or []))]
@@ -158,9 +153,6 @@ class Squad(Record):
                     yield _row(asked.id, asked.question, texts, **options)
 
 
-FORMATS: tuple[Any, ...] = (Parallel, Mkqa, MkqaSampled, Squad)
-
-
 # ---- loading -------------------------------------------------------------------------------------
 
 
@@ -209,51 +201,50 @@ def load_multilingual(
     >>> len(frame), frame["question_id"].nunique()
     (80, 40)
     """
-    wanted = [languages] if isinstance(languages, str) else languages
-    files = [locate(one, benchmark="multilingual", samples=SAMPLES) for one in _each(source)]
+    wanted = column_names(languages)
+    sources = [source] if isinstance(source, str | Path) else list(source)
+    folder = Path(os.path.expanduser(sources[0]))
+    if folder.is_dir():
+        sources = sorted(path for path in folder.iterdir() if path.name.endswith(ENDINGS))
+    if not sources:
+        raise InputError(f"the folder {str(folder)!r} has no JSON file; name another one")
+    files = [locate(one, benchmark="multilingual", samples=SAMPLES) for one in sources]
     called = ", ".join(path.name for path, _ in files)
     rows = [row for path, name in files for row in _rows(path, name, wanted)]
-    if wanted is not None and rows:
+    if wanted:
         codes = {row["language"]: known_code(row["language"]) for row in rows}
-        missing = [code for code in wanted if known_code(code) not in codes.values()]
-        if missing or not wanted:
+        chosen = {known_code(code): code for code in wanted}
+        missing = [chosen[code] for code in chosen if code not in codes.values()]
+        if missing:
             raise InputError(
                 f"languages must be among those of {called} ({', '.join(codes)}), got "
-                f"{', '.join(missing) or 'none'}"
+                f"{', '.join(missing)}"
             )
-        chosen = set(map(known_code, wanted))
         rows = [row for row in rows if codes[row["language"]] in chosen]
     refuse_duplicates((row["example_id"] for row in rows), called)
     frame = benchmark_frame(rows, COLUMNS, *files[0], "multilingual")
     known = [provenance(path, name, benchmark="multilingual") for path, name in files]
-    for key in ("name", "licence", "citation", "git_sha1"):
-        parts = dict.fromkeys(one[key] for one in known if key in one)
-        if parts:
-            frame.attrs["source"][key] = "; ".join(parts)
-    frame.attrs["source"]["verified"] = all(one["verified"] for one in known)
+    about = {key: [one[key] for one in known] for key in known[0]}
+    verified = all(about.pop("verified"))
+    joined = {key: "; ".join(dict.fromkeys(values)) for key, values in about.items()}
+    frame.attrs["source"] = joined | {"verified": verified}
     return frame
 
 
-def _each(source: str | Path | Sequence[str | Path]) -> list[str | Path]:
-    """The sources of several, or the files of a folder."""
-    if not isinstance(source, str | Path):
-        return list(source)
-    folder = Path(os.path.expanduser(source))
-    if source in SAMPLES or not os.path.isdir(folder):
-        return [source]
-    found = [path for path in sorted(folder.iterdir()) if path.name.endswith(ENDINGS)]
-    if not found:
-        raise InputError(f"the folder {str(source)!r} has no JSON file; name another one")
-    return list(found)
-
-
-def _rows(path: Path, name: str, wanted: Sequence[str] | None) -> Iterator[Row]:
+def _rows(path: Path, name: str, wanted: list[str]) -> Iterator[Row]:
     """Rows of one file, each with its benchmark and identifier."""
     items = list(json_records(path))
     model = _format(items[0][0], path.name) if items else Parallel
     language = None
     if model is Squad:
-        name, language = _named_in(path, name, wanted)
+        named = re.fullmatch(r"(.+)\.([A-Za-z]{2,3}([-_][A-Za-z]{2,4})?)", stem(path))
+        if not named and len(wanted) != 1:
+            raise InputError(
+                f"the language of {path.name} is not known; name the file as in xquad.de.json, or "
+                f"pass one code as languages, got {', '.join(wanted) or 'none'}"
+            )
+        name, language = (named[1], named[2]) if named else (name, wanted[0])
+        known_code(language)
     for item, where in items:
         for row in checked(model, item, where).rows():
             task = "reading" if row["passages"] else "open"
@@ -263,29 +254,13 @@ def _rows(path: Path, name: str, wanted: Sequence[str] | None) -> Iterator[Row]:
 
 def _format(record: Row, file: str) -> Any:
     """The first model whose required keys a record has."""
-    needed = {
-        model: [key for key, field in model.model_fields.items() if field.is_required()]
-        for model in FORMATS
-    }
-    for model, keys in needed.items():
+    needed = []
+    for model in (Parallel, Mkqa, MkqaSampled, Squad):
+        keys = [key for key, field in model.model_fields.items() if field.is_required()]
         if {*keys} <= {*record}:
             return model
+        needed.append(", ".join(keys))
     raise InputError(
-        f"{file}: must contain questions with the keys "
-        f"{'; or '.join(map(', '.join, needed.values()))}, got {', '.join(map(str, record)) or 'none'}; "
-        "see load_multilingual for the formats"
+        f"{file}: must contain questions with the keys {'; or '.join(needed)}, got "
+        f"{', '.join(map(str, record)) or 'none'}; see load_multilingual for the formats"
     )
-
-
-def _named_in(path: Path, name: str, wanted: Sequence[str] | None) -> tuple[str, str]:
-    """Name and language of a file such as xquad.de.json."""
-    parts = re.fullmatch(r"(.+)\.([A-Za-z]{2,3}([-_][A-Za-z]{2,4})?)", stem(path))
-    if parts:
-        known_code(parts[2])
-        return parts[1], parts[2]
-    if wanted is None or len(wanted) != 1:
-        raise InputError(
-            f"the language of {path.name} is not known; name the file as in xquad.de.json, or pass one "
-            f"code as languages, got {'none' if wanted is None else ', '.join(wanted)}"
-        )
-    return name, wanted[0]

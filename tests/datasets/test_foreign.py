@@ -125,7 +125,11 @@ def test_files_that_tools_wrote_have_the_scores_that_these_tools_report(data_fol
             {},
             r"no column named example_id.*columns=\{'example_id'",
         ),
-        (WIDE[["example_id", "question"]], {}, r"no column of numbers among the columns example_id"),
+        (
+            WIDE[["example_id", "question"]],
+            {},
+            r"no column of numbers among the columns example_id",
+        ),
         (WIDE, {"metrics": ["question"]}, r"question must be numbers, got 'Who\?' for .* q1"),
     ],
 )

@@ -27,9 +27,9 @@ def test_the_files_prompts_become_templates_that_a_run_takes(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("en: [", "instruction.yaml must be YAML"),
+        ("en: [", "instruction.yaml must be YAML with"),
         ("en:\n  system: a\n  instruction: '{DOCS}'\n",
-         "key en.instruction: must contain {DOCS} and {QUERY}, got"),
+         "key en.instruction: must contain {QUERY}, got"),
         ],
 )  # fmt: skip
 def test_a_bad_file_says_what_it_needs(tmp_path, text, message):
