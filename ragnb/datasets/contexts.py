@@ -83,27 +83,26 @@ def build_contexts(
     check_examples(examples, "build_contexts")
     contexts = []
     for rate in noise_rate:  # type: ignore[union-attr]
-        condition = {
-            "noise_rate": rate,
-            "passage_num": passage_num,
-            "correct_rate": float(correct_rate),
-            "order": order,
-        }
         for example in examples.to_dict("records"):
             if order == "released":
                 draw = place = Random(RELEASED_SEED)
             else:  # what draws passages and what orders them must not mix
                 key = f"{seed}:{example['example_id']}"
                 draw, place = Random(f"{key}:draw"), Random(key)
-            shown = draw_passages(example, rate, passage_num, correct_rate, draw, place)
+            shown = _drawn(example, rate, passage_num, correct_rate, draw) if passage_num else []
+            place.shuffle(shown)
             kinds = [kind for kind, _ in shown]
-            described = {
+            context = {
+                "noise_rate": rate,
+                "passage_num": passage_num,
+                "correct_rate": float(correct_rate),
+                "order": order,
                 "passages": [passage for _, passage in shown],
                 "kinds": kinds,
                 "n_passages": len(shown),
                 "effective_noise_rate": kinds.count("negative") / len(shown) if shown else math.nan,
             }
-            contexts.append(example | condition | described)
+            contexts.append(example | context)
     frame = pd.DataFrame(contexts)
     frame.attrs = dict(examples.attrs)  # where the questions come from
     return frame
@@ -123,78 +122,47 @@ def check_examples(examples: pd.DataFrame, what: str) -> None:
             )
 
 
-def draw_passages(
-    example: dict[str, Any],
-    noise_rate: float,
-    passage_num: int,
-    correct_rate: float,
-    draw: Random,
-    place: Random,
+def _drawn(
+    example: dict[str, Any], noise_rate: float, passage_num: int, correct_rate: float, draw: Random
 ) -> list[Passage]:
-    """(kind, passage) pairs in the order shown: chosen with ``draw`` and ordered with ``place``."""
-    if passage_num == 0:
-        return []
+    """(kind, passage) pairs that an example shows, before they are put into their order."""
     n_negative = ceil_share(passage_num, noise_rate)
+    quota = passage_num - n_negative
+    groups, wrong = example["positive"], example["positive_wrong"]
     negatives = [("negative", passage) for passage in example["negative"]]
     if example["task"] == "integration":
-        shown = _one_of_each_group(example["positive"], passage_num - n_negative, draw)
-        shown += negatives[: max(0, passage_num - len(shown))]
-    elif example["task"] == "counterfactual":
-        shown = _false_and_true(
-            example, passage_num - n_negative, ceil_share(passage_num, correct_rate), draw
-        )
-        shown += negatives[:n_negative]
-    else:
-        shown = _filled_up(
-            example["positive"][0], negatives, n_negative, passage_num, alone=noise_rate == 1
-        )
-    place.shuffle(shown)
-    return shown
-
-
-def _filled_up(
-    positive: list[str], negatives: list[Passage], n_negative: int, passage_num: int, *, alone: bool
-) -> list[Passage]:
-    """Draw for a base file: if one kind runs short, the other fills up, except at noise rate 1."""
-    n_positive = max(passage_num - n_negative, passage_num - len(negatives))
-    n_negative = max(n_negative, passage_num - len(positive))
-    shown = [] if alone else [("positive", passage) for passage in positive[:n_positive]]
-    return shown + negatives[:n_negative]
-
-
-def _one_of_each_group(groups: list[list[str]], quota: int, rng: Random) -> list[Passage]:
-    """Draw for an integration file: one passage from every group, then second and third ones up to the quota."""
-    shuffled = [list(group) for group in groups]
-    for group in shuffled:
-        rng.shuffle(group)
-    in_turn = [
-        ("positive", group[depth])
-        for depth in range(max(map(len, shuffled)))
-        for group in shuffled
-        if len(group) > depth
-    ]
-    return in_turn[: max(quota, len(groups))]
-
-
-def _false_and_true(
-    example: dict[str, Any], n_not_negative: int, n_true: int, rng: Random
-) -> list[Passage]:
-    """Draw for a counterfactual file: false passages first, then true ones from the remaining indices."""
-    n_false = n_not_negative - n_true
-    if n_false < 0:
-        raise InputError(
-            f"noise_rate and correct_rate are too high together: correct_rate requires "
-            f"{n_true} true passages, but noise_rate leaves only {n_not_negative} that are not noise; "
-            "lower one of the rates"
-        )
-    indices = list(range(len(example["positive_wrong"])))
-    chosen = rng.sample(indices, min(len(indices), n_false))
-    left = [index for index in indices if index not in chosen]
-    true = rng.sample(left, min(len(left), n_true)) if n_true and left else []
-    wrong, right = example["positive_wrong"], example["positive"][0]
-    return [("wrong", wrong[index]) for index in chosen] + [
-        ("positive", right[index]) for index in true
-    ]
+        # One passage of every group, then second and third ones up to the quota.
+        shuffled = [list(group) for group in groups]
+        for group in shuffled:
+            draw.shuffle(group)
+        in_turn = [
+            ("positive", group[depth])
+            for depth in range(max(map(len, shuffled)))
+            for group in shuffled
+            if len(group) > depth
+        ]
+        shown = in_turn[: max(quota, len(groups))]
+        return shown + negatives[: max(0, passage_num - len(shown))]
+    if example["task"] == "counterfactual":
+        # False passages first, then true ones from the remaining indices.
+        n_true = ceil_share(passage_num, correct_rate)
+        if n_true > quota:
+            raise InputError(
+                f"noise_rate and correct_rate are too high together: correct_rate requires "
+                f"{n_true} true passages, but noise_rate leaves only {quota} that are not noise; "
+                "lower one of the rates"
+            )
+        indices = range(len(wrong))
+        chosen = draw.sample(indices, min(len(indices), quota - n_true))
+        left = [index for index in indices if index not in chosen]
+        true = draw.sample(left, min(len(left), n_true)) if n_true and left else []
+        shown = [("wrong", wrong[index]) for index in chosen]
+        shown += [("positive", groups[0][index]) for index in true]
+        return shown + negatives[:n_negative]
+    # If one kind runs short, the other fills up, except at noise rate 1.
+    positives = [("positive", passage) for passage in groups[0] if noise_rate < 1]
+    shown = positives[: max(quota, passage_num - len(negatives))]
+    return shown + negatives[: max(n_negative, passage_num - len(groups[0]))]
 
 
 def ceil_share(passage_num: int, rate: float) -> int:

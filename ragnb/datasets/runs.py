@@ -1,12 +1,15 @@
 """Runs and judgements of retrieval in the formats of TREC."""
 
 import csv
-from itertools import pairwise
+from collections import defaultdict
+from collections.abc import Iterable
+from itertools import pairwise, product
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import existing_file
+from ragnb.datasets.files import existing_file, frame_of
 from ragnb.errors import InputError
 from ragnb.records import require_columns
 
@@ -52,36 +55,27 @@ def load_run(
     if system:
         found["system"] = system
     found["single"] = found["score"].astype("float32")
-    columns = found[["system", "example_id", "single", "passage", "score"]]
-    ranked: dict[tuple[str, str], list[tuple[float, str, float]]] = {}
-    for name, example, *place in columns.itertuples(index=False, name=None):
-        ranked.setdefault((name, example), []).append(tuple(place))
-    rows = []
-    for (name, example), places in sorted(ranked.items()):
-        _, passages, scores = zip(*sorted(places, reverse=True), strict=True)
-        row = {"example_id": example, "system": name}
-        rows.append(row | {"retrieved": [*passages], "passage_scores": [*scores]})
-    frame = pd.DataFrame(rows)
-    if qrels is None:
-        return frame
-    judged = _table(existing_file(qrels), QRELS, "grade")
-    grades: dict[str, dict[str, int]] = {}
-    columns = judged[["example_id", "passage", "grade"]]
-    for example, passage, grade in columns.itertuples(index=False, name=None):
-        grades.setdefault(example, {})[passage] = int(grade)
-    if not {*frame["example_id"]} & {*grades}:
-        raise InputError(
-            f"{file.name} and {Path(qrels).name} have no question in common: one has "
-            f"{frame['example_id'].iloc[0]!r}, the other {next(iter(grades))!r}"
-        )
-    asked = pd.MultiIndex.from_product([frame["system"].unique(), [*grades]])
-    done = pd.MultiIndex.from_frame(frame[["system", "example_id"]])
-    lacking = asked.difference(done, sort=False).to_frame(
-        index=False, name=["system", "example_id"]
-    )
-    frame = pd.concat([frame, lacking], ignore_index=True).astype(object)
-    frame["relevant"] = pd.Series(map(grades.get, frame["example_id"]), dtype=object)
-    return frame.where(frame.notna(), None)
+    found = found.sort_values(["single", "passage", "score"], ascending=False)
+    ranked = found.groupby(["system", "example_id"])[["passage", "score"]].agg(list).reset_index()
+    rows = ranked.rename(columns={"passage": "retrieved", "score": "passage_scores"})
+    rows = rows.to_dict("records")
+    if qrels is not None:
+        judged = _table(existing_file(qrels), QRELS, "grade")
+        grades: dict[str, dict[str, int]] = defaultdict(dict)
+        columns = judged[["example_id", "passage", "grade"]]
+        for example, passage, grade in columns.itertuples(index=False, name=None):
+            grades[example][passage] = int(grade)
+        done = {(row["system"], row["example_id"]) for row in rows}
+        asked = product(ranked["system"].unique(), grades)
+        rows += [{"system": pair[0], "example_id": pair[1]} for pair in asked if pair not in done]
+        for row in rows:
+            row["relevant"] = grades.get(row["example_id"])
+        if not {*ranked["example_id"]} & {*grades}:
+            raise InputError(
+                f"{file.name} and {Path(qrels).name} have no question in common: one has "
+                f"{ranked['example_id'][0]!r}, the other {next(iter(grades))!r}"
+            )
+    return frame_of(rows, ["example_id", "system"])
 
 
 def write_run(responses: pd.DataFrame, path: str | Path) -> Path:
@@ -102,15 +96,14 @@ def write_run(responses: pd.DataFrame, path: str | Path) -> Path:
             f"a run has one system, got {', '.join(map(str, systems))}; write one file per system"
         )
     name = "_".join(str(systems[0]).split())
-    lines = []
+    rows = []
     for row in responses.dropna(subset="retrieved").to_dict("records"):
-        passages = [str(passage) for passage in row["retrieved"]]
         scores = row.get("passage_scores")
         if not isinstance(scores, list) or any(b >= a for a, b in pairwise(scores)):
-            scores = range(len(passages), 0, -1)
-        for rank, (passage, score) in enumerate(zip(passages, scores, strict=True), start=1):
-            lines.append(_line(row["example_id"], "Q0", passage, rank, score, name))
-    return _written(lines, path)
+            scores = range(len(row["retrieved"]), 0, -1)
+        ranked = enumerate(zip(row["retrieved"], scores, strict=True), start=1)
+        rows += [(row["example_id"], "Q0", one, rank, score, name) for rank, (one, score) in ranked]
+    return _written(rows, path)
 
 
 def write_qrels(responses: pd.DataFrame, path: str | Path) -> Path:
@@ -122,12 +115,12 @@ def write_qrels(responses: pd.DataFrame, path: str | Path) -> Path:
         An id contains a space, or a column is missing.
     """
     require_columns(responses, ("example_id", "relevant"), "write_qrels")
-    lines = []
+    rows = []
     for row in responses.dropna(subset="relevant").drop_duplicates("example_id").to_dict("records"):
         relevant = row["relevant"]
         grades = relevant if isinstance(relevant, dict) else dict.fromkeys(relevant, 1)
-        lines += [_line(row["example_id"], 0, passage, grade) for passage, grade in grades.items()]
-    return _written(lines, path)
+        rows += [(row["example_id"], 0, passage, grade) for passage, grade in grades.items()]
+    return _written(rows, path)
 
 
 def _table(path: Path, names: tuple[str, ...], number: str) -> pd.DataFrame:
@@ -162,14 +155,11 @@ def _table(path: Path, names: tuple[str, ...], number: str) -> pd.DataFrame:
     return frame
 
 
-def _line(*cells: object) -> str:
-    for cell in cells:
-        if len(str(cell).split()) != 1:
-            raise InputError(f"an id in a file of TREC must not contain spaces, got {str(cell)!r}")
-    return " ".join(map(str, cells)) + "\n"
-
-
-def _written(lines: list[str], path: str | Path) -> Path:
+def _written(rows: Iterable[tuple[Any, ...]], path: str | Path) -> Path:
+    for row in rows:
+        for cell in map(str, row):
+            if len(cell.split()) != 1:
+                raise InputError(f"an id in a file of TREC must not contain spaces, got {cell!r}")
     path = Path(path).expanduser()
-    path.write_text("".join(lines), encoding="utf-8")
+    path.write_text("".join(" ".join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
     return path

@@ -32,6 +32,11 @@ with (FOLDER / "studies.csv").open(encoding="utf-8") as _rows:
 Row = dict[str, Any]
 SAMPLES = RGB_SAMPLES | RAGBENCH_SAMPLES | MULTILINGUAL_SAMPLES
 """Name of a sample that the authors of ragnb wrote -> its file."""
+_LOADERS: dict[str, Callable[[str], pd.DataFrame]] = {
+    **dict.fromkeys(RGB_SAMPLES, load_rgb),
+    **dict.fromkeys(RAGBENCH_SAMPLES, load_ragbench),
+    **dict.fromkeys(MULTILINGUAL_SAMPLES, load_multilingual),
+}
 
 
 def studies() -> pd.DataFrame:
@@ -168,7 +173,7 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
     file = FOLDER / (f"{name}.jsonl.gz" if frame == "responses" else f"{name}.{frame}.jsonl.gz")
     task, key = "grades", ["example_id", "system"]
     if frame == "responses" and name in SAMPLES:
-        table = _sample(name)
+        table = _LOADERS[name](name)
     elif frame == "labels" and name.startswith("sample-labelled"):
         table, task, key = _verdicts(load_study(name)), "verdict", ["request_key"]
     elif file.exists():
@@ -202,53 +207,40 @@ def _verdicts(labelled: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(item=rows["request_key"], task="verdict", verdict=words)
 
 
-def _sample(name: str) -> pd.DataFrame:
-    if name in RGB_SAMPLES:
-        return load_rgb(name)
-    return load_ragbench(name) if name in RAGBENCH_SAMPLES else load_multilingual(name)
-
-
-def _labelled_texts(key: str, label: str) -> Callable[[Row], Iterator[Row]]:
-    """What splits a response whose parts are in the column `key` and have a `label` each."""
-
-    def split(row: Row) -> Iterator[Row]:
-        for part in row[key]:
-            more = {name: part[name] for name in ("evidence", "source") if name in part}
-            yield {"text": part["text"], "label": part.get(label), **more, key: [part]}
-
-    return split
-
-
-def _sentences(row: Row) -> Iterator[Row]:
-    texts = dict(row["response_sentences"])
-    words = {True: "supported", False: "not supported", None: None}
-    for key, known in supported_sentences(row["sentence_support_information"]):
-        part = {"text": texts.get(key), "label": words[known]}
-        yield {**part, "parts": [part] if part["label"] else None}
-
-
-def _citations(row: Row) -> Iterator[Row]:
-    for statement in row["statements"]:
-        for citation in statement["citations"]:
-            one = [{**statement, "citations": [citation]}]
-            needed = citation_precision(one)
-            yield {"text": statement["text"], "label": needed, "statements": one}
-
-
-def _spans(row: Row) -> Iterator[Row]:
-    for start, end in row["spans"]:
-        yield {"text": row["response"][start:end], "label": None, "spans": [[start, end]]}
-
-
 KINDS = {
-    "parts": ("parts", _labelled_texts("parts", "label")),
-    "sentences": ("sentence_support_information", _sentences),
-    "nuggets": ("nuggets", _labelled_texts("nuggets", "assignment")),
-    "statements": ("statements", _labelled_texts("statements", "supported")),
-    "citations": ("statements", _citations),
-    "spans": ("spans", _spans),
+    "parts": "parts",
+    "sentences": "sentence_support_information",
+    "nuggets": "nuggets",
+    "statements": "statements",
+    "citations": "statements",
+    "spans": "spans",
 }
-"""Kind of parts -> the column that contains them, and what splits a response into them."""
+"""Kind of parts -> the column that contains them."""
+LABELS = {"parts": "label", "nuggets": "assignment", "statements": "supported"}
+"""Kind of parts that are mappings with a text -> the key of their label."""
+
+
+def _split(row: Row, kind: str) -> Iterator[Row]:
+    """The parts of a response, each with its text, its label and what a metric scores."""
+    if kind == "sentences":
+        texts = dict(row["response_sentences"])
+        words = {True: "supported", False: "not supported", None: None}
+        for key, known in supported_sentences(row["sentence_support_information"]):
+            sentence = {"text": texts.get(key), "label": words[known]}
+            yield {**sentence, "parts": [sentence] if sentence["label"] else None}
+    elif kind == "citations":
+        for statement in row["statements"]:
+            for citation in statement["citations"]:
+                one = [{**statement, "citations": [citation]}]
+                needed = citation_precision(one)
+                yield {"text": statement["text"], "label": needed, "statements": one}
+    elif kind == "spans":
+        for start, end in row["spans"]:
+            yield {"text": row["response"][start:end], "label": None, "spans": [[start, end]]}
+    else:
+        for part in row[kind]:
+            more = {name: part[name] for name in ("evidence", "source") if name in part}
+            yield {"text": part["text"], "label": part.get(LABELS[kind]), **more, kind: [part]}
 
 
 @accepts(kind=(None, *KINDS))
@@ -297,19 +289,19 @@ def one_row_per_part(responses: pd.DataFrame, kind: str | None = None) -> pd.Dat
     >>> pooled["mean"].round(3).tolist()
     [0.588, 0.698]
     """
-    columns = {column for column, _ in KINDS.values()} & set(responses)
+    columns = {*KINDS.values()} & {*responses}
     if kind is None and not columns:
-        wanted = ", ".join(dict.fromkeys(column for column, _ in KINDS.values()))
+        wanted = ", ".join(dict.fromkeys(KINDS.values()))
         raise InputError(f"one_row_per_part needs a column of parts: one of {wanted}")
     if kind is not None:
-        require_columns(responses, [KINDS[kind][0]], "one_row_per_part")
+        require_columns(responses, [KINDS[kind]], "one_row_per_part")
     frames = []
-    for name, (column, split) in KINDS.items():
+    for name, column in KINDS.items():
         if column not in columns or kind not in (None, name):
             continue
         some = responses.reset_index(drop=True)
         some = some[some[column].notna()]
-        parts = [list(split(row)) for row in some.to_dict("records")]
+        parts = [list(_split(row, name)) for row in some.to_dict("records")]
         rows = some.drop(columns=[*columns, "parts"], errors="ignore")
         rows = rows.loc[rows.index.repeat([len(each) for each in parts])]
         numbers = [number for each in parts for number in range(len(each))]
