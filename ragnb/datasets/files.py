@@ -220,10 +220,19 @@ def _read_text(path: Path) -> str:
     """Text of a file in UTF-8, with its byte order mark if it has one, or in UTF-16."""
     if path == STANDARD_INPUT:
         content = sys.stdin.buffer.read()
-    elif path.suffix.lower() == ".gz":
-        content = _unpacked(path)
-    else:
+    elif path.suffix.lower() != ".gz":
         content = path.read_bytes()
+    else:
+        try:
+            with gzip.open(path) as file:
+                content = file.read(MOST_UNPACKED + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError(f"{path.name} must be a complete compressed file ({error})") from error
+        if len(content) > MOST_UNPACKED:
+            raise InputError(
+                f"{path.name} unpacks to more than {MOST_UNPACKED:,} bytes; unpack it yourself if "
+                "this size is right"
+            )
     try:
         is_wide = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
         text = content.decode("utf-16" if is_wide else "utf-8")
@@ -235,20 +244,6 @@ def _read_text(path: Path) -> str:
     if not text.removeprefix(_BOM).strip():
         raise InputError(f"{path.name} is an empty file")
     return text
-
-
-def _unpacked(path: Path) -> bytes:
-    try:
-        with gzip.open(path) as file:
-            content = file.read(MOST_UNPACKED + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path.name} must be a complete compressed file ({error})") from error
-    if len(content) > MOST_UNPACKED:
-        raise InputError(
-            f"{path.name} unpacks to more than {MOST_UNPACKED:,} bytes; unpack it yourself if this "
-            "size is right"
-        )
-    return content
 
 
 def json_records(path: Path) -> Iterator[tuple[dict[str, Any], str]]:

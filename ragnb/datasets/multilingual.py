@@ -46,12 +46,8 @@ Language = Annotated[Text, AfterValidator(_known)]
 
 
 def _row(id: int | str, question: str, answers: Iterable[str | None], **more: Any) -> Row:
-    texts = dict.fromkeys(text for text in answers if text and text.strip())
-    row = {
-        "question_id": str(id),
-        "question": question,
-        "references": [list(texts)] if texts else None,
-    }
+    texts = [*dict.fromkeys(text for text in answers if text and text.strip())]
+    row = {"question_id": str(id), "question": question, "references": [texts] if texts else None}
     return row | {"passages": []} | more
 
 
@@ -68,12 +64,25 @@ class Parallel(Record):
 
     def rows(self) -> Iterator[Row]:
         """The question as a row."""
-        more: Row = {"language": self.language}
-        if self.passage is not None:
-            more["passages"] = [self.passage]
-        if self.theme is not None:
-            more["task"] = self.theme
-        yield _row(self.id, self.question, self.answers, **more)
+        passages = [] if self.passage is None else [self.passage]
+        options = {"language": self.language, "passages": passages, "task": self.theme}
+        yield _row(self.id, self.question, self.answers, **options)
+
+
+class MkqaSampled(Record):
+    """One question of MKQA in one language, as LBRAG sampled it."""
+
+    benchmark: ClassVar = "mkqa"
+    id: Identifier
+    question: Text
+    question_lang: Language
+    answer: str | None
+
+    def rows(self) -> Iterator[Row]:
+        """The question as a row."""
+        language = self.question_lang
+        number = str(self.id).removeprefix("mkqa_").removesuffix(f"_{language}")
+        yield _row(number, self.question, [self.answer], language=language, answer_type=None)
 
 
 class _Answer(Record):
@@ -102,27 +111,10 @@ class Mkqa(Record):
             yield _row(self.example_id, question, texts, language=language, answer_type=kinds)
 
 
-class MkqaSampled(Record):
-    """One question of MKQA in one language, as LBRAG sampled it."""
-
-    benchmark: ClassVar = "mkqa"
-    id: Identifier
-    question: Text
-    question_lang: Language
-    answer: str | None
-
-    def rows(self) -> Iterator[Row]:
-        """The question as a row."""
-        language = self.question_lang
-        number = str(self.id).removeprefix("mkqa_").removesuffix(f"_{language}")
-        yield _row(number, self.question, [self.answer], language=language, answer_type=None)
-
-
 class _SquadQuestion(Record):
     id: Identifier
     question: Text
     answers: list[_Answer] = Field([])
-    is_impossible: bool = False
 
 
 class _Paragraph(Record):
@@ -130,9 +122,7 @@ class _Paragraph(Record):
     qas: list[_SquadQuestion]
 
 
-class SquadArticle(Record):
-    """One article in the format of SQuAD, with its paragraphs and questions."""
-
+class _Article(Record):
     title: Any = None
     paragraphs: list[_Paragraph]
 
@@ -141,16 +131,25 @@ class Squad(Record):
     """A whole file in the format of SQuAD, which is named after its benchmark and language."""
 
     benchmark: ClassVar = None
-    data: list[SquadArticle]
+    data: list[_Article]
 
     def rows(self) -> Iterator[Row]:
         """One row per question."""
         for article in self.data:
             for paragraph in article.paragraphs:
+                options = {"passages": [paragraph.context], "title": article.title}
                 for asked in paragraph.qas:
                     texts = [answer.text for answer in asked.answers]
-                    options = {"passages": [paragraph.context], "title": article.title}
                     yield _row(asked.id, asked.question, texts, **options)
+
+
+MODELS: dict[str, Any] = {
+    "language": Parallel,
+    "question_lang": MkqaSampled,
+    "queries": Mkqa,
+    "data": Squad,
+}
+"""Key by which a format is recognised -> its model."""
 
 
 # ---- loading -------------------------------------------------------------------------------------
@@ -234,7 +233,13 @@ def load_multilingual(
 def _rows(path: Path, name: str, wanted: list[str]) -> Iterator[Row]:
     """Rows of one file, each with its benchmark and identifier."""
     items = list(json_records(path))
-    model = _format(items[0][0], path.name) if items else Parallel
+    first = items[0][0] if items else {"language": None}
+    model = next((model for key, model in MODELS.items() if key in first), None)
+    if model is None:
+        raise InputError(
+            f"{path.name}: must contain questions, each with the key {' or '.join(MODELS)}, got "
+            f"{', '.join(first) or 'none'}; see load_multilingual for the formats"
+        )
     language = None
     if model is Squad:
         named = re.fullmatch(r"(.+)\.([A-Za-z]{2,3}([-_][A-Za-z]{2,4})?)", stem(path))
@@ -247,20 +252,6 @@ def _rows(path: Path, name: str, wanted: list[str]) -> Iterator[Row]:
         known_code(language)
     for item, where in items:
         for row in checked(model, item, where).rows():
-            task = "reading" if row["passages"] else "open"
-            row = {"benchmark": model.benchmark or name, "task": task, "language": language} | row
+            row = {"benchmark": model.benchmark or name, "language": language} | row
+            row["task"] = row.get("task") or ("reading" if row["passages"] else "open")
             yield row | {"example_id": f"{name}/{row['question_id']}/{row['language']}"}
-
-
-def _format(record: Row, file: str) -> Any:
-    """The first model whose required keys a record has."""
-    needed = []
-    for model in (Parallel, Mkqa, MkqaSampled, Squad):
-        keys = [key for key, field in model.model_fields.items() if field.is_required()]
-        if {*keys} <= {*record}:
-            return model
-        needed.append(", ".join(keys))
-    raise InputError(
-        f"{file}: must contain questions with the keys {'; or '.join(needed)}, got "
-        f"{', '.join(map(str, record)) or 'none'}; see load_multilingual for the formats"
-    )

@@ -289,8 +289,9 @@ def inspectorraget(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
     documents = {found(one, _DOCUMENT): one for one in file.get("documents", [])}
     tasks = {found(task, TASK["example_id"]): task for task in file["tasks"]}
     people = {metric["name"] for metric in file["metrics"] if metric.get("author") == "human"}
+    # The number of a grade; it is nan if the grade is a text that the file gives no number.
     numbers = {
-        (metric["name"], one["value"]): found(one, "numericValue numeric_value")
+        (metric["name"], one["value"]): found(one, "numericValue numeric_value value")
         for metric in file["metrics"]
         for one in metric.get("values") or []
     }
@@ -303,19 +304,17 @@ def inspectorraget(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
         record = tasks[name] | {key: value for key, value in one.items() if value is not None}
         own = _of_task(record, documents) | {"scores": {}}
         for metric, given in (found(one, "annotations scores") or {}).items():
-            grades = {who: _number(numbers, metric, grade["value"]) for who, grade in given.items()}
+            values = {who: grade["value"] for who, grade in given.items()}
+            grades = {
+                who: float(pd.to_numeric(numbers.get((metric, value), value), errors="coerce"))
+                for who, value in values.items()
+            }
             if metric in people:
                 own[f"human_{metric}"] = sum(grades.values()) / len(grades)
                 own[f"human_{metric}_grades"] = grades
             else:
                 own["scores"][metric] = next(iter(grades.values()))
         yield record | {"ragnb": own}
-
-
-def _number(numbers: Mapping[Any, Any], metric: str, grade: Any) -> float:
-    """The number of a grade; it is nan if the grade is a text that the file gives no number."""
-    known = numbers.get((metric, grade))
-    return float(pd.to_numeric(grade if known is None else known, errors="coerce"))
 
 
 # ---- RAGChecker, open-rag-eval, every_eval_ever, FlashRAG --------------------------------------
@@ -352,14 +351,14 @@ def ragchecker(content: pd.DataFrame, path: Path | None) -> list[Row]:
     "query_id, query_run, generated_answer",
     columns={"example_id": "query_id", "question": "query"},
 )
-def open_rag_eval(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
+def open_rag_eval(content: pd.DataFrame, path: Path | None) -> list[Row]:
     """Read answers with one row per passage, or the results of an evaluator, by query and run."""
+    answers: list[Row] = []
     if "query_run" in content:
         for (_, run), rows in content.groupby(["query_id", "query_run"], sort=False):
             own = {"repeat": int(run), "passages": [*rows["passage"]]}
-            own |= _answer(next(iter(rows["generated_answer"].dropna()), None))
-            yield rows.iloc[0].to_dict() | {"ragnb": own}
-        return
+            own["response"] = next(iter(rows["generated_answer"].dropna()), None)
+            answers.append(rows.iloc[0].to_dict() | {"ragnb": own})
     for record in records(content):
         runs: dict[int, Row] = defaultdict(dict)
         for name, cell in record.items():
@@ -368,17 +367,14 @@ def open_rag_eval(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
                 runs[int(part[1])][part[2]] = parsed(cell)
         for run, cells in runs.items():
             if "generated_answer" in cells:
-                passages = [*cells.get("retrieved_passages", {}).values()]
-                own = {"repeat": run, "passages": passages, "scores": cells}
-                own |= _answer(" ".join(part["text"] for part in cells["generated_answer"]))
-                yield record | {"ragnb": own}
-
-
-def _answer(text: str | None) -> Row:
-    """An answer, or the word that stands for a failed request as the reason why there is none."""
-    if text in ("NO_ANSWER", "API_ERROR"):
-        return {"response": None, "reason": text}
-    return {"response": text}
+                own = {"repeat": run, "scores": cells}
+                own["passages"] = [*cells.get("retrieved_passages", {}).values()]
+                own["response"] = " ".join(part["text"] for part in cells["generated_answer"])
+                answers.append(record | {"ragnb": own})
+    for answer in answers:
+        if answer["ragnb"]["response"] in ("NO_ANSWER", "API_ERROR"):
+            answer["ragnb"] |= {"response": None, "reason": answer["ragnb"]["response"]}
+    return answers
 
 
 file_format(
