@@ -1,6 +1,6 @@
 """Result classes of the statistical functions. They are immutable and displayed with their method."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import nan
 from typing import Any
 
@@ -58,6 +58,10 @@ class Interval(Sentence):
         """Confidence level, method, problem (if any) and n, such as ``95% t, n = 12``."""
         problem = f"; undefined: {self.problem}" if self.problem else ""
         return f"{self.confidence_level:.0%} {self.method}{problem}, n = {self.n}"
+
+    def clipped(self, lowest: float, highest: float) -> "Interval":
+        """Return the interval with its limits truncated to a range; NaN is kept."""
+        return replace(self, low=max(self.low, lowest), high=min(self.high, highest))
 
     def columns(self, estimate: str = "mean") -> dict[str, Any]:
         """Return the interval as a row of a data frame, with the estimate under the given name.

@@ -526,20 +526,21 @@ def _calibration(judged: _Judged) -> tuple[list[dict[str, Any]], list[dict[str, 
     for judge, given in judged.scores.items():
         kept = ~np.isnan(judged.labels) & ~np.isnan(given)
         labels, scores, units = judged.labels[kept], given[kept], judged.units_of(kept)
-        error = expected_calibration_error(labels, scores)
+        bins = reliability_curve(labels, scores)
+        ece, expected = expected_calibration_error(bins)
         found = {
             **judged.named(judge),
             **brier_score(labels, scores, units, confidence_level=judged.level).columns("brier"),
-            "ece": error.estimate,
-            "expected_if_calibrated": error.expected_if_calibrated,
-            "n_bins": error.n_bins,
+            "ece": ece,
+            "expected_if_calibrated": expected,
+            "n_bins": len(bins),
             "n": int((~np.isnan(judged.labels)).sum()),
-            "n_scored": error.n,
+            "n_scored": labels.size,
             "note": "" if judged.graded(judge) else TWO_POINTS,
         }
         found["interval"] = without_clusters(found["interval"])
         errors.append(found)
-        for one in reliability_curve(labels, scores, confidence_level=judged.level):
+        for one in bins.itertuples():
             inside = (scores >= one.low) & ((scores < one.high) | (one.high == 1))
             observed = share(labels[inside], None if units is None else units[inside], judged.level)
             place = {"bin_low": one.low, "bin_high": one.high, "mean_predicted": one.mean_predicted}

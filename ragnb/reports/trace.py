@@ -21,7 +21,7 @@ from ragnb.scoring.summaries import summarize
 from ragnb.stats.intervals import FEW_CLUSTERS, mean_interval
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.paired import paired_t_test
-from ragnb.stats.prediction import auroc, auroc_difference_interval, delong_test, rmse
+from ragnb.stats.prediction import auroc, compare_auroc, rmse
 
 SCORES = tuple(
     f"trace.{name}"
@@ -260,9 +260,9 @@ class _Data:
             errors = (one - self.wanted) ** 2 - (two - self.wanted) ** 2
             interval = mean_interval(errors, self.units, confidence_level=self.level)
             return interval, paired_t_test(errors, clusters=self.units)
-        scores = self.wanted == 0, 1 - one, 1 - two
-        interval = auroc_difference_interval(*scores, confidence_level=self.level)
-        test = delong_test(*scores)
+        interval, test = compare_auroc(
+            self.wanted == 0, 1 - one, 1 - two, confidence_level=self.level
+        )
         if self.units is None:
             return interval, test
         caution = "DeLong's test treats records as independent"

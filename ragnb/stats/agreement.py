@@ -109,7 +109,7 @@ def quadratic_kappa(sums: Floats) -> Floats:
     ----------
     .. [1] Cohen, J. (1968). Weighted kappa. Psychol. Bull. 70, 213-220.
     """
-    grades = np.arange(sums.shape[-1])
+    grades = np.arange(sums.shape[-1], dtype=np.float64)
     return _weighted_kappa(sums, (grades[:, None] - grades) ** 2)
 
 

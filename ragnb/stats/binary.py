@@ -25,7 +25,7 @@ from ragnb.results import (
     undefined_test,
 )
 
-MCNEMAR_METHODS = ("mid-p", "exact", "asymptotic", "asymptotic-cc")
+MCNEMAR_METHODS = ("mid-p", "exact", "asymptotic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +83,12 @@ def mcnemar_test(
     ----------
     table : PairedTable
         From `paired_table`. Only the discordant items affect the p-value.
-    method : {"mid-p", "exact", "asymptotic", "asymptotic-cc"}
+    method : {"mid-p", "exact", "asymptotic"}
         ``"exact"`` guarantees the level of the test but is conservative. ``"mid-p"`` counts half of
         the probability of the observed counts. It has more power and, although this is not
         guaranteed, holds its level in practice [2]_. The statistic of both is the number of items
         on which only the first system is correct. ``"asymptotic"`` has a statistic that is
-        approximately chi-squared with 1 degree of freedom. ``"asymptotic-cc"`` applies Edwards'
-        continuity correction to it.
+        approximately chi-squared with 1 degree of freedom.
     alternative : {"two-sided", "greater", "less"}
         Direction of first - second.
 
@@ -97,7 +96,7 @@ def mcnemar_test(
     -----
     Let b and c be the numbers of items on which only the first and only the second system is
     correct. Given b + c, b is Binomial(b + c, 1/2) under the null hypothesis. The asymptotic
-    statistic is (b - c)^2 / (b + c), and (abs(b - c) - 1)^2 / (b + c) with the correction.
+    statistic is (b - c)^2 / (b + c).
 
     References
     ----------
@@ -118,7 +117,7 @@ def mcnemar_test(
     if not b + c:
         return SignificanceResult(0.0, 1.0, alternative, name, table.n, "no discordant items")
     p = float(mcnemar_p_value(b, c, method, alternative))
-    statistic = b if method in ("mid-p", "exact") else _signed_root(b, c, method) ** 2
+    statistic = (b - c) ** 2 / (b + c) if method == "asymptotic" else b
     return SignificanceResult(float(statistic), p, alternative, name, table.n)
 
 
@@ -135,15 +134,9 @@ def mcnemar_p_value(b: Any, c: Any, method: str, alternative: str = "two-sided")
     elif method == "mid-p":
         lower, upper = mid_p_cdf(b, b + c), mid_p_cdf(c, b + c)
     else:
-        z = _signed_root(b, c, method)
+        z = (b - c) / np.sqrt(np.maximum(b + c, 1))
         lower, upper = ndtr(z), ndtr(-z)
     return two_sided(lower, upper, alternative)
-
-
-def _signed_root(b: Any, c: Any, method: str) -> Any:
-    """Signed square root of the asymptotic statistic; 0 if there are no discordant items."""
-    distance = np.maximum(np.abs(b - c) - (method == "asymptotic-cc"), 0)
-    return np.sign(b - c) * distance / np.sqrt(np.maximum(b + c, 1))
 
 
 def binomial_cdf(successes: Any, n: Any, probability: float = 0.5) -> Any:
@@ -177,7 +170,7 @@ def mcnemar_bounds(
         Numbers of successes of the two systems.
     n : int
         Number of items.
-    method : {"exact", "mid-p", "asymptotic", "asymptotic-cc"}
+    method : {"exact", "mid-p", "asymptotic"}
         Variant of the test; see `mcnemar_test`. The bounds of the exact test are higher than those
         of the mid-p test, which `ragnb.compare` uses. The result therefore names the test.
 

@@ -237,7 +237,7 @@ def compare_ratios(
     ):
         y, z = numerator, denominator
         if clusters is not None:
-            y, z = np.bincount(clusters, y), np.bincount(clusters, z)
+            y, z = (np.bincount(clusters, x).astype(np.float64) for x in (y, z))
         size = np.abs(z).sum()
         ratios.append(float(_ratio(y.sum(), z.sum(), size)))
         without.append(_ratio(y.sum() - y, z.sum() - z, size))

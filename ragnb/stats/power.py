@@ -8,10 +8,8 @@ detects with a given power. Each design has one definition, which `ragnb.compare
 design                          minimum detectable effect
 ==============================  ====================================================================
 pairs of 0/1 scores             `mcnemar_mde`, from the exact power of the McNemar test
-pairs of graded scores          `paired_t_mde`, from the noncentral t distribution with n - 1
-                                degrees of freedom
-clusters of items, mixed model  `t_mde`, from the noncentral t distribution and the standard error
-                                of the t interval
+graded scores, clusters of      `t_mde`, from the noncentral t distribution and the standard error
+items, mixed model              of the t interval
 ==============================  ====================================================================
 
 The MDE of the t-test is also used for the sign-flip test, because their powers are similar.
@@ -52,7 +50,7 @@ def mcnemar_mde(
     discordance : float
         Proportion of items on which exactly one system is correct, in [0, 1], for example the
         observed proportion.
-    method : {"mid-p", "exact", "asymptotic", "asymptotic-cc"}
+    method : {"mid-p", "exact", "asymptotic"}
         Variant of the test; see `ragnb.stats.binary.mcnemar_test`.
     confidence_level : float, default 0.95
         One minus the level of the test.
@@ -110,60 +108,31 @@ def mcnemar_power(
     reach = 8 * sqrt(n * psi * (1 - psi)) + 20  # Counts beyond have a probability below 1e-13.
     first, last = max(0, floor(n * psi - reach)), min(n, ceil(n * psi + reach))
     discordant = np.arange(first, last + 1)
-    critical = _critical_counts_of_range(first, last, method, confidence_level)
+    critical = critical_counts(first, last, method, confidence_level)
     share = first_only / psi
     rejected = binom.cdf(critical, discordant, share) + binom.cdf(critical, discordant, 1 - share)
     return float(binom.pmf(discordant, n, psi) @ rejected)
 
 
 @lru_cache(maxsize=128)  # The search for a minimum detectable effect needs most ranges many times.
-def _critical_counts_of_range(
-    first: int, last: int, method: str, confidence_level: float
-) -> Integers:
-    return critical_counts(np.arange(first, last + 1), method, confidence_level)
-
-
-def critical_counts(discordant: Integers, method: str, confidence_level: float) -> Integers:
-    """Critical values of the McNemar test, one for each number of discordant items.
+def critical_counts(first: int, last: int, method: str, confidence_level: float) -> Integers:
+    """Critical values of the McNemar test for `first` to `last` discordant items.
 
     The test rejects if the smaller of the two discordant counts is at most the critical value. The
     critical value is -1 if the test never rejects.
 
     Examples
     --------
-    >>> critical_counts(np.array([4, 5, 20]), "mid-p", 0.95)
-    array([-1,  0,  5])
+    >>> critical_counts(4, 6, "mid-p", 0.95)
+    array([-1,  0,  0])
     """
+    discordant = np.arange(first, last + 1)
     spread = ndtri((1 + confidence_level) / 2) * np.sqrt(discordant)
     normal = ((discordant - spread) / 2).astype(np.int64)  # at most 3 off
     counts = np.minimum(normal[:, None] + np.arange(-3, 4), discordant[:, None] // 2)
     p = mcnemar_p_value(discordant[:, None] - counts, counts, method)
     rejected = (counts >= 0) & (discordant[:, None] > 0) & (p <= 1 - confidence_level)
     return np.where(rejected, counts, -1).max(axis=1)
-
-
-@accepts(n="size", sd="positive")
-def paired_t_mde(n: int, *, sd: float, confidence_level: float = 0.95, power: float = 0.8) -> float:
-    """Minimum detectable effect of the two-sided paired t-test, in the units of the scores.
-
-    Equivalent to `t_mde` with standard error sd / sqrt(n) and n - 1 degrees of freedom. The result
-    is NaN for a single pair.
-
-    Parameters
-    ----------
-    n : int
-        Number of pairs.
-    sd : float
-        Standard deviation of the paired differences.
-    confidence_level, power : float
-        As in `t_mde`.
-
-    Examples
-    --------
-    >>> round(paired_t_mde(34, sd=1.0), 3)
-    0.495
-    """
-    return t_mde(sd / sqrt(n), df=n - 1, confidence_level=confidence_level, power=power)
 
 
 @accepts(confidence_level="level", power="level")
@@ -194,6 +163,8 @@ def t_mde(
 
     Examples
     --------
+    >>> round(t_mde(1 / 34**0.5, df=33), 3)  # 34 pairs, whose differences have the SD 1
+    0.495
     >>> round(t_mde(0.02, df=39), 4)  # 40 clusters; with normal quantiles 2.802 * 0.02 = 0.0560
     0.0575
     """

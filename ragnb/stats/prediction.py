@@ -12,13 +12,14 @@ The arguments have the same meaning in all functions. All arrays have one value 
 All functions raise InputError for arguments outside the stated range.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf, nan, sqrt
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtr, ndtri
 
-from ragnb.arguments import ALTERNATIVES, Booleans, Floats, Integers, accepts
+from ragnb.arguments import Booleans, Floats, Integers, accepts
 from ragnb.results import (
     Interval,
     SignificanceResult,
@@ -31,7 +32,6 @@ from ragnb.stats.intervals import (
     jackknife_interval,
     left_out_interval,
     mean_interval,
-    rate_interval,
     spread_problem,
 )
 
@@ -81,34 +81,35 @@ def auroc(
     """
     placements = _placements(labels, scores)
     if clusters is None or np.isnan(placements).any():
-        n = labels.size if clusters is None else np.unique(clusters).size
-        return _delong_interval(labels, placements, n, confidence_level, lowest=0.0)
+        found = _delong(labels, placements, 0.0, confidence_level)[0]
+        return found if clusters is None else replace(found, n=np.unique(clusters).size)
     area = float(placements[labels].mean())
     class_size = np.where(labels, labels.sum(), (~labels).sum())
     values = area + (placements - area) * labels.size / class_size
     found = mean_interval(values, clusters, confidence_level=confidence_level)
-    return _clipped(replace(found, estimate=area, method=f"AUROC, {found.method}"), 0.0, 1.0)
+    return replace(found, estimate=area, method=f"AUROC, {found.method}").clipped(0.0, 1.0)
 
 
-@accepts(labels="labels", first="scores", second="scores", alternative=ALTERNATIVES)
-def delong_test(
-    labels: Booleans, first: Floats, second: Floats, *, alternative: str = "two-sided"
-) -> SignificanceResult:
-    """DeLong's test of the null hypothesis that two scores have the same area under the ROC curve.
+@accepts(labels="labels", first="scores", second="scores", confidence_level="level")
+def compare_auroc(
+    labels: Booleans, first: Floats, second: Floats, *, confidence_level: float = 0.95
+) -> tuple[Interval, SignificanceResult]:
+    """Difference of the areas under the ROC curve of two scores, with DeLong's interval and test.
 
-    The test is asymptotic. The p-value is NaN if a class has fewer than two items, or if the
-    difference between the placements of the two scores is constant within each class, for example
-    because both scores rank the items identically. `auroc_difference_interval` inverts the
-    two-sided test.
+    The difference is the area of `first` minus that of `second`. It is NaN if one of the classes
+    has no items. The two-sided test of the null hypothesis of equal areas agrees with the interval,
+    whose limits are truncated to [-1, 1]. Both are asymptotic. They are NaN if a class has fewer
+    than two items, or if the difference between the placements of the two scores is constant within
+    each class, for example because both scores rank the items identically.
 
     Parameters
     ----------
     labels : array_like of shape (n,)
         0 or 1.
     first, second : array_like of shape (n,)
-        Two scores of the same items. Higher scores predict label 1.
-    alternative : {"two-sided", "greater", "less"}
-        Direction of the area of `first` minus that of `second`.
+        Two scores of the same items. The area is below 0.5 if a score is lower for label 1.
+    confidence_level : float, default 0.95
+        Nominal coverage.
 
     References
     ----------
@@ -117,45 +118,17 @@ def delong_test(
 
     Examples
     --------
-    >>> labels = [0, 0, 0, 1, 1, 1]
-    >>> print(delong_test(labels, [1, 2, 4, 3, 5, 6], [2, 4, 5, 1, 3, 6]))
+    >>> for result in compare_auroc([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], [2, 4, 5, 1, 3, 6]):
+    ...     print(result)
+    0.444 [-0.043, 0.931] (95% DeLong, n = 6)
     statistic 1.789, p = 0.0736 (DeLong test, two-sided, n = 6)
     """
     differences = _placements(labels, first) - _placements(labels, second)
-    estimate, variance, problem = _delong(labels, differences)
-    if problem:
-        return undefined_test(alternative, "DeLong test", labels.size, problem)
-    z = estimate / sqrt(variance)
-    p = float(two_sided(ndtr(z), ndtr(-z), alternative))
-    return SignificanceResult(z, p, alternative, "DeLong test", labels.size)
-
-
-@accepts(labels="labels", first="scores", second="scores", confidence_level="level")
-def auroc_difference_interval(
-    labels: Booleans, first: Floats, second: Floats, *, confidence_level: float = 0.95
-) -> Interval:
-    """DeLong's interval for the difference of two areas under the ROC curve on the same items.
-
-    The difference is the area of `first` minus that of `second`. It is NaN if one of the classes
-    has no items. The limits are NaN whenever `delong_test` is undefined. Otherwise, they are
-    truncated to [-1, 1].
-
-    Parameters
-    ----------
-    labels : array_like of shape (n,)
-        True labels, 0 or 1.
-    first, second : array_like of shape (n,)
-        Two scores of the same items. The area is below 0.5 if a score is lower for label 1.
-    confidence_level : float, default 0.95
-        Nominal coverage. The interval is asymptotic, so it is approximate for small classes.
-
-    Examples
-    --------
-    >>> print(auroc_difference_interval([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], [2, 4, 5, 1, 3, 6]))
-    0.444 [-0.043, 0.931] (95% DeLong, n = 6)
-    """
-    differences = _placements(labels, first) - _placements(labels, second)
-    return _delong_interval(labels, differences, labels.size, confidence_level, lowest=-1.0)
+    interval, z = _delong(labels, differences, -1.0, confidence_level)
+    if interval.problem:
+        return interval, undefined_test("two-sided", "DeLong test", interval.n, interval.problem)
+    p = float(two_sided(ndtr(z), ndtr(-z), "two-sided"))
+    return interval, SignificanceResult(z, p, "two-sided", "DeLong test", interval.n)
 
 
 def _placements(labels: Booleans, scores: Floats) -> Floats:
@@ -171,33 +144,29 @@ def _placements(labels: Booleans, scores: Floats) -> Floats:
     return np.where(labels, lower / n_negative, 1 - lower / n_positive)
 
 
-def _delong(labels: Booleans, placements: Floats) -> tuple[float, float, str]:
-    """Area (or difference of areas), its variance, and why the variance is undefined (if it is)."""
+def _delong(
+    labels: Booleans, placements: Floats, lowest: float, confidence_level: float
+) -> tuple[Interval, float]:
+    """DeLong's interval for an area or a difference of areas, and the z statistic."""
     positive, negative = placements[labels], placements[~labels]
-    if not positive.size or not negative.size:
-        return nan, nan, "items of both classes are needed"
-    if min(positive.size, negative.size) < 2:
-        return float(positive.mean()), nan, "at least 2 items of each class are needed"
-    variance = positive.var(ddof=1) / positive.size + negative.var(ddof=1) / negative.size
-    rounding_error = 1e-24
-    problem = "" if variance > rounding_error else "DeLong's estimate of the variance is 0"
-    return float(positive.mean()), float(variance), problem
-
-
-def _delong_interval(
-    labels: Booleans, placements: Floats, n: int, confidence_level: float, *, lowest: float
-) -> Interval:
-    estimate, variance, problem = _delong(labels, placements)
+    smallest = min(positive.size, negative.size)
+    estimate = float(positive.mean()) if smallest else nan
+    problem, variance = "", 0.0
+    if smallest < 2:
+        few = "at least 2 items of each class are needed"
+        problem = few if smallest else "items of both classes are needed"
+    else:
+        variance = positive.var(ddof=1) / positive.size + negative.var(ddof=1) / negative.size
+        if variance <= 1e-24:  # rounding error
+            problem = "DeLong's estimate of the variance is 0"
     if problem:
-        return undefined_interval(estimate, confidence_level, "DeLong", n, problem)
-    half = float(ndtri((1 + confidence_level) / 2)) * sqrt(variance)
-    found = Interval(estimate, estimate - half, estimate + half, confidence_level, "DeLong", n)
-    return _clipped(found, lowest, 1.0)
-
-
-def _clipped(found: Interval, lowest: float, highest: float) -> Interval:
-    """Truncate the limits of an interval to the range of possible values; NaN is kept."""
-    return replace(found, low=max(found.low, lowest), high=min(found.high, highest))
+        found = undefined_interval(estimate, confidence_level, "DeLong", labels.size, problem)
+        return found, nan
+    error = sqrt(variance)
+    half = float(ndtri((1 + confidence_level) / 2)) * error
+    limits = estimate - half, estimate + half
+    found = Interval(estimate, *limits, confidence_level, "DeLong", labels.size)
+    return found.clipped(lowest, 1.0), estimate / error
 
 
 # ---- correlation and errors ---------------------------------------------------------------------
@@ -344,80 +313,69 @@ def brier_score(
         found = bca_interval(errors, confidence_level=confidence_level)
     else:
         found = mean_interval(errors, clusters, confidence_level=confidence_level)
-    return _clipped(replace(found, method=f"Brier, {found.method}"), 0.0, 1.0)
+    return replace(found, method=f"Brier, {found.method}").clipped(0.0, 1.0)
 
 
 # ---- calibration --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class CalibrationError:
-    """An expected calibration error, and the value to expect from a perfectly calibrated model.
-
-    Attributes
-    ----------
-    estimate : float
-        Expected calibration error over bins, in [0, 1]. It is biased upwards.
-    expected_if_calibrated : float
-        Approximate mean of ``estimate`` if every predicted probability were correct. This part is
-        due to sampling error, not to miscalibration.
-    n_bins, n : int
-        Number of non-empty bins and of predictions.
-    """
-
-    estimate: float
-    expected_if_calibrated: float
-    n_bins: int
-    n: int
-
-
-@dataclass(frozen=True, slots=True)
-class ReliabilityBin:
-    """One bin of a reliability curve.
-
-    Attributes
-    ----------
-    low, high : float
-        Edges of the bin of predicted probabilities.
-    mean_predicted : float
-        Mean predicted probability in the bin.
-    observed : Interval
-        Proportion of positive labels in the bin with its Wilson interval.
-    """
-
-    low: float
-    high: float
-    mean_predicted: float
-    observed: Interval
-
-
 @accepts(labels="labels", probabilities="probabilities", n_bins="size")
-def expected_calibration_error(
-    labels: Booleans, probabilities: Floats, *, n_bins: int = 10
-) -> CalibrationError:
+def reliability_curve(labels: Booleans, probabilities: Floats, *, n_bins: int = 10) -> pd.DataFrame:
+    """Reliability curve: mean predicted probability and proportion of positive labels in each bin.
+
+    The curve of a perfectly calibrated model lies on the diagonal, up to sampling error. The bins
+    have equal width. Each bin includes its lower edge, and the last bin also its upper edge.
+
+    Returns
+    -------
+    DataFrame
+        One row per non-empty bin: its edges ``low`` and ``high``, the number ``n`` of items,
+        ``mean_predicted``, ``observed`` and ``expected_gap``. The latter is the approximate mean of
+        abs(observed - mean_predicted) if every predicted probability is correct: the mean
+        sqrt(2 / pi) s of a half-normal distribution, where s = sqrt(sum p (1 - p)) / n is the
+        standard deviation of ``observed``.
+
+    References
+    ----------
+    .. [1] Niculescu-Mizil, A. & Caruana, R. (2005). Predicting good probabilities with supervised
+       learning. ICML.
+
+    Examples
+    --------
+    >>> curve = reliability_curve([1, 0, 1, 1], [0.9, 0.9, 0.2, 0.2], n_bins=2)
+    >>> curve[["low", "high", "n", "mean_predicted", "observed"]].to_dict("split")["data"]
+    [[0.0, 0.5, 2, 0.2, 1.0], [0.5, 1.0, 2, 0.9, 0.5]]
+    """
+    edges = np.linspace(0, 1, n_bins + 1)
+    bins = np.clip(np.searchsorted(edges, probabilities, "right") - 1, 0, n_bins - 1)
+    items = pd.DataFrame({"bin": bins, "p": probabilities, "y": labels.astype(np.float64)})
+    items["variance"] = items["p"] * (1 - items["p"])
+    grouped = items.groupby("bin")
+    n = grouped.size()
+    curve = {
+        "low": edges[n.index],
+        "high": edges[n.index + 1],
+        "n": n,
+        "mean_predicted": grouped["p"].mean(),
+        "observed": grouped["y"].mean(),
+        "expected_gap": np.sqrt(2 / np.pi * grouped["variance"].sum()) / n,
+    }
+    return pd.DataFrame(curve).reset_index(drop=True)
+
+
+def expected_calibration_error(curve: pd.DataFrame) -> tuple[float, float]:
     """Expected calibration error (ECE), and the value to expect from a perfectly calibrated model.
 
     ECE = sum_b (n_b / n) abs(mean y - mean p), where n_b is the number of items in bin b, and y and
     p are their labels and predicted probabilities. It is in [0, 1]; lower is better. It is biased
-    upwards: the ECE of a perfectly calibrated model is not 0 but about ``expected_if_calibrated``,
-    which increases with the number of bins and decreases with the number of items. Only an ECE clearly above that value
-    suggests miscalibration. The bins have equal width. Each bin includes its lower edge, and the
-    last bin also its upper edge. Without items, both values are NaN.
+    upwards: the ECE of a perfectly calibrated model is not 0 but about the second value, which
+    increases with the number of bins and decreases with the number of items. Only an ECE clearly
+    above that value suggests miscalibration. Without items, both values are NaN.
 
     Parameters
     ----------
-    labels : array_like of shape (n,)
-        0 or 1.
-    probabilities : array_like of shape (n,)
-        Predicted probability of label 1.
-    n_bins : int, default 10
-        Number of bins.
-
-    Notes
-    -----
-    For ``expected_if_calibrated``, abs(mean y - mean p) is replaced by its approximate mean under
-    perfect calibration: the mean sqrt(2 / pi) s of a half-normal distribution, where
-    s = sqrt(sum p (1 - p)) / n_b is the standard deviation of mean y.
+    curve : DataFrame
+        From `reliability_curve`.
 
     References
     ----------
@@ -429,74 +387,18 @@ def expected_calibration_error(
 
     Examples
     --------
-    >>> error = expected_calibration_error([1, 0, 1, 1], [0.9, 0.9, 0.2, 0.2])
-    >>> round(error.estimate, 6)  # (|0.5 - 0.9| + |1 - 0.2|) / 2
+    >>> curve = reliability_curve([1, 0, 1, 1], [0.9, 0.9, 0.2, 0.2])
+    >>> round(expected_calibration_error(curve)[0], 6)  # (|0.5 - 0.9| + |1 - 0.2|) / 2
     0.6
     """
-    n = labels.size
-    if n == 0:
-        return CalibrationError(nan, nan, 0, 0)
-    _, bins = _bins(probabilities, n_bins)
-    gaps = np.abs(np.bincount(bins, labels - probabilities))
-    noise = np.sqrt(2 / np.pi * np.bincount(bins, probabilities * (1 - probabilities)))
-    return CalibrationError(float(gaps.sum() / n), float(noise.sum() / n), np.unique(bins).size, n)
-
-
-@accepts(
-    labels="labels",
-    probabilities="probabilities",
-    n_bins="size",
-    confidence_level="level",
-)
-def reliability_curve(
-    labels: Booleans,
-    probabilities: Floats,
-    *,
-    n_bins: int = 10,
-    confidence_level: float = 0.95,
-) -> tuple[ReliabilityBin, ...]:
-    """Reliability curve: mean predicted probability and proportion of positive labels in each bin.
-
-    The curve of a perfectly calibrated model lies on the diagonal, up to sampling error. The bins
-    are those of `expected_calibration_error`; empty bins are omitted. Each observed proportion has
-    a Wilson interval. The intervals are pointwise, not simultaneous over the bins.
-
-    References
-    ----------
-    .. [1] Niculescu-Mizil, A. & Caruana, R. (2005). Predicting good probabilities with supervised
-       learning. ICML.
-
-    Examples
-    --------
-    >>> for bin in reliability_curve([1, 0, 1, 1], [0.9, 0.9, 0.2, 0.2], n_bins=2):
-    ...     print(f"{bin.low:.1f} {bin.high:.1f} {bin.mean_predicted:.1f} {bin.observed}")
-    0.0 0.5 0.2 1.000 [0.342, 1.000] (95% Wilson, n = 2)
-    0.5 1.0 0.9 0.500 [0.095, 0.905] (95% Wilson, n = 2)
-    """
-    edges, bins = _bins(probabilities, n_bins)
-    curve = []
-    for b in np.unique(bins):
-        inside = labels[bins == b]
-        observed = rate_interval(inside.sum(), inside.size, confidence_level=confidence_level)
-        mean = float(probabilities[bins == b].mean())
-        curve.append(ReliabilityBin(float(edges[b]), float(edges[b + 1]), mean, observed))
-    return tuple(curve)
-
-
-def _bins(probabilities: Floats, n_bins: int) -> tuple[Floats, Integers]:
-    """Edges of the bins, and the bin of each probability."""
-    edges = np.linspace(0, 1, n_bins + 1)
-    return edges, np.clip(np.searchsorted(edges, probabilities, "right") - 1, 0, n_bins - 1)
+    if curve.empty:
+        return nan, nan
+    gaps = (curve["observed"] - curve["mean_predicted"]).abs()
+    both = np.average([gaps, curve["expected_gap"]], axis=1, weights=curve["n"])
+    return float(both[0]), float(both[1])
 
 
 # ---- selective prediction ------------------------------------------------------------------------
-
-
-def _risks(errors: Floats | Integers, size: Integers) -> Floats:
-    """Expected risks from the errors and the size of each group of items with equal confidence."""
-    kept = size > 0
-    expected = np.repeat(errors[kept] / size[kept], size[kept])
-    return np.cumsum(expected) / np.arange(1, expected.size + 1)
 
 
 @accepts(errors="labels", confidence="scores", clusters="clusters", confidence_level="level")
@@ -510,7 +412,8 @@ def aurc(
 ) -> Interval:
     """Area under the risk-coverage curve, with a jackknife interval over items or clusters.
 
-    The area is the mean of `selective_risks`; lower is better. It is meaningful only next to its
+    The area is the mean error rate of the k most confident predictions over k = 1, ..., n, where the
+    order of predictions with equal confidence is random; lower is better. It is meaningful only next to its
     *control*, a random order of the same items, whose expected area is their error rate. With
     `minus_random`, the result is the area minus the error rate. It is negative if the confidence
     ranks the predictions better than a random order, and 0 if the confidence is constant. The value
@@ -534,8 +437,12 @@ def aurc(
 
     def area(left_out: Integers) -> float:
         wrong = np.bincount(np.delete(tie, left_out), np.delete(errors, left_out), size.size)
-        risks = _risks(wrong, size - np.bincount(tie[left_out], minlength=size.size))
-        return float(risks.mean() - risks[-1] * minus_random) if risks.size else nan
+        left = size - np.bincount(tie[left_out], minlength=size.size)
+        expected = np.repeat(wrong[left > 0] / left[left > 0], left[left > 0])
+        if not expected.size:
+            return nan
+        risks = np.cumsum(expected) / np.arange(1, expected.size + 1)
+        return float(risks.mean() - risks[-1] * minus_random)
 
     of_unit = np.split(np.argsort(units, kind="stable"), np.cumsum(np.bincount(units))[:-1])
     left_out = np.array([area(places) for places in of_unit])

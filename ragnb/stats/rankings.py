@@ -63,19 +63,17 @@ def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
     (0.333, 0.778)
     """
     true, ranked = np.asarray(reference, dtype=float), np.asarray(other, dtype=float)
-    above = _beats(ranked)
+    # Rows are systems; a column counts 1 if its system is above that of the row, and 0.5 if tied.
+    agrees, above = (
+        (np.sign(scores[None, :] - scores[:, None]) + 1) / 2 for scores in (true, ranked)
+    )
     np.fill_diagonal(above, 0.0)
     weights = above.sum(axis=1)
     lower = weights > 0
     if not lower.any() or np.ptp(ranked) == 0:
         return nan
-    right = (above * _beats(true)).sum(axis=1)[lower] / weights[lower]
+    right = (above * agrees).sum(axis=1)[lower] / weights[lower]
     return float(2 * right.mean() - 1)
-
-
-def _beats(scores: Floats) -> Floats:
-    """Matrix of 1 where the system of the column is above that of the row, and 0.5 where tied."""
-    return (np.sign(scores[None, :] - scores[:, None]) + 1) / 2
 
 
 STATISTICS: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {

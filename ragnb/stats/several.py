@@ -16,7 +16,7 @@ from math import factorial, inf, nan, prod, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import chdtrc, fdtrc, ndtr, stdtrit
+from scipy.special import fdtrc, ndtr, stdtrit
 
 from ragnb.arguments import Floats, Integers, accepts, as_matrix
 from ragnb.errors import InputError
@@ -63,26 +63,25 @@ def item_ranks(scores: Floats) -> Floats:
     return rankdata(-np.round(scores / np.where(largest > 0, largest, 1.0), 12), axis=1)
 
 
-@accepts(scores=as_systems, method=("F", "chi2"))
-def friedman_test(scores: Floats, *, method: str = "F") -> SignificanceResult:
+@accepts(scores=as_systems)
+def friedman_test(scores: Floats) -> SignificanceResult:
     """Friedman test of whether several systems differ, based on their ranks within each item.
 
     The null hypothesis is that, within each item, all rankings of the systems are equally likely.
     The test is corrected for ties and requires independent items. It is an omnibus test without a
     direction. The p-value is 1 if all systems are tied on every item, and NaN if there are fewer
-    than two items. With ``method="F"``, it is Iman and Davenport's test, which holds its nominal
-    level with about ten or more items. With ``"chi2"``, it is Friedman's original test, which is
-    conservative for few items and many systems. For 0/1 scores, the latter is Cochran's Q test.
+    than two items. The test is the F test of Iman and Davenport, which holds its nominal level with
+    about ten or more items.
 
     Notes
     -----
     Let n be the number of items and k the number of systems. Kendall's W is the proportion of the
     total within-item sum of squares of the ranks that is explained by the systems. Under the null
-    hypothesis, chi2 = n (k - 1) W has approximately a chi-squared distribution with k - 1 degrees
-    of freedom, and F = (n - 1) W / (1 - W) approximately an F distribution with k - 1 and (k - 1)(n
+    hypothesis, F = (n - 1) W / (1 - W) has approximately an F distribution with k - 1 and (k - 1)(n
     - 1) degrees of freedom. If all items rank the systems in the same way, W is 1 and F is
-    infinite. The p-value of the F test is then the exact probability of such agreement, m^(1 - n),
-    where m is the number of distinct permutations of an item's ranks (k! without ties).
+    infinite. The p-value is then the exact probability of such agreement, m^(1 - n), where m is the
+    number of distinct permutations of an item's ranks (k! without ties). Friedman's original
+    statistic is n (k - 1) W. It is conservative for few items and many systems.
 
     References
     ----------
@@ -101,29 +100,22 @@ def friedman_test(scores: Floats, *, method: str = "F") -> SignificanceResult:
     n, df = len(scores), scores.shape[1] - 1
     if n < 2:
         return undefined_test("two-sided", "Friedman", n, f"at least 2 items are needed, got {n}")
-    distribution = f"F({df}, {df * (n - 1)})" if method == "F" else f"chi-squared({df})"
-    name = f"Friedman {distribution}, corrected for ties"
+    method = f"Friedman F({df}, {df * (n - 1)}), corrected for ties"
     deviations = item_ranks(scores) - (df + 2) / 2
     means, total = deviations.mean(axis=0), float((deviations**2).sum())
     if total == 0:
-        return SignificanceResult(
-            0.0, 1.0, "two-sided", name, n, "all systems are tied on every item"
-        )
+        warning = "all systems are tied on every item"
+        return SignificanceResult(0.0, 1.0, "two-sided", method, n, warning)
     w = min(n * float(means @ means) / total, 1.0)
-    warning = (
-        f"p is only approximate for {n} items, fewer than {FEW_ITEMS}" if n < FEW_ITEMS else ""
-    )
-    if method == "chi2":
-        statistic = n * df * w
-        p = float(chdtrc(df, statistic))
-    elif w < 1 - 1e-12:
-        statistic = (n - 1) * w / (1 - w)
+    if w < 1 - 1e-12:
+        few = f"p is only approximate for {n} items, fewer than {FEW_ITEMS}"
+        statistic, warning = (n - 1) * w / (1 - w), few if n < FEW_ITEMS else ""
         p = float(fdtrc(df, df * (n - 1), statistic))
     else:
         ties = np.unique(means, return_counts=True)[1].tolist()
         arrangements = factorial(df + 1) / prod(map(factorial, ties))
         statistic, p, warning = inf, arrangements ** (1 - n), ""
-    return SignificanceResult(statistic, max(p, SMALLEST_P), "two-sided", name, n, warning)
+    return SignificanceResult(statistic, max(p, SMALLEST_P), "two-sided", method, n, warning)
 
 
 # ---- intervals by resampling -------------------------------------------------------------------
