@@ -31,11 +31,13 @@ import pandas as pd
 
 from ragnb.arguments import accepts
 from ragnb.errors import EndpointError, InputError, StoreError
-from ragnb.llm.engine import (
+from ragnb.llm.endpoint import (
     NO_COMPLETION,
     OTHER_KIND,
     address_of,
     api_key,
+    clean,
+    clean_body,
     error_message,
     explain,
     is_completion,
@@ -390,7 +392,7 @@ def _collect(store: Store, provider: "Provider", number: int, seen: Mapping[str,
         if isinstance(outcome, Reply):
             found.append(outcome)
         else:
-            reasons[key] = provider.clean(outcome)
+            reasons[key] = clean(outcome)
     store.add(found)
     said = f": {seen['reason']}" if seen["reason"] else " without a line about this request"
     lost = f" ({unread} lines of its output could not be read)" if unread else ""
@@ -423,9 +425,8 @@ class Provider:
         address = address_of(base_url)
         self.address = shown_address(address)
         self.status: int | None = None
-        self._key = api_key(base_url)
         self._client = openai.OpenAI(
-            api_key=self._key.reveal,
+            api_key=api_key,
             base_url=address,
             max_retries=5,
             timeout=120,
@@ -471,11 +472,7 @@ class Provider:
     def content(self, file_id: str) -> bytes:
         """All bytes of a file, without the key."""
         content = self._ask(lambda: self._client.files.content(file_id).content)
-        return b"\n".join(map(self._key.clean_body, content.split(b"\n")))
-
-    def clean(self, said: object) -> str:
-        """Words of the provider, short and without the key."""
-        return self._key.clean(said)
+        return b"\n".join(map(clean_body, content.split(b"\n")))
 
     def _seen(self, batch: Any) -> dict[str, Any]:
         """What we note of a batch."""
@@ -493,7 +490,7 @@ class Provider:
             "failed": counts and int(counts.failed),
             "output_file_id": batch.output_file_id,
             "error_file_id": batch.error_file_id,
-            "reason": self.clean("; ".join(said)) or None,
+            "reason": clean("; ".join(said)) or None,
         }
 
     def _ask(self, call: Callable[[], T]) -> T:
@@ -502,14 +499,13 @@ class Provider:
 
         self.status = None
         try:
-            with self._key.out_of_logs():
-                return call()
+            return call()
         except openai.APIStatusError as error:
             self.status = error.status_code
-            said = self.clean(f"HTTP {self.status}: {error_message(error.body or error.message)}")
+            said = clean(f"HTTP {self.status}: {error_message(error.body or error.message)}")
         except openai.APIConnectionError as error:
-            said = self.clean(f"{type(error).__name__}: {error.__cause__ or error}")
+            said = clean(f"{type(error).__name__}: {error.__cause__ or error}")
         except (AttributeError, TypeError, ValueError) as error:
-            said = self.clean(f"{OTHER_KIND}: {type(error).__name__}: {error}")
+            said = clean(f"{OTHER_KIND}: {type(error).__name__}: {error}")
         # Outside of the handlers, because an exception of the client contains the key.
         raise EndpointError(explain(said, self.address))

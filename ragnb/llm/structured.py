@@ -14,20 +14,12 @@ from pydantic import BaseModel
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.llm.budget import Budget, as_budget
-from ragnb.llm.client import DEFAULT_STORE, REPLY_COLUMNS, complete, one_report
+from ragnb.llm.client import DEFAULT_STORE, complete, one_report
 from ragnb.llm.store import Store
 from ragnb.prompts.parsing import parse_reply, repair_message, strict_schema
 from ragnb.records import require_columns, whole_replies
 
 _OF_REPAIR = ("response", "request_key", "prompt_tokens", "completion_tokens")
-STRUCTURED_COLUMNS = (
-    "record",
-    "found",
-    "repaired",
-    "structured",
-    *(f"repair_{name}" for name in _OF_REPAIR),
-)
-"""Columns that `complete_structured` adds to those of `complete`."""
 
 
 @accepts(budget_usd=as_budget)
@@ -89,23 +81,56 @@ def complete_structured(
     require_columns(requests, ["messages"], "complete_structured")
     if structured:
         requests = _formatted(requests, schema)
+    nothing = dict.fromkeys(f"repair_{name}" for name in _OF_REPAIR)
     with Store.open(store) as opened, one_report():
         options |= {"model": model, "store": opened, "budget_usd": budget_usd, "keep_empty": True}
         # Records are read from whole replies, because what looks like reasoning may be part of a text.
         replies = whole_replies(complete(requests, repeats=repeats, **options))
-        frame = _read(replies, schema).assign(repaired=False)
-        frame["structured"] = structured
-        for name in _OF_REPAIR:
-            kind = "Int64" if "tokens" in name else object
-            frame[f"repair_{name}"] = pd.Series([None] * len(frame), frame.index, kind)
-        unread = [
-            text is not None and record is None
-            for text, record in zip(frame["response"], frame["record"], strict=True)
+        rows = [
+            {**row, "repaired": False, "structured": structured, **nothing}
+            for row in _records(replies, schema)
         ]
-        if repair and any(unread):
-            turn = whole_replies(complete(_repair_turns(frame[unread], schema), **options))
-            frame = _merged(frame, unread, _read(turn, schema))
-    return frame
+        texts = replies["response"].notna().tolist()
+        bad = [place for place, row in enumerate(rows) if row["record"] is None and texts[place]]
+        if repair and bad:
+            turns = replies.iloc[bad]
+            conversations = []
+            for place, turn in zip(bad, turns.to_dict("records"), strict=True):
+                said = {"role": "assistant", "content": turn["response"]}
+                problem = repair_message(rows[place]["reason"], schema)
+                answer = {"role": "user", "content": problem}
+                conversations.append([*turn["messages"], said, answer])
+            turns = turns.assign(messages=conversations)
+            turns = whole_replies(complete(turns, **options))
+            seconds = zip(bad, _records(turns, schema), turns.to_dict("records"), strict=True)
+            for place, second, reply in seconds:
+                row = rows[place]
+                row |= {f"repair_{name}": reply[name] for name in _OF_REPAIR}
+                if second["record"] is not None:
+                    row |= {**second, "repaired": True}
+                    continue
+                failed = reply["response"] is None
+                step = "the repair turn failed" if failed else "after a repair turn"
+                row["reason"] = f"{row['reason']}; {step}: {second['reason']}"
+    found = pd.DataFrame(rows, replies.index, dtype=object)
+    kinds = {"repaired": bool, "structured": bool}
+    tokens = dict.fromkeys(["repair_prompt_tokens", "repair_completion_tokens"], "Int64")
+    return replies.assign(**found.astype({**kinds, **tokens}))
+
+
+def _records(replies: pd.DataFrame, schema: type[BaseModel]) -> list[dict[str, Any]]:
+    """Of each reply: its record, or the reason why there is none, and how it was found."""
+    rows = []
+    for text, reason in zip(replies["response"], replies["reason"], strict=True):
+        parsed = parse_reply(text, schema)
+        rows.append(
+            {
+                "record": parsed.record and parsed.record.model_dump(mode="json"),
+                "reason": reason if text is None else parsed.reason,
+                "found": parsed.found,
+            }
+        )
+    return rows
 
 
 def _formatted(requests: pd.DataFrame, schema: type[BaseModel]) -> pd.DataFrame:
@@ -117,52 +142,3 @@ def _formatted(requests: pd.DataFrame, schema: type[BaseModel]) -> pd.DataFrame:
     given = requests["parameters"] if "parameters" in requests else [None] * len(requests)
     sent = [{**(each if isinstance(each, dict) else {}), **wanted} for each in given]
     return requests.assign(parameters=pd.Series(sent, requests.index, dtype=object))
-
-
-def _read(replies: pd.DataFrame, schema: type[BaseModel]) -> pd.DataFrame:
-    """The replies with the records in them."""
-    frame = replies.drop(columns=list(STRUCTURED_COLUMNS), errors="ignore")
-    rows: list[tuple[Any, str | None, str | None]] = []
-    for text, reason in zip(replies["response"], replies["reason"], strict=True):
-        if text is None:
-            rows.append((None, reason, None))
-            continue
-        parsed = parse_reply(text, schema)
-        record = parsed.record and parsed.record.model_dump(mode="json")
-        rows.append((record, parsed.reason, parsed.found))
-    read = pd.DataFrame(rows, frame.index, ["record", "reason", "found"], dtype=object)
-    return frame.assign(**read)
-
-
-def _repair_turns(bad: pd.DataFrame, schema: type[BaseModel]) -> pd.DataFrame:
-    """Requests that show a model its reply and what is wrong with it."""
-    turns = bad.drop(columns=[*REPLY_COLUMNS, *STRUCTURED_COLUMNS], errors="ignore")
-    turns["messages"] = [
-        [
-            *messages,
-            {"role": "assistant", "content": reply},
-            {"role": "user", "content": repair_message(reason, schema)},
-        ]
-        for messages, reply, reason in zip(
-            bad["messages"], bad["response"], bad["reason"], strict=True
-        )
-    ]
-    return turns
-
-
-def _merged(frame: pd.DataFrame, unread: list[bool], turn: pd.DataFrame) -> pd.DataFrame:
-    """The frame with records, and reasons for those that are still missing, from the repair turn."""
-    reasons: list[str | None] = []
-    for first, record, text, why in zip(
-        frame.loc[unread, "reason"], turn["record"], turn["response"], turn["reason"], strict=True
-    ):
-        step = "the repair turn failed" if text is None else "after a repair turn"
-        reasons.append(None if record is not None else f"{first}; {step}: {why}")
-    turn = turn.assign(reason=pd.Series(reasons, turn.index, dtype=object))
-    turn["repaired"] = [reason is None for reason in reasons]
-    taken = {name: name for name in ("record", "found", "reason", "repaired")}
-    for name, source in (taken | {f"repair_{name}": name for name in _OF_REPAIR}).items():
-        values = frame[name].to_numpy(dtype=object, copy=True)
-        values[unread] = turn[source].to_numpy(dtype=object)
-        frame[name] = pd.Series(values, frame.index, dtype=frame[name].dtype)
-    return frame

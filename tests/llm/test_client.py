@@ -94,7 +94,7 @@ def test_an_endpoint_that_dies_midway_keeps_what_it_gave(tmp_path):
 
     with (
         FaultServer(dies) as server,
-        pytest.raises(EndpointError, match=r"replies received: 10, all kept"),
+        pytest.raises(EndpointError, match=r"Replies received: 10, all kept"),
     ):
         run(chat(100), server, tmp_path / "s.sqlite", max_retries=0, max_concurrency=1)
     with Store(tmp_path / "s.sqlite") as store:
@@ -140,13 +140,6 @@ def test_requests_a_minute_are_kept():
     with FaultServer() as server:
         run(chat(24), server, requests_per_minute=960, max_concurrency=8)
     assert time.monotonic() - started >= 0.4, "24 requests at 16 a second, a second's worth at once"
-
-
-def test_tokens_a_minute_are_kept_by_what_replies_really_used():
-    started = time.monotonic()
-    with FaultServer() as server:  # every reply uses 15 tokens: 60 a second are 4 replies
-        run(chat(8), server, tokens_per_minute=3600, max_concurrency=1)
-    assert time.monotonic() - started >= 0.7
 
 
 def test_a_run_with_requests_that_can_never_be_answered_is_finished_resumed_and_replayed(tmp_path):
@@ -244,7 +237,7 @@ def test_a_model_that_refuses_max_tokens_and_temperature_is_asked_without_them(t
     assert replies["response"].tolist() == expected(chat(40))
     assert sorted(str(each.message) for each in told) == [
         "m refuses the parameter max_tokens; in this run it is sent as max_completion_tokens",
-        "m refuses the parameter temperature; in this run it is not sent, so that the model uses its default",
+        "m refuses the parameter temperature; in this run it is not sent",
     ]
     accepted = [
         call.body

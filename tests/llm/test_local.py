@@ -9,8 +9,7 @@ from ragnb.llm import local
 
 
 def test_a_model_that_is_not_installed_comes_with_the_command(monkeypatch):
-    missing = local.LocalModel("none", ("no-such-wheel",))
-    monkeypatch.setitem(local.LOCAL_MODELS, "smollm2", missing)
+    monkeypatch.setitem(local.LOCAL_MODELS, "smollm2", ("none", ["no-such-wheel"]))
     with (
         pytest.raises(
             MissingPartError,

@@ -149,15 +149,10 @@ def test_after_timeouts_fewer_requests_are_sent_at_once_and_a_warning_gives_advi
             )
     assert replies["reason"].tolist() == [None, *["timeout"] * 8]
     assert len(started) == 8 * 3, "no request gets fewer attempts"
-    ours = [
-        each for each in told if issubclass(each.category, UserWarning)
-    ]  # not of sockets of other tests
-    (message,) = [str(each.message) for each in ours]
-    assert re.fullmatch(
-        rf"\d+ requests to {server.base_url}/? got no reply within the timeout of 0\.5 s\. This run now sends at most 4 at "
-        r"a time instead of 8\. If the server is slow, set a higher timeout or a lower max_concurrency\.",
-        message,
-    )
+    assert {str(each.message) for each in told if each.category is UserWarning} == {
+        f"Many requests to {server.base_url} got no reply within the timeout of 0.5 s, so this run sends "
+        "fewer at a time. If the server is slow, set a higher timeout or a lower max_concurrency."
+    }
     most = [sum(begin <= other < begin + 0.4 for other in started) for begin in started]
     assert most[0] == 8
     assert max(most[8:]) <= 4, "within one timeout"
@@ -169,7 +164,7 @@ def test_an_endpoint_that_never_answers_in_time_is_not_said_to_be_at_a_wrong_add
         FaultServer(lambda call: Answer(text="late", delay=5.0)) as server,
         pytest.raises(
             ragnb.EndpointError,
-            match="no reply came within 0.2 s, so set a higher timeout or a lower max_conc",
+            match="no reply came in time, so set a higher timeout or a lower max_conc",
         ) as e,
     ):
         run(chat(1), server, timeout=0.2, max_retries=0, progress=False)

@@ -8,7 +8,7 @@ import pytest
 
 from ragnb.errors import StoreError
 from ragnb.llm.batch import status
-from ragnb.llm.store import LEASE_SECONDS, Reply, Store, canonical, request_key
+from ragnb.llm.store import LEASE_SECONDS, Reply, Store, canonical, new_owner, request_key
 
 
 def reply(number: int, response: str | None = "r") -> Reply:
@@ -56,10 +56,10 @@ def test_json_lines_there_and_back(tmp_path):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        (b"no json", "line 1 of .* cannot be read as a stored reply"),
+        (b"no json", "r.jsonl' cannot be read as stored replies"),
         (
             json.dumps({"key": "0", "request": "{}", "response": "x"}).encode(),
-            "the key is not the hash of the request",
+            "the key '0' is not the hash of its request",
         ),
     ],
 )
@@ -116,22 +116,19 @@ def test_a_full_disk_loses_nothing_that_was_stored(tmp_path):
 def test_a_request_is_claimed_by_one_run_at_a_time_until_its_reply_or_its_lease_ends(
     tmp_path, monkeypatch
 ):
-    now = time.time()
+    now, a, b = time.time(), new_owner(), new_owner()
     with Store(tmp_path / "s.sqlite") as store, Store(tmp_path / "s.sqlite") as other:
-        assert [store.claim("k", "a"), other.claim("k", "b"), other.claim("l", "b")] == [
-            "ours",
-            "theirs",
-            "ours",
-        ]
-        other.release_claims("b")
-        assert [store.claim("l", "a"), other.claim("k", "b")] == ["ours", "theirs"]
-        store.claim(reply(1).key, "a")
+        claims = [store.claim("k", a), other.claim("k", b), other.claim("l", b)]
+        assert claims == ["ours", "theirs", "ours"]
+        other.release_claims(b)
+        assert [store.claim("l", a), other.claim("k", b)] == ["ours", "theirs"]
+        store.claim(reply(1).key, a)
         store.add([reply(1)])
-        assert other.claim(reply(1).key, "b") == "stored"
+        assert other.claim(reply(1).key, b) == "stored"
         monkeypatch.setattr("time.time", lambda: now + LEASE_SECONDS + 1)
-        assert other.claim("l", "b") == "ours"
-        store.renew_claims("a")
-        assert other.claim("k", "b") == "theirs", "it was renewed"
+        assert other.claim("l", b) == "ours"
+        store.renew_claims(a)
+        assert other.claim("k", b) == "theirs", "it was renewed"
 
 
 def test_no_flipped_bit_turns_a_reply_into_another(tmp_path):

@@ -5,6 +5,7 @@ It takes about an hour on two cores and can be interrupted and resumed.
 
 import json
 import sys
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -85,7 +86,8 @@ def record(name: str, store: Store) -> None:
                 flush=True,
             )
             keys.update(reply_keys(responses))
-        provenance: dict[str, Any] = dict(endpoint.provenance)
+        provenance: dict[str, Any] = asdict(endpoint)
+        del provenance["base_url"]
     n_replies = store.write_jsonl(recording_file(name, "replies.jsonl.gz"), keys)
     provenance |= {
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
