@@ -1,13 +1,16 @@
 """Explorables: small figures with controls that show one idea each, and need no kernel.
 
-The page contains the script and the data, so an explorable also works in exported HTML. Where no
-script runs, as on code-hosting pages and on paper, a picture and a sentence take its place.
+The page contains a frame for each position of the controls and the script that shows them, so an
+explorable also works in exported HTML. Where no script runs, as on code-hosting pages and on paper,
+the first frame takes its place.
 """
 
+import gzip
 import json
-from collections.abc import Callable
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from math import ceil
-from string import Formatter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,21 +18,14 @@ from scipy.special import stdtrit
 from scipy.stats import binom
 
 from ragnb.arguments import Booleans, Floats, Integers, accepts
-from ragnb.conformal.sets import conformal_rank, coverage_distribution
+from ragnb.conformal.sets import conformal_rank, coverage_distribution, too_few_items
 from ragnb.datasets.benchmarks import load_ragbench
 from ragnb.datasets.studies import load_study
 from ragnb.errors import InputError
 from ragnb.experiments.recorded import recorded_responses
-from ragnb.figures.explorables import (
-    draw_bars,
-    draw_fieller_set,
-    draw_mix,
-    draw_power,
-    draw_reported_shares,
-)
+from ragnb.figures.explorables import Chart, bars
 from ragnb.markup import Markup, join, spelled, tag
 from ragnb.metrics.retrieval import ndcg, recall, reciprocal_rank, success
-from ragnb.metrics.trace import trace_scores
 from ragnb.metrics.trace_labels import sentence_pairs
 from ragnb.records import require_columns
 from ragnb.reports.abstention import abstention_report
@@ -37,33 +33,77 @@ from ragnb.reports.efficiency import gains_and_costs
 from ragnb.reports.judge import JudgeReport, judge_report
 from ragnb.reports.multilingual import multilingual_report
 from ragnb.scoring.scores import score
-from ragnb.stats.binary import mcnemar_test, paired_table
+from ragnb.stats.binary import PairedTable, mcnemar_test, paired_table
 from ragnb.stats.cost_effectiveness import fieller_interval
 from ragnb.stats.exact import find_lattice, to_lattice
 from ragnb.stats.intervals import unit_values
 from ragnb.stats.paired import paired_differences, sign_flip_test
-from ragnb.stats.power import mcnemar_mde
+from ragnb.stats.power import mcnemar_mde, mcnemar_power
 from ragnb.widgets.browser import STATIC
 from ragnb.widgets.card import Card
 from ragnb.widgets.pages import Page, sign
 
 
-class Scene(NamedTuple):
-    """The first state of an explorable.
+class Control(NamedTuple):
+    """A slider over a list of values, or a button next to a text, whose values are False and True."""
+
+    label: str
+    values: Sequence[Any]
+    start: Any
+    text: str = ""
+
+
+class Frame(NamedTuple):
+    """What is shown at one position of the controls.
 
     Attributes
     ----------
-    data
-        What the script receives.
     sentence
         The sentence under the figure.
-    static
-        The static form: a page, or the address of a picture.
+    chart
+        The figure.
+    meters
+        Names and values between 0 and 1.
+    lines
+        Texts, each with the name of its look in explore.css.
     """
 
-    data: dict[str, Any]
     sentence: str
-    static: Markup | str
+    chart: Chart | None = None
+    meters: Mapping[str, float] = {}
+    lines: Sequence[tuple[str, str]] = ()
+
+    def drawing(self) -> dict[str, Any]:
+        """Return what the script shows."""
+        return {
+            "sentence": spelled(self.sentence),
+            "chart": self.chart and self.chart.drawing(),
+            "meters": [[name, f"{value:.2f}"] for name, value in self.meters.items()],
+            "lines": [[look, spelled(text)] for look, text in self.lines],
+        }
+
+
+class Scene(NamedTuple):
+    """An explorable with its data.
+
+    Attributes
+    ----------
+    controls, frame
+        The controls, and what makes a frame of their values.
+    heading
+        What stands above the controls.
+    static
+        What takes the place of the lines and meters where no script runs.
+    counts
+        Sentence and value of each meter by the counts of chosen labels, if there are too many
+        frames.
+    """
+
+    controls: list[Control]
+    frame: Callable[..., Frame]
+    heading: str = ""
+    static: Markup = Markup("")
+    counts: dict[str, Any] | None = None
 
 
 def explore(name: str, *data: Any) -> Page:
@@ -107,43 +147,64 @@ def explore(name: str, *data: Any) -> Page:
         raise InputError(f"name must be one of {', '.join(map(repr, EXPLORABLES))}, got {name!r}")
     question, alt, make = EXPLORABLES[name]
     scene = make(*data)
+    first = scene.frame(*(control.start for control in scene.controls))
     return Page(
-        f"{question} {scene.sentence}",
+        f"{question} {first.sentence}",
         "explore.html",
         question=question,
-        sentence=scene.sentence,
-        static=scene.static,
+        sentence=first.sentence,
+        static=scene.static or join([tag("p", text, dir="auto") for _, text in first.lines]),
+        picture=first.chart and first.chart.picture(),
         alt=alt,
         script=Markup((STATIC / "explore.js").read_text("utf-8")),
-        arguments=_as_script(name, question, scene.data),
+        packed=_packed(question, scene),
     )
 
 
-def _as_script(*values: Any) -> Markup:
-    """Write values as arguments of a script in which no text can end the script."""
-    text = ", ".join(json.dumps(value, ensure_ascii=False, allow_nan=False) for value in values)
-    return Markup(spelled(text).replace("<", "\\u003c"))
+def _packed(question: str, scene: Scene) -> str:
+    """Return the question, the controls and all frames in letters that cannot end a script."""
+    values = [control.values for control in scene.controls]
+    controls = [
+        {
+            "label": spelled(control.label),
+            "values": [
+                f"{one:.3g}" if isinstance(one, float) else str(one) for one in control.values
+            ],
+            "at": [*control.values].index(control.start),
+            "text": spelled(control.text),
+        }
+        for control in scene.controls
+    ]
+    frames = (
+        None if scene.counts else [scene.frame(*chosen).drawing() for chosen in product(*values)]
+    )
+    page = {
+        "question": question,
+        "heading": spelled(scene.heading),
+        "controls": controls,
+        "frames": frames,
+        "counts": scene.counts,
+    }
+    return b64encode(gzip.compress(json.dumps(page).encode(), mtime=0)).decode()
 
 
-SENTENCES = json.loads((STATIC / "sentences.json").read_text("utf-8"))
-"""The sentences of the explorables, which the script in the page also uses."""
+def _around(start: float, low: float, high: float, n: int, decimals: int = 0) -> list[Any]:
+    """Return about n evenly spaced values from low to high, and the start."""
+    values = np.unique([start, *np.linspace(low, high, n).round(decimals)])
+    return (values if decimals else values.astype(int)).tolist()
 
 
-FORMATS: dict[str, Callable[[Any], str]] = {
-    "p": lambda p: "p < 0.001" if p < 0.001 else f"p = {p:.4f}",
-    "g": lambda value: f"{float(f'{value:.3g}') + 0.0:g}",  # no minus in front of 0
-    "are": lambda count: f"{count or 'none'} {'is' if count == 1 else 'are'}",
-}
-"""How p-values, numbers with three significant digits, and counts are written in these sentences."""
+def _p(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.4f}"
 
 
-class _Say(Formatter):
-    def format_field(self, value: Any, format_spec: str) -> str:
-        return FORMATS[format_spec](value) if format_spec in FORMATS else format(value, format_spec)
+def _g(value: float) -> str:
+    """Write a number with three significant digits, and without a minus in front of 0."""
+    return "undefined" if value != value else f"{float(f'{value:.3g}') + 0.0:g}"
 
 
-def _say(name: str, **values: Any) -> str:
-    return _Say().format(SENTENCES[name], **values)
+def _are(count: int) -> str:
+    return f"{count or 'none'} {'is' if count == 1 else 'are'}"
 
 
 # ---- two systems ---------------------------------------------------------------------------------
@@ -166,36 +227,117 @@ def _two_prompts() -> tuple[Any, Any]:
 def _mcnemar(first: Any = None, second: Any = None) -> Scene:
     if first is None:
         first, second = _two_prompts()
-    table, names = paired_table(first, second), _names(first, second)
-    b, c, n = table.first_only, table.second_only, table.first_only + table.second_only
-    exact, mid_p = (mcnemar_test(table, method=name).p_value for name in ("exact", "mid-p"))
-    data = {
-        "names": names,
-        "both": table.both,
-        "first": b,
-        "second": c,
-        "neither": table.neither,
-    }
-    sentence = _say(
-        "mcnemar",
-        **data,
-        one=names[0],
-        other=names[1],
-        discordant=n,
-        concordant=table.n - n,
-        n=table.n,
-        exact=exact,
-        midP=mid_p,
-        difference=(b - c) / max(table.n, 1),
+    table, (one, other) = paired_table(first, second), _names(first, second)
+
+    def frame(b: int, c: int, both: int, neither: int) -> Frame:
+        now, n = PairedTable(both, b, c, neither), b + c
+        exact, mid_p = (mcnemar_test(now, method=name).p_value for name in ("exact", "mid-p"))
+        sentence = (
+            f"The systems differ on {n} questions: only {one} is correct on {b}, only {other} on "
+            f"{c}. The exact test gives {_p(exact)}, the mid-p test {_p(mid_p)}. The {both + neither} "
+            "other questions do not affect these p-values. The difference in accuracy over all "
+            f"{now.n} questions is {(b - c) / max(now.n, 1):.3f}."
+        )
+        fewer = min(b, c)
+        reach = max(n / 2 - fewer + 1, min(n / 2, 2.5 * n**0.5))
+        counts = np.arange(ceil(n / 2 - reach), int(n / 2 + reach) + 1)
+        mass = binom.pmf(counts, n, 0.5)
+        edges, top = np.append(counts, counts[-1] + 1) - 0.5, 1.15 * mass.max()
+        extreme = np.where(np.minimum(counts, n - counts) <= fewer, mass, 0)
+        marks = [
+            bars("bar", edges, mass),
+            bars("marked", edges, extreme),
+            ("here", [b, b], [0, top]),
+        ]
+        label = f"only {one} correct, if both systems were equally good"
+        return Frame(sentence, Chart((edges[0], edges[-1], label), (0, top, "probability"), marks))
+
+    most = max(30, 2 * table.first_only, 2 * table.second_only)
+    agree = max(100, 2 * table.both, 2 * table.neither)
+    controls = [
+        Control(f"only {one} correct", _around(table.first_only, 0, most, 8), table.first_only),
+        Control(f"only {other} correct", _around(table.second_only, 0, most, 8), table.second_only),
+        Control("both correct", _around(table.both, 0, agree, 3), table.both),
+        Control("neither correct", _around(table.neither, 0, agree, 3), table.neither),
+    ]
+    return Scene(controls, frame)
+
+
+def _permutation(first: Any = None, second: Any = None) -> Scene:
+    if first is None:
+        first, second = _two_prompts()
+    test = sign_flip_test(first, second)
+    differences = paired_differences(np.asarray(first, float), np.asarray(second, float))
+    steps, grid = to_lattice(differences)
+    lattice = find_lattice(differences)
+    unit = (grid or (lattice[1] if lattice else 1.0)) / len(differences)
+    observed = int(steps.sum())
+
+    def frame(worlds: int, seed: int) -> Frame:
+        sums = np.random.default_rng(seed).choice([-1, 1], (worlds, len(steps))) @ steps
+        extreme = sums[np.abs(sums) >= abs(observed)]
+        sentence = (
+            f"The observed difference is {test.statistic:.3f}. If the two systems were "
+            "exchangeable, a difference at least as far from 0 would have probability "
+            f"{_p(test.p_value)}. It occurs in {len(extreme)} of the {worlds} random worlds "
+            f"({len(extreme) / worlds:.4f})."
+        )
+        far = max(np.abs(sums).max(), abs(observed)) + 2
+        width = 2 * ceil(far / 40)  # all sums are even or all are odd if no step is larger than 1
+        places = np.arange(-ceil(far / width) - 1, ceil(far / width) + 2)
+        edges = observed % width + width * (places - 0.5)
+        counts, marked = (np.histogram(part, edges)[0] for part in (sums, extreme))
+        top, at = 1.1 * counts.max(), observed * unit
+        marks = [bars("bar", edges * unit, counts), bars("marked", edges * unit, marked)]
+        axes = (-far * unit, far * unit, "mean difference in a random world"), (0, top, "worlds")
+        marks.append(("here", [at, at], [0, top]))
+        return Frame(sentence, Chart(*axes, marks, [(at, 0.94 * top, " observed ")]))
+
+    worlds = Control("random worlds", [10, 30, 100, 300, 1000, 3000], 1000)
+    return Scene([worlds, Control("other coins", list(range(1, 9)), 1)], frame)
+
+
+def _power(first: Any = None, second: Any = None) -> Scene:
+    if first is None:
+        first, second = _two_prompts()
+    table = paired_table(first, second)
+    own = (table.first_only + table.second_only) / max(table.n, 1)
+    if table.n < 5:
+        raise InputError(f"power needs at least 5 items, got {table.n}")
+
+    def frame(n: int, share: float) -> Frame:
+        mde = mcnemar_mde(n, discordance=share)
+        sentence = (
+            f"With {n} questions, and a share of {share:.2f} on which the systems differ, the mid-p "
+            f"test detects a true difference of {mde:.3f} with a probability of 80 %. It misses "
+            "smaller differences more than one time in five."
+        )
+        effects = np.linspace(0, min(1, 2.2 * mde), 21)[1:]
+        psi = np.maximum(share, effects)
+        pairs = zip((psi + effects) / 2, (psi - effects) / 2, strict=True)
+        power = [mcnemar_power(n, *pair, "mid-p", 0.95) for pair in pairs]
+        high = float(effects[-1])
+        marks = [
+            ("area", [0, 0, mde, mde], [0, 1, 1, 0]),
+            ("truth", [0, high], [0.8, 0.8]),
+            ("result", effects, power),
+            ("here", [mde, mde], [0, 1]),
+        ]
+        notes = [(high, 0.83, "80 %"), (0.02 * high, 0.92, "missed more than one time in five")]
+        return Frame(sentence, Chart((0, high, "true difference"), (0, 1, "power"), marks, notes))
+
+    sizes = np.unique([table.n, 20, 50, 100, 200, 500, 1000]).tolist()
+    label = "share of questions on which the systems differ"
+    return Scene(
+        [
+            Control("questions n", sizes, table.n),
+            Control(label, np.unique([own, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0]).tolist(), own),
+        ],
+        frame,
     )
-    counts = np.arange(n + 1)
-    mass = binom.pmf(counts, n, 0.5)
-    tails = np.where(np.minimum(counts, n - counts) <= min(b, c), mass, 0)
-    labels = f"only {names[0]} correct, if both systems were equally good", "probability"
-    return Scene(data, sentence, draw_bars(np.arange(n + 2) - 0.5, mass, tails, b, *labels))
 
 
-# ---- a conformal threshold -----------------------------------------------------------------------
+# ---- scores and thresholds -----------------------------------------------------------------------
 
 
 def _conformal(probability: Any = None, label: Any = None) -> Scene:
@@ -204,27 +346,36 @@ def _conformal(probability: Any = None, label: Any = None) -> Scene:
         replies = replies.query("system == 'answer' and noise_rate == 0.4")
         probability, label = replies["embedding_cosine"], replies["label"]
     scores = _nonconformity(probability, label)
-    n = ceil(len(scores) / 2)
-    known, others, rank = np.sort(scores[:n]), scores[n:], conformal_rank(n, 0.1)
-    threshold = known[rank - 1] if rank <= n else 1.0
-    coverage = coverage_distribution(n, 0.1)
-    sentence = _say(
-        "conformal",
-        alpha=0.1,
-        n=n,
-        rank=rank,
-        threshold=threshold,
-        mean=coverage.mean(),
-        low=coverage.ppf(0.05),
-        high=coverage.ppf(0.95),
-        others=len(others),
-        covered=100 * np.mean(others <= threshold),
+
+    def frame(alpha: float, n: int) -> Frame:
+        known, others, rank = np.sort(scores[:n]), scores[n:], conformal_rank(n, alpha)
+        edges = np.linspace(0, 1, 21)
+        counts, excluded = (np.histogram(part, edges)[0] for part in (known, known[rank:]))
+        top = max(4, 1.15 * counts.max())
+        marks, notes = [bars("bar", edges, counts), bars("marked", edges, excluded)], []
+        if problem := too_few_items(n, alpha):
+            sentence = f"There is no threshold: {problem}."
+        else:
+            threshold, coverage = known[rank - 1], coverage_distribution(n, alpha)
+            sentence = (
+                f"With α = {alpha:.2f} and n = {n}, the threshold is score number {rank} in ascending "
+                f"order, {threshold:.3f}. The mean coverage is {coverage.mean():.3f}. In 90 % of "
+                f"calibration sets of this size the coverage is between {coverage.ppf(0.05):.3f} and "
+                f"{coverage.ppf(0.95):.3f}. Of the {len(others)} other items here, "
+                f"{100 * np.mean(others <= threshold):.1f} % are covered."
+            )
+            marks.append(("here", [threshold, threshold], [0, top]))
+            side = "included ← threshold " if threshold > 0.5 else " threshold → excluded"
+            notes.append((threshold, 0.94 * top, side))
+        axis = 0, 1, "nonconformity score of the true label"
+        return Frame(sentence, Chart(axis, (0, top, "items"), marks, notes))
+
+    half = ceil(len(scores) / 2)
+    rates = [0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5]
+    sizes = _around(half, 1, len(scores) - 1, 11)
+    return Scene(
+        [Control("error rate α", rates, 0.1), Control("calibration items n", sizes, half)], frame
     )
-    edges = np.linspace(0, 1, 21)
-    counts, excluded = (np.histogram(part, edges)[0] for part in (known, known[rank:]))
-    labels = "nonconformity score of the true label", "items"
-    static = draw_bars(edges, counts, excluded, threshold, *labels)
-    return Scene({"scores": scores.round(6).tolist()}, sentence, static)
 
 
 @accepts(probability="probabilities", label="labels")
@@ -235,31 +386,31 @@ def _nonconformity(probability: Floats, label: Booleans) -> Floats:
     return np.where(label, 1 - probability, probability)
 
 
-# ---- a threshold on a score ----------------------------------------------------------------------
-
-
 def _threshold(scores: Any = None, label: Any = None) -> Scene:
     if scores is None:
         answers = load_study("evouna-nq").query("system == 'fid' and improper == 0").head(300)
         scores, label = score(answers, "answer.f1")["value"], answers["verdict"]
     correct, incorrect = _by_label(scores, label)
-    at = 0.5
-    caught, rejected = int((correct >= at).sum()), int((incorrect < at).sum())
-    sentence = _say(
-        "threshold",
-        at=at,
-        caught=caught,
-        positive=len(correct),
-        sensitivity=caught / len(correct),
-        rejected=rejected,
-        negative=len(incorrect),
-        specificity=rejected / len(incorrect),
-    )
     edges = np.linspace(0, 1, 21)
     counts, marked = (np.histogram(part, edges)[0] for part in ([*correct, *incorrect], correct))
-    static = draw_bars(edges, counts, marked, at, "score (orange: label 1)", "items")
-    data = {"correct": correct.tolist(), "incorrect": incorrect.tolist(), "threshold": at}
-    return Scene(data, sentence, static)
+    top = 1.2 * counts.max()
+
+    def frame(at: float) -> Frame:
+        caught, rejected = int((correct >= at).sum()), int((incorrect < at).sum())
+        sentence = (
+            f"Of the {len(correct)} items with label 1, {caught} have a score of at least {at:.2f} "
+            f"(sensitivity {caught / len(correct):.3f}). Of the {len(incorrect)} items with label 0, "
+            f"{rejected} have a lower one (specificity {rejected / len(incorrect):.3f})."
+        )
+        marks = [
+            bars("bar", edges, counts),
+            bars("marked", edges, marked),
+            ("here", [at, at], [0, top]),
+        ]
+        notes = [(1.0, 0.94 * top, "orange: label 1 ")]
+        return Frame(sentence, Chart((0, 1, "score"), (0, top, "items"), marks, notes))
+
+    return Scene([Control("threshold", _around(0.5, 0, 1, 41, decimals=3), 0.5)], frame)
 
 
 @accepts(scores="probabilities", label="labels")
@@ -282,55 +433,49 @@ def _judge(report: JudgeReport | None = None) -> Scene:
     name = report.judges[0]
     agreement, bias = report.agreement, report.bias
     rates = agreement[(agreement["rater"] == name) & (agreement["against"] == report.label)]
-    rates = rates.set_index("metric")
-    sensitivity, specificity = (float(rates["mean"][key]) for key in ("sensitivity", "specificity"))
+    means = rates.set_index("metric")["mean"].astype(float)
     chosen = bias[(bias["judge"] == name) & ~bias["by"].isin(["overall", "response length"])]
-    groups = chosen[["baseline_mean", "mean"]].astype(float).to_numpy().tolist()
+    true, reported = chosen[["baseline_mean", "mean"]].astype(float).to_numpy().T
     by = " and ".join(chosen["by"].unique()).replace("_", " ")
-    youden = sensitivity + specificity - 1
-    errors = 1 - youden
-    percent = 100 * (1 - specificity) / errors if errors else 0.0
-    data = {"sensitivity": sensitivity, "specificity": specificity, "groups": groups, "by": by}
-    kind = "judge" if errors else "no errors"
-    sentence = _say(kind, **data, points=10 * youden, youden=youden, percent=percent)
-    return Scene(data, sentence, draw_reported_shares(**data))
 
+    def frame(sensitivity: float, specificity: float) -> Frame:
+        youden = sensitivity + specificity - 1
+        sentence = (
+            f"With sensitivity {sensitivity:.2f} and specificity {specificity:.2f}, a true difference "
+            f"of 10 points between two systems appears as {10 * youden:.1f} points (J = "
+            f"{youden:.2f}). "
+        )
+        if youden == 1:
+            sentence += "This judge makes no errors."
+        else:
+            sentence += (
+                "The reported share is too high if fewer than "
+                f"{100 * (1 - specificity) / (1 - youden):.0f} % of the answers are correct, and too "
+                "low if more are."
+            )
+        none = 1 - specificity  # reported if no answer is correct
+        marks = [
+            ("area", [0, 1, 1, 0], [0, 1, sensitivity, none]),
+            ("truth", [0, 1], [0, 1]),
+            ("result", [0, 1], [none, sensitivity]),
+            ("dot", true, reported),
+        ]
+        notes = [(0.85, 0.92, "no bias")]
+        notes += [(1.0, 0.02, f"dots: measured, by {by} ")] if len(true) else []
+        axes = (0, 1, "true share of correct answers"), (0, 1, "share that the judge reports")
+        return Frame(sentence, Chart(*axes, marks, notes))
 
-# ---- a paired difference -------------------------------------------------------------------------
-
-
-def _permutation(first: Any = None, second: Any = None) -> Scene:
-    if first is None:
-        first, second = _two_prompts()
-    test = sign_flip_test(first, second)
-    differences = paired_differences(np.asarray(first, float), np.asarray(second, float))
-    steps, grid = to_lattice(differences)
-    lattice = find_lattice(differences)
-    unit = (grid or (lattice[1] if lattice else 1.0)) / len(differences)
-    sentence = _say("permutation", difference=test.statistic, p=test.p_value)
-    flips = np.random.default_rng(0).choice([-1, 1], (1000, len(steps)))
-    worlds, observed = flips @ steps, int(steps.sum())
-    width = 2 * ceil((np.abs(worlds).max() + 2) / 40)
-    bins = np.rint((np.append(worlds, observed) - observed) / width)
-    edges = observed + width * (np.arange(bins.min(), bins.max() + 2) - 0.5)
-    extreme = worlds[np.abs(worlds) >= abs(observed)]
-    counts, marked = (np.histogram(part, edges)[0] for part in (worlds, extreme))
-    labels = "mean difference in a random world", "worlds"
-    static = draw_bars(edges * unit, counts, marked, observed * unit, *labels)
-    data = {"steps": steps[steps != 0].tolist(), "unit": unit, "p": test.p_value}
-    return Scene(data, sentence, static)
-
-
-def _power(first: Any = None, second: Any = None) -> Scene:
-    if first is None:
-        first, second = _two_prompts()
-    table = paired_table(first, second)
-    n, share = table.n, (table.first_only + table.second_only) / max(table.n, 1)
-    if n < 5:
-        raise InputError(f"power needs at least 5 items, got {n}")
-    mde = mcnemar_mde(n, discordance=share)
-    sentence = _say("power", n=n, share=share, mde=mde)
-    return Scene({"n": n, "share": share}, sentence, draw_power(n, share, mde))
+    labels = {
+        "sensitivity": "sensitivity: correct answers accepted",
+        "specificity": "specificity: incorrect answers rejected",
+    }
+    return Scene(
+        [
+            Control(label, _around(means[metric], 0, 1, 11, decimals=1), means[metric])
+            for metric, label in labels.items()
+        ],
+        frame,
+    )
 
 
 # ---- a ratio of means ----------------------------------------------------------------------------
@@ -344,20 +489,62 @@ def _fieller(gain: Any = None, cost: Any = None, clusters: Any = None) -> Scene:
     found = fieller_interval(gain, cost, clusters=clusters)
     if found.problem:
         raise InputError(f"gain and cost must have a confidence set: {found.problem}")
-    data = _moments(gain, cost, clusters)
-    low, high = found.limits
-    sentence = _say(found.kind, **data, ratio=found.estimate, low=low, high=high)
-    return Scene(data, sentence, draw_fieller_set(gain, cost, clusters))
+    y, z = _units(gain, cost, clusters)
+    means = float(y.mean()), float(z.mean())
+    yy, yz, _, zz = (np.cov(y, z) / len(y) * stdtrit(len(y) - 1, 0.975) ** 2).ravel()
+    reach = [2 * max(abs(m), v**0.5) for m, v in zip(means, (yy, zz), strict=True)]
+    most, far = 1.5 * reach[0], 1.5 * reach[1]
+    turns = np.linspace(0, 2 * np.pi, 37)
+    across = yz / (zz or 1) ** 0.5
+    around = across * np.cos(turns) + max(0, yy - across**2) ** 0.5 * np.sin(turns)
+
+    def frame(gain: float, cost: float) -> Frame:
+        found = fieller_interval(y - means[0] + gain, z - means[1] + cost)
+        low, high = found.limits
+        sets = {
+            "bounded": f"bounded, from {_g(low)} to {_g(high)}",
+            "two rays": f"two rays: all ratios up to {_g(low)} and all ratios from {_g(high)}",
+            "whole line": "the whole line: no ratio can be excluded",
+            "undefined": "undefined",
+        }
+        sentence = (
+            f"With a mean gain of {_g(gain)} and a mean cost of {_g(cost)}, the ratio is "
+            f"{_g(found.estimate)}. The 95 % confidence set is {sets[found.kind]}."
+        )
+        beyond = 100 * most
+        wedges = {
+            "bounded": [([0, far, far], [0, low * far, high * far])],
+            "two rays": [
+                ([0, far, far, 0], [0, high * far, beyond, beyond]),
+                ([0, far, far, 0], [0, low * far, -beyond, -beyond]),
+            ],
+            "whole line": [([0, far, far, 0], [beyond, beyond, -beyond, -beyond])],
+            "undefined": [],
+        }
+        marks: list[Any] = [
+            ("area", side * np.array(x), side * np.array(height))
+            for x, height in wedges[found.kind]
+            for side in (1, -1)
+        ]
+        marks += [
+            ("axis", [-far, far], [0, 0]),
+            ("axis", [0, 0], [-most, most]),
+            ("result", cost + zz**0.5 * np.cos(turns), gain + around),
+            ("dot", [cost], [gain]),
+        ]
+        return Frame(sentence, Chart((-far, far, "cost"), (-most, most, "gain"), marks))
+
+    controls = []
+    for name, mean, high in zip(("mean gain", "mean cost"), means, reach, strict=True):
+        decimals = max(1, 2 - int(np.floor(np.log10(high))))
+        controls.append(Control(name, _around(mean, -high, high, 9, decimals), mean))
+    return Scene(controls, frame)
 
 
 @accepts(gain="scores", cost="scores", clusters="clusters")
-def _moments(gain: Floats, cost: Floats, clusters: Integers | None = None) -> dict[str, float]:
-    """Means of gain and cost, and their estimated covariances times the squared t quantile."""
-    y, z = unit_values(gain, clusters), unit_values(cost, clusters)
-    n = len(y)
-    covariance = np.cov(y, z) / n * stdtrit(n - 1, 0.975) ** 2
-    values = y.mean(), z.mean(), *covariance[np.triu_indices(2)]
-    return dict(zip(("gain", "cost", "yy", "yz", "zz"), map(float, values), strict=True))
+def _units(gain: Floats, cost: Floats, clusters: Integers | None = None) -> tuple[Floats, Floats]:
+    """Gain and cost of each independent unit."""
+    return unit_values(gain, clusters), unit_values(cost, clusters)
 
 
 # ---- questions with and without an answer --------------------------------------------------------
@@ -370,66 +557,82 @@ def _mix(report: Any = None) -> Scene:
         report = abstention_report(study[study["system"].isin(chosen)])
     needed = ["system", "hallucination", "over_refusal"]
     require_columns(report, needed, "explore", unique=["system"])
-    systems = [
-        {"name": str(name), "answered": 1 - over_refusal, "refused": 1 - hallucination}
-        for name, hallucination, over_refusal in report[needed].dropna().itertuples(index=False)
-    ]
-    if not systems:
+    known = report[needed].dropna()
+    if known.empty:
         raise InputError(
             "explore needs a system with answerable and unanswerable questions, got none"
         )
-    shares = [(50 * one["refused"] + 50 * one["answered"]) / 100 for one in systems]
-    share = max(shares)
-    best = systems[shares.index(share)]["name"]
-    sentence = _say("mix", percent=50, best=best, share=share)
-    return Scene({"systems": systems}, sentence, draw_mix(systems))
+    names = known["system"].map(str).tolist()
+    answered, refused = (1 - known[["over_refusal", "hallucination"]]).to_numpy(float).T
+
+    def frame(percent: int) -> Frame:
+        shares = (percent * refused + (100 - percent) * answered) / 100
+        best = int(shares.argmax())
+        sentence = (
+            f"If {percent} % of the questions are unanswerable, {names[best]} makes the right decision "
+            f"on {shares[best]:.3f} of the questions. No other system here has a larger share."
+        )
+        marks = [
+            ("result" if at == best else "axis", [0, 100], [answered[at], refused[at]])
+            for at in range(len(names))
+        ]
+        marks += [("truth", [percent] * 2, [0, 1]), ("dot", [percent] * len(names), shares)]
+        heights = np.clip(refused + np.where(answered > refused, -0.07, 0.03), 0.03, 0.93)
+        notes = list(zip([100.0] * len(names), heights.tolist(), names, strict=True))
+        label = "unanswerable questions, in %"
+        return Frame(
+            sentence, Chart((0, 100, label), (0, 1, "share of right decisions"), marks, notes)
+        )
+
+    control = Control("unanswerable questions, in %", list(range(0, 101, 2)), 50)
+    return Scene([control], frame)
 
 
 # ---- a ranked list -------------------------------------------------------------------------------
 
-SHOWN = 120
-"""Characters of a passage in a ranked list."""
+LISTED, SHOWN = 6, 120
+"""Passages in a ranked list, and characters of each."""
 
 
 def _ranking(row: Any = None) -> Scene:
     if row is None:
         replies = recorded_responses("rgb_noise").query("system == 'answer' and noise_rate == 0.4")
-        row = _as_ranked(replies.iloc[0])
-    keys, relevant = list(row["retrieved"]), [*row["relevant"]]
-    texts = row.get("passages", keys)
-    k = min(3, len(keys))
-    measures: dict[str, Callable[..., float]]
-    measures = {"success": success, "recall": recall, "reciprocal": reciprocal_rank, "ndcg": ndcg}
-    values = {name: measure(keys, relevant, k=k) for name, measure in measures.items()}
-    kind = "ranking" if relevant else "nothing to find"
-    found = len({*keys[:k]} & {*relevant})
-    sentence = _say(kind, k=k, found=found, total=len(relevant), **values)
-    passages = [
-        [str(rank), text if len(text) <= SHOWN else text[:SHOWN] + "…"]
-        for rank, text in enumerate(map(str, texts), 1)
+        response = replies.iloc[0]
+        kinds = dict(enumerate(response["kinds"]))
+        positive = [rank for rank, kind in kinds.items() if kind == "positive"]
+        row = {**response, "retrieved": list(kinds), "relevant": positive}
+    keys, relevant = list(row["retrieved"])[:LISTED], {*row["relevant"]}
+    elsewhere, question = [*(relevant - {*keys})], str(row.get("question", ""))
+    texts = [str(text) for text in row.get("passages", keys)][: len(keys)]
+    shown = [text if len(text) <= SHOWN else text[:SHOWN] + "…" for text in texts]
+
+    def frame(k: int, *good: bool) -> Frame:
+        marked = [key for key, chosen in zip(keys, good, strict=True) if chosen] + elsewhere
+        if not marked:
+            return Frame("No passage is relevant, so recall and nDCG are undefined.")
+        measures: dict[str, Callable[..., float]]
+        measures = {"success": success, "recall": recall, "1 / rank": reciprocal_rank, "nDCG": ndcg}
+        values = {name: measure(keys, marked, k=k) for name, measure in measures.items()}
+        hit, share, reciprocal, gain = values.values()
+        sentence = (
+            f"The first {k} passages contain {sum(good[:k])} of {len(marked)} relevant passages. "
+            f"Success@{k} is {hit:.0f}, recall@{k} is {share:.2f}, the reciprocal rank is "
+            f"{reciprocal:.2f}, and nDCG@{k} is {gain:.2f}."
+        )
+        return Frame(sentence, meters=values)
+
+    label = "passages that the model gets, k"
+    controls = [Control(label, list(range(1, len(keys) + 1)), min(3, len(keys)))]
+    controls += [
+        Control("relevant", [False, True], key in relevant, f"[{rank}] {text}")
+        for rank, (key, text) in enumerate(zip(keys, shown, strict=True), 1)
     ]
-    question = str(row.get("question", ""))
-    good = [rank for (rank, _), key in zip(passages, keys, strict=True) if key in relevant]
-    data = {
-        "question": question,
-        "passages": passages,
-        "relevant": good,
-        "elsewhere": len({*relevant} - {*keys}),
-    }
-    lines = [tag("li", sign(rank in good), " ", text, dir="auto") for rank, text in passages]
-    static = join([tag("p", question, dir="auto"), tag("ol", *lines)])
-    return Scene(data, sentence, static)
-
-
-def _as_ranked(response: Any) -> dict[str, Any]:
-    """The passages of a recorded reply as a ranked list."""
-    kinds = response["kinds"]
-    return {
-        "question": response["question"],
-        "passages": response["passages"],
-        "retrieved": list(range(len(kinds))),
-        "relevant": [rank for rank, kind in enumerate(kinds) if kind == "positive"],
-    }
+    items = [
+        tag("li", sign(key in relevant), " ", text, dir="auto")
+        for key, text in zip(keys, shown, strict=True)
+    ]
+    static = join([tag("p", question, dir="auto"), tag("ol", *items)])
+    return Scene(controls, frame, question, static)
 
 
 # ---- the four numbers of TRACe -------------------------------------------------------------------
@@ -438,29 +641,64 @@ def _as_ranked(response: Any) -> dict[str, Any]:
 def _trace(record: Any = None) -> Scene:
     if record is None:
         record = load_ragbench("sample-ragbench").iloc[0]
-    shown = Card(record, "trace")
+    static = Card(record, "trace")._repr_html_()
     context = sentence_pairs(record["documents_sentences"])
     response = sentence_pairs([record["response_sentences"]])
-    known, said = ({key for key, _ in pairs} for pairs in (context, response))
-    fields = {
-        "all_relevant_sentence_keys": known,
-        "all_utilized_sentence_keys": known,
-        "unsupported_response_sentence_keys": said,
+    labels = {"relevant": "all_relevant", "used": "all_utilized"}
+    controls = [
+        Control(label, [False, True], key in record[f"{name}_sentence_keys"], f"[{key}] {text}")
+        for key, text in context
+        for label, name in labels.items()
+    ]
+    unsupported = record["unsupported_response_sentence_keys"]
+    controls += [
+        Control("unsupported", [False, True], key in unsupported, f"[{key}] {text}")
+        for key, text in response
+    ]
+    n = len(context)
+    counts: dict[str, Any] = {
+        "relevance": [
+            [f"Of {n} context sentences {_are(r)} relevant (relevance {r / n:.2f})", f"{r / n:.2f}"]
+            for r in range(n + 1)
+        ],
+        "utilization": [
+            [f"and {_are(u)} used (utilization {u / n:.2f}).", f"{u / n:.2f}"] for u in range(n + 1)
+        ],
+        "completeness": [
+            [
+                [
+                    f"Of the relevant ones {_are(both)} used (completeness {both / r:.2f}).",
+                    f"{both / r:.2f}",
+                ]
+                for both in range(r + 1)
+            ]
+            if r
+            else [["Without a relevant sentence, RAGBench sets completeness to 1.", "1.00"]]
+            for r in range(n + 1)
+        ],
+        "adherence": [
+            [
+                f"Of {len(response)} response sentences {_are(wrong)} unsupported, so adherence is "
+                f"{wrong == 0:d}.",
+                f"{wrong == 0:d}",
+            ]
+            for wrong in range(len(response) + 1)
+        ],
     }
-    labels = {name: sorted(keys & {*record[name]}) for name, keys in fields.items()}
-    relevant, used, unsupported = labels.values()
-    scores = trace_scores({**record, **labels})
-    r, u, common = len(relevant), len(used), len({*relevant} & {*used})
-    counts = {"n": len(context), "r": r, "u": u, "common": common, "wrong": len(unsupported)}
-    four = {
-        name: getattr(scores, name)
-        for name in ("relevance", "utilization", "completeness", "adherence")
-    }
-    kind = "trace" if relevant else "nothing relevant"
-    sentence = _say(kind, **counts, **four, said=len(response))
-    data = {"context": context, "response": response, "relevant": relevant, "used": used}
-    data |= {"question": record["question"], "unsupported": unsupported}
-    return Scene(data, sentence, shown._repr_html_())
+
+    def frame(*chosen: bool) -> Frame:
+        relevant, used = chosen[: 2 * n : 2], chosen[1 : 2 * n : 2]
+        r, wrong = sum(relevant), sum(chosen[2 * n :])
+        both = sum(map(all, zip(relevant, used, strict=True)))
+        parts = [
+            counts["relevance"][r],
+            counts["utilization"][sum(used)],
+            counts["completeness"][r][both],
+            counts["adherence"][wrong],
+        ]
+        return Frame(" ".join(sentence for sentence, _ in parts))
+
+    return Scene(controls, frame, str(record["question"]), static, counts)
 
 
 # ---- noise robustness ----------------------------------------------------------------------------
@@ -475,48 +713,32 @@ def _noise(responses: Any = None) -> Scene:
     table = scored.pivot(index="example_id", columns="noise_rate", values="value").dropna()
     if table.empty:
         raise InputError("explore needs a question with replies at every noise rate, got none")
-    rates = list(table)
     changing = table.index[table.nunique(axis=1) > 1]
-    chosen = [*changing, *table.index.difference(changing)][:6]
+    shown = [*changing, *table.index.difference(changing)][:6]
     rows = {(row["example_id"], row["noise_rate"]): row for row in responses.to_dict("records")}
-    items = [
-        _item([rows[example, rate] for rate in rates], table.loc[example]) for example in chosen
-    ]
-    first, accuracy = items[0]["runs"][0], table.mean().tolist()
-    sentence = _say(
-        "noise",
-        noise=f"{rates[0]:g}",
-        useful=first["kinds"].count(True),
-        total=len(first["kinds"]),
-        verdict="correct" if first["correct"] else "incorrect",
-        n=len(table),
-        share=accuracy[0],
-    )
-    cells = [
-        (f"{rate:g}", "".join(map(sign, run["kinds"])), run["reply"], sign(run["correct"]))
-        for rate, run in zip(rates, items[0]["runs"], strict=True)
-    ]
-    head = "noise rate", "passages with the answer", "reply", "correct"
-    shown = [tag("tr", *(tag("th", name) for name in head))]
-    shown += [tag("tr", *(tag("td", cell, dir="auto") for cell in row)) for row in cells]
-    static = join([tag("p", items[0]["question"], dir="auto"), tag("table", *shown)])
-    data = {"rates": rates, "items": items, "accuracy": accuracy, "n": len(table)}
-    return Scene(data, sentence, static)
+    accuracy = table.mean()
 
+    def frame(rate: float, item: int) -> Frame:
+        row, correct = rows[shown[item - 1], rate], bool(table.loc[shown[item - 1], rate])
+        useful = [kind == "positive" for kind in row["kinds"]]
+        sentence = (
+            f"At noise rate {rate:g}, {sum(useful)} of {len(useful)} passages contain the answer, and "
+            f"the recorded reply is {'correct' if correct else 'incorrect'}. Over all {len(table)} "
+            f"questions, {accuracy[rate]:.3f} of the replies are correct."
+        )
+        texts = [
+            *zip(useful, row["passages"], strict=True),
+            (correct, row["response"] or "no reply"),
+        ]
+        signs = [("good" if good else "bad", f"{sign(good)} {text}") for good, text in texts]
+        lines = [("question", row["question"]), *signs[:-1], ("reply", signs[-1][1])]
+        marks = [("result", accuracy.index, accuracy), ("dot", [rate], [accuracy[rate]])]
+        axes = (*accuracy.index[[0, -1]], "noise rate"), (0, 1, "accuracy")
+        return Frame(sentence, Chart(*axes, marks), lines=lines)
 
-def _item(runs: list[dict[str, Any]], correct: Any) -> dict[str, Any]:
-    """One question with all its passages, and the recorded reply at each noise rate."""
-    passages = list(dict.fromkeys(text for run in runs for text in run["passages"]))
-    shown = [
-        {
-            "order": [passages.index(text) for text in run["passages"]],
-            "kinds": [kind == "positive" for kind in run["kinds"]],
-            "reply": run["response"] or "no reply",
-            "correct": value == 1,
-        }
-        for run, value in zip(runs, correct.tolist(), strict=True)
-    ]
-    return {"question": runs[0]["question"], "passages": passages, "runs": shown}
+    rates = accuracy.index.astype(float).tolist()
+    numbers = list(range(1, len(shown) + 1))
+    return Scene([Control("noise rate", rates, rates[0]), Control("question", numbers, 1)], frame)
 
 
 EXPLORABLES: dict[str, tuple[str, str, Callable[..., Scene]]] = {
@@ -547,7 +769,7 @@ EXPLORABLES: dict[str, tuple[str, str, Callable[..., Scene]]] = {
     ),
     "fieller": (
         "Which ratios of gain and cost do the data not exclude?",
-        "P-value of each ratio; the ratios that are not excluded are shaded.",
+        "Mean cost and mean gain in their confidence ellipse; the ratios that are not excluded are shaded.",
         _fieller,
     ),
     "threshold": (
@@ -572,7 +794,7 @@ EXPLORABLES: dict[str, tuple[str, str, Callable[..., Scene]]] = {
     ),
     "noise": (
         "What does a model reply when fewer passages contain the answer?",
-        "",
+        "Accuracy against the noise rate, with the chosen rate marked.",
         _noise,
     ),
 }

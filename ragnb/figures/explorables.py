@@ -1,101 +1,108 @@
-"""Pictures that replace an explorable where no script runs, as addresses for a page."""
+"""Charts of explorables: drawn in the page by its script, and as a picture where no script runs."""
 
 from base64 import b64encode
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
+from functools import lru_cache
 from io import BytesIO
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
-from ragnb.figures.style import WIDTHS, caption, plain, style
-from ragnb.stats.cost_effectiveness import fieller_interval
-from ragnb.stats.paired import paired_t_test
-from ragnb.stats.power import mcnemar_power
+from ragnb.figures.style import WIDTHS, plain, style
+from ragnb.markup import spelled
+
+AREAS: dict[str, dict[str, Any]] = {
+    "bar": {"color": "0.75"},
+    "marked": {"color": "C3"},
+    "area": {"color": "C0", "alpha": 0.16, "lw": 0},
+}
+LINES: dict[str, dict[str, Any]] = {
+    "here": {"color": "C0"},
+    "result": {"color": "C0"},
+    "axis": {"color": "0.6", "lw": 0.8},
+    "truth": {"color": "0.4", "ls": ":"},
+    "dot": {"color": "C3", "ls": "", "marker": "o"},
+}
+"""Names of areas and of lines -> how matplotlib draws them; in the page, explore.css does."""
+
+Axis = tuple[float, float, str]
+Mark = tuple[str, Any, Any]
 
 
-def _as_address(draw: Callable[..., None]) -> Callable[..., str]:
-    """Let a function that draws on axes return an address that contains the picture as PNG."""
+class Chart(NamedTuple):
+    """A chart with linear axes.
 
-    @wraps(draw)
-    def picture(*data: Any, **more: Any) -> str:
+    Attributes
+    ----------
+    x, y
+        Low end, high end and label of each axis.
+    marks
+        Name of an area or a line, and the coordinates of its points.
+    notes
+        Place and text of each note. A note in the right half of the chart ends at its place.
+    """
+
+    x: Axis
+    y: Axis
+    marks: Sequence[Mark]
+    notes: Sequence[tuple[float, float, str]] = ()
+
+    def picture(self) -> str:
+        """Return an address that contains the chart as PNG."""
         with BytesIO() as file, style():
             figure, ax = plt.subplots(figsize=(WIDTHS["text"], 2.6))
-            draw(ax, *data, **more)
+            for look, x, y in self.marks:
+                if look in AREAS:
+                    ax.fill(x, y, **AREAS[look])
+                else:
+                    ax.plot(x, y, **LINES[look])
+            for x, y, text in self.notes:
+                ax.text(x, y, plain(text), ha="right" if x > sum(self.x[:2]) / 2 else "left")
+            ax.set(xlim=self.x[:2], ylim=self.y[:2], xlabel=plain(self.x[2]), ylabel=self.y[2])
             figure.savefig(file, format="png", dpi=110)
             plt.close(figure)
             return f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
 
-    return picture
+    def drawing(self) -> dict[str, Any]:
+        """Return what the script draws: SVG paths in a square of side 1, and texts at places in it."""
+        paths = []
+        for look, x, y in self.marks:
+            across, down = _shares(x, self.x).tolist(), (1 - _shares(y, self.y)).tolist()
+            points = [f"{one:g} {other:g}" for one, other in zip(across, down, strict=True)]
+            paths.append(
+                [
+                    look,
+                    "".join(f"M{p}h0" for p in points) if look == "dot" else "M" + "L".join(points),
+                ]
+            )
+        texts = [["tick-x", share, 1, text] for share, text in _ticks(self.x)]
+        texts += [["tick-y", 0, 1 - share, text] for share, text in _ticks(self.y)]
+        for x, y, text in self.notes:
+            left = float(_shares(x, self.x))
+            side = "note-end" if left > 0.5 else "note"
+            texts.append([side, left, 1 - float(_shares(y, self.y)), spelled(text)])
+        return {"x": spelled(self.x[2]), "y": self.y[2], "paths": paths, "texts": texts}
 
 
-@_as_address
-def draw_bars(
-    ax: Axes, edges: ArrayLike, heights: ArrayLike, marked: ArrayLike, at: float, *labels: str
-) -> None:
-    """Draw bars between edges, the marked part of each in colour, and a vertical line."""
-    ax.stairs(heights, edges, fill=True, color="0.75")
-    ax.stairs(marked, edges, fill=True, color="C3")
-    ax.axvline(at, color="C0")
-    ax.set(xlabel=plain(labels[0]), ylabel=plain(labels[1]))
+def bars(look: str, edges: ArrayLike, heights: ArrayLike) -> Mark:
+    """Return the outline of a histogram."""
+    return look, np.repeat(edges, 2), [0, *np.repeat(heights, 2), 0]
 
 
-@_as_address
-def draw_power(ax: Axes, n: int, share: float, mde: float) -> None:
-    """Draw the power of McNemar's mid-p test against the true difference."""
-    effects = np.linspace(0, min(1, 2.2 * mde), 31)[1:]
-    psi = np.maximum(share, effects)
-    pairs = zip((psi + effects) / 2, (psi - effects) / 2, strict=True)
-    ax.axvspan(0, mde, color="0.9")
-    ax.plot(effects, [mcnemar_power(n, *pair, "mid-p", 0.95) for pair in pairs], color="C0")
-    ax.axhline(0.8, color="0.4", ls=":")
-    ax.axvline(mde, color="C0")
-    caption(ax, "grey: true differences that are missed more than one time in five")
-    ax.set(xlim=(0, effects[-1]), ylim=(0, 1), xlabel="true difference", ylabel="power")
+def _shares(values: ArrayLike, axis: Axis) -> Any:
+    low, high, _ = axis
+    return ((np.asarray(values, dtype=float) - low) / (high - low)).round(4)
 
 
-@_as_address
-def draw_reported_shares(
-    ax: Axes, sensitivity: float, specificity: float, groups: Sequence[Sequence[float]], by: str
-) -> None:
-    """Draw the share of correct answers that a judge reports at each true share."""
-    ax.plot([0, 1], [0, 1], color="0.4", ls=":")
-    ax.plot([0, 1], [1 - specificity, sensitivity], color="C0")
-    if groups:
-        ax.plot(*np.transpose(groups), "o", color="C3")
-        caption(ax, f"dots: measured, by {by}")
-    ax.set(xlim=(0, 1), ylim=(0, 1))
-    ax.set(xlabel="true share of correct answers", ylabel="share that the judge reports")
-
-
-@_as_address
-def draw_mix(ax: Axes, systems: Sequence[dict[str, Any]]) -> None:
-    """Draw the share of right decisions of each system against the share of unanswerable questions."""
-    for system in systems:
-        (line,) = ax.plot([0, 100], [system["answered"], system["refused"]])
-        ax.annotate(plain(system["name"]), (100, system["refused"]), xytext=(4, 0), va="center",
-                    textcoords="offset points", color=line.get_color())  # fmt: skip
-    ax.set(xlim=(0, 100), ylim=(0, 1))
-    ax.set(xlabel="unanswerable questions, in %", ylabel="share of right decisions")
-
-
-@_as_address
-def draw_fieller_set(
-    ax: Axes, gain: ArrayLike, cost: ArrayLike, clusters: ArrayLike | None
-) -> None:
-    """Draw the p-value of each ratio of gain and cost, and Fieller's set: the ratios that a t-test does not reject."""
-    found = fieller_interval(gain, cost, clusters=clusters)
-    marked = [value for value in (*found.limits, found.estimate) if np.isfinite(value)]
-    far = 3 * max(map(abs, marked), default=1.0) or 1.0
-    ratios = np.union1d(np.linspace(-far, far, 241), marked)
-    y, z = np.asarray(gain, dtype=float), np.asarray(cost, dtype=float)
-    p_values = [paired_t_test(y - ratio * z, clusters=clusters).p_value for ratio in ratios]
-    ax.plot(ratios, p_values, color="0.2", lw=1)
-    inside = [found.contains(ratio) for ratio in ratios]
-    ax.fill_between(ratios, p_values, where=inside, color="C0", alpha=0.4, lw=0)
-    ax.axhline(0.05, color="0.5", lw=0.8, ls=":")
-    ax.set(xlim=(-far, far), ylim=(0, 1.05), xlabel="ratio of gain and cost", ylabel="p")
-    caption(ax, f"{found.kind}, n = {found.n}")
+@lru_cache
+def _ticks(axis: Axis) -> list[tuple[float, str]]:
+    low, high, _ = axis
+    values = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(low, high)
+    return [
+        (float(_shares(value, axis)), f"{value:g}".replace("-", "−"))
+        for value in values
+        if low <= value <= high
+    ]

@@ -1,8 +1,91 @@
-// Explorables: a question, a few controls, a figure and one sentence that changes. They run without a kernel.
+// Explorables: a question, a few controls, a figure and one sentence that changes. They run without a kernel: Python has made a
+// frame for each position of the controls.
 
 import css from "../explore.css";
-import { mount } from "./explorable.mjs";
-import { EXPLORABLES } from "./explorables.mjs";
+import { node } from "./dom.mjs";
 
 // Replace the static form inside an element, which is still printed.
-export const start = (host, name, question, data) => mount(host, css, question, data, EXPLORABLES[name]);
+export async function start(host, packed) {
+  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  const { question, heading, controls, frames, counts } = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+  const figure = node("div", { class: "figure" });
+  const sentence = node("p", { class: "sentence", role: "status" });
+  const show = () => {
+    const place = controls.reduce((before, { values, at }) => before * values.length + at, 0);
+    const frame = frames ? frames[place] : counted(counts, controls);
+    sentence.textContent = frame.sentence;
+    figure.replaceChildren(
+      ...frame.lines.map(([look, text]) => node("p", { class: look, dir: "auto" }, text)),
+      ...frame.meters.map(([name, value]) => node("div", { class: "meter", "aria-hidden": "true" }, node("span", {}, name), node("progress", { value }), node("span", {}, value))),
+      ...(frame.chart ? [drawn(frame.chart)] : []),
+    );
+  };
+  const texts = Map.groupBy(controls.filter(({ text }) => text), ({ text }) => text);
+  const panel = node("div", { class: "controls" },
+    ...controls.filter(({ text }) => !text).map((control) => slider(control, show)),
+    ...[...texts].map(([text, buttons]) => node("div", { class: "text" }, node("span", { class: "words", dir: "auto" }, text), ...buttons.map((one) => toggle(one, show)))));
+  const root = host.attachShadow({ mode: "open" });
+  root.append(node("style", {}, css), node("section", { class: "live", "aria-label": question }, node("p", { class: "question" }, question), node("p", { dir: "auto" }, heading), panel, figure, sentence), node("slot"));
+  host.dataset.lmSuppressShortcuts = "true"; // keys belong to the controls, not to the notebook
+  root.addEventListener("keydown", (event) => event.stopPropagation());
+  show();
+}
+
+// A slider over the values of a control.
+function slider(control, show) {
+  const { label, values, at } = control;
+  const output = node("output", { "aria-hidden": "true" });
+  const range = node("input", { type: "range", min: 0, max: values.length - 1, value: at, "aria-label": label });
+  const sync = () => {
+    control.at = range.valueAsNumber;
+    range.ariaValueText = output.textContent = values[control.at];
+  };
+  range.addEventListener("input", () => { sync(); show(); });
+  sync();
+  return node("div", { class: "control" }, node("span", { "aria-hidden": "true" }, label), range, output);
+}
+
+// A button that marks the text beside it.
+function toggle(control, show) {
+  const { label, text } = control;
+  const button = node("button", { type: "button", "aria-label": `${label}: ${text}`, "aria-pressed": String(control.at > 0) }, label);
+  button.addEventListener("click", () => {
+    control.at = 1 - control.at;
+    button.ariaPressed = String(control.at > 0);
+    show();
+  });
+  return button;
+}
+
+// TRACe has too many states for frames. Each part of its sentence, with its meter, depends on one or two counts.
+function counted(counts, controls) {
+  const chosen = (name) => controls.filter(({ label, at }) => label === name && at).map(({ text }) => text);
+  const [relevant, used, wrong] = ["relevant", "used", "unsupported"].map(chosen);
+  const both = relevant.filter((text) => used.includes(text));
+  const parts = {
+    relevance: counts.relevance[relevant.length],
+    utilization: counts.utilization[used.length],
+    completeness: counts.completeness[relevant.length][both.length],
+    adherence: counts.adherence[wrong.length],
+  };
+  const sentence = Object.values(parts).map(([text]) => text).join(" ");
+  return { sentence, lines: [], meters: Object.entries(parts).map(([name, [, value]]) => [name, value]) };
+}
+
+// A chart: its paths are in a square of side 1, which becomes as wide as the page, and its texts at shares of width and height.
+function drawn({ x, y, paths, texts }) {
+  const plot = svg("svg", { viewBox: "0 0 1 1", preserveAspectRatio: "none" });
+  plot.append(...paths.map(([look, d]) => svg("path", { class: look, d })));
+  const notes = texts.map(([look, left, top, text]) => {
+    const note = node("span", { class: look }, text);
+    [note.style.left, note.style.top] = [`${100 * left}%`, `${100 * top}%`];
+    return note;
+  });
+  return node("div", { class: "chart", dir: "ltr", "aria-hidden": "true" }, node("span", { class: "beside" }, y), node("div", { class: "plot" }, plot, ...notes), node("span", { class: "below" }, x));
+}
+
+function svg(name, attributes) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
