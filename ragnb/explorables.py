@@ -207,6 +207,20 @@ def _are(count: int) -> str:
     return f"{count or 'none'} {'is' if count == 1 else 'are'}"
 
 
+def _histogram(
+    edges: Any, heights: Any, marked: Any, at: float, labels: tuple[str, str], note: str = ""
+) -> Chart:
+    """Bars with the marked part of each in colour, and a line with a note."""
+    top = 1.15 * max(heights)
+    marks = [
+        bars("bar", edges, heights),
+        bars("marked", edges, marked),
+        ("here", [at, at], [0, top]),
+    ]
+    axes = (edges[0], edges[-1], labels[0]), (0, top, labels[1])
+    return Chart(*axes, marks, [(at, 0.94 * top, note)] if note else [])
+
+
 # ---- two systems ---------------------------------------------------------------------------------
 
 
@@ -242,15 +256,10 @@ def _mcnemar(first: Any = None, second: Any = None) -> Scene:
         reach = max(n / 2 - fewer + 1, min(n / 2, 2.5 * n**0.5))
         counts = np.arange(ceil(n / 2 - reach), int(n / 2 + reach) + 1)
         mass = binom.pmf(counts, n, 0.5)
-        edges, top = np.append(counts, counts[-1] + 1) - 0.5, 1.15 * mass.max()
         extreme = np.where(np.minimum(counts, n - counts) <= fewer, mass, 0)
-        marks = [
-            bars("bar", edges, mass),
-            bars("marked", edges, extreme),
-            ("here", [b, b], [0, top]),
-        ]
-        label = f"only {one} correct, if both systems were equally good"
-        return Frame(sentence, Chart((edges[0], edges[-1], label), (0, top, "probability"), marks))
+        labels = f"only {one} correct, if both systems were equally good", "probability"
+        edges = np.append(counts, counts[-1] + 1) - 0.5
+        return Frame(sentence, _histogram(edges, mass, extreme, b, labels))
 
     most = max(30, 2 * table.first_only, 2 * table.second_only)
     agree = max(100, 2 * table.both, 2 * table.neither)
@@ -287,11 +296,9 @@ def _permutation(first: Any = None, second: Any = None) -> Scene:
         places = np.arange(-ceil(far / width) - 1, ceil(far / width) + 2)
         edges = observed % width + width * (places - 0.5)
         counts, marked = (np.histogram(part, edges)[0] for part in (sums, extreme))
-        top, at = 1.1 * counts.max(), observed * unit
-        marks = [bars("bar", edges * unit, counts), bars("marked", edges * unit, marked)]
-        axes = (-far * unit, far * unit, "mean difference in a random world"), (0, top, "worlds")
-        marks.append(("here", [at, at], [0, top]))
-        return Frame(sentence, Chart(*axes, marks, [(at, 0.94 * top, " observed ")]))
+        labels = "mean difference in a random world", "worlds"
+        chart = _histogram(edges * unit, counts, marked, observed * unit, labels, " observed ")
+        return Frame(sentence, chart)
 
     worlds = Control("random worlds", [10, 30, 100, 300, 1000, 3000], 1000)
     return Scene([worlds, Control("other coins", list(range(1, 9)), 1)], frame)
@@ -351,9 +358,8 @@ def _conformal(probability: Any = None, label: Any = None) -> Scene:
         known, others, rank = np.sort(scores[:n]), scores[n:], conformal_rank(n, alpha)
         edges = np.linspace(0, 1, 21)
         counts, excluded = (np.histogram(part, edges)[0] for part in (known, known[rank:]))
-        top = max(4, 1.15 * counts.max())
-        marks, notes = [bars("bar", edges, counts), bars("marked", edges, excluded)], []
         if problem := too_few_items(n, alpha):
+            threshold, note = -1.0, ""
             sentence = f"There is no threshold: {problem}."
         else:
             threshold, coverage = known[rank - 1], coverage_distribution(n, alpha)
@@ -364,11 +370,9 @@ def _conformal(probability: Any = None, label: Any = None) -> Scene:
                 f"{coverage.ppf(0.95):.3f}. Of the {len(others)} other items here, "
                 f"{100 * np.mean(others <= threshold):.1f} % are covered."
             )
-            marks.append(("here", [threshold, threshold], [0, top]))
-            side = "included ← threshold " if threshold > 0.5 else " threshold → excluded"
-            notes.append((threshold, 0.94 * top, side))
-        axis = 0, 1, "nonconformity score of the true label"
-        return Frame(sentence, Chart(axis, (0, top, "items"), marks, notes))
+            note = "included ← threshold " if threshold > 0.5 else " threshold → excluded"
+        labels = "nonconformity score of the true label", "items"
+        return Frame(sentence, _histogram(edges, counts, excluded, threshold, labels, note))
 
     half = ceil(len(scores) / 2)
     rates = [0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5]
@@ -393,7 +397,6 @@ def _threshold(scores: Any = None, label: Any = None) -> Scene:
     correct, incorrect = _by_label(scores, label)
     edges = np.linspace(0, 1, 21)
     counts, marked = (np.histogram(part, edges)[0] for part in ([*correct, *incorrect], correct))
-    top = 1.2 * counts.max()
 
     def frame(at: float) -> Frame:
         caught, rejected = int((correct >= at).sum()), int((incorrect < at).sum())
@@ -402,13 +405,8 @@ def _threshold(scores: Any = None, label: Any = None) -> Scene:
             f"(sensitivity {caught / len(correct):.3f}). Of the {len(incorrect)} items with label 0, "
             f"{rejected} have a lower one (specificity {rejected / len(incorrect):.3f})."
         )
-        marks = [
-            bars("bar", edges, counts),
-            bars("marked", edges, marked),
-            ("here", [at, at], [0, top]),
-        ]
-        notes = [(1.0, 0.94 * top, "orange: label 1 ")]
-        return Frame(sentence, Chart((0, 1, "score"), (0, top, "items"), marks, notes))
+        labels = "score (orange: label 1)", "items"
+        return Frame(sentence, _histogram(edges, counts, marked, at, labels))
 
     return Scene([Control("threshold", _around(0.5, 0, 1, 41, decimals=3), 0.5)], frame)
 

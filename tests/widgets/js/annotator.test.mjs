@@ -7,7 +7,6 @@ import { listed } from "../../../ragnb/widgets/static/src/item_list.mjs";
 import { ACTS, BUTTONS, Keys } from "../../../ragnb/widgets/static/src/keys.mjs";
 import { counted } from "../../../ragnb/widgets/static/src/saving.mjs";
 import { found, hits } from "../../../ragnb/widgets/static/src/search.mjs";
-import { range } from "../../../ragnb/widgets/static/src/sentences.mjs";
 import { Work, nextPlace, valueAt } from "../../../ragnb/widgets/static/src/work.mjs";
 
 const FIELDS = [{ name: "relevant", key: "r", options: [] }, { name: "verdict", key: "v", options: ["correct", "incorrect"] }];
@@ -61,13 +60,6 @@ test("with Ctrl or Cmd only undo and redo are ours", () => {
     for (const name of ["s", "c", "a", "f", "Enter", "1", "ArrowDown"]) assert.equal(key(name, command), null, name);
   }
   assert.equal(key("r", { altKey: true }), null);
-});
-
-test("a range runs the same way from either end", () => {
-  const keys = ["0a", "0b", "0c", "1a"];
-  assert.deepEqual(range(keys, 1, 2), ["0b", "0c"]);
-  assert.deepEqual(range(keys, 3, 1), ["0b", "0c", "1a"]);
-  assert.deepEqual(range(keys, 2, 2), ["0c"]);
 });
 
 test("search asks for all words, whatever case, width and composition", () => {

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 
-import { Actions, LocalModel, read, written } from "../../../ragnb/widgets/static/src/local.mjs";
+import { LocalModel, read, written } from "../../../ragnb/widgets/static/src/local.mjs";
 
 const [path, seed, count] = process.argv.slice(2);
 const handout = JSON.parse(readFileSync(path, "utf8"));
@@ -11,8 +11,7 @@ const below = (n) => { state = (state * 48271) % 2147483647; return state % n; }
 const of = (list) => list[below(list.length)];
 
 const memory = () => Object.create({ getItem(key) { return this[key]; }, setItem(key, value) { this[key] = value; } });
-const actions = new Actions("test ", memory());
-const model = new LocalModel(handout, actions);
+const model = new LocalModel(handout, memory(), "test ");
 for (let k = 0; k < Number(count); k += 1) {
   const number = model.number, { page } = handout.items[number];
   const [field, sentence] = of(page.places);
@@ -26,12 +25,10 @@ for (let k = 0; k < Number(count); k += 1) {
   });
 }
 await null;
-const file = written(handout, "Ana", actions);
-const again = new Actions("test ", memory());
-read(file, handout).actions.forEach((action) => again.put(action));
-const shown = model.items.map((_, n) => {
-  model.number = n;
-  const { values, status, flag, note, can_undo, can_redo, suggested } = model.state();
+const file = written(handout, "Ana", model.actions);
+const again = read(file, handout).actions.map(([key, action]) => ({ key, ...action }));
+const shown = handout.items.map((_, n) => {
+  const { values, status, flag, note, can_undo, can_redo, suggested } = model.state(n);
   return { values, status, flag, note, can_undo, can_redo, suggested };
 });
 console.log(JSON.stringify({ file, shown, progress: model.progress(), same: written(handout, "Ana", again) === file }));

@@ -21,52 +21,18 @@ class Annotator {
     this.model = model;
     this.work = new Work(model);
     this.keys = new Keys(this.work.task);
-    const uid = `ragnb-${Math.random().toString(36).slice(2)}`; // several annotators stand on one page
+    const stop = (event) => event.stopPropagation();
     this.root = node("div", {
       class: "ragnb-annotator", role: "region", "aria-label": `annotator: ${this.work.task.name}`, tabindex: -1, "data-lm-suppress-shortcuts": "true",
-      onkeydown: (event) => this.onKey(event), onkeyup: (event) => event.stopPropagation(), onkeypress: (event) => event.stopPropagation(),
+      onkeydown: (event) => this.onKey(event), onkeyup: stop, onkeypress: stop,
     });
-    this.saving = new Saving(model, this.root);
-    this.saving.onseen = () => this.focus();
-    this.sentences = new Sentences(this.work, uid, {
-      toggle: (lead) => this.toggle(lead),
-      select: (key) => this.go(() => this.work.goToSentence(key)),
-      focus: () => this.focus(),
-    });
-    this.fields = new Fields(this.work, {
-      goTo: (place) => this.go(() => this.work.goTo(place)),
-      choose: (number) => this.choose(number),
-      empty: () => this.give([]),
-      write: ([field, sentence], text, number) => this.send("label", { field, sentence, value: text || null, number }),
-      focus: () => this.focus(),
-    }, this.button("accept", "accept all", "a"));
+    this.saving = new Saving(model, this.root, () => this.focus());
+    this.sentences = new Sentences(this);
+    this.fields = new Fields(this);
     this.search = new Search(this.sentences);
-    this.note = new Note(this.work, (text, number) => this.send("note", { text, number }));
-    this.items = new ItemList(this.work, (number) => { this.saving.whenShown("list", () => this.send("go", { to: number })); this.focus(); });
-    this.help = helpOf(this.keys, () => this.paint(), (key) => this.saving.say(`${key} has a meaning already, or is no single character`, true));
-    this.drawFrame();
-    el.append(this.root);
-    this.disconnect = connect(model, {
-      "change:page": () => this.keepFocus(() => { this.drawPage(); this.items.draw(); }),
-      "change:state": () => this.keepFocus(() => { this.paint(); this.items.learn(this.work.state.entries); }),
-      "change:jump": () => this.items.draw(),
-      "msg:custom": ({ kind }) => { if (kind === "focus") this.takeFocus(); },
-      comm_live_update: () => this.saving.gone(),
-    });
-    this.drawPage();
-    this.focusBefore = document.activeElement;
-    this.askForFocus();
-  }
-
-  close() {
-    this.disconnect();
-    this.sentences.close();
-    this.saving.stop();
-  }
-
-  // ---- the frame, drawn once; the page, when the item changes; and what is painted with every action ---------------
-
-  drawFrame() {
+    this.note = new Note(this);
+    this.items = new ItemList(this);
+    this.help = helpOf(this.keys, (key, other) => this.changeKey(key, other));
     this.bar = node("progress", { "aria-label": "labelled" });
     this.count = node("span", { class: "count" });
     this.buttons = Object.fromEntries(BUTTONS.map((button) => [button[0], this.button(...button)]));
@@ -76,7 +42,24 @@ class Annotator {
       node("div", { class: "buttons", role: "toolbar", "aria-label": "actions" }, ...Object.values(this.buttons)),
       guideOf(this.work.task), this.help, this.items.box, this.search.box, this.body, this.note.box, this.saving.box,
     );
+    el.append(this.root);
+    this.disconnect = connect(model, {
+      "change:page": () => this.keepFocus(() => { this.drawPage(); this.items.draw(); }),
+      "change:state": () => this.keepFocus(() => { this.paint(); this.items.learn(this.work.state.entries); }),
+      "change:jump": () => this.items.draw(),
+      "msg:custom": ({ kind }) => { if (kind === "focus") this.takeFocus(); },
+      comm_live_update: () => this.saving.gone(),
+    });
+    this.drawPage();
+    this.askForFocus();
   }
+
+  close() {
+    this.disconnect();
+    this.saving.stop();
+  }
+
+  // ---- the page, drawn when the item changes; and what is painted with every action ----------------------------------
 
   // The focus goes to the texts first: an act may take it on from there.
   button(act, label, key, title = label) {
@@ -106,22 +89,24 @@ class Annotator {
   paint() {
     const known = this.saving.paint(this.work.state);
     if (known && this.seeking) this.work.seek();
-    if (known) { this.seeking = false; this.work.given = []; }
+    if (known) [this.seeking, this.work.given] = [false, []];
     this.paintFrame();
     this.note.paint();
+    this.paintLabels();
+  }
+
+  paintLabels() {
     this.sentences.paint();
     this.fields.paint();
     this.keys.write(this.root);
   }
 
   paintFrame() {
-    const { progress, can_undo, can_redo, flag, status, note } = this.work.state;
-    const parts = [`${progress.labelled} of ${progress.items} labelled`];
-    for (const name of ["started", "skipped", "flagged"]) if (progress[name]) parts.push(`${progress[name]} ${name}`);
+    const { page: { number }, state: { progress, can_undo, can_redo, flag, status, note } } = this.work;
+    const parts = ["started", "skipped", "flagged"].filter((name) => progress[name]).map((name) => `${progress[name]} ${name}`);
     if (progress.seconds_left) parts.push(spoken(progress.seconds_left));
-    this.count.textContent = parts.join(" · ");
+    this.count.textContent = [`${progress.labelled} of ${progress.items} labelled`, ...parts].join(" · ");
     [this.bar.max, this.bar.value] = [progress.items, progress.labelled];
-    const { number } = this.work.page;
     const possible = { undo: can_undo, redo: can_redo, previous: number > 0, next: number < progress.items - 1 };
     const pressed = { flag, skip: status === "skipped", memo: note !== "", auto: this.keys.goesOn };
     for (const act in possible) this.buttons[act].disabled = !possible[act];
@@ -154,14 +139,11 @@ class Annotator {
     const notebooks = (event.ctrlKey || event.metaKey) && event.key.length === 1; // saving, say
     if (!meant && (notebooks || event.key === "Tab")) return;
     event.stopPropagation();
-    if (this.saving.waiting && !/^(Shift|Control|Alt|AltGraph|Meta|CapsLock)$/.test(event.key)) {
-      event.preventDefault();
-      this.saving.whenShown(event.key, () => this.replay(event));
-      return;
-    }
-    if (!meant) return;
+    const holds = this.saving.waiting && !/^(Shift|Control|Alt|AltGraph|Meta|CapsLock)$/.test(event.key);
+    if (!meant && !holds) return;
     event.preventDefault();
-    if (!event.repeat || meant.act === "move") this.act(meant); // a key that is held down says nothing twice
+    if (holds) this.saving.whenShown(event.key, () => this.replay(event));
+    else if (!event.repeat || meant.act === "move") this.act(meant); // a key that is held down says nothing twice
   }
 
   // A key that was held, for whatever has the focus now: a key before it may have opened the note, a search or the list.
@@ -183,17 +165,22 @@ class Annotator {
       previous: () => this.send("move", { step: -1 }),
       done: () => { this.seeking = true; this.send("done"); }, // the first place that is missing becomes the active one
       memo: () => this.note.open(),
-      jump: () => this.toggleItems(),
+      jump: () => (this.items.box.hidden ? this.items.open() : this.leave()),
       auto: () => { this.keys.keep(!this.keys.goesOn); this.paintFrame(); },
       search: () => this.search.open(),
       help: () => { this.help.hidden = !this.help.hidden; },
-      fold: () => { this.sentences.unfoldHere(); this.focus(); },
+      fold: () => { this.sentences.unfold(); this.focus(); },
       "sentence on": () => this.go(() => this.work.goToSentenceBy(1)),
       "sentence back": () => this.go(() => this.work.goToSentenceBy(-1)),
       leave: () => this.leave(),
     };
     if (acts[act]) acts[act]();
     else this.send(act); // skip, flag, accept, undo, redo
+  }
+
+  changeKey(key, other) {
+    if (this.keys.change(key, other)) this.keys.write(this.root);
+    else this.saving.say(`${other} has a meaning already, or is no single character`, true);
   }
 
   // ---- what is done --------------------------------------------------------------------------------------------------
@@ -227,32 +214,27 @@ class Annotator {
     const { kind, label } = this.work.field;
     if (Array.isArray(value) && kind !== "sentences") { this.saving.say(`${label} needs one of its options`); return; }
     this.sendHere("label", { value });
-    if (value === null) return;
-    let last = false;
-    this.go(() => { last = this.work.goOn(); });
-    if (last && this.keys.goesOn) this.send("next");
+    if (value !== null && this.go(() => this.work.goOn()) && this.keys.goesOn) this.send("next");
   }
 
+  // To another place; returns what `there` returns.
   go(there) {
-    there();
-    this.sentences.forgetRange();
+    const found = there();
+    this.sentences.anchor = null;
     this.sentences.follow();
-    this.sentences.paint();
-    this.fields.paint();
-    this.keys.write(this.root);
+    this.paintLabels();
+    return found;
   }
 
-  toggleItems() {
-    if (this.items.box.hidden) { this.items.open(); return; }
-    this.items.box.hidden = true;
+  goToItem(number) {
+    this.saving.whenShown("list", () => this.send("go", { to: number }));
     this.focus();
   }
 
   leave() {
     for (const box of [this.search.box, this.help, this.items.box]) box.hidden = true;
-    this.note.close();
-    this.sentences.forgetHits();
-    this.sentences.forgetRange();
+    this.note.box.hidden = !this.work.state.note;
+    [this.sentences.hits, this.sentences.anchor] = [[], null];
     this.sentences.paint();
     this.focus();
   }
@@ -261,6 +243,7 @@ class Annotator {
 
   // Only Python knows whether a cell has just shown the annotator, or a notebook was opened that shows it.
   askForFocus() {
+    this.focusBefore = document.activeElement;
     try {
       this.model.send({ act: "shown" });
     } catch { /* no kernel, no labels */ }
@@ -273,7 +256,7 @@ class Annotator {
   }
 
   focus() {
-    this.sentences.focus(this.root);
+    this.sentences.focus();
   }
 
   // Draws, and takes the focus back if what had it is gone: keys would reach the notebook.

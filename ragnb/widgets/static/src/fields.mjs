@@ -3,11 +3,10 @@
 import { kbd, node, whenTyped } from "./dom.mjs";
 
 export class Fields {
-  // acts: goTo(place), choose(number), empty(), write(place, text, item), focus()
-  constructor(work, acts, accept) {
-    this.work = work;
-    this.acts = acts;
-    this.accept = accept; // a button
+  constructor(annotator) {
+    this.annotator = annotator;
+    this.work = annotator.work;
+    this.accept = annotator.button("accept", "accept all", "a");
   }
 
   draw() {
@@ -18,17 +17,13 @@ export class Fields {
   }
 
   paint() {
-    const { values, suggested, suggested_by } = this.work.state;
-    const warnings = this.work.task.name === "trace" ? contradictions(values, this.work.page.each) : [];
+    const { task, page, state: { values, suggested, suggested_by }, sentence } = this.work;
     const offer = [node("span", {}, `suggested by ${suggested_by}, saved only when accepted`), this.accept];
     this.suggested.replaceChildren(...(Object.keys(suggested).length ? offer : []));
-    this.paintRows();
+    const warnings = task.name === "trace" ? contradictions(values, page.each) : [];
     this.warnings.replaceChildren(...warnings.map((line) => node("div", {}, `⚠ ${line}`)));
-  }
-
-  paintRows() {
+    const rows = task.fields.filter((field) => !field.each || sentence !== null).map((field) => this.row(field));
     const typing = this.box.querySelector(".field:has(textarea:focus)"); // stays as it is
-    const rows = this.work.task.fields.filter((field) => !field.each || this.work.sentence !== null).map((field) => this.row(field));
     if (typing) rows.forEach((row, n) => { if (this.box.children[n] !== typing) this.box.children[n].replaceWith(row); });
     else this.box.replaceChildren(...rows);
   }
@@ -36,45 +31,44 @@ export class Fields {
   row(field) {
     const place = this.work.placeOf(field);
     const { value, guess } = this.work.said(place);
-    const active = this.work.place[0] === field.name;
+    const active = this.work.field === field;
     const label = field.each ? `${field.label} [${this.work.sentence}]` : field.label;
-    const onclick = () => { this.acts.goTo(place); this.acts.focus(); };
+    const onclick = () => this.press(place);
     const name = node("button", { type: "button", class: "name", "aria-pressed": String(active), "aria-keyshortcuts": field.key, onclick }, kbd(field.key), " ", label);
     const asked = field.kind === "text" ? this.text(field, place, value ?? guess ?? "") : this.options(field, place, active);
-    const style = `field${active ? " active" : ""}${value === undefined ? " untouched" : ""}`;
-    return node("div", { class: style, "data-field": field.name }, name, node("span", { class: "value" }, inShort(field, value, guess)), asked);
+    return node("div", { class: `field${active ? " active" : ""}${value === undefined ? " untouched" : ""}`, "data-field": field.name },
+      name, node("span", { class: "value" }, inShort(field, value, guess)), asked);
   }
 
   options(field, place, active) {
     const { value, guess } = this.work.said(place);
+    const said = value ?? guess;
     const list = field.kind === "sentences";
-    const holds = (one) => (list ? (value ?? guess ?? []).includes(one) : (value ?? guess) === one);
-    const style = (on) => `option${on ? (value === undefined ? " guess" : " on") : ""}`;
-    const lead = (key) => (active ? [kbd(key), " "] : []);
-    const button = (act, attributes, ...children) =>
-      node("button", { type: "button", ...attributes, onclick: (event) => this.press(event, place, act) }, ...children);
+    const button = (on, key, act, attributes, ...children) => {
+      const look = `option${on ? (value === undefined ? " guess" : " on") : ""}`;
+      // The second press of a double click does nothing, because another option may be under the mouse by then.
+      const onclick = ({ detail }) => { if (detail < 2) this.press(place, act); };
+      return node("button", { type: "button", class: look, ...attributes, onclick }, ...(active ? [kbd(key), " "] : []), ...children);
+    };
     const buttons = this.work.optionsOf(field).map((option, number) => {
-      const on = holds(option.value);
-      const who = this.work.votes(place, option.value);
+      const on = list ? Boolean(said?.includes(option.value)) : said === option.value;
+      const who = this.work.votes(place, option.value).join("+");
       const about = { role: list ? "checkbox" : "radio", "aria-checked": String(on), "data-value": JSON.stringify(option.value) };
-      return button(() => this.acts.choose(number), { class: style(on), ...about },
-        ...lead(String(number + 1)), option.label, who.length ? node("sup", {}, who.join("+")) : null);
+      return button(on, String(number + 1), () => this.annotator.choose(number), about, option.label, who ? node("sup", {}, who) : null);
     });
-    if (list) buttons.push(button(() => this.acts.empty(), { class: style(value?.length === 0) }, ...lead("e"), "none"));
+    if (list) buttons.push(button(value?.length === 0, "e", () => this.annotator.give([]), {}, "none"));
     return node("span", { class: "options", role: list ? "group" : "radiogroup", "aria-label": field.label }, ...buttons);
   }
 
-  // The second press of a double click does nothing, because another option may be under the mouse by then.
-  press(event, place, act) {
-    if (event.detail > 1) return;
-    this.acts.goTo(place);
+  press(place, act = () => {}) {
+    this.annotator.go(() => this.work.goTo(place));
     act();
-    this.acts.focus();
+    this.annotator.focus();
   }
 
-  text(field, place, value) {
+  text(field, [name, sentence], value) {
     const input = node("textarea", { rows: 2, dir: "auto", "aria-label": field.label });
-    whenTyped(input, () => this.work.page.number, (text, item) => this.acts.write(place, text, item));
+    whenTyped(input, () => this.work.page.number, (text, number) => this.annotator.send("label", { field: name, sentence, value: text || null, number }));
     input.value = value;
     return input;
   }
@@ -94,9 +88,9 @@ export function contradictions({ relevant, utilized = [], support = {}, supporti
 }
 
 function inShort(field, value, guess) {
-  if (value === undefined && guess === undefined) return field.required ? "…" : "optional";
+  const said = value ?? guess;
+  if (said === undefined) return field.required ? "…" : "optional";
   if (field.kind !== "sentences") return value === undefined ? "?" : "✓";
-  const keys = value ?? guess;
-  if (field.of === "words" && keys.length) return `${keys.length} marked${value === undefined ? " ?" : ""}`;
-  return `${keys.length ? keys.map((key) => `[${key}]`).join(" ") : "∅ none"}${value === undefined ? " ?" : ""}`;
+  const keys = field.of === "words" && said.length ? `${said.length} marked` : said.map((key) => `[${key}]`).join(" ") || "∅ none";
+  return keys + (value === undefined ? " ?" : "");
 }

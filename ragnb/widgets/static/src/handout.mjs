@@ -2,7 +2,7 @@
 
 import annotator from "./annotator.mjs";
 import { node } from "./dom.mjs";
-import { Actions, LocalModel, read, written } from "./local.mjs";
+import { LocalModel, read, written } from "./local.mjs";
 
 // The browser's storage, or what replaces it as long as the page is open.
 function storageOf() {
@@ -19,20 +19,15 @@ class Handout {
     this.root = root;
     this.handout = handout;
     [this.storage, this.keeps] = storageOf();
+    if (!this.keeps) addEventListener("beforeunload", (event) => event.preventDefault());
     this.message = node("span", { class: "message", role: "status" });
     if (handout.annotator) this.work(handout.annotator);
     else this.ask();
   }
 
+  // Of the keys of an annotator in the storage.
   prefix(name) {
-    return `ragnb ${this.handout.header.handout} ${name === undefined ? "" : `${JSON.stringify(name)} `}`;
-  }
-
-  // The people who have labels in this browser.
-  known() {
-    const prefix = this.prefix();
-    const keys = Object.keys(this.storage).filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
-    return [...new Set(keys.map((key) => JSON.parse(key.match(/^"(?:[^"\\]|\\.)*"/)[0])))].sort();
+    return `ragnb ${this.handout.header.handout} ${encodeURIComponent(name)} `;
   }
 
   ask() {
@@ -40,7 +35,9 @@ class Handout {
     const form = node("form", {
       onsubmit: (event) => { event.preventDefault(); if (name.value.trim()) this.work(name.value.trim()); },
     }, node("label", {}, "Your name: ", name), " ", node("button", { type: "submit" }, "start"));
-    const known = this.known().map((one) => node("button", { type: "button", dir: "auto", onclick: () => this.work(one) }, `continue as ${one}`));
+    const people = Object.keys(this.storage).map((key) => key.split(" ")).filter(([, handout]) => handout === this.handout.header.handout);
+    const known = [...new Set(people.map(([, , one]) => decodeURIComponent(one)))].sort().map((one) =>
+      node("button", { type: "button", dir: "auto", onclick: () => this.work(one) }, `continue as ${one}`));
     this.root.replaceChildren(node("div", { class: "ragnb-annotator start" },
       node("p", {}, `${this.handout.items.length} items to label. Every label is saved in this browser at once; at the end, download the labels and send that file back.`),
       form, node("p", {}, ...known), node("p", {}, this.opener(), " ", this.message)));
@@ -57,9 +54,7 @@ class Handout {
     this.message.textContent = "";
     try {
       const { annotator: name, actions } = read(text, this.handout);
-      const there = new Actions(this.prefix(name), this.storage);
-      const known = new Set(there.list.map(({ key }) => key));
-      actions.filter(({ key }) => !known.has(key)).forEach((action) => there.put(action));
+      for (const [key, action] of actions) this.storage.setItem(this.prefix(name) + key, JSON.stringify(action));
       this.work(name);
     } catch (error) {
       this.message.textContent = `This file cannot be used: ${error.message}`;
@@ -68,12 +63,10 @@ class Handout {
 
   work(name) {
     this.stop?.();
-    const actions = new Actions(this.prefix(name), this.storage);
-    const model = new LocalModel(this.handout, actions);
-    const reread = () => model.reread(); // another tab has written
+    const model = new LocalModel(this.handout, this.storage, this.prefix(name));
+    const reread = () => { model.read(); model.draw(); }; // another tab has written
     addEventListener("storage", reread);
-    if (!this.keeps) addEventListener("beforeunload", (event) => event.preventDefault());
-    const download = node("button", { type: "button", onclick: () => this.download(name, actions) }, "download the labels");
+    const download = node("button", { type: "button", onclick: () => this.download(name, model.actions) }, "download the labels");
     const kept = this.keeps ? "" : "This browser saves nothing: download the labels before you close the page.";
     const bar = node("p", { class: "ragnb-annotator bar-above" }, node("b", { dir: "auto" }, name), " ", download, " ", this.opener(), " ", this.message, node("span", { class: "warnings" }, kept));
     const el = node("div");

@@ -1,7 +1,7 @@
 // The list of all items: a filter, words, and the rows in sight.
 
 import { node } from "./dom.mjs";
-import { leavesSearch, stepOf } from "./keys.mjs";
+import { isPlain, leavesSearch, stepOf } from "./keys.mjs";
 import { VirtualList, clamp } from "./list.mjs";
 import { found } from "./search.mjs";
 
@@ -18,9 +18,9 @@ export function listed(entries, filter, query) {
 }
 
 export class ItemList {
-  constructor(work, goTo) {
-    this.work = work;
-    this.goTo = goTo;
+  constructor(annotator) {
+    this.annotator = annotator;
+    this.work = annotator.work;
     this.shown = []; // numbers of the items that pass
     this.at = 0; // place among them
     const again = () => this.moveTo(0);
@@ -37,7 +37,7 @@ export class ItemList {
   open() {
     this.box.hidden = false;
     this.draw();
-    this.moveTo(Math.max(0, this.shown.indexOf(this.work.page.number)));
+    this.moveTo(this.shown.indexOf(this.work.page.number));
     this.rows.list.focus();
   }
 
@@ -69,7 +69,7 @@ export class ItemList {
   }
 
   onKey(event) {
-    if (event.key === "Enter" && !event.ctrlKey && !event.metaKey && !event.altKey) this.choose(this.shown[this.at]);
+    if (event.key === "Enter" && isPlain(event)) this.choose(this.shown[this.at]);
     else if (stepOf(event) !== undefined) this.moveTo(this.at + stepOf(event));
     else return;
     event.preventDefault();
@@ -91,6 +91,6 @@ export class ItemList {
   choose(number) {
     if (number === undefined) return; // no item passes
     this.box.hidden = true;
-    this.goTo(number);
+    this.annotator.goToItem(number);
   }
 }

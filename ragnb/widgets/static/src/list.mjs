@@ -28,7 +28,7 @@ export class VirtualList {
     this.uid = `ragnb-list-${(lists += 1)}`;
     this.count = 0;
     this.sheet = node("div", { class: "sheet", role: "presentation" });
-    this.list = node("div", { role: "listbox", tabindex: 0, onscroll: () => this.plan(), ...attributes }, this.sheet);
+    this.list = node("div", { role: "listbox", tabindex: 0, onscroll: () => this.draw(), ...attributes }, this.sheet);
   }
 
   // The rows around those in sight, so many more on either side.
@@ -37,9 +37,8 @@ export class VirtualList {
   }
 
   // A list that is hidden says that it is scrolled to the top. It keeps its rows until it has its size again.
-  draw(count, current) {
-    this.current = current;
-    this.count = count;
+  draw(count = this.count, current = this.current) {
+    [this.count, this.current] = [count, current];
     this.sheet.style.height = `${count * this.row}px`;
     if (this.list.isConnected && !this.list.clientHeight) return;
     const [first, last] = this.window(6);
@@ -58,14 +57,5 @@ export class VirtualList {
 
   reveal(at) {
     this.list.scrollTop = revealed(at, this.list.scrollTop, this.list.clientHeight || 480, this.row);
-  }
-
-  plan() {
-    cancelAnimationFrame(this.planned);
-    this.planned = requestAnimationFrame(() => this.draw(this.count, this.current));
-  }
-
-  close() {
-    cancelAnimationFrame(this.planned);
   }
 }

@@ -15,7 +15,6 @@ export class Search {
 
   open() {
     this.box.hidden = false;
-    this.input.focus();
     this.input.select();
   }
 
@@ -36,10 +35,10 @@ export class Search {
 }
 
 export class Note {
-  constructor(work, send) {
-    this.work = work;
+  constructor(annotator) {
+    this.work = annotator.work;
     this.input = node("textarea", { rows: 2, dir: "auto", "aria-label": "note on this item", placeholder: "note on this item" });
-    whenTyped(this.input, () => work.page.number, send);
+    whenTyped(this.input, () => this.work.page.number, (text, number) => annotator.send("note", { text, number }));
     this.box = node("div", { class: "panel", hidden: true }, this.input);
   }
 
@@ -55,22 +54,17 @@ export class Note {
     if (note) this.box.hidden = false;
     this.number = number;
   }
-
-  close() {
-    this.box.hidden = !this.work.state.note;
-  }
 }
 
-// The keys. Whoever presses another key on one of them has changed it: written() says so everywhere, refused(key) why not.
-export function helpOf(keys, written, refused) {
-  const changes = (event, key) => {
+// The keys. Whoever presses another key on one of them has changed it: changed(key, other) tells whether that is possible.
+export function helpOf(keys, changed) {
+  const change = (event, key) => {
     if (event.ctrlKey || event.metaKey || event.altKey || ["Tab", "Shift", "Escape"].includes(event.key)) return;
     event.preventDefault();
-    if (keys.change(key, event.key)) written();
-    else refused(event.key);
+    changed(key, event.key);
   };
   const button = (key, meaning) => node("button", {
-    type: "button", class: "act", "aria-label": `key of: ${meaning}`, "aria-keyshortcuts": key, onkeydown: (event) => changes(event, key),
+    type: "button", class: "act", "aria-label": `key of: ${meaning}`, "aria-keyshortcuts": key, onkeydown: (event) => change(event, key),
   }, kbd(key));
   const rows = keys.help().map(([of, meaning]) => node("div", {}, node("span", {}, ...of.map((key) => button(key, meaning))), node("span", {}, meaning)));
   return node("div", { class: "panel help", hidden: true },

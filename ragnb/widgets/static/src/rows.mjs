@@ -36,29 +36,21 @@ function filter({ name, values }, save) {
   return { root, show };
 }
 
-function sharedHighlight() {
-  if (typeof Highlight === "undefined" || !CSS.highlights) return null;
-  if (!CSS.highlights.has("ragnb-found")) CSS.highlights.set("ragnb-found", new Highlight());
-  return CSS.highlights.get("ragnb-found");
-}
-
 class RowList {
   constructor(model, el) {
     this.model = model;
     this.el = el;
-    this.known = new Map(); // position -> [sign, text, about]
     this.tinted = [];
-    this.highlight = sharedHighlight();
+    this.drawFrame();
     this.turned = new MutationObserver(() => this.tint());
     this.resized = new ResizeObserver(() => this.onResize());
-    this.drawFrame();
+    this.resized.observe(this.rows.list);
     this.disconnect = connect(model, {
       "change:found": () => this.restart(),
       "change:position": () => this.turn(),
       "change:search change:chosen change:sort": () => this.show(),
       "msg:custom": (message) => this.onMessage(message),
     });
-    this.resized.observe(this.rows.list);
     this.show();
     this.restart();
   }
@@ -67,7 +59,6 @@ class RowList {
     this.disconnect();
     this.resized.disconnect();
     this.turned.disconnect();
-    this.rows.close();
     this.forget();
     clearTimeout(this.typed);
   }
@@ -106,7 +97,7 @@ class RowList {
       this.rows.list,
     );
     // JupyterLab looks for this on what has the focus, not above it.
-    for (const control of [this.rows.list, ...this.el.querySelectorAll("input, select, button, summary")]) control.dataset.lmSuppressShortcuts = "true";
+    for (const control of this.el.querySelectorAll("[tabindex], input, select, button, summary")) control.dataset.lmSuppressShortcuts = "true";
   }
 
   // ---- the list ------------------------------------------------------------------------------------------------------
@@ -119,10 +110,6 @@ class RowList {
       node("bdi", { class: "ragnb-rows-title", dir: "auto", title: text }, text),
       node("span", { class: "ragnb-rows-about" }, ...about.map((piece) => node("bdi", { dir: "auto" }, piece))),
     ];
-  }
-
-  draw() {
-    this.rows.draw(this.count, this.position);
   }
 
   ask() {
@@ -140,12 +127,12 @@ class RowList {
     if (kind !== "rows") return;
     this.waiting = false;
     if (version === this.model.get("found").version) this.learn(titles);
-    this.draw();
+    this.rows.draw();
   }
 
   // Other rows were found.
   restart() {
-    this.known = new Map();
+    this.known = new Map(); // position -> [sign, text, about]
     this.waiting = false;
     this.learn(this.model.get("found"));
     this.found.textContent = `${this.count.toLocaleString("en")} of ${this.model.get("offer").total.toLocaleString("en")}`;
@@ -155,16 +142,15 @@ class RowList {
   }
 
   reveal() {
-    this.draw(); // it has its height before it scrolls
+    this.rows.draw(this.count, this.position); // it has its height before it scrolls
     this.rows.reveal(Math.max(0, this.position));
-    this.draw();
+    this.rows.draw();
   }
 
   // Another row was selected.
   turn() {
     this.reveal();
-    const page = this.pageBeside();
-    if (page) page.scrollTop = 0;
+    if (this.page) this.page.scrollTop = 0;
   }
 
   show() {
@@ -179,45 +165,41 @@ class RowList {
     if (position >= 0 && position !== this.position) this.save({ position });
   }
 
+  // The page is beside the list only after it was drawn.
   onResize() {
     const whole = this.el.closest(".ragnb-view");
     whole?.classList.toggle("ragnb-view-narrow", whole.clientWidth < NARROW);
-    this.follow();
-    this.rows.plan();
+    if (!this.page && (this.page = whole?.querySelector(".ragnb-view-page"))) {
+      this.page.dataset.lmSuppressShortcuts = "true";
+      this.turned.observe(this.page, { childList: true, subtree: true });
+      this.tint();
+    }
+    this.rows.draw();
   }
 
-  // ---- the page beside it: what was searched for is tinted there, without touching its nodes -------------------------
-
-  pageBeside() {
-    return this.el.closest(".ragnb-view")?.querySelector(".ragnb-view-page");
-  }
-
-  follow() {
-    if (this.followed || !(this.followed = this.pageBeside())) return;
-    this.followed.dataset.lmSuppressShortcuts = "true";
-    this.turned.observe(this.followed, { childList: true, subtree: true });
-    this.tint();
-  }
+  // ---- what was searched for is tinted on the page, without touching its nodes ---------------------------------------
 
   forget() {
-    this.tinted.splice(0).forEach((range) => this.highlight?.delete(range));
+    for (const range of this.tinted.splice(0)) CSS.highlights.get("ragnb-found").delete(range);
   }
 
   tint() {
     this.forget();
     const words = wordsOf(this.model.get("search"));
-    if (!this.highlight || !this.followed || !words.length) return;
-    const texts = document.createTreeWalker(this.followed, NodeFilter.SHOW_TEXT);
+    if (!CSS.highlights || !this.page || !words.length) return;
+    const texts = document.createTreeWalker(this.page, NodeFilter.SHOW_TEXT);
     while (texts.nextNode() && this.tinted.length < MOST_TINTED) {
       const text = texts.currentNode;
       for (const [startOffset, endOffset] of hits(text.data, words)) {
         this.tinted.push(new StaticRange({ startContainer: text, startOffset, endContainer: text, endOffset }));
       }
     }
-    this.tinted.forEach((range) => this.highlight.add(range));
+    const all = CSS.highlights.get("ragnb-found") ?? new Highlight(); // one of all lists
+    for (const range of this.tinted) all.add(range);
+    CSS.highlights.set("ragnb-found", all);
   }
 
-  // ---- what is done to it --------------------------------------------------------------------------------------------
+  // ---- keys ----------------------------------------------------------------------------------------------------------
 
   onTyped() {
     clearTimeout(this.typed);

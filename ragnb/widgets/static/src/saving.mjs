@@ -5,21 +5,22 @@ import { node } from "./dom.mjs";
 const SOON = 400; // milliseconds after which it is said that something is being saved
 const LATE = 3000; // and that it is not saved yet
 const SEEN = 1500; // that a refusal is on the screen before an act on its item takes it away: it was read, and answered
-const LEAVING = ["move", "go", "next", "done", "skip", "undo", "redo"]; // may show another item
-
-const isMove = (act) => LEAVING.includes(act) && act !== "skip"; // says nothing of an item
+const MOVES = ["move", "go", "next", "done", "undo", "redo"]; // say nothing of an item
+const LEAVING = [...MOVES, "skip"]; // may show another item
 
 // Names with how often each of them is there: "item 1 (flag) × 2, item 3 (label)".
 export function counted(names) {
-  const times = new Map();
-  for (const name of names) times.set(name, (times.get(name) ?? 0) + 1);
-  return [...times].map(([name, n]) => (n > 1 ? `${name} × ${n}` : name)).join(", ");
+  return [...new Set(names)].map((name) => {
+    const n = names.filter((one) => one === name).length;
+    return n > 1 ? `${name} × ${n}` : name;
+  }).join(", ");
 }
 
 export class Saving {
-  constructor(model, root) {
+  constructor(model, root, onseen) {
     this.model = model;
     this.root = root;
+    this.onseen = onseen;
     this.sent = Math.floor(Math.random() * 2 ** 48); // views of one annotator, in one page or two, count apart
     this.open = new Map(); // by id, what was sent and is not acknowledged: {act, item, time}
     this.leaving = null; // id of the act after which another item may be shown
@@ -27,9 +28,8 @@ export class Saving {
     this.refused = []; // what was not done, and not seen yet: {act, item, text, time}
     this.now = node("span", { class: "now" });
     this.list = node("div", { class: "refused", role: "alert" });
-    this.message = node("span", { class: "message", role: "status", "aria-live": "polite" }, this.list, this.now);
     this.saved = node("span", { class: "saved" });
-    this.box = node("div", { class: "foot" }, this.message, this.saved);
+    this.box = node("div", { class: "foot" }, node("span", { class: "message", role: "status", "aria-live": "polite" }, this.list, this.now), this.saved);
   }
 
   send(act, more = {}) {
@@ -65,8 +65,9 @@ export class Saving {
 
   close(id, { act, item, time }, message, failed) {
     this.open.delete(id);
+    const answers = (one) => one.item === item && MOVES.includes(one.act) === MOVES.includes(act) && time - one.time > SEEN;
     if (failed) this.refuse(act, item, message);
-    else if (!message) this.forget((one) => one.item === item && isMove(one.act) === isMove(act) && time - one.time > SEEN);
+    else if (!message) this.forget(answers);
     if (id !== this.leaving) return;
     this.leaving = null;
     if (failed || (message && !["undo", "redo"].includes(act))) this.drop(item, message); // the item is still the same one
@@ -96,19 +97,16 @@ export class Saving {
 
   // Runs at once, or when the item that it is meant for is on the screen.
   whenShown(name, run) {
-    if (!this.waiting) { run(); return; }
-    this.held.push({ name, run });
+    if (this.waiting) this.held.push({ name, run });
+    else run();
     this.paintBusy();
   }
 
   // Does what was held, up to what shows yet another item.
   goOn() {
     this.goingOn = true;
-    try {
-      while (this.held.length && this.leaving === null) this.held.shift().run();
-    } finally {
-      this.goingOn = false;
-    }
+    while (this.held.length && this.leaving === null) this.held.shift().run();
+    this.goingOn = false;
     this.paintBusy();
   }
 
@@ -134,16 +132,14 @@ export class Saving {
   }
 
   forget(which) {
-    if (!this.refused.some(which)) return;
     this.refused = this.refused.filter((one) => !which(one));
     this.paintRefused();
   }
 
   paintRefused() {
-    const whats = new Map(); // by text
-    for (const { act, item, text } of this.refused) whats.set(text, [...(whats.get(text) ?? []), `item ${item + 1} (${act})`]);
-    const lines = [...whats].map(([text, what]) => node("div", { class: "failed" }, `${counted(what)}: ${text}`));
+    const lines = [...Map.groupBy(this.refused, ({ text }) => text)].map(([text, those]) =>
+      node("div", { class: "failed" }, `${counted(those.map(({ act, item }) => `item ${item + 1} (${act})`))}: ${text}`));
     const seen = node("button", { type: "button", class: "act", onclick: () => { this.forget(() => true); this.onseen(); } }, "seen");
-    this.list.replaceChildren(...(lines.length ? [...lines, seen] : []));
+    this.list.replaceChildren(...lines, ...(lines.length ? [seen] : []));
   }
 }

@@ -2,6 +2,8 @@
 
 import { clamp } from "./list.mjs";
 
+const isSame = ([field, sentence], place) => field === place[0] && sentence === place[1];
+
 // The place that comes after one in a list of places [field, sentence], or the first.
 export function nextPlace(missing, places, place) {
   const at = places.findIndex((one) => isSame(one, place));
@@ -9,12 +11,9 @@ export function nextPlace(missing, places, place) {
   return [...places.slice(at + 1), ...places.slice(0, at + 1)].find(open) || null;
 }
 
-const isSame = ([field, sentence], place) => field === place[0] && sentence === place[1];
-
 // Value of a place in values by field; undefined where untouched.
 export function valueAt(values, [field, sentence]) {
-  const value = values[field];
-  return sentence === null || value === undefined ? value : value[sentence];
+  return sentence === null ? values[field] : values[field]?.[sentence];
 }
 
 export class Work {
@@ -29,9 +28,9 @@ export class Work {
 
   // ---- what was said ---------------------------------------------------------------------------------------------
 
-  // The place [field, sentence] of a field, at a sentence of the response if it is asked of each.
-  placeOf(field, sentence = this.sentence) {
-    return [field.name, field.each ? sentence : null];
+  // The place [field, sentence] of a field, at the present sentence of the response if it is asked of each.
+  placeOf(field) {
+    return [field.name, field.each ? this.sentence : null];
   }
 
   // Value of a place, undefined where untouched, and what is suggested there.
@@ -42,10 +41,7 @@ export class Work {
 
   // Who else said that of a place: names whose value it is, or whose list holds it.
   votes(place, value) {
-    return this.state.others.filter(({ values }) => {
-      const said = valueAt(values, place);
-      return Array.isArray(said) ? said.includes(value) : said === value;
-    }).map(({ name }) => name);
+    return this.state.others.filter(({ values }) => [valueAt(values, place)].flat().includes(value)).map(({ name }) => name);
   }
 
   optionsOf(field) {
@@ -97,8 +93,7 @@ export class Work {
 
   // To a sentence of the response, and a field that is asked of it.
   goToSentence(sentence) {
-    const each = this.task.fields.filter((field) => field.each);
-    const field = each.find(({ name }) => name === this.place[0]) || each[0];
+    const field = this.field.each ? this.field : this.task.fields.find(({ each }) => each);
     this.goTo([field.name, sentence]);
   }
 
