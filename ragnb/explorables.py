@@ -50,6 +50,7 @@ class Control(NamedTuple):
     label: str
     values: Sequence[Any]
     start: Any
+    key: str = ""
     text: str = ""
 
 
@@ -171,6 +172,7 @@ def _packed(question: str, scene: Scene) -> str:
                 f"{one:.3g}" if isinstance(one, float) else str(one) for one in control.values
             ],
             "at": [*control.values].index(control.start),
+            "key": control.key,
             "text": spelled(control.text),
         }
         for control in scene.controls
@@ -622,7 +624,7 @@ def _ranking(row: Any = None) -> Scene:
     label = "passages that the model gets, k"
     controls = [Control(label, list(range(1, len(keys) + 1)), min(3, len(keys)))]
     controls += [
-        Control("relevant", [False, True], key in relevant, f"[{rank}] {text}")
+        Control("relevant", [False, True], key in relevant, f"[{rank}]", text)
         for rank, (key, text) in enumerate(zip(keys, shown, strict=True), 1)
     ]
     items = [
@@ -644,13 +646,13 @@ def _trace(record: Any = None) -> Scene:
     response = sentence_pairs([record["response_sentences"]])
     labels = {"relevant": "all_relevant", "used": "all_utilized"}
     controls = [
-        Control(label, [False, True], key in record[f"{name}_sentence_keys"], f"[{key}] {text}")
+        Control(label, [False, True], key in record[f"{name}_sentence_keys"], f"[{key}]", text)
         for key, text in context
         for label, name in labels.items()
     ]
     unsupported = record["unsupported_response_sentence_keys"]
     controls += [
-        Control("unsupported", [False, True], key in unsupported, f"[{key}] {text}")
+        Control("unsupported", [False, True], key in unsupported, f"[{key}]", text)
         for key, text in response
     ]
     n = len(context)

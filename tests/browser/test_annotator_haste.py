@@ -68,16 +68,9 @@ def one_tab(book):
 
 
 SOME = [(0, 60, "n"), (0.3, 250, "n"), (0.3, 60, "Enter")]
-GRID = [
-    (lag, pace, then)
-    for lag in (0, 0.1, 0.3)
-    for pace in (60, 90, 250, 400)
-    for then in ("n", "Enter")
-]
-REST = [pytest.param(*one, marks=pytest.mark.slow) for one in GRID if one not in SOME]
 
 
-@pytest.mark.parametrize(("lag", "pace", "then"), [*SOME, *REST])
+@pytest.mark.parametrize(("lag", "pace", "then"), SOME)
 def test_every_key_labels_the_item_that_it_was_typed_for(book, lag, pace, then):
     screen = in_haste(book, round(1000 * lag), pace, then, 6)
     assert verdicts(screen, 6) == [*VERDICTS, *VERDICTS]
@@ -169,16 +162,6 @@ def test_what_a_full_disk_refuses_stays_on_the_screen_until_it_is_seen(book):
     assert screen.root.locator(".part.documents").evaluate("box => box === document.activeElement")
 
 
-def test_once_more_is_back_however_fast(book):
-    screen = trace(book, "again")
-    typed(book, "x", "x")
-    screen.press("u", "x", "x")
-    sets = [event["set"][0] for event in screen.events() if event["action"] == "label"]
-    assert [(one["field"], one["value"]) for one in sets] == [
-        ("relevant", ["00"]), ("relevant", []), ("utilized", ["00"]), ("utilized", [])
-    ]  # fmt: skip
-
-
 def test_a_double_click_chooses_one_option_of_one_label(book):
     screen = trace(book, "double")
     screen.root.locator("[data-field=support] .option").nth(1).dblclick()
@@ -193,27 +176,6 @@ def test_a_key_that_is_held_down_says_it_once(book):
     book.keyboard.up("x")
     screen.settle()
     assert screen.actions() == ["label"]
-
-
-def test_a_button_that_opens_a_field_gives_it_the_focus(book):
-    screen = trace(book, "open")
-    for button, field in {
-        "note": "note on this item",
-        "search": "search in the texts",
-        "list": "items",
-    }.items():
-        screen.button(button).click()
-        assert book.evaluate("() => document.activeElement.ariaLabel") == field
-        book.keyboard.press("Escape")
-
-
-def test_a_search_goes_on_on_the_next_item(book):
-    screen = trace(book, "searching")
-    screen.press("/")
-    screen.type("fact 1")
-    screen.press("Escape", "n", "/", "Enter")
-    assert screen.root.locator(".sentence.hit").count() == 4
-    assert "1 of 4" in screen.root.locator(".panel .count").all_inner_texts()
 
 
 def test_two_views_of_one_annotator_show_the_same_and_both_are_answered(book, one_tab):

@@ -156,17 +156,6 @@ def test_keys_after_shift_enter_label(book, more):
     assert book.evaluate("() => document.activeElement.ariaLabel") == "note on this item"
 
 
-def test_the_focus_stays_where_it_is_when_another_cell_runs(book):
-    book.evaluate(FILL, [CALL.format("stays"), "kept = 1", "last = 2"])
-    book.keyboard.press("Shift+Enter")
-    book.wait_for_function(INSIDE, timeout=30_000)
-    book.locator(".jp-CodeCell").nth(1).locator(".cm-content").click()
-    book.keyboard.press("Control+Enter")
-    book.wait_for_function(IDLE)
-    book.wait_for_timeout(500)
-    assert not book.evaluate(INSIDE)
-
-
 def test_who_is_writing_when_the_annotator_is_shown_goes_on_writing(book):
     book.evaluate(FILL, ["import time; time.sleep(1.5)\n" + CALL.format("writing"), ""])
     book.keyboard.press("Shift+Enter")
@@ -193,39 +182,6 @@ def test_no_key_reaches_the_notebook(book):
     screen.settle()
     assert notebook(book) == before
     assert book.evaluate(f"() => {KERNEL}.id") == pid
-
-
-def test_keys_stay_in_after_a_click_on_mere_text_and_on_buttons(book):
-    screen = trace(book, "mere")
-    before = notebook(book)
-    for place in (".question b", ".count", ".heading", ".guide p", ".field .value", ".foot"):
-        screen.root.locator(place).first.click()
-        screen.press("b", "d", "d", "a")
-        assert notebook(book) == before, place
-    for name in ("next item", "previous item", "flag", "list", "list", "keys", "keys", "skip"):
-        screen.button(name).click()
-        screen.settle()
-        screen.press("b", "d", "d", "y")
-        assert notebook(book) == before, name
-    screen.root.locator("[data-field=overall] .option").first.focus()
-    screen.press("w", "2", "b", "d", "d")
-    assert notebook(book) == before
-
-
-def test_text_fields_take_every_letter(book):
-    screen = trace(book, "fields")
-    before = notebook(book)
-    fields = {"m": "note on this item", "/": "search in the texts", "g": "words of an item"}
-    for key, label in fields.items():
-        screen.press(key)
-        field = screen.root.get_by_label(label)
-        field.focus()
-        typed = "".join(PRINTABLE) if key == "m" else "a b dd m y 0 ? n 1"
-        screen.type(typed)
-        assert field.input_value() == typed
-        screen.press("ArrowUp", "ArrowLeft", "Home", "Shift+ArrowRight", "Escape")
-        screen.focus()
-        assert notebook(book) == before
 
 
 def test_annotators_beside_each_other_keep_apart(book):

@@ -9,7 +9,6 @@ import regex
 from hostile import Reader
 
 import ragnb
-from ragnb.widgets.pages import Sign, annotated
 from ragnb.widgets.rows import DIFFER, Rows
 
 SYSTEMS = pd.DataFrame(
@@ -95,13 +94,6 @@ def test_claims_and_citations_light_up_with_what_they_are_about():
     assert f'class="r-sentence r-c0" id="{card}-r-c0" tabindex="0">Ann did it <small' in markup
     assert f'<details class="r-passage  r-k2" ><summary id="{card}-r-k2">' in markup
     assert ".ragnb-card:has(.r-k2:is(:hover,:focus-within)) .r-k2" in markup
-
-
-def test_a_claim_that_is_cut_by_a_mark_gets_the_focus_once():
-    about = Sign("span", "", "r-c0", "card-r-c0")
-    shown = annotated("Ann did it", [(0, 10, about), (4, 7, Sign("mark"))])
-    assert regex.sub("<[^>]*>", "", shown) == "Ann did it"
-    assert (shown.count('class="r-c0"'), shown.count("tabindex")) == (3, 1)
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_a_mean_cost_near_zero_changes_the_kind_of_the_confidence_set():
 def test_the_parts_of_the_trace_sentence_have_the_scores_of_the_metric():
     record = ragnb.load_ragbench("sample-ragbench").iloc[0].to_dict()
     scene = EXPLORABLES["trace"][2](record)
-    keys = [re.match(r"\[(\w+)\]", control.text)[1] for control in scene.controls]
+    keys = [control.key.strip("[]") for control in scene.controls]
     for _ in range(30):
         chosen = RNG.integers(0, 2, len(keys)).tolist()
         labels = {label: [] for label in ("relevant", "used", "unsupported")}

@@ -10,7 +10,7 @@ import { Sentences } from "./sentences.mjs";
 import { Work } from "./work.mjs";
 
 // Seconds as people say them.
-export function spoken(seconds) {
+function spoken(seconds) {
   if (seconds < 90) return `about ${Math.max(1, Math.round(seconds))} s left`;
   const minutes = Math.round(seconds / 60);
   return minutes < 90 ? `about ${minutes} min left` : `about ${(minutes / 60).toFixed(1)} h left`;

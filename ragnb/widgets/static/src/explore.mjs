@@ -20,10 +20,10 @@ export async function start(host, packed) {
       ...(frame.chart ? [drawn(frame.chart)] : []),
     );
   };
-  const texts = Map.groupBy(controls.filter(({ text }) => text), ({ text }) => text);
+  const texts = Map.groupBy(controls.filter(({ key }) => key), ({ key }) => key);
   const panel = node("div", { class: "controls" },
-    ...controls.filter(({ text }) => !text).map((control) => slider(control, show)),
-    ...[...texts].map(([text, buttons]) => node("div", { class: "text" }, node("span", { class: "words", dir: "auto" }, text), ...buttons.map((one) => toggle(one, show)))));
+    ...controls.filter(({ key }) => !key).map((control) => slider(control, show)),
+    ...[...texts].map(([key, buttons]) => node("div", { class: "text" }, node("span", {}, key), node("span", { class: "words", dir: "auto" }, buttons[0].text), ...buttons.map((one) => toggle(one, show)))));
   const root = host.attachShadow({ mode: "open" });
   root.append(node("style", {}, css), node("section", { class: "live", "aria-label": question }, node("p", { class: "question" }, question), node("p", { dir: "auto" }, heading), panel, figure, sentence), node("slot"));
   host.dataset.lmSuppressShortcuts = "true"; // keys belong to the controls, not to the notebook
@@ -59,9 +59,9 @@ function toggle(control, show) {
 
 // TRACe has too many states for frames. Each part of its sentence, with its meter, depends on one or two counts.
 function counted(counts, controls) {
-  const chosen = (name) => controls.filter(({ label, at }) => label === name && at).map(({ text }) => text);
+  const chosen = (name) => controls.filter(({ label, at }) => label === name && at).map(({ key }) => key);
   const [relevant, used, wrong] = ["relevant", "used", "unsupported"].map(chosen);
-  const both = relevant.filter((text) => used.includes(text));
+  const both = relevant.filter((key) => used.includes(key));
   const parts = {
     relevance: counts.relevance[relevant.length],
     utilization: counts.utilization[used.length],

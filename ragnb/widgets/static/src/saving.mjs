@@ -9,7 +9,7 @@ const MOVES = ["move", "go", "next", "done", "undo", "redo"]; // say nothing of 
 const LEAVING = [...MOVES, "skip"]; // may show another item
 
 // Names with how often each of them is there: "item 1 (flag) × 2, item 3 (label)".
-export function counted(names) {
+function counted(names) {
   return [...new Set(names)].map((name) => {
     const n = names.filter((one) => one === name).length;
     return n > 1 ? `${name} × ${n}` : name;
