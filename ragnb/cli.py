@@ -3,11 +3,10 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable
-from glob import glob
-from inspect import Parameter, getdoc, signature
+from collections.abc import Callable
+from inspect import getdoc
 from pathlib import Path
-from typing import Any, NoReturn, get_type_hints
+from typing import Any
 
 import ragnb
 from ragnb.errors import InputError
@@ -84,20 +83,25 @@ def report(arguments: argparse.Namespace) -> str:
     example:
       ragnb report answers.jsonl --kind multilingual --option baseline=direct by=language
     """
-    make = getattr(ragnb, f"{arguments.kind}_report")
-    if arguments.kind == "trace":
-        arguments.benchmark = "ragbench"
-    options = _settings(arguments.option, make, [make])
     responses = _responses(arguments)
     progress("reporting")
-    made = make(responses, confidence_level=arguments.level, **options)
+    make = getattr(ragnb, f"{arguments.kind}_report")
+    made = _with_options(make, responses, arguments, confidence_level=arguments.level)
     fields = {name: getattr(made, name) for name in made.__dataclass_fields__}
     tables = {name: one for name, one in fields.items() if hasattr(one, "columns") and len(one)}
-    for name in tables if arguments.out else ():
-        ragnb.write_table(tables[name], Path(arguments.out) / f"{name}.csv")
+    if arguments.out:
+        for name, table in tables.items():
+            ragnb.write_table(table, Path(arguments.out) / f"{name}.csv")
     tables.pop("scores", None)
     _draw(made, arguments)
-    return _report(made, tables, arguments)
+    if arguments.format == "html":
+        return str(made._repr_html_())
+    if arguments.format == "json":
+        return ragnb.tables.to_json(tables)
+    if arguments.format == "text":
+        return "\n".join(map(spelled, str(made).splitlines()))
+    titled = [f"{name.replace('_', ' ')}\n\n{_table(tables[name], arguments)}" for name in tables]
+    return "\n\n".join(titled)
 
 
 def audit(arguments: argparse.Namespace) -> tuple[str, int]:
@@ -113,7 +117,7 @@ def audit(arguments: argparse.Namespace) -> tuple[str, int]:
         raise InputError(f"--only must be among {', '.join(issues)}, got {', '.join(unknown)}")
     progress(f"auditing {Path(arguments.file).name}")
     examples = ragnb.load_rgb(arguments.file, language=arguments.language)
-    found = ragnb.audit(examples, passage_num=arguments.passages)
+    found = ragnb.audit(examples)
     found = found[found["issue"].isin(arguments.only or found["issue"])]
     if found.empty and arguments.format == "text":
         return "nothing found", 0
@@ -151,8 +155,9 @@ def _setting(text: str) -> tuple[str, str]:
     return name, value
 
 
-_SETTINGS = {"nargs": "+", "action": "extend", "default": [], "type": _setting}
-_SETTINGS |= {"metavar": "NAME=VALUE"}
+_SETTINGS = {
+    "nargs": "+", "action": "extend", "default": [], "type": _setting, "metavar": "NAME=VALUE"
+}  # fmt: skip
 _FILES: dict[str, dict[str, Any]] = {
     "file": {
         "nargs": "+",
@@ -174,8 +179,6 @@ _FILES: dict[str, dict[str, Any]] = {
         "metavar": "COLUMN",
         "help": "names of the columns that each contain the responses of one system",
     },
-    "--set": _SETTINGS
-    | {"help": "columns that have the same value in all rows, such as task=noise passage_num=5"},
     "--system": {
         "nargs": "+",
         "metavar": "NAME",
@@ -192,10 +195,6 @@ _FILES: dict[str, dict[str, Any]] = {
     "--keep-empty": {
         "action": argparse.BooleanOptionalAction,
         "help": "whether an empty response in a CSV file is scored as an answer; by default, it is missing",
-    },
-    "--benchmark": {
-        "choices": ["ragbench", "evouna"],
-        "help": "read the file as one that this benchmark published",
     },
 }
 _FORMAT: dict[str, dict[str, Any]] = {
@@ -318,12 +317,6 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
             "metavar": "ISSUE",
             "help": "look only for these issues (default: all)",
         },
-        "--passages": {
-            "type": int,
-            "default": 5,
-            "metavar": "N",
-            "help": "number of passages per context (default: 5)",
-        },
         **_FORMAT,
     },
     metrics: _FORMAT,
@@ -331,21 +324,14 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
 """Command -> its arguments, as argparse takes them."""
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors cannot send control characters to the terminal."""
-
-    def error(self, message: str) -> NoReturn:
-        super().error(spelled(message))
-
-
-def command_line() -> _Parser:
+def command_line() -> argparse.ArgumentParser:
     """Return the parser of all commands. What it parses has the function to call as ``command``."""
     style: dict[str, Any] = {
         "formatter_class": argparse.RawDescriptionHelpFormatter,
         "allow_abbrev": False,
     }
     about = "Evaluate retrieval-augmented generation from files."
-    parser = _Parser(prog="ragnb", description=about, **style)
+    parser = argparse.ArgumentParser(prog="ragnb", description=about, **style)
     parser.add_argument("--version", action="version", version=f"ragnb {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command, arguments in COMMANDS.items():
@@ -359,62 +345,55 @@ def command_line() -> _Parser:
     return parser
 
 
-def _once(given: Iterable[tuple[str, str]]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name, text in given:
-        if name in found:
-            raise InputError(
-                f"{name} is set twice, to {found[name]!r} and to {text!r}. Set it once."
-            )
-        found[name] = text
-    return found
-
-
-def _settings(
-    given: Iterable[tuple[str, str]], function: Callable[..., Any], typed: Iterable[Any] = ()
-) -> dict[str, Any]:
-    """Settings as keyword arguments of a function, with values that are JSON or else text.
-
-    The type hints of the functions in ``typed`` say what values are allowed.
-    """
-    from pydantic import TypeAdapter, ValidationError
-
-    parameters = signature(function).parameters
-    taken = [name for name in list(parameters)[1:] if name != "confidence_level"]
-    free = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
-    found: dict[str, Any] = {}
-    for name, text in _once(given).items():
-        if free == (name in taken):
-            option = {"format": "input-format"}.get(name, name.replace("_", "-"))
-            advice = f"use --{option}" if free else f"choose from {', '.join(taken)}"
-            raise InputError(f"{name!r} cannot be set here; {advice}")
-        try:
-            found[name] = json.loads(text)
-        except ValueError:
-            found[name] = text
-        for hints in map(get_type_hints, typed):
-            try:
-                TypeAdapter(hints.get(name, Any)).validate_python(found[name])
-            except ValidationError as error:
-                kind = error.errors()[0]["msg"].removeprefix("Input should be ").partition(",")[0]
-                raise InputError(f"{name} must be {kind}, got {found[name]!r}") from error
-    return found
-
-
 # ---- input -------------------------------------------------------------------------------------
+
+
+def _responses(arguments: argparse.Namespace) -> Any:
+    """The responses of all files in one frame."""
+    files, systems = arguments.file, arguments.system
+    if systems and len(systems) != len(files):
+        raise InputError(
+            f"--system must be one name per file, got {len(systems)} for {len(files)} files"
+        )
+    load = ragnb.load_responses  # before the next line, so that Ctrl-C stops the reading
+    progress(f"reading {', '.join(Path(file).name for file in files)}")
+    if getattr(arguments, "kind", "") == "trace":
+        return ragnb.load_ragbench(files[0])
+    names = ("examples", "systems", "language", "alternatives", "keep_empty")
+    options = {name: getattr(arguments, name) for name in names}
+    options |= {"columns": dict(arguments.columns) or None, "format": arguments.input_format}
+    if not systems:
+        return load(files if len(files) > 1 else files[0], **options)
+    import pandas as pd
+
+    pairs = zip(files, systems, strict=True)
+    frames = [load(file, system=name, **options) for file, name in pairs]
+    return pd.concat(frames, ignore_index=True)
 
 
 def _scores(arguments: argparse.Namespace) -> Any:
     """The scores of all responses under each metric that was requested."""
-    from ragnb.arguments import convert
-    from ragnb.scoring.scores import as_metrics
-
-    names = [name for given in arguments.metrics for name in given.split(",") if name]
-    chosen = convert([*dict.fromkeys(map(_metric, names))], as_metrics, "--metrics")
-    options = _settings(arguments.option, ragnb.score, [metric.function for metric in chosen])
+    given = [name for names in arguments.metrics for name in names.split(",") if name]
+    metrics = list(dict.fromkeys(map(_metric, given)))
     responses = _responses(arguments)
-    progress(f"scoring {len(responses)} responses under {', '.join(map(str, names))}")
-    return ragnb.score(responses, chosen, **options)
+    progress(f"scoring {len(responses)} responses under {', '.join(metrics)}")
+    return _with_options(ragnb.score, responses, arguments, metrics=metrics)
+
+
+def _with_options(
+    function: Callable[..., Any], frame: Any, arguments: argparse.Namespace, **more: Any
+) -> Any:
+    """Call a function with the options of the command line, whose values are JSON or else text."""
+    options: dict[str, Any] = {}
+    for name, text in arguments.option:
+        try:
+            options[name] = json.loads(text)
+        except ValueError:
+            options[name] = text
+    try:
+        return function(frame, **more, **options)
+    except TypeError as error:
+        raise InputError(f"--option cannot be used in this way: {error}") from error
 
 
 def _metric(name: str) -> str:
@@ -424,54 +403,10 @@ def _metric(name: str) -> str:
     same = [known for known in ragnb.METRICS if known.partition(".")[2] == name.casefold()]
     meant = ragnb.definitions(name)
     found = same or [metric.name for metric in meant.metrics]
-    if not found:
-        raise InputError(f"{name}: {meant.note}")
-    if len(found) > 1:
-        note = f" ({meant.note})" if meant.note else ""
-        raise InputError(f"{name} can mean {', '.join(found)}{note}; use the full name")
-    return found[0]
-
-
-def _responses(arguments: argparse.Namespace) -> Any:
-    """The responses of all files in one frame."""
-    import pandas as pd
-
-    files = [file for given in arguments.file for file in sorted(glob(given)) or [given]]
-    systems = arguments.system or [None] * len(files)
-    if len(systems) != len(files):
-        raise InputError(
-            f"--system must be one name per file, got {len(systems)} for {len(files)} files"
-        )
-    frames = [_read(arguments, file, system) for file, system in zip(files, systems, strict=True)]
-    own = [Path(Path(file).name.removesuffix(".gz")).stem for file in files]
-    named = [name for name, frame in zip(own, frames, strict=True) if {*frame["system"]} == {name}]
-    if len(set(named)) < len(named) and not arguments.system:
-        raise InputError(
-            f"several files need different names, got {', '.join(named)}; "
-            "name the system of each file: --system a b"
-        )
-    return pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
-
-
-def _read(arguments: argparse.Namespace, file: str, system: str | None) -> Any:
-    """The responses of one file, or of standard input."""
-    own = {name: getattr(arguments, name) for name in ("language", "alternatives", "keep_empty")}
-    load = getattr(ragnb, f"load_{arguments.benchmark or 'responses'}")
-    progress(f"reading {Path(file).name}")  # after the import, so that Ctrl-C stops the reading
-    if arguments.benchmark:
-        given = own | {"columns": arguments.columns, "set": arguments.set, "system": system}
-        given |= {"input-format": arguments.input_format}
-        given |= {"examples": arguments.examples, "systems": arguments.systems}
-        if wrong := [name for name, value in given.items() if value]:
-            raise InputError(
-                f"--{wrong[0].replace('_', '-')} cannot be used with --benchmark {arguments.benchmark}; "
-                "leave it out"
-            )
-        return load(file)
-    own |= {"columns": _once(arguments.columns) or None, "system": system}
-    own |= {"format": arguments.input_format}
-    own |= {"examples": arguments.examples, "systems": arguments.systems}
-    return load(file, **own, **_settings(arguments.set, load))
+    if len(found) == 1:
+        return found[0]
+    can = f" can mean {', '.join(found)}; use the full name." if found else ":"
+    raise InputError(f"{name}{can} {meant.note}".strip())
 
 
 # ---- output ------------------------------------------------------------------------------------
@@ -480,35 +415,15 @@ def _read(arguments: argparse.Namespace, file: str, system: str | None) -> Any:
 def _draw(result: Any, arguments: argparse.Namespace) -> None:
     """Write the figure of a result, if one was asked for."""
     if arguments.figure:
-        progress("drawing")
         ragnb.figures.save_plot(result, arguments.figure)
 
 
 def _table(frame: Any, arguments: argparse.Namespace) -> str:
     """A table in the requested format."""
-    if arguments.format == "json":
-        return ragnb.tables.to_json(frame)
-    if arguments.format == "text":
-        return ragnb.tables.to_text(frame)
-    printer = getattr(ragnb.tables, f"to_{arguments.format}")
-    return printer(frame, digits=arguments.digits)
-
-
-def _report(made: Any, tables: dict[str, Any], arguments: argparse.Namespace) -> str:
-    """A report in the requested format."""
-    if arguments.format == "html":
-        return str(made._repr_html_())
-    if arguments.format == "json":
-        return ragnb.tables.to_json(tables)
-    if arguments.kind == "judge" and arguments.format == "text":
-        return str(made)
-    if arguments.kind in ("trace", "judge") and arguments.format != "text":
-        raise InputError(
-            f"--format {arguments.format} needs --kind rgb or multilingual, got {arguments.kind}; "
-            "use json"
-        )
-    titled = [f"{name.replace('_', ' ')}\n\n{_table(tables[name], arguments)}" for name in tables]
-    return "\n\n".join(titled)
+    options = {}
+    if arguments.format in ("markdown", "latex", "html"):
+        options["digits"] = arguments.digits
+    return str(getattr(ragnb.tables, f"to_{arguments.format}")(frame, **options))
 
 
 def progress(stage: str = "") -> None:
