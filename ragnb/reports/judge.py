@@ -32,7 +32,6 @@ from ragnb.stats.prediction import (
     auroc,
     brier_score,
     expected_calibration_error,
-    pearson,
     reliability_curve,
 )
 from ragnb.text import graphemes
@@ -50,7 +49,6 @@ TWO_POINTS = "verdicts of 0 and 1: the curve consists of two points"
 _INTERVAL = ("mean", "low", "high", "interval", "confidence_level", "n_units", "n", "n_scored")
 _PAIR = ("pair", "rater", "against", "metric", *_INTERVAL, "worst_low", "worst_high", "signature")
 _CEILING = ("judge", "of", "metric", *_INTERVAL, "signature")
-_LENGTH = ("judge", "metric", *_INTERVAL, "signature")
 _ERRORS = ("judge", "ece", "expected_if_calibrated", "n_bins", "brier", "low", "high", "interval",
            "confidence_level", "n", "n_scored", "note", "signature")  # fmt: skip
 _CURVE = ("judge", "bin_low", "bin_high", "mean_predicted", *_INTERVAL, "ece",
@@ -87,9 +85,6 @@ class JudgeReport(Report):
         One row for each judge and group: mean of the judge minus mean of the label, with the
         columns of `ragnb.compare`. ``by`` is ``"overall"``, a column, or ``"response length"``
         (thirds, in characters). P-values are corrected over the groups of one ``by``.
-    length
-        Correlation of the judge's error (score - label) with the length of the response and with
-        its logarithm.
     calibration
         One row for each judge: ``ece``, ``expected_if_calibrated`` (what a calibrated judge would
         show by chance if responses are independent), the Brier score ``brier`` with its interval,
@@ -109,7 +104,6 @@ class JudgeReport(Report):
     agreement: pd.DataFrame
     ceiling: pd.DataFrame
     bias: pd.DataFrame
-    length: pd.DataFrame
     calibration: pd.DataFrame
     curve: pd.DataFrame
     worst: pd.DataFrame
@@ -129,7 +123,6 @@ class JudgeReport(Report):
                 columns={"of": "pair"}
             ),
             "Bias: judge minus label": self.bias[group],
-            "Correlation of the error with the length": self.length.drop(columns="signature"),
             "Calibration": self.calibration.drop(columns="signature"),
         }
         counts = self.labelled.iloc[0]
@@ -230,7 +223,6 @@ def judge_report(
     )
     n, n_labelled = len(labels), int((~np.isnan(labels)).sum())
     counts = {"label": label, "n": n, "n_labelled": n_labelled, "n_left_out": n - n_labelled}
-    sizes = _lengths(judged.frame)
     errors, curves = _calibration(judged)
     return JudgeReport(
         label=label,
@@ -239,8 +231,7 @@ def judge_report(
         labelled=pd.DataFrame([counts]),
         agreement=as_frame(list(_agreement(judged)), _PAIR),
         ceiling=as_frame(list(_ceiling(judged)), _CEILING),
-        bias=_bias(judged, None if by is None else groups, sizes),
-        length=as_frame(list(_length(judged, sizes)), _LENGTH),
+        bias=_bias(judged, None if by is None else groups),
         calibration=as_frame(errors, _ERRORS),
         curve=as_frame(curves, _CURVE),
         worst=_worst(judged),
@@ -446,14 +437,7 @@ def _mean_over_pairs(metric: str, part: str, n_people: int, totals: Floats) -> F
 # ---- bias ----------------------------------------------------------------------------------------
 
 
-def _lengths(frame: pd.DataFrame) -> Floats:
-    """Length of each response in characters as a reader counts them, nan without a response."""
-    texts = frame["response"] if "response" in frame else [None] * len(frame)
-    counts = [len(graphemes(text)) if isinstance(text, str) else np.nan for text in texts]
-    return np.array(counts, dtype=float)
-
-
-def _groups(judged: _Judged, by: Sequence[str] | None, sizes: Floats) -> dict[str, pd.Series]:
+def _groups(judged: _Judged, by: Sequence[str] | None) -> dict[str, pd.Series]:
     """Group of each response, in the order in which the groups are reported."""
     frame = judged.frame
     if by is None:
@@ -462,36 +446,37 @@ def _groups(judged: _Judged, by: Sequence[str] | None, sizes: Floats) -> dict[st
     groups = {OVERALL: pd.Series("all responses", frame.index)}
     for name in by:
         groups[name] = frame[name].astype(object).where(frame[name].notna(), "(none)")
-    known = pd.Series(sizes, frame.index).dropna().sort_values(kind="stable")
+    texts = frame["response"].dropna() if "response" in frame else pd.Series(dtype=object)
+    known = texts.map(lambda text: len(graphemes(text))).astype(int).sort_values(kind="stable")
     if len(known):
-        place = np.searchsorted(np.quantile(known, [1 / 3, 2 / 3]), known)
-        ends = known.groupby(place).agg(["min", "max"]).loc[place]
-        both = zip(place, ends["min"], ends["max"], strict=True)
-        names = [f"{THIRDS[third]} ({low:.0f}-{high:.0f})" for third, low, high in both]
-        groups[LENGTH] = pd.Series(names, known.index)
+        third = np.searchsorted(np.quantile(known, [1 / 3, 2 / 3]), known)
+        parts = known.groupby(np.array(THIRDS)[third])
+        groups[LENGTH] = pd.concat(
+            pd.Series(f"{name} ({part.min()}-{part.max()})", part.index) for name, part in parts
+        ).loc[known.index]
     return groups
 
 
-def _bias(judged: _Judged, by: Sequence[str] | None, sizes: Floats) -> pd.DataFrame:
+def _bias(judged: _Judged, by: Sequence[str] | None) -> pd.DataFrame:
     """Compare each judge with the label in each group, with Holm's correction over the groups."""
-    clustered, parts = judged.units is not None, []
-    groups = _groups(judged, by, sizes)
+    parts = []
+    units = judged.frame.index if judged.units is None else judged.units
+    groups = _groups(judged, by)
     for (judge, scores), (name, group) in product(judged.scores.items(), groups.items()):
         rows = group.index[~np.isnan(judged.labels[group.index])]
         if rows.empty:
             continue
         shared = pd.DataFrame({"example_id": rows, "group": group[rows], "metric": judged.label})
-        shared["unit"] = rows if judged.units is None else judged.units[rows]
-        shared["signature"] = judged.named(judge)["signature"]
+        shared = shared.assign(unit=units[rows], signature=judged.named(judge)["signature"])
         sides = {judge: scores, judged.label: judged.labels}
         both = [shared.assign(system=side, value=sides[side][rows]) for side in sides]
         table = compare(
             pd.concat(both, ignore_index=True),
             baseline=judged.label,
             by="group",
-            cluster="unit" if clustered else None,
+            cluster=None if judged.units is None else "unit",
             unpaired="drop",
-            method="t" if judged.graded(judge) and not clustered else "auto",
+            method="t" if judged.graded(judge) and judged.units is None else "auto",
             confidence_level=judged.level,
         )
         # The number of clusters is in a column of its own.
@@ -500,21 +485,6 @@ def _bias(judged: _Judged, by: Sequence[str] | None, sizes: Floats) -> pd.DataFr
         table.insert(1, "by", name)
         parts.append(table)
     return pd.concat(parts, ignore_index=True)
-
-
-def _length(judged: _Judged, sizes: Floats) -> Iterator[dict[str, Any]]:
-    """Yield the correlation of each judge's error with the length and with its logarithm."""
-    scales = {"error with length": sizes, "error with log length": np.log1p(sizes)}
-    if "response" not in judged.frame:
-        return
-    for (judge, scores), (name, scale) in product(judged.scores.items(), scales.items()):
-        errors = scores - judged.labels
-        could = ~np.isnan(judged.labels) & ~np.isnan(sizes)
-        kept = could & ~np.isnan(errors)
-        level, units = judged.level, judged.units_of(kept)
-        found = pearson(errors[kept], scale[kept], units, confidence_level=level)
-        counts = {"n": int(could.sum()), "n_scored": int(kept.sum())}
-        yield {**judged.named(judge), "metric": name, **interval_columns(found), **counts}
 
 
 # ---- calibration and disagreements ---------------------------------------------------------------

@@ -211,19 +211,6 @@ def test_length_is_what_a_reader_counts():
     assert groups["n_pairs"].sum() == 6
     thirds = ["shortest third (2-2)", "middle third (3-3)", "longest third (4-4)"]
     assert groups["group"].tolist() == thirds
-    assert found.length["n"].tolist() == [6, 6]
-
-
-def test_an_error_that_grows_with_length_is_found(frame):
-    size = frame["response"].str.len()
-    padded = frame.assign(score=np.clip(frame["label"] * 0.5 + size / 400, 0, 1))
-    found = judge_report(padded, judge="score")
-    errors = padded["score"] - padded["label"]
-    known = [np.corrcoef(errors, scale)[0, 1] for scale in (size, np.log1p(size))]
-    assert found.length["metric"].tolist() == ["error with length", "error with log length"]
-    assert found.length["mean"].tolist() == pytest.approx(known)
-    assert (found.length["low"] > 0).all()
-    assert found.bias[found.bias["by"] == "response length"]["difference"].is_monotonic_increasing
 
 
 # ---- calibration ---------------------------------------------------------------------------------
