@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from itertools import product
 
+import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
@@ -22,7 +22,6 @@ CLOSED_BOOK_GATE = 0.7
 """RGB's counterfactual test admits models whose accuracy without passages is above this."""
 
 _CELL = ("system", "language", "noise_rate")
-_DETECTION = ["rgb.error_detection", "rgb.error_correction"]
 _TITLES = {
     "noise_robustness": "Noise robustness: accuracy by noise rate",
     "negative_rejection": "Negative rejection: passages without the answer",
@@ -30,8 +29,18 @@ _TITLES = {
     "counterfactual_robustness": "Counterfactual robustness: passages with a false answer",
     "closed_book": "Without passages",
 }
-
-
+_RATES = (
+    ("noise_robustness", ["rgb.accuracy"], ""),
+    ("negative_rejection", ["rgb.rejection"], ""),
+    ("negative_rejection", ["rgb.judged_rejection"], "judged_refusal"),
+    ("information_integration", ["rgb.accuracy"], ""),
+    ("counterfactual_robustness",
+     ["rgb.accuracy", "rgb.error_detection", "rgb.error_correction"], ""),
+    ("counterfactual_robustness",
+     ["rgb.judged_error_detection", "rgb.judged_error_correction"], "judged_detection"),
+    ("closed_book", ["rgb.accuracy"], ""),
+)  # fmt: skip
+"""Table, metrics, and the column of the judge's verdict that they need."""
 _COUNTED = {
     "rgb.accuracy": "correct",
     "rgb.rejection": "rejected",
@@ -165,46 +174,39 @@ def rgb_report(
             f"{len(lost)} without, of {distinct(lost['system'], ', ')}; add them, as in "
             "load_responses(..., noise_rate=0.0, passage_num=5)"
         )
-    protocols = column_names(protocol)
-    rules = {"refusal": refusal, "detection": detection}
-    each = [_tables(asked, {"protocol": name, **rules}, confidence_level) for name in protocols]
-    tables = {name: pd.concat([one[name] for one in each], ignore_index=True) for name in _TITLES}
-    return RgbReport(protocols=tuple(protocols), **tables)
-
-
-def _tables(
-    asked: pd.DataFrame, options: Mapping[str, Any], level: float
-) -> dict[str, pd.DataFrame]:
-    """The tables of one protocol by name."""
-    closed = asked["passage_num"] == 0
-    rates_of = partial(_rates, options=options, level=level)
-    opened, alone = asked[~closed], asked[closed]
-    if {"example_id", "request_key"} <= set(alone):
-        # A reply that several runs asked for is one response.
+    asked["table"] = np.select(
+        [closed, asked["task"] == "integration", asked["task"] == "counterfactual",
+         asked["noise_rate"] == 1, asked["noise_rate"] < 1],
+        ["closed_book", "information_integration", "counterfactual_robustness",
+         "negative_rejection", "noise_robustness"], "",
+    )  # fmt: skip
+    if {"example_id", "request_key"} <= set(asked):
+        # A reply without passages that several runs asked for is one response.
         keys = ["system", "language", "task", "example_id", "request_key"]
-        alone = alone[alone["request_key"].isna() | ~alone.duplicated(keys)]
-    noise, integration, counterfactual = (
-        opened[opened["task"] == task] for task in ("noise", "integration", "counterfactual")
-    )
-    rejecting = noise[noise["noise_rate"] == 1]
-    closed_book = rates_of(alone, ["rgb.accuracy"], by=("system", "language", "task"))
-    judged = [name.replace("rgb.", "rgb.judged_") for name in _DETECTION]
-    detected = [
-        rates_of(counterfactual, ["rgb.accuracy", *_DETECTION]),
-        rates_of(asked_of_judge(counterfactual, "judged_detection"), judged),
-    ]
-    rejected = [
-        rates_of(rejecting, ["rgb.rejection"]),
-        rates_of(asked_of_judge(rejecting, "judged_refusal"), ["rgb.judged_rejection"]),
-    ]
-    detection = pd.concat(detected, ignore_index=True)
-    return {
-        "noise_robustness": rates_of(noise[noise["noise_rate"] < 1], ["rgb.accuracy"]),
-        "negative_rejection": pd.concat(rejected, ignore_index=True),
-        "information_integration": rates_of(integration, ["rgb.accuracy"]),
-        "counterfactual_robustness": _with_gate(detection, counterfactual, closed_book),
-        "closed_book": closed_book,
-    }
+        asked = asked[~closed | asked["request_key"].isna() | ~asked[closed].duplicated(keys)]
+    protocols = column_names(protocol)
+    made: dict[str, list[pd.DataFrame]] = {name: [] for name in _TITLES}
+    for name, (table, metrics, verdict) in product(protocols, _RATES):
+        responses = asked[asked["table"] == table]
+        if verdict:
+            responses = asked_of_judge(responses, verdict)
+        if responses.empty:
+            continue
+        options = {"protocol": name, "refusal": refusal, "detection": detection}
+        scores = []
+        for metric in metrics:
+            known = {key: value for key, value in options.items() if key in METRICS[metric].options}
+            scores.append(score(responses, metric, **known))
+        by = ["system", "language", "task"] if table == "closed_book" else _CELL
+        rates = summarize(pd.concat(scores), by=by, confidence_level=confidence_level)
+        counts = (rates["mean"] * rates["n_scored"]).round()
+        rates.insert(rates.columns.get_loc("mean"), "count", counts.fillna(0).astype(int))
+        rates.insert(0, "protocol", name)
+        made[table].append(rates)
+    tables = {name: pd.concat([pd.DataFrame(), *made[name]], ignore_index=True) for name in made}
+    if len(tables["counterfactual_robustness"]):
+        _add_gate(tables["counterfactual_robustness"], asked, tables["closed_book"])
+    return RgbReport(protocols=tuple(protocols), **tables)
 
 
 def _over_false_passages(asked: pd.DataFrame) -> pd.DataFrame:
@@ -225,42 +227,17 @@ def _over_false_passages(asked: pd.DataFrame) -> pd.DataFrame:
     return asked[~with_true]
 
 
-def _rates(
-    responses: pd.DataFrame,
-    metrics: list[str],
-    options: Mapping[str, Any],
-    level: float,
-    by: tuple[str, ...] = _CELL,
-) -> pd.DataFrame:
-    if responses.empty:
-        return pd.DataFrame()
-    parts = []
-    for name in metrics:
-        known = {option: options[option] for option in METRICS[name].options if option in options}
-        parts.append(score(responses, name, **known))
-    table = summarize(pd.concat(parts, ignore_index=True), by=by, confidence_level=level)
-    counts = (table["mean"] * table["n_scored"]).round()
-    table.insert(table.columns.get_loc("mean"), "count", counts.fillna(0).astype(int))
-    table.insert(0, "protocol", options["protocol"])
-    return table
-
-
-def _with_gate(
-    table: pd.DataFrame, responses: pd.DataFrame, closed_book: pd.DataFrame
-) -> pd.DataFrame:
+def _add_gate(table: pd.DataFrame, responses: pd.DataFrame, closed_book: pd.DataFrame) -> None:
     """Add the mean number of passages, the accuracy without any, and whether it passes the gate."""
-    if table.empty:
-        return table
     if "n_passages" in responses:
-        shown = responses.groupby(list(_CELL))["n_passages"].mean()
-        table["n_passages"] = shown.reindex(pd.MultiIndex.from_frame(table[list(_CELL)])).to_numpy()
-    known = {
-        (row.system, row.language): row.mean
-        for row in closed_book.itertuples()
-        if row.task == "counterfactual"
-    }
-    cells = zip(table["system"], table["language"], strict=True)
-    table["closed_book_accuracy"] = [known.get(cell, float("nan")) for cell in cells]
+        shown = responses[responses["table"] == "counterfactual_robustness"]
+        means = shown.groupby(list(_CELL))["n_passages"].mean()
+        table["n_passages"] = means.reindex(pd.MultiIndex.from_frame(table[list(_CELL)])).to_numpy()
+    table["closed_book_accuracy"] = np.nan
+    if len(closed_book):
+        keys = ["protocol", "system", "language"]
+        known = closed_book[closed_book["task"] == "counterfactual"].set_index(keys)["mean"]
+        found = known.reindex(pd.MultiIndex.from_frame(table[keys]))
+        table["closed_book_accuracy"] = found.to_numpy()
     above = (table["closed_book_accuracy"] > CLOSED_BOOK_GATE).astype(object)
     table["passes_gate"] = above.where(table["closed_book_accuracy"].notna(), None)
-    return table
