@@ -222,15 +222,15 @@ def read_everyone(logs: Any) -> Compared:
             f"agreement needs two or more annotators and one label per item and annotator, got {got}"
         )
     groups = rows.groupby("item", sort=False)
-    texts = {item: {*marks.dropna()} for item, marks in groups["fingerprint"]}
-    sentences: dict[str, dict[str, list[str]]] = {
-        item: next(filter(None, map(present, keys)), {}) for item, keys in groups["sentences"]
-    }
-    differ = [item for item, marks in texts.items() if len(marks) > 1]
-    if differ:
+    n_texts = groups["fingerprint"].nunique()
+    if (n_texts > 1).any():
         raise InputError(
-            f"annotators must have seen the same texts, but those of {differ[0]!r} differ"
+            f"annotators must have seen the same texts, but those of {n_texts.idxmax()!r} differ"
         )
+    first = groups[["fingerprint", "sentences"]].first()
+    sentences: dict[str, dict[str, list[str]]] = {
+        item: present(keys) or {} for item, keys in first["sentences"].items()
+    }
     about = [asked.name for asked in task.fields if asked.each or asked.kind == "sentences"]
     unknown = [item for item, keys in sentences.items() if about and not keys]
     if unknown:
@@ -248,7 +248,7 @@ def read_everyone(logs: Any) -> Compared:
         }
         for item, by_name in said.items()
     }
-    known = {item: next(iter(marks)) for item, marks in texts.items() if marks}
+    known = first["fingerprint"].dropna().to_dict()
     header = frames[0].attrs.get("header", {})
     return Compared(task, id_columns(header), names, said, votes, sentences, known, rows)
 

@@ -144,8 +144,8 @@ class AnnotationLog:
 
     def write_jsonl(self, path: str | Path) -> None:
         """Write the log as JSON Lines, for example for git."""
-        lines = [self.header, *self.events]
-        _resolved(path).write_text("".join(f"{_text(line)}\n" for line in lines), "utf-8")
+        lines = [f"{_text(line)}\n" for line in (self.header, *self.events)]
+        _resolved(path).write_text("".join(lines), "utf-8")
 
     def close(self) -> None:
         """Close the log, so that other sessions can write to it."""
@@ -365,13 +365,7 @@ def flat(values: Mapping[str, Any], task: Task) -> dict[Place, Any]:
 
 
 class LabelState:
-    """The labels of all items after some actions, and the actions that can be undone and redone.
-
-    Raises
-    ------
-    InputError
-        An action cannot be followed.
-    """
+    """The labels of all items after some actions, and the actions that can be undone and redone."""
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self.items: dict[str, ItemLabels] = {}
@@ -380,13 +374,7 @@ class LabelState:
         self._last: tuple[str, datetime] | None = None
         self._history: dict[str, list[Event]] = {}
         for event in events:
-            try:
-                self.apply(event)
-            except (AttributeError, KeyError, TypeError, ValueError) as error:
-                number = event.get("n")
-                raise InputError(
-                    f"action {number} of the log cannot be applied: {error!r}"
-                ) from error
+            self.apply(event)
 
     def of(self, item: str) -> ItemLabels:
         """Labels of an item, which are empty at first."""
@@ -394,8 +382,13 @@ class LabelState:
 
     def apply(self, event: Event) -> None:
         """Apply one action of the log."""
-        self._spend(event)
         action, item = event["action"], event["item"]
+        time = datetime.fromisoformat(event["time"])
+        if self._last is not None:  # the time since then was spent on the item on the screen
+            shown, before = self._last
+            self.of(shown).seconds += min(max((time - before).total_seconds(), 0.0), IDLE)
+        if action != "agreed":
+            self._last = (item, time)
         history, new = self._history.setdefault(item, []), [event]
         if action in ("undo", "redo"):
             stacks = (self.done, self.undone) if action == "undo" else (self.undone, self.done)
@@ -413,15 +406,6 @@ class LabelState:
                 self.undone.clear()
                 self.done.append(event)
         _follow(self.of(item), new)
-
-    def _spend(self, event: Event) -> None:
-        """Count the time since the last action for the item that was on the screen."""
-        time = datetime.fromisoformat(event["time"])
-        if self._last is not None:
-            shown, before = self._last
-            self.of(shown).seconds += min(max((time - before).total_seconds(), 0.0), IDLE)
-        if event["action"] != "agreed":
-            self._last = (event["item"], time)
 
 
 def _follow(labels: ItemLabels, events: Iterable[Event]) -> None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from statistics import median
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar, cast
 
 import pandas as pd
 
@@ -22,8 +22,7 @@ from ragnb.annotation.tasks import Field, Task, read_task
 from ragnb.errors import InputError
 from ragnb.version import __version__
 
-P = ParamSpec("P")
-R = TypeVar("R")
+Method = TypeVar("Method", bound=Callable[..., Any])
 UNFINISHED = ("untouched", "started")
 """Statuses of items that are still to be labelled."""
 
@@ -31,17 +30,15 @@ Votes = Mapping[str, Mapping[str, Mapping[Place, Any]]]
 """Values by item, annotator and place."""
 
 
-def _alone(
-    method: Callable[Concatenate["AnnotationSession", P], R],
-) -> Callable[Concatenate["AnnotationSession", P], R]:
+def _alone(method: Method) -> Method:
     """Let one thread act at a time. JupyterLab handles clicks in a different thread from the one that runs cells."""
 
     @wraps(method)
-    def act(session: "AnnotationSession", *args: P.args, **options: P.kwargs) -> R:
+    def act(session: "AnnotationSession", *args: Any, **options: Any) -> Any:
         with session.log.lock:
             return method(session, *args, **options)
 
-    return act
+    return cast(Method, act)
 
 
 class AnnotationSession:
@@ -176,28 +173,20 @@ class AnnotationSession:
     # ---- going about ---------------------------------------------------------------------------
 
     @_alone
-    def show(self, number: int | None = None) -> None:
-        """Show the item with that number, or again the one on the screen: its time begins, and its text is recorded."""
-        number = self.number if number is None else number
-        item = self.items[number]
-        self.record({"action": "open", "item": item.id, **pinned(item)})
-        self.number = number
-
-    @_alone
     def go(self, target: int | str) -> None:
-        """Show the item with that number (from 0) or id."""
+        """Show the item with that number (from 0) or id: its time begins, and its text is recorded."""
         number = self._numbers.get(target, -1) if isinstance(target, str) else target
         if not 0 <= number < len(self.items):
             raise InputError(
                 f"go needs the id of an item or a number below {len(self.items)}, got {target!r}"
             )
-        self.show(number)
+        item = self.items[number]
+        self.record({"action": "open", "item": item.id, **pinned(item)})
+        self.number = number
 
     @contextmanager
     def at(self, number: int) -> Iterator[None]:
         """Act on the item with this number without showing it."""
-        if not 0 <= number < len(self.items):
-            raise InputError(f"at must be an item number below {len(self.items)}, got {number!r}")
         with self.log.lock:
             shown, self.number = self.number, number
             try:
@@ -320,7 +309,7 @@ class AnnotationSession:
     def _change(self, action: str, **content: Any) -> None:
         """Record a change of the item on the screen. The first one records the text that it is about."""
         if self.labels.fingerprint != self.item.fingerprint:
-            self.show()
+            self.go(self.number)
         self.record({"action": action, "item": self.item.id, **content})
 
     def _label(self, values: Mapping[Place, Any]) -> None:

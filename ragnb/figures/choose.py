@@ -16,11 +16,11 @@ from ragnb.figures.differences import plot_differences, plot_judge_bias
 from ragnb.figures.rates import plot_grades, plot_rates
 from ragnb.figures.style import FORMATS, WIDTHS, plain, style
 from ragnb.records import CONDITION, require_columns
+from ragnb.reports.abstention import RiskCoverageReport
 from ragnb.reports.definitions import DefinitionComparison
 from ragnb.reports.judge import JudgeReport
 from ragnb.reports.multilingual import MultilingualReport
 from ragnb.reports.rgb import RgbReport
-from ragnb.reports.selective import RiskCoverageReport
 from ragnb.reports.trace import TraceReport
 from ragnb.scoring.summaries import summarize
 

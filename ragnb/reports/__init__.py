@@ -1,13 +1,16 @@
 """Reports: the tables of a benchmark or of a judge in one call, with intervals and denominators."""
 
-from ragnb.reports.abstention import abstention_report
+from ragnb.reports.abstention import (
+    RiskCoverageReport,
+    abstention_report,
+    risk_coverage_report,
+)
 from ragnb.reports.definitions import DefinitionComparison, compare_definitions
 from ragnb.reports.graded import graded_report, scores_by_grade
 from ragnb.reports.judge import JudgeReport, judge_report
 from ragnb.reports.methods import bibliography, methods_paragraph
 from ragnb.reports.multilingual import MultilingualReport, multilingual_report
 from ragnb.reports.rgb import RgbReport, rgb_report
-from ragnb.reports.selective import RiskCoverageReport, risk_coverage_report
 from ragnb.reports.trace import TraceReport, trace_report
 
 __all__ = [

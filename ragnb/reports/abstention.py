@@ -1,17 +1,25 @@
-"""Answers and refusals on answerable and unanswerable questions, as a 2 × 2 table and its shares."""
+"""Reports on systems that may abstain: right and wrong refusals, and risk-coverage curves."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from ragnb.arguments import accepts
+from ragnb.arguments import Floats, accepts, convert
 from ragnb.display import shown
+from ragnb.errors import InputError
+from ragnb.metrics.judged import is_accepted
 from ragnb.records import column_names, require_columns
+from ragnb.reports.frames import Report, Shown
+from ragnb.reports.judge import share
+from ragnb.scoring.columns import numbers
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
+from ragnb.stats.prediction import aurc
 
-SHARES = ("hallucination", "over_refusal", "alignment", "coverage")
+MOST_THRESHOLDS = 101
 
 
 @accepts(confidence_level="level")
@@ -65,8 +73,9 @@ def abstention_report(
     """
     groups = column_names(by)
     require_columns(responses, ["answerable", *groups], "abstention_report")
-    shares = [*SHARES, *(["risk"] if "verdict" in responses else [])]
-    metrics = [f"abstention.{share}" for share in shares]
+    shares = ["hallucination", "over_refusal", "alignment", "coverage"]
+    shares += ["risk"] if "verdict" in responses else []
+    metrics = [f"abstention.{name}" for name in shares]
     scores = score(responses, metrics, **options)
     summaries = summarize(scores, by=groups, confidence_level=confidence_level)
     answered = scores[scores["metric"].eq("abstention.coverage") & scores["value"].notna()]
@@ -78,13 +87,154 @@ def abstention_report(
         }
     )
     table = counts.groupby([answered[name] for name in groups], sort=False).sum().reset_index()
-    for share in shares:
-        found = summaries[summaries["metric"] == f"abstention.{share}"]
-        found = found.rename(
-            columns={"mean": share, "low": f"{share}_low", "high": f"{share}_high"}
-        )
-        table = table.merge(found[[*groups, share, f"{share}_low", f"{share}_high"]], on=groups)
+    for name in shares:
+        found = summaries[summaries["metric"] == f"abstention.{name}"]
+        columns = {"mean": name, "low": f"{name}_low", "high": f"{name}_high"}
+        table = table.merge(found.rename(columns=columns)[[*groups, *columns.values()]], on=groups)
     for part, other in (("", ""), ("_low", "_high"), ("_high", "_low")):
         table[f"carefulness{part}"] = 1 - table[f"hallucination{other}"]
     coverage = summaries[summaries["metric"] == "abstention.coverage"]
     return shown(table.merge(coverage[[*groups, "signature"]], on=groups))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RiskCoverageReport(Report):
+    """Risk-coverage curves of systems, with a random order of the same answers as the control.
+
+    Attributes
+    ----------
+    areas
+        Three rows per group: ``measure``, ``mean, low, high, interval, confidence_level``, ``n``
+        (responses) and ``n_answered``. *AURC* is the area under the curve; *random order* is the
+        expected area of the control, which is the error rate of all answers; *difference* is AURC
+        minus random order. It is negative if the confidence finds the wrong answers better than a
+        random order does.
+    curve
+        One row per group and threshold: ``threshold``, ``coverage`` (the share of responses with at
+        least this confidence), ``n_accepted``, ``risk`` (the share of wrong answers among them)
+        with ``low, high, interval, confidence_level``, and the control: ``random`` with
+        ``random_low`` and ``random_high``, between which the risk of as many randomly chosen
+        answers lies with probability ``confidence_level``. All limits are pointwise.
+    groups
+        The columns of ``by``.
+    """
+
+    areas: pd.DataFrame
+    curve: pd.DataFrame
+    groups: list[str]
+
+    def _shown(self) -> Shown:
+        return {"Area under the risk-coverage curve": self.areas}, []
+
+
+@accepts(confidence_level="level")
+def risk_coverage_report(
+    responses: pd.DataFrame,
+    *,
+    confidence: str,
+    correct: str = "verdict",
+    by: str | Sequence[str] = "system",
+    clusters: str | None = None,
+    confidence_level: float = 0.95,
+) -> RiskCoverageReport:
+    """Compute risk-coverage curves: the error rate of the answers above a threshold of confidence.
+
+    Parameters
+    ----------
+    responses
+        One row per response, with the columns that are named.
+    confidence
+        Column of the confidence in each answer, on any scale. A response without confidence is an
+        abstention: it counts in the coverage and is accepted at no threshold.
+    correct
+        Column of the verdicts, as in `ragnb.metrics.judged.is_accepted`. Answers without a verdict
+        are left out.
+    by
+        Columns whose values each have a curve of their own.
+    clusters
+        Column whose values are the independent units, such as the conversation. By default the
+        responses are independent.
+    confidence_level
+        Nominal coverage of the intervals, in (0, 1).
+
+    Returns
+    -------
+    RiskCoverageReport
+        The areas and the curves. `ragnb.plot` draws them.
+
+    Raises
+    ------
+    InputError
+        A column is missing or contains other values, or no answer has a verdict.
+
+    Notes
+    -----
+    The risk at a threshold that was chosen on the same answers is biased downwards.
+    `ragnb.conformal.control.calibrate_selective_risk` chooses a threshold with a guarantee. For a
+    confidence c in [0, 1], pass it 0.5 + c / 2 as the probability and the verdicts as the labels; a
+    threshold t of the result then means c >= 2 t - 1.
+
+    Examples
+    --------
+    >>> answers = pd.DataFrame({"system": "a", "sure": [3, 2, 2, 1, None],
+    ...                         "verdict": [True, True, False, False, None]})
+    >>> report = risk_coverage_report(answers, confidence="sure")
+    >>> report.curve[["threshold", "coverage", "risk", "random"]].round(2).values.tolist()
+    [[3.0, 0.2, 0.0, 0.5], [2.0, 0.6, 0.33, 0.5], [1.0, 0.8, 0.5, 0.5]]
+    >>> report.areas.set_index("measure")["mean"].round(3).to_dict()
+    {'AURC': 0.271, 'random order': 0.5, 'difference': -0.229}
+    """
+    keys = column_names(by)
+    needed = [*keys, confidence, correct, *column_names(clusters)]
+    require_columns(responses, needed, "risk_coverage_report")
+    items = responses[[*keys, *column_names(clusters)]].assign(
+        sure=numbers(responses, confidence, "risk_coverage_report"),
+        wrong=[1 - is_accepted(verdict) for verdict in responses[correct]],
+    )
+    items = items[items["sure"].isna() | items["wrong"].notna()]
+    if items["sure"].isna().all():
+        raise InputError(f"no response has both {confidence} and {correct}")
+    areas: list[dict[str, Any]] = []
+    curve: list[dict[str, Any]] = []
+    for cell, group in items.groupby(keys, sort=False):
+        named = dict(zip(keys, cell, strict=True))
+        units = None if clusters is None else convert(group[clusters], "clusters", clusters)
+        answered = group["sure"].notna().to_numpy()
+        wrong, sure = group.loc[answered, ["wrong", "sure"]].to_numpy().T
+        units = None if units is None else np.unique(units[answered], return_inverse=True)[1]
+        sizes = {"n": len(group), "n_answered": len(wrong)}
+        options: dict[str, Any] = {"confidence_level": confidence_level}
+        measures = {
+            "AURC": aurc(wrong, sure, units, **options),
+            "random order": share(wrong, units, confidence_level),
+            "difference": aurc(wrong, sure, units, minus_random=True, **options),
+        }
+        for measure, found in measures.items():
+            areas.append({**named, "measure": measure, **found.columns(), **sizes})
+        for row in _curve(wrong, sure, units, len(group), confidence_level):
+            curve.append({**named, **row, **sizes})
+    return RiskCoverageReport(pd.DataFrame(areas), pd.DataFrame(curve), keys)
+
+
+def _curve(
+    wrong: Floats, sure: Floats, units: Any, n: int, level: float
+) -> Iterator[dict[str, Any]]:
+    """Yield one row per threshold, from the highest to the lowest."""
+    from scipy.stats import hypergeom
+
+    tails = (1 - level) / 2, (1 + level) / 2
+    steps = np.linspace(0, 1, MOST_THRESHOLDS)
+    for threshold in np.unique(np.quantile(sure, steps, method="higher"))[::-1]:
+        accepted = sure >= threshold
+        found = share(wrong[accepted], None if units is None else units[accepted], level)
+        m = int(accepted.sum())
+        low, high = hypergeom(wrong.size, int(wrong.sum()), m).ppf(tails) / m
+        yield {
+            "threshold": threshold,
+            "coverage": m / n,
+            "n_accepted": m,
+            **found.columns("risk"),
+            "random": wrong.mean(),
+            "random_low": low,
+            "random_high": high,
+        }

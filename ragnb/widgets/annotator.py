@@ -95,7 +95,7 @@ class Annotator(anywidget.AnyWidget):
                 id=id,
             )
         self.session = examples
-        self.session.show()
+        self.session.go(self.session.number)
         self._displayed = -math.inf
         super().__init__(task=task_of(self.session.task), page=self._page(), jump=self._entries())
         self.refresh(message=self.session.log.imported)

@@ -175,11 +175,6 @@ def test_answers_to_one_question_are_one_unit():
     assert found.loc["percent agreement", ["n", "n_units"]].tolist() == [200, 40]
 
 
-def test_an_item_without_a_cluster_is_named():
-    with pytest.raises(InputError, match="got none for 'i1'"):
-        agreement([frame(name, ["correct", "refuse"]) for name in "ab"], cluster={"i0": "q"})
-
-
 # ---- logs --------------------------------------------------------------------------------------------------------------
 
 
@@ -204,11 +199,12 @@ def test_paths_sessions_and_frames_agree_with_each_other(tmp_path):
             [frame(name, ["correct"], fingerprint=name) for name in "ab"],
             "same texts, but those of 'i0'",
         ),
+        ([frame(name, ["correct"]) for name in "ab"], "its cluster, got none for 'i0'"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(logs, message):
     with pytest.raises(InputError, match=message):
-        agreement(logs)
+        agreement(logs, cluster={"i1": "q"})
 
 
 # ---- where they differ -------------------------------------------------------------------------------------------------

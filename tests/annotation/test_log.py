@@ -325,8 +325,3 @@ def test_undo_in_a_log_of_two_threads_means_the_action_that_it_names():
     assert [nested(state.of(item).values) for item in "abc"] == [
         {"verdict": "correct"}, {}, {"verdict": "incorrect"}
     ]  # fmt: skip
-
-
-def test_an_action_that_cannot_be_followed_is_named():
-    with pytest.raises(InputError, match="action 1 of the log cannot be applied: "):
-        LabelState(numbered({"action": "flag", "value": True}))

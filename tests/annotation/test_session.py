@@ -120,27 +120,6 @@ def test_the_blind_see_nothing_and_their_labels_say_nothing(path):
 # ---- undo and redo -----------------------------------------------------------------------------------------------------
 
 
-def test_undo_and_redo_go_from_item_to_item(path):
-    session = opened(path)
-    session.label("relevant", ["0a"])
-    session.go(2)
-    session.flag()
-    session.go(1)
-    assert session.undo()["action"] == "flag"
-    assert session.item.id == "q/2"
-    assert not session.labels.flag
-    assert session.undo()["action"] == "label"
-    assert session.item.id == "q/0"
-    assert session.undo() is None
-    assert [session.redo()["item"], session.item.id, session.labels.values] == [
-        "q/0",
-        "q/0",
-        {RELEVANT: ["0a"]},
-    ]
-    assert [session.redo()["item"], session.item.id, session.labels.flag] == ["q/2", "q/2", True]
-    assert session.redo() is None
-
-
 class Labelling(RuleBasedStateMachine):
     """A session beside a list of snapshots; opened again at any moment."""
 

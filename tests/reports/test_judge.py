@@ -232,18 +232,6 @@ def test_curve_and_brier_are_those_of_another_library(frame, report):
     assert last["mean"].tolist() == pytest.approx([1, 2 / 3])
 
 
-def test_a_calibrated_judge_shows_about_the_error_expected_of_it():
-    def calibration(**options):
-        frame = simulated(400, **options)
-        return judge_report(frame, judge="score", by=[], clusters=None).calibration.iloc[0]
-
-    rows = [calibration(seed=seed) for seed in range(3)]
-    ratio = np.mean([row["ece"] / row["expected_if_calibrated"] for row in rows])
-    assert ratio == pytest.approx(1, abs=0.35)
-    off = calibration(sharpen=0.3)
-    assert off["ece"] > 5 * off["expected_if_calibrated"]
-
-
 # ---- how it is shown -----------------------------------------------------------------------------
 
 
