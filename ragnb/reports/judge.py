@@ -3,9 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations, product
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -20,14 +18,12 @@ from ragnb.results import Interval
 from ragnb.scoring.columns import numbers
 from ragnb.scoring.comparisons import compare
 from ragnb.stats.agreement import (
-    BOUNDS,
-    COEFFICIENTS,
     agreement_interval,
     agreement_sums,
     as_codes,
     percent_agreement,
 )
-from ragnb.stats.intervals import jackknife_interval, mean_interval, rate_interval
+from ragnb.stats.intervals import mean_interval, rate_interval
 from ragnb.stats.prediction import (
     auroc,
     brier_score,
@@ -38,17 +34,12 @@ from ragnb.text import graphemes
 from ragnb.version import __version__
 
 AUROC = "AUROC"
-SYMMETRIC = ("percent agreement", "Cohen's kappa", "Gwet's AC1", "Krippendorff's alpha")
-"""Coefficients of agreement in which the two raters have the same role."""
-
-WITH, AMONG, DIFFERENCE = "judge with annotators", "annotators among themselves", "difference"
 OVERALL, LENGTH = "overall", "response length"
 THIRDS = ("shortest third", "middle third", "longest third")
 TWO_POINTS = "verdicts of 0 and 1: the curve consists of two points"
 
 _INTERVAL = ("mean", "low", "high", "interval", "confidence_level", "n_units", "n", "n_scored")
 _PAIR = ("pair", "rater", "against", "metric", *_INTERVAL, "worst_low", "worst_high", "signature")
-_CEILING = ("judge", "of", "metric", *_INTERVAL, "signature")
 _ERRORS = ("judge", "ece", "expected_if_calibrated", "n_bins", "brier", "low", "high", "interval",
            "confidence_level", "n", "n_scored", "note", "signature")  # fmt: skip
 _CURVE = ("judge", "bin_low", "bin_high", "mean_predicted", *_INTERVAL, "ece",
@@ -77,10 +68,6 @@ class JudgeReport(Report):
         scores. Columns: ``mean, low, high, interval, confidence_level, n_units``, ``n`` (responses
         with a label), ``n_scored`` (of these, with a verdict), and ``worst_low, worst_high``: the
         values if all missing verdicts were wrong, and if all were right.
-    ceiling
-        The judge's mean agreement with the annotators, that of the annotators with each other, and
-        the difference, on the responses that all of them rated. Empty for fewer than two
-        annotators.
     bias
         One row for each judge and group: mean of the judge minus mean of the label, with the
         columns of `ragnb.compare`. ``by`` is ``"overall"``, a column, or ``"response length"``
@@ -102,7 +89,6 @@ class JudgeReport(Report):
     clusters: str | None
     labelled: pd.DataFrame
     agreement: pd.DataFrame
-    ceiling: pd.DataFrame
     bias: pd.DataFrame
     calibration: pd.DataFrame
     curve: pd.DataFrame
@@ -119,9 +105,6 @@ class JudgeReport(Report):
         group = ["judge", "by", "group", "difference", *interval, "p_adjusted", "test", "n_pairs"]
         tables = {
             "Agreement": self.agreement[pair],
-            "Agreement among people as the ceiling": self.ceiling.drop(columns="signature").rename(
-                columns={"of": "pair"}
-            ),
             "Bias: judge minus label": self.bias[group],
             "Calibration": self.calibration.drop(columns="signature"),
         }
@@ -153,7 +136,7 @@ def judge_report(
         Columns of verdicts (0, 1) or scores in [0, 1]; ``nan`` means unscored.
     annotators
         Columns of each annotator's labels (0, 1, ``nan``); by default `label`. With two or more
-        annotators, the agreement among them is the ceiling.
+        annotators, their agreement with each other is reported as well.
     label
         Column of the settled labels, which are taken as true: 0, 1 and ``nan``, or the words
         ``"correct"``, ``"incorrect"`` and ``"refuse"``. For grades, such as 1 to 4, use
@@ -181,9 +164,7 @@ def judge_report(
     Proportions have Wilson intervals. Kappa, AC1 and alpha have a jackknife interval over
     responses (`ragnb.stats.agreement.agreement_interval`), and the AUROC has DeLong's interval.
     With clusters, proportions and the AUROC have a cluster-robust t interval, and the coefficients
-    a jackknife interval over clusters. The mean agreement in the ceiling is taken over pairs, so
-    that the judge is compared with each annotator in the same way as the annotators are compared
-    with each other.
+    a jackknife interval over clusters.
 
     Gwet's AC1 depends on the number of categories, and here 0 and 1 are the only ones.
     `ragnb.agreement` gives the same AC1 for the same labels, because an option that none of the
@@ -230,7 +211,6 @@ def judge_report(
         clusters=None if judged.units is None else clusters,
         labelled=pd.DataFrame([counts]),
         agreement=as_frame(list(_agreement(judged)), _PAIR),
-        ceiling=as_frame(list(_ceiling(judged)), _CEILING),
         bias=_bias(judged, None if by is None else groups),
         calibration=as_frame(errors, _ERRORS),
         curve=as_frame(curves, _CURVE),
@@ -402,36 +382,6 @@ def _measures(
     if judged.graded(rater):
         found[AUROC] = auroc(truth, scores, units, confidence_level=judged.level)
     return found
-
-
-def _ceiling(judged: _Judged) -> Iterator[dict[str, Any]]:
-    """Yield the agreement with the annotators, theirs with each other, and the difference.
-
-    The settled label is not used because it was derived from the annotators' labels.
-    """
-    people = list(judged.annotators.values())
-    for judge in judged.scores if len(people) > 1 else ():
-        raters = np.stack([judged.verdicts(judged.scores[judge]), *people])
-        kept: Booleans = ~np.isnan(raters.sum(axis=0))
-        codes, units = raters[:, kept].astype(np.int64), judged.units_of(kept)
-        pairs = combinations(range(len(codes)), 2)  # those of the judge come first
-        sums = [agreement_sums(codes[list(pair)].T, 2, units) for pair in pairs]
-        totals = np.stack(sums, axis=1)
-        counts = {"n": int(kept.sum()), "n_scored": int(kept.sum())}
-        for metric, part in product(SYMMETRIC, (WITH, AMONG, DIFFERENCE)):
-            bounds = (-inf, inf) if part == DIFFERENCE else BOUNDS[metric]
-            statistic = partial(_mean_over_pairs, metric, part, len(people))
-            found = jackknife_interval(
-                statistic, totals, bounds=bounds, confidence_level=judged.level
-            )
-            columns = interval_columns(found) | {"interval": f"{metric}, {found.method}"}
-            yield {**judged.named(judge), "of": part, "metric": metric, **columns, **counts}
-
-
-def _mean_over_pairs(metric: str, part: str, n_people: int, totals: Floats) -> Floats:
-    values = COEFFICIENTS[metric](totals)
-    own, theirs = values[..., :n_people].mean(axis=-1), values[..., n_people:].mean(axis=-1)
-    return own - theirs if part == DIFFERENCE else own if part == WITH else theirs
 
 
 # ---- bias ----------------------------------------------------------------------------------------
