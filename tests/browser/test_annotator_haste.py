@@ -169,15 +169,6 @@ def test_a_double_click_chooses_one_option_of_one_label(book):
     assert screen.labels("q/1") == {"supporta": "partial"}
 
 
-def test_a_key_that_is_held_down_says_it_once(book):
-    screen = trace(book, "held")
-    for _ in range(6):
-        book.keyboard.down("x")
-    book.keyboard.up("x")
-    screen.settle()
-    assert screen.actions() == ["label"]
-
-
 def test_two_views_of_one_annotator_show_the_same_and_both_are_answered(book, one_tab):
     first, second = two_views(book, "views")
     first.focus()

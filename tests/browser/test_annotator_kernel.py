@@ -182,28 +182,3 @@ def test_no_key_reaches_the_notebook(book):
     screen.settle()
     assert notebook(book) == before
     assert book.evaluate(f"() => {KERNEL}.id") == pid
-
-
-def test_annotators_beside_each_other_keep_apart(book):
-    imports = "from browser.items import *\nfrom ragnb.widgets import Annotator\n"
-    show(
-        book,
-        imports + "Annotator(trace_items(), 'trace', 'left', '.')",
-        "Annotator(trace_items(), 'trace', 'right', '.')",
-    )
-    left, right = (
-        Annotating(book, f"{who}.trace.jsonl", nth) for nth, who in enumerate(("left", "right"))
-    )
-    left.focus()
-    left.press("x")
-    right.focus()
-    right.press("j", "x", "n")
-    left.focus()
-    left.press("u", "x")
-    assert left.labels("q/1") == {"relevant": ["00"], "utilized": ["00"]}
-    assert right.labels("q/1") == {"relevant": ["01"]}
-    assert ["Question 1" in left.question, "Question 2" in right.question] == [True, True]
-    ids = book.evaluate(
-        "() => [...document.querySelectorAll('.ragnb-annotator [id]')].map(node => node.id)"
-    )
-    assert len(ids) == len(set(ids))

@@ -1,13 +1,12 @@
 import json
 import re
-import time
 
 import pandas as pd
 import pytest
 from hostile import Reader
 
 import ragnb
-from ragnb.annotation.log import nested, read_log
+from ragnb.annotation.log import read_log
 from ragnb.errors import InputError
 from ragnb.widgets import Annotator
 
@@ -69,35 +68,6 @@ def test_a_click_is_in_the_log_before_it_is_shown(annotator):
     assert last["set"] == [{"field": "relevant", "value": ["0b", "0c"], "source": "human"}]
     assert (state["ack"], state["failed"], state["status"]) == (1, False, "started")
     assert re.fullmatch(r"saved \d\d:\d\d:\d\d UTC in ana.sqlite", state["saved"])
-
-
-def test_an_act_labels_the_item_that_it_was_meant_for_and_the_screen_stays(annotator):
-    send(annotator, "move", step=1)
-    state = send(annotator, "label", field="relevant", sentence=None, value=[], number=0)
-    session = annotator.session
-    assert (state["failed"], state["values"]) == (False, {})
-    assert (annotator.page["number"], session.number) == (1, 1)
-    labels = [nested(session.state.of(item.id).values) for item in session.items[:2]]
-    assert labels == [{"relevant": []}, {}]
-    entry = [annotator.jump[0][0], "started", False]
-    assert state["entries"][0] == annotator.jump[0] == entry
-    assert actions(annotator) == ["open", "open", "label"]
-
-
-def test_the_first_view_after_the_cell_has_run_takes_the_focus(annotator, monkeypatch):
-    sent = []
-    annotator.send = lambda content, buffers=None: sent.append(content)
-    send(annotator, "shown")
-    assert sent == []
-    annotator._repr_mimebundle_()
-    send(annotator, "shown")
-    send(annotator, "shown")
-    assert sent == [{"kind": "focus"}]
-    annotator._repr_mimebundle_()
-    now = time.monotonic()
-    monkeypatch.setattr(time, "monotonic", lambda: now + 11)
-    send(annotator, "shown")
-    assert sent == [{"kind": "focus"}]
 
 
 def test_an_interrupted_kernel_answers_all_the_same(annotator, monkeypatch):
@@ -188,17 +158,6 @@ def test_without_a_kernel_the_item_is_shown_with_its_labels(annotator):
 
 
 # ---- again, and refused ------------------------------------------------------------------------------------------------
-
-
-def test_the_cell_run_again_goes_on_and_the_old_widget_says_so(records, tmp_path):
-    first = Annotator(records, "trace", "ana", tmp_path, **BY)
-    send(first, "label", field="relevant", sentence=None, value=["0b"])
-    second = Annotator(records, "trace", "ana", tmp_path, **BY)
-    assert second.state["values"] == {"relevant": ["0b"]}
-    state = send(first, "label", field="relevant", sentence=None, value=[])
-    assert state["failed"]
-    assert "opened in another cell" in state["message"]
-    assert state["values"] == {"relevant": ["0b"]}
 
 
 def test_it_shows_what_its_session_was_used_for_before_it_is_displayed(annotator):

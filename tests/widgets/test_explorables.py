@@ -183,13 +183,6 @@ def test_judge_is_unbiased_where_its_line_meets_the_diagonal():
     assert "no errors" in frame_of("judge", report, sens=1.0, spec=1.0).sentence
 
 
-def test_mix_without_unanswerable_questions_is_the_share_answered():
-    report = ragnb.abstention_report(ragnb.load_study("nomiracl").query("language == 'de'"))
-    for percent, column in ((0, "over_refusal"), (100, "hallucination")):
-        best = 1 - report[column].min()
-        assert f"on {best:.3f} of the questions" in frame_of("mix", report, unans=percent).sentence
-
-
 def test_texts_from_outside_end_no_script_and_become_no_element():
     text = "</script><img src=x onerror=alert(1)><!--\u202e`${1}"
     record = ragnb.load_ragbench("sample-ragbench").iloc[0].to_dict()

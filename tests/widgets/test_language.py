@@ -1,10 +1,10 @@
-import html as standard_html
 import re
 
 import pytest
-from hostile import HOSTILE, Reader, any_text, joined_text, visible
+from hostile import HOSTILE, any_text, joined_text, visible
 from hypothesis import example, given
 from hypothesis import strategies as st
+from widgets.reading import parsed, tables, texts
 
 from ragnb.metrics.language import (
     letters_by_script,
@@ -16,37 +16,20 @@ from ragnb.widgets import Card
 from ragnb.widgets.pages import sign
 
 
-def html(*, threshold=0.6, identify=False, **changes):
+def card(*, threshold=0.6, identify=False, **changes):
     row = {"response": "答案是 4429 meters", "language": "zh"} | changes
-    return Card(row, "language", threshold=threshold, identify=identify)._repr_html_()
+    page = parsed(Card(row, "language", threshold=threshold, identify=identify))
+    page.style.decompose()
+    return page
 
 
-def page(**changes):
-    return Reader(html(**changes))
-
-
-def lines(**changes):
-    """Markup of each line of the response, without attributes and the boxes around what is spelled out."""
-    found = re.findall(r'<div dir="auto" class="r-line">(.*?)</div>', html(**changes), re.DOTALL)
-    unboxed = [re.sub(r"<small [^>]*>(⟨U\+\w+⟩)</small>", r"\1", line) for line in found]
-    return [re.sub(r"(<\w+) [^>]*>", r"\1>", line).replace("&nbsp;", "") for line in unboxed]
-
-
-def pieces(line):
-    """The runs of a line: their element, None where it is plain, and their text."""
-    bare = re.sub("<sup>.*?</sup>", "", line)
-    found = re.findall(r"<(mark|ins)>(.*?)</\1>|([^<]+)", bare, re.DOTALL)
-    return [(tag or None, standard_html.unescape(inside or plain)) for tag, inside, plain in found]
-
-
-def tables(**changes):
-    """Texts of the cells: table → row → cell."""
-    found = re.findall("<table.*?</table>", html(**changes), re.DOTALL)
-    rows = [re.findall("<tr>.*?</tr>", table, re.DOTALL) for table in found]
-    cells = r"<t[hd]>.*?</t[hd]>"
+def runs(page):
+    """The runs of each line of the response: name of the element, None for plain text, and its text."""
+    for sup in page.select(".r-line sup"):
+        sup.decompose()
     return [
-        [[Reader(cell).text for cell in re.findall(cells, row, re.DOTALL)] for row in table]
-        for table in rows
+        [(run.name, run.get_text()) for run in line.children if run.get_text() != "\xa0"]
+        for line in page.select(".r-line")
     ]
 
 
@@ -57,7 +40,7 @@ def test_a_whole_page():
         "references": [["468米", "468 m"], "上海"],
         "reason": "cut off",
     }
-    assert page(**given, identify=True).text == (
+    assert card(**given, identify=True).get_text() == (
         "system cross language zh 塔有多高？answer 468米1 or 468 m1and 上海2language zh, written in Han, Bopomofo"
         "答案是 4429 Hanmeters≠Latinreason cut off"
         "RLCvalue≥ 0.6?what belongs / what is counted"
@@ -68,23 +51,20 @@ def test_a_whole_page():
     )
 
 
-# ---- the marks ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
-    ("response", "language", "expected"),
+    ("response", "language", "expected", "scripts"),
     [
-        ("答案是 4429 meters", "zh",
-         "<mark>答案是 4429 </mark><sup>Han</sup><ins>meters</ins><sup>≠Latin</sup>"),
-        ("タワーは333m", "ja", "<mark>タワーは333</mark><sup>Katakana Hiragana</sup><ins>m</ins><sup>≠Latin</sup>"),
-        ("Ђорђе Đorđe", "sr", "<mark>Ђорђе Đorđe</mark><sup>Cyrillic Latin</sup>"),
-        ("5 क्\u200dष ।", "hi", "5 <mark>क्\u200dष ।</mark><sup>Devanagari</sup>"),
-        ("a\u200cb\n\n2 <b>", "en", "<mark>a⟨U+200C⟩b</mark><sup>Latin</sup>\n\n"
-         "2 &lt;<mark>b&gt;</mark><sup>Latin</sup>"),
+        ("答案是 4429 meters", "zh", [("mark", "答案是 4429 "), ("ins", "meters")], ["Han", "≠Latin"]),
+        ("タワーは333m", "ja", [("mark", "タワーは333"), ("ins", "m")], ["Katakana Hiragana", "≠Latin"]),
+        ("Ђорђе Đorđe", "sr", [("mark", "Ђорђе Đorđe")], ["Cyrillic Latin"]),
+        ("5 क्\u200dष ।", "hi", [(None, "5 "), ("mark", "क्\u200dष ।")], ["Devanagari"]),
+        ("2 <b>", "en", [(None, "2 <"), ("mark", "b>")], ["Latin"]),
     ],
 )  # fmt: skip
-def test_runs_of_letters_are_marked_by_their_script(response, language, expected):
-    assert "\n".join(lines(response=response, language=language)) == expected
+def test_runs_of_letters_are_marked_by_their_script(response, language, expected, scripts):
+    page = card(response=response, language=language)
+    assert texts(page, ".r-line sup[dir=ltr]") == scripts
+    assert runs(page) == [expected]
 
 
 languages = st.sampled_from(["zh", "ja", "ko", "en", "ru", "sr", "ar", "he", "hi", "th", "el"])
@@ -99,18 +79,17 @@ mixed_text = st.text(
 @example("".join(HOSTILE), "en")
 @example("\n".join(HOSTILE), "zh")
 def test_the_text_stays_and_every_letter_is_marked_as_what_it_is(response, language):
-    own = scripts_of(language)
-    found = [pieces(line) for line in lines(response=response, language=language)]
-    assert "\n".join("".join(text for _, text in line) for line in found) == visible(response)
-    marked = {"mark": 0, "ins": 0}
+    own, marked = scripts_of(language), 0
+    found = runs(card(response=response, language=language))
+    text = "\n".join("".join(text for _, text in line) for line in found)
+    assert text.split() == visible(response).split()
     for element, text in (run for line in found for run in line):
         counts = letters_by_script(re.sub(r"⟨U\+(\w+)⟩", lambda code: chr(int(code[1], 16)), text))
-        assert element == (None if not counts else "mark" if next(iter(counts)) in own else "ins")
-        marked[element or "mark"] += counts.total()
-    assert sum(marked.values()) == letters_by_script(response).total()
+        if element in ("mark", "ins"):
+            assert element == ("mark" if next(iter(counts)) in own else "ins")
+        marked += counts.total()
+    assert marked == letters_by_script(response).total()
 
-
-# ---- the numbers -------------------------------------------------------------------------------------------------------
 
 COUNTED = [
     ("東京タワーは333m", "ja", "5/6 = 0.833", "6/7 = 0.857"),
@@ -125,7 +104,8 @@ COUNTED = [
 @pytest.mark.parametrize(("response", "language", "unicode", "lbrag"), COUNTED)
 def test_counts_by_hand_have_the_verdicts_of_the_metrics(response, language, unicode, lbrag):
     for threshold in (0.45, 0.6):
-        top, *rows = tables(response=response, language=language, threshold=threshold)[0]
+        page = card(response=response, language=language, threshold=threshold)
+        top, *rows = tables(page)[0]
         assert top == ["RLC", "value", f"≥ {threshold}?", "what belongs / what is counted"]
         assert [row[:2] for row in rows] == [["unicode", unicode], ["lbrag", lbrag]]
         for variant, _, passed, _ in rows:
@@ -135,39 +115,28 @@ def test_counts_by_hand_have_the_verdicts_of_the_metrics(response, language, uni
 
 @given(mixed_text, languages)
 def test_numbers_of_any_text_are_those_of_the_metrics(response, language):
-    consistency, *scripts = tables(response=response, language=language)
-    for variant, value, passed, _ in consistency[1:]:
+    (_, *consistency), *scripts = tables(card(response=response, language=language))
+    for variant, value, passed, _ in consistency:
         assert passed == sign(response_in_language(response, language, variant=variant))
         if value[0] != "–":
             hits, counted = map(int, value.split(" = ")[0].split("/"))
-            assert hits / counted == response_language_consistency(
-                response, language, variant=variant
-            )
+            share = response_language_consistency(response, language, variant=variant)
+            assert hits / counted == share
     letters = {script: int(n) for script, n, _ in scripts[0][1:]} if scripts else {}
     assert letters == letters_by_script(response)
 
 
-# ---- direction, hidden characters, identification, no response ---------------------------------------------------------
-
-
-def test_names_of_scripts_and_boxes_have_no_say_in_the_direction_of_a_text():
-    markup = html(response="שלום\u202e Anna", language="he", question="מה?", references=["עיר"])
-    assert markup.count('<sup dir="ltr">') == 2
-    assert markup.count('<small dir="ltr" ') == 2
-    assert '<span dir="auto"><mark>עיר</mark>' in markup
-
-
 def test_what_hides_is_spelled_out_named_and_counted():
-    view = page(response="a\u202eb\u202c \u202e\x1b\ud800 می\u200cروم", language="en")
-    assert "a⟨U+202E⟩b⟨U+202C⟩ ⟨U+202E⟩⟨U+001B⟩⟨U+D800⟩ Latinمی" in view.text
+    text = card(response="a\u202eb\u202c \u202e\x1b\ud800 می\u200cروم", language="en").get_text()
+    assert "a⟨U+202E⟩b⟨U+202C⟩ ⟨U+202E⟩⟨U+001B⟩⟨U+D800⟩ Latinمی" in text
     assert (
         "hidden characters ⟨U+202E⟩ RIGHT-TO-LEFT OVERRIDE ×2 · ⟨U+202C⟩ POP DIRECTIONAL FORMATTING ×1 · "
         "⟨U+001B⟩ NO NAME ×1 · ⟨U+D800⟩ NO NAME ×1RLC"
-    ) in view.text
+    ) in text
 
 
 def test_a_missing_response_says_why_and_an_empty_one_is_one():
     for reason, shown in (("timed out <b>", "timed out <b>"), (None, "no response")):
-        text = page(response=None, reason=reason).text
+        text = card(response=None, reason=reason).get_text()
         assert text == f"language zh ? unscored ({shown})language zh, written in Han, Bopomofo"
-    assert "Bopomofoempty" in page(response="").text
+    assert "Bopomofoempty" in card(response="").get_text()

@@ -1,8 +1,7 @@
 import math
-import re
 
 import pytest
-from hostile import Reader
+from widgets.reading import parsed, tables, texts
 
 from ragnb.metrics.rgb import answer_labels, corrects_error, detects_error, is_correct, is_refusal
 from ragnb.metrics.rgb_protocols import PROTOCOLS
@@ -22,39 +21,14 @@ ROW = {
 }
 
 
-def html(*, protocols=PROTOCOLS, **changes):
-    return Card(ROW | changes, "rgb", protocols=protocols)._repr_html_()
-
-
-def page(**changes):
-    return Reader(html(**changes))
-
-
-def plain(markup):
-    """Markup without its attributes."""
-    return re.sub(r'(<\w+)(?: \w+="[^"]*")+', r"\1", markup)
-
-
-def cells(markup):
-    """The table: a list of texts for each row."""
-    rows = re.findall(r"<tr>(.*?)</tr>", plain(markup), re.DOTALL)
-    return [
-        [Reader(cell).text for cell in re.findall(r"<t[hd]>.*?</t[hd]>", row, re.DOTALL)]
-        for row in rows
-    ]
-
-
-def said(**changes):
-    """The response as it is marked."""
-    return re.search(r'class="r-text">(.*?)</div></div>', html(**changes), re.DOTALL)[1]
-
-
-# ---- what was asked and shown ------------------------------------------------------------------------------------------
+def card(*, protocols=PROTOCOLS, **changes):
+    return parsed(Card(ROW | changes, "rgb", protocols=protocols))
 
 
 def test_a_whole_card():
-    shown = Card(ROW, protocols=["paper"])
-    assert Reader(shown._repr_html_()).text == (
+    page = card(protocols=["paper"])
+    page.style.decompose()
+    assert page.get_text() == (
         "language en ✓ right by paper Where is the harbour?answer Oslo1 or Kristiania1false Bergen≠"
         "responseThere are factual errorsE: in oslo1, I think."
         "paperlabels of parts[1]right?✓ part 1: 'Oslo'refuses?R✗ no refusal phrase"
@@ -66,14 +40,9 @@ def test_a_whole_card():
 
 
 def test_passages_with_evidence_are_open():
-    markup = html(passages=["e\u0301" * 400, "x Oslo"], kinds=["positive", "negative"])
-    openings = re.findall(r'<details class="([^"]*)" (open)?', markup)
-    assert openings == [("r-passage r-positive r-k1", ""), ("r-passage  r-k2", "open")]
-    assert f" {'e' + chr(0x301):}" in markup
-    assert "closed book" in page(passages=[], kinds=[]).text
-
-
-# ---- the response ------------------------------------------------------------------------------------------------------
+    page = card(passages=["e\u0301" * 400, "x Oslo"], kinds=["positive", "negative"])
+    assert [one.has_attr("open") for one in page.select(".r-passage")] == [False, True]
+    assert "closed book" in card(passages=[], kinds=[]).get_text()
 
 
 @pytest.mark.parametrize(
@@ -81,31 +50,30 @@ def test_passages_with_evidence_are_open():
     [
         ({"response": "not Bergen"}, '<b class="r-error">not </b><b class="r-error"><del>Bergen</del></b><sup>E ≠</sup>'),
         ({"response": "Insufficient Information"}, '<b class="r-refusal">Insufficient Information</b><sup>R</sup>'),
-        ({"response": "Insufficient Information", "protocols": ["released"]},
-         "Insufficient Information"),
-        ({"response": "<think>Oslo</think>Oslo", "protocols": ["paper"]},
-         "<i>&lt;think&gt;Oslo&lt;/think&gt;</i></div></details>"
-         '<div class="r-text"><mark>Oslo</mark><sup>1</sup>'),
+        ({"response": "Insufficient Information", "protocols": ["released"]}, "Insufficient Information"),
+        ({"response": "<think>Oslo</think>Oslo", "protocols": ["paper"]}, "<mark>Oslo</mark><sup>1</sup>"),
         ({"response": "one\n\ntwo"}, "one\n\ntwo"),
     ],
 )  # fmt: skip
 def test_what_decides_is_marked(changes, expected):
-    assert said(**changes) == expected
+    assert card(**changes).select(".r-answer > .r-text")[0].decode_contents() == expected
 
 
-# ---- the verdicts ------------------------------------------------------------------------------------------------------
-
-ENGLISH = [
-    "It is OSLO.",
-    "",
-    "Insufficient information, but Oslo, not Bergen.",
-    "<think>factual errors, Oslo</think>It is unclear.",
-    "Oslo</think>However, Bergen is wrong.",
-]
-CHINESE = ["奥 斯 陆。", "存在事实性 错误，卑尔根", "<think>奥斯陆</think>信息不足"]
 CASES = [
-    *((response, "en", [["Oslo", "Kristiania"]], "Bergen") for response in ENGLISH),
-    *((response, "zh", [["奥斯陆"]], "卑尔根") for response in CHINESE),
+    *(
+        (response, "en", [["Oslo", "Kristiania"]], "Bergen")
+        for response in [
+            "It is OSLO.",
+            "",
+            "Insufficient information, but Oslo, not Bergen.",
+            "<think>factual errors, Oslo</think>It is unclear.",
+            "Oslo</think>However, Bergen is wrong.",
+        ]
+    ),
+    *(
+        (response, "zh", [["奥斯陆"]], "卑尔根")
+        for response in ["奥 斯 陆。", "存在事实性 错误，卑尔根", "<think>奥斯陆</think>信息不足"]
+    ),
     ("باريس وليس مرسيليا", "ar", ["باريس"], "مرسيليا"),
     ("Tampa in 2021", "en", ["Tampa", "2020"], "Miami"),
 ]
@@ -113,16 +81,12 @@ CASES = [
 
 @pytest.mark.parametrize(("response", "language", "answer", "false"), CASES)
 @pytest.mark.parametrize("noise_rate", [0.0, 1.0])
-def test_the_table_holds_the_values_of_the_metrics(response, language, answer, false, noise_rate):
-    given = {
-        "language": language,
-        "noise_rate": noise_rate,
-        "references": answer,
-        "false_answers": [false],
-    }
-    top, *rows = table = cells(html(response=response, **given))
+def test_the_table_has_the_values_of_the_metrics(response, language, answer, false, noise_rate):
+    given = {"language": language, "noise_rate": noise_rate, "references": answer}
+    given["false_answers"] = [false]
+    ((top, *rows),) = tables(card(response=response, **given))
     reasoning, last = split_reasoning(response)
-    assert cells(html(response=last, reasoning=reasoning, **given)) == table
+    assert tables(card(response=last, reasoning=reasoning, **given)) == [[top, *rows]]
     assert top == ["", *PROTOCOLS]
     assert [row[0] for row in rows] == ["".join(head) for head in HEADS]
     for column, protocol in enumerate(PROTOCOLS, start=1):
@@ -139,13 +103,13 @@ def test_the_table_holds_the_values_of_the_metrics(response, language, answer, f
 
 
 @pytest.mark.parametrize(
-    ("changes", "ending"),
+    ("changes", "said"),
     [
         ({"response": None, "reason": "timed out <b>"}, "? unscored (timed out <b>)"),
         ({"response": math.nan}, "? unscored (no response)"),
     ],
-)  # fmt: skip
-def test_missing_responses_and_verdicts_come_with_their_reason(changes, ending):
-    view = page(**changes)
-    assert view.text.partition("passages[1]")[0].endswith(ending)
-    assert ("table" in view.elements) == ("response" not in changes)
+)
+def test_missing_responses_come_with_their_reason(changes, said):
+    page = card(**changes)
+    assert said in texts(page, ".r-part")
+    assert page.table is None

@@ -3,7 +3,7 @@ import re
 from fractions import Fraction
 
 import pytest
-from bs4 import BeautifulSoup
+from widgets.reading import parsed, tables, texts
 
 from ragnb import load_ragbench
 from ragnb.errors import InputError
@@ -35,21 +35,13 @@ def record(**changes):
     } | changes  # fmt: skip
 
 
-def parsed(shown):
-    return BeautifulSoup(shown._repr_html_(), "html.parser")
-
-
 def card(options=None, **changes):
     return parsed(Card(record(**changes), **(options or {})))
 
 
-def texts(page, selector):
-    return [one.get_text() for one in page.select(selector)]
-
-
 def numbers(page):
     """The last cell of each score: its value, and the fraction behind it."""
-    rows = [[cell.get_text() for cell in row.children] for row in page.select("tr")]
+    (rows,) = tables(page)
     return {row[0]: row[2] for row in rows if row[0] in SCORES}
 
 
