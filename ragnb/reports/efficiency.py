@@ -58,7 +58,7 @@ def gains_and_costs(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.Dat
     InputError
         In the cases described in `ragnb.scoring.bridging`, or if the baseline is the only system.
     """
-    pairs = paired_f1(scores, baseline=baseline)
+    pairs, _ = paired_f1(scores, baseline=baseline)
     pairs = pairs[pairs["system"] != baseline]
     if pairs.empty:
         raise InputError(f"a gain over {baseline!r} needs another system, got {baseline!r} alone")

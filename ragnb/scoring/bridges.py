@@ -96,25 +96,14 @@ def bridging(
     >>> bridging(pd.concat(parts))["reason"][0]
     'it is the baseline'
     """
-    pairs, f1 = paired_f1(scores, baseline=baseline), _variant_of_f1(scores)
+    pairs, f1 = paired_f1(scores, baseline=baseline)
     rows = score(pairs, CNBE, variant=variant, baseline=baseline, f1=f1)
     itself = (rows["system"] == baseline) & (rows["reason"] == CNBE.condition)
     rows["reason"] = rows["reason"].mask(itself, "it is the baseline")
     return rows.drop(columns=[*CNBE.columns.values()])
 
 
-def _variant_of_f1(scores: pd.DataFrame) -> str | None:
-    """Return the variant under which F1 was scored; differences between variants mean nothing."""
-    marks = scores.loc[scores["metric"] == F1, "signature"].astype(str).str.split("|").explode()
-    variants = sorted({mark.partition(":")[2] for mark in marks if mark.startswith("variant:")})
-    if len(variants) > 1:
-        raise InputError(
-            f"CNBE needs F1 of one variant, got {' and '.join(variants)}; score all systems alike"
-        )
-    return variants[0] if variants else None
-
-
-def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame:
+def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> tuple[pd.DataFrame, str | None]:
     """Pair the F1 of every response with that of the baseline for the same example, and its cost.
 
     Parameters
@@ -124,46 +113,50 @@ def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame
 
     Returns
     -------
-    DataFrame
+    pairs : DataFrame
         The identifying columns of ``scores``, then ``f1_system, f1_direct, tokens_spent`` (0 of the
         baseline; nan if unscored or unknown) and ``reason``.
+    variant : str or None
+        The variant under which F1 was scored.
 
     Raises
     ------
     InputError
-        As `bridging`.
+        As `bridging`. Differences between several variants of F1 mean nothing.
     """
     key = ["system", "example_id"]
     require_columns(scores, [*key, "metric", "value", "reason", "signature"], "bridging")
-    _variant_of_f1(scores)
+    marks = scores.loc[scores["metric"] == F1, "signature"].astype(str).str.split("|").explode()
+    variants = sorted({mark.partition(":")[2] for mark in marks if mark.startswith("variant:")})
+    if len(variants) > 1:
+        raise InputError(
+            f"CNBE needs F1 of one variant, got {' and '.join(variants)}; score all systems alike"
+        )
     scores = scores.assign(value=numbers(scores, "value", "bridging"))
     f1, cost = (scores[scores["metric"] == name].reset_index(drop=True) for name in (F1, COST))
     if f1.empty or cost.empty:
         raise InputError(f"CNBE needs scores of {F1} and {COST}; score both of them")
     for rows in (f1, cost):
         require_columns(rows, (), "CNBE", unique=key)
-    direct = f1[f1["system"] == baseline].set_index("example_id")
-    if direct.empty:
-        systems = ", ".join(map(str, f1["system"].unique()))
-        raise InputError(
-            f"CNBE needs the baseline {baseline!r} among the systems, got {systems}; score it too"
-        )
+    own = (f1["system"] == baseline).to_numpy()
+    direct = f1[own].set_index("example_id")
     lacking = f1.loc[~f1["example_id"].isin(direct.index), key].astype(str).agg(" ".join, axis=1)
     if len(lacking):
         raise InputError(
-            f"CNBE needs a response of {baseline!r} to every example, got {len(lacking)} unmatched "
-            f"({', '.join(lacking[:3])}); run {baseline!r} on them, or drop them"
+            f"CNBE needs a response of the baseline {baseline!r} to every example, got "
+            f"{len(lacking)} unmatched ({', '.join(lacking[:3])}); run {baseline!r} on them, or "
+            "drop them"
         )
     direct = direct.loc[f1["example_id"]].reset_index()
     spent = cost.set_index(key)["value"].reindex(pd.MultiIndex.from_frame(f1[key])).to_numpy()
-    own = (f1["system"] == baseline).to_numpy()
     reason = f1["reason"].astype(object)
     reason = reason.fillna(f"{baseline}: " + direct["reason"].astype("str"))
     reason[reason.isna() & np.isnan(spent) & ~own] = "the cost is unknown"
     made = ["metric", "value", "signature", "evidence"]
-    return f1.drop(columns=made, errors="ignore").assign(
+    pairs = f1.drop(columns=made, errors="ignore").assign(
         f1_system=f1["value"],
         f1_direct=direct["value"],
         tokens_spent=np.where(own, 0.0, spent),
         reason=reason,
     )
+    return pairs, variants[0] if variants else None

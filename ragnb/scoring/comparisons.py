@@ -1,20 +1,18 @@
 """Systems compared on the same items: difference, interval, test, effect size and detectable effect."""
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import combinations
-from typing import Any
+from math import inf
 
-import numpy as np
 import pandas as pd
 
-from ragnb.arguments import Floats, accepts, convert
+from ragnb.arguments import accepts, convert
 from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.records import CONDITION, column_names, require_columns
-from ragnb.scoring.columns import FOREIGN, conversations, numbers, signatures
-from ragnb.scoring.procedures import PROCEDURES, Pairs, choose
-from ragnb.stats.multiplicity import ADJUSTED, CORRECTIONS, adjusted_columns
+from ragnb.scoring.columns import conversations, numbers, signatures
+from ragnb.scoring.procedures import PROCEDURES, Pairs, choose, compared, mean
+from ragnb.stats.multiplicity import CORRECTIONS, adjusted_columns
 
 VARYING_MARKS = ("prompt", "lang", "reasoning")
 """Parts of a signature in which compared systems may differ."""
@@ -146,39 +144,38 @@ def compare(
     read = [name for name in scores if name in {*_READ, *ITEM_COLUMNS, *named}]
     frame = pd.DataFrame(scores[read]).assign(value=numbers(scores, "value", "compare"))
     frame = frame[frame["metric"].isin(metrics or frame["metric"])].reset_index(drop=True)
-    if frame["example_id"].isna().any():
-        row = frame["example_id"].isna().idxmax()
-        raise InputError(
-            f"compare pairs systems by example_id, which is missing in row {row} of the scores; give "
-            "each question an id before scoring, or drop the rows without one"
-        )
-    infinite = frame.loc[np.isinf(frame["value"]), "example_id"]
+    infinite = frame.loc[frame["value"].abs() == inf, "example_id"]
     if len(infinite):
-        raise InputError(f"value must be finite or nan, but it is infinite for {_some(infinite)}")
+        raise InputError(f"value must be finite or nan, but it is infinite for {infinite.iloc[0]}")
+    pairs = _pairs_of_systems(frame, baseline)
     cells = varying(frame, ITEM_COLUMNS[:-1]) if by is None else list(by)
     keys = [*cells, "metric"]
-    row = partial(
-        _row,
-        cells=cells,
-        cluster=cluster,
-        method=method,
-        unpaired=unpaired,
-        level=confidence_level,
-        power=power,
-    )
-    pairs = _pairs_of_systems(frame, baseline)
-    rows = [
-        dict(zip(keys, cell, strict=True)) | row(group, pair)
-        for cell, group in frame.groupby(keys, sort=False, dropna=False)
-        for pair in pairs
-    ]
+    rows = []
+    for cell, group in frame.groupby(keys, sort=False, dropna=False):
+        for system, other in pairs:
+            two = group[group["system"].isin([system, other])]
+            signature = _one_definition(two, system, other)
+            paired, n_dropped, unit = _paired(two, system, other, cells, cluster, unpaired)
+            name, why = choose(paired, method, two["metric"].iloc[0])
+            rows.append(
+                {
+                    **dict(zip(keys, cell, strict=True)),
+                    "system": system,
+                    "baseline": other,
+                    "n_pairs": len(paired.first),
+                    "n_clusters": paired.n_units,
+                    "n_dropped": n_dropped,
+                    "mean": mean(paired.first),
+                    "baseline_mean": mean(paired.second),
+                    **compared(paired, PROCEDURES[name], confidence_level, power),
+                    "why": f"{why}; clusters: {unit}" if unit else why,
+                    "signature": signature,
+                }
+            )
     table = pd.DataFrame(rows)
     require_columns(table, family or (), "compare(family=...)")
     families = table.groupby(family, sort=False, dropna=False).ngroup() if family else None
     return shown(table.assign(**adjusted_columns(table["p_value"], correction, families)))
-
-
-# ---- what is compared --------------------------------------------------------------------------
 
 
 def varying(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
@@ -192,15 +189,22 @@ def varying(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
 
 
 def _pairs_of_systems(frame: pd.DataFrame, baseline: str | None) -> list[tuple[str, str]]:
-    """Pairs (system, baseline)."""
+    """Pairs (system, baseline), of systems whose questions can be paired."""
+    if frame["example_id"].isna().any():
+        row = frame["example_id"].isna().idxmax()
+        raise InputError(
+            f"compare pairs systems by example_id, which is missing in row {row} of the scores; give "
+            "each question an id before scoring, or drop the rows without one"
+        )
     systems = frame["system"].unique().tolist()
+    listed = ", ".join(map(str, systems)) or "none"
     if len(systems) < 2:
         raise InputError(
-            f"compare needs two systems or more, got {_some(systems) or 'none'}; score another one "
-            "and concatenate the scores"
+            f"compare needs two systems or more, got {listed}; score another one and concatenate "
+            "the scores"
         )
     if baseline is not None and baseline not in systems:
-        raise InputError(f"baseline must be one of {_some(systems, 20)}, got {baseline!r}")
+        raise InputError(f"baseline must be one of {listed}, got {baseline!r}")
     kinds = {type(ids.iloc[0]): name for name, ids in frame.groupby("system")["example_id"]}
     if str in kinds and len(kinds) > 1:
         texts = kinds.pop(str)
@@ -213,63 +217,7 @@ def _pairs_of_systems(frame: pd.DataFrame, baseline: str | None) -> list[tuple[s
     return [(system, baseline) for system in systems if system != baseline]
 
 
-# ---- one comparison ----------------------------------------------------------------------------
-
-
-def _row(
-    group: pd.DataFrame,
-    pair: tuple[str, str],
-    *,
-    cells: list[str],
-    cluster: str | None,
-    method: str,
-    unpaired: str,
-    level: float,
-    power: float,
-) -> dict[str, Any]:
-    metric = group["metric"].iloc[0]
-    two = group[group["system"].isin(pair)]
-    signature = _one_definition(two, pair, metric)
-    pairs, n_dropped, unit = _paired(two, pair, cells, cluster, unpaired)
-    name, why = choose(pairs, method, metric)
-    procedure = PROCEDURES[name]
-    arguments = procedure.view(pairs)
-    interval = procedure.interval(*arguments, confidence_level=level)
-    test = procedure.test(*arguments)
-    effect = procedure.effect(*arguments, confidence_level=level)
-    return {
-        "metric": metric,
-        "system": pair[0],
-        "baseline": pair[1],
-        "n_pairs": len(pairs.first),
-        "n_clusters": pairs.n_units,
-        "n_dropped": n_dropped,
-        "mean": _mean(pairs.first),
-        "baseline_mean": _mean(pairs.second),
-        **interval.columns("difference"),
-        "difference": _mean(pairs.differences),
-        "test": test.method,
-        "statistic": test.statistic,
-        "p_value": test.p_value,
-        **dict.fromkeys(ADJUSTED),
-        "effect": effect.estimate,
-        "effect_low": effect.low,
-        "effect_high": effect.high,
-        "effect_name": procedure.effect_name,
-        "mde": procedure.detectable(pairs, level, power),
-        "power": power,
-        "duality": "dual" if procedure.dual else "not dual",
-        "warning": test.warning,
-        "why": f"{why}; clusters: {unit}" if unit else why,
-        "signature": signature,
-    }
-
-
-def _mean(values: Floats) -> float:
-    return float(values.mean()) if values.size else float("nan")
-
-
-def _one_definition(two: pd.DataFrame, pair: tuple[str, str], metric: str) -> str:
+def _one_definition(two: pd.DataFrame, system: str, baseline: str) -> str:
     """The signatures of a pair; refused if they differ in more than prompt, language and reasoning.
 
     A system without lists of several texts as references has no mark that says how such lists were
@@ -283,35 +231,47 @@ def _one_definition(two: pd.DataFrame, pair: tuple[str, str], metric: str) -> st
         "|".join("".join(part) for part in parts if part[0] not in free) for parts in split
     }
     if len(definitions) > 1:
-        foreign = [each for each in found if each.startswith(FOREIGN)]
-        if foreign and len(foreign) < len(found):
-            tool = foreign[0].removeprefix(FOREIGN).partition("|")[0]
-            raise InputError(
-                f"compare needs one definition of {metric} for {pair[0]!r} and {pair[1]!r}, but one "
-                f"was computed by ragnb and the other by {tool}, whose definition is unknown; score "
-                "both with ragnb, or load both from one tool"
-            )
-        alternatives = ", and read lists of references alike (alternatives= of load_responses)"
         raise InputError(
-            f"compare needs one definition of {metric} for {pair[0]!r} and {pair[1]!r}, "
-            f"got {' and '.join(sorted(definitions))}; score both with the same options"
-            f"{alternatives if len(read_as) > 1 else ''}"
+            f"compare needs one definition of {two['metric'].iloc[0]} for {system!r} and "
+            f"{baseline!r}, got {' and '.join(sorted(definitions))}; score both with the same tool "
+            "and options, and read lists of references alike (alternatives= of load_responses)"
         )
     return " & ".join(found)
 
 
 def _paired(
-    two: pd.DataFrame, pair: tuple[str, str], cells: list[str], cluster: str | None, unpaired: str
+    two: pd.DataFrame,
+    system: str,
+    baseline: str,
+    cells: list[str],
+    cluster: str | None,
+    unpaired: str,
 ) -> tuple[Pairs, int, str]:
     """Values on shared items, the number of items dropped, and the column of clusters or ''."""
     conditions = varying(two, [name for name in ITEM_COLUMNS if name not in cells])
     items = list(dict.fromkeys(["example_id", *conditions, *column_names(cluster)]))
     require_columns(two, (), "compare", unique=["system", *items])
-    first, second = (two[two["system"] == name].set_index(items)["value"] for name in pair)
+    first, second = (
+        two[two["system"] == name].set_index(items)["value"] for name in (system, baseline)
+    )
     both = pd.concat([first, second], axis=1)
     missing = both[both.isna().any(axis=1)]
     if len(missing) and unpaired == "error":
-        raise InputError(_unpaired(first, second, both, missing, pair))
+        ids, others = (values.index.get_level_values("example_id") for values in (first, second))
+        if len(ids) and len(others) and set(ids).isdisjoint(others):
+            raise InputError(
+                f"compare pairs systems by example_id, but {system!r} and {baseline!r} have no "
+                f"example_id in common: {system!r} begins with {ids[0]!r:.60}, {baseline!r} with "
+                f"{others[0]!r:.60}. Give each question the same example_id for every system before "
+                "you score. If the responses have no ids of their own, use the questions: "
+                "responses.assign(example_id=responses['question'])"
+            )
+        raise InputError(
+            f"compare needs a value of {system!r} and of {baseline!r} for every item; "
+            f"{len(missing)} of {len(both)} items lack at least one of the two, such as "
+            f"{', '.join(map(str, missing.index[:5]))}; score them, choose by=, or pass "
+            "unpaired='drop', which leaves them out and counts them"
+        )
     both = both.drop(missing.index)
     examples = both.index.get_level_values("example_id")
     unit = cluster or ("example_id" if examples.has_duplicates else "")
@@ -319,28 +279,3 @@ def _paired(
     clusters = None if keys is None else convert(keys, "clusters", f"the column {unit!r}")
     values = both.to_numpy(float)
     return Pairs(values[:, 0], values[:, 1], clusters), len(missing), unit
-
-
-def _unpaired(
-    first: pd.Series, second: pd.Series, both: pd.DataFrame, missing: pd.DataFrame, pair: Any
-) -> str:
-    """What is wrong where items lack a partner."""
-    ids, others = (values.index.get_level_values("example_id") for values in (first, second))
-    if len(ids) and len(others) and set(ids).isdisjoint(others):
-        return (
-            f"compare pairs systems by example_id, but {pair[0]!r} and {pair[1]!r} have no "
-            f"example_id in common: {pair[0]!r} begins with {ids[0]!r:.60}, {pair[1]!r} with "
-            f"{others[0]!r:.60}. Give each question the same example_id for every system before "
-            "you score. If the responses have no ids of their own, use the questions: "
-            "responses.assign(example_id=responses['question'])"
-        )
-    return (
-        f"compare needs a value of {pair[0]!r} and of {pair[1]!r} for every item; {len(missing)} "
-        f"of {len(both)} items lack at least one of the two, such as {_some(missing.index)}; "
-        "score them, choose by=, or pass unpaired='drop', which leaves them out and counts them"
-    )
-
-
-def _some(values: Any, most: int = 5) -> str:
-    listed = [str(value) for value in values]
-    return ", ".join(listed[:most]) + (", ..." if len(listed) > most else "")

@@ -51,18 +51,9 @@ def data_name(source: Any) -> str:
     return f"{source.get('name', 'unknown')}{f'@{checksum[:8]}' if checksum else ''}"
 
 
-def decoding(parameters: Any) -> str:
-    """Describe sampling parameters in a fixed order.
-
-    >>> decoding({"temperature": 0.0, "max_tokens": 64})
-    'max_tokens=64, temperature=0'
-    """
-    return ", ".join(f"{name}={_shown(parameters[name])}" for name in sorted(parameters))
-
-
 def _shown(value: Any) -> str:
     if isinstance(value, dict):
-        return decoding(value)
+        return ", ".join(f"{name}={_shown(value[name])}" for name in sorted(value))
     if isinstance(value, float):
         return f"{value:g}"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

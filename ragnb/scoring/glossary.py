@@ -59,36 +59,30 @@ class Definitions:
         kinds = {"default": bool, "higher_is_better": bool, "lowest": float, "highest": float}
         return shown(pd.DataFrame(rows, dtype=object).astype(kinds))
 
-    def __repr__(self) -> str:
-        note = [textwrap.fill(self.note, 110)] if self.note else []
+    def _parts(self) -> tuple[list[str], list[tuple[str, str]]]:
+        """The lines above a table, and its rows: facts about one metric, or one row per metric."""
+        above = [self.note] if self.note else []
         if len(self.metrics) != 1:
-            entries = map(_entry, self.metrics)
-            listed = [f"{name}: {text}\n  {options}".rstrip() for name, text, options in entries]
-            return "\n".join(note + listed)
-        lines = [f"{self.metrics[0].name}: {definition_of(self.metrics[0])}"]
-        for name, text in _facts(self.metrics[0]):
+            return above, list(map(_entry, self.metrics))
+        return [*above, f"{self.metrics[0].name}: {definition_of(self.metrics[0])}"], _facts(
+            self.metrics[0]
+        )
+
+    def __repr__(self) -> str:
+        above, rows = self._parts()
+        lines = [textwrap.fill(text, 110) for text in above]
+        layout: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+        for name, text in rows:
             lead = f"  {name:22}  "
             lines.append(
-                textwrap.fill(
-                    text,
-                    110,
-                    initial_indent=lead,
-                    subsequent_indent=" " * 26,
-                    break_long_words=False,
-                    break_on_hyphens=False,
-                )
+                textwrap.fill(text, 110, initial_indent=lead, subsequent_indent=" " * 26, **layout)
             )
-        return "\n".join(note + lines)
+        return "\n".join(lines)
 
     def _repr_html_(self) -> Markup:
-        alone = len(self.metrics) == 1
-        rows = _facts(self.metrics[0]) if alone else map(_entry, self.metrics)
-        table = tag("table", *(tag("tr", *(tag("td", cell) for cell in row)) for row in rows))
-        parts = [tag("p", self.note)] if self.note else []
-        if alone:
-            name, text, _ = _entry(self.metrics[0])
-            parts.append(tag("p", tag("b", name), ": ", text))
-        return tag("div", *parts, table)
+        above, rows = self._parts()
+        cells = [tag("tr", tag("td", name), tag("td", text)) for name, text in rows]
+        return tag("div", *(tag("p", text) for text in above), tag("table", *cells))
 
 
 def definitions(metric: str | Metric | None = None) -> Definitions:
@@ -116,7 +110,8 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
     >>> [metric.name for metric in definitions("F1").metrics]
     ['answer.f1', 'answer.rouge_l', 'parts.span_f1']
     >>> definitions("language.rlc_lid")  # doctest: +ELLIPSIS
-    language.rlc_lid: ... (RLC_LID).
+    language.rlc_lid: ...
+    (RLC_LID).
       better                  higher
       range                   0 or 1
       needs                   response, language
@@ -213,16 +208,8 @@ def formula_of(metric: Metric) -> str:
     return " ".join(sentence for sentence in sentences if " = " in sentence).replace("`", "")
 
 
-def _range(metric: Metric) -> str:
-    low, high = metric.bounds
-    if metric.binary:
-        return "0 or 1"
-    if math.isinf(high):
-        return "any number" if math.isinf(low) else f"{low:g} or more"
-    return f"{low:g} to {high:g}{f'; {metric.beyond}' if metric.beyond else ''}"
-
-
 def _needs(metric: Metric) -> str:
+    """The columns that a metric needs, and those that it reads if they are there."""
     needed = {column: metric.needs(argument) for argument, column in metric.columns.items()}
     optional = [column for column in needed if not needed[column]]
     helped = f"; optional: {', '.join(optional)}" if optional else ""
@@ -237,8 +224,10 @@ def _variants(metric: Metric) -> Iterator[tuple[str, Any, bool, str]]:
 
 
 def _rows(metric: Metric) -> Iterator[dict[str, Any]]:
+    """The rows of a metric in `Definitions.frame`."""
     alone: list[tuple[Any, Any, bool, str]] = [(None, None, True, "")]
     for option, value, default, meaning in list(_variants(metric)) or alone:
+        chosen = {option: value} if option else {}
         yield {
             "metric": metric.name,
             "option": option,
@@ -255,14 +244,19 @@ def _rows(metric: Metric) -> Iterator[dict[str, Any]]:
             "undefined": metric.undefined,
             "condition": metric.condition,
             "source": metric.source,
-            "signature": None
-            if value == OTHER
-            else metric.signature({option: value} if option else {}),
+            "signature": None if value == OTHER else metric.signature(chosen),
         }
 
 
 def _facts(metric: Metric) -> list[tuple[str, str]]:
-    """Yield the lines of a metric's card."""
+    """The lines of a metric's card."""
+    low, high = metric.bounds
+    values = f"{low:g} to {high:g}{f'; {metric.beyond}' if metric.beyond else ''}"
+    if metric.binary:
+        values = "0 or 1"
+    elif math.isinf(high):
+        values = "any number" if math.isinf(low) else f"{low:g} or more"
+    asked = ASKED_FOR.get(metric.name)
     variants = [
         (f"{option}={value}", f"{'Default. ' if default else ''}{meaning}")
         for option, value, default, meaning in _variants(metric)
@@ -270,29 +264,23 @@ def _facts(metric: Metric) -> list[tuple[str, str]]:
     facts = [
         ("formula", formula_of(metric)),
         ("better", "higher" if metric.higher_is_better else "lower"),
-        ("range", _range(metric)),
+        ("range", values),
         ("needs", _needs(metric)),
         *variants,
         ("computed by", f"{metric.function.__module__}.{metric.function.__qualname__}"),
         ("undefined", metric.undefined),
         ("no part of n", metric.condition),
         ("source", metric.source),
-        ("prompt", _prompt(metric)),
+        ("prompt", f"{asked.id}: {asked.system} {asked.user}" if asked else ""),
         ("signature", metric.signature({})),
     ]
     return [(name, text) for name, text in facts if text]
 
 
-def _prompt(metric: Metric) -> str:
-    """What a judge is asked for a metric."""
-    asked = ASKED_FOR.get(metric.name)
-    return f"{asked.id}: {asked.system} {asked.user}" if asked else ""
-
-
-def _entry(metric: Metric) -> tuple[str, str, str]:
-    """Name, definition, and the options with their values."""
+def _entry(metric: Metric) -> tuple[str, str]:
+    """The name of a metric, and its definition with the options and their values."""
     values: dict[str, list[str]] = {}
     for option, value, _, _ in _variants(metric):
         values.setdefault(option, []).append(str(value))
     listed = "; ".join(f"{option}: {', '.join(several)}" for option, several in values.items())
-    return metric.name, definition_of(metric), listed
+    return metric.name, f"{definition_of(metric)} {listed}".rstrip()

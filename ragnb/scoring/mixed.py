@@ -33,8 +33,6 @@ class MixedModelResult:
 
     Attributes
     ----------
-    metric, baseline, group, confidence_level
-        What was modelled, and how.
     effects
         One row per system: its difference from the baseline, in columns named as those of
         `ragnb.compare`, with ``standard_error`` and ``df``. ``n_pairs`` and ``n_clusters`` are
@@ -48,10 +46,6 @@ class MixedModelResult:
         The result of statsmodels, or None if there is none.
     """
 
-    metric: str
-    baseline: Any
-    group: str
-    confidence_level: float
     effects: pd.DataFrame
     robust: pd.DataFrame
     warnings: tuple[str, ...]
@@ -126,19 +120,50 @@ def mixed_model(
         raise InputError(
             f"mixed_model needs at least one score with a value, got {len(frame)} without"
         )
-    baseline = frame["system"].iloc[0] if baseline is None else baseline
-    stated: dict[str, Any] = {"baseline": baseline, "confidence_level": confidence_level}
-    robust = compare(frame, by=[], cluster=group, unpaired="drop", **stated)
-    effects, said, fit = _effects(kept, robust, group)
-    return MixedModelResult(
-        metric=str(frame["metric"].iloc[0]),
-        group=group,
-        effects=effects,
-        robust=robust,
-        warnings=said,
-        fit=fit,
-        **stated,
+    robust = compare(
+        frame,
+        by=[],
+        baseline=frame["system"].iloc[0] if baseline is None else baseline,
+        cluster=group,
+        unpaired="drop",
+        confidence_level=confidence_level,
     )
+    columns = [kept["system"] == system for system in robust["system"]]
+    columns += [kept["language"] == language for language in kept["language"].unique()[1:]]
+    design = np.column_stack([np.ones(len(kept)), *columns]).astype(float)
+    values, units = kept["value"].to_numpy(float), pd.factorize(kept[group])[0]
+    within = _deviations(design, units)
+    df = len(kept) - len(set(units)) - _rank(within)
+    fit, problem, said = _fitted(values, design, units, df)
+    estimate, error = np.full((2, len(robust)), nan)
+    warning = [problem] * len(robust)
+    for row in range(len(robust)):
+        if not problem and _rank(np.delete(within, 1 + row, axis=1)) == _rank(within):
+            warning[row] = "the data do not determine the difference within questions"
+        elif not problem:
+            estimate[row], error[row] = fit.fe_params[1 + row], fit.bse_fe[1 + row]
+    half = stdtrit(df, (1 + confidence_level) / 2) * error
+    t = estimate / error
+    stated: dict[str, Any] = {"df": df, "confidence_level": confidence_level, "power": _POWER}
+    effects = robust[["metric", "system", "baseline", "n_pairs", "n_clusters"]].assign(
+        difference=estimate,
+        low=estimate - half,
+        high=estimate + half,
+        interval="t of the mixed model",
+        confidence_level=confidence_level,
+        test="t-test of the mixed model",
+        standard_error=error,
+        df=df,
+        statistic=t,
+        p_value=np.maximum(2 * stdtr(df, -np.abs(t)), SMALLEST_P),
+        **dict.fromkeys(ADJUSTED),
+        mde=[t_mde(one, **stated) for one in error],
+        power=_POWER,
+        duality="dual",
+        warning=warning,
+    )
+    effects = effects.assign(**adjusted_columns(effects["p_value"]))
+    return MixedModelResult(effects, robust, said, fit)
 
 
 def _frame(scores: pd.DataFrame, metric: str | None, group: str) -> tuple[pd.DataFrame, str]:
@@ -164,53 +189,6 @@ def _frame(scores: pd.DataFrame, metric: str | None, group: str) -> tuple[pd.Dat
         )
     groups = frame[group].fillna(frame["example_id"]).astype(str)
     return frame.assign(**{group: groups}).reset_index(drop=True), group
-
-
-def _effects(
-    kept: pd.DataFrame, robust: pd.DataFrame, group: str
-) -> tuple[pd.DataFrame, tuple[str, ...], Any]:
-    """The differences of a comparison by the model, warnings of statsmodels, and its fit."""
-    languages = list(kept["language"].unique())
-    columns = [kept["system"] == system for system in robust["system"]]
-    columns += [kept["language"] == language for language in languages[1:]]
-    design = np.column_stack([np.ones(len(kept)), *columns]).astype(float)
-    values, units = kept["value"].to_numpy(float), pd.factorize(kept[group])[0]
-    within = _deviations(design, units)
-    df = len(kept) - len(set(units)) - _rank(within)
-    fit, problem, said = _fitted(values, design, units, df)
-    rows = []
-    for place, row in enumerate(robust.to_dict("records"), start=1):
-        estimate = error = nan
-        warning = problem
-        if not problem and _rank(np.delete(within, place, axis=1)) == _rank(within):
-            warning = "the data do not determine the difference within questions"
-        elif not problem:
-            estimate, error = float(fit.fe_params[place]), float(fit.bse_fe[place])
-        level = row["confidence_level"]
-        half = stdtrit(df, (1 + level) / 2) * error
-        t = estimate / error
-        rows.append(
-            {name: row[name] for name in ("metric", "system", "baseline", "n_pairs", "n_clusters")}
-            | {
-                "difference": estimate,
-                "low": estimate - half,
-                "high": estimate + half,
-                "interval": "t of the mixed model",
-                "confidence_level": level,
-                "test": "t-test of the mixed model",
-                "standard_error": error,
-                "df": df,
-                "statistic": t,
-                "p_value": max(2 * stdtr(df, -abs(t)), SMALLEST_P) if t == t else nan,
-                **dict.fromkeys(ADJUSTED),
-                "mde": t_mde(error, df=df, confidence_level=level, power=_POWER),
-                "power": _POWER,
-                "duality": "dual",
-                "warning": warning,
-            }
-        )
-    table = pd.DataFrame(rows)
-    return table.assign(**adjusted_columns(table["p_value"])), said, fit
 
 
 def _fitted(

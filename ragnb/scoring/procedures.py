@@ -28,6 +28,7 @@ from ragnb.stats.intervals import (
     spread_problem,
     unit_values,
 )
+from ragnb.stats.multiplicity import ADJUSTED
 from ragnb.stats.paired import (
     paired_differences,
     paired_t_test,
@@ -47,14 +48,9 @@ class Pairs:
     clusters: NDArray[np.int64] | None = None
 
     @property
-    def differences(self) -> NDArray[np.float64]:
-        """The differences first - second; those within rounding error are exactly 0."""
-        return paired_differences(self.first, self.second)
-
-    @property
     def binary(self) -> bool:
         """Whether all scores are 0 or 1."""
-        return bool(np.isin(self.first, (0, 1)).all() and np.isin(self.second, (0, 1)).all())
+        return bool(np.isin([self.first, self.second], (0, 1)).all())
 
     @property
     def n_units(self) -> int:
@@ -66,130 +62,137 @@ class Pairs:
 class Procedure:
     """One way to compare two systems.
 
-    ``view`` makes arguments of `Pairs`; ``test``, ``interval`` and ``effect`` take them, the latter two with a
-    ``confidence_level``; ``detectable`` takes `Pairs`, level and power.
+    Attributes
+    ----------
+    data
+        What the functions take: ``"table"`` for the table of two binary scores, ``"differences"``,
+        or ``"clusters"`` for differences with their clusters.
+    test, interval
+        Of the difference.
+    dual
+        Whether the interval inverts the test.
+    effect, effect_name
+        The effect size.
+    mde
+        The McNemar test whose minimum detectable effect is reported; otherwise that of a t-test is.
     """
 
-    view: Callable[[Pairs], tuple[Any, ...]]
+    data: str
     test: Callable[..., SignificanceResult]
     interval: Callable[..., Interval]
     dual: bool
-    effect: Callable[..., Interval]
-    effect_name: str
-    detectable: Callable[[Pairs, float, float], float]
+    effect: Callable[..., Interval] = cohen_d_z
+    effect_name: str = "d_z"
+    mde: str = ""
 
 
-def choose(pairs: Pairs, method: str, metric: str) -> tuple[str, str]:
-    """Return the name of a procedure that suits the scores, and why it was chosen."""
-    if method != "auto":
-        _check_suits(pairs, method, metric)
-        return method, "as asked for"
-    if pairs.clusters is not None and pairs.n_units >= FEW_CLUSTERS:
-        enough = f"items share {pairs.n_units} clusters, enough for a robust standard error"
-        return "cluster-t", f"{enough} (at least {FEW_CLUSTERS})"
-    if pairs.clusters is not None:
-        few = f"items share {pairs.n_units} clusters, too few to trust a robust standard error"
-        return "cluster-sign-flip", few
-    if pairs.binary:
-        return "mcnemar", "all scores are 0 or 1, so only discordant items count"
-    return "sign-flip", "graded scores: exact whatever their distribution"
-
-
-def _check_suits(pairs: Pairs, method: str, metric: str) -> None:
-    if method in BINARY and not pairs.binary:
-        raise InputError(
-            f"the method {method!r} needs scores of 0 and 1, got {metric} with others; "
-            "use 'sign-flip' or 'auto'"
-        )
-    if method in CLUSTERED and pairs.clusters is None:
-        raise InputError(f"the method {method!r} needs clusters, got none; use cluster=")
-    if method not in CLUSTERED and pairs.clusters is not None:
-        raise InputError(
-            f"the method {method!r} needs independent items, got items that share a cluster; "
-            "use 'cluster-t' or 'auto'"
-        )
-
-
-# ---- what is handed to a test ------------------------------------------------------------------------------------------
-
-
-def _differences(pairs: Pairs) -> tuple[Any, ...]:
-    return (pairs.differences,)
-
-
-def _table(pairs: Pairs) -> tuple[Any, ...]:
-    return (paired_table(pairs.first, pairs.second),)
-
-
-def _clustered(pairs: Pairs) -> tuple[Any, ...]:
-    return pairs.differences, pairs.clusters
-
-
-# ---- minimum detectable effects at the observed spread (see ragnb.stats.power) -------------------
-
-
-def _graded_mde(pairs: Pairs, level: float, power: float) -> float:
-    units = unit_values(pairs.differences, pairs.clusters)
-    if spread_problem(units):
-        return nan
-    error = float(units.std(ddof=1)) / sqrt(units.size)
-    return t_mde(error, df=units.size - 1, confidence_level=level, power=power)
-
-
-def _binary_mde(pairs: Pairs, level: float, power: float, *, method: str = "mid-p") -> float:
-    n = len(pairs.first)
-    if not n:
-        return nan
-    share = float(np.mean(pairs.first != pairs.second))
-    return mcnemar_mde(n, discordance=share, method=method, confidence_level=level, power=power)
-
-
-# ---- the procedures ------------------------------------------------------------------------------
-
-
-def _cluster_d_z(differences: Any, clusters: Any, *, confidence_level: float) -> Interval:
-    means = np.bincount(clusters, differences) / np.bincount(clusters)
-    return cohen_d_z(means, confidence_level=confidence_level)
-
-
-Effect = tuple[Callable[..., Interval], str, Callable[[Pairs, float, float], float]]
-_D_Z: Effect = (cohen_d_z, "d_z", _graded_mde)
-_CLUSTER_D_Z: Effect = (_cluster_d_z, "d_z of cluster means", _graded_mde)
-_RANKS: Effect = (rank_biserial, "rank-biserial", _graded_mde)
-
-
-def _odds(method: str, mde_method: str) -> Effect:
-    ratio = partial(discordant_odds_ratio, method=method)
-    return ratio, "odds ratio of discordant items", partial(_binary_mde, method=mde_method)
-
-
-_ODDS = _odds("mid-p", "mid-p")
+ODDS = "odds ratio of discordant items"
+mcnemar_exact = partial(mcnemar_test, method="exact")
+exact_odds_ratio = partial(discordant_odds_ratio, method="exact")
 
 PROCEDURES: dict[str, Procedure] = {
-    # name: arguments, test, interval of the difference, dual?, effect size and detectable difference
-    "sign-flip": Procedure(_differences, sign_flip_test, sign_flip_interval, True, *_D_Z),
-    "t": Procedure(_differences, paired_t_test, mean_interval, True, *_D_Z),
-    "bca": Procedure(_differences, sign_flip_test, bca_interval, False, *_D_Z),
-    "wilcoxon": Procedure(_differences, wilcoxon_test, sign_flip_interval, False, *_RANKS),
-    "tango": Procedure(_table, tango_test, tango_interval, True, *_odds("mid-p", "asymptotic")),
-    "mcnemar": Procedure(_table, mcnemar_test, tango_interval, False, *_ODDS),
+    "sign-flip": Procedure("differences", sign_flip_test, sign_flip_interval, True),
+    "t": Procedure("differences", paired_t_test, mean_interval, True),
+    "bca": Procedure("differences", sign_flip_test, bca_interval, False),
+    "wilcoxon": Procedure(
+        "differences", wilcoxon_test, sign_flip_interval, False, rank_biserial, "rank-biserial"
+    ),
+    "tango": Procedure(
+        "table", tango_test, tango_interval, True, discordant_odds_ratio, ODDS, "asymptotic"
+    ),
+    "mcnemar": Procedure(
+        "table", mcnemar_test, tango_interval, False, discordant_odds_ratio, ODDS, "mid-p"
+    ),
     "mcnemar-exact": Procedure(
-        _table,
-        partial(mcnemar_test, method="exact"),
-        tango_interval,
-        False,
-        *_odds("exact", "exact"),
+        "table", mcnemar_exact, tango_interval, False, exact_odds_ratio, ODDS, "exact"
     ),
     "cluster-t": Procedure(
-        _clustered, lambda d, c: paired_t_test(d, clusters=c), mean_interval, True, *_CLUSTER_D_Z
+        "clusters", paired_t_test, mean_interval, True, effect_name="d_z of cluster means"
     ),
     "cluster-sign-flip": Procedure(
-        _clustered, lambda d, c: sign_flip_test(d, clusters=c), mean_interval, False, *_CLUSTER_D_Z
+        "clusters", sign_flip_test, mean_interval, False, effect_name="d_z of cluster means"
     ),
 }
 """The procedures by the name that ``compare(method=...)`` takes."""
 
-BINARY = frozenset(name for name, procedure in PROCEDURES.items() if procedure.view is _table)
-CLUSTERED = frozenset(
-    name for name, procedure in PROCEDURES.items() if procedure.view is _clustered
-)
+
+def choose(pairs: Pairs, method: str, metric: str) -> tuple[str, str]:
+    """Return the name of a procedure that suits the scores, and why it was chosen."""
+    n = pairs.n_units
+    if method == "auto" and pairs.clusters is not None:
+        if n >= FEW_CLUSTERS:
+            enough = f"items share {n} clusters, enough for a robust standard error"
+            return "cluster-t", f"{enough} (at least {FEW_CLUSTERS})"
+        few = f"items share {n} clusters, too few to trust a robust standard error"
+        return "cluster-sign-flip", few
+    if method == "auto" and pairs.binary:
+        return "mcnemar", "all scores are 0 or 1, so only discordant items count"
+    if method == "auto":
+        return "sign-flip", "graded scores: exact whatever their distribution"
+    data = PROCEDURES[method].data
+    if data == "table" and not pairs.binary:
+        raise InputError(
+            f"the method {method!r} needs scores of 0 and 1, got {metric} with others; "
+            "use 'sign-flip' or 'auto'"
+        )
+    if data == "clusters" and pairs.clusters is None:
+        raise InputError(f"the method {method!r} needs clusters, got none; use cluster=")
+    if data != "clusters" and pairs.clusters is not None:
+        raise InputError(
+            f"the method {method!r} needs independent items, got items that share a cluster; "
+            "use 'cluster-t' or 'auto'"
+        )
+    return method, "as asked for"
+
+
+def compared(pairs: Pairs, procedure: Procedure, level: float, power: float) -> dict[str, Any]:
+    """Return the columns of a comparison, from the difference to its duality."""
+    differences = paired_differences(pairs.first, pairs.second)
+    items: Any = differences
+    units: Any = differences
+    clusters = {}
+    if procedure.data == "table":
+        items = units = paired_table(pairs.first, pairs.second)
+    if pairs.clusters is not None:
+        clusters = {"clusters": pairs.clusters}
+        units = np.bincount(pairs.clusters, differences) / np.bincount(pairs.clusters)
+    interval = procedure.interval(items, **clusters, confidence_level=level)
+    test = procedure.test(items, **clusters)
+    effect = procedure.effect(units, confidence_level=level)
+    return {
+        **interval.columns("difference"),
+        "difference": mean(differences),
+        "test": test.method,
+        "statistic": test.statistic,
+        "p_value": test.p_value,
+        **dict.fromkeys(ADJUSTED),
+        "effect": effect.estimate,
+        "effect_low": effect.low,
+        "effect_high": effect.high,
+        "effect_name": procedure.effect_name,
+        "mde": _detectable(pairs, differences, procedure.mde, level, power),
+        "power": power,
+        "duality": "dual" if procedure.dual else "not dual",
+        "warning": test.warning,
+    }
+
+
+def mean(values: NDArray[np.float64]) -> float:
+    """Return the mean of values; nan of none."""
+    return float(values.mean()) if values.size else nan
+
+
+def _detectable(
+    pairs: Pairs, differences: NDArray[np.float64], mcnemar: str, level: float, power: float
+) -> float:
+    """Minimum detectable effect at the observed spread (see ragnb.stats.power)."""
+    stated: dict[str, float] = {"confidence_level": level, "power": power}
+    n = len(differences)
+    if mcnemar:
+        share = mean(pairs.first != pairs.second)
+        return mcnemar_mde(n, discordance=share, method=mcnemar, **stated) if n else nan
+    units = unit_values(differences, pairs.clusters)
+    if spread_problem(units):
+        return nan
+    error = float(units.std(ddof=1)) / sqrt(units.size)
+    return t_mde(error, df=units.size - 1, **stated)

@@ -1,9 +1,9 @@
 """Score responses: one row per response and metric."""
 
-import ast
 import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache, partial
@@ -57,20 +57,22 @@ def as_metrics(given: str | Metric | Sequence[str | Metric]) -> list[Metric]:
 
     A name may end in a cut-off, such as ``"retrieval.recall@5"``.
     """
-    listed = [given] if isinstance(given, str | Metric) else list(given)
-    if not listed:
+    found = []
+    for metric in [given] if isinstance(given, str | Metric) else given:
+        if not isinstance(metric, Metric):
+            name, _, k = str(metric).partition("@")
+            if name not in METRICS or (k and not (k.isdecimal() and "k" in METRICS[name].options)):
+                raise InputError(
+                    f"must be names of metrics or Metric records, got {metric!r}; "
+                    f"{suggestion(name, METRICS)}"
+                )
+            metric = METRICS[name]
+            if k:
+                metric = replace(metric, options={**metric.options, "k": int(k)})
+        found.append(metric)
+    if not found:
         raise InputError(f"must be at least one metric; use some of {', '.join(METRICS)}")
-    return [metric if isinstance(metric, Metric) else _named(metric) for metric in listed]
-
-
-def _named(given: object) -> Metric:
-    name, _, k = str(given).partition("@")
-    if name not in METRICS or (k and not (k.isdecimal() and "k" in METRICS[name].options)):
-        raise InputError(
-            f"must be names of metrics or Metric records, got {given!r}; {suggestion(name, METRICS)}"
-        )
-    record = METRICS[name]
-    return replace(record, options={**record.options, "k": int(k)}) if k else record
+    return found
 
 
 @accepts(explain=(False, True))
@@ -125,10 +127,10 @@ def score(
     """
     chosen: list[Metric] = convert(metrics, as_metrics, "metrics")
     known = sorted({name for metric in chosen for name in metric.options})
-    if unknown := [name for name in options if name not in known]:
+    if unknown := set(options) - set(known):
         raise InputError(
             f"options must be among those of the metrics ({', '.join(known) or 'none'}), got "
-            f"{', '.join(unknown)}"
+            f"{', '.join(sorted(unknown))}"
         )
     columns = [column for metric in chosen for column in metric.columns.values()]
     read = {*MARKS, *columns, *(f"{column}_judge" for column in columns)}
@@ -159,22 +161,21 @@ def _score_one(
         if metric.needs(argument, options)
     }
     require_columns(responses, needed.values(), f"the metric {metric.name}")
-    evidence_of = metric.evidence or (lambda **_: "")
-    given = responses["reason"] if "reason" in responses else [None] * len(responses)
     calls = _calls(responses, metric)
-    gaps = [_gap(call, needed) for call in calls]
+    gaps = [[needed[name] for name in needed if call[name] is None] for call in calls]
     found = iter(_values(metric, options, responses, calls, gaps))
-    values, reasons, evidence = [], [], []
+    given = responses["reason"] if "reason" in responses else [None] * len(responses)
+    rows = []
     for call, gap, why in zip(calls, gaps, given, strict=True):
         if gap:
-            value, reason, words = math.nan, present(why) or f"no {gap}", f"no {gap}"
-        else:
-            value = next(found)
-            reason = metric.why_undefined(**call, **options) if math.isnan(value) else None
-            words = evidence_of(**call, **options) if explain else ""
-        values.append(value)
-        reasons.append(reason)
-        evidence.append(words)
+            lacking = f"no {gap[0]}"
+            rows.append((math.nan, present(why) or lacking, lacking))
+            continue
+        value = next(found)
+        reason = metric.why_undefined(**call, **options) if math.isnan(value) else None
+        explained = explain and metric.evidence
+        rows.append((value, reason, explained(**call, **options) if explained else ""))
+    values, reasons, evidence = zip(*rows, strict=True) if rows else ((), (), ())
     made = {"evidence": pd.array(evidence, TEXT)} if explain else {}
     kept = responses[[name for name in responses.columns if name not in PAYLOAD]]
     return kept.assign(
@@ -207,39 +208,30 @@ def as_lists(value: Any) -> Any:
     return value
 
 
-def _gap(call: Mapping[str, Any], needed: Mapping[str, str]) -> str | None:
-    """Return the first needed column that has no value; None if all have one."""
-    return next((column for name, column in needed.items() if call[name] is None), None)
-
-
 def _values(
     metric: Metric,
     options: Mapping[str, Any],
     responses: pd.DataFrame,
     calls: list[dict[str, Any]],
-    gaps: list[str | None],
+    gaps: list[list[str]],
 ) -> Sequence[float]:
     """Values of the responses without a gap, all at once if the metric can do that."""
-    rows = [row for row, gap in enumerate(gaps) if gap is None]
+    rows = [row for row, gap in enumerate(gaps) if not gap]
     if metric.of_many:
-        try:
+        with suppress(InputError):  # one by one, so that the message names the row
             return metric.of_many([calls[row] for row in rows], **options)
-        except InputError:
-            pass  # one by one, so that the message names the row
-    return [_value(metric, {**calls[row], **options}, responses, row) for row in rows]
-
-
-def _value(metric: Metric, call: Mapping[str, Any], responses: pd.DataFrame, row: int) -> float:
-    problem: Exception | None = None
-    try:
-        value = metric.function(**call)
-        if isinstance(value, Real):
-            return value
-        said = f"a metric must return a number, got {value!r:.60}"
-    except InputError as error:
-        said, problem = str(error), error
-    name = f" ({responses['example_id'].iloc[row]})" if "example_id" in responses else ""
-    raise InputError(f"{metric.name}, row {row}{name}: {said}") from problem
+    values: list[float] = []
+    for row in rows:
+        name = f" ({responses['example_id'].iloc[row]})" if "example_id" in responses else ""
+        where = f"{metric.name}, row {row}{name}"
+        try:
+            value = metric.function(**calls[row], **options)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from error
+        if not isinstance(value, Real):
+            raise InputError(f"{where}: a metric must return a number, got {value!r:.60}")
+        values.append(value)
+    return values
 
 
 def _signatures(responses: pd.DataFrame, metric: Metric, options: Mapping[str, Any]) -> list[str]:
@@ -282,22 +274,18 @@ def _refuse_other_questions(responses: pd.DataFrame) -> None:
     if responses["system"].nunique() < 2:
         return
     spaced = responses["question"].dropna().astype(str).str.split().str.join(" ")
-    asked = responses.assign(question=spaced)
-    asked = asked[asked["question"].notna() & asked["question"].ne("")]
+    asked = responses.assign(question=spaced.replace("", None)).dropna(subset="question")
     keys = [name for name in ("example_id", "benchmark", "task", "language") if name in asked]
-    several = asked.groupby(keys, dropna=False)["question"].transform("nunique").gt(1)
-    if several.any():
-        groups = asked[several].groupby(keys, dropna=False)
-        _, one = next(iter(groups))
-        example, (first, second) = one["example_id"].iloc[0], one["question"].unique()[:2]
+    several = asked[asked.groupby(keys, dropna=False)["question"].transform("nunique") > 1]
+    for (example, *_), rows in several.groupby(keys, dropna=False):
+        first, second = rows["question"].unique()[:2]
         raise InputError(
             f"score pairs systems by example_id, but example_id {example} belongs to {first!r:.60} "
-            f"and to {second!r:.60} (ids with several questions: {groups.ngroups}). If the files "
-            "have a column of ids, name it, as in --columns example_id=id or "
-            "columns={'example_id': 'id'}. If not, sort the files alike or use the questions as "
-            "ids: --columns example_id=user_input question=user_input or "
-            "columns={'example_id': 'user_input', 'question': 'user_input'}, where user_input is "
-            "the column of questions."
+            f"and to {second!r:.60} ({several.groupby(keys, dropna=False).ngroups} ids have several "
+            "questions). If the files have a column of ids, name it, as in --columns example_id=id "
+            "or columns={'example_id': 'id'}. If not, sort the files alike, or use the questions as "
+            "ids: --columns example_id=user_input question=user_input, where user_input is the "
+            "column of questions."
         )
 
 
@@ -305,18 +293,10 @@ def _refuse_spelled_lists(responses: pd.DataFrame, columns: Iterable[str]) -> No
     """Raise InputError if a column contains texts that spell lists, which would count as one text."""
     for name in sorted(set(columns) & set(responses)):
         texts = responses[name].dropna()
-        if len(texts) and all(map(_spells_a_list, texts)):
+        spelled = [isinstance(text, str) and text[:1] + text[-1:] == "[]" for text in texts]
+        if spelled and all(spelled):
             raise InputError(
                 f"score needs lists in the column {name}, got texts that spell them "
                 f"({texts.iloc[0]!r:.60}); make the frame with ragnb.load_responses, which reads "
                 "them; in Dask, set dataframe.convert-string to False before"
             )
-
-
-def _spells_a_list(value: Any) -> bool:
-    if not isinstance(value, str) or not (value.startswith("[") and value.endswith("]")):
-        return False
-    try:
-        return isinstance(ast.literal_eval(value), list)
-    except (ValueError, SyntaxError):
-        return "array(" in value

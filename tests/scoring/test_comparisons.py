@@ -14,13 +14,17 @@ from statsmodels.stats.power import TTestPower
 from ragnb.datasets import load_responses
 from ragnb.errors import InputError
 from ragnb.scoring import compare, score
-from ragnb.scoring.procedures import BINARY, CLUSTERED, PROCEDURES
+from ragnb.scoring.procedures import PROCEDURES
 from ragnb.stats.paired import paired_t_test
 
 GRADED = {
     "a": [0.9, 0.4, 0.5, 0.8, 0.25, 0.6, 1.0, 0.3],
     "b": [0.5, 0.5, 0.1, 0.4, 0.25, 0.2, 0.7, 0.0],
 }
+
+
+BINARY = {name for name, procedure in PROCEDURES.items() if procedure.data == "table"}
+CLUSTERED = {name for name, procedure in PROCEDURES.items() if procedure.data == "clusters"}
 
 
 def binary(both, first_only, second_only, neither):
@@ -251,7 +255,7 @@ def test_systems_scored_under_different_definitions_are_refused_but_prompts_may_
     prompts = compare(signed(a="paper|prompt:x:1", b="paper|prompt:y:1"))
     assert "prompt:x:1 & ragnb" in prompts.iloc[0]["signature"]
     with pytest.raises(
-        InputError, match="own.f1.*protocol:flexible.*; score both with the same op"
+        InputError, match="own.f1.*protocol:flexible.*; score both with the same tool"
     ):
         compare(signed(a="paper|prompt:x:1", b="flexible|prompt:y:1"))
 
