@@ -219,7 +219,7 @@ def test_files_in_another_order_are_paired_by_their_questions(folder, printed, r
     row = json.loads(printed(command.format("one.jsonl two.jsonl"))[0])[0]
     assert (row["n_pairs"], row["difference"]) == (40, pytest.approx((14 - 32) / 40))
     said = refused(command.format("one_n.jsonl two_n.jsonl") + " example_id=n")
-    assert "example_id 0 belongs to 'q0' and to 'q39' (ids with several questions: 40)" in said
+    assert "example_id 0 belongs to 'q0' and to 'q39' (40 ids have several questions)" in said
 
 
 def test_columns_of_systems_and_questions_of_a_dataset_are_named(folder, printed, capsys):
