@@ -212,7 +212,6 @@ _LONGEST_ABBREVIATION = 40
 _LAST_WORD = regex.compile(r"[\p{L}\p{M}\p{N}.]+\Z")
 _NEXT_WORD = regex.compile(r"\s*[\p{P}\p{S}]*([\p{L}\p{M}\p{N}]*)")
 _ENUMERATOR = regex.compile(r"\(?(?:\d{1,3}|\p{L})")
-_SPACE = regex.compile(r"\s*")
 
 
 def sentences(text: str) -> list[str]:
@@ -227,18 +226,13 @@ def sentences(text: str) -> list[str]:
     >>> sentences("Dr. No paid 3.5 million. Really? 是的。他走了。")
     ['Dr. No paid 3.5 million.', 'Really?', '是的。', '他走了。']
     """
-    pieces, start = [], _after_space(text, 0)
+    pieces, start = [], 0
     for mark in _BREAK.finditer(text):
         if _ends_sentence(text, start, mark):
             pieces.append(text[start : mark.end()])
-            start = _after_space(text, mark.end())
+            start = mark.end()
     pieces.append(text[start:])
     return [piece.strip() for piece in pieces if piece.strip()]
-
-
-def _after_space(text: str, place: int) -> int:
-    found = _SPACE.match(text, place)
-    return found.end() if found else place
 
 
 def _ends_sentence(text: str, start: int, mark: regex.Match) -> bool:
@@ -254,7 +248,7 @@ def _ends_sentence(text: str, start: int, mark: regex.Match) -> bool:
         return False
     # Without this limit, the time would grow with the square of the length of the text.
     before = text[max(start, mark.start() - _LONGEST_ABBREVIATION) : mark.start()]
-    return sign != "." or not _is_abbreviation(before, next_word)
+    return sign != "." or not _is_abbreviation(before.lstrip(), next_word)
 
 
 def _is_abbreviation(before: str, next_word: str) -> bool:
@@ -272,12 +266,8 @@ def _is_abbreviation(before: str, next_word: str) -> bool:
         return len(word) < 3 and next_word.lower() in _GERMAN_MONTHS
     if word in _MAYBE_LAST or _DOTTED.fullmatch(word):
         return bool(next_word) and next_word.lower() not in _STARTERS
-    return (
-        len(word) == 1
-        and word.isalpha()
-        and not regex.match(rf"[{UNSPACED}]", word)
-        and bool(next_word)
-    )
+    is_initial = len(word) == 1 and word.isalpha() and not regex.match(rf"[{UNSPACED}]", word)
+    return is_initial and bool(next_word)
 
 
 # ---- sentence keys -------------------------------------------------------------------------------
@@ -286,15 +276,9 @@ def _is_abbreviation(before: str, next_word: str) -> bool:
 def sentence_key(number: int) -> str:
     """Key of the sentence at a given position, counted from 0: a to z, then aa, ab and so on.
 
-    A negative position raises InputError.
-
     >>> [sentence_key(number) for number in (0, 25, 26, 27, 701, 702)]
     ['a', 'z', 'aa', 'ab', 'zz', 'aaa']
     """
-    if number < 0:
-        raise InputError(
-            f"the position of a sentence must be a whole number of at least 0, got {number}"
-        )
     before, last = divmod(number, 26)
     return (sentence_key(before - 1) if before else "") + chr(ord("a") + last)
 

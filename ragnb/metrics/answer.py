@@ -80,16 +80,17 @@ def _best(
     measure: Callable[[Prepared, Prepared], float],
     response: str | None,
     reference: Reference | None,
-    prepare: Callable[[str], Prepared],
+    prepare: Callable[..., Prepared],
     both_empty: float = math.nan,
+    **options: str | None,
 ) -> float:
     """Highest value of a measure over the reference texts, after preparing all texts."""
     if response is None or reference is None:
         return math.nan
-    said = prepare(check_text(response, "response"))
+    said = prepare(check_text(response, "response"), **options)
     values = []
     for text in reference_texts(reference):
-        wanted = prepare(text)
+        wanted = prepare(text, **options)
         if said and wanted:
             values.append(measure(said, wanted))
         else:
@@ -153,9 +154,15 @@ def exact_match(
     >>> exact_match("The U.S.", "US"), exact_match("The U.S.", "US", variant="squad")
     (0.0, 1.0)
     """
-    normalise = partial(normalized, variant=variant, language=language)
-    both_empty = math.nan if variant == "unicode" else 1.0
-    return _best(lambda a, b: float(a == b), response, reference, normalise, both_empty)
+    return _best(
+        lambda a, b: float(a == b),
+        response,
+        reference,
+        normalized,
+        math.nan if variant == "unicode" else 1.0,
+        variant=variant,
+        language=language,
+    )
 
 
 @metric(
@@ -267,13 +274,14 @@ def token_f1(
     >>> round(token_f1("4429m", "4429米", language="zh", variant="lbrag"), 4)
     0.8
     """
-    tokenise = partial(answer_tokens, variant=variant, language=language)
     return _best(
         lambda a, b: _f1(overlap(a, b), a, b),
         response,
         reference,
-        tokenise,
+        answer_tokens,
         BOTH_EMPTY.get(variant, math.nan),
+        variant=variant,
+        language=language,
     )
 
 
@@ -300,13 +308,14 @@ def token_precision(
     >>> token_precision("in Oslo, Norway, today", "Oslo Norway")
     0.5
     """
-    tokenise = partial(answer_tokens, variant=variant, language=language)
     return _best(
         lambda a, b: overlap(a, b) / len(a),
         response,
         reference,
-        tokenise,
+        answer_tokens,
         BOTH_EMPTY.get(variant, math.nan),
+        variant=variant,
+        language=language,
     )
 
 
@@ -332,13 +341,14 @@ def token_recall(
     >>> token_recall("in Oslo today", "Oslo Norway")
     0.5
     """
-    tokenise = partial(answer_tokens, variant=variant, language=language)
     return _best(
         lambda a, b: overlap(a, b) / len(b),
         response,
         reference,
-        tokenise,
+        answer_tokens,
         BOTH_EMPTY.get(variant, math.nan),
+        variant=variant,
+        language=language,
     )
 
 
@@ -375,13 +385,14 @@ def rouge_l(
     """
     from rapidfuzz.distance import LCSseq
 
-    tokenise = partial(answer_tokens, variant=variant, language=language)
     return _best(
         lambda a, b: _f1(LCSseq.similarity(a, b), a, b),
         response,
         reference,
-        tokenise,
+        answer_tokens,
         BOTH_EMPTY.get(variant, math.nan),
+        variant=variant,
+        language=language,
     )
 
 

@@ -37,10 +37,10 @@ def translation_tokens(passages: Sequence[Any] | None, *, tokenizer: str | None 
     Parameters
     ----------
     passages : list or None
-        One mapping or object per passage. The number of tokens of its translation is
-        ``passage["token_count"]``, ``passage["metadata"]["token_count"]`` or the attribute of the
-        same name. If a passage was not translated, its ``text`` (or ``translated_text``) is None
-        and it need not have a count.
+        One mapping or object per passage, or the text of a translation. The number of tokens of
+        its translation is ``passage["token_count"]``, ``passage["metadata"]["token_count"]`` or the
+        attribute of the same name. If a passage was not translated, its ``text`` (or
+        ``translated_text``) is None and it need not have a count.
     tokenizer : {None, "unicode"}
         How a translated passage without a count is counted. By default it raises InputError.
         ``"unicode"`` counts its text with `ragnb.text.tokens`, which is an approximation of the
@@ -70,20 +70,21 @@ def translation_tokens(passages: Sequence[Any] | None, *, tokenizer: str | None 
 
 
 def _token_count(passage: Any, place: int, tokenizer: str | None) -> float:
-    for holder in (passage, _part(passage, "metadata")):
-        count = _part(holder, "token_count")
-        if count is not None:
-            if not 0 <= as_real(count) < math.inf:
-                raise InputError(
-                    f"token_count of passage {place} must be at least 0, got {count!r}"
-                )
-            return float(count)
-    if None in (_part(passage, "text", ""), _part(passage, "translated_text", "")):
+    if isinstance(passage, str):
+        passage = {"text": passage}
+    fields = passage if isinstance(passage, Mapping) else vars(passage)
+    count = fields.get("token_count")
+    if count is None:
+        count = (fields.get("metadata") or {}).get("token_count")
+    if count is not None:
+        if not 0 <= as_real(count) < math.inf:
+            raise InputError(f"token_count of passage {place} must be at least 0, got {count!r}")
+        return float(count)
+    texts = [fields[name] for name in ("translated_text", "text") if name in fields]
+    if None in texts:
         return 0.0
-    text = passage if isinstance(passage, str) else _part(passage, "translated_text")
-    text = _part(passage, "text") if text is None else text
-    if tokenizer and isinstance(text, str):
-        return float(len(tokens(text)))
+    if tokenizer and texts and isinstance(texts[0], str):
+        return float(len(tokens(texts[0])))
     raise InputError(
         f"passage {place} of translations has no token_count; give the number of tokens of its "
         "translation, or text=None if it was not translated, or count its text with "
@@ -91,20 +92,20 @@ def _token_count(passage: Any, place: int, tokenizer: str | None) -> float:
     )
 
 
-def _part(holder: Any, name: str, default: Any = None) -> Any:
-    if isinstance(holder, Mapping):
-        return holder.get(name, default)
-    return getattr(holder, name, default)
-
-
 def bridging_efficiency(
-    f1_system: float | None, f1_direct: float | None, cost: float, *, variant: str = "ratio"
+    f1_system: float | None,
+    f1_direct: float | None,
+    cost: float,
+    *,
+    variant: str = "ratio",
+    baseline: str = "direct",
+    f1: str | None = "unicode",
 ) -> float:
     """Cost-normalised bridging efficiency (CNBE): token F1 gained per translated token of one item.
 
     Higher is better. The value is unbounded, and negative if translation lowers F1. It is NaN if
     either F1 is missing. At a cost of 0, the ratio is undefined: ``"ratio"`` gives NaN, and
-    ``"lbrag"`` gives 0.0 (also at a negative cost). With ``"lbrag"``, these zeros are part of the
+    ``"lbrag"`` gives 0.0. With ``"lbrag"``, these zeros are part of the
     mean.
 
     CNBE = (F1_system - F1_direct) / cost. Items with a low cost dominate the mean over items, so
@@ -119,6 +120,8 @@ def bridging_efficiency(
         Number of translated tokens that the system used for this item.
     variant : {"ratio", "lbrag"}
         The two differ at a cost of 0.
+    baseline, f1 : str
+        The baseline and the variant of F1. They only name the definition.
 
     Notes
     -----
@@ -132,8 +135,6 @@ def bridging_efficiency(
     0.0
     """
     check_choice(variant, VARIANTS, "variant")
-    if not math.isfinite(as_real(cost)) or (variant == "ratio" and cost < 0):
-        raise InputError(f"cost must be a finite number of at least 0, got {cost!r}")
     if is_missing(f1_system) or is_missing(f1_direct):
         return math.nan
     if not (0 <= as_real(f1_system) <= 1 and 0 <= as_real(f1_direct) <= 1):

@@ -233,9 +233,7 @@ def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str =
     (0.8333, 0.5)
     """
     check_choice(variant, ("ranked", "share"), "variant")
-    useful = np.array(
-        [binary_verdict(verdict) for verdict in (() if verdicts is None else verdicts)]
-    )
+    useful = np.array([] if verdicts is None else [binary_verdict(each) for each in verdicts])
     if variant == "share" or not useful.any() or np.isnan(useful).any():
         return float(useful.mean()) if useful.size else math.nan
     precision = useful.cumsum() / np.arange(1, useful.size + 1)
@@ -265,8 +263,7 @@ def judged_rubric(score: float | None) -> float:
     >>> judged_rubric(4), judged_rubric(None)
     (4.0, nan)
     """
-    allowed = (1, 2, 3, 4, 5)
-    return _given(score, allowed.__contains__, "a rubric's score must be 1, 2, 3, 4, 5 or None")
+    return _given(score, (1, 2, 3, 4, 5).__contains__, "a score must be 1, 2, 3, 4, 5 or None")
 
 
 @metric(
@@ -298,9 +295,11 @@ def judged_preference(preference: float | None) -> float:
     >>> judged_preference(0.75)
     0.75
     """
-    allowed = (0, 0.25, 0.5, 0.75, 1)
-    said = "a preference must be 0, 0.25, 0.5, 0.75, 1 or None"
-    return _given(preference, allowed.__contains__, said)
+    return _given(
+        preference,
+        (0, 0.25, 0.5, 0.75, 1).__contains__,
+        "a preference must be 0, 0.25, 0.5, 0.75, 1 or None",
+    )
 
 
 def _share(verdicts: Sequence[Any], variant: str) -> float:

@@ -7,9 +7,8 @@ raise InputError for a value that is not a string and for an unknown language or
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
@@ -79,7 +78,7 @@ def known_code(language: str | None) -> str:
     for known in (code, code.split("_")[0]):
         if known in LANGUAGE_SCRIPTS:
             return known
-    meant = _OFTEN_MEANT.get(code) or next(iter(get_close_matches(code, LANGUAGE_SCRIPTS, n=1)), "")
+    meant = _OFTEN_MEANT.get(code)
     hint = f"did you mean {meant!r}?" if meant else "write a code such as 'en', 'zh' or 'hi'"
     raise InputError(f"language must be a code that ragnb knows, got {language!r}; {hint}")
 
@@ -162,7 +161,6 @@ def response_language_consistency(
     """
     check_choice(variant, VARIANTS, "variant")
     if response is None:
-        known_code(language) if variant == "unicode" else lbrag_rule(language)
         return math.nan
     hits, counted = consistency_counts(response, language, variant=variant)
     if not counted:
@@ -173,23 +171,29 @@ def response_language_consistency(
 def consistency_counts(text: str, language: str, *, variant: str = "unicode") -> tuple[int, int]:
     """Count the characters in the target language, and all characters; RLC is their ratio.
 
-    Only the characters that RLC takes into account are counted.
-
-    The parameters are those of `response_language_consistency`.
+    Only the characters that RLC takes into account are counted. The parameters are those of
+    `response_language_consistency`.
 
     >>> consistency_counts("答案是 4429 meters", "zh")
     (3, 9)
     >>> consistency_counts("答案是。", "zh", variant="lbrag")
     (3, 4)
     """
-    if variant == "lbrag":
-        hit = LBRAG_HITS[lbrag_rule(language)]
-        counts = Counter(check_text(text, "response"))
-        counted = {character: n for character, n in counts.items() if lbrag_counts(character)}
-        hits = sum(n for character, n in counted.items() if hit(character))
-        return hits, sum(counted.values())
-    letters = letters_by_script(text)
-    return sum(letters[name] for name in scripts_of(language)), letters.total()
+    if variant == "unicode":
+        letters = letters_by_script(text)
+        return sum(letters[name] for name in scripts_of(language)), letters.total()
+    rule = lbrag_rule(language)
+    hits = counted = 0
+    for character, n in Counter(check_text(text, "response")).items():
+        if character.isspace() or character.isdigit() or character in LBRAG_UNCOUNTED:
+            continue
+        counted += n
+        is_letter = character.isalpha() and rule in ("letter", "any")
+        is_han = "\u4e00" <= character <= "\u9fff" and rule != "letter"
+        is_kana = "\u3040" <= character <= "\u30ff" and rule in ("japanese", "any")
+        if is_letter or is_han or is_kana:
+            hits += n
+    return hits, counted
 
 
 def letters_by_script(text: str) -> Counter[str]:
@@ -238,16 +242,8 @@ def response_in_language(
     return share if math.isnan(share) else float(share >= threshold)
 
 
-def lbrag_counts(character: str) -> bool:
-    """Return whether the variant ``"lbrag"`` of RLC counts a character.
-
-    It counts all characters except spaces, digits and those in `LBRAG_UNCOUNTED`.
-    """
-    return not (character.isspace() or character.isdigit() or character in LBRAG_UNCOUNTED)
-
-
 def lbrag_rule(language: str | None) -> str:
-    """Return the key in `LBRAG_HITS` of the rule for a language.
+    """Return the name of the rule by which ``"lbrag"`` recognises a language.
 
     >>> lbrag_rule("zh_tw"), lbrag_rule("de"), lbrag_rule("ru")
     ('han', 'letter', 'any')
@@ -260,23 +256,6 @@ def lbrag_rule(language: str | None) -> str:
     if code.startswith("zh"):
         return "han"
     return "letter" if code in LBRAG_ALPHABETIC else "any"
-
-
-def _is_han(character: str) -> bool:
-    return "\u4e00" <= character <= "\u9fff"
-
-
-def _is_japanese(character: str) -> bool:
-    return _is_han(character) or "\u3040" <= character <= "\u30ff"
-
-
-LBRAG_HITS: dict[str, Callable[[str], bool]] = {
-    "japanese": _is_japanese,
-    "han": _is_han,
-    "letter": str.isalpha,
-    "any": lambda character: character.isalpha() or _is_japanese(character),
-}
-"""Rule -> function that checks whether a character belongs to the language with ``"lbrag"``."""
 
 
 # ---- by identification -------------------------------------------------------------------------
@@ -331,9 +310,9 @@ def language_identified(
     0.0
     """
     target = _identifier_code(language)
-    known = None if candidates is None else [language, *_listed(candidates)]
     if response is None or not letters_by_script(response):
         return math.nan
+    known = None if candidates is None else [language, *candidates]
     return float(identified_language(response, known) == target)
 
 
@@ -343,9 +322,7 @@ def identified_language(text: str, candidates: Sequence[str] | None = None) -> s
     >>> identified_language("¿Cuánto mide la montaña?", ["es", "pt"])
     'es'
     """
-    known = None
-    if candidates is not None:
-        known = tuple(sorted(map(_identifier_code, _listed(candidates))))
+    known = None if candidates is None else tuple(sorted(map(_identifier_code, candidates)))
     label, _ = _identifier(known).classify(check_text(text, "text"))
     return str(label)
 
@@ -377,12 +354,6 @@ def _written_in(used: frozenset[str | None]) -> np.ndarray:
     """Whether each language of the identifier is written in one of these scripts."""
     codes = _identifier(None, probabilities=True).nb_classes
     return np.array([not used.isdisjoint(LANGUAGE_SCRIPTS[code]) for code in codes])
-
-
-def _listed(candidates: Sequence[str]) -> Sequence[str]:
-    if not isinstance(candidates, list | tuple):
-        raise InputError(f"candidates must be a list of language codes, got {candidates!r}")
-    return candidates
 
 
 def _identifier_code(language: str) -> str:

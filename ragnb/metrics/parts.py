@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragnb.errors import InputError, check_choice
+from ragnb.errors import check_choice
 from ragnb.metrics.judged import binary_verdict
 from ragnb.metrics.record import metric
 
@@ -32,11 +32,7 @@ _HU = "Hu et al. 2024 (RefChecker), arXiv 2405.14486"
 
 def _counts(parts: Sequence[Part]) -> Counter[str]:
     for part in parts:
-        if part.get("label") not in LABELS:
-            raise InputError(
-                f"the label of a part must be one of {', '.join(map(repr, LABELS))}, got "
-                f"{part.get('label')!r}"
-            )
+        check_choice(part.get("label"), LABELS, "the label of a part")
     return Counter(part["label"] for part in parts)
 
 
@@ -349,8 +345,9 @@ def span_overlap(spans: Sequence[Span], reference: Sequence[Span], *, measure: s
     check_choice(measure, ("f1", "precision", "recall"), "measure")
     marked = {place for start, end in spans for place in range(start, end)}
     wanted = {place for start, end in reference for place in range(start, end)}
-    shared = len(marked & wanted)
-    totals = {"precision": len(marked), "recall": len(wanted)}
-    if measure == "f1":
-        return _share(2 * shared, len(marked) + len(wanted))
-    return _share(shared, totals[measure])
+    totals = {
+        "f1": (len(marked) + len(wanted)) / 2,
+        "precision": len(marked),
+        "recall": len(wanted),
+    }
+    return _share(len(marked & wanted), totals[measure])

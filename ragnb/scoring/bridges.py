@@ -17,19 +17,9 @@ F1, COST = "answer.f1", "cost.translation_tokens"
 """The metrics that CNBE combines."""
 
 
-def _efficiency(
-    f1_system: float, f1_direct: float, cost: float, *, variant: str, baseline: str, f1: str | None
-) -> float:
-    """Cost-normalised bridging efficiency (CNBE): `bridging_efficiency` of one example.
-
-    The baseline and the variant of F1 only name the definition.
-    """
-    return bridging_efficiency(f1_system, f1_direct, cost, variant=variant)
-
-
 CNBE = Metric(
     "cost.cnbe",
-    _efficiency,
+    bridging_efficiency,
     {"f1_system": "f1_system", "f1_direct": "f1_direct", "cost": "tokens_spent"},
     higher_is_better=True,
     bounds=(-inf, inf),

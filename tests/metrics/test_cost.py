@@ -56,11 +56,3 @@ def test_efficiency_is_gain_over_cost(f1_system, f1_direct, cost, ratio, lbrag):
 def test_a_translated_passage_without_a_count_is_refused_and_never_free(passage, message):
     with pytest.raises(InputError, match=message):
         translation_tokens([{"token_count": 3}, passage])
-
-
-def test_mistakes_are_named():
-    assert bridging_efficiency(0.5, 0.25, -3, variant="lbrag") == 0, "as published"
-    with pytest.raises(InputError, match="cost must be a finite number of at least 0, got -3"):
-        bridging_efficiency(0.5, 0.25, -3)
-    with pytest.raises(InputError, match="F1 must be between 0 and 1"):
-        bridging_efficiency(1.1, 0.5, 20)
