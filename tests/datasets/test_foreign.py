@@ -56,12 +56,6 @@ def test_decimal_commas_of_a_spreadsheet_are_read(tmp_path):
     assert scores["value"].tolist() == [0.75, -1.5, 0.125]
 
 
-def test_a_comma_between_thousands_is_not_guessed():
-    frame = pd.DataFrame({"example_id": ["1", "2"], "system": "a", "judge.grade": [0.5, "1,234"]})
-    with pytest.raises(InputError, match="judge.grade must be numbers, got '1,234'"):
-        ragnb.load_scores(frame, metrics=["judge.grade"])
-
-
 def test_a_wide_file_and_a_long_file_give_the_same_scores(tmp_path):
     wide = WIDE[["example_id", "system"]].assign(
         good=[True, False, True, True, True, False], bleu=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], note="x"

@@ -1,9 +1,8 @@
 import pytest
 
-from ragnb.datasets.benchmarks import load_rgb, load_rgb_instructions
+from ragnb.datasets.benchmarks import load_rgb_instructions
 from ragnb.datasets.catalogue import CATALOGUE, git_blob_sha1
 from ragnb.errors import InputError
-from ragnb.experiments.rgb import rgb_requests
 
 OURS = 'en:\n  system: "Answer {briefly}."\n  instruction: "Document:\\n{DOCS}\\n\\nQuestion:\\n{QUERY}"\n'
 
@@ -12,16 +11,6 @@ def written(tmp_path, text):
     path = tmp_path / "instruction.yaml"
     path.write_text(text, encoding="utf-8")
     return path
-
-
-def test_the_files_prompts_become_templates_that_a_run_takes(tmp_path):
-    prompt = load_rgb_instructions(written(tmp_path, OURS))["en"]
-    requests = rgb_requests(load_rgb("sample-en").head(1), prompt=prompt, noise_rates=[0.0])
-    system, user = requests["messages"][0]
-    assert system["content"] == "Answer {briefly}."
-    assert user["content"].startswith("Document:\n" + requests["passages"][0][0])
-    assert user["content"].endswith("Question:\n" + requests["question"][0])
-    assert requests["template"][0].startswith("rgb.official.en:1:")
 
 
 @pytest.mark.parametrize(

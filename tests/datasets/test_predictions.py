@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from ragnb.datasets.predictions import load_responses
 from ragnb.datasets.tables import write_table
 from ragnb.errors import InputError
-from ragnb.metrics.rgb import answer_labels
 from ragnb.reports import rgb_report
 from ragnb.scoring import score, summarize
 
@@ -27,20 +26,6 @@ def lines(tmp_path, records, name="prediction_model.json"):
     path = tmp_path / name
     path.write_text("\n".join(map(json.dumps, records)))
     return path
-
-
-def test_prediction_files_of_the_released_code_load_as_they_are(tmp_path):
-    frame = load_responses(lines(tmp_path, RELEASED), benchmark="rgb", task="noise")
-    assert frame["system"].unique().tolist() == ["prediction_model"]
-    assert frame["references"].tolist() == [[["Oslo"], ["1920"]], [["Ada", "Lovelace"]]]
-    assert frame["noise_rate"].tolist() == [0.2, 0.2]
-    assert frame["passages"].tolist() == [["Oslo."], []]
-    labels = [
-        answer_labels(r.response, r.references, language=r.language, protocol="released")
-        for r in frame.itertuples()
-    ]
-    assert labels == frame["released_labels"].tolist()
-    assert score(frame, "rgb.accuracy")["value"].tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "jsonl.gz", "parquet", "frame"])
@@ -290,10 +275,3 @@ def test_reasoning_in_a_response_gets_a_column_of_its_own(tmp_path):
     assert "reasoning" not in load_responses(made.tail(1), language="en")
     again = load_responses(frame)  # a frame that was split before
     assert again["reasoning"].tolist() == frame["reasoning"].tolist()
-
-
-def test_a_csv_file_says_which_questions_are_answerable(tmp_path):
-    text = "question,response,answerable,refusal\nWho painted it?,I don't know.,0,True\n"
-    (tmp_path / "mine.csv").write_text(text)
-    row = load_responses(tmp_path / "mine.csv", language="en").iloc[0]
-    assert (row["answerable"], row["refusal"]) == (0, 1)

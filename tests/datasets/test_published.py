@@ -3,7 +3,6 @@ import pytest
 from scipy.stats import binom
 
 from ragnb.datasets.published import PUBLISHED, published
-from ragnb.errors import InputError
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +85,3 @@ def test_every_number_is_that_of_the_transcription(name, data_folder):
         assert published(name)["std"].tolist() == deviations.to_numpy().ravel().tolist()
     known = sorted(wide[numbers].stack().dropna())
     assert sorted(published(name)["printed"]) == pytest.approx(known)
-
-
-def test_an_unknown_table_is_refused_with_the_known_ones():
-    with pytest.raises(InputError, match=r"rgb.noise_robustness.*'rgb.noise'"):
-        published("rgb.noise")

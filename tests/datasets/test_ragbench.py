@@ -118,11 +118,6 @@ def test_the_published_records_load_whole_in_every_format(kind, data_folder, loa
 # ---- what is refused ---------------------------------------------------------------------------------------------------
 
 
-def test_a_missing_column_is_named_with_file_and_place(load):
-    with pytest.raises(InputError, match=r"^mini\.jsonl line 1: must have the key response, got "):
-        load([record(1, response=DROP)])
-
-
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

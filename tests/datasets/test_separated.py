@@ -135,17 +135,3 @@ def test_the_signature_says_how_lists_of_references_were_read(listed):
         assert not score(responses, "language.rlc")["signature"].str.contains("references").any()
     with pytest.warns(UserWarning, match="lists of several texts"):
         assert set(load_responses(listed)["references_as"]) == {"parts"}
-
-
-@pytest.mark.parametrize(
-    ("yes", "no"),
-    [("1", "0"), ("TRUE", "FALSE"), ("correct", "incorrect")],
-)
-def test_a_verdict_is_read_as_spreadsheets_and_pandas_write_it(tmp_path, yes, no):
-    path = tmp_path / "t.csv"
-    path.write_text(
-        f"question,references,response,verdict\nq,a,x,{yes}\nr,b,y,{no}\ns,c,z,\n", encoding="utf-8"
-    )
-    found = score(load_responses(path, language="en"), "annotator.verdict")
-    assert found["value"].tolist()[:2] == [1.0, 0.0]
-    assert found["reason"].tolist()[2] == "no verdict"

@@ -15,7 +15,6 @@ import ragnb
 from ragnb.datasets.catalogue import git_blob_sha1, sources_of
 from ragnb.datasets.studies import (
     FOLDER,
-    SAMPLES,
     STUDIES,
     load_study,
     one_row_per_part,
@@ -80,15 +79,6 @@ def test_the_wheel_is_small():
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 4e6
 
 
-@pytest.mark.parametrize("name", SAMPLES)
-def test_a_sample_is_what_its_loader_returns(name):
-    kinds = {"sample-ragbench": ragnb.load_ragbench, "sample-multilingual": ragnb.load_multilingual}
-    found, expected = study_of(name), kinds.get(name, ragnb.load_rgb)(name)
-    pd.testing.assert_frame_equal(found, expected)
-    same = expected.attrs["source"].items() <= found.attrs["source"].items()
-    assert same, "written by the authors of ragnb, under the licence that the loader states"
-
-
 @pytest.mark.data
 @pytest.mark.parametrize("name", [name for name in PUBLISHED if name != "nomiracl"])
 def test_the_published_files_are_pinned(name, data_folder, tmp_path, monkeypatch):
@@ -138,27 +128,6 @@ def test_the_rest_of_a_release_is_fetched_from_the_same_commit():
     for study, n in (("evouna", 1), ("delucionqa", 1), ("factscore", 1), ("refchecker", 14)):
         (commit,) = {source.url.split("/")[5] for source in sources_of(study)}
         assert [source.url.split("/")[5] for source in sources_of(f"{study}-rest")] == n * [commit]
-
-
-@pytest.mark.data
-def test_accepted_shares_of_evouna_are_recounted_from_the_file(data_folder):
-    """As the study's authors say, improper questions and answers without a verdict do not count."""
-    records = json.loads((data_folder / "evouna" / "NQ.json").read_text("utf-8"))
-    frame = study_of("evouna-nq").query("not improper")
-    found = ragnb.summarize(ragnb.score(frame, "annotator.verdict"), by="system")
-    for row in found.itertuples():
-        verdicts = [each[f"judge_{row.system}"] for each in records if not each["improper"]]
-        given = [verdict for verdict in verdicts if verdict is not None]
-        assert (row.n_scored, row.n) == (len(given), len(verdicts))
-        assert row.mean == pytest.approx(given.count(True) / len(given))
-    assert found["n_scored"].sum() == 15_099
-
-
-def test_an_unknown_study_or_frame_is_refused():
-    with pytest.raises(InputError, match=r"name must be one of .*'mtrag'"):
-        load_study("mtrags")
-    with pytest.raises(InputError, match="refchecker has no labels of several people"):
-        load_study("refchecker", "labels")
 
 
 def test_factscore_is_the_printed_score_and_depends_on_irrelevant_facts():
@@ -273,11 +242,3 @@ def test_mtrag_raters_agree_as_far_as_known(field, alpha):
     pd.testing.assert_series_equal(
         means.sort_index(), graded.sort_index(), check_names=False, check_index_type=False
     )
-
-
-def test_no_notebook_attributes_a_sample_by_fixed_text():
-    """The attribution is that of the data, so it is right for other data, too."""
-    for path in (PACKAGE.parent / "notebooks").glob("*.ipynb"):
-        for cell in json.loads(path.read_text("utf-8"))["cells"]:
-            if cell["cell_type"] == "code":
-                assert "authors of ragnb" not in "".join(cell["source"]), (path.name, cell["id"])
