@@ -147,85 +147,81 @@ def test_each_file_has_one_format_only():
 # ---- real files ----------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def interop(data_folder):
-    folder = data_folder / "interop"
-    return folder if folder.is_dir() else pytest.skip("interop is not in RAGNB_TEST_DATA")
+REAL = {  # file -> its records, and the value of each column that a record gives
+    "inspect_pubmedqa.json": (lambda file: file["samples"], {
+        "question": lambda one: one["input"],
+        "response": lambda one: one["output"]["choices"][0]["message"]["content"],
+        "inspect_ai.choice": lambda one: {"C": 1}[one["scores"]["choice"]["value"]],
+        "system": lambda _: "openai/azure/gpt-4o-mini",
+    }),
+    "ragchecker_outputs.json": (lambda file: file["results"], {
+        "response": lambda one: one["response"],
+        "passages": lambda one: [passage["text"] for passage in one["retrieved_context"]],
+        "ragchecker.f1": lambda one: one["metrics"]["f1"],
+    }),
+    "ragchecker_inputs.json": (lambda file: file["results"], {
+        "references": lambda one: [[one["gt_answer"]]],
+    }),
+    "deepeval_test_run.json": (lambda file: file["testCases"], {
+        "response": lambda one: one["actualOutput"],
+        "deepeval.Faithfulness": lambda one: one["metricsData"][1]["score"],
+        "deepeval.Faithfulness.reason": lambda one: one["metricsData"][1]["reason"],
+    }),
+    "samples_math_perturbed_full_2026-01-21T03-44-18.458309.jsonl": (list, {
+        "example_id": lambda one: one["doc_id"],
+        "question": lambda one: one["doc"]["problem"],
+        "references": lambda one: [[one["target"]]],
+        "response": lambda one: one["resps"][0][0],
+        "lm_eval.exact_match": lambda one: one["exact_match"],
+    }),
+    "every_eval_ever_samples.jsonl": (list, {
+        "example_id": lambda one: one["sample_id"],
+        "system": lambda one: one["model_id"],
+        "question": lambda one: one["input"]["raw"],
+        "references": lambda _: [["4"]],
+        "response": lambda _: "The answer is 4.",
+        "every_eval_ever.score": lambda _: 1.0,
+    }),
+}  # fmt: skip
 
 
-def test_logs_of_inspect_ai_have_the_accuracy_that_they_report(interop):
-    packed = ragnb.load_responses(interop / "inspect_popularity.eval")
-    assert packed["inspect_ai.match"].mean() == 0.8
-    assert len(packed) == 10
-    assert set(packed["references"].map(str)) <= {"[[' Yes']]", "[[' No']]"}
-    log = json.loads((interop / "inspect_pubmedqa.json").read_text("utf-8"))
-    plain = ragnb.load_responses(interop / "inspect_pubmedqa.json")
-    assert plain["inspect_ai.choice"].mean() == 1.0
-    assert plain["question"].tolist() == [sample["input"] for sample in log["samples"]]
-    assert plain["response"].tolist() == ["ANSWER: A", "ANSWER: A"]
-    assert set(plain["system"]) == {"openai/azure/gpt-4o-mini"}
+@pytest.mark.data
+@pytest.mark.parametrize("name", REAL)
+def test_a_real_file_has_the_values_that_it_contains(name, data_folder):
+    path = data_folder / "interop" / name
+    records_of, columns = REAL[name]
+    text = path.read_text("utf-8")
+    lines = text.splitlines() if name.endswith("l") else [text]
+    content = [json.loads(line) for line in lines]
+    records = records_of(content if name.endswith("l") else content[0])
+    frame = ragnb.load_responses(path)
+    for column, value in columns.items():
+        assert frame[column].tolist() == [value(record) for record in records], column
 
 
-def test_a_test_run_of_deepeval_has_the_scores_that_it_reports(interop):
-    run = json.loads((interop / "deepeval_test_run.json").read_text("utf-8"))
-    frame = ragnb.load_responses(interop / "deepeval_test_run.json")
-    for metric in run["testCases"][0]["metricsData"]:
-        assert frame[f"deepeval.{metric['name']}"].tolist() == [metric["score"]]
-        assert frame[f"deepeval.{metric['name']}.reason"].tolist() == [metric["reason"]]
-    assert frame["response"].tolist() == [run["testCases"][0]["actualOutput"]]
+@pytest.mark.data
+def test_a_packed_log_of_inspect_ai_has_the_accuracy_that_it_reports(data_folder):
+    frame = ragnb.load_responses(data_folder / "interop" / "inspect_popularity.eval")
+    assert (len(frame), frame["inspect_ai.match"].mean()) == (10, 0.8)
+    assert set(frame["references"].map(str)) <= {"[[' Yes']]", "[[' No']]"}
 
 
-def test_samples_of_lm_eval_have_problem_target_and_score(interop):
-    (file,) = interop.glob("samples_*.jsonl")
-    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-    frame = ragnb.load_responses(file)
-    assert frame["example_id"].tolist() == [line["doc_id"] for line in lines]
-    assert frame["question"].tolist() == [line["doc"]["problem"] for line in lines]
-    assert frame["references"].tolist() == [[[line["target"]]] for line in lines]
-    assert frame["response"].tolist() == [line["resps"][0][0] for line in lines]
-    assert frame["lm_eval.exact_match"].tolist() == [line["exact_match"] for line in lines]
-
-
-def test_a_table_of_open_rag_eval_has_one_row_per_run(interop):
-    table = pd.read_csv(interop / "open_rag_eval.csv")
-    frame = ragnb.load_responses(interop / "open_rag_eval.csv")
+@pytest.mark.data
+def test_a_table_of_open_rag_eval_has_one_row_per_run(data_folder):
+    table = pd.read_csv(data_folder / "interop" / "open_rag_eval.csv")
+    frame = ragnb.load_responses(data_folder / "interop" / "open_rag_eval.csv")
     assert len(frame) == len(table.drop_duplicates(["query_id", "query_run"]))
-    assert frame["passages"].map(len).sum() == len(table)
-    first = frame.iloc[0]
-    assert first["passages"] == [
-        "Blackholes are big.",
-        "Blackholes are dense.",
-        "The earth is round.",
-    ]
-    assert first["response"].startswith("Black holes are dense [1]")
+    assert frame["passages"].explode().tolist() == table["passage"].tolist()
+    assert frame["response"][0].startswith("Black holes are dense [1]")
 
 
-def test_a_sample_of_every_eval_ever_loads(interop):
-    (row,) = ragnb.load_responses(interop / "every_eval_ever_samples.jsonl").to_dict("records")
-    assert row["question"] == "What is 2 + 2?"
-    assert row["references"] == [["4"]]
-    assert row["response"] == "The answer is 4."
-    assert row["system"] == "demo-org/demo-model"
-    assert row["example_id"] == "demo_0001"
-    assert row["every_eval_ever.score"] == 1.0
-
-
+@pytest.mark.data
 def test_mtrag_has_the_grades_of_its_annotators(data_folder):
     file = data_folder / "mtrag" / "reference_subset_with_human_evaluations.json.gz"
-    if not file.is_file():
-        pytest.skip("mtrag is not in RAGNB_TEST_DATA")
     frame = ragnb.load_responses(file)
     study = load_study("mtrag")
-    assert frame["system"].tolist() == study["system"].tolist()
-    for column in (
-        "question",
-        "response",
-        "references",
-        "human_faithfulness",
-        "human_completeness",
-        "conversation_id",
-        "turn",
-    ):
+    same = "system question response references human_faithfulness human_completeness turn"
+    for column in [*same.split(), "conversation_id"]:
         assert frame[column].tolist() == study[column].tolist()
     assert frame["inspectorraget.rb_agg"].tolist() == study["mtrag.rb_agg"].tolist()
     assert frame["human_faithfulness_grades"].map(len).tolist() == study["n_raters"].tolist()
@@ -285,15 +281,6 @@ def test_a_file_that_is_cut_off_is_refused_with_its_name(name, tmp_path):
     path.write_bytes(content[: int(len(content) * 0.6)])
     with pytest.raises(InputError, match=re.escape(path.name)):
         ragnb.load_responses(path)
-
-
-def test_another_archive_is_no_log(tmp_path):
-    shutil.make_archive(str(tmp_path / "other"), "zip", HERE, FLASHRAG)
-    (tmp_path / "other.zip").rename(tmp_path / "other.eval")
-    with pytest.raises(
-        InputError, match="other.eval must be a complete log of inspect_ai .*start.json"
-    ):
-        ragnb.load_responses(tmp_path / "other.eval")
 
 
 def test_mixed_systems_get_the_numbers_of_their_rows_and_a_sentence(tmp_path, capsys):
