@@ -13,11 +13,11 @@ from ragnb.errors import InputError, check_choice
 from ragnb.metrics.judged import ACCEPTED
 from ragnb.records import column_names, is_missing
 
+# Keys of a note in JSON-MIN of Label Studio and in doccano.
 NOTES = ("note", "notes", "comment", "comments", "Comments")
-"""Keys of a note in JSON-MIN of Label Studio and in doccano."""
 PEOPLE = "completed_by.email completed_by.username completed_by.id completed_by annotator user_id"
+# Status of an answer -> why it is left out.
 STATUSES = {"draft": "drafts", "discarded": "discarded", "pending": "unlabelled"}
-"""Status of an answer -> why it is left out."""
 
 Values = Mapping[str, Any]
 

@@ -13,13 +13,14 @@ from ragnb.metrics.rgb import FOUND, NOT_FOUND
 from ragnb.metrics.rgb_protocols import by_folding, found_alias, protocol_of
 from ragnb.records import is_missing
 
+# The noise rates at which the benchmark uses each kind of file.
 NOISE_RATES = {
     "noise": (0.0, 0.2, 0.4, 0.6, 0.8, 1.0),
     "integration": (0.0, 0.2, 0.4),
     "counterfactual": (0.0,),
 }
-"""The noise rates at which the benchmark uses each kind of file."""
 
+# What `audit` looks for.
 ISSUES = {
     "few_passages": "fewer passages are shown than requested",
     "noise_differs": "the effective share of negatives is not the nominal one, beyond rounding up",
@@ -31,7 +32,6 @@ ISSUES = {
     "groups_unlike_parts": "the number of passage groups is not the number of answer parts",
     "more_groups_than_passages": "there are more passage groups than requested passages",
 }
-"""What `audit` looks for."""
 
 
 def audit(examples: pd.DataFrame, *, passage_num: int = 5) -> pd.DataFrame:

@@ -33,6 +33,7 @@ from ragnb.prompts.template import Template
 from ragnb.records import RAGBENCH_RESPONSE, RGB_EXAMPLE
 from ragnb.text import keyed_response, keyed_sentences
 
+# The embedded samples, name to file: base, integration and counterfactual, in English and Chinese.
 RGB_SAMPLES = {
     "sample-en": "rgb_sample_en.jsonl",
     "sample-en-int": "rgb_sample_en_int.jsonl",
@@ -41,11 +42,10 @@ RGB_SAMPLES = {
     "sample-zh-int": "rgb_sample_zh_int.jsonl",
     "sample-zh-fact": "rgb_sample_zh_fact.jsonl",
 }
-"""The embedded samples, name to file: base, integration and counterfactual, in English and Chinese."""
 RAGBENCH_SAMPLES = {"sample-ragbench": "ragbench_sample.jsonl"}
 RAGBENCH_SPLITS = ("train", "validation", "test")
+# The systems of EVOUNA.
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
-"""The systems of EVOUNA."""
 
 
 # ---- RGB -----------------------------------------------------------------------------------------
@@ -146,8 +146,8 @@ def _example(line: Mapping[str, Any], where: str, name: str) -> dict[str, Any]:
 
 # ---- RGB's own prompts ---------------------------------------------------------------------------
 
+# Field of RGB's own prompts, with the braces doubled -> field of ragnb's templates.
 _FIELDS = {"{{DOCS}}": "{passages}", "{{QUERY}}": "{question}"}
-"""Field of RGB's own prompts, with the braces doubled -> field of ragnb's templates."""
 
 
 def load_rgb_instructions(source: str | Path = "rgb_instructions") -> dict[str, Template]:
@@ -213,6 +213,7 @@ class SupportLabel(Record, extra="allow"):
     fully_supported: Truth | None = None
 
 
+# Columns of RAGBench that a file may lack, and `overall_supported`, which is not published.
 _OPTIONAL: dict[str, Any] = {
     "generation_model_name": str,
     "annotating_model_name": str,
@@ -233,7 +234,6 @@ _OPTIONAL: dict[str, Any] = {
     "completeness_score": Number,
     "overall_supported": Truth,
 }
-"""Columns of RAGBench that a file may lack, and `overall_supported`, which is not published."""
 
 
 class LabellingReply(Record, extra="allow"):
@@ -254,8 +254,8 @@ class _Labelled(LabellingReply):
 
 
 _DEFAULTS: dict[str, Any] = {name: (kind | None, None) for name, kind in _OPTIONAL.items()}
+# One labelled response.
 RagbenchRecord = create_model("RagbenchRecord", __base__=_Labelled, **_DEFAULTS)
-"""One labelled response."""
 FIELDS = tuple(RagbenchRecord.model_fields)
 _LABEL = "all_relevant_sentence_keys"
 
@@ -353,11 +353,9 @@ _JUDGED: dict[str, Any] = {
     **{f"judge_{system}": (bool | None, ...) for system in SYSTEMS},
     "improper": (bool, False),
 }
+# One question with the response of each system and a person's verdict on it. One improper question
+# of NQ has no golden answer.
 EvounaRecord = create_model("EvounaRecord", __base__=Record, **_JUDGED)
-"""One question with the response of each system and a person's verdict on it.
-
-One improper question of NQ has no golden answer.
-"""
 
 
 def load_evouna(source: str | Path) -> pd.DataFrame:

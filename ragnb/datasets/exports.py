@@ -99,8 +99,8 @@ def _without_gaps(row: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if value is not None}
 
 
+# Name of a format -> the text of its file, made of responses and, if it has any, scores.
 EXPORTS: dict[str, Writes] = {"ragas": _ragas, "inspectorraget": _inspectorraget}
-"""Name of a format -> the text of its file, made of responses and, if it has any, scores."""
 
 
 @accepts(format=tuple(EXPORTS))

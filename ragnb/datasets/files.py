@@ -31,30 +31,30 @@ from ragnb.records import present
 from ragnb.text import well_formed
 
 DATA = Path(str(resources.files("ragnb.datasets") / "data"))
+# Represents JSON Lines from standard input, which a user calls ``-``.
 STANDARD_INPUT = Path("stdin.jsonl")
-"""Represents JSON Lines from standard input, which a user calls ``-``."""
+# Most bytes that a compressed file may unpack to.
 MOST_UNPACKED = 2**30
-"""Most bytes that a compressed file may unpack to."""
+# Kinds of tables, by the ending of the file's name; those of text may also end in ``.gz``.
 KINDS = ("jsonl", "json", "csv", "tsv", "xlsx", "parquet", "arrow", "eval")
-"""Kinds of tables, by the ending of the file's name; those of text may also end in ``.gz``."""
+# Method of compression in archives that Python reads from 3.14 on.
 ZSTANDARD = 93
-"""Method of compression in archives that Python reads from 3.14 on."""
+# Spreadsheets write semicolons where the comma is the decimal mark. The first wins among equals.
 SEPARATORS = (",", ";", "\t")
-"""Spreadsheets write semicolons where the comma is the decimal mark. The first wins among equals."""
+# The file by which a folder of ``save_to_disk`` is recognised; it names the others.
 SAVED_TO_DISK = "state.json"
-"""The file by which a folder of ``save_to_disk`` is recognised; it names the others."""
+# How a text begins that a spreadsheet may take for a formula, also behind blanks and quotes.
 FORMULA = re.compile(
     r"""[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"'‘’“”]*[=+\-@＝＋－＠]|'*[\t\r\n]"""
 )
-"""How a text begins that a spreadsheet may take for a formula, also behind blanks and quotes."""
 _BOM = "\ufeff"
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _VALUE = re.compile(r"\S")
 
+# A text that is not blank.
 Text = Annotated[str, Field(pattern=r"\S")]
-"""A text that is not blank."""
+# An id as a file writes it: a whole number or a text.
 Identifier = StrictInt | Annotated[str, Field(min_length=1)]
-"""An id as a file writes it: a whole number or a text."""
 
 
 class Record(BaseModel):
@@ -64,6 +64,7 @@ class Record(BaseModel):
 
 
 R = TypeVar("R", bound=BaseModel)
+# Type of a pydantic error -> what is allowed.
 _ALLOWED = {
     "string_type": "a text",
     "string_pattern_mismatch": "a text that is not blank",
@@ -78,7 +79,6 @@ _ALLOWED = {
     "dict_type": "an object",
     "model_type": "an object",
 }
-"""Type of a pydantic error -> what is allowed."""
 
 
 # ---- where a file is -----------------------------------------------------------------------------

@@ -22,8 +22,8 @@ from ragnb.records import (
 )
 from ragnb.scoring.scores import TEXT
 
+# The column of a tool's metric, ``ragas.faithfulness``.
 _OF_A_TOOL = re.compile(r"([A-Za-z]\w*)\.(.+)")
-"""The column of a tool's metric, ``ragas.faithfulness``."""
 _NO_METRIC = {*COLUMNS, *CONDITION, *NUMBERS, "repeat", "index"}
 
 

@@ -97,6 +97,7 @@ class Format:
         return row
 
 
+# Column that is wanted -> names that it often has in other files, most likely first.
 LIKELY = {
     "question": "question query prompt input user_input instruction problem",
     "response": "response responses output answer prediction pred predicted_answer completion "
@@ -106,9 +107,8 @@ LIKELY = {
     "targets ground_truth ground_truths expected expected_output expected_answer label answers "
     "answer",
 }
-"""Column that is wanted -> names that it often has in other files, most likely first."""
+# Name -> format. If the content of a file matches several formats, the first one is used.
 FORMATS: dict[str, Format] = {}
-"""Name -> format. If the content of a file matches several formats, the first one is used."""
 
 
 def file_format(
@@ -194,13 +194,13 @@ def _either(texts: Any) -> list[list[str]] | None:
     return [known] if known else None
 
 
+# Column -> what makes its cell of the value in a file.
 _CELLS: dict[str, Callable[[Any], Any]] = {
     "question": text_of,
     "response": text_of,
     "references": _either,
     "passages": texts_of,
 }
-"""Column -> what makes its cell of the value in a file."""
 
 
 # ---- columns -----------------------------------------------------------------------------------

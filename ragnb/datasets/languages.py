@@ -10,10 +10,10 @@ from ragnb.errors import InputError
 from ragnb.metrics.language import language_probabilities
 from ragnb.text import scripts
 
+# Smallest probability at which a language counts as identified.
 SURE = 0.8
-"""Smallest probability at which a language counts as identified."""
+# Files with fewer distinct questions are taken to have one language per script if in doubt.
 FEW = 30
-"""Files with fewer distinct questions are taken to have one language per script if in doubt."""
 
 
 def identify_languages(questions: pd.Series) -> pd.DataFrame:

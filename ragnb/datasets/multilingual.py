@@ -27,8 +27,8 @@ from ragnb.records import EXAMPLE, column_names
 
 SAMPLES = {"sample-multilingual": "multilingual_sample.jsonl"}
 COLUMNS = (*EXAMPLE, "question_id", "passages")
+# Types of MKQA's answers that contain no text to compare with.
 UNANSWERED = ("unanswerable", "long_answer")
-"""Types of MKQA's answers that contain no text to compare with."""
 ENDINGS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
 Row = dict[str, Any]
@@ -143,13 +143,13 @@ class Squad(Record):
                     yield _row(asked.id, asked.question, texts, **options)
 
 
+# Key by which a format is recognised -> its model.
 MODELS: dict[str, Any] = {
     "language": Parallel,
     "question_lang": MkqaSampled,
     "queries": Mkqa,
     "data": Squad,
 }
-"""Key by which a format is recognised -> its model."""
 
 
 # ---- loading -------------------------------------------------------------------------------------

@@ -39,16 +39,16 @@ from ragnb.records import (
 )
 
 NEEDED = ("question", "references", "response")
+# Columns that hold numbers; in CSV everything is text.
 NUMBERS = (
     "noise_rate correct_rate passage_num repeat turn judged_refusal judged_detection judged_correct "
     "judged_similarity label label_a label_b released_em released_f1 released_rlc released_rlc_ok "
     "released_translate_tokens released_semantic_score".split()
 )
-"""Columns that hold numbers; in CSV everything is text."""
+# Columns of yes and no; in CSV these are texts, such as ``1`` or ``True``.
 VERDICTS = ("answerable", "error_detected", "refusal", "verdict")
-"""Columns of yes and no; in CSV these are texts, such as ``1`` or ``True``."""
+# Columns that may hold lists; in CSV these are written as JSON or as Python prints them.
 LISTS = (PAYLOAD - PLAIN_TEXT) | {"released_labels"}
-"""Columns that may hold lists; in CSV these are written as JSON or as Python prints them."""
 TRUTHS = dict.fromkeys(("true", "True", "TRUE", "1", "1.0"), 1) | dict.fromkeys(
     ("false", "False", "FALSE", "0", "0.0"), 0
 )

@@ -9,6 +9,7 @@ from ragnb.stats.intervals import rate_interval
 
 _RGB = "Chen, Lin, Han, Sun (AAAI 2024), arXiv 2309.01431"
 _RAGBENCH = "Friel, Belyi, Sanyal (2024), arXiv 2407.11005v2"
+# Source of each table.
 PUBLISHED = {
     "rgb.noise_robustness": f"{_RGB}, table 1",
     "rgb.negative_rejection": f"{_RGB}, table 3",
@@ -18,13 +19,12 @@ PUBLISHED = {
     "lbrag.overview": "kanoes/LBRAG-NEW, metrics.md at commit 5c0d11bc, the example of what the console prints",
     "continuous_eval.ensemble": "continuous-eval, documentation, Metric Ensembling, the example of the output",
 }
-"""Source of each table."""
+# What a table allows to conclude.
 NOTES = {
     "continuous_eval.ensemble": "GPT-4 decided 37 of 235 answers. This made 8 more answers correct than incorrect. It was "
     "not published how many it corrected and how many it spoiled: between 8 and 0 (McNemar mid-p 0.004) and 22 and 14 "
     "(0.188). The table therefore does not show whether the gain is larger than chance.",
 }
-"""What a table allows to conclude."""
 
 
 @accepts(name=tuple(PUBLISHED), confidence_level="level")

@@ -24,6 +24,7 @@ from ragnb.records import COLUMNS, PAYLOAD, PLAIN_TEXT
 
 # ---- RGB and LBRAG -----------------------------------------------------------------------------
 
+# ragnb's name -> name in the prediction files of RGB's released code (chen700564/RGB).
 RGB = {
     "example_id": "id",
     "question": "query",
@@ -34,13 +35,12 @@ RGB = {
     "released_labels": "label",
     "released_fact_label": "factlabel",
 }
-"""ragnb's name -> name in the prediction files of RGB's released code (chen700564/RGB)."""
+# How evalue.py of the released code names its files.
 _RGB_NAME = re.compile(
     r"prediction_(?P<dataset>(?P<language>en|zh)(?P<suffix>_[a-z]+)?)_(?P<system>.+)"
     r"_temp(?P<temperature>[\d.]+)_noise(?P<noise_rate>[\d.]+)_passage(?P<passage_num>\d+)"
     r"_correct(?P<correct_rate>\d(\.\d+)?)"
 )
-"""How evalue.py of the released code names its files."""
 _RGB_TASKS = {"_int": "integration", "_fact": "counterfactual"}
 
 
@@ -78,6 +78,7 @@ def rgb(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     )
 
 
+# ragnb's name -> name in the answers of a run of LBRAG (kanoes/LBRAG-NEW).
 LBRAG = {
     "example_id": "sample_id",
     "language": "sample_lang",
@@ -88,7 +89,6 @@ LBRAG = {
         for name in "em f1 rlc rlc_ok translate_tokens semantic_score evidence".split()
     },
 }
-"""ragnb's name -> name in the answers of a run of LBRAG (kanoes/LBRAG-NEW)."""
 
 
 @file_format(

@@ -26,12 +26,12 @@ from ragnb.metrics.trace_labels import supported_sentences
 from ragnb.records import require_columns
 
 FOLDER = DATA / "studies"
+# Name of a study or sample -> what is known of it, as text.
 with (FOLDER / "studies.csv").open(encoding="utf-8") as _rows:
     STUDIES = {row["name"]: row for row in csv.DictReader(_rows)}
-"""Name of a study or sample -> what is known of it, as text."""
 Row = dict[str, Any]
+# Name of a sample that the authors of ragnb wrote -> its file.
 SAMPLES = RGB_SAMPLES | RAGBENCH_SAMPLES | MULTILINGUAL_SAMPLES
-"""Name of a sample that the authors of ragnb wrote -> its file."""
 _LOADERS: dict[str, Callable[[str], pd.DataFrame]] = {
     **dict.fromkeys(RGB_SAMPLES, load_rgb),
     **dict.fromkeys(RAGBENCH_SAMPLES, load_ragbench),
@@ -207,6 +207,7 @@ def _verdicts(labelled: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(item=rows["request_key"], task="verdict", verdict=words)
 
 
+# Kind of parts -> the column that contains them.
 KINDS = {
     "parts": "parts",
     "sentences": "sentence_support_information",
@@ -215,9 +216,8 @@ KINDS = {
     "citations": "statements",
     "spans": "spans",
 }
-"""Kind of parts -> the column that contains them."""
+# Kind of parts that are mappings with a text -> the key of their label.
 LABELS = {"parts": "label", "nuggets": "assignment", "statements": "supported"}
-"""Kind of parts that are mappings with a text -> the key of their label."""
 
 
 def _split(row: Row, kind: str) -> Iterator[Row]:

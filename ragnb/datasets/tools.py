@@ -33,6 +33,7 @@ from ragnb.records import is_missing, present
 
 # ---- ragas, DeepEval and inspect_ai ------------------------------------------------------------
 
+# ragnb's name -> names since version 0.2, and before.
 RAGAS = {
     "question": "user_input question",
     "response": "response answer",
@@ -41,7 +42,6 @@ RAGAS = {
     "retrieved": "retrieved_context_ids",
     "relevant": "reference_context_ids",
 }
-"""ragnb's name -> names since version 0.2, and before."""
 _RAGAS_FIELDS = "reference_contexts rubrics persona_name query_style query_length".split()
 
 
@@ -96,8 +96,8 @@ def deepeval(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
         yield case | {"ragnb": own}
 
 
+# Numbers that inspect_ai's own summaries use for its words.
 _INSPECT_VALUES = {"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
-"""Numbers that inspect_ai's own summaries use for its words."""
 
 
 @file_format(
@@ -247,6 +247,7 @@ def _promptfoo_cells(content: pd.DataFrame) -> list[Row]:
 
 # ---- InspectorRAGet and MTRAG ------------------------------------------------------------------
 
+# ragnb's name -> keys of InspectorRAGet and MTRAG.
 TASK = {
     "example_id": "task_id taskId",
     "question": "input",
@@ -254,7 +255,6 @@ TASK = {
     "response": "model_response modelResponse output predictions.0",
     "system": "model_id modelId",
 }
-"""ragnb's name -> keys of InspectorRAGet and MTRAG."""
 _DOCUMENT = "document_id documentId"
 
 
