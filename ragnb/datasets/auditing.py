@@ -1,6 +1,6 @@
 """Audit of RGB: questions whose passages do not fit their answer or noise rate."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -60,13 +60,14 @@ def audit(examples: pd.DataFrame, *, passage_num: int = 5) -> pd.DataFrame:
         contexts = build_contexts(
             pd.DataFrame([example]), noise_rate=rates, passage_num=passage_num
         ).to_dict("records")
-        for issue, detail in [*_issues(example, passage_num), *_of_contexts(contexts)]:
-            if detail:
-                rows.append((example["example_id"], issue, detail))
+        found = _issues(example, passage_num) | _of_contexts(contexts)
+        rows += [
+            (example["example_id"], issue, detail) for issue, detail in found.items() if detail
+        ]
     return shown(pd.DataFrame(rows, columns=["example_id", "issue", "detail"]))
 
 
-def _issues(example: Mapping[str, Any], passage_num: int) -> Iterator[tuple[str, str]]:
+def _issues(example: Mapping[str, Any], passage_num: int) -> dict[str, str]:
     """Issues of one example, each with its detail, which is empty if there is no such issue."""
     negative = [_labels(passage, example) for passage in example["negative"]]
     positive = [_labels(passage, example) for group in example["positive"] for passage in group]
@@ -74,21 +75,28 @@ def _issues(example: Mapping[str, Any], passage_num: int) -> Iterator[tuple[str,
     lacking = [str(n) for n, (labels, _) in enumerate(positive) if FOUND not in labels]
     folded = [f"positive {n}" for n, (_, is_folded) in enumerate(positive) if is_folded]
     folded += [f"negative {n}" for n, (_, is_folded) in enumerate(negative) if is_folded]
-    yield "no_negatives", "" if negative else "negative is empty"
-    yield "negative_holds_answer", f"negative {', '.join(holding)}" if holding else ""
-    yield "positive_lacks_answer", f"positive {', '.join(lacking)}" if lacking else ""
-    yield "answer_needs_folding", ", ".join(folded)
-    for false in example["false_answers"]:
-        if NOT_FOUND not in _labels(false, example)[0]:
-            yield "false_answer_holds_true", f"{false!r} for {example['references']!r}"
-    groups, parts = len(example["positive"]), len(example["references"])
-    if example["task"] == "integration" and groups != parts:
-        yield "groups_unlike_parts", f"{groups} groups, {parts} parts"
-    if example["task"] == "integration" and groups > passage_num:
-        yield "more_groups_than_passages", f"{groups} groups, {passage_num} passages"
+    false = [
+        f"{text!r} for {example['references']!r}"
+        for text in example["false_answers"]
+        if NOT_FOUND not in _labels(text, example)[0]
+    ]
+    issues = {
+        "no_negatives": "" if negative else "negative is empty",
+        "negative_holds_answer": f"negative {', '.join(holding)}" if holding else "",
+        "positive_lacks_answer": f"positive {', '.join(lacking)}" if lacking else "",
+        "answer_needs_folding": ", ".join(folded),
+        "false_answer_holds_true": "; ".join(false),
+    }
+    if example["task"] == "integration":
+        groups, parts = len(example["positive"]), len(example["references"])
+        if groups != parts:
+            issues["groups_unlike_parts"] = f"{groups} groups, {parts} parts"
+        if groups > passage_num:
+            issues["more_groups_than_passages"] = f"{groups} groups, {passage_num} passages"
+    return issues
 
 
-def _of_contexts(shown: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+def _of_contexts(shown: list[dict[str, Any]]) -> dict[str, str]:
     """How the contexts of one example at all noise rates differ from what was asked for."""
     few, differing = [], []
     for context in shown:
@@ -98,8 +106,7 @@ def _of_contexts(shown: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
             few.append(f"{n} at {rate:g}")
         if negatives * asked != ceil_share(asked, rate) * n:
             differing.append(f"{negatives}/{n} at {rate:g}")
-    yield "few_passages", ", ".join(few)
-    yield "noise_differs", ", ".join(differing)
+    return {"few_passages": ", ".join(few), "noise_differs": ", ".join(differing)}
 
 
 def _labels(text: str, example: Mapping[str, Any]) -> tuple[list[int], bool]:

@@ -75,10 +75,9 @@ def find(name: str, *, benchmark: str) -> Path:
     known = [source.name for source in sources_of(benchmark)]
     if name not in known:
         near = get_close_matches(name, known, n=2, cutoff=0.4)
-        did_you_mean = f"did you mean {' or '.join(map(repr, near))}?"
         raise InputError(
-            f"{name!r} is neither a file nor a name of {benchmark} in the catalogue; "
-            f"{did_you_mean if near else 'use one of ' + ', '.join(known)}"
+            f"{name!r} is neither a file nor a name of {benchmark} in the catalogue; use one of "
+            f"{', '.join(near or known)}"
         )
     import pooch
 
@@ -141,15 +140,13 @@ def git_blob_sha1(content: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-class _GitBlob:
+class _GitBlob(bytearray):
     """`git_blob_sha1` in the form in which pooch uses a hash; git hashes the length first."""
 
-    def __init__(self) -> None:
-        self.content = bytearray()
-        self.update = self.content.extend
+    update = bytearray.extend
 
     def hexdigest(self) -> str:
-        return git_blob_sha1(bytes(self.content))
+        return git_blob_sha1(bytes(self))
 
 
 def _address(source: Source) -> str:

@@ -32,7 +32,8 @@ def _ragas(responses: pd.DataFrame, scores: pd.DataFrame | None) -> str:
         }
         for row in responses.to_dict("records")
     ]
-    return "".join(json.dumps(_without_gaps(row), ensure_ascii=False) + "\n" for row in rows)
+    known = [{name: value for name, value in row.items() if value is not None} for row in rows]
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in known)
 
 
 def _inspectorraget(responses: pd.DataFrame, scores: pd.DataFrame | None) -> str:
@@ -93,10 +94,6 @@ def _inspectorraget(responses: pd.DataFrame, scores: pd.DataFrame | None) -> str
 def _targets(row: dict[str, Any]) -> list[str]:
     """The first alias of each part of the reference."""
     return [part[0] for part in present(row.get("references")) or []]
-
-
-def _without_gaps(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if value is not None}
 
 
 # Name of a format -> the text of its file, made of responses and, if it has any, scores.

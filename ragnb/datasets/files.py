@@ -49,7 +49,6 @@ FORMULA = re.compile(
 )
 _BOM = "\ufeff"
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_VALUE = re.compile(r"\S")
 
 # A text that is not blank.
 Text = Annotated[str, Field(pattern=r"\S")]
@@ -255,31 +254,32 @@ def json_records(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
         The file is empty, binary or damaged, or a value is not an object.
     """
     text = _read_text(path).removeprefix(_BOM)
-    parse = json.JSONDecoder().raw_decode
+    try:
+        whole = json.loads(text)
+        kind, parts = ("item", whole) if isinstance(whole, list) else ("line", [whole])
+        values: Iterable[tuple[int, Any]] = enumerate(parts, start=1)
+    except (ValueError, RecursionError):  # one object per line, or a damaged file
+        kind, values = "line", _parsed_lines(text, path)
     has_halves = _SURROGATE.search(text) is not None
-    begin = end = 0
-    line = 1
-    while found := _VALUE.search(text, end):
-        line += text.count("\n", begin, found.start())
-        begin = found.start()
+    for n, value in values:
+        where = f"{path.name} {kind} {n}"
+        if not isinstance(value, dict):
+            raise InputError(f"{where}: must be a JSON object, got {value!r:.60}")
+        if has_halves:  # Half a surrogate pair cannot be encoded in UTF-8.
+            value = json.loads(well_formed(json.dumps(value, ensure_ascii=False)))
+        yield value, where
+
+
+def _parsed_lines(text: str, path: Path) -> Iterator[tuple[int, Any]]:
+    for n, line in enumerate(text.split("\n"), start=1):
         try:
-            value, end = parse(text, begin)
+            if line.strip():
+                yield n, json.loads(line)
         except (ValueError, RecursionError) as error:
             raise InputError(
-                f"{path.name} line {line}: must be JSON ({error}); if the file is cut off, copy or "
+                f"{path.name} line {n}: must be JSON ({error}); if the file is cut off, copy or "
                 "write it again"
             ) from error
-        # Half a surrogate pair cannot be encoded in UTF-8.
-        value = (
-            json.loads(well_formed(json.dumps(value, ensure_ascii=False))) if has_halves else value
-        )
-        places = [(value, f"{path.name} line {line}")]
-        if isinstance(value, list):
-            places = [(item, f"{path.name} item {n}") for n, item in enumerate(value, start=1)]
-        for item, where in places:
-            if not isinstance(item, dict):
-                raise InputError(f"{where}: must be a JSON object, got {item!r:.60}")
-            yield item, where
 
 
 def _read_separated(path: Path) -> pd.DataFrame:

@@ -40,11 +40,14 @@ def write_table(frame: pd.DataFrame, path: str | Path) -> Path:
             "write_table needs different column names and a path that ends in .jsonl, .jsonl.gz, "
             f".parquet or .csv, got {path.name!r} and the columns {', '.join(map(str, frame))}"
         )
+    content = _CONTENT[kind](frame, path)
+    if path.suffix.lower() == ".gz" and kind != "parquet":
+        content = gzip.compress(content, mtime=0)
     path.parent.mkdir(parents=True, exist_ok=True)
     target = path.resolve()  # where a link leads, so that the link stays
     partial = target.with_name(f"{uuid4().hex}.part")
     try:
-        partial.write_bytes(_CONTENT[kind](frame, path))
+        partial.write_bytes(content)
         os.replace(partial, target)
     finally:
         partial.unlink(missing_ok=True)
@@ -79,8 +82,7 @@ def _json_lines(frame: pd.DataFrame, path: Path) -> bytes:
             raise InputError(
                 f"row {number} of {path.name} must have values that JSON can hold ({error})"
             ) from error
-    content = well_formed("".join(f"{line}\n" for line in lines)).encode()
-    return gzip.compress(content, mtime=0) if path.suffix.lower() == ".gz" else content
+    return well_formed("".join(f"{line}\n" for line in lines)).encode()
 
 
 def _csv(frame: pd.DataFrame, path: Path) -> bytes:
@@ -88,8 +90,7 @@ def _csv(frame: pd.DataFrame, path: Path) -> bytes:
     cells = _plain(frame).map(_cell).rename(columns=lambda name: _cell(str(name)))
     # The csv module quotes a carriage return only if it can be a part of the line end.
     text = cells.to_csv(index=False, lineterminator="\r\n", quoting=csv.QUOTE_MINIMAL)
-    content = well_formed(text).encode("utf-8-sig")
-    return gzip.compress(content, mtime=0) if path.suffix.lower() == ".gz" else content
+    return well_formed(text).encode("utf-8-sig")
 
 
 def _parquet(frame: pd.DataFrame, path: Path) -> bytes:
