@@ -101,7 +101,9 @@ def bridging_efficiency(
     baseline: str = "direct",
     f1: str | None = "unicode",
 ) -> float:
-    """Cost-normalised bridging efficiency (CNBE): token F1 gained per translated token of one item.
+    """Cost-normalised bridging efficiency (CNBE): gain over the baseline per translated token.
+
+    The gain is in token F1, and the value is that of one item.
 
     Higher is better. The value is unbounded, and negative if translation lowers F1. It is NaN if
     either F1 is missing. At a cost of 0, the ratio is undefined: ``"ratio"`` gives NaN, and
