@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import Integers
-from ragnb.errors import InputError, check_choice
+from ragnb.errors import InputError
 from ragnb.records import require_columns
 
 SCORE = ("metric", "value", "reason", "evidence", "signature")
@@ -218,7 +218,7 @@ def finite(X: pd.DataFrame, who: str) -> pd.DataFrame:
     if len(bad):
         raise InputError(
             f"X must contain finite numbers, got NaN or infinite values in {', '.join(map(str, bad))}; "
-            "choose what replaces them with feature_frame(scores, missing=...)"
+            "leave these responses out, or replace the missing values, as in X.fillna(0)"
         )
     return values
 
@@ -272,9 +272,7 @@ def require_both_labels(y: pd.Series, who: str) -> None:
 # ---- features from scores ------------------------------------------------------------------------
 
 
-def feature_frame(
-    scores: pd.DataFrame, *, responses: pd.DataFrame | None = None, missing: str = "raise"
-) -> pd.DataFrame:
+def feature_frame(scores: pd.DataFrame, *, responses: pd.DataFrame | None = None) -> pd.DataFrame:
     """Turn scores into features for an ensemble: one row per response and one column per metric.
 
     Two scores belong to the same response if they agree in all columns except those that describe
@@ -289,19 +287,14 @@ def feature_frame(
     responses : DataFrame, optional
         The responses that were scored. The result then has the same index, with one row per
         response. Without it, the rows are numbered in the order of the scores.
-    missing : {"raise", "drop", "indicator"}
-        What to do if a metric has no value. ``"raise"`` raises InputError and lists the metrics and
-        the reasons. ``"drop"`` leaves such responses out; guarantees then hold only for responses
-        for which all metrics have a value. ``"indicator"`` replaces missing values by 0 and adds,
-        for each metric with missing values, a column ``"<metric>|missing"``, which is 1 where a
-        value was missing and 0 elsewhere.
 
     Returns
     -------
     DataFrame
         The columns are named after the metrics. A metric with several variants has one column per
         variant. The part of the signature in which the variants differ is appended to the column
-        name, as in ``"rgb.accuracy|protocol:paper"``.
+        name, as in ``"rgb.accuracy|protocol:paper"``. If a metric has no value for a response, an
+        error lists the metrics and the reasons.
 
     Examples
     --------
@@ -310,7 +303,6 @@ def feature_frame(
     >>> feature_frame(scores).to_dict("list")
     {'f1': [0.5, 0.0], 'recall': [1.0, 0.0]}
     """
-    check_choice(missing, ("raise", "drop", "indicator"), "missing")
     require_columns(
         scores, ("example_id", "metric", "value", "reason", "signature"), "feature_frame"
     )
@@ -327,18 +319,13 @@ def feature_frame(
     table = pd.Series(scores["value"].to_numpy(float, na_value=np.nan), cells).unstack()
     table = table.reindex(index=range(len(labels)), columns=names.unique()).set_axis(labels)
     gaps = table.isna()
-    if missing == "indicator":
-        marks = gaps.loc[:, gaps.any()].astype(float).add_suffix("|missing")
-        return pd.concat([table.fillna(0.0), marks], axis=1)
-    if missing == "drop":
-        table = table.dropna()
-    if table.empty or table.isna().any(axis=None):
+    if table.empty or gaps.any(axis=None):
         reasons = scores.loc[scores["value"].isna(), "reason"].value_counts().to_dict()
         raise InputError(
             "feature_frame needs a value of every metric for every response, but "
             f"{gaps.sum().loc[gaps.any()].to_dict()} are missing in {gaps.any(axis=1).sum()} of "
-            f"{len(gaps)} responses (reasons: {reasons}); leave these metrics out, or use "
-            "missing='drop' or 'indicator'"
+            f"{len(gaps)} responses (reasons: {reasons}); leave these metrics or responses out, or "
+            "replace the missing values, as in scores.fillna({'value': 0})"
         )
     return table
 

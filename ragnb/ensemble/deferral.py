@@ -7,7 +7,7 @@ as those on which a conformal ensemble abstains. `compare_deferral` tests such a
 deferring no items, all items, or the same number of randomly chosen items.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -87,10 +87,15 @@ def deferral_curve(
     if not items["probability"].between(0, 1).all():
         raise InputError("probability must be between 0 and 1 for each item")
     confidence = (items["probability"] - 0.5).abs().round(12)  # so that rounding breaks no tie
-    steps = np.union1d(np.rint(np.asarray(shares) * len(items)), [0, len(items)]).astype(int)
-    curve = pd.DataFrame(_deferred(items, confidence, steps, confidence_level))
-    points = curve["n_deferred"].map({0: NONE, len(items): EVERYTHING}).fillna("")
-    return curve.assign(point=points)
+    _, tie, size = np.unique(confidence, return_inverse=True, return_counts=True)
+    before = np.cumsum(size) - size
+    rows, n = [], len(items)
+    for step in np.union1d(np.rint(np.asarray(shares) * n), [0, n]).astype(int).tolist():
+        # Proportion of the orders of tied items in which each item is deferred.
+        deferred = np.clip((step - before) / size, 0, 1)[tie]
+        point = {0: NONE, n: EVERYTHING}.get(step, "")
+        rows.append(_accuracy(items, deferred, point, confidence_level))
+    return pd.DataFrame(rows)
 
 
 @accepts(confidence_level="level")
@@ -130,9 +135,8 @@ def deferral_point(
     {'accuracy': [0.75], 'n_missing': [1.0]}
     """
     items = _items(y, y_hat, judged, groups, deferred=deferred)
-    kept = items["deferred"] != 1
-    row = pd.DataFrame(_deferred(items, kept, [(~kept).sum()], confidence_level))
-    return row.assign(point=name)
+    chosen = items["deferred"].astype(float).to_numpy()
+    return pd.DataFrame([_accuracy(items, chosen, name, confidence_level)])
 
 
 @accepts(confidence_level="level")
@@ -213,11 +217,12 @@ def _items(y: Any, y_hat: Any, judged: Any, groups: Any, **more: Any) -> pd.Data
     if items.empty:
         raise InputError("deferral needs at least one item")
     answered = items["judged"].notna()
-    for name in {"y", "y_hat", "judged", "deferred"}.intersection(items):
-        odd = items[name][~items[name].isin([0, 1]) & (answered | (name != "judged"))]
+    decided = items["judged"].astype(object).where(answered, items["y_hat"])
+    labels = items.filter(["y", "y_hat", "deferred"]).assign(judged=decided)
+    for name, values in labels.items():
+        odd = values[~values.isin([0, 1])]
         if len(odd):
             raise InputError(f"{name} must be 0 or 1 for each item, got {odd.tolist()[0]!r}")
-    decided = items["judged"].astype(object).where(answered, items["y_hat"])
     right = (items["y_hat"] == items["y"]).astype(float)
     gain = (decided == items["y"]).astype(float) - right
     clusters = np.arange(len(items))
@@ -226,37 +231,29 @@ def _items(y: Any, y_hat: Any, judged: Any, groups: Any, **more: Any) -> pd.Data
     return items.assign(right=right, gain=gain, answered=answered.astype(float), cluster=clusters)
 
 
-def _deferred(
-    items: pd.DataFrame, confidence: pd.Series, steps: Any, level: float
-) -> Iterator[dict[str, Any]]:
-    """Yield one row of `deferral_curve` per number of deferred items."""
+def _accuracy(items: pd.DataFrame, deferred: Floats, name: str, level: float) -> dict[str, Any]:
+    """Row of `deferral_curve`, from the probability that each item is deferred."""
     from statsmodels.stats.proportion import proportion_confint
 
     n, clusters = len(items), items["cluster"].to_numpy()
-    _, tie, size = np.unique(confidence, return_inverse=True, return_counts=True)
-    before = np.cumsum(size) - size
-    for step in steps:
-        # Proportion of the orders of tied items in which each item is deferred.
-        share = np.clip((step - before) / size, 0, 1)[tie]
-        right = (items["right"] + share * items["gain"]).to_numpy()
-        n_judged = float(share @ items["answered"])
-        if items["group"].isna().all():
-            low, high = proportion_confint(right.sum(), n, alpha=1 - level, method="wilson")
-            found = Interval(right.mean(), low, high, level, "Wilson", n)
-        else:
-            found = mean_interval(right, clusters, confidence_level=level)
-        yield {
-            "share": step / n,
-            "n_deferred": step,
-            "n_judged": n_judged,
-            "n_missing": step - n_judged,
-            **found.columns("accuracy"),
-            "low": np.clip(found.low, 0, 1),
-            "high": np.clip(found.high, 0, 1),
-            "error": 1 - right.mean(),
-            "n": n,
-            "n_clusters": clusters.max() + 1,
-        }
+    right = (items["right"] + deferred * items["gain"]).to_numpy()
+    n_judged = float(deferred @ items["answered"])
+    if items["group"].isna().all():
+        low, high = proportion_confint(right.sum(), n, alpha=1 - level, method="wilson")
+        found = Interval(right.mean(), low, high, level, "Wilson", n)
+    else:
+        found = mean_interval(right, clusters, confidence_level=level)
+    return {
+        "share": deferred.sum() / n,
+        "n_deferred": round(deferred.sum()),
+        "n_judged": n_judged,
+        "n_missing": deferred.sum() - n_judged,
+        **found.clipped(0.0, 1.0).columns("accuracy"),
+        "error": 1 - right.mean(),
+        "n": n,
+        "n_clusters": clusters.max() + 1,
+        "point": name,
+    }
 
 
 def _compared(

@@ -45,22 +45,40 @@ def sample(
 def shift_tests(known: pd.DataFrame, new: pd.DataFrame, *, by_class: bool) -> pd.DataFrame:
     """Test for distribution shift between new and calibration responses, with one row per test.
 
-    Both tables are made by `sample`. See `MetricEnsemble.check_shift`.
+    Both tables are made by `sample`. See `MetricEnsemble.check_shift`. The p-values of the
+    Kolmogorov-Smirnov tests count only independent responses. They are conservative regardless of
+    how similar the responses of a unit are: at each point, the variance of the empirical
+    distribution function of the responses is at most that for as many independent responses as
+    there are units.
     """
-    cells: list[Any] = [(key, ALL) for key in known if key[0] == "feature"]
-    cells.append((("about", "probability"), ALL))
+    from scipy.stats import ks_2samp, ksone, kstwo
+
+    test = "two-sample Kolmogorov-Smirnov"
+    tests: list[Any] = [(key, ALL, test, "two-sided") for key in known if key[0] == "feature"]
+    tests.append((("about", "probability"), ALL, test, "two-sided"))
     if new["about", "label"].notna().all():
-        cells += [(("about", SCORE), label) for label in ((0, 1) if by_class else (ALL,))]
+        for label in (0, 1) if by_class else (ALL,):
+            tests.append((("about", SCORE), label, f"one-sided {test}", "greater"))
     rows = []
     for group in new["about", "group"].unique():
         pair = [part[part["about", "group"] == group] for part in (known, new)]
         # If the units of new responses are unknown, assume the mean size of the calibration units.
         usual = _unit_size(pair[0], 1.0)
-        for key, label in cells:
-            of_label = [p if label == ALL else p[p["about", "label"] == label] for p in pair]
-            tested = {"tested": key[1], "group": group, "label": label}
-            rows.append(tested | _test(of_label, key, usual))
-    table = pd.DataFrame(rows).assign(**adjusted_columns([row["p_value"] for row in rows]))
+        for key, label, name, side in tests:
+            old, fresh = (p if label == ALL else p[p["about", "label"] == label] for p in pair)
+            units = len(old) / _unit_size(old, 1.0), len(fresh) / _unit_size(fresh, usual)
+            statistic, p_value = np.nan, np.nan
+            if min(units) >= MIN_UNITS:
+                found = ks_2samp(old[key], fresh[key], alternative=side, method="asymp")
+                statistic, n_effective = found.statistic, units[0] * units[1] / sum(units)
+                distribution = kstwo if side == "two-sided" else ksone
+                p_value = max(distribution.sf(statistic, int(n_effective)), np.finfo(float).tiny)
+            row = {"tested": key[1], "group": group, "label": label, "test": name}
+            row |= {"statistic": statistic, "p_value": p_value}
+            row |= {"n_calibration": len(old), "n_new": len(fresh)}
+            rows.append(row | {"n_units_calibration": units[0], "n_units_new": units[1]})
+    table = pd.DataFrame(rows)
+    table = table.assign(**adjusted_columns(table["p_value"]))
     table["note"] = np.select(
         [table["p_value"].isna(), table["p_adjusted"] >= LEVEL, table["tested"] == SCORE],
         [
@@ -85,38 +103,6 @@ def _unit_size(part: pd.DataFrame, usual: float) -> float:
     """Number of responses per unit, averaged over responses; `usual` if the units are unknown."""
     units = part["about", "unit"]
     return usual if units.isna().all() else float((units.value_counts() ** 2).sum() / len(units))
-
-
-def _test(pair: list[pd.DataFrame], key: tuple[str, str], usual: float) -> dict[str, Any]:
-    """Kolmogorov-Smirnov test with a p-value that counts only independent responses.
-
-    The test is conservative regardless of how similar the responses of a unit are. At each point,
-    the variance of the empirical distribution function of the responses is at most that for as many
-    independent responses as there are units.
-    """
-    from scipy.stats import ks_2samp, ksone, kstwo
-
-    known, new = pair
-    test, side, distribution = "two-sample Kolmogorov-Smirnov", "two-sided", kstwo
-    if key == ("about", SCORE):
-        test, side, distribution = f"one-sided {test}", "greater", ksone
-    units = len(known) / _unit_size(known, 1.0), len(new) / _unit_size(new, usual)
-    statistic, p_value = np.nan, np.nan
-    if min(units) >= MIN_UNITS:
-        statistic = float(
-            ks_2samp(known[key], new[key], alternative=side, method="asymp").statistic
-        )
-        effective = int(units[0] * units[1] / (units[0] + units[1]))
-        p_value = max(float(distribution.sf(statistic, effective)), np.finfo(float).tiny)
-    return {
-        "test": test,
-        "statistic": statistic,
-        "p_value": p_value,
-        "n_calibration": len(known),
-        "n_new": len(new),
-        "n_units_calibration": units[0],
-        "n_units_new": units[1],
-    }
 
 
 def _summary(table: pd.DataFrame, n: int) -> str:

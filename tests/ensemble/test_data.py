@@ -277,22 +277,6 @@ def test_a_missing_value_is_an_error_that_names_metrics_and_reasons():
         feature_frame(score(responses(), "rgb.accuracy").iloc[:2], responses=responses())
 
 
-def test_responses_with_missing_values_can_be_dropped():
-    X = feature_frame(
-        score(MISSING, ["rgb.accuracy", "answer.f1"]), responses=MISSING, missing="drop"
-    )
-    assert X.index.tolist() == ["a", "c"]
-    with pytest.raises(InputError, match="are missing in 2 of 2"):
-        feature_frame(score(MISSING.iloc[[1, 3]], "rgb.accuracy"), missing="drop")
-
-
-def test_missing_values_can_be_marked():
-    some, all_of_them = score(MISSING, "answer.f1"), score(responses(), "rgb.accuracy")
-    X = feature_frame(pd.concat([some, all_of_them]), missing="indicator")
-    marked = {"answer.f1": [0.5, 0, 1, 0], "answer.f1|missing": [0, 1, 0, 1]}
-    assert X.to_dict("list") == marked | {"rgb.accuracy": [1, 0, 1, 0]}
-
-
 def test_mistakes_in_the_scores():
     scores = score(responses(), "rgb.accuracy")
     with pytest.raises(
@@ -304,5 +288,3 @@ def test_mistakes_in_the_scores():
         feature_frame(scores, responses=pd.concat([responses(), responses()]))
     with pytest.raises(InputError, match="got scores of 2 responses that"):
         feature_frame(scores, responses=responses().iloc[:2])
-    with pytest.raises(InputError, match="missing must be one of 'raise', 'drop', 'indicator'"):
-        feature_frame(scores, missing="mean")
