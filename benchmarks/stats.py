@@ -1,14 +1,13 @@
 """Statistics on arrays, next to scipy, statsmodels, scikit-learn and ppi-python.
 
 Scores look like token F1 with two decimals. Peers that resample draw 10,000 resamples. ragnb
-computes the exact bootstrap or permutation distribution instead. Its Wilcoxon test is exact at
-n = 300 with ties, where scipy has only the normal approximation, and its AUROC has an interval.
+computes the exact bootstrap or permutation distribution instead. Its AUROC has an interval.
 """
 
 import warnings
 
 import numpy as np
-from scipy.stats import bootstrap, permutation_test, wilcoxon
+from scipy.stats import bootstrap, permutation_test
 from sklearn.metrics import roc_auc_score
 from statsmodels.api import OLS
 from statsmodels.stats.contingency_tables import mcnemar
@@ -16,7 +15,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from benchmarks.timing import measure
 from ragnb.stats.binary import mcnemar_test, paired_table
 from ragnb.stats.intervals import bca_interval, mean_interval
-from ragnb.stats.paired import sign_flip_test, wilcoxon_test
+from ragnb.stats.paired import sign_flip_test
 from ragnb.stats.ppi import ppi_mean
 from ragnb.stats.prediction import auroc
 
@@ -47,10 +46,6 @@ def _tests(n: int) -> dict[str, dict]:
         "cluster-robust mean": {
             "ragnb": lambda: mean_interval(x, clusters),
             "statsmodels `OLS`": lambda: OLS(x, np.ones(n)).fit(**cluster_robust).bse,
-        },
-        "Wilcoxon signed-rank test": {
-            "ragnb": lambda: wilcoxon_test(x, y),
-            "scipy `wilcoxon`, asymptotic": lambda: wilcoxon(x, y, method="asymptotic"),
         },
         "AUROC": {
             "ragnb, with interval": lambda: auroc(x > 0.5, y),

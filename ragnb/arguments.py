@@ -7,7 +7,7 @@ functions do not check their arguments again.
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import wraps
+from functools import partial, wraps
 from inspect import signature
 from math import isfinite
 from numbers import Real
@@ -44,11 +44,6 @@ def as_scores(values: ArrayLike, dimensions: int = 1) -> Floats:
             f"({len(bad)} such values); leave these items out and report how many"
         )
     return array
-
-
-def as_matrix(values: ArrayLike) -> Floats:
-    """Convert values to an array of finite numbers with one row per item and one column per system."""
-    return as_scores(values, dimensions=2)
 
 
 def as_labels(values: ArrayLike) -> Booleans:
@@ -121,7 +116,7 @@ def as_file_name(value: Any) -> str:
 
 KINDS: dict[str, Callable[[Any], Any]] = {
     "scores": as_scores,
-    "matrix": as_matrix,
+    "matrix": partial(as_scores, dimensions=2),
     "labels": as_labels,
     "probabilities": as_probabilities,
     "clusters": as_clusters,

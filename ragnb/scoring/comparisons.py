@@ -93,7 +93,6 @@ def compare(
         ``mcnemar-exact``      McNemar exact                            Tango                not dual
         ``t``                  paired t-test                            t                    dual
         ``bca``                exact sign-flip permutation test         BCa                  not dual
-        ``wilcoxon``           Wilcoxon signed-rank, exact              sign-flip            not dual
         =====================  =======================================  ===================  ========
 
         The intervals are those of the difference. The McNemar tests are dual to the odds ratio,

@@ -20,7 +20,7 @@ from ragnb.stats.binary import (
     tango_interval,
     tango_test,
 )
-from ragnb.stats.effects import cohen_d_z, discordant_odds_ratio, rank_biserial
+from ragnb.stats.effects import cohen_d_z, discordant_odds_ratio
 from ragnb.stats.intervals import (
     FEW_CLUSTERS,
     bca_interval,
@@ -34,7 +34,6 @@ from ragnb.stats.paired import (
     paired_t_test,
     sign_flip_interval,
     sign_flip_test,
-    wilcoxon_test,
 )
 from ragnb.stats.power import mcnemar_mde, t_mde
 
@@ -94,9 +93,6 @@ PROCEDURES: dict[str, Procedure] = {
     "sign-flip": Procedure("differences", sign_flip_test, sign_flip_interval, True),
     "t": Procedure("differences", paired_t_test, mean_interval, True),
     "bca": Procedure("differences", sign_flip_test, bca_interval, False),
-    "wilcoxon": Procedure(
-        "differences", wilcoxon_test, sign_flip_interval, False, rank_biserial, "rank-biserial"
-    ),
     "tango": Procedure(
         "table", tango_test, tango_interval, True, discordant_odds_ratio, ODDS, "asymptotic"
     ),

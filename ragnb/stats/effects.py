@@ -11,8 +11,8 @@ from scipy.special import nctdtr
 from ragnb.arguments import Floats, accepts
 from ragnb.results import Interval, undefined_interval
 from ragnb.stats.binary import PairedTable, mid_p_cdf
-from ragnb.stats.intervals import rate_interval, spread_problem, t_half_width
-from ragnb.stats.paired import paired_differences, scaled_to_largest
+from ragnb.stats.intervals import rate_interval, spread_problem
+from ragnb.stats.paired import paired_differences
 
 
 @accepts(first="scores", second="scores", confidence_level="level")
@@ -71,58 +71,6 @@ def cohen_d_z(
     near, far = t - (10 + 5 * t), t + (10 + 5 * t)
     shifts = [brentq(excess, near, far, args=(p,)) / sqrt(n) for p in (tail, 1 - tail)]
     low, high = sorted(shift if estimate >= 0 else -shift for shift in shifts)
-    return Interval(estimate, low, high, confidence_level, name, n)
-
-
-@accepts(first="scores", second="scores", confidence_level="level")
-def rank_biserial(
-    first: Floats, second: Floats | None = None, *, confidence_level: float = 0.95
-) -> Interval:
-    """Matched-pairs rank-biserial correlation, the effect size for the Wilcoxon signed-rank test.
-
-    It is (R+ - R-) / (R+ + R-), where R+ and R- are the rank sums of the positive and the negative
-    differences. It is in [-1, 1], and positive if the first system tends to have the higher scores.
-    It is NaN if there are fewer than two non-zero differences. The limits are also NaN if these
-    differences all have the same influence on the estimate, for example if all of them are
-    positive.
-
-    Parameters
-    ----------
-    first, second : array_like of shape (n,)
-        Scores of two systems on the same items. If `second` is omitted, `first` is taken to contain
-        the paired differences.
-    confidence_level : float, default 0.95
-        Nominal coverage. The limits are truncated to [-1, 1].
-
-    Notes
-    -----
-    Zero differences are dropped, so n is the number of non-zero differences. The estimate equals
-    the mean of sign(d_i + d_j) over all pairs i <= j. The interval is an approximate t interval. It
-    uses the standard error of the mean of the linear influences 2 mean_j sign(d_i + d_j) of the
-    items i. The interval does not invert the Wilcoxon test.
-
-    References
-    ----------
-    .. [1] Kerby, D. S. (2014). The simple difference formula: an approach to teaching nonparametric
-       correlation. Comprehensive Psychology 3, 11.IT.3.1.
-
-    Examples
-    --------
-    >>> round(rank_biserial([1, 2, 3, -4, 5]).estimate, 6)  # (11 - 4) / 15
-    0.466667
-    """
-    differences = scaled_to_largest(paired_differences(first, second))
-    differences = differences[differences != 0]
-    n, name = differences.size, "linearised t"
-    ordered = np.sort(-differences)
-    below, above = (np.searchsorted(ordered, differences, side) for side in ("left", "right"))
-    sums = below + above - n  # sum over j of sign(d_i + d_j)
-    influence = 2 * sums / max(n, 1)
-    estimate = float(sums.sum() + np.sign(differences).sum()) / (n * (n + 1)) if n > 1 else nan
-    if problem := spread_problem(influence, "influences of non-zero differences"):
-        return undefined_interval(estimate, confidence_level, name, n, problem)
-    half = t_half_width(influence, confidence_level)
-    low, high = max(estimate - half, -1.0), min(estimate + half, 1.0)
     return Interval(estimate, low, high, confidence_level, name, n)
 
 

@@ -11,7 +11,6 @@ test                   interval that inverts it
 `sign_flip_test`       `sign_flip_interval`
 `paired_t_test`        `ragnb.stats.intervals.mean_interval`
 `tost`                 `mean_interval` at level ``2 * confidence_level - 1``
-`wilcoxon_test`        none in this package
 =====================  =========================================================
 
 All functions raise InputError for arguments outside the stated range.
@@ -137,21 +136,17 @@ def sign_flip_test(
         method = "exact cluster sign-flip test"
     if not flipped.size:
         return undefined_test(alternative, method, 0, "no items")
-    p, grid = _sign_flip_p(flipped, alternative)
-    method += f", scores rounded to {grid:g}" if grid else ""
-    return SignificanceResult(float(differences.mean()), p, alternative, method, flipped.size)
-
-
-def _sign_flip_p(values: Floats, alternative: str) -> tuple[float, float]:
-    """p-value of a sum of values with random signs, and the grid to which the values are rounded."""
-    upward = values.sum() >= 0 if alternative == "two-sided" else alternative == "greater"
-    values = values[values != 0] if upward else -values[values != 0]  # symmetric distribution
-    if values.size <= MAX_LISTED:
-        tail, grid = listed_tail(values), 0.0
+    upward = flipped.sum() >= 0 if alternative == "two-sided" else alternative == "greater"
+    signed = flipped if upward else -flipped  # The distribution of the sum is symmetric.
+    signed = signed[signed != 0]
+    if signed.size <= MAX_LISTED:
+        p = listed_tail(signed)
     else:
-        steps, grid = to_lattice(values)
-        tail = sign_flip_tail(steps)
-    return min(1.0, 2 * tail) if alternative == "two-sided" else tail, grid
+        steps, grid = to_lattice(signed)
+        p = sign_flip_tail(steps)
+        method += f", scores rounded to {grid:g}" if grid else ""
+    p = min(1.0, 2 * p) if alternative == "two-sided" else p
+    return SignificanceResult(float(differences.mean()), p, alternative, method, flipped.size)
 
 
 @accepts(first="scores", second="scores", confidence_level="level")
@@ -372,69 +367,3 @@ def tost(
     interval = mean_interval(differences, confidence_level=2 * confidence_level - 1)
     inside = -margin < interval.low and interval.high < margin
     return EquivalenceResult(max(above, below), margin, interval, inside)
-
-
-@accepts(first="scores", second="scores", alternative=ALTERNATIVES)
-def wilcoxon_test(
-    first: Floats, second: Floats | None = None, *, alternative: str = "two-sided"
-) -> SignificanceResult:
-    """Wilcoxon signed-rank test of whether paired differences are symmetric about 0.
-
-    The test is exact for up to about 1,000 pairs, even with ties. The p-value is in (0, 1]. It is 1
-    if all differences are zero, and NaN if there are no items. The statistic is the sum of the
-    ranks of the positive differences. The corresponding effect size is
-    `ragnb.stats.effects.rank_biserial`.
-
-    Parameters
-    ----------
-    first, second : array_like of shape (n,)
-        Scores of two systems on the same items. If `second` is omitted, `first` is taken to contain
-        the paired differences.
-    alternative : {"two-sided", "greater", "less"}
-        Direction of first - second.
-
-    Notes
-    -----
-    Zero differences are dropped. Tied absolute differences share their mean rank; they count as
-    tied if they differ by at most about 1e-12 times the largest one. For up to about 1,000 pairs,
-    the test is the exact sign-flip test of the signed ranks. For more, it is the normal
-    approximation with variance sum(rank^2) / 4.
-
-    References
-    ----------
-    .. [1] Wilcoxon, F. (1945). Individual comparisons by ranking methods. Biometrics Bulletin 1,
-       80-83.
-
-    Examples
-    --------
-    >>> print(wilcoxon_test([1, 2, 3, -4, 5, 6], alternative="greater"))
-    statistic 17, p = 0.1094 (Wilcoxon signed-rank test, exact, greater, n = 6)
-    """
-    from scipy.stats import rankdata, wilcoxon
-
-    differences = paired_differences(first, second)
-    method, n = "Wilcoxon signed-rank test", differences.size
-    if n == 0:
-        return undefined_test(alternative, method, 0, "no items")
-    scaled = scaled_to_largest(differences)
-    scaled = scaled[scaled != 0]
-    ranks = np.sign(scaled) * rankdata(np.abs(scaled))
-    if 20 * sqrt(ranks @ ranks) <= MAX_POINTS:
-        how, p = "exact", _sign_flip_p(ranks, alternative)[0]
-    else:
-        how = "normal approximation"
-        p = wilcoxon(scaled, method="asymptotic", alternative=alternative).pvalue
-    statistic, p = float(ranks[ranks > 0].sum()), max(float(p), SMALLEST_P)
-    return SignificanceResult(statistic, p, alternative, f"{method}, {how}", n)
-
-
-def scaled_to_largest(values: Floats) -> Floats:
-    """Divide values by the largest absolute value and round, so that rounding errors break no ties.
-
-    Examples
-    --------
-    >>> scaled_to_largest(np.array([0.3 - 0.1, 0.2, -0.4]))
-    array([ 0.5,  0.5, -1. ])
-    """
-    largest = np.abs(values).max(initial=0.0)
-    return np.round(values / largest, 12) if largest else values

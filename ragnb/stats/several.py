@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import fdtrc, ndtr, stdtrit
 
-from ragnb.arguments import Floats, Integers, accepts, as_matrix
+from ragnb.arguments import Floats, Integers, accepts, as_scores
 from ragnb.errors import InputError
 from ragnb.results import (
     SMALLEST_P,
@@ -37,7 +37,7 @@ For 3 systems on 3 items, it rejects a true null hypothesis in 19 % of cases at 
 
 def as_systems(scores: ArrayLike) -> Floats:
     """Convert scores to a finite array of shape (n_items, n_systems), with two or more systems."""
-    values = as_matrix(scores)
+    values = as_scores(scores, 2)
     if values.shape[1] < 2:
         raise InputError(f"must have one column per system, at least two, got shape {values.shape}")
     return values
