@@ -241,17 +241,13 @@ def _finish(store: Store, number: int, reasons: Mapping[str, str], otherwise: st
     store.note_failures({key: reasons.get(key, otherwise) for key in keys if key not in stored})
     with store.transaction() as db:
         db.execute("DELETE FROM pending_requests WHERE batch = ?", [number])
-        _note(store, number, n_stored=len(stored), collected=_now().isoformat())
+        _note(store, number, n_stored=len(stored), collected=datetime.now(UTC).isoformat())
 
 
 def _taken(store: Store, keys: Collection[str]) -> set[str]:
     """Those of the keys whose reply is stored, and all that are pending."""
     pending = store.query("SELECT key FROM pending_requests")
     return store.known(keys) | {row["key"] for row in pending}
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 # ---- sending -------------------------------------------------------------------------------------
@@ -285,15 +281,26 @@ def _send(
     store: Store, provider: "Provider", wanted: Mapping[str, Request], lines: Mapping[str, bytes]
 ) -> None:
     """Upload a file and create its batch, unless another process was faster."""
-    file_id = provider.upload(b"".join(lines.values()))
+    file = ("ragnb.jsonl", b"".join(lines.values()), "application/jsonl")
+    file_id = provider.ask(lambda client: client.files.create(file=file, purpose="batch").id)
     requests = {key: wanted[key] for key in lines}
     number = _announce(store, provider.address, file_id, requests)
     if number is None:
         return
+    order = {
+        "input_file_id": file_id,
+        "endpoint": _endpoint(next(iter(requests.values()))),
+        "completion_window": "24h",
+        "metadata": {"ragnb_version": __version__},
+    }
+    # Tried once: a repeated attempt might create the batch twice.
+    once = {"max_retries": 0, "timeout": CREATE_TIMEOUT}
     try:
-        seen = provider.create(file_id, _endpoint(next(iter(requests.values()))))
+        seen = provider.ask(
+            lambda client: _seen(client.with_options(**once).batches.create(**order))
+        )
     except EndpointError as error:
-        if provider.refused:
+        if provider.status in range(300, 500) and provider.status not in (408, 409):
             _finish(store, number, {}, f"the provider refused the batch: {error}")
             raise
         _confirm(store, provider)
@@ -321,7 +328,7 @@ def _announce(
         inserted = db.execute(
             "INSERT INTO provider_batches (state, n_requests, model, base_url, created, input_file_id) "
             "VALUES ('creating', ?, ?, ?, ?, ?)",
-            [len(requests), model, address, _now().isoformat(), file_id],
+            [len(requests), model, address, datetime.now(UTC).isoformat(), file_id],
         )
         db.executemany(
             "INSERT INTO pending_requests VALUES (?, ?, ?)",
@@ -333,11 +340,20 @@ def _announce(
 def _confirm(store: Store, provider: "Provider") -> None:
     """Look for announced batches in the provider's list; close those that were never created."""
     lost = [row for row in _open(store, provider.address) if not row["batch_id"]]
-    found = provider.find([row["input_file_id"] for row in lost]) if lost else {}
+    found = {}
+    if lost:
+        files = [row["input_file_id"] for row in lost]
+        found = provider.ask(
+            lambda client: {
+                batch.input_file_id: _seen(batch)
+                for batch in islice(client.batches.list(limit=100), 10_000)
+                if batch.input_file_id in files
+            }
+        )
     for row in lost:
         if row["input_file_id"] in found:
             _note(store, row["number"], **found[row["input_file_id"]])
-        elif _now() - datetime.fromisoformat(row["created"]) > timedelta(seconds=SETTLE):
+        elif datetime.now(UTC) - datetime.fromisoformat(row["created"]) > timedelta(seconds=SETTLE):
             _finish(store, row["number"], {}, "the provider did not create the batch")
 
 
@@ -360,7 +376,9 @@ def _look_up(store: Store, base_url: str | None, *, replies: bool = False) -> No
         if not row["batch_id"]:
             continue
         try:
-            seen = provider.retrieve(row["batch_id"])
+            seen = provider.ask(
+                lambda client, name: _seen(client.batches.retrieve(name)), row["batch_id"]
+            )
             _note(store, row["number"], **seen)
             if replies and seen["state"] in FINAL:
                 _collect(store, provider, row["number"], seen)
@@ -376,14 +394,15 @@ def _collect(store: Store, provider: "Provider", number: int, seen: Mapping[str,
     if seen["completed"] and not seen["output_file_id"]:
         _note(store, number, reason="completed without an output file; collect again later")
         return
-    files = [file_id for file_id in (seen["output_file_id"], seen["error_file_id"]) if file_id]
-    content = b"\n".join(map(provider.content, files))
+    files = filter(None, [seen["output_file_id"], seen["error_file_id"]])
+    parts = provider.ask(lambda client: [client.files.content(name).content for name in files])
+    written = [line for part in parts for line in part.split(b"\n") if line.strip()]
     rows = store.query("SELECT key, request FROM pending_requests WHERE batch = ?", number)
     requests = {row["key"]: row["request"] for row in rows}
     found, reasons, unread = [], {}, 0
-    for line in filter(bytes.strip, content.split(b"\n")):
+    for line in written:
         try:
-            entry = json.loads(line)
+            entry = json.loads(clean_body(line))
             key = entry["custom_id"]
             outcome = _outcome(key, json.loads(requests[key]), entry)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
@@ -413,10 +432,10 @@ def _outcome(key: str, request: Request, entry: Mapping[str, Any]) -> Reply | st
 
 
 class Provider:
-    """Files and batches of one endpoint.
+    """The client of one endpoint.
 
-    Its errors are `EndpointError` and do not contain the key. ``status`` is the HTTP status of the
-    last error, None if there was no clear answer.
+    ``ask`` calls it. Errors are then `EndpointError` and do not contain the key. ``status`` is the HTTP
+    status of the last error, None if there was no clear answer.
     """
 
     def __init__(self, base_url: str | None) -> None:
@@ -425,87 +444,44 @@ class Provider:
         address = address_of(base_url)
         self.address = shown_address(address)
         self.status: int | None = None
+        http = openai.DefaultHttpxClient(follow_redirects=False, trust_env=not is_here(address))
         self._client = openai.OpenAI(
-            api_key=api_key,
-            base_url=address,
-            max_retries=5,
-            timeout=120,
-            http_client=openai.DefaultHttpxClient(
-                follow_redirects=False, trust_env=not is_here(address)
-            ),
+            api_key=api_key, base_url=address, max_retries=5, timeout=120, http_client=http
         )
 
-    @property
-    def refused(self) -> bool:
-        """Whether the last error says that nothing was done."""
-        return self.status is not None and self.status < 500 and self.status not in (408, 409)
-
-    def upload(self, content: bytes) -> str:
-        """Send a file of requests, and return its id."""
-        file = ("ragnb.jsonl", content, "application/jsonl")
-        return self._ask(lambda: self._client.files.create(file=file, purpose="batch").id)
-
-    def create(self, file_id: str, endpoint: Any) -> dict[str, Any]:
-        """Try once to create a batch: a repeated attempt might create it twice."""
-        once = self._client.with_options(max_retries=0, timeout=CREATE_TIMEOUT).batches
-        order = {"input_file_id": file_id, "endpoint": endpoint, "completion_window": "24h"}
-        version = {"ragnb_version": __version__}
-        return self._ask(lambda: self._seen(once.create(**order, metadata=version)))
-
-    def find(self, files: Collection[str]) -> dict[str, dict[str, Any]]:
-        """The batches of input files, by file, as far as there are any among the latest 10,000."""
-
-        def search() -> dict[str, dict[str, Any]]:
-            latest = islice(self._client.batches.list(limit=100), 10_000)
-            return {
-                batch.input_file_id: self._seen(batch)
-                for batch in latest
-                if batch.input_file_id in files
-            }
-
-        return self._ask(search)
-
-    def retrieve(self, batch_id: str) -> dict[str, Any]:
-        """The batch as it is now."""
-        return self._ask(lambda: self._seen(self._client.batches.retrieve(batch_id)))
-
-    def content(self, file_id: str) -> bytes:
-        """All bytes of a file, without the key."""
-        content = self._ask(lambda: self._client.files.content(file_id).content)
-        return b"\n".join(map(clean_body, content.split(b"\n")))
-
-    def _seen(self, batch: Any) -> dict[str, Any]:
-        """What we note of a batch."""
-        if not batch.id:
-            raise ValueError(f"the answer has no id: {batch!r}")
-        counts, errors = batch.request_counts, (batch.errors and batch.errors.data) or []
-        said = [
-            (f"line {error.line}: " if error.line else "") + (error.message or error.code or "?")
-            for error in errors
-        ]
-        return {
-            "batch_id": batch.id,
-            "state": str(batch.status).lower(),
-            "completed": counts and int(counts.completed),
-            "failed": counts and int(counts.failed),
-            "output_file_id": batch.output_file_id,
-            "error_file_id": batch.error_file_id,
-            "reason": clean("; ".join(said)) or None,
-        }
-
-    def _ask(self, call: Callable[[], T]) -> T:
-        """The result of a call of the client; its errors in our words."""
+    def ask(self, call: Callable[..., T], *values: Any) -> T:
+        """The result of a function of the client and other values."""
         import openai
 
         self.status = None
         try:
-            return call()
+            return call(self._client, *values)
         except openai.APIStatusError as error:
             self.status = error.status_code
-            said = clean(f"HTTP {self.status}: {error_message(error.body or error.message)}")
+            said = f"HTTP {self.status}: {error_message(error.body or error.message)}"
         except openai.APIConnectionError as error:
-            said = clean(f"{type(error).__name__}: {error.__cause__ or error}")
+            said = f"{type(error).__name__}: {error.__cause__ or error}"
         except (AttributeError, TypeError, ValueError) as error:
-            said = clean(f"{OTHER_KIND}: {type(error).__name__}: {error}")
+            said = f"{OTHER_KIND}: {type(error).__name__}: {error}"
         # Outside of the handlers, because an exception of the client contains the key.
-        raise EndpointError(explain(said, self.address))
+        raise EndpointError(explain(clean(said), self.address))
+
+
+def _seen(batch: Any) -> dict[str, Any]:
+    """What we note of a batch, as the provider shows it."""
+    if not batch.id:
+        raise ValueError(f"the answer has no id: {batch!r}")
+    counts, errors = batch.request_counts, (batch.errors and batch.errors.data) or []
+    said = [
+        (f"line {error.line}: " if error.line else "") + (error.message or error.code or "?")
+        for error in errors
+    ]
+    return {
+        "batch_id": batch.id,
+        "state": str(batch.status).lower(),
+        "completed": counts and int(counts.completed),
+        "failed": counts and int(counts.failed),
+        "output_file_id": batch.output_file_id,
+        "error_file_id": batch.error_file_id,
+        "reason": clean("; ".join(said)) or None,
+    }

@@ -11,15 +11,13 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ragnb.errors import InputError
 from ragnb.text import strip_reasoning, well_formed
 
 Record = TypeVar("Record", bound=BaseModel)
 
-LONGEST_REASON = 200
-"""Characters of a reason."""
+LONGEST_REASON = 200  # characters
 LONGEST_REPAIR = 20_000
-"""Characters of all objects of a reply that json-repair may work on; its time grows fast."""
+# Characters of all objects of a reply that json-repair may work on; its time grows fast.
 
 _START = re.compile(r"""\{(?=\s*+(?:["'“}/\#]|[^\W\d]\w*+\s*+:))""")
 _STRING = re.compile(r""""(?:[^"\\]|\\.?)*+("?)|(?<=[{\[(,:\s])'(?:[^'\\]|\\.?)*+('?)""", re.DOTALL)
@@ -31,6 +29,7 @@ _STEP = {"{": 1, "[": 1, "}": -1, "]": -1}
 _COMPLETE = ('"', "'", "}", "]", "true", "false", "null", "True", "False", "None")
 _GOES_ON = re.compile(r"\s*+[^\s,:}\])]")
 _PUNCTUATION = re.compile(r"""\\[bfnrt]|[\s\x00-\x1f"'“”‘’{}\[\](),:\\]+""")
+# Kind of a validation error -> our words. They are part of the repair turns in recorded stores.
 _WORDS = {
     "missing": "required but missing",
     "greater_than_equal": "{shown} is below {ge}",
@@ -46,7 +45,6 @@ _WORDS = {
     "list_type": "{shown} is not a list",
     "extra_forbidden": "not a field of the schema",
 }
-"""Kind of a validation error -> our words. They are part of the repair turns in recorded stores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +77,6 @@ def parse_reply(text: str | None, schema: type[Record]) -> Parsed[Record]:
     -------
     Parsed
         ``record``, an instance of ``schema``, or ``reason``, one line of at most 200 characters.
-
-    Raises
-    ------
-    InputError
-        ``schema`` is not a pydantic model with named fields.
 
     Notes
     -----
@@ -120,23 +113,26 @@ def parse_reply(text: str | None, schema: type[Record]) -> Parsed[Record]:
     >>> parse_reply("{'verdict': 'no', 'score': 7,}", Judgement).reason
     'score: 7 is above 5 (less_than_equal)'
     """
-    _check(schema)
     if not isinstance(text, str):
         return Parsed(reason="there is no reply")
     answer = _answer(text)
     objects = list(_objects(answer))
     if not objects:
-        nothing = "the reply is reasoning only" if text.strip() else "the reply is empty"
-        return Parsed(
-            reason=one_line(f"no JSON object in the reply: {answer}" if answer else nothing)
-        )
+        reason = "the reply is reasoning only" if text.strip() else "the reply is empty"
+        if answer:
+            reason = one_line(f"no JSON object in the reply: {answer}")
+        return Parsed(reason=reason)
     repair = sum(len(source) for source, _ in objects) <= LONGEST_REPAIR
     names = [field.alias or name for name, field in schema.model_fields.items()]
     speaking = [item for item in objects if any(name in item[0] for name in names)]
     *earlier, last = [_read(*item, schema, repair) for item in speaking or objects[-1:]]
     for other in earlier:
         if last.record and other.record and other.record != last.record:
-            return Parsed(reason=_contradiction(other.record, last.record))
+            one, two = (each.model_dump(mode="json") for each in (other.record, last.record))
+            name = next((name for name in one if one[name] != two.get(name)), "")
+            values = f"{_shown(one.get(name))} and {_shown(two.get(name))}"
+            words = f"several JSON objects contradict each other: {name}: {values}"
+            return Parsed(reason=one_line(words))
     return last
 
 
@@ -152,17 +148,9 @@ def repair_message(reason: str, schema: type[BaseModel]) -> str:
 def strict_schema(schema: type[BaseModel]) -> dict[str, Any]:
     """JSON schema of a model in the form that structured outputs require.
 
-    Every field is required, no other fields are allowed, and there are no titles or defaults. A
-    ``schema`` that is not a pydantic model with named fields raises InputError.
+    Every field is required, no other fields are allowed, and there are no titles or defaults.
     """
-    _check(schema)
     return _tightened(schema.model_json_schema())
-
-
-def _check(schema: Any) -> None:
-    fits = isinstance(schema, type) and issubclass(schema, BaseModel)
-    if not fits or not schema.model_fields:
-        raise InputError(f"schema must be a pydantic model that has fields, got {schema!r:.80}")
 
 
 def _tightened(node: Any, names: bool = False) -> Any:
@@ -190,7 +178,7 @@ def _tightened(node: Any, names: bool = False) -> Any:
 def _answer(text: str) -> str:
     """The reply without reasoning; a reply that is one object may have any text in its strings."""
     text = text.strip()
-    if _START.match(text) and _extent(text, 0)[0] == len(text):
+    if _START.match(text) and next(_objects(text))[1] != "embedded":
         return text
     return re.split("</think>", strip_reasoning(text), flags=re.IGNORECASE)[-1].strip()
 
@@ -199,25 +187,21 @@ def _objects(text: str) -> Iterator[tuple[str, str]]:
     """Outermost objects in order, each with the way in which it was found."""
     start = _START.search(text)
     while start:
-        end, missing = _extent(text, start.start())
-        source = text[start.start() : end] + (missing or "")
-        way = "plain" if len(source) == len(text) else "embedded"
-        if missing != "":
-            way = "closed" if missing else "cut"
-        yield source, way
-        start = _START.search(text, end)
-
-
-def _extent(text: str, start: int) -> tuple[int, str | None]:
-    """Find the end of an object, and whether only its last brace is missing (None: more is missing)."""
-    depth, torn = 0, False
-    for token in _TOKEN.finditer(text, start):
-        depth += _STEP.get(token.group(), 0)
+        depth, torn, end = 0, False, len(text)
+        for token in _TOKEN.finditer(text, start.start()):
+            depth += _STEP.get(token.group(), 0)
+            if not depth:
+                end = token.end()
+                break
+            torn = token.lastindex is not None and not token.group(token.lastindex)
+        source = text[start.start() : end]
         if not depth:
-            return token.end(), ""
-        torn = token.lastindex is not None and not token.group(token.lastindex)
-    only_a_brace = depth == 1 and not torn and text.endswith(_COMPLETE)
-    return len(text), "}" if only_a_brace else None
+            yield source, "plain" if len(source) == len(text) else "embedded"
+        elif depth == 1 and not torn and text.endswith(_COMPLETE):
+            yield source + "}", "closed"
+        else:
+            yield source, "cut"
+        start = _START.search(text, end)
 
 
 # ---- reading one object --------------------------------------------------------------------------
@@ -313,10 +297,3 @@ def _complaint(error: ValidationError) -> str:
     more = f"; and {len(others)} more" if others else ""
     place = ".".join(map(str, first["loc"])) or "the record"
     return one_line(f"{place[:60]}: {words[:100]} ({first['type']}){more}")
-
-
-def _contradiction(one: BaseModel, other: BaseModel) -> str:
-    ours, theirs = one.model_dump(mode="json"), other.model_dump(mode="json")
-    name = next((name for name in ours if ours[name] != theirs.get(name)), "")
-    values = f"{_shown(ours.get(name))} and {_shown(theirs.get(name))}"
-    return one_line(f"several JSON objects contradict each other: {name}: {values}")

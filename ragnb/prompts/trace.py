@@ -215,12 +215,16 @@ class _Reader:
 
     def read(self, field: str, text: str, only_one: bool = False) -> list[str]:
         """Return the keys in a text. A text without a key, or with several if one is wanted, is returned unchanged."""
-        found = self._meant(text)
-        if found is None or (only_one and len(found) != 1):
+        if text in self.exact:
             return [text]
-        if found != [text]:
-            meant = ", ".join(map(repr, found)) or "no key"
-            self.repairs[f"{field}: {_shown(text)} -> {meant}"] += 1
+        several = re.split(r"[,;、\s]+", fold(text).strip(_WRAPPING))
+        parts = [text] if _spelled(text) in self.meant else several
+        words = [_spelled(part) for part in parts]
+        found = [key for key in map(self.meant.get, words) if key is not None]
+        if not set(words) <= set(self.meant) or (only_one and len(found) != 1):
+            return [text]
+        meant = ", ".join(map(repr, found)) or "no key"
+        self.repairs[f"{field}: {_shown(text)} -> {meant}"] += 1
         return found
 
     def truth(self, field: str, owner: Mapping[str, Any]) -> bool | None:
@@ -231,17 +235,6 @@ class _Reader:
         meant = TRUTHS[_spelled(written)]
         self.repairs[f"{field}: {_shown(written)} -> {str(meant).lower()}"] += 1
         return meant
-
-    def _meant(self, text: str) -> list[str] | None:
-        """Return the keys in a text; None if it contains a word that is no key."""
-        if text in self.exact:
-            return [text]
-        several = re.split(r"[,;、\s]+", fold(text).strip(_WRAPPING))
-        parts = [text] if _spelled(text) in self.meant else several
-        words = [_spelled(part) for part in parts]
-        if not set(words) <= set(self.meant):
-            return None
-        return [key for key in map(self.meant.get, words) if key is not None]
 
 
 def _shown(text: str) -> str:

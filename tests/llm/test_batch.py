@@ -17,7 +17,7 @@ from fault_server import FaultServer
 
 from ragnb.errors import EndpointError, InputError
 from ragnb.llm import batch
-from ragnb.llm.batch import Provider, collect, forget, status, submit
+from ragnb.llm.batch import collect, forget, status, submit
 from ragnb.llm.store import Store
 
 CREATE, UPLOAD = "POST /v1/batches", "POST /v1/files"
@@ -249,11 +249,11 @@ def test_status_and_collect_find_a_batch_that_was_never_remembered(path, monkeyp
         assert bring(server, path)["n_stored"].item() == 2
 
 
-@pytest.mark.parametrize("where", ["content", "add", "_finish"])
+@pytest.mark.parametrize("where", ["add", "_finish"])
 def test_a_collect_that_is_killed_is_done_again(path, where, monkeypatch):
     with BatchServer() as server:
         send(chat(5), server, path)
-        home = {"content": Provider, "add": Store, "_finish": batch}[where]
+        home = {"add": Store, "_finish": batch}[where]
         with monkeypatch.context() as patch, pytest.raises(Killed):
             patch.setattr(home, where, Mock(side_effect=Killed))
             bring(server, path)

@@ -161,5 +161,3 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_sent():
     frame = pd.DataFrame({"prompt": ["x"]})
     with pytest.raises(InputError, match="needs chat requests.*put the text into 'messages'"):
         complete_structured(frame, Judgement, model="m", store=":memory:")
-    with pytest.raises(InputError, match="schema must be a pydantic model"):
-        complete_structured(chat(1), dict, model="m", store=":memory:")
