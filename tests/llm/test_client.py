@@ -14,7 +14,6 @@ from ragnb.errors import EndpointError, InputError
 from ragnb.llm.budget import Budget
 from ragnb.llm.client import complete
 from ragnb.llm.store import Store
-from ragnb.scoring import score
 
 pytestmark = pytest.mark.usefixtures("quick_retries")
 
@@ -52,28 +51,19 @@ def test_retry_after_holds_back_every_worker():
     assert server.calls[1].time - server.calls[0].time >= 0.45
 
 
-@pytest.mark.parametrize(
-    ("answer", "words"),
-    [
-        (
-            {"status": 401, "message": "bad key"},
-            "cannot be used: HTTP 401: bad key; .*OPENAI_API_KEY",
-        ),
-        (
-            {"status": 404, "message": "model m not found"},
-            "HTTP 404: model m not found; check base_url .*/v1.* the model name",
-        ),
-        (
-            {"status": 429, "message": "pay first (insufficient_quota)"},
-            "insufficient_quota.*top up",
-        ),
-        ({"raw": b"<html>It works!</html>"}, "a reply that is not a completion.*It works!"),
-    ],
-    ids=str,
-)
+NOT_FOUND = "model m not found"
+FATAL = [
+    (Answer(401, message="bad key"), "cannot be used: HTTP 401: bad key; .*OPENAI_API_KEY"),
+    (Answer(404, message=NOT_FOUND), "404: model m not found; check base_url .*/v1.* model name"),
+    (Answer(429, message="pay (insufficient_quota)"), "insufficient_quota.*top up"),
+    (Answer(raw=b"<html>It works!</html>"), "a reply that is not a completion.*It works!"),
+]
+
+
+@pytest.mark.parametrize(("answer", "words"), FATAL)
 def test_an_endpoint_that_cannot_be_used_ends_the_run_with_one_clear_error(answer, words):
     with (
-        FaultServer(lambda call: Answer(**answer)) as server,
+        FaultServer(lambda call: answer) as server,
         pytest.raises(EndpointError, match=words),
     ):
         run(chat(30), server, max_retries=2, max_concurrency=4)
@@ -201,35 +191,22 @@ def test_a_body_that_drips_runs_into_the_timeout_and_is_retried():
     assert time.monotonic() - started < 10
 
 
-def reasoning_model(call):
-    """OpenAI's own answers to parameters that GPT-5 and the o-series do not have."""
-    refusals = {
-        "max_tokens": (
-            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-            "unsupported_parameter",
-        ),
-        "temperature": (
-            "Unsupported value: 'temperature' does not support 0.0 with this model. Only the default (1) value is supported.",
-            "unsupported_value",
-        ),
-    }
-    for name, (message, code) in refusals.items():
-        if name in call.body and call.body[name] != 1:
-            error = {
-                "message": message,
-                "type": "invalid_request_error",
-                "param": name,
-                "code": code,
-            }
-            return Answer(status=400, raw=json.dumps({"error": error}).encode())
-    return echo(call)
+REFUSALS = {  # OpenAI's own answers to parameters that GPT-5 and the o-series do not have
+    "max_tokens": "Unsupported parameter: 'max_tokens' is not supported with this model. "
+    "Use 'max_completion_tokens' instead.",
+    "temperature": "Unsupported value: 'temperature' does not support 0.0 with this model. "
+    "Only the default (1) value is supported.",
+}
 
 
 def test_a_model_that_refuses_max_tokens_and_temperature_is_asked_without_them(tmp_path):
-    with (
-        FaultServer(reasoning_model) as server,
-        Store(tmp_path / "s.sqlite") as store,
-    ):
+    def reasoning_model(call):
+        for name, message in REFUSALS.items():
+            if name in call.body:
+                return Answer(status=400, message=message)
+        return echo(call)
+
+    with FaultServer(reasoning_model) as server, Store(tmp_path / "s.sqlite") as store:
         with pytest.warns(UserWarning, match="m refuses the parameter") as told:
             replies = run(chat(40), server, store, max_concurrency=4)
         kept = list(store)
@@ -239,15 +216,9 @@ def test_a_model_that_refuses_max_tokens_and_temperature_is_asked_without_them(t
         "m refuses the parameter max_tokens; in this run it is sent as max_completion_tokens",
         "m refuses the parameter temperature; in this run it is not sent",
     ]
-    accepted = [
-        call.body
-        for call in server.calls
-        if "max_completion_tokens" in call.body and "temperature" not in call.body
-    ]
-    assert [body["max_completion_tokens"] for body in accepted] == [8] * 40
-    assert 42 <= len(server.calls) <= 48, (
-        "only requests that were under way at the first refusals are repeated"
-    )
+    answered = [call.body for call in server.calls if not REFUSALS.keys() & call.body.keys()]
+    assert [body["max_completion_tokens"] for body in answered] == [8] * 40
+    assert len(server.calls) <= 48, "only requests under way at the first refusals are repeated"
     assert {json.dumps(json.loads(each.request)["parameters"]) for each in kept} == {
         '{"max_tokens": 8, "temperature": 0.0}'
     }
@@ -257,62 +228,40 @@ def test_a_model_that_refuses_max_tokens_and_temperature_is_asked_without_them(t
 
 # ---- reasoning ---------------------------------------------------------------------------------------------------------
 
-THOUGHTS = [  # a reply, its reasoning and its answer
-    (
-        "<think>Maybe Florey? It was Alexander Fleming? no</think>Howard Florey",
-        "<think>Maybe Florey? It was Alexander Fleming? no</think>",
-        "Howard Florey",
-    ),
-    (
-        "<think>It was not Florey.</think>\n\nAlexander Fleming",
-        "<think>It was not Florey.</think>",
-        "Alexander Fleming",
-    ),
-    ("<think>Alexander Fleming, or", "<think>Alexander Fleming, or", ""),
-    ("Alexander Fleming", None, "Alexander Fleming"),
+THOUGHTS = [  # a reply's reasoning and its answer
+    ("<think>Maybe Florey? It was Alexander Fleming? no</think>", "Howard Florey"),
+    ("<think>Alexander Fleming, or", ""),
+    ("", "Alexander Fleming"),
 ]
 
 
 def test_reasoning_is_set_apart_from_the_answer_and_stays_in_the_store(tmp_path):
-    path = tmp_path / "s.sqlite"
-    with FaultServer(lambda call: Answer(text=THOUGHTS[number(call)][0])) as server:
-        replies = run(chat(4), server, path)
-    assert replies["reasoning"].tolist() == [reasoning for _, reasoning, _ in THOUGHTS]
-    assert replies["response"].tolist() == [answer for *_, answer in THOUGHTS]
+    path, whole = tmp_path / "s.sqlite", ["".join(parts) for parts in THOUGHTS]
+    with FaultServer(lambda call: Answer(text=whole[number(call)])) as server:
+        replies = run(chat(3), server, path)
+    assert replies["reasoning"].tolist() == [reasoning or None for reasoning, _ in THOUGHTS]
+    assert replies["response"].tolist() == [answer for _, answer in THOUGHTS]
     assert replies["reason"].isna().all()
     with Store(path) as store:
         kept = store.get(replies["request_key"])
-    assert [kept[key].response for key in replies["request_key"]] == [
-        reply for reply, *_ in THOUGHTS
-    ]
-    pd.testing.assert_frame_equal(replay(chat(4), path), replies)
-    scores = score(
-        replies.assign(references=[["Alexander Fleming"]] * 4, language="en"),
-        ["answer.contains", "answer.exact_match", "rgb.accuracy"],
-    )
-    assert scores["value"].tolist() == [0, 1, 0, 1] * 3
+    assert [kept[key].response for key in replies["request_key"]] == whole
+    pd.testing.assert_frame_equal(replay(chat(3), path), replies)
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
 def test_reasoning_in_a_field_of_its_own_has_the_same_column(field):
+    messages = [
+        {"content": "Fleming"},
+        {"content": "Fleming", field: "Florey?"},
+        {field: "Florey?"},
+    ]
+
     def behave(call):
-        n = number(call)
-        message = {"role": "assistant", "content": (None if n == 2 else "Fleming")} | (
-            {field: "Florey?"} if n else {}
-        )
-        body = {
-            "model": "m",
-            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-        }
-        return Answer(body=body)
+        return Answer(body={"choices": [{"message": messages[number(call)]}]})
 
     with FaultServer(behave) as server:
         replies = run(chat(3), server)
-    assert replies["response"].tolist() == [
-        "Fleming",
-        "Fleming",
-        "",
-    ]  # the last was cut off during its reasoning
+    assert replies["response"].tolist() == ["Fleming", "Fleming", ""]  # the last was cut off
     assert replies["reasoning"].tolist() == [None, "Florey?", "Florey?"]
     assert replies["reason"].isna().all()
 
@@ -323,9 +272,7 @@ def test_reasoning_in_a_field_of_its_own_has_the_same_column(field):
 def one(content="x", **columns):
     """A frame of one request."""
     messages = content if isinstance(content, list) else [{"role": "user", "content": content}]
-    return pd.DataFrame(
-        {"messages": [messages], **{name: [value] for name, value in columns.items()}}
-    )
+    return pd.DataFrame({"messages": [messages], **{name: [columns[name]] for name in columns}})
 
 
 @pytest.mark.parametrize(
@@ -338,10 +285,10 @@ def one(content="x", **columns):
         (one(), {"requests_per_minute": 0}, "requests_per_minute must be above 0, got 0"),
         (one(), {"budget_usd": 1.0}, "which is unknown for 'm'; pass prices="),
         (one(), {"budget_usd": 1.0, "prices": {"m": (1, 1)}}, "request 0 has none"),
+        (one(), {"budget_usd": -1}, "budget_usd must be a number of US dollars of at least 0"),
         (one(), {"base_url": "http://127.0.0.1:99999/v1"}, "base_url must be an address"),
         (one(), {"base_url": "user:pw@example.org/v1?key=k"}, "base_url .*got 'example.org/v1' "),
         (one(), {"model": " "}, "model must be the name of a model"),
-        (one(), {"budget_usd": -1}, "budget_usd must be a number of US dollars of at least 0"),
     ],
     ids=str,
 )
