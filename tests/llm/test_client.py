@@ -173,6 +173,7 @@ def test_odd_replies_are_read_for_what_they_hold():
     assert "logprobs" in kept.extra
 
 
+@pytest.mark.filterwarnings("ignore:Many requests")
 def test_a_body_that_drips_runs_into_the_timeout_and_is_retried():
     """About 300 bytes, one every 0.1 s: each comes in time for the client's own timeout, the body as a whole takes 30 s."""
 

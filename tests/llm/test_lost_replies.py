@@ -67,58 +67,39 @@ def test_a_run_ends_with_one_line_that_counts_what_was_answered_stored_and_lost(
 
 
 def said(finish="stop", **message):
-    return {"choices": [{"message": {"role": "assistant", **message}, "finish_reason": finish}]}
+    return {"choices": [{"message": message, "finish_reason": finish}]}
 
 
-@pytest.mark.parametrize(
-    ("body", "reason"),
-    [
-        (said("content_filter", content=""), "the provider blocked the reply (content_filter)"),
-        (
-            said(content=None, refusal="I cannot help with that."),
-            "the model refused: I cannot help with that.",
-        ),
-        (said("length", content=" \n"), "empty reply"),
-        (said("tool_calls", content=None), "the model sent no text (finish_reason 'tool_calls')"),
-    ],
-    ids=str,
-)
-def test_a_reply_without_text_is_unscored_and_says_why(lines, body, reason):
-    requests = chat(2).assign(references=[[["Oslo"]]] * 2, question="?", system="m")
-    answers = [Answer(body=body), Answer(body=said(content="Bergen"))]
-    with (
-        FaultServer(lambda call: answers[number(call)]) as server,
-        Store(":memory:") as store,
-    ):
+BLOCKED = "the provider blocked the reply (content_filter)"
+WITHOUT_TEXT = [  # the reply, the reason, and the response with keep_empty=True
+    (said("content_filter", content=""), BLOCKED, None),
+    (said(refusal="I cannot help."), "the model refused: I cannot help.", None),
+    (said("length", content=" "), "empty reply", " "),
+    (said("tool_calls"), "the model sent no text (finish_reason 'tool_calls')", None),
+]
+
+
+def test_a_reply_without_text_is_unscored_and_says_why(lines):
+    requests = chat(5).assign(references=[[["Oslo"]]] * 5, question="?", system="m")
+    bodies = [*(body for body, *_ in WITHOUT_TEXT), said(content="Bergen")]
+    answer = lambda call: Answer(body=bodies[number(call)])  # noqa: E731
+    with FaultServer(answer) as server, Store(":memory:") as store:
         replies = run(requests, server, store)
         kept = {reply.response for reply in store}
-    assert replies["response"].tolist() == [None, "Bergen"]
-    assert replies["reason"].tolist() == [reason, None]
-    assert kept == {body["choices"][0]["message"]["content"], "Bergen"}, "the store keeps what came"
+        (line,) = lines()
+        with_empty = run(requests, server, store, keep_empty=True)
+    assert replies["response"].tolist() == [None] * 4 + ["Bergen"]
+    assert replies["reason"].tolist() == [*(reason for _, reason, _ in WITHOUT_TEXT), None]
+    assert kept == {"", None, " ", "Bergen"}, "the store keeps what came"
+    assert with_empty["response"].tolist() == [*(text for *_, text in WITHOUT_TEXT), "Bergen"]
     scores = ragnb.score(replies, "answer.contains")
-    assert scores["value"].isna().tolist() == [True, False]
-    assert scores["reason"][0] == reason
-    assert lines()[0].startswith(
-        f"1 of 2 requests answered, 1 failed: {re.split('[:(]', reason)[0].strip()} (1). "
+    assert scores["value"].isna().tolist() == [True] * 4 + [False]
+    assert scores["reason"].tolist()[:4] == replies["reason"].tolist()[:4]
+    assert ragnb.score(with_empty, "answer.contains")["value"].isna().sum() == 3
+    assert line.startswith(
+        "1 of 5 requests answered, 4 failed: the provider blocked the reply (1), "
+        "the model refused (1), empty reply (1), the model sent no text (1). "
     )
-
-
-def test_an_empty_reply_can_be_kept_as_an_answer_but_not_one_that_was_withheld():
-    requests = chat(3).assign(references=[[["Oslo"]]] * 3, question="?", system="m")
-    answers = [
-        said(content=""),
-        said("content_filter", content=""),
-        said(content="", refusal="No."),
-    ]
-    with FaultServer(lambda call: Answer(body=answers[number(call)])) as server:
-        replies = run(requests, server, progress=False, keep_empty=True)
-    assert replies["response"].tolist() == ["", None, None]
-    assert replies["reason"].tolist() == [
-        None,
-        "the provider blocked the reply (content_filter)",
-        "the model refused: No.",
-    ]
-    assert ragnb.score(replies, "answer.contains")["value"].fillna(-1).tolist() == [0, -1, -1]
 
 
 # ---- slow servers ----------------------------------------------------------------------------------------------------
@@ -131,22 +112,12 @@ def test_after_timeouts_fewer_requests_are_sent_at_once_and_a_warning_gives_advi
         started.append(time.monotonic())
         return Answer(text="late", delay=5.0)
 
-    with (
-        FaultServer() as server,
-        Store(":memory:") as store,
-    ):  # a server that has worked before is not given up
-        run(chat(1), server, store, progress=False)
+    options = {"timeout": 0.5, "max_retries": 2, "max_concurrency": 8, "progress": False}
+    with FaultServer() as server, Store(":memory:") as store:
+        run(chat(1), server, store, progress=False)  # a server that has worked is not given up
         server.behave = never_in_time
         with pytest.warns(UserWarning, match="timeout") as told:
-            replies = run(
-                chat(9),
-                server,
-                store,
-                timeout=0.5,
-                max_retries=2,
-                max_concurrency=8,
-                progress=False,
-            )
+            replies = run(chat(9), server, store, **options)
     assert replies["reason"].tolist() == [None, *["timeout"] * 8]
     assert len(started) == 8 * 3, "no request gets fewer attempts"
     assert {str(each.message) for each in told if each.category is UserWarning} == {
@@ -160,12 +131,9 @@ def test_after_timeouts_fewer_requests_are_sent_at_once_and_a_warning_gives_advi
 
 
 def test_an_endpoint_that_never_answers_in_time_is_not_said_to_be_at_a_wrong_address():
+    advice = "no reply came in time, so set a higher timeout or a lower max_conc"
     with (
         FaultServer(lambda call: Answer(text="late", delay=5.0)) as server,
-        pytest.raises(
-            ragnb.EndpointError,
-            match="no reply came in time, so set a higher timeout or a lower max_conc",
-        ) as e,
+        pytest.raises(ragnb.EndpointError, match=advice),
     ):
         run(chat(1), server, timeout=0.2, max_retries=0, progress=False)
-    assert "address" not in str(e.value)
