@@ -394,15 +394,14 @@ def _collect(store: Store, provider: "Provider", number: int, seen: Mapping[str,
     if seen["completed"] and not seen["output_file_id"]:
         _note(store, number, reason="completed without an output file; collect again later")
         return
-    files = filter(None, [seen["output_file_id"], seen["error_file_id"]])
-    parts = provider.ask(lambda client: [client.files.content(name).content for name in files])
-    written = [line for part in parts for line in part.split(b"\n") if line.strip()]
+    files = [file_id for file_id in (seen["output_file_id"], seen["error_file_id"]) if file_id]
+    lines = provider.ask(_lines, files)
     rows = store.query("SELECT key, request FROM pending_requests WHERE batch = ?", number)
     requests = {row["key"]: row["request"] for row in rows}
     found, reasons, unread = [], {}, 0
-    for line in written:
+    for line in lines:
         try:
-            entry = json.loads(clean_body(line))
+            entry = json.loads(line)
             key = entry["custom_id"]
             outcome = _outcome(key, json.loads(requests[key]), entry)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
@@ -416,6 +415,12 @@ def _collect(store: Store, provider: "Provider", number: int, seen: Mapping[str,
     said = f": {seen['reason']}" if seen["reason"] else " without a line about this request"
     lost = f" ({unread} lines of its output could not be read)" if unread else ""
     _finish(store, number, reasons, f"the batch is {seen['state']}{said}{lost}")
+
+
+def _lines(client: Any, files: Collection[str]) -> list[bytes]:
+    """The lines of the provider's files, without the key."""
+    content = b"\n".join(client.files.content(file_id).content for file_id in files)
+    return [clean_body(line) for line in content.split(b"\n") if line.strip()]
 
 
 def _outcome(key: str, request: Request, entry: Mapping[str, Any]) -> Reply | str:
@@ -458,13 +463,13 @@ class Provider:
             return call(self._client, *values)
         except openai.APIStatusError as error:
             self.status = error.status_code
-            said = f"HTTP {self.status}: {error_message(error.body or error.message)}"
+            said = clean(f"HTTP {self.status}: {error_message(error.body or error.message)}")
         except openai.APIConnectionError as error:
-            said = f"{type(error).__name__}: {error.__cause__ or error}"
+            said = clean(f"{type(error).__name__}: {error.__cause__ or error}")
         except (AttributeError, TypeError, ValueError) as error:
-            said = f"{OTHER_KIND}: {type(error).__name__}: {error}"
+            said = clean(f"{OTHER_KIND}: {type(error).__name__}: {error}")
         # Outside of the handlers, because an exception of the client contains the key.
-        raise EndpointError(explain(clean(said), self.address))
+        raise EndpointError(explain(said, self.address))
 
 
 def _seen(batch: Any) -> dict[str, Any]:

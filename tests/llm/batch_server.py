@@ -24,35 +24,26 @@ FINAL = ("completed", "failed", "expired", "cancelled")
 Result = dict | bytes | None
 
 
+def _line(
+    line: dict, status: int = 200, body: dict | None = None, error: dict | None = None
+) -> dict:
+    response = body and {"status_code": status, "body": body}
+    return {"custom_id": line["custom_id"], "response": response, "error": error}
+
+
 def answered(line: dict) -> Result:
     """The line of a request that was answered, with the same right reply as the fault server's."""
-    body = _body(
-        Answer(text=expected_text(line["body"])), Call(0, 0, line["url"], {}, line["body"])
-    )
-    return {
-        "id": "r",
-        "custom_id": line["custom_id"],
-        "response": {"status_code": 200, "request_id": "q", "body": body},
-        "error": None,
-    }
+    call = Call(0, 0, line["url"], {}, line["body"])
+    return _line(line, body=_body(Answer(text=expected_text(line["body"])), call))
 
 
 def refused(line: dict, message: str = "context length exceeded", status: int = 400) -> Result:
-    body = {"error": {"message": message, "type": "invalid_request_error", "code": None}}
-    return {
-        "id": "r",
-        "custom_id": line["custom_id"],
-        "response": {"status_code": status, "body": body},
-        "error": None,
-    }
+    return _line(line, status, {"error": {"message": message, "code": None}})
 
 
 def expired(line: dict) -> Result:
-    error = {
-        "code": "batch_expired",
-        "message": "This request could not be executed before the completion window expired.",
-    }
-    return {"id": "r", "custom_id": line["custom_id"], "response": None, "error": error}
+    message = "This request could not be executed before the completion window expired."
+    return _line(line, error={"code": "batch_expired", "message": message})
 
 
 @dataclass
@@ -78,13 +69,8 @@ class BatchServer:
         arrange: Callable[[list], list] = lambda lines: lines[::-1],
         page: int = 100,
     ) -> None:
-        self.behave, self.result, self.states, self.arrange, self.page = (
-            behave,
-            result,
-            states,
-            arrange,
-            page,
-        )
+        self.behave, self.result, self.states = behave, result, states
+        self.arrange, self.page = arrange, page
         self.calls: list[Call] = []
         self.counts: Counter[str] = Counter()
         self.files: dict[str, bytes] = {}
@@ -154,15 +140,7 @@ class BatchServer:
     def _file(self, content: bytes, name: str) -> dict:
         identity = f"file-{len(self.files)}"
         self.files[identity] = content
-        return {
-            "id": identity,
-            "object": "file",
-            "bytes": len(content),
-            "created_at": 0,
-            "filename": name,
-            "purpose": "batch",
-            "status": "processed",
-        }
+        return {"id": identity, "object": "file", "filename": name, "purpose": "batch"}
 
     def _create(self, body: dict) -> dict:
         assert body["completion_window"] == "24h"
@@ -201,25 +179,19 @@ class BatchServer:
         return batch
 
     def _finish(self, batch: dict) -> None:
-        results = self.arrange(
-            [done for line in self.input(batch) if (done := self.result(line)) is not None]
-        )
-        good = [
-            done
-            for done in results
-            if isinstance(done, bytes) or (done["response"] or {}).get("status_code") == 200
-        ]
-        bad = [done for done in results if done not in good]
-        batch["request_counts"].update(completed=len(good), failed=len(bad))
-        for name, lines in (("output_file_id", good), ("error_file_id", bad)):
-            if lines:
-                batch[name] = self._file(b"".join(map(_written, lines)), f"{name}.jsonl")["id"]
-
-
-def _written(result: dict | bytes) -> bytes:
-    return (
-        result if isinstance(result, bytes) else json.dumps(result, ensure_ascii=False).encode()
-    ) + b"\n"
+        results = self.arrange([self.result(line) for line in self.input(batch)])
+        lines: dict[str, list[bytes]] = {"output_file_id": [], "error_file_id": []}
+        for result in results:
+            if result is None:
+                continue
+            written = result if isinstance(result, bytes) else json.dumps(result).encode()
+            good = isinstance(result, bytes) or (result["response"] or {}).get("status_code") == 200
+            lines["output_file_id" if good else "error_file_id"].append(written)
+        completed, failed = map(len, lines.values())
+        batch["request_counts"].update(completed=completed, failed=failed)
+        for name, content in lines.items():
+            if content:
+                batch[name] = self._file(b"\n".join(content), f"{name}.jsonl")["id"]
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -266,11 +238,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: int, content: bytes, headers: dict[str, str]) -> None:
         self.send_response(status)
-        for name, value in {
-            "content-type": "application/json",
-            "content-length": str(len(content)),
-            **headers,
-        }.items():
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(content)))
+        for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content)

@@ -3,6 +3,7 @@ import json
 import random
 import sqlite3
 import time
+from dataclasses import astuple, fields
 
 import pytest
 
@@ -57,10 +58,7 @@ def test_json_lines_there_and_back(tmp_path):
     ("line", "words"),
     [
         (b"no json", "r.jsonl' cannot be read as stored replies"),
-        (
-            json.dumps({"key": "0", "request": "{}", "response": "x"}).encode(),
-            "the key '0' is not the hash of its request",
-        ),
+        (b'{"key": "0", "request": "{}", "response": "x"}', "'0' is not the hash of its request"),
     ],
 )
 def test_a_line_that_is_no_reply_is_refused(tmp_path, line, words):
@@ -69,12 +67,16 @@ def test_a_line_that_is_no_reply_is_refused(tmp_path, line, words):
         store.read_jsonl(tmp_path / "r.jsonl")
 
 
-def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path):
+def test_a_file_that_is_no_store_is_refused_and_left_alone(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("my notes\n" * 200)
     with pytest.raises(StoreError, match="cannot be read or written: file is not a database"):
         Store(path)
     assert path.read_text().startswith("my notes")
+    with sqlite3.connect(tmp_path / "other.sqlite") as db:
+        db.execute("CREATE TABLE mine (x)")
+    with pytest.raises(StoreError, match="is not a store of version 1"):
+        Store(tmp_path / "other.sqlite")
 
 
 def test_a_read_only_store_can_be_read_and_says_why_it_cannot_be_written(tmp_path):
@@ -156,44 +158,30 @@ def test_no_flipped_bit_turns_a_reply_into_another(tmp_path):
 
 
 def test_a_damaged_reply_is_refused_with_what_to_do_and_the_others_are_read(tmp_path):
-    path = tmp_path / "s.sqlite"
+    path, (one, two) = tmp_path / "s.sqlite", (reply(1, "Fleming"), reply(2, "Curie"))
     with Store(path) as store:
-        store.add([reply(1, "Alexander Fleming"), reply(2, "Marie Curie")])
+        store.add([one, two])
     with sqlite3.connect(path) as db:
-        db.execute(
-            "UPDATE replies SET response = 'Alexander Flemins' WHERE key = ?", [reply(1).key]
-        )
+        db.execute("UPDATE replies SET response = 'Flemins' WHERE key = ?", [one.key])
     with Store(path) as store:
-        assert store.get([reply(2).key])[reply(2).key].response == "Marie Curie"
-        with pytest.raises(
-            StoreError,
-            match=f"key '{reply(1).key}' in .* is damaged.*delete this row.* asked again",
-        ):
-            store.get([reply(1).key, reply(2).key])
-        with pytest.raises(StoreError, match="is damaged"):
-            list(store)
+        assert store.get([two.key]) == {two.key: two}
+        words = f"key '{one.key}' in .* is damaged.*delete this row.* asked again"
+        for read in (lambda: store.get([one.key, two.key]), lambda: list(store)):
+            with pytest.raises(StoreError, match=words):
+                read()
 
 
 def test_a_store_without_checksums_is_read_and_gets_them_for_what_is_added(tmp_path):
-    path = tmp_path / "old.sqlite"
+    path, old = tmp_path / "old.sqlite", [reply(1, "old"), reply(2, "old")]
+    names = [field.name for field in fields(Reply)]
     with sqlite3.connect(path) as db:  # as version 0.1 made it
-        db.execute(
-            "CREATE TABLE replies (key TEXT PRIMARY KEY, request TEXT NOT NULL, response TEXT, finish_reason TEXT, "
-            "prompt_tokens INTEGER, completion_tokens INTEGER, served_model TEXT, system_fingerprint TEXT, extra TEXT, "
-            "seconds REAL, created TEXT) WITHOUT ROWID"
-        )
+        db.execute(f"CREATE TABLE replies ({', '.join(names)}, PRIMARY KEY (key)) WITHOUT ROWID")
         db.execute(f"PRAGMA application_id = {0x7261676E}")
         db.execute("PRAGMA user_version = 1")
-        rows = [
-            (each.key, each.request, each.response, each.prompt_tokens)
-            for each in (reply(1, "old"), reply(2, "old"))
-        ]
-        db.executemany(
-            "INSERT INTO replies (key, request, response, prompt_tokens) VALUES (?, ?, ?, ?)", rows
-        )
+        marks = ", ".join("?" * len(names))
+        db.executemany(f"INSERT INTO replies VALUES ({marks})", map(astuple, old))
     with Store(path) as store, Store(path) as other:
-        store.query("PRAGMA query_only = ON")
-        assert list(store) == sorted([reply(1, "old"), reply(2, "old")], key=lambda each: each.key)
+        assert list(store) == sorted(old, key=lambda each: each.key)
         other.add([reply(3, "new")])
         assert len(store.get(reply(n).key for n in (1, 2, 3))) == 3
     with sqlite3.connect(path) as db:
