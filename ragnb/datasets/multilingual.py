@@ -23,7 +23,7 @@ from ragnb.datasets.files import (
 )
 from ragnb.errors import InputError
 from ragnb.metrics.language import known_code
-from ragnb.records import EXAMPLE, column_names
+from ragnb.records import EXAMPLE
 
 SAMPLES = {"sample-multilingual": "multilingual_sample.jsonl"}
 COLUMNS = (*EXAMPLE, "question_id", "passages")
@@ -155,9 +155,7 @@ MODELS: dict[str, Any] = {
 # ---- loading -------------------------------------------------------------------------------------
 
 
-def load_multilingual(
-    source: str | Path | Sequence[str | Path], *, languages: str | Sequence[str] | None = None
-) -> pd.DataFrame:
+def load_multilingual(source: str | Path | Sequence[str | Path]) -> pd.DataFrame:
     """Load questions asked in several languages, one row per question and language.
 
     Parameters
@@ -174,9 +172,6 @@ def load_multilingual(
         - MKQA as LBRAG sampled it: ``id, question, question_lang, answer``;
         - XQuAD, in the format of SQuAD: ``data``. The name of the file contains the language, as in
           ``xquad.de.json``.
-    languages
-        Codes of the languages to keep; by default all. If the name of a file of XQuAD does not
-        contain its language, this names it.
 
     Returns
     -------
@@ -193,14 +188,13 @@ def load_multilingual(
     ------
     InputError
         The name is unknown, the file is unreadable or in another format, a record does not fit the
-        model of its format, or a language is unknown or not in the file. The message names file,
+        model of its format, or a language is unknown. The message names file,
         line or item, and key.
 
-    >>> frame = load_multilingual("sample-multilingual", languages=["en", "hi"])
+    >>> frame = load_multilingual("sample-multilingual")
     >>> len(frame), frame["question_id"].nunique()
-    (80, 40)
+    (240, 40)
     """
-    wanted = column_names(languages)
     sources = [source] if isinstance(source, str | Path) else list(source)
     folder = Path(os.path.expanduser(sources[0]))
     if folder.is_dir():
@@ -209,17 +203,7 @@ def load_multilingual(
         raise InputError(f"the folder {str(folder)!r} has no JSON file; name another one")
     files = [locate(one, benchmark="multilingual", samples=SAMPLES) for one in sources]
     called = ", ".join(path.name for path, _ in files)
-    rows = [row for path, name in files for row in _rows(path, name, wanted)]
-    if wanted:
-        codes = {row["language"]: known_code(row["language"]) for row in rows}
-        chosen = {known_code(code): code for code in wanted}
-        missing = [chosen[code] for code in chosen if code not in codes.values()]
-        if missing:
-            raise InputError(
-                f"languages must be among those of {called} ({', '.join(codes)}), got "
-                f"{', '.join(missing)}"
-            )
-        rows = [row for row in rows if codes[row["language"]] in chosen]
+    rows = [row for path, name in files for row in _rows(path, name)]
     refuse_duplicates((row["example_id"] for row in rows), called)
     frame = benchmark_frame(rows, COLUMNS, *files[0], "multilingual")
     known = [provenance(path, name, benchmark="multilingual") for path, name in files]
@@ -230,7 +214,7 @@ def load_multilingual(
     return frame
 
 
-def _rows(path: Path, name: str, wanted: list[str]) -> Iterator[Row]:
+def _rows(path: Path, name: str) -> Iterator[Row]:
     """Rows of one file, each with its benchmark and identifier."""
     items = list(json_records(path))
     first = items[0][0] if items else {"language": None}
@@ -243,13 +227,12 @@ def _rows(path: Path, name: str, wanted: list[str]) -> Iterator[Row]:
     language = None
     if model is Squad:
         named = re.fullmatch(r"(.+)\.([A-Za-z]{2,3}([-_][A-Za-z]{2,4})?)", stem(path))
-        if not named and len(wanted) != 1:
+        if not named:
             raise InputError(
-                f"the language of {path.name} is not known; name the file as in xquad.de.json, or "
-                f"pass one code as languages, got {', '.join(wanted) or 'none'}"
+                f"the name of {path.name} must contain the language of its questions, as in "
+                "xquad.de.json; rename the file"
             )
-        name, language = (named[1], named[2]) if named else (name, wanted[0])
-        known_code(language)
+        name, language = named[1], _known(named[2])
     for item, where in items:
         for row in checked(model, item, where).rows():
             row = {"benchmark": model.benchmark or name, "language": language} | row

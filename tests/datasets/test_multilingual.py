@@ -4,7 +4,6 @@ import json
 import pytest
 
 from ragnb.datasets.multilingual import COLUMNS, load_multilingual
-from ragnb.errors import InputError
 from ragnb.scoring import score
 
 XQUAD = ["ar", "de", "en", "hi", "ru", "th", "zh"]
@@ -111,7 +110,7 @@ def test_answers_of_mkqa_without_a_short_text_are_no_references(file):
         "he": [unanswerable, {"type": "date", "text": "1902"}],
     }
     path = file("mkqa.jsonl", [release(**answers)])
-    frame = load_multilingual(path, languages=list(answers)).set_index("language")
+    frame = load_multilingual(path).set_index("language").loc[list(answers)]
     without = dict.fromkeys(["en", "ja", "th", "hi"])
     assert frame["references"].to_dict() == without | {"ar": [["12.0", "12"]], "he": [["1902"]]}
     types = ["long_answer", "unanswerable", "entity", None, "number", "unanswerable/date"]
@@ -135,22 +134,6 @@ def test_a_folder_or_a_list_of_files_is_one_frame(file):
     assert not source["verified"]
     mixed = load_multilingual([paths[0], file("mkqa.jsonl", [release()])])
     assert mixed["answer_type"].isna().tolist() == [True] + [False] * 8
-
-
-# ---- languages ---------------------------------------------------------------------------------------------------------
-
-
-def test_only_the_languages_that_are_asked_for_are_kept(rivers):
-    for wanted, found in (("hi", ["hi"]), (["zh-TW", "EN"], ["en", "zh_tw"]), (("he",), ["he"])):
-        frame = load_multilingual(rivers, languages=wanted)
-        assert frame["language"].tolist() == found
-        assert frame.index.tolist() == list(range(len(found)))
-
-
-def test_a_language_that_is_not_there_is_refused(rivers):
-    there = r"among those of rivers.jsonl .en, ja, th, hi, ar, he, vi, zh_tw., got zh"
-    with pytest.raises(InputError, match=f"languages must be {there}"):
-        load_multilingual(rivers, languages="zh")
 
 
 # ---- real files --------------------------------------------------------------------------------------------------------
