@@ -1,7 +1,6 @@
 """Benchmarks as validated frames, audits, published tables, embedded samples, and files of frames."""
 
 from ragnb.datasets.annotations import load_annotations
-from ragnb.datasets.auditing import ISSUES, audit
 from ragnb.datasets.benchmarks import (
     load_evouna,
     load_ragbench,
@@ -9,15 +8,13 @@ from ragnb.datasets.benchmarks import (
     load_rgb_instructions,
 )
 from ragnb.datasets.catalogue import CATALOGUE, Source, catalogue
-from ragnb.datasets.contexts import build_contexts
-from ragnb.datasets.exports import export_responses
+from ragnb.datasets.contexts import ISSUES, audit, build_contexts
 from ragnb.datasets.foreign import load_scores
 from ragnb.datasets.multilingual import load_multilingual
 from ragnb.datasets.predictions import load_responses
-from ragnb.datasets.published import PUBLISHED, published
 from ragnb.datasets.runs import load_run, write_qrels, write_run
-from ragnb.datasets.studies import load_study, studies, study_files
-from ragnb.datasets.tables import read_table, write_table
+from ragnb.datasets.studies import PUBLISHED, load_study, published, studies, study_files
+from ragnb.datasets.tables import export_responses, read_table, write_table
 
 __all__ = [
     "CATALOGUE",

@@ -1,18 +1,24 @@
-"""Formats of files with responses: how each is recognised, and what their readers have in common.
+"""Formats of files with responses, and those that other evaluation tools write.
 
-The modules `ragnb.datasets.tools` and `ragnb.datasets.releases` fill the table `FORMATS`.
+Each format gives questions, responses, references, passages, systems and ids under ragnb's names,
+and the tool's own scores, as the tool wrote them, in columns such as ``ragas.faithfulness``. What a
+judge gave as its reason is in ``deepeval.Faithfulness.reason``. A list of texts as a reference means
+that any one of them is enough. `ragnb.datasets.releases` adds the formats of released code.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import frame_of
+from ragnb.datasets.files import frame_of, parsed
 from ragnb.errors import InputError
-from ragnb.records import is_missing
+from ragnb.records import is_missing, present
 
 Row = dict[str, Any]
 Recognises = Callable[[pd.DataFrame], bool]
@@ -249,3 +255,385 @@ def renamed(content: pd.DataFrame, names: Mapping[str, str | None]) -> pd.DataFr
         twice = frame.columns[frame.columns.duplicated()][0]
         raise InputError(f"all columns must have different names, got {twice!r} twice")
     return frame
+
+
+# ---- ragas, DeepEval and inspect_ai ------------------------------------------------------------
+
+# ragnb's name -> names since version 0.2, and before.
+RAGAS = {
+    "question": "user_input question",
+    "response": "response answer",
+    "passages": "retrieved_contexts contexts",
+    "references": "reference ground_truths ground_truth",
+    "retrieved": "retrieved_context_ids",
+    "relevant": "reference_context_ids",
+}
+_RAGAS_FIELDS = "reference_contexts rubrics persona_name query_style query_length".split()
+
+
+@file_format(
+    "ragas",
+    "a dataset or a result of ragas",
+    "user_input",
+    "question, contexts, answer",
+    alternatives=True,
+)
+def ragas(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
+    """Read a table of ragas; numeric columns that are not fields of ragas are read as scores."""
+    frame = renamed(content, {ours: likely(theirs, content) for ours, theirs in RAGAS.items()})
+    turns = [parsed(cell) if str(cell).startswith("[{") else cell for cell in frame["question"]]
+    if any(isinstance(cell, list) for cell in turns):
+        frame["response"] = [text_of(cell[-1]) for cell in turns]
+        frame = frame.assign(**frame_of([conversation(cell[:-1]) for cell in turns]))
+    for name in frame.columns.difference([*RAGAS, *_RAGAS_FIELDS]):
+        numbers = pd.to_numeric(frame[name], errors="coerce")
+        if (numbers.notna() == frame[name].notna()).all():
+            frame = frame.assign(**{name: numbers}).rename(columns={name: f"ragas.{name}"})
+    return frame
+
+
+@file_format(
+    "deepeval",
+    "a test run or a dataset of DeepEval",
+    "input, actual_output",
+    "testCases",
+    "testRunData",
+    columns={
+        "question": "input",
+        "response": "actualOutput actual_output",
+        "references": "expectedOutput expected_output",
+        "passages": "retrievalContext retrieval_context",
+        "context": "context",
+    },
+)
+def deepeval(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
+    """Read the test cases of a dataset, or of a test run in either of its two file layouts."""
+    run = content.iloc[0].to_dict()
+    cases = found(run, "testCases testRunData.testCases")
+    for case in records(content) if cases is None else cases:
+        metrics = found(case, "metricsData metrics_data") or []
+        own = {
+            "system": found(run, "identifier testRunData.identifier"),
+            "scores": {metric["name"]: metric.get("score") for metric in metrics},
+            "reasons": {metric["name"]: found(metric, "error reason") for metric in metrics},
+        }
+        if isinstance(case.get("retrieval_context"), str):
+            own["passages"] = case["retrieval_context"].split("|")
+        yield case | {"ragnb": own}
+
+
+# Numbers that inspect_ai's own summaries use for its words.
+_INSPECT_VALUES = {"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
+
+
+@file_format(
+    "inspect_ai",
+    "a log of inspect_ai",
+    "eval, samples",
+    columns={
+        "example_id": "id",
+        "question": "input",
+        "references": "target",
+        "response": "output.choices.0.message.content",
+        "reason": "error.message",
+        "repeat": "epoch",
+    },
+)
+def inspect_ai(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
+    """Read the samples of a log, one row per sample and epoch."""
+    run = content["eval"].iloc[0]
+    for sample in content["samples"].iloc[0]:
+        own: Row = {
+            "task": run["task"],
+            "system": run["model"],
+            "inspect_ai.version": found(run, "packages.inspect_ai"),
+            "scores": {},
+            "reasons": {},
+        }
+        for name, score in (sample.get("scores") or {}).items():
+            own["reasons"][name] = score.get("explanation")
+            parts = score["value"] if isinstance(score["value"], dict) else {"": score["value"]}
+            for part, value in parts.items():
+                number = _INSPECT_VALUES.get(value) if isinstance(value, str) else value
+                own["scores"][f"{name}.{part}".rstrip(".")] = number
+        yield sample | {"ragnb": own}
+
+
+# ---- lm-evaluation-harness and promptfoo -------------------------------------------------------
+
+
+def _usual(variables: Mapping[str, Any]) -> Row:
+    """Question, references and passages among variables, which have the names of their author."""
+    known = {str(name).casefold(): value for name, value in variables.items()}
+    return {name: found(known, words) for name, words in LIKELY.items()}
+
+
+@file_format(
+    "lm_eval",
+    "samples of lm-evaluation-harness",
+    "doc, target, resps",
+    columns={
+        "example_id": "doc_id",
+        "question": "usual.question prompt.0 prompt.arg_0",
+        "references": "target",
+        "passages": "usual.passages",
+    },
+)
+def lm_eval(content: pd.DataFrame, path: Path | None) -> list[Row]:
+    """Read samples, one row per document; each filter has its own columns of scores.
+
+    The name of the file contains the task. The model's name is in the results beside the samples,
+    if these are still there.
+    """
+    name = re.fullmatch(r"samples_(.+)_(\d{4}-\d\d-\d\dT.+)\.jsonl", called(path))
+    results = path.with_name(f"results_{name[2]}.json") if path and name else None
+    run = json.loads(results.read_text("utf-8")) if results and results.is_file() else {}
+    samples: dict[Any, Row] = {}
+    for sample in records(content):
+        requests = sample["arguments"]
+        prompts = [*requests.values()] if isinstance(requests, dict) else requests
+        said = found(sample, "resps.0.0 resps.0")
+        own: Row = {
+            "response": said if isinstance(said, str) else None,
+            "reason": "likelihoods of choices, no text",
+            "task": name and name[1],
+            "system": run.get("model_name"),
+            "scores": {},
+        }
+        more = {"ragnb": own, "usual": _usual(sample["doc"]), "prompt": prompts[0]}
+        first = samples.setdefault(sample["doc_id"], sample | more)
+        rule = sample.get("filter", "none")
+        for metric in sample.get("metrics", []):
+            column = metric if rule == "none" else f"{metric},{rule}"
+            first["ragnb"]["scores"][column] = present(sample.get(metric))
+    return [*samples.values()]
+
+
+@file_format(
+    "promptfoo",
+    "results of promptfoo",
+    "Status, Score, Grader Reason",
+    "results, config",
+    "testIdx, provider",
+    columns={
+        "example_id": "testIdx",
+        "question": "usual.question prompt.raw",
+        "references": "usual.references",
+        "passages": "usual.passages",
+        "reason": "error",
+    },
+)
+def promptfoo(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
+    """Read an evaluation as JSON, JSON Lines or CSV, one row per test, provider and prompt."""
+    if "results" in content:
+        results = content["results"].iloc[0]["results"]
+    else:
+        results = records(content) if "testIdx" in content else _promptfoo_cells(content)
+    systems = [str(found(one, "provider.label provider.id provider")) for one in results]
+    if len({one.get("promptIdx") for one in results}) > len({*systems}):
+        labels = [found(one, "prompt.label") for one in results]
+        systems = [f"{system}, {label}" for system, label in zip(systems, labels, strict=True)]
+    for system, one in zip(systems, results, strict=True):
+        output = found(one, "response.output")
+        own: Row = {
+            "system": system,
+            "response": output if isinstance(output, str | None) else json.dumps(output),
+            "scores": {"score": one.get("score")},
+            "reasons": {"score": found(one, "gradingResult.reason")},
+        }
+        for part in found(one, "gradingResult.componentResults") or []:
+            metric = found(part, "assertion.metric assertion.type") or "assertion"
+            own["scores"][metric] = part["score"]
+        yield one | {"ragnb": own, "usual": _usual(one["vars"])}
+
+
+def _promptfoo_cells(content: pd.DataFrame) -> list[Row]:
+    """The results in a table: variables, and then some columns for each prompt and provider."""
+    outputs = [name for name in content if re.match(r"\[.+?\] ", name)]
+    variables = content.columns[: content.columns.get_loc(outputs[0])]
+    results = []
+    for n, record in enumerate(records(content)):
+        for k, output in enumerate(outputs):
+            end = f".{k}" if k else ""
+            label, _, prompt = output[1:].partition("] ")
+            result = {
+                "testIdx": n,
+                "promptIdx": k,
+                "vars": {name: record[name] for name in variables},
+                "provider": label,
+                "prompt": {"raw": prompt, "label": prompt},
+                "response": {"output": record[output]},
+                "error": record[f"Status{end}"],
+                "score": float(record[f"Score{end}"]),
+                "gradingResult": {"reason": record[f"Grader Reason{end}"]},
+            }
+            results.append(result)
+    return results
+
+
+# ---- InspectorRAGet and MTRAG ------------------------------------------------------------------
+
+# ragnb's name -> keys of InspectorRAGet and MTRAG.
+TASK = {
+    "example_id": "task_id taskId",
+    "question": "input",
+    "references": "targets",
+    "response": "model_response modelResponse output predictions.0",
+    "system": "model_id modelId",
+}
+_DOCUMENT = "document_id documentId"
+
+
+def _of_task(task: Row, documents: Mapping[Any, Any]) -> Row:
+    """The turn of a conversation, and the passages, whose texts may be listed separately."""
+    own: Row = {}
+    turn = found(task, "turn Turn")
+    if turn:  # The ids end in "::2" or "<::>2".
+        conversation = str(found(task, TASK["example_id"])).rpartition("::")[0].removesuffix("<")
+        own["conversation_id"] = found(task, "conversation_id") or conversation or None
+        own["turn"] = int(turn)
+    contexts = found(task, "contexts")
+    if contexts is not None:
+        ids = [found(one, _DOCUMENT) for one in contexts]
+        own["passage_ids"] = ids
+        pairs = zip(ids, contexts, strict=True)
+        own["passages"] = [documents.get(name, context) for name, context in pairs]
+    return own
+
+
+@file_format("mtrag", "responses of MTRAG", "task_id, input, predictions", columns=TASK)
+def mtrag(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
+    """Read responses of MTRAG, whose question is the last turn of a conversation."""
+    for task in records(content):
+        yield task | {"ragnb": _of_task(task, {})}
+
+
+@file_format("inspectorraget", "a file of InspectorRAGet", "models, metrics, tasks", columns=TASK)
+def inspectorraget(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
+    """Read evaluations; grades of people are in columns ``human_...``, by annotator and as a mean."""
+    file = content.iloc[0].to_dict()
+    documents = {found(one, _DOCUMENT): one for one in file.get("documents", [])}
+    tasks = {found(task, TASK["example_id"]): task for task in file["tasks"]}
+    people = {metric["name"] for metric in file["metrics"] if metric.get("author") == "human"}
+    # The number of a grade; it is nan if the grade is a text that the file gives no number.
+    numbers = {
+        (metric["name"], one["value"]): found(one, "numericValue numeric_value value")
+        for metric in file["metrics"]
+        for one in metric.get("values") or []
+    }
+    for one in found(file, "results evaluations"):
+        name = found(one, TASK["example_id"])
+        if name not in tasks:
+            raise InputError(
+                f"{called(path)} evaluates the task {name!r}, but does not contain this task"
+            )
+        record = tasks[name] | {key: value for key, value in one.items() if value is not None}
+        own = _of_task(record, documents) | {"scores": {}}
+        for metric, given in (found(one, "annotations scores") or {}).items():
+            values = {who: grade["value"] for who, grade in given.items()}
+            grades = {
+                who: float(pd.to_numeric(numbers.get((metric, value), value), errors="coerce"))
+                for who, value in values.items()
+            }
+            if metric in people:
+                own[f"human_{metric}"] = sum(grades.values()) / len(grades)
+                own[f"human_{metric}_grades"] = grades
+            else:
+                own["scores"][metric] = next(iter(grades.values()))
+        yield record | {"ragnb": own}
+
+
+# ---- RAGChecker, open-rag-eval, every_eval_ever, FlashRAG --------------------------------------
+
+_CLAIMS = (
+    "response_claims gt_answer_claims answer2response response2answer retrieved2response "
+    "retrieved2answer".split()
+)
+
+
+@file_format(
+    "ragchecker",
+    "inputs or outputs of RAGChecker",
+    "results.0.gt_answer",
+    columns={
+        "example_id": "query_id",
+        "question": "query",
+        "references": "gt_answer",
+        "response": "response",
+        "passages": "retrieved_context",
+        "scores": "metrics",
+        **{name: name for name in _CLAIMS},
+    },
+)
+def ragchecker(content: pd.DataFrame, path: Path | None) -> list[Row]:
+    """Read results, with the claims and their labels if RAGChecker has added them."""
+    return list(content["results"].iloc[0])
+
+
+@file_format(
+    "open_rag_eval",
+    "a table of open-rag-eval",
+    "query_id, run_1_generated_answer",
+    "query_id, query_run, generated_answer",
+    columns={"example_id": "query_id", "question": "query"},
+)
+def open_rag_eval(content: pd.DataFrame, path: Path | None) -> list[Row]:
+    """Read answers with one row per passage, or the results of an evaluator, by query and run."""
+    answers: list[Row] = []
+    if "query_run" in content:
+        for (_, run), rows in content.groupby(["query_id", "query_run"], sort=False):
+            own = {"repeat": int(run), "passages": [*rows["passage"]]}
+            own["response"] = next(iter(rows["generated_answer"].dropna()), None)
+            answers.append(rows.iloc[0].to_dict() | {"ragnb": own})
+    for record in records(content):
+        runs: dict[int, Row] = defaultdict(dict)
+        for name, cell in record.items():
+            part = re.fullmatch(r"run_(\d+)_(?:(?:retrieval|generation)_score_)?(.+)", name)
+            if part and not is_missing(cell):
+                runs[int(part[1])][part[2]] = parsed(cell)
+        for run, cells in runs.items():
+            if "generated_answer" in cells:
+                own = {"repeat": run, "scores": cells}
+                own["passages"] = [*cells.get("retrieved_passages", {}).values()]
+                own["response"] = " ".join(part["text"] for part in cells["generated_answer"])
+                answers.append(record | {"ragnb": own})
+    for answer in answers:
+        if answer["ragnb"]["response"] in ("NO_ANSWER", "API_ERROR"):
+            answer["ragnb"] |= {"response": None, "reason": answer["ragnb"]["response"]}
+    return answers
+
+
+file_format(
+    "every_eval_ever",
+    "samples of every_eval_ever",
+    "schema_version, sample_id, input",
+    columns={
+        "example_id": "sample_id",
+        "system": "model_id",
+        "task": "evaluation_name",
+        "question": "input.raw",
+        "references": "input.reference",
+        "response": "output.raw.0 output.raw messages.-1",
+        "every_eval_ever.score": "evaluation.score",
+    },
+)(records)
+
+
+@file_format(
+    "flashrag",
+    "intermediate data of FlashRAG",
+    "golden_answers, output",
+    columns={
+        "example_id": "id",
+        "question": "question",
+        "references": "golden_answers",
+        "response": "output.pred",
+        "passages": "output.retrieval_result",
+        "scores": "output.metric_score",
+    },
+)
+def flashrag(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
+    """Read a run's ``intermediate_data.json``; the folder of the run names the system."""
+    system = path.resolve().parent.name if path and path.stem == "intermediate_data" else None
+    for item in records(content):
+        yield item | {"ragnb": {"system": system}}

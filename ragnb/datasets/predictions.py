@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
-from ragnb.datasets import tools  # noqa: F401, because it fills FORMATS
 from ragnb.datasets.files import (
     existing_file,
     frame_of,

@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from ragnb.datasets.published import PUBLISHED, published
+from ragnb.datasets.studies import PUBLISHED, published
 
 
 @pytest.fixture(scope="module")

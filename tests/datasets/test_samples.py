@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ragnb.datasets.auditing import audit
 from ragnb.datasets.benchmarks import load_ragbench, load_rgb
+from ragnb.datasets.contexts import audit
 from ragnb.metrics.rgb import FOUND, NOT_FOUND, answer_labels
 from ragnb.metrics.trace import trace_scores
 from ragnb.metrics.trace_labels import SPECIAL_KEYS, unsupported_sentences
