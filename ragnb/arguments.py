@@ -46,15 +46,6 @@ def as_scores(values: ArrayLike, dimensions: int = 1) -> Floats:
     return array
 
 
-def as_labels(values: ArrayLike) -> Booleans:
-    """Convert labels of 0 and 1, one per item, to an array of False and True."""
-    labels = as_scores(values)
-    odd = labels[~np.isin(labels, (0, 1))]
-    if odd.size:
-        raise InputError(f"must be 0 or 1, got {odd[0]:g}")
-    return labels == 1
-
-
 def as_probabilities(values: ArrayLike) -> Floats:
     """Convert values to an array of numbers between 0 and 1, one per item."""
     probabilities = as_scores(values)
@@ -62,6 +53,15 @@ def as_probabilities(values: ArrayLike) -> Floats:
     if odd.size:
         raise InputError(f"must be between 0 and 1, got {odd[0]:g}")
     return probabilities
+
+
+def as_labels(values: ArrayLike) -> Booleans:
+    """Convert labels of 0 and 1, one per item, to an array of False and True."""
+    labels = as_scores(values)
+    odd = labels[~np.isin(labels, (0, 1))]
+    if odd.size:
+        raise InputError(f"must be 0 or 1, got {odd[0]:g}")
+    return labels == 1
 
 
 def as_clusters(keys: ArrayLike) -> Integers:

@@ -272,26 +272,26 @@ def require_both_labels(y: pd.Series, who: str) -> None:
 # ---- features from scores ------------------------------------------------------------------------
 
 
-def feature_frame(scores: pd.DataFrame, *, responses: pd.DataFrame | None = None) -> pd.DataFrame:
+def feature_frame(scores: pd.DataFrame, *, responses: pd.DataFrame) -> pd.DataFrame:
     """Turn scores into features for an ensemble: one row per response and one column per metric.
 
-    Two scores belong to the same response if they agree in all columns except those that describe
-    the score (`SCORE`). These columns are, for example, the example, system, language, noise rate
-    and repeat.
+    A score belongs to the response with which it agrees in all common columns except those that
+    describe the score (`SCORE`). These columns are, for example, the example, system, language,
+    noise rate and repeat.
 
     Parameters
     ----------
     scores : DataFrame
         Scores of several metrics, as returned by `ragnb.score`. You can concatenate the frames of
         several calls.
-    responses : DataFrame, optional
-        The responses that were scored. The result then has the same index, with one row per
-        response. Without it, the rows are numbered in the order of the scores.
+    responses : DataFrame
+        The responses that were scored.
 
     Returns
     -------
     DataFrame
-        The columns are named after the metrics. A metric with several variants has one column per
+        One row per response, with the index of `responses`. The columns are named after the
+        metrics. A metric with several variants has one column per
         variant. The part of the signature in which the variants differ is appended to the column
         name, as in ``"rgb.accuracy|protocol:paper"``. If a metric has no value for a response, an
         error lists the metrics and the reasons.
@@ -300,46 +300,16 @@ def feature_frame(scores: pd.DataFrame, *, responses: pd.DataFrame | None = None
     --------
     >>> scores = pd.DataFrame({"example_id": ["a", "b"] * 2, "metric": ["f1"] * 2 + ["recall"] * 2,
     ...     "value": [0.5, 0.0, 1.0, 0.0], "reason": None, "signature": "s"})
-    >>> feature_frame(scores).to_dict("list")
+    >>> feature_frame(scores, responses=scores[["example_id"]].drop_duplicates()).to_dict("list")
     {'f1': [0.5, 0.0], 'recall': [1.0, 0.0]}
     """
     require_columns(
         scores, ("example_id", "metric", "value", "reason", "signature"), "feature_frame"
     )
-    rows, labels = _response_numbers(scores, responses)
-    names = _column_names(scores)
-    cells = pd.MultiIndex.from_arrays([rows, names])
-    if cells.has_duplicates:
-        twice = cells[cells.duplicated()].unique(1)
-        raise InputError(
-            "feature_frame needs one value per response and metric, got several of "
-            f"{', '.join(twice[:3])}; add a column that distinguishes the responses, such as "
-            "repeat, or drop the duplicates"
-        )
-    table = pd.Series(scores["value"].to_numpy(float, na_value=np.nan), cells).unstack()
-    table = table.reindex(index=range(len(labels)), columns=names.unique()).set_axis(labels)
-    gaps = table.isna()
-    if table.empty or gaps.any(axis=None):
-        reasons = scores.loc[scores["value"].isna(), "reason"].value_counts().to_dict()
-        raise InputError(
-            "feature_frame needs a value of every metric for every response, but "
-            f"{gaps.sum().loc[gaps.any()].to_dict()} are missing in {gaps.any(axis=1).sum()} of "
-            f"{len(gaps)} responses (reasons: {reasons}); leave these metrics or responses out, or "
-            "replace the missing values, as in scores.fillna({'value': 0})"
-        )
-    return table
-
-
-def _response_numbers(
-    scores: pd.DataFrame, responses: pd.DataFrame | None
-) -> tuple[Integers, pd.Index]:
-    """Number of the response to which each score belongs, and the index of the responses."""
-    scored = _hashable(scores.drop(columns=[name for name in SCORE if name in scores]))
-    if responses is None:
-        responses = scored.drop_duplicates(ignore_index=True)
     require_columns(responses, ["example_id"], "feature_frame(responses=...)")
-    shared = [name for name in scored if name in responses]
-    both = pd.concat([_hashable(responses[shared]), scored[shared]])
+    shared = [name for name in scores if name in responses and name not in SCORE]
+    both = pd.concat([responses[shared], scores[shared]])
+    both = both.map(lambda value: repr(value) if isinstance(value, list) else value)
     numbers = both.groupby(shared, sort=False, dropna=False).ngroup().to_numpy()
     known, rows = np.split(numbers, [len(responses)])
     if len(set(known)) < len(known):
@@ -352,11 +322,27 @@ def _response_numbers(
             "feature_frame needs the responses that were scored, got scores of "
             f"{len(set(rows[rows >= len(known)]))} responses that are not among them"
         )
-    return rows, responses.index
-
-
-def _hashable(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.map(lambda value: repr(value) if isinstance(value, list) else value)
+    names = _column_names(scores)
+    cells = pd.MultiIndex.from_arrays([rows, names])
+    if cells.has_duplicates:
+        twice = cells[cells.duplicated()].unique(1)
+        raise InputError(
+            "feature_frame needs one value per response and metric, got several of "
+            f"{', '.join(twice[:3])}; add a column that distinguishes the responses, such as "
+            "repeat, or drop the duplicates"
+        )
+    table = pd.Series(scores["value"].to_numpy(float, na_value=np.nan), cells).unstack()
+    table = table.reindex(index=known, columns=names.unique()).set_axis(responses.index)
+    gaps = table.isna()
+    if table.empty or gaps.any(axis=None):
+        reasons = scores.loc[scores["value"].isna(), "reason"].value_counts().to_dict()
+        raise InputError(
+            "feature_frame needs a value of every metric for every response, but "
+            f"{gaps.sum().loc[gaps.any()].to_dict()} are missing in {gaps.any(axis=1).sum()} of "
+            f"{len(gaps)} responses (reasons: {reasons}); leave these metrics or responses out, or "
+            "replace the missing values, as in scores.fillna({'value': 0})"
+        )
+    return table
 
 
 def _column_names(scores: pd.DataFrame) -> pd.Index:

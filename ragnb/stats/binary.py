@@ -130,7 +130,7 @@ def mcnemar_p_value(b: Any, c: Any, method: str, alternative: str = "two-sided")
     [0.03125, 0.0625]
     """
     if method == "exact":
-        lower, upper = binomial_cdf(b, b + c), binomial_cdf(c, b + c)
+        lower, upper = bdtr(b, b + c, 0.5), bdtr(c, b + c, 0.5)
     elif method == "mid-p":
         lower, upper = mid_p_cdf(b, b + c), mid_p_cdf(c, b + c)
     else:
@@ -139,19 +139,14 @@ def mcnemar_p_value(b: Any, c: Any, method: str, alternative: str = "two-sided")
     return two_sided(lower, upper, alternative)
 
 
-def binomial_cdf(successes: Any, n: Any, probability: float = 0.5) -> Any:
-    """Binomial cumulative distribution function P(X <= k), where k may be negative."""
-    return np.where(successes < 0, 0.0, bdtr(np.maximum(successes, 0), n, probability))
-
-
 def mid_p_cdf(successes: Any, n: Any, probability: float = 0.5) -> Any:
     """Mid-p version of the binomial distribution function: P(X < k) + P(X = k) / 2.
 
     X is the number of successes in `n` trials with the given probability, and k is `successes`. The
     arguments are numbers or arrays that broadcast.
     """
-    below = binomial_cdf(successes - 1, n, probability)
-    return (below + binomial_cdf(successes, n, probability)) / 2
+    below = np.where(successes > 0, bdtr(successes - 1, n, probability), 0.0)
+    return (below + bdtr(successes, n, probability)) / 2
 
 
 @accepts(first="count", second="count", n="size", method=MCNEMAR_METHODS)

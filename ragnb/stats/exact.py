@@ -239,14 +239,13 @@ def listed_tail(differences: Floats) -> float:
     0.125
     """
     halves = np.array_split(differences, 2)
-    first, second = (reduce(_with_either_sign, half, np.zeros(1)) for half in halves)
+    first, second = (
+        reduce(lambda sums, x: np.concatenate([sums - x, sums + x]), half, np.zeros(1))
+        for half in halves
+    )
     threshold = differences.sum() - 1e-12 * np.abs(differences).sum()
     reached = second.size - np.searchsorted(np.sort(second), threshold - first)
     return float(reached.mean()) / second.size
-
-
-def _with_either_sign(sums: Floats, number: float) -> Floats:
-    return np.concatenate([sums - number, sums + number])
 
 
 def to_lattice(differences: Floats) -> tuple[Integers, float]:

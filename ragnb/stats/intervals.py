@@ -183,17 +183,12 @@ def bca_interval(values: Floats, *, confidence_level: float = 0.95) -> Interval:
     start, width, cdf, below, bins = bootstrap_distribution(values)
     deviations = values - mean
     acceleration = float((deviations**3).sum() / (6 * (deviations**2).sum() ** 1.5))
-    places = np.searchsorted(cdf, _bca_levels(below, acceleration, confidence_level))
+    z0 = ndtri(np.clip(below, 1e-12, 1 - 1e-12))
+    z = z0 + ndtri((1 + confidence_level) / 2) * np.array([-1, 1])
+    places = np.searchsorted(cdf, ndtr(z0 + z / (1 - acceleration * z)))
     low, high = (start + width * np.minimum(places, cdf.size - 1)).tolist()
     how = f"lattice bootstrap, scores binned at {bins:.1g}" if bins else "exact lattice bootstrap"
     return Interval(mean, low, high, confidence_level, f"BCa, {how}", n)
-
-
-def _bca_levels(below: float, acceleration: float, confidence_level: float) -> Floats:
-    """Probabilities at which the quantiles of the bootstrap distribution are the BCa limits."""
-    z0 = ndtri(np.clip(below, 1e-12, 1 - 1e-12))
-    z = z0 + ndtri((1 + confidence_level) / 2) * np.array([-1, 1])
-    return ndtr(z0 + z / (1 - acceleration * z))
 
 
 @accepts(confidence_level="level")
@@ -261,8 +256,8 @@ def left_out_interval(
     if problem:
         return undefined_interval(estimate, confidence_level, method, n, problem)
     half = t_half_width(pseudo, confidence_level)
-    low, high = max(estimate - half, bounds[0]), min(estimate + half, bounds[1])
-    return Interval(estimate, low, high, confidence_level, method, n)
+    found = Interval(estimate, estimate - half, estimate + half, confidence_level, method, n)
+    return found.clipped(*bounds)
 
 
 # ---- shared by the t intervals and t tests -------------------------------------------------------

@@ -24,8 +24,6 @@ from ragnb.results import Interval, Sentence, undefined_interval
 from ragnb.stats.intervals import mean_interval, too_few
 
 Bounds = tuple[float, float]
-MOST_LABELS = 2**60
-"""Largest number of labels that a plan considers."""
 
 
 # ---- results -----------------------------------------------------------------------------------
@@ -77,7 +75,8 @@ class LabelPlan(Sentence):
     Attributes
     ----------
     n_labels, n_labels_alone : float
-        Number of labels with the judge, and of labels alone; NaN if no number is sufficient.
+        Number of labels with the judge, and of labels alone. The first is NaN if labels of all
+        `n_judged` items are not sufficient.
     half_width, half_width_alone : float
         Half-widths of the two intervals at these numbers of labels.
     correlation : float
@@ -217,17 +216,16 @@ def ppi_mean(
     """
     if (clusters is None) != (clusters_unlabelled is None):
         raise InputError("clusters and clusters_unlabelled must be given together, got one of them")
-    codes, units = None, judged_unlabelled
+    codes, n_others = None, judged_unlabelled.size
     if clusters is not None:
         codes = as_clusters(np.concatenate([clusters, clusters_unlabelled]))
-        units = np.unique(codes[labels.size :])
-    if min(labels.size, units.size) < 2:
-        unit = "items" if codes is None else "clusters"
+        n_others = np.unique(codes[labels.size :]).size
+    if min(labels.size, n_others) < 2:
         raise InputError(
-            f"ppi_mean needs at least 2 labels and 2 unlabelled {unit}, got {labels.size} and {units.size}"
+            f"ppi_mean needs at least 2 labels and 2 unlabelled items or clusters, got {labels.size} "
+            f"and {n_others}"
         )
-    rate = bool(np.isin(labels, (0, 1)).all())
-    bounds = bounds or ((0, 1) if rate else (-inf, inf))
+    bounds = bounds or ((0, 1) if np.isin(labels, (0, 1)).all() else (-inf, inf))
     if labels.min() < bounds[0] or labels.max() > bounds[1]:
         raise InputError(
             f"labels must be within bounds {bounds}, got {labels.min():g} to {labels.max():g}"
@@ -236,20 +234,18 @@ def ppi_mean(
     weight = lam
     if weight is None:
         covariance = float(np.cov(labels, judged, ddof=0)[0, 1])
-        ratio = labels.size / judged_unlabelled.size
-        weight = _fitted_lam(covariance, verdicts.var(ddof=1), ratio)
+        weight = _fitted_lam(covariance, verdicts.var(ddof=1), labels.size / judged_unlabelled.size)
     sample = labels, judged, judged_unlabelled, codes, bounds, confidence_level
     found, error = _interval("PPI++", weight, lam is None, *sample)
     classical, error_alone = _interval("labels alone", 0.0, False, *sample)
     judge = mean_interval(verdicts, codes, confidence_level=confidence_level)
-    undefined = np.isnan(found.low) or np.isnan(classical.low)
     return PpiInterval(
         *(found.estimate, found.low, found.high, confidence_level, found.method, found.n),
         problem=found.problem,
         n_labels=labels.size,
         n_unlabelled=judged_unlabelled.size,
         lam=weight,
-        effective_sample_size=nan if undefined else labels.size * error_alone / error,
+        effective_sample_size=labels.size * error_alone / error,
         classical=classical,
         judge_only=replace(judge, method=f"judge alone, {judge.method}; its bias ignored"),
     )
@@ -266,7 +262,7 @@ def _interval(
     bounds: Bounds,
     level: float,
 ) -> tuple[Interval, float]:
-    """Interval with weight λ of the judge, and its squared standard error."""
+    """Interval with weight λ of the judge, and its squared standard error; NaN if undefined."""
     rest = labels - lam * judged
     raw = float(labels.mean() + lam * (unlabelled.mean() - judged.mean()))
     estimate = min(max(raw, bounds[0]), bounds[1])
@@ -297,7 +293,7 @@ def _interval(
     if df < 1 or spread <= 1e-12 * max(np.abs(labels).max(), np.abs(judged).max()):
         few = f"at least {n - df + 1} {unit} are needed, got {n}"
         problem = few if df < 1 else "label - weight * verdict does not vary"
-        return undefined_interval(estimate, level, method, n, problem), error
+        return undefined_interval(estimate, level, method, n, problem), nan
     quantile = float(stdtrit(df, (1 + level) / 2))
     low, high = raw - quantile * sqrt(error), raw + quantile * sqrt(error)
     if wilson:
@@ -361,9 +357,8 @@ def labels_needed(
 ) -> LabelPlan:
     """Number of labels needed for a given half-width of the interval, with and without the judge.
 
-    The result is a `LabelPlan`. A number of labels in it is NaN if no number is sufficient. A plan
-    is only as accurate as its pilot data: with 30 labels, the 95 % margin of error of a correlation
-    of 0.7 is about 0.2.
+    The result is a `LabelPlan`. A plan is only as accurate as its pilot data: with 30 labels, the 95
+    % margin of error of a correlation of 0.7 is about 0.2.
 
     Parameters
     ----------
@@ -394,10 +389,9 @@ def labels_needed(
     """
     width = partial(_planned_half_width, pilot_labels, pilot_judged, confidence_level)
     n = bisect_left(range(n_judged + 1), True, 3, key=lambda n: width(n, n_judged) <= half_width)
-    alone = bisect_left(range(MOST_LABELS + 1), True, 2, key=lambda n: width(n, n) <= half_width)
+    alone = bisect_left(range(2**60), True, 2, key=lambda n: width(n, n) <= half_width)
     n_labels = n if n <= n_judged else nan
-    n_labels_alone = alone if alone <= MOST_LABELS else nan
-    return _plan(pilot_labels, pilot_judged, n_labels, n_labels_alone, n_judged, confidence_level)
+    return _plan(pilot_labels, pilot_judged, n_labels, alone, n_judged, confidence_level)
 
 
 @accepts(

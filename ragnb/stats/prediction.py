@@ -205,7 +205,13 @@ def pearson(
     if problem := spread_problem(first) or spread_problem(second):
         return undefined_interval(nan, confidence_level, method, n, problem)
     if clusters is not None:
-        return _clustered_pearson(first, second, clusters, confidence_level)
+        x, y = ((side - side.mean()) / side.std() for side in (first, second))
+        items = (np.ones_like(x), x, y, x * x, y * y, x * y)
+        sums = np.stack([np.bincount(clusters, values) for values in items], axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):  # arctanh of a perfect r is infinite
+            z = jackknife_interval(_fisher_z, sums, confidence_level=confidence_level)
+        estimate, low, high = np.tanh([z.estimate, z.low, z.high]).tolist()
+        return replace(z, estimate=estimate, low=low, high=high, method=f"Pearson, {z.method}")
     found = pearsonr(first, second)
     r = float(found.statistic)
     if n < 4 or abs(r) >= 1 - 1e-12:
@@ -213,19 +219,6 @@ def pearson(
         return undefined_interval(r, confidence_level, method, n, problem)
     low, high = map(float, found.confidence_interval(confidence_level))
     return Interval(r, low, high, confidence_level, method, n)
-
-
-def _clustered_pearson(
-    first: Floats, second: Floats, clusters: Integers, confidence_level: float
-) -> Interval:
-    """Jackknife interval of arctanh(r) over clusters, transformed back."""
-    x, y = ((side - side.mean()) / side.std() for side in (first, second))
-    items = (np.ones_like(x), x, y, x * x, y * y, x * y)
-    sums = np.stack([np.bincount(clusters, values) for values in items], axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):  # arctanh of a perfect r is infinite
-        found = jackknife_interval(_fisher_z, sums, confidence_level=confidence_level)
-    estimate, low, high = np.tanh([found.estimate, found.low, found.high]).tolist()
-    return replace(found, estimate=estimate, low=low, high=high, method=f"Pearson, {found.method}")
 
 
 def _fisher_z(sums: Floats) -> Floats:
@@ -258,8 +251,7 @@ def rmse(
     if clusters is None:
         mse = bca_interval(errors, confidence_level=confidence_level)
         estimate, low, high = np.sqrt([mse.estimate, mse.low, mse.high]).tolist()
-        root = {"estimate": estimate, "low": low, "high": high}
-        return replace(mse, method=f"RMSE, {mse.method}", **root)
+        return replace(mse, estimate=estimate, low=low, high=high, method=f"RMSE, {mse.method}")
     found = jackknife_interval(
         lambda sums: np.sqrt(np.maximum(sums[..., 0], 0) / sums[..., 1]),
         np.stack([np.bincount(clusters, errors), np.bincount(clusters)], axis=1),

@@ -178,8 +178,14 @@ def simultaneous_intervals(
     varies = root > 1e-12 * np.abs(values).sum(axis=0)
     half = np.full(means.size, nan)
     if varies.any():
-        draws = _resampled_sums(deviations[:, varies] / root[varies], rng, n_resamples)
-        critical = np.quantile(np.abs(draws).max(axis=1), confidence_level)
+        columns, largest = deviations[:, varies] / root[varies], []
+        block = max(1, 2**20 // n)  # resamples in blocks of about a million numbers
+        for start in range(0, n_resamples, block):
+            rows = min(block, n_resamples - start)
+            picks = rng.integers(n, size=(rows, n)) + n * np.arange(rows)[:, None]
+            times = np.bincount(picks.ravel(), minlength=rows * n).reshape(rows, n)
+            largest.append(np.abs(times @ columns).max(axis=1))
+        critical = np.quantile(np.concatenate(largest), confidence_level)
         half[varies] = stdtrit(n - 1, ndtr(critical)) * root[varies] / sqrt(n * (n - 1))
     method = f"max-T over {varies.sum()} means, {n_resamples} resamples"
     reason = (
@@ -191,14 +197,3 @@ def simultaneous_intervals(
         else Interval(mean, mean - h, mean + h, confidence_level, method, n)
         for mean, h in zip(means.tolist(), half.tolist(), strict=True)
     )
-
-
-def _resampled_sums(columns: Floats, rng: np.random.Generator, n_resamples: int) -> Floats:
-    """Column sums of resampled rows, computed in blocks of about a million numbers."""
-    n, sums = len(columns), []
-    block = max(1, 2**20 // n)
-    for start in range(0, n_resamples, block):
-        rows = min(block, n_resamples - start)
-        picks = rng.integers(n, size=(rows, n)) + n * np.arange(rows)[:, None]
-        sums.append(np.bincount(picks.ravel(), minlength=rows * n).reshape(rows, n) @ columns)
-    return np.concatenate(sums)

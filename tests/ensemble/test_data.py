@@ -235,30 +235,28 @@ def responses(**columns):
 
 def test_scores_become_one_row_per_response_and_one_column_per_metric():
     scores = score(responses(), ["rgb.accuracy", "answer.f1"])
-    X = feature_frame(scores)
-    assert list(X) == ["rgb.accuracy", "answer.f1"]
-    assert X["rgb.accuracy"].tolist() == [1, 0, 1, 0]
-    assert X.index.tolist() == [0, 1, 2, 3]
-    named = feature_frame(scores, responses=responses())
-    assert named.index.tolist() == ["a", "b", "c", "d"]
-    assert named.loc["c", "answer.f1"] == 1
+    X = feature_frame(scores.sample(frac=1, random_state=0), responses=responses())
+    assert sorted(X) == ["answer.f1", "rgb.accuracy"]
+    assert X["rgb.accuracy"].to_dict() == {"a": 1, "b": 0, "c": 1, "d": 0}
+    assert X.loc["c", "answer.f1"] == 1
 
 
 def test_all_columns_except_those_of_the_score_identify_the_response():
     frame = pd.concat(
         [responses(noise_rate=rate, repeat=k) for rate in (0.2, math.nan) for k in (0, 1)]
     )
-    X = feature_frame(score(frame, ["rgb.accuracy", "answer.f1"]))
+    X = feature_frame(score(frame, ["rgb.accuracy", "answer.f1"]), responses=frame)
     assert X["rgb.accuracy"].tolist() == [1, 0, 1, 0] * 4
     lists = responses(tags=[["x"], ["x"], ["y"], []])
-    assert len(feature_frame(score(lists, "rgb.accuracy"))) == 4
+    assert len(feature_frame(score(lists, "rgb.accuracy"), responses=lists)) == 4
 
 
 def test_each_variant_of_a_metric_has_its_own_column():
     variants = [
         score(responses(), "rgb.accuracy", protocol=protocol) for protocol in ("paper", "flexible")
     ]
-    X = feature_frame(pd.concat([*variants, score(responses(), "answer.f1")]))
+    scores = pd.concat([*variants, score(responses(), "answer.f1")])
+    X = feature_frame(scores, responses=responses())
     assert list(X) == ["rgb.accuracy|protocol:paper", "rgb.accuracy|protocol:flexible", "answer.f1"]
     assert X.notna().all(axis=None)  # the languages differ, but they are not variants
 
@@ -270,7 +268,7 @@ MISSING = responses(
 
 def test_a_missing_value_is_an_error_that_names_metrics_and_reasons():
     with pytest.raises(InputError, match="are missing in 2 of 4 responses") as caught:
-        feature_frame(score(MISSING, ["rgb.accuracy", "answer.f1"]))
+        feature_frame(score(MISSING, ["rgb.accuracy", "answer.f1"]), responses=MISSING)
     assert caught.match("'rgb.accuracy': 2, 'answer.f1': 2")
     assert caught.match("'timed out': 2")
     with pytest.raises(InputError, match="'rgb.accuracy': 2"):
@@ -283,7 +281,7 @@ def test_mistakes_in_the_scores():
         InputError,
         match="one value per response and metric, got several of rgb.accuracy; add a column",
     ):
-        feature_frame(pd.concat([scores, scores]))
+        feature_frame(pd.concat([scores, scores]), responses=responses())
     with pytest.raises(InputError, match="responses that differ in example_id, system, language"):
         feature_frame(scores, responses=pd.concat([responses(), responses()]))
     with pytest.raises(InputError, match="got scores of 2 responses that"):

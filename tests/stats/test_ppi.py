@@ -233,12 +233,12 @@ def test_too_few_units_are_undefined_with_a_reason() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (([1], [1], [1, 0]), {}, r"needs at least 2 labels and 2 unlabelled items, got 1 and 2"),
+        (([1], [1], [1, 0]), {}, r"2 labels and 2 unlabelled items or clusters, got 1 and 2"),
         (([1, 0, 1], [1, 0], [1, 0]), {}, r"one value per item, got 3 for labels, 2 for judged; align them by item id"),
         (([1, 0], [None, 0], [1, 0]), {}, r"judged must have a verdict for every item, got 1 missing; replace missing"),
         ((LABELS, JUDGED, REST), {"bounds": (0, 0.5)}, r"labels must be within bounds \(0, 0\.5\), got 0\.2 to 1"),
         ((LABELS, JUDGED, REST), {"clusters": range(8)}, r"clusters and clusters_unlabelled must be given together"),
-        ((LABELS, JUDGED, REST), {"clusters": range(8), "clusters_unlabelled": [9] * 12}, r"2 unlabelled clusters, got 8 and 1"),
+        ((LABELS, JUDGED, REST), {"clusters": range(8), "clusters_unlabelled": [9] * 12}, r"2 unlabelled items or clusters, got 8 and 1"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(arguments, options, message: str) -> None:
