@@ -32,8 +32,6 @@ ESTIMATORS = {
 }
 """Estimators of F1 per translated token, and their definitions."""
 
-_LIMITS = ("low", "high", "interval", "confidence_level")
-
 
 def gains_and_costs(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame:
     """Gain in token F1 over the baseline, and cost in translated tokens, of each response.
@@ -106,9 +104,10 @@ def efficiency(
         gain, cost, units = _arrays(group)
         options: dict[str, Any] = {"clusters": units, "confidence_level": confidence_level}
         found: list[Interval] = [
-            mean_of_ratios(gain, cost, zero=zero, **options) for zero in ("nan", "zero")
+            mean_of_ratios(gain, cost, **options),
+            mean_of_ratios(gain, cost, zero="zero", **options),
+            fieller_interval(gain, cost, **options),
         ]
-        found.append(fieller_interval(gain, cost, **options))
         used = scores["metric"].isin([F1, COST]) & scores["system"].isin([system, baseline])
         row = {
             "system": system,
@@ -127,18 +126,11 @@ def efficiency(
                 rows[-1]["kind"] = interval.kind
                 if interval.kind == "two rays":
                     rows[-1]["low"], rows[-1]["high"] = interval.limits
-    means = [f"{name}{limit}" for name in ("gain", "cost") for limit in ("", "_low", "_high")]
-    first = [
-        "system",
-        "baseline",
-        "estimator",
-        "estimate",
-        *_LIMITS[:3],
-        "kind",
-        "confidence_level",
-    ]
-    counts = ["zero_cost_share", "n", "n_units", "left_out", "signature"]
-    return as_frame(rows, [*first, *means, *counts])
+    columns = (
+        "system baseline estimator estimate low high interval kind confidence_level gain gain_low "
+        "gain_high cost cost_low cost_high zero_cost_share n n_units left_out signature"
+    )
+    return as_frame(rows, columns.split())
 
 
 @accepts(prices="scores", confidence_level="level")
@@ -178,8 +170,8 @@ def benefits(
         for price, found, acceptability in zip(prices, band, curve, strict=True):
             row = {"price": price, "acceptability": acceptability}
             rows.append(counts | row | found.columns("net_benefit"))
-    columns = ["system", "price", "net_benefit", *_LIMITS, "acceptability", "n", "n_units"]
-    return as_frame(rows, columns)
+    columns = "system price net_benefit low high interval confidence_level acceptability n n_units"
+    return as_frame(rows, columns.split())
 
 
 def _named(name: str, found: Interval) -> dict[str, float]:

@@ -1,17 +1,18 @@
 """The seven metrics of multilingual answers: accuracy, language, cost, gain per cost, meaning."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.metrics.normalization import VARIANTS
-from ragnb.records import column_names, present, require_columns
+from ragnb.records import column_names, require_columns
 from ragnb.reports.efficiency import questions
-from ragnb.reports.frames import Report, Shown, as_frame, asked_of_judge
+from ragnb.reports.frames import Report, Shown, asked_of_judge
 from ragnb.scoring.bridges import CNBE, COST, F1, bridging
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
@@ -198,27 +199,24 @@ def _table(scores: pd.DataFrame, keys: list[str], level: float) -> pd.DataFrame:
     if "question_id" in scores:
         scores = scores.assign(question_id=questions(scores))
         cluster = "question_id" if scores.duplicated([*cells, "question_id"]).any() else None
-    found = {}
-    for cell, group in scores.groupby(cells, sort=False, dropna=False):
-        interval = next(field.interval for field in FIELDS if field.metric == cell[-1])
-        options = {"cluster": cluster, "interval": interval, "confidence_level": level}
-        row = summarize(group, by=[], **options).iloc[0].to_dict()
-        found[_key(cell)] = row | {"std": group["value"].std()}
-    never = {"interval": "t", "confidence_level": level, "n": 0, "n_scored": 0, "signature": ""}
-    never |= dict.fromkeys(("mean", "std", "low", "high"), float("nan"))
-    rows = [
-        dict(zip(keys, cell, strict=True))
-        | found.get((*_key(cell), field.metric), never | {"problem": "not asked for"})
-        | {"metric": field.metric}
-        for cell in scores[keys].drop_duplicates().itertuples(index=False)
-        for field in FIELDS
-    ]
-    return as_frame(rows, [*cells, *_COLUMNS])
-
-
-def _key(cell: Iterable[Any]) -> tuple[str, ...]:
-    """A cell as texts, because missing values are not equal to each other."""
-    return tuple(str(present(value)) for value in cell)
+    kinds = scores["metric"].map({field.metric: field.interval for field in FIELDS})
+    options: dict[str, Any] = {"by": keys, "cluster": cluster, "confidence_level": level}
+    found = pd.concat(
+        summarize(rows, interval=kind, **options) for kind, rows in scores.groupby(kinds)
+    )
+    groups = scores.groupby(cells, dropna=False, as_index=False)["value"]
+    spread = groups.agg(lambda values: values.std()).rename(columns={"value": "std"})
+    metrics = pd.DataFrame({"metric": [field.metric for field in FIELDS]})
+    table = scores[keys].drop_duplicates().merge(metrics, how="cross")
+    table = table.merge(found, how="left", on=cells).merge(spread, how="left", on=cells)
+    never = table["n"].isna()
+    if never.any():
+        table.loc[never, "problem"] = "not asked for"
+    values = {"interval": "t", "confidence_level": level, "n": 0, "n_scored": 0, "signature": ""}
+    table = table.fillna(values).astype({"n": int, "n_scored": int})
+    return shown(
+        table.reindex(columns=[*cells, *_COLUMNS, *table.columns.intersection(["problem"])])
+    )
 
 
 # ---- printing ------------------------------------------------------------------------------------
