@@ -168,8 +168,7 @@ def read_log(path: str | Path) -> tuple[dict[str, Any], list[Event]]:
     """Read header and actions of an annotation log, even while another session writes to it.
 
     The log can be an SQLite file or JSON Lines. If ``ana.jsonl`` is named and ``ana.sqlite`` is next to it, the longer of
-    the two is read. A warning reports an incomplete last line, and actions with the same number: two threads could write
-    at the same time to the log of an earlier version. All of these actions are read, in the order of the file.
+    the two is read. A warning reports an incomplete last line.
 
     Raises
     ------
@@ -230,12 +229,6 @@ def _exported(path: Path) -> list[Event]:
     if torn.strip():
         warnings.warn(
             f"{path.name} ends with an incomplete action, which was left out", stacklevel=4
-        )
-    if len({line.get("n") for line in lines}) < len(lines):
-        warnings.warn(
-            f"several actions in {path.name} have the same number, because two threads wrote at the same time; "
-            "all of them are read",
-            stacklevel=4,
         )
     return lines
 
@@ -393,7 +386,7 @@ class LabelState:
         if action in ("undo", "redo"):
             stacks = (self.done, self.undone) if action == "undo" else (self.undone, self.done)
             found = [one for one in stacks[0] if one["n"] == event["of"]]
-            if not found:  # two threads undid it twice, in a log of an earlier version
+            if not found:  # undone in two tabs of a hand-out
                 return
             stacks[0].remove(found[-1])
             stacks[1].append(found[-1])

@@ -25,23 +25,6 @@ def verdict_examples():
     return pd.DataFrame(rows)
 
 
-def trace_examples(n=6):
-    """Responses of two sentences over two documents of two sentences each."""
-    return pd.DataFrame(
-        {
-            "example_id": [f"bench_test/{i}" for i in range(n)],
-            "question": [f"Wie hoch ist {i}? 多高" for i in range(n)],
-            "passages": [[f"Eins {i}. Zwei {i}.", f"三 {i}。 四 {i}。"] for i in range(n)],
-            "system": ["plain"] * n,
-            "response": [f"Eins {i}. 三 {i}。" for i in range(n)],
-            "documents_sentences": [
-                [[["0a", f"Eins {i}."], ["0b", f"Zwei {i}."]], [["1a", f"三 {i}。"], ["1b", f"四 {i}。"]]] for i in range(n)
-            ],
-            "response_sentences": [[["a", f"Eins {i}."], ["b", f"三 {i}。"]] for i in range(n)],
-        }
-    )  # fmt: skip
-
-
 TRACE = {
     "relevant": ["0a", "1a"],
     "utilized": ["0a"],
@@ -112,6 +95,13 @@ def keyed_frame(n=3, **columns):
         for i in range(n)
     ]
     return _with(pd.DataFrame(rows), columns)
+
+
+def trace_examples(n=6):
+    """The same as records of RAGBench, with passages."""
+    passages = [[f"One {i}. Two.", "Three. Four."] for i in range(n)]
+    ids = [f"bench_test/{i}" for i in range(n)]
+    return keyed_frame(n, example_id=ids, passages=passages, system="plain")
 
 
 def plain_frame(n=3, **columns):

@@ -6,7 +6,7 @@ from annotation.labelling import annotated, plain_frame
 from sklearn.metrics import cohen_kappa_score
 
 import ragnb
-from ragnb.annotation import adjudicate, join_labels
+from ragnb.annotation import join_labels
 from ragnb.annotation.items import build_items
 from ragnb.annotation.tasks import TASKS
 
@@ -54,39 +54,6 @@ def test_marked_words_become_the_spans_of_a_metric(tmp_path):
     assert joined["reference_spans"][1] is None
     f1 = ragnb.score(joined, "parts.span_f1")["value"]
     assert f1[0] == pytest.approx(2 * 4 / (15 + 13)), "4 of 15 marked characters, and of 13"
-
-
-def test_people_who_mark_spans_are_compared_word_by_word(tmp_path):
-    frame = plain_frame(1, response="one two three four")
-    marks = {"ana": ["0-3", "4-7"], "ben": ["4-7"]}
-    logs = [
-        annotated(frame, "spans", who, tmp_path, {"q/0": {"unsupported": keys, "contradicted": []}})
-        for who, keys in marks.items()
-    ]
-    found = ragnb.agreement(logs).query("field == 'unsupported'").set_index("metric")
-    assert found.loc["percent agreement", ["mean", "n"]].tolist() == [0.75, 4]
-    assert found.loc["mean overlap", "mean"] == pytest.approx(2 / 3)
-    gold = adjudicate(frame, logs, "cy", tmp_path)
-    assert gold.suggestion() == {("unsupported", None): ["4-7"]}
-
-
-def test_grades_of_two_people_have_ordinal_coefficients_and_go_into_a_report(tmp_path):
-    turns = ragnb.load_study("mtrag").head(30)
-    given = {"ana": turns["human_faithfulness"].round().clip(1, 4).astype(int).tolist()}
-    given["ben"] = [max(1, grade - (k % 4 == 0)) for k, grade in enumerate(given["ana"])]
-    names = [f"{row.example_id} | {row.system}" for row in turns.itertuples()]
-    logs = [
-        annotated(turns.assign(passages=None), "grades", who, tmp_path, id=ID,
-                  said={name: {"faithfulness": grade} for name, grade in zip(names, grades, strict=True)})
-        for who, grades in given.items()
-    ]  # fmt: skip
-    found = ragnb.agreement(logs).query("field == 'faithfulness'").set_index("metric")["mean"]
-    kappa = cohen_kappa_score(*given.values(), weights="quadratic")
-    assert found["quadratic kappa"] == pytest.approx(kappa)
-    assert found["ordinal alpha"] > found["Krippendorff's alpha"]
-    joined = join_labels(turns.assign(passages=None), logs[0])
-    report = ragnb.graded_report(joined, judge="mtrag.rb_llm", label="faithfulness")
-    assert report["n"].tolist() == [30] * len(report)
 
 
 def test_grades_of_the_people_of_mtrag_have_first_the_coefficients_of_grades():

@@ -249,22 +249,6 @@ def test_a_last_line_cut_anywhere_is_left_out_with_a_warning(tmp_path):
         assert len(read_log(log.path)[1]) == 1 + (cut >= start)
 
 
-# As earlier versions let two threads write: 2 and 3 were given twice, and thread B counted on from 2 again.
-TWO_THREADS = [(1, "A1"), (2, "A2"), (3, "A3"), (2, "B1"), (3, "B2"), (4, "B3")]
-
-
-def test_a_log_of_two_threads_at_once_is_read_in_the_order_of_the_file(tmp_path):
-    path = tmp_path / "a.jsonl"
-    earlier_log(path, *({"n": n, **note(value)} for n, value in TWO_THREADS))
-    with pytest.warns(UserWarning, match="two threads wrote at the same time") as said:
-        _, events = read_log(path)
-    assert (len(said), [(one["n"], one["value"]) for one in events]) == (1, TWO_THREADS)
-    with pytest.warns(UserWarning, match="a.jsonl have the same number"):
-        log = AnnotationLog(path, HEADER)
-    assert log.append(flag())[0]["n"] == 5
-    assert AnnotationLog(tmp_path / "a.sqlite", HEADER).events == log.events
-
-
 @pytest.mark.parametrize("damage", ["{", "[1]"])
 def test_a_damaged_line_is_named_and_nothing_is_touched(tmp_path, damage):
     earlier_log(tmp_path / "a.jsonl", note("one"))
@@ -314,7 +298,7 @@ def test_time_is_that_between_actions_for_the_item_on_the_screen(events, seconds
     assert {name: labels.seconds for name, labels in state.items.items()} == seconds
 
 
-def test_undo_in_a_log_of_two_threads_means_the_action_that_it_names():
+def test_undo_means_the_action_that_it_names():
     undo = {"action": "undo", "item": "b", "of": 2}
     events = numbered(
         label("a", "correct"), label("b", "refuse"), label("c", "incorrect"), undo, undo
