@@ -13,8 +13,8 @@ from ragnb.annotation.session import AnnotationSession, pinned, set_value
 from ragnb.annotation.tasks import hashed
 from ragnb.errors import InputError
 
+# The labels of one item, by place and name of the annotator.
 Votes = dict[Place, dict[str, Any]]
-"""The labels of one item, by place and name of the annotator."""
 
 
 def adjudicate(

@@ -23,8 +23,8 @@ from ragnb.stats.intervals import mean_interval
 OVERLAP = "mean overlap"
 COLUMNS = ("field", "pair", "rater", "against", "metric", "mean", "low", "high", "interval", "confidence_level", "n_units",
            "n", "n_unlabelled")  # fmt: skip
+# The label of each annotator, by name.
 Given = dict[str, Any]
-"""The label of each annotator, by name."""
 
 
 @accepts(confidence_level="level")

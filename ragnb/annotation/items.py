@@ -16,11 +16,12 @@ from ragnb.metrics.references import listed
 from ragnb.metrics.trace_labels import sentence_pairs
 from ragnb.records import is_missing, require_columns
 
+# Key and text.
 Sentence = tuple[str, str]
-"""Key and text."""
 
+# A word or a punctuation mark, as Unicode's word boundaries define them, and the space behind
+# it.
 WORD = regex.compile(r"(?w)(\S.*?)\b\s*", regex.DOTALL | regex.VERSION1)
-"""A word or a punctuation mark, as Unicode's word boundaries define them, and the space behind it."""
 
 
 @dataclass(frozen=True)

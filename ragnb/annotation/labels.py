@@ -35,14 +35,15 @@ if TYPE_CHECKING:
     from ragnb.annotation.session import AnnotationSession
 
 KEYS = {"relevant": "all_relevant_sentence_keys", "utilized": "all_utilized_sentence_keys"}
+# RAGBench's columns of labels.
 TRACE_COLUMNS = (
     *KEYS.values(),
     "sentence_support_information",
     "unsupported_response_sentence_keys",
     "overall_supported",
 )
-"""RAGBench's columns of labels."""
 
+# Columns that `write_ragbench` writes, with RAGBench's names.
 PUBLISHED = {
     "id": "id",
     "dataset_name": "dataset_name",
@@ -57,10 +58,9 @@ PUBLISHED = {
     "language": "language",
     "question_id": "question_id",
 }
-"""Columns that `write_ragbench` writes, with RAGBench's names."""
 
+# Columns of labels that appear next to a response with the prefix ``label_``.
 DETAILS = ("status", "source", "flag", "note")
-"""Columns of labels that appear next to a response with the prefix ``label_``."""
 
 
 def read_labels(log: "str | Path | AnnotationSession") -> pd.DataFrame:
@@ -463,12 +463,12 @@ def marked_spans(row: Mapping[str, Any], _response: Any = None) -> dict[str, Any
     return {"reference_spans": sorted(spans) if None not in given else None}
 
 
+# Tasks whose labels become the columns that metrics use, with these columns and the conversion.
 CONVERTED: dict[str, tuple[tuple[str, ...], Callable[..., dict[str, Any]]]] = {
     "trace": (TRACE_COLUMNS, ragbench_labels),
     "claims": (("parts",), labelled_claims),
     "spans": (("reference_spans",), marked_spans),
 }
-"""Tasks whose labels become the columns that metrics use, with these columns and the conversion."""
 
 
 def trace_values(record: Mapping[str, Any], item: Item) -> dict[Place, Any]:

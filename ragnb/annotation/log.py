@@ -35,8 +35,9 @@ FORMAT = "ragnb_annotation"
 VERSION = 1
 Event = dict[str, Any]
 
+# Logs that this process writes to. A cell that is run again closes the log that it opened
+# before.
 _OPEN: WeakValueDictionary[Path, "AnnotationLog"] = WeakValueDictionary()
-"""Logs that this process writes to. A cell that is run again closes the log that it opened before."""
 
 _REASONS = {
     "SQLITE_BUSY": "is open in another kernel or program; close that one, or give each annotator a log",
@@ -262,14 +263,15 @@ def _text(line: Mapping[str, Any]) -> str:
 
 # ---- labels after some actions -------------------------------------------------------------------
 
+# A field, and the key of the response's sentence if the field is asked of each sentence.
 Place = tuple[str, str | None]
-"""A field, and the key of the response's sentence if the field is asked of each sentence."""
 
+# Actions that change an item and can be undone, with the attribute of `ItemLabels` that they
+# set.
 CHANGES = {"label": "", "note": "note", "flag": "flag", "skip": "skipped"}
-"""Actions that change an item and can be undone, with the attribute of `ItemLabels` that they set."""
 
+# Longest time between two actions, in seconds, that counts as work.
 IDLE = 120.0
-"""Longest time between two actions, in seconds, that counts as work."""
 
 
 @dataclass

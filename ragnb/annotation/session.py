@@ -23,11 +23,11 @@ from ragnb.errors import InputError
 from ragnb.version import __version__
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+# Statuses of items that are still to be labelled.
 UNFINISHED = ("untouched", "started")
-"""Statuses of items that are still to be labelled."""
 
+# Values by item, annotator and place.
 Votes = Mapping[str, Mapping[str, Mapping[Place, Any]]]
-"""Values by item, annotator and place."""
 
 
 def _alone(method: Method) -> Method:

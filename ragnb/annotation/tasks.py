@@ -14,12 +14,12 @@ from pydantic.dataclasses import dataclass
 
 from ragnb.errors import InputError, check_choice
 
+# Letters that can be the key of a field. The others do something else in the annotator.
 FREE = "bcdhilqrstuvwy"
-"""Letters that can be the key of a field. The others do something else in the annotator."""
 
+# Columns of every frame of labels, which cannot be names of fields.
 COLUMNS = ("item", "annotator", "task", "status", "source", "flag", "note", "seconds", "time",
            "fingerprint", "sentences")  # fmt: skip
-"""Columns of every frame of labels, which cannot be names of fields."""
 
 Value = StrictStr | StrictBool | StrictInt
 Name = Annotated[str, pydantic.Field(min_length=1)]
@@ -45,6 +45,7 @@ class Option:
     implies: dict[str, Any] | None = None
 
 
+# Options. An option can be given by its value alone.
 Options = tuple[
     Annotated[
         Option,
@@ -52,7 +53,6 @@ Options = tuple[
     ],
     ...,
 ]
-"""Options. An option can be given by its value alone."""
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
@@ -237,10 +237,11 @@ def read_task(schema: "Task | str | Mapping[str, Any]") -> Task:
 
 
 _FILE = resources.files("ragnb") / "annotation/data/tasks.toml"
+# The tasks that have a name: ``trace`` (RAGBench's sentence labels), ``verdict`` (whether a
+# response answers its question), ``rgb`` (RGB's three labels), ``language``, ``preference``
+# (which of two responses is better), ``claims`` and ``spans`` (what the passages support),
+# ``grades`` (MTRAG's four criteria).
 TASKS = {
     task["name"]: read_task(task)
     for task in tomllib.loads(_FILE.read_text(encoding="utf-8"))["tasks"]
 }
-"""The tasks that have a name: ``trace`` (RAGBench's sentence labels), ``verdict`` (whether a response answers its question),
-``rgb`` (RGB's three labels), ``language``, ``preference`` (which of two responses is better), ``claims`` and ``spans`` (what
-the passages support), ``grades`` (MTRAG's four criteria)."""

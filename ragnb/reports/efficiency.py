@@ -4,7 +4,6 @@ CNBE is the mean of ratios per response, so cheap responses dominate it. The rat
 net benefit at a price do not have this problem. The functions take the ``scores`` of a `ragnb.multilingual_report`.
 """
 
-from collections.abc import Sequence
 from math import nan
 from typing import Any
 
@@ -17,20 +16,18 @@ from ragnb.results import Interval
 from ragnb.scoring.bridges import COST, F1, paired_f1
 from ragnb.stats.cost_effectiveness import (
     FiellerSet,
-    acceptability_curve,
     fieller_interval,
     mean_of_ratios,
-    net_benefit,
 )
 from ragnb.stats.intervals import mean_interval
 
+# Estimators of F1 per translated token, and their definitions.
 ESTIMATORS = {
     "mean of ratios": "mean of gain / cost over the responses with a cost",
     "mean of ratios, zeros counted": "mean of gain / cost over all responses, 0 without a cost "
     "(published CNBE)",
     "ratio of means, Fieller": "mean gain / mean cost, with Fieller's confidence set",
 }
-"""Estimators of F1 per translated token, and their definitions."""
 
 
 def gains_and_costs(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame:
@@ -130,47 +127,6 @@ def efficiency(
         "system baseline estimator estimate low high interval kind confidence_level gain gain_low "
         "gain_high cost cost_low cost_high zero_cost_share n n_units left_out signature"
     )
-    return as_frame(rows, columns.split())
-
-
-@accepts(prices="scores", confidence_level="level")
-def benefits(
-    scores: pd.DataFrame,
-    prices: Sequence[float],
-    *,
-    baseline: str = "direct",
-    confidence_level: float = 0.95,
-) -> pd.DataFrame:
-    """Net benefit over the baseline (gain - price x cost) and its acceptability.
-
-    Parameters
-    ----------
-    scores, baseline
-        As for `gains_and_costs`.
-    prices
-        Assumed values of one token, in F1.
-    confidence_level
-        Confidence level of the band, which is pointwise.
-
-    Returns
-    -------
-    DataFrame
-        One row for each system and price: ``system, price, net_benefit, low, high, interval,
-        confidence_level, acceptability, n, n_units``; see `ragnb.stats.cost_effectiveness`.
-    """
-    pairs = gains_and_costs(scores, baseline=baseline)
-    rows = []
-    for system in pairs.attrs["left_out"]:
-        group = pairs[pairs["system"] == system]
-        gain, cost, units = _arrays(group)
-        options: dict[str, Any] = {"clusters": units, "confidence_level": confidence_level}
-        band = net_benefit(gain, cost, prices, **options)
-        curve = acceptability_curve(gain, cost, prices, clusters=units)
-        counts = {"system": system, "n": len(group), "n_units": group["unit"].nunique()}
-        for price, found, acceptability in zip(prices, band, curve, strict=True):
-            row = {"price": price, "acceptability": acceptability}
-            rows.append(counts | row | found.columns("net_benefit"))
-    columns = "system price net_benefit low high interval confidence_level acceptability n n_units"
     return as_frame(rows, columns.split())
 
 

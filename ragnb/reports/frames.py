@@ -8,8 +8,8 @@ import pandas as pd
 from ragnb.display import framed, html_parts, shown, text_table
 from ragnb.markup import Markup, tag
 
+# The tables of a report by title, and lines below them.
 Shown = tuple[dict[str, pd.DataFrame], list[str]]
-"""The tables of a report by title, and lines below them."""
 
 
 class Report:

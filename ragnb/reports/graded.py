@@ -19,8 +19,8 @@ from ragnb.stats.intervals import mean_interval
 from ragnb.stats.prediction import pearson
 from ragnb.stats.rankings import STATISTICS, ranking_interval
 
+# Columns of `scores_by_grade` that describe the distribution of the scores.
 QUANTILES = {"p5": 0.05, "p25": 0.25, "median": 0.5, "p75": 0.75, "p95": 0.95}
-"""Columns of `scores_by_grade` that describe the distribution of the scores."""
 
 
 @accepts(confidence_level="level")

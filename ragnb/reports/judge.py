@@ -36,14 +36,11 @@ from ragnb.version import __version__
 AUROC = "AUROC"
 OVERALL, LENGTH = "overall", "response length"
 THIRDS = ("shortest third", "middle third", "longest third")
-TWO_POINTS = "verdicts of 0 and 1: the curve consists of two points"
 
 _INTERVAL = ("mean", "low", "high", "interval", "confidence_level", "n_units", "n", "n_scored")
 _PAIR = ("pair", "rater", "against", "metric", *_INTERVAL, "worst_low", "worst_high", "signature")
 _ERRORS = ("judge", "ece", "expected_if_calibrated", "n_bins", "brier", "low", "high", "interval",
-           "confidence_level", "n", "n_scored", "note", "signature")  # fmt: skip
-_CURVE = ("judge", "bin_low", "bin_high", "mean_predicted", *_INTERVAL, "ece",
-          "expected_if_calibrated", "signature")  # fmt: skip
+           "confidence_level", "n", "n_scored", "signature")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -74,11 +71,8 @@ class JudgeReport(Report):
         (thirds, in characters). P-values are corrected over the groups of one ``by``.
     calibration
         One row for each judge: ``ece``, ``expected_if_calibrated`` (what a calibrated judge would
-        show by chance if responses are independent), the Brier score ``brier`` with its interval,
-        and a ``note`` on judges that give verdicts.
-    curve
-        The reliability curve, one row for each judge and bin: ``mean_predicted``, and the observed
-        proportion of label 1 as ``mean``.
+        show by chance if responses are independent), and the Brier score ``brier`` with its
+        interval.
     worst
         The responses on which a judge's verdict is not the label, the largest difference first.
         All columns, and ``judged_by, judge_score, judge_verdict, human_label, annotations``.
@@ -91,7 +85,6 @@ class JudgeReport(Report):
     agreement: pd.DataFrame
     bias: pd.DataFrame
     calibration: pd.DataFrame
-    curve: pd.DataFrame
     worst: pd.DataFrame
 
     @property
@@ -204,7 +197,6 @@ def judge_report(
     )
     n, n_labelled = len(labels), int((~np.isnan(labels)).sum())
     counts = {"label": label, "n": n, "n_labelled": n_labelled, "n_left_out": n - n_labelled}
-    errors, curves = _calibration(judged)
     return JudgeReport(
         label=label,
         annotators=tuple(people),
@@ -212,8 +204,7 @@ def judge_report(
         labelled=pd.DataFrame([counts]),
         agreement=as_frame(list(_agreement(judged)), _PAIR),
         bias=_bias(judged, None if by is None else groups),
-        calibration=as_frame(errors, _ERRORS),
-        curve=as_frame(curves, _CURVE),
+        calibration=as_frame(list(_calibration(judged)), _ERRORS),
         worst=_worst(judged),
     )
 
@@ -440,33 +431,17 @@ def _bias(judged: _Judged, by: Sequence[str] | None) -> pd.DataFrame:
 # ---- calibration and disagreements ---------------------------------------------------------------
 
 
-def _calibration(judged: _Judged) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The errors of each judge, and one row for each bin of its scores."""
-    errors, curve = [], []
+def _calibration(judged: _Judged) -> Iterator[dict[str, Any]]:
     for judge, given in judged.scores.items():
         kept = ~np.isnan(judged.labels) & ~np.isnan(given)
         labels, scores, units = judged.labels[kept], given[kept], judged.units_of(kept)
         bins = reliability_curve(labels, scores)
         ece, expected = expected_calibration_error(bins)
-        found = {
-            **judged.named(judge),
-            **brier_score(labels, scores, units, confidence_level=judged.level).columns("brier"),
-            "ece": ece,
-            "expected_if_calibrated": expected,
-            "n_bins": len(bins),
-            "n": int((~np.isnan(judged.labels)).sum()),
-            "n_scored": labels.size,
-            "note": "" if judged.graded(judge) else TWO_POINTS,
-        }
-        found["interval"] = without_clusters(found["interval"])
-        errors.append(found)
-        for one in bins.itertuples():
-            inside = (scores >= one.low) & ((scores < one.high) | (one.high == 1))
-            observed = share(labels[inside], None if units is None else units[inside], judged.level)
-            place = {"bin_low": one.low, "bin_high": one.high, "mean_predicted": one.mean_predicted}
-            counts = dict.fromkeys(("n", "n_scored"), int(inside.sum()))
-            curve.append({**found, **interval_columns(observed), **place, **counts})
-    return errors, curve
+        brier = brier_score(labels, scores, units, confidence_level=judged.level)
+        counts = {"n": int((~np.isnan(judged.labels)).sum()), "n_scored": labels.size}
+        found = {"ece": ece, "expected_if_calibrated": expected, "n_bins": len(bins)}
+        kind = {"interval": without_clusters(brier.method)}
+        yield {**judged.named(judge), **found, **brier.columns("brier"), **kind, **counts}
 
 
 def _worst(judged: _Judged) -> pd.DataFrame:

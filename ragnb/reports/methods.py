@@ -29,6 +29,7 @@ _NEEDED = {
     "comparisons": "metric system baseline n_pairs n_dropped interval confidence_level test p_value "
     "correction family_size mde power signature",
 }
+# Keys of the sources of methods and models, by the beginning of their names.
 _SOURCES = {
     "Wilson": "wilson1927",
     "Clopper-Pearson": "clopper1934",
@@ -39,7 +40,6 @@ _SOURCES = {
     "benjamini-hochberg": "benjamini1995",
     "SmolLM2": "benallal2025",
 }
-"""Keys of the sources of methods and models, by the beginning of their names."""
 _CONDITIONS = {
     "task": "the task {}",
     "noise_rate": "a noise rate of {}",
@@ -54,8 +54,8 @@ _ORDERS = {
 }
 _PARAMETERS = {"max_tokens": "at most {} tokens", "top_p": "top-p {}"}
 _FOLDER = resources.files("ragnb") / "reports/data"
+# Marks of a citation in a paragraph that is not yet escaped.
 _CITATION = re.compile("\ue000(.*?)\ue001")
-"""Marks of a citation in a paragraph that is not yet escaped."""
 
 
 @accepts(written=tuple(_WRITTEN), length=("long", "short"))

@@ -30,6 +30,7 @@ class _Field(NamedTuple):
     interval: str
 
 
+# The seven metrics, in the order in which they are printed.
 FIELDS = (
     _Field("em", "EM", "answer.exact_match", 3, "wilson"),
     _Field("f1", "F1", F1, 3, "t"),
@@ -39,7 +40,6 @@ FIELDS = (
     _Field("cnbe", "CNBE", CNBE.name, 5, "t"),
     _Field("semantic_score", "Sem", SIMILARITY, 3, "t"),
 )
-"""The seven metrics, in the order in which they are printed."""
 
 _COLUMNS = "mean std low high interval confidence_level n n_scored signature".split()
 

@@ -18,8 +18,8 @@ from ragnb.scoring.columns import numbers
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
 
+# RGB's counterfactual test admits models whose accuracy without passages is above this.
 CLOSED_BOOK_GATE = 0.7
-"""RGB's counterfactual test admits models whose accuracy without passages is above this."""
 
 _CELL = ("system", "language", "noise_rate")
 _TITLES = {
@@ -29,6 +29,7 @@ _TITLES = {
     "counterfactual_robustness": "Counterfactual robustness: passages with a false answer",
     "closed_book": "Without passages",
 }
+# Table, metrics, and the column of the judge's verdict that they need.
 _RATES = (
     ("noise_robustness", ["rgb.accuracy"], ""),
     ("negative_rejection", ["rgb.rejection"], ""),
@@ -40,14 +41,13 @@ _RATES = (
      ["rgb.judged_error_detection", "rgb.judged_error_correction"], "judged_detection"),
     ("closed_book", ["rgb.accuracy"], ""),
 )  # fmt: skip
-"""Table, metrics, and the column of the judge's verdict that they need."""
+# Metric -> name of the number of responses that it counts.
 _COUNTED = {
     "rgb.accuracy": "correct",
     "rgb.rejection": "rejected",
     "rgb.error_detection": "detected",
     "rgb.error_correction": "corrected",
 }
-"""Metric -> name of the number of responses that it counts."""
 _ABILITIES = tuple(name for name in _TITLES if name != "closed_book")
 
 

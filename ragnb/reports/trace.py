@@ -23,6 +23,7 @@ from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.paired import paired_t_test
 from ragnb.stats.prediction import auroc, compare_auroc, rmse
 
+# The scores of a system, from the labels of the sentences.
 SCORES = tuple(
     f"trace.{name}"
     for name in (
@@ -35,16 +36,16 @@ SCORES = tuple(
         "consistency",
     )
 )
-"""The scores of a system, from the labels of the sentences."""
 
+# Columns of the labels, by dimension.
 LABELS = {
     "adherence": "adherence_score",
     "relevance": "relevance_score",
     "utilization": "utilization_score",
     "completeness": "completeness_score",
 }
-"""Columns of the labels, by dimension."""
 
+# Columns of the predictions that the dataset carries, by judge and dimension.
 JUDGES = {
     "gpt-3.5": {
         "adherence": "gpt3_adherence",
@@ -54,7 +55,6 @@ JUDGES = {
     "ragas": {"adherence": "ragas_faithfulness", "relevance": "ragas_context_relevance"},
     "trulens": {"adherence": "trulens_groundedness", "relevance": "trulens_context_relevance"},
 }
-"""Columns of the predictions that the dataset carries, by judge and dimension."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

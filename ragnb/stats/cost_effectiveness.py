@@ -29,7 +29,6 @@ from ragnb.results import (
     undefined_test,
 )
 from ragnb.stats.intervals import mean_interval, too_few, unit_values
-from ragnb.stats.paired import paired_t_test
 
 # ---- ratios of means ---------------------------------------------------------------------------
 
@@ -377,36 +376,5 @@ def net_benefit(
     """
     return tuple(
         mean_interval(gains - price * costs, clusters, confidence_level=confidence_level)
-        for price in prices
-    )
-
-
-@accepts(gains="scores", costs="scores", clusters="clusters")
-@accepts(prices="scores")
-def acceptability_curve(
-    gains: Floats, costs: Floats, prices: Floats, *, clusters: Integers | None = None
-) -> tuple[float, ...]:
-    """Cost-effectiveness acceptability curve (CEAC) of a system over a range of prices.
-
-    The value at a price is one minus the p-value of the one-sided t-test of H0: mean net benefit <=
-    0. It is 1/2 if the price equals mean gain / mean cost. If the mean cost is positive, it is (1 +
-    level) / 2 at the lower and (1 - level) / 2 at the upper limit of a bounded Fieller set with the
-    given confidence level. It is not the (posterior) probability that the system is cost-effective,
-    which would require a prior. It is NaN where the t-test is undefined. The parameters are those
-    of `net_benefit`.
-
-    References
-    ----------
-    .. [1] Lothgren, M. & Zethraeus, N. (2000). Definition, interpretation and calculation of
-       cost-effectiveness acceptability curves. Health Econ. 9, 623-630.
-
-    Examples
-    --------
-    >>> gains, costs = [0.5, 0.0, 0.25, 0.5], [20, 10, 10, 30]
-    >>> [round(share, 3) for share in acceptability_curve(gains, costs, [0, 0.01, 0.0125 / 0.7])]
-    [0.96, 0.898, 0.5]
-    """
-    return tuple(
-        1 - paired_t_test(gains - price * costs, clusters=clusters, alternative="greater").p_value
         for price in prices
     )

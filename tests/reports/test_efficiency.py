@@ -12,23 +12,19 @@ from ragnb.errors import InputError
 from ragnb.experiments.recorded import recorded_responses
 from ragnb.reports.efficiency import (
     ESTIMATORS,
-    benefits,
     efficiency,
     gains_and_costs,
     questions,
 )
 from ragnb.scoring import bridging
 from ragnb.stats.cost_effectiveness import (
-    acceptability_curve,
     fieller_interval,
     mean_of_ratios,
-    net_benefit,
 )
 from ragnb.stats.intervals import mean_interval
 
 NAN = math.nan
 MEAN, ZEROS, FIELLER = ESTIMATORS
-PRICES = [0.0, 0.005, 0.02]
 
 DIRECT = [0.25, 0.5, 0.0, 0.5, 0.75], [0.0] * 5
 CROSS = [0.75, 0.25, 1.0, 1.0, 1.0], [200.0, 100, 400, 50, 250]
@@ -81,7 +77,6 @@ def test_what_has_no_f1_or_cost_is_left_out_and_counted():
     undefined = ["estimate", "low", "high", "gain", "cost", "zero_cost_share"]
     assert rows[undefined].isna().all(axis=None)
     assert rows["problem"].notna().all()
-    assert benefits(frame, PRICES).query("system == 'unknown'")["net_benefit"].isna().all()
 
 
 def test_what_cannot_be_paired_is_refused():
@@ -91,7 +86,7 @@ def test_what_cannot_be_paired_is_refused():
         with pytest.raises(InputError, match=r"'direct' to every example, got 2 unmatched \(cross"):
             made(no_q0)
     with pytest.raises(InputError, match="needs another system, got 'direct' alone"):
-        benefits(frame[frame["system"] == "direct"], PRICES)
+        efficiency(frame[frame["system"] == "direct"])
 
 
 # ---- questions as clusters -----------------------------------------------------------------------
@@ -144,23 +139,6 @@ def test_estimates_by_hand():
     assert table.query("system == 'lbrag'")["zero_cost_share"].tolist() == pytest.approx([0.2] * 3)
     f1, cost = (f"v|metric:{m}|variant:unicode" for m in ("answer.f1", "cost.translation_tokens"))
     assert set(table["signature"]) == {f"{f1} & {cost}"}
-
-
-# ---- net benefit ---------------------------------------------------------------------------------
-
-
-def test_benefits_are_those_of_the_arrays_and_zero_at_the_ratio_of_means():
-    prices = [*PRICES, 2.0 / 1000]
-    table = benefits(with_costs(SYSTEMS), prices, confidence_level=0.9)
-    table = table[table["system"] == "cross"]
-    gain, cost = GAINS["cross"], COSTS["cross"]
-    known = net_benefit(gain, cost, prices, confidence_level=0.9)
-    found = [limits(row, "net_benefit", "low", "high") for _, row in table.iterrows()]
-    assert found == [of(interval) for interval in known]
-    assert table["acceptability"].tolist() == pytest.approx(acceptability_curve(gain, cost, prices))
-    assert table.iloc[-1]["net_benefit"] == pytest.approx(0)
-    assert table.iloc[-1]["acceptability"] == pytest.approx(0.5)
-    assert set(zip(table["n"], table["n_units"], strict=True)) == {(5, 5)}
 
 
 # ---- the report, and recorded runs ---------------------------------------------------------------

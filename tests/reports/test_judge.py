@@ -15,7 +15,6 @@ from statsmodels.stats.proportion import proportion_confint
 from ragnb.datasets.benchmarks import load_evouna
 from ragnb.errors import InputError
 from ragnb.reports import judge_report
-from ragnb.reports.judge import TWO_POINTS
 from ragnb.scoring.scores import score
 from ragnb.stats.agreement import agreement_interval
 from ragnb.stats.binary import mcnemar_test, paired_table, tango_interval
@@ -88,14 +87,6 @@ def test_bias_of_verdicts_is_a_paired_comparison_of_rates(hand_report):
     assert row["p_value"] == pytest.approx(mcnemar_test(table).p_value)
     counts = ["n_pairs", "n_dropped", "mean", "baseline_mean"]
     assert row[counts].tolist() == [50, 4, 0.5, 0.6]
-
-
-def test_verdicts_have_a_curve_of_two_points(hand_report):
-    row, curve = hand_report.calibration.iloc[0], hand_report.curve
-    assert row["note"] == TWO_POINTS
-    assert row["brier"] == pytest.approx(15 / 50)
-    points = [[0, 10 / 25, 25], [1, 20 / 25, 25]]
-    assert curve[["mean_predicted", "mean", "n"]].to_numpy().tolist() == points
 
 
 def test_worst_are_the_disagreements(hand_report):
@@ -184,20 +175,14 @@ def test_length_is_what_a_reader_counts():
 # ---- calibration ---------------------------------------------------------------------------------
 
 
-def test_curve_and_brier_are_those_of_another_library(frame, report):
-    curve = report.curve[report.curve["judge"] == "score"]
+def test_brier_score_and_calibration_error_are_those_of_another_library(frame, report):
     observed, predicted = calibration_curve(frame["label"], frame["score"], n_bins=10)
-    assert curve["mean"].to_numpy() == pytest.approx(observed)
-    assert curve["mean_predicted"].to_numpy() == pytest.approx(predicted)
+    sizes = np.bincount(np.minimum(frame["score"] * 10, 9).astype(int))
     row = report.calibration.set_index("judge").loc["score"]
     assert row["brier"] == pytest.approx(brier_score_loss(frame["label"], frame["score"]))
-    gaps = (curve["n"] * (curve["mean"] - curve["mean_predicted"]).abs()).sum()
-    assert row["ece"] == pytest.approx(gaps / 300)
-    assert curve["n"].sum() == row["n_scored"] == 300
-    small = pd.DataFrame({"label": [1, 0, 1, 1], "judge": [1.0, 0.95, 0.9, 0.2]})
-    last = judge_report(small, judge="judge", clusters=None).curve  # 1 is in the last bin
-    assert last["n"].tolist() == [1, 3]
-    assert last["mean"].tolist() == pytest.approx([1, 2 / 3])
+    gaps = sizes[sizes > 0] * abs(observed - predicted)
+    assert row["ece"] == pytest.approx(gaps.sum() / 300)
+    assert row["n_scored"] == 300
 
 
 # ---- how it is shown -----------------------------------------------------------------------------
@@ -230,7 +215,6 @@ def test_a_judge_that_scored_nothing_is_reported_so(by_hand):
     row = found.agreement.set_index("metric").loc["percent agreement"]
     assert row[["n", "n_scored", "worst_low", "worst_high"]].tolist() == [4, 0, 0, 1]
     assert found.agreement["mean"].isna().all()
-    assert found.curve.empty
     assert found.worst.empty
     assert "undefined" in shown
 

@@ -1,16 +1,14 @@
-"""Mean of ratios under both zero rules, net benefit against Fieller's set, acceptability, and the frontier."""
+"""Mean of ratios under both zero rules, net benefit against Fieller's set, and the frontier."""
 
 import numpy as np
 import pytest
 
 from ragnb.metrics.cost import bridging_efficiency
 from ragnb.stats.cost_effectiveness import (
-    acceptability_curve,
     mean_of_ratios,
     net_benefit,
 )
 from ragnb.stats.intervals import mean_interval
-from ragnb.stats.paired import paired_t_test
 
 PRICES = np.linspace(-0.02, 0.04, 25)
 
@@ -72,18 +70,7 @@ def test_net_benefit_is_a_t_interval_at_every_price() -> None:
     assert net_benefit(gain, cost, []) == ()
 
 
-@pytest.mark.parametrize("clusters", [None, np.arange(40) // 2])
-def test_acceptability_is_one_minus_p(clusters) -> None:
-    system, baseline, cost, _ = bridged()
-    gain = system - baseline
-    curve = acceptability_curve(gain, cost, PRICES, clusters=clusters)
-    for price, share in zip(PRICES, curve, strict=True):
-        test = paired_t_test(gain - price * cost, clusters=clusters, alternative="greater")
-        assert share == pytest.approx(1 - test.p_value)
-
-
-def test_no_spread_leaves_net_benefit_and_acceptability_undefined() -> None:
+def test_no_spread_leaves_net_benefit_undefined() -> None:
     (band,) = net_benefit([0.5, 0.5, 0.5], [0, 0, 0], [0.01])
     assert band.estimate == 0.5
     assert "all 3 values are equal" in band.problem
-    assert np.isnan(acceptability_curve([0.5, 0.5, 0.5], [0, 0, 0], [0.01])).all()
