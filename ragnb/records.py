@@ -122,10 +122,6 @@ PAYLOAD = PLAIN_TEXT | frozenset(
 )
 """Columns that are too long to repeat with every score: long texts, lists and mappings."""
 
-_TO_PANDAS = {"dask": "call its compute()", "pyspark": "call its toPandas()"}
-"""Library of a frame that is not pandas' -> how a pandas DataFrame is made of it."""
-
-
 # ---- cells -------------------------------------------------------------------------------------
 
 
@@ -218,12 +214,10 @@ def require_columns(
     unique
         Columns whose values together may occur in one row only.
     """
-    library = type(frame).__module__.partition(".")[0]
-    if library in _TO_PANDAS or not hasattr(frame, "columns"):
-        got = f"{library} {type(frame).__name__}" if library in _TO_PANDAS else type(frame).__name__
+    if type(frame).__module__.startswith(("dask", "pyspark")) or not hasattr(frame, "columns"):
         raise InputError(
-            f"{what} needs a pandas DataFrame, got {got}; "
-            f"{_TO_PANDAS.get(library, 'load or build a frame')} first"
+            f"{what} needs a pandas DataFrame, got {type(frame).__name__}; load or build one, or call "
+            "compute() of a Dask frame or toPandas() of a Spark frame"
         )
     wanted = list(dict.fromkeys([*names, *unique]))
     missing = [name for name in wanted if name not in frame.columns]

@@ -42,8 +42,6 @@ from ragnb.metrics.record import metric
 from ragnb.records import column_names
 from ragnb.text import fold
 
-RULES = ("start", "anywhere", "list", "judge", "label", "nomiracl")
-
 AGREED = ("I don't know",)
 """The phrase that most prompts request for a refusal, NoMIRACL's among them."""
 
@@ -142,7 +140,7 @@ def refused_and_why(
     >>> refused_and_why("Oslo."), refused_and_why("Oslo.", rule="judge")
     ((0.0, 'no refusal phrase'), (nan, 'by the verdict'))
     """
-    check_choice(rule, RULES, "rule")
+    check_choice(rule, tuple(_OPTIONS["rule"]), "rule")
     if rule in ("judge", "label"):
         return binary_verdict(judged if rule == "judge" else label), "by the verdict"
     if rule == "nomiracl":

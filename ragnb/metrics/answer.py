@@ -446,13 +446,17 @@ def chrf(
     >>> round(chrf("Die Hauptstadt ist Oslo", "die Hauptstadt ist Oslo"), 3)
     0.942
     """
+    from sacrebleu import sentence_chrf
+
     if not isinstance(word_order, int) or word_order < 0:
         raise InputError(f"word_order must be a whole number of at least 0, got {word_order!r}")
 
-    def score(said: str, wanted: str) -> float:
-        return _chrf(word_order).sentence_score(said, [wanted]).score / 100
-
-    return _best(score, response, reference, str.strip)
+    return _best(
+        lambda said, wanted: sentence_chrf(said, [wanted], word_order=word_order).score / 100,
+        response,
+        reference,
+        str.strip,
+    )
 
 
 @metric(
@@ -508,10 +512,13 @@ def bleu(
     """
     tokenizer = bleu_tokenizer(language) if tokenize is None else tokenize
 
-    def score(said: str, wanted: str) -> float:
-        return min(1.0, _bleu(tokenizer).sentence_score(said, [wanted]).score / 100)
-
-    return _best(score, response, reference, str.strip)
+    bleu_score = _bleu(tokenizer).sentence_score
+    return _best(
+        lambda said, wanted: min(1.0, bleu_score(said, [wanted]).score / 100),
+        response,
+        reference,
+        str.strip,
+    )
 
 
 def bleu_tokenizer(language: str | None) -> str:
@@ -529,13 +536,6 @@ def bleu_tokenizer(language: str | None) -> str:
         return "zh"
     unspaced = {"Han", "Thai", "Lao", "Khmer", "Myanmar", "Tibetan"}
     return "char" if scripts_of(language) & unspaced else "13a"
-
-
-@lru_cache
-def _chrf(word_order: int) -> Any:
-    from sacrebleu.metrics import CHRF
-
-    return CHRF(word_order=word_order)
 
 
 @lru_cache

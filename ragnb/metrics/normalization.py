@@ -55,7 +55,7 @@ MLQA_ARTICLES = {
 
 _DELETED = str.maketrans("", "", string.punctuation)
 _SPACED = str.maketrans(dict.fromkeys(string.punctuation + "‘’´`", " "))
-_PUNCTUATION = regex.compile(r"[\p{P}$+<=>^`|~]+")
+PUNCTUATION = regex.compile(r"[\p{P}$+<=>^`|~]+")
 _ASCII = re.compile("[a-z0-9]+")
 _KEPT = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _LBRAG_KEPT = regex.compile(f"[{LBRAG_KEPT}]+")
@@ -94,7 +94,7 @@ def _official(text: str, variant: str, language: str | None) -> str:
         code = (code_form(language) or "").partition("_")[0]
         check_choice(code, tuple(MLQA_ARTICLES), "the language under variant 'mlqa'")
         articles = MLQA_ARTICLES[code]
-        text = _PUNCTUATION.sub("", text)
+        text = PUNCTUATION.sub("", text)
         if code == "zh":
             text = re.sub("([\u4e00-\u9fa5])", r" \1 ", text)
     else:

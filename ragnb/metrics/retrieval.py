@@ -35,8 +35,6 @@ from ragnb.metrics.record import metric
 Retrieved = Sequence[str | int]
 Relevant = Iterable[str | int] | Mapping[str | int, int]
 
-NONE_RELEVANT = {"undefined": math.nan, "zero": 0.0}
-"""Value of ``when_none_relevant`` -> value of a question without relevant passages."""
 
 _SOURCE = "trec_eval 9, github.com/usnistgov/trec_eval, through ir_measures (MacAvaney et al. 2022)"
 _UNDEFINED = (
@@ -113,7 +111,7 @@ def _values(
 
     check_choice(gain, tuple(_GAIN["gain"]), "gain")
     check_choice(unjudged, tuple(_EDGES["unjudged"]), "unjudged")
-    check_choice(when_none_relevant, tuple(NONE_RELEVANT), "when_none_relevant")
+    check_choice(when_none_relevant, tuple(_EDGES["when_none_relevant"]), "when_none_relevant")
     if k is not None and not (isinstance(k, int) and k >= 1):
         raise InputError(f"k must be a whole number of at least 1, or None, got {k!r}")
     values, judged, runs = [math.nan] * len(calls), {}, {}
@@ -130,7 +128,7 @@ def _values(
                 )
             ids = [passage for passage in ids if passage in grades]
         if max(grades.values(), default=0) < min_grade:
-            values[place] = NONE_RELEVANT[when_none_relevant]
+            values[place] = 0.0 if when_none_relevant == "zero" else math.nan
             continue
         if gain == "exponential":
             grades = {passage: 2 ** max(grade, 0) - 1 for passage, grade in grades.items()}

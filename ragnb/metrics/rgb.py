@@ -69,7 +69,6 @@ FOUND, NOT_FOUND, REFUSED = 1, 0, -1
 
 NO_RESPONSE = "no response"
 NO_VERDICT = "no verdict"
-PARTS = ("all", "any")
 BY_THE_VERDICT = "by the verdict"
 
 # ---- what the records of the metrics say -------------------------------------------------------
@@ -159,7 +158,7 @@ def assess(
     "error: 'factual errors'; part 1: 'Oslo'"
     """
     rules = protocol_of(protocol, language)
-    check_choice(parts, PARTS, "parts")
+    check_choice(parts, ("all", "any"), "parts")
     if not is_missing(noise_rate) and not 0 <= as_real(noise_rate) <= 1:
         raise InputError(f"noise_rate must be between 0 and 1, got {noise_rate!r}")
     is_needed = ability in ("accuracy", "error_correction")
@@ -169,14 +168,14 @@ def assess(
         return Assessment(math.nan, NO_RESPONSE, [])
     if not isinstance(response, str):
         raise InputError(f"a response must be a string or None, got {response!r:.80}")
-    refused = _verdict(refusal, judged_refusal, refusal_label)
-    reported = _verdict(detection, judged_detection, detection_label)
+    verdicts = judged_refusal, refusal_label
+    refused = _decision("refusal", refusal, verdicts, response, rules)
+    reported = None
+    if ability.startswith("error"):
+        verdicts = judged_detection, detection_label
+        reported = _decision("detection", detection, verdicts, response, rules, false_answers)
     if NO_VERDICT in (refused, reported):
         return Assessment(math.nan, NO_VERDICT, [])
-    if refusal not in BY_VERDICT:
-        refused = phrase_in(response, "refusal", refusal, rules)
-    if ability.startswith("error") and detection not in BY_VERDICT:
-        reported = phrase_in(response, "detection", detection, rules, false_answers)
 
     found = [found_alias(part, response, rules) for part in wanted]
     labels = [NOT_FOUND if alias is None else FOUND for alias in found]
@@ -225,11 +224,22 @@ def evidence(ability: str, **options: Any) -> str:
     return assess(ability, **options).evidence
 
 
-def _verdict(rule: Rule, judged: float | None, label: float | None) -> str | None:
-    """Return `BY_THE_VERDICT` or `NO_VERDICT`; None for phrases, or if the verdict is negative."""
+def _decision(
+    option: str,
+    rule: Rule,
+    verdicts: tuple[float | None, float | None],
+    response: str,
+    protocol: Protocol,
+    false_answers: Sequence[str] = (),
+) -> str | None:
+    """Return why a response is a refusal or reports an error, or None if it is not and does not.
+
+    The reason is a phrase, or `BY_THE_VERDICT` of a judge or a person. The result is `NO_VERDICT` if
+    a verdict is required and missing.
+    """
     if rule not in BY_VERDICT:
-        return None
-    value = binary_verdict(judged if rule == "judge" else label)
+        return phrase_in(response, option, rule, protocol, false_answers)
+    value = binary_verdict(verdicts[BY_VERDICT.index(rule)])
     if math.isnan(value):
         return NO_VERDICT
     return BY_THE_VERDICT if value else None

@@ -14,7 +14,6 @@ All functions raise InputError for an unknown protocol or rule, a value that is 
 and an answer without a part or with an empty alias.
 """
 
-import string
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -24,6 +23,7 @@ from typing import Any, NamedTuple
 import regex
 
 from ragnb.errors import InputError, check_choice
+from ragnb.metrics.normalization import PUNCTUATION
 from ragnb.metrics.references import listed
 from ragnb.records import is_missing
 from ragnb.text import tokens
@@ -204,16 +204,6 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFKC", text).translate(_FORMS)
 
 
-class _Punctuation(dict[int, int | None]):
-    """Translation table that deletes punctuation. A character is added when it is first looked up."""
-
-    def __missing__(self, code: int) -> int | None:
-        character = chr(code)
-        deleted = unicodedata.category(character).startswith("P") or character in string.punctuation
-        return self.setdefault(code, None if deleted else code)
-
-
-_PUNCTUATION = _Punctuation()
 _ARTICLES = frozenset({"a", "an", "the"})
 
 
@@ -227,7 +217,7 @@ def normalised(text: str) -> str:
     >>> normalised("The  Ｕ.S. —  a\\nWell-Known place!")
     'us wellknown place'
     """
-    words = unicodedata.normalize("NFKC", text).lower().translate(_PUNCTUATION).split()
+    words = PUNCTUATION.sub("", unicodedata.normalize("NFKC", text).lower()).split()
     return " ".join(word for word in words if word not in _ARTICLES)
 
 

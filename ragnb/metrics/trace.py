@@ -23,9 +23,9 @@ All functions raise InputError for an unknown option and for a field of the wron
 """
 
 import math
+from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from ragnb.errors import InputError, check_choice
 from ragnb.metrics.record import metric
@@ -168,10 +168,11 @@ def relevance(
     context = _context(documents_sentences, variant, length, unknown_keys)
     if relevant_keys is None or context is None:
         return math.nan
-    relevant = context.lengths_of(as_keys(relevant_keys))
+    lengths_of, total = context
+    relevant = lengths_of(as_keys(relevant_keys))
     if variant == "guide":
         return min(1.0, len(relevant) / GUIDE_SENTENCES)
-    return _ratio(sum(relevant), context.total)
+    return _ratio(sum(relevant), total)
 
 
 @metric(
@@ -228,11 +229,11 @@ def utilization(
     context = _context(documents_sentences, variant, length, unknown_keys)
     if relevant_keys is None or utilized_keys is None or context is None:
         return math.nan
-    relevant = context.lengths_of(as_keys(relevant_keys))
-    utilized = context.lengths_of(as_keys(utilized_keys))
+    lengths_of, total = context
+    relevant, utilized = lengths_of(as_keys(relevant_keys)), lengths_of(as_keys(utilized_keys))
     if variant == "guide":
         return min(1.0, len(utilized) / len(relevant)) if relevant else 0.0
-    return _ratio(sum(utilized), context.total)
+    return _ratio(sum(utilized), total)
 
 
 @metric(
@@ -302,12 +303,13 @@ def completeness(
     if relevant_keys is None or utilized_keys is None or context is None:
         return math.nan
     relevant, utilized = set(as_keys(relevant_keys)), set(as_keys(utilized_keys))
-    lengths = context.lengths_of(relevant)
+    lengths_of, _ = context
+    lengths = lengths_of(relevant)
     if lengths:
-        return _ratio(sum(context.lengths_of(relevant & utilized)), sum(lengths))
+        return _ratio(sum(lengths_of(relevant & utilized)), sum(lengths))
     if when_none_relevant:
         return NONE_RELEVANT[when_none_relevant]
-    return float(variant == "ragbench" or not context.lengths_of(utilized))
+    return float(variant == "ragbench" or not lengths_of(utilized))
 
 
 @metric(
@@ -616,29 +618,14 @@ def distance_from_ideal(*scores: float) -> float:
 # ---- all scores of a record --------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class TraceScores:
-    """The TRACe scores of one response, and the problems in its labels.
+TraceScores = namedtuple(
+    "TraceScores",
+    "relevance utilization completeness adherence supported_fraction average rmse_to_ideal "
+    "consistency issues",
+)
+"""The TRACe scores of one response, and one line of text per problem in its labels.
 
-    Attributes
-    ----------
-    relevance, utilization, completeness, adherence, supported_fraction
-        See the functions of these names; NaN if undefined.
-    average, rmse_to_ideal, consistency
-        See the functions of these names; NaN if undefined.
-    issues
-        One line of text per problem; empty if there are none.
-    """
-
-    relevance: float
-    utilization: float
-    completeness: float
-    adherence: float
-    supported_fraction: float
-    average: float
-    rmse_to_ideal: float
-    consistency: float
-    issues: tuple[str, ...] = ()
+The scores are described in the functions of the same names; they are NaN if undefined."""
 
 
 def trace_scores(
@@ -698,33 +685,15 @@ def trace_scores(
 # ---- lengths -----------------------------------------------------------------------------------
 
 
-class _Context(NamedTuple):
-    """Lengths of the sentences of the context.
-
-    Attributes
-    ----------
-    lengths
-        Length of each sentence by its key.
-    total
-        Len(D): the sum over all sentences.
-    unknown
-        Length of a key that is not in the context; None if such keys are left out.
-    """
-
-    lengths: Mapping[str, int]
-    total: int
-    unknown: int | None
-
-    def lengths_of(self, keys: Iterable[str]) -> list[int]:
-        """Return the length of each key that is not left out."""
-        lengths = [self.lengths.get(key, self.unknown) for key in keys]
-        return [length for length in lengths if length is not None]
-
-
 def _context(
     documents_sentences: Sequence[Sentences] | None, variant: str, length: str, unknown_keys: str
-) -> _Context | None:
-    """Measure the context; None if it is required and missing, or if it has no sentences."""
+) -> tuple[Callable[[Iterable[str]], list[int]], int] | None:
+    """Measure the sentences of the context.
+
+    The result is a function that returns the length of each key, without those that are left out,
+    and Len(D), the sum over all sentences. It is None if the context is required and missing, or if
+    it has no sentences.
+    """
     check_choice(variant, VARIANTS, "variant")
     check_choice(length, tuple(LENGTHS), "length")
     check_choice(unknown_keys, tuple(UNKNOWN_KEYS), "unknown_keys")
@@ -732,11 +701,20 @@ def _context(
         raise InputError(
             f"length must be 'sentence' with variant 'guide', which counts sentences, got {length!r}"
         )
-    if documents_sentences is None:
-        return _Context({}, 0, 1) if variant == "guide" and unknown_keys == "count" else None
-    sizes = [(key, LENGTHS[length](text)) for key, text in sentence_pairs(documents_sentences)]
-    unknown = None if unknown_keys == "drop" else int(length == "sentence")
-    return _Context(dict(sizes), sum(size for _, size in sizes), unknown) if sizes else None
+    sizes = [
+        (key, LENGTHS[length](text)) for key, text in sentence_pairs(documents_sentences or ())
+    ]
+    labels_suffice = variant == "guide" and unknown_keys == "count"
+    if not sizes and not (documents_sentences is None and labels_suffice):
+        return None
+    lengths = dict(sizes)
+    unknown = int(length == "sentence")
+
+    def lengths_of(keys: Iterable[str]) -> list[int]:
+        counted = [key for key in keys if key in lengths or unknown_keys == "count"]
+        return [lengths.get(key, unknown) for key in counted]
+
+    return lengths_of, sum(size for _, size in sizes)
 
 
 def _ratio(part: int, whole: int) -> float:
