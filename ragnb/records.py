@@ -113,7 +113,7 @@ PAYLOAD = PLAIN_TEXT | frozenset(
     "references positive negative positive_wrong false_answers passages kinds messages parameters "
     "documents documents_sentences response_sentences all_relevant_sentence_keys "
     "all_utilized_sentence_keys sentence_support_information unsupported_response_sentence_keys "
-    "label_attempts label_keys label_repairs judge_keys judge_signature parts_judge "
+    "label_keys judge_keys judge_signature parts_judge "
     "statements_judge nuggets_judge judged_statements judged_relevant_statements judged_passages "
     "judge_verdicts "
     "response_embedding reference_embedding "

@@ -1,6 +1,5 @@
 """A model as judicator, which decides the items on which an ensemble abstains."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -16,30 +15,6 @@ DECISIVE = ("correctness", "bare_correctness", "similarity")
 """Judgements that decide whether a response is right."""
 
 
-@dataclass(frozen=True, repr=False)
-class ModelJudicator(BatchJudicator):
-    """A model that decides about items by their index labels; made by `model_judicator`.
-
-    ``parts`` has the judgements of each time that it was asked.
-    """
-
-    parts: list[pd.DataFrame]
-
-    @property
-    def judgements(self) -> pd.DataFrame:
-        """What was asked so far, one row per item, under its index label.
-
-        ``verdict`` (True, False or None), the value it comes from (``judged_correct`` or
-        ``judged_similarity``), ``judge_reason`` (why there is no verdict, else None),
-        ``judge_explanation`` where one is asked for, and ``judge_keys`` (the replies in the store).
-        """
-        asked = pd.concat([part for part in self.parts if len(part)] or self.parts)
-        return asked[~asked.index.duplicated(keep="last")]
-
-    def __repr__(self) -> str:
-        return f"<ModelJudicator: {len(self.judgements)} items asked>"
-
-
 @accepts(judgement=DECISIVE, threshold="share")
 def model_judicator(
     responses: pd.DataFrame,
@@ -48,7 +23,7 @@ def model_judicator(
     model: str,
     threshold: float = 0.5,
     **options: Any,
-) -> ModelJudicator:
+) -> BatchJudicator:
     """Make a judicator that asks a model about deferred items. Nothing is sent before the judicator is called.
 
     Parameters
@@ -68,29 +43,27 @@ def model_judicator(
 
     Returns
     -------
-    ModelJudicator
-        A `BatchJudicator`: True or False for each label it is asked about, None where the model gave no verdict that can be
-        read or could not be asked. ``.judgements`` holds all that was asked, with the reasons.
+    BatchJudicator
+        True or False for each label it is asked about, None where the model gave no verdict that can be read or could not be
+        asked. `judge_responses` with the same store gives the reasons, and sends nothing again.
 
     Raises
     ------
     InputError
-        Missing columns, index labels that are not unique, an unknown judgement, a threshold outside (0, 1]; when asked, a
-        label that the responses do not have, and whatever `judge_responses` refuses.
+        Missing columns, index labels that are not unique, or an unknown judgement; when asked, a label that the responses
+        do not have, and whatever `judge_responses` refuses.
 
     Examples
     --------
     >>> judicator = model_judicator(responses, model="gpt-4o", store="replies.sqlite", budget_usd=2)    # doctest: +SKIP
     >>> y_hat, y_set = ensemble.predict(X, judicator)                                                   # doctest: +SKIP
-    >>> judicator.judgements["judge_reason"].value_counts()                                             # doctest: +SKIP
     """
     asked = JUDGEMENTS[judgement]
     fields = list(asked.template.fields)
     require_columns(responses, fields, "a model judicator")
-    if not responses.index.is_unique or not threshold:
+    if not responses.index.is_unique:
         raise InputError(
-            "a model judicator needs responses whose index has no value twice (use reset_index) and a "
-            "threshold above 0"
+            "a model judicator needs responses whose index has no value twice; use reset_index"
         )
     if options.get("store") == ":memory:":
         options["store"] = Store(":memory:")
@@ -103,14 +76,8 @@ def model_judicator(
                 f"such as {unknown[0]!r}; give the responses the index of the predicted frame"
             )
         items = responses.loc[list(dict.fromkeys(labels)), fields]
-        judged = judge_responses(items, judgement, model=model, **options)
-        verdicts = [
-            None if reason else bool(value >= threshold)
-            for value, reason in zip(judged[asked.column], judged["judge_reason"], strict=True)
-        ]
-        judged.insert(0, "verdict", pd.Series(verdicts, judged.index, dtype=object))
-        parts.append(judged[["verdict", *asked.columns]])
-        return judged.loc[labels, "verdict"].tolist()
+        values = judge_responses(items, judgement, model=model, **options)[asked.column]
+        found = [values[label] for label in labels]
+        return [None if pd.isna(value) else bool(value >= threshold) for value in found]
 
-    parts = [pd.DataFrame(columns=["verdict", *asked.columns], index=responses.index[:0])]
-    return ModelJudicator(ask, parts)
+    return BatchJudicator(ask)

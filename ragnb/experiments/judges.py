@@ -5,7 +5,6 @@ Nothing is guessed: every response ends with a value, or without one and with th
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import nan
 from typing import Any
 
 import pandas as pd
@@ -90,29 +89,15 @@ class Judgement:
         explanation = ["judge_explanation"] if "explanation" in self.record.model_fields else []
         return [self.column, "judge_reason", *explanation, "judge_keys", "judge_signature"]
 
-    def row(self, reply: Mapping[str, Any], response: Mapping[str, Any]) -> dict[str, Any]:
-        """What a reply, or a reason in its place, adds to a response."""
-        record, reason = reply["record"], reply["reason"]
-        value = nan if self.dtype is float else None
-        try:
-            value = self.value(record, response) if record else value
-        except InputError as error:
-            reason = str(error)
-        return {
-            self.column: value,
-            "judge_reason": reason,
-            "judge_explanation": (record or {}).get("explanation"),
-            "judge_keys": _keys(reply),
-        }
 
-
-def _keys(reply: Mapping[str, Any]) -> list[str]:
+def reply_keys(reply: Mapping[str, Any]) -> list[str]:
+    """Request keys of a structured reply and of its repair turn."""
     keys = [reply.get(name) for name in ("request_key", "repair_request_key")]
     return [key for key in keys if isinstance(key, str)]
 
 
-def _verdict(yes: str) -> Value:
-    return lambda record, response: float(record["verdict"] == yes)
+def _verdict(record: Mapping[str, Any], response: Mapping[str, Any]) -> float:
+    return _POINTS.get(record["verdict"], 0.0)
 
 
 def field_of(name: str) -> Value:
@@ -131,21 +116,19 @@ def _useful_passages(record: Mapping[str, Any], response: Mapping[str, Any]) -> 
     return [verdicts[number] for number in wanted]
 
 
+_POINTS = {"refuses": 1.0, "detects": 1.0, "correct": 1.0, "same": 1.0, "first": 1.0, "tie": 0.5}
+"""Value of a verdict; the opposite of each has 0."""
 JUDGEMENTS: dict[str, Judgement] = {
-    "refusal": Judgement(
-        REFUSAL, RefusalVerdict, "judged_refusal", _verdict("refuses"), PARAMETERS
-    ),
-    "detection": Judgement(
-        DETECTION, DetectionVerdict, "judged_detection", _verdict("detects"), PARAMETERS
-    ),
+    "refusal": Judgement(REFUSAL, RefusalVerdict, "judged_refusal", _verdict, PARAMETERS),
+    "detection": Judgement(DETECTION, DetectionVerdict, "judged_detection", _verdict, PARAMETERS),
     "similarity": Judgement(
         SIMILARITY, SimilarityScore, "judged_similarity", field_of("score"), EXPLAINED
     ),
     "correctness": Judgement(
-        CORRECTNESS, CorrectnessVerdict, "judged_correct", _verdict("correct"), EXPLAINED
+        CORRECTNESS, CorrectnessVerdict, "judged_correct", _verdict, EXPLAINED
     ),
     "bare_correctness": Judgement(
-        BARE_CORRECTNESS, SamenessVerdict, "judged_correct", _verdict("same"), PARAMETERS
+        BARE_CORRECTNESS, SamenessVerdict, "judged_correct", _verdict, PARAMETERS
     ),
     "faithfulness": Judgement(
         FAITHFULNESS, SupportVerdicts, "judged_statements", field_of("statements"), LISTED, object
@@ -164,8 +147,7 @@ JUDGEMENTS: dict[str, Judgement] = {
     "rubric": Judgement(RUBRIC, RubricScore, "judged_rubric", field_of("score"), EXPLAINED),
 }
 """The judgements by name; ``"bare_correctness"`` is correctness without an explanation, for tiny models."""
-OUTCOMES = {"first": 1.0, "tie": 0.5, "second": 0.0}
-"""Verdict on two responses -> value of the first one."""
+_PAIR = Judgement(PREFERENCE, Preference, "judged_preference", _verdict, EXPLAINED)
 
 
 def _judgement(name: str, rubric: str | None) -> Judgement:
@@ -209,18 +191,18 @@ def judgement_requests(
     InputError
         Unknown judgement, a missing column, or a value of another shape.
     """
-    return _requests(responses, _judgement(judgement, rubric), parameters)
+    asked = _judgement(judgement, rubric)
+    return _requests(_items(responses, asked.template), asked, parameters)
 
 
 def _requests(
-    responses: pd.DataFrame, asked: Judgement, parameters: Mapping[str, Any] | None
+    items: pd.DataFrame, asked: Judgement, parameters: Mapping[str, Any] | None
 ) -> pd.DataFrame:
-    items = _items(responses, asked.template)
-    places = [place for place, item in enumerate(items) if _lack(item) is None]
-    rendered = [asked.template.messages(items[place]) for place in places]
-    chosen = asked.parameters if parameters is None else parameters
-    frame = pd.DataFrame(index=responses.index[places])
-    return with_requests(frame, rendered, [asked.template] * len(places), chosen)
+    """Requests for the items that lack nothing."""
+    whole = items[items["lack"].isna()]
+    rendered = [asked.template.messages(item) for item in whole["texts"]]
+    templates = [asked.template] * len(whole)
+    return with_requests(whole[[]], rendered, templates, parameters or asked.parameters)
 
 
 def judgements(
@@ -232,17 +214,27 @@ def judgements(
     **options: Any,
 ) -> pd.DataFrame:
     """Ask for a judgement of each response; return only the columns that it adds."""
-    requests = _requests(responses, asked, parameters)
-    replies = iter(
-        complete_structured(requests, asked.record, model=model, **options).to_dict("records")
-    )
-    lacks = map(_lack, _items(responses, asked.template))
-    rows = [
-        asked.row({"record": None, "reason": lack} if lack else next(replies), response)
-        for lack, response in zip(lacks, responses.to_dict("records"), strict=True)
-    ]
-    added = pd.DataFrame(rows, columns=asked.columns, index=responses.index, dtype=object)
-    added["judge_signature"] = f"{model} {asked.template.id}".replace("|", " ")
+    items = _items(responses, asked.template)
+    requests = _requests(items, asked, parameters)
+    answers = complete_structured(requests, asked.record, model=model, **options)
+    replies = iter(answers.to_dict("records"))
+    rows = []
+    for lack, response in zip(items["lack"], responses.to_dict("records"), strict=True):
+        reply = {"record": None, "reason": lack} if lack else next(replies)
+        record, reason, value = reply["record"], reply["reason"], None
+        try:
+            value = asked.value(record, response) if record else None
+        except InputError as error:
+            reason = str(error)
+        row = {
+            asked.column: value,
+            "judge_reason": reason,
+            "judge_explanation": (record or {}).get("explanation"),
+            "judge_keys": reply_keys(reply),
+            "judge_signature": _signature(model, asked),
+        }
+        rows.append(row)
+    added = pd.DataFrame(rows, responses.index, asked.columns, dtype=object)
     return added.astype({asked.column: asked.dtype})
 
 
@@ -300,8 +292,8 @@ def judge_responses(
     """
     asked = _judgement(judgement, rubric)
     refuse_judged(responses, asked.columns, options)
-    added = judgements(responses, asked, model=model, parameters=parameters, **options)
-    return responses.assign(**added)
+    options |= {"model": model, "parameters": parameters}
+    return responses.assign(**judgements(responses, asked, **options))
 
 
 def judge_pairs(
@@ -354,44 +346,26 @@ def judge_pairs(
         raise InputError(
             f"baseline must be one of at least two systems, got {baseline!r} and the systems {systems}"
         )
-    columns = [
-        "judged_preference",
-        "judge_reason",
-        "judge_keys",
-        "judge_verdicts",
-        "judge_signature",
-    ]
-    refuse_judged(responses, columns, options)
-    theirs = other.set_index(keys)["response"].reindex(
-        pd.MultiIndex.from_frame(own[keys]) if keys[1:] else own[keys[0]]
+    refuse_judged(responses, [*_PAIR.columns, "judge_verdicts"], options)
+    first = own["response"].array
+    second = own[keys].merge(other[[*keys, "response"]], how="left", on=keys)["response"].array
+    orders = [own.assign(first=first, second=second), own.assign(first=second, second=first)]
+    options |= {"model": model, "parameters": parameters}
+    judged = judgements(pd.concat(orders, ignore_index=True), _PAIR, **options)
+    one, two = (part.set_index(own.index) for part in (judged[: len(own)], judged[len(own) :]))
+    values = pd.concat([one["judged_preference"], 1 - two["judged_preference"]], axis=1)
+    return own.assign(
+        judged_preference=values.mean(axis=1, skipna=False),
+        judge_reason=one["judge_reason"].where(one["judge_reason"].notna(), two["judge_reason"]),
+        judge_keys=one["judge_keys"] + two["judge_keys"],
+        judge_verdicts=values.apply(lambda row: row.dropna().tolist(), axis=1),
+        judge_signature=f"{_signature(model, _PAIR)} against {baseline}".replace("|", " "),
     )
-    pair = {"first": own["response"].array, "second": theirs.array}
-    turned = {"first": pair["second"], "second": pair["first"]}
-    both = pd.concat([own.assign(**texts) for texts in (pair, turned)], ignore_index=True)
-    items = _items(both, PREFERENCE)
-    lacks = [_lack(item) for item in items]
-    asked = [place for place, lack in enumerate(lacks) if lack is None]
-    rendered = [PREFERENCE.messages(items[place]) for place in asked]
-    requests = with_requests(
-        pd.DataFrame(index=asked), rendered, [PREFERENCE] * len(asked), parameters
-    )
-    replies = complete_structured(requests, Preference, model=model, **options).to_dict("records")
-    found = dict(zip(asked, replies, strict=True))
-    rows = []
-    for place in range(len(own)):
-        two = [
-            found.get(each, {"record": None, "reason": lacks[each]})
-            for each in (place, place + len(own))
-        ]
-        reason = next((reply["reason"] for reply in two if reply["record"] is None), None)
-        values = [] if reason else [OUTCOMES[reply["record"]["verdict"]] for reply in two]
-        values = [values[0], 1 - values[1]] if values else []
-        rows.append(
-            (sum(values) / 2 if values else nan, reason, _keys(two[0]) + _keys(two[1]), values)
-        )
-    added = pd.DataFrame(rows, own.index, columns[:-1], dtype=object)
-    added["judge_signature"] = f"{model} {PREFERENCE.id} against {baseline}".replace("|", " ")
-    return own.assign(**added.astype({"judged_preference": float}))
+
+
+def _signature(model: str, asked: Judgement) -> str:
+    """The judge and its prompt, for the signature of scores."""
+    return f"{model} {asked.template.id}".replace("|", " ")
 
 
 def refuse_judged(responses: pd.DataFrame, columns: Sequence[str], options: dict[str, Any]) -> None:
@@ -410,8 +384,11 @@ def refuse_judged(responses: pd.DataFrame, columns: Sequence[str], options: dict
     options.pop("keep_empty", None)  # an empty judgement cannot be read
 
 
-def _items(responses: pd.DataFrame, template: Template) -> list[dict[str, Any]]:
-    """The texts that the judge sees of each response; None where one is missing."""
+def _items(responses: pd.DataFrame, template: Template) -> pd.DataFrame:
+    """The ``texts`` that the judge sees of each response, and what they ``lack``.
+
+    A response that lacks something is not asked about. An empty one is never taken for a wrong one.
+    """
     fields = list(template.fields)
     require_columns(responses, fields, "a judgement")
     shown = reasoning_apart(responses)[fields].astype(object)
@@ -420,14 +397,18 @@ def _items(responses: pd.DataFrame, template: Template) -> list[dict[str, Any]]:
         shown["question"] = [
             _in_conversation(as_lists(present(each)), asked) for each, asked in pairs
         ]
-    items = shown.where(shown.notna(), None).to_dict("records")
-    for row, item in enumerate(items):
-        for name, value in item.items():
-            try:
-                item[name] = None if value is None else _readable(name, value)
-            except InputError as error:
-                raise InputError(f"row {row} of the responses: {error}") from error
-    return items
+    items = []
+    for row, item in enumerate(shown.to_dict("records")):
+        try:
+            texts = {name: _readable(name, present(value)) for name, value in item.items()}
+        except InputError as error:
+            raise InputError(f"row {row} of the responses: {error}") from error
+        missing = [_ANSWERS.get(name, name) for name, text in texts.items() if text is None]
+        answers = [text for name, text in texts.items() if name in _ANSWERS and text is not None]
+        blank = any(not text.strip() for text in answers)
+        lack = f"no {missing[0]}" if missing else "empty response" if blank else None
+        items.append((texts, lack))
+    return pd.DataFrame(items, responses.index, ["texts", "lack"], dtype=object)
 
 
 def _in_conversation(history: Any, question: Any) -> Any:
@@ -439,22 +420,13 @@ def _in_conversation(history: Any, question: Any) -> Any:
 
 
 def _readable(name: str, value: Any) -> str | None:
+    if value is None:
+        return None
     if name == "references":
         return readable_references(reference_parts(value))
     if name == "passages":
         return numbered(listed(value, "passages")) or None
-    if not isinstance(value, str):
-        raise InputError(f"{name} must be a text, got {value!r:.60}")
-    return well_formed(value)
+    return well_formed(str(value))
 
 
 _ANSWERS = {"response": "response", "first": "response", "second": "response"}
-
-
-def _lack(item: Mapping[str, Any]) -> str | None:
-    """Why a response is not asked about. An empty one is never taken for a wrong one."""
-    missing = [_ANSWERS.get(name, name) for name, text in item.items() if text is None]
-    if missing:
-        return f"no {missing[0]}"
-    blank = any(name in _ANSWERS and not text.strip() for name, text in item.items())
-    return "empty response" if blank else None

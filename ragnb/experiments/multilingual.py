@@ -6,8 +6,8 @@ translated into the question's language; ``lbrag`` has the best of them per toke
     contexts -> run_multilingual (translates, then asks) -> responses
 """
 
-from collections.abc import Mapping, Sequence
-from math import isfinite
+from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 import pandas as pd
@@ -37,38 +37,21 @@ BUDGET_TOKENS = 60
 # ---- translation ---------------------------------------------------------------------------------
 
 
-@accepts(system=SYSTEMS)
-def passages_to_translate(
-    system: str,
-    passages: Sequence[str],
-    scores: Sequence[float],
-    foreign: Sequence[bool],
-    budget_tokens: int,
-) -> list[int]:
+def _chosen(row: Mapping[str, Any], system: str, budget_tokens: float) -> list[int]:
     """Places of the passages that a system translates, in the order of their choice.
 
     ``cross`` takes every foreign passage. ``lbrag`` takes them by score per estimated token, as long as they fit into the
     budget; tokens are estimated from the passage before anything is asked. The others take none, and nobody a blank one.
-
-    Raises
-    ------
-    InputError
-        Under ``lbrag``, a budget that is no number from 0 up, or a score that is no finite one.
-
-    >>> passages_to_translate("lbrag", ["a long long passage", "short"], [0.9, 0.8], [True, True], 4)
-    [1]
     """
-    there = [place for place, other in enumerate(foreign) if other and passages[place].strip()]
+    passages, scores = row["passages"], row["passage_scores"]
+    languages = enumerate(row["passage_languages"])
+    foreign = [place for place, language in languages if language != row["language"]]
+    there = [place for place in foreign if passages[place].strip()]
     if system != "lbrag":
         return there if system == "cross" else []
-    wrong = [
-        scores[place] for place in there if not (isfinite(scores[place]) and scores[place] >= 0)
-    ]
-    if wrong or not budget_tokens >= 0:  # below 0, more tokens would make a better score per token
-        raise InputError(
-            "budget_tokens and all passage_scores must be finite and at least 0, got "
-            f"budget_tokens={budget_tokens!r}{f' and the scores {wrong}' if wrong else ''}"
-        )
+    if not all(0 <= scores[place] < inf for place in there):
+        # Below 0, more tokens would make a better score per token.
+        raise InputError(f"passage_scores must be finite and at least 0, got {scores!r:.60}")
     costs = {place: count_tokens(passages[place]) for place in there}
     chosen, left = [], budget_tokens
     for place in sorted(there, key=lambda place: -scores[place] / costs[place]):
@@ -78,40 +61,26 @@ def passages_to_translate(
     return chosen
 
 
-@accepts(system=SYSTEMS)
-def translation_requests(
+def _translation_requests(
     contexts: pd.DataFrame,
     system: str,
-    *,
-    prompt: str = "chat",
-    budget_tokens: int = BUDGET_TOKENS,
-    parameters: Mapping[str, Any] = TRANSLATION_PARAMETERS,
+    prompt: str,
+    budget_tokens: float,
+    parameters: Mapping[str, Any],
 ) -> pd.DataFrame:
-    """Build the requests for a system's translations, one row per question and chosen passage. Nothing is sent.
+    """Requests for a system's translations, one row per question and chosen passage.
 
-    Returns
-    -------
-    DataFrame
-        ``example_id, place`` (of the passage), ``original, source, language`` and the request: ``messages`` (or ``prompt``),
-        ``template, parameters``. The same passage into the same language is the same request, and asked once.
-
-    Raises
-    ------
-    InputError
-        Missing columns, a row that is no example, an unknown system or prompt, a language that the prompt cannot be asked
-        in, or what `passages_to_translate` refuses.
+    The same passage into the same language is the same request, and asked once.
     """
-    require_examples(contexts, "passage_languages", "passage_scores")
     rows, rendered, templates = [], [], []
     for row in contexts.to_dict("records"):
-        passages, languages, wanted = row["passages"], row["passage_languages"], row["language"]
-        foreign = [language != wanted for language in languages]
-        for place in passages_to_translate(
-            system, passages, row["passage_scores"], foreign, budget_tokens
-        ):
-            pair = languages[place], wanted
-            rows.append((row["example_id"], place, passages[place], *pair))
-            rendered.append(render_translation(passages[place], *pair, prompt))
+        for place in _chosen(row, system, budget_tokens):
+            passage, pair = (
+                row["passages"][place],
+                (row["passage_languages"][place], row["language"]),
+            )
+            rows.append((row["example_id"], place, passage, *pair))
+            rendered.append(render_translation(passage, *pair, prompt))
             templates.append(translation_template(*pair, prompt))
     columns = ["example_id", "place", "original", "source", "language"]
     frame = pd.DataFrame(rows, columns=columns, dtype=object)
@@ -122,6 +91,7 @@ def translation_requests(
 
 
 @one_report()
+@accepts(system=SYSTEMS, budget_tokens="count")
 def run_multilingual(
     contexts: pd.DataFrame,
     system: str,
@@ -165,24 +135,26 @@ def run_multilingual(
     Raises
     ------
     InputError
-        See `translation_requests`.
+        Missing columns, a row that is no example, an unknown system or prompt, a language that the prompt cannot be asked
+        in, or, under ``lbrag``, a budget or a score that is no finite number from 0 up.
     """
+    require_examples(contexts, "passage_languages", "passage_scores")
     options = one_budget(options)
-    asked = translation_requests(
-        contexts,
-        system,
-        prompt=prompt,
-        budget_tokens=budget_tokens,
-        parameters=translation_parameters,
-    )
+    asked = _translation_requests(contexts, system, prompt, budget_tokens, translation_parameters)
     done = complete(asked, model=model, **{**options, "repeats": 1}) if len(asked) else asked
     made = {example: rows.to_dict("records") for example, rows in done.groupby("example_id")}
-    shown = [
-        _shown(row, made.get(row["example_id"], []), with_passages=system != "direct")
-        for row in contexts.to_dict("records")
-    ]
-    added = TRANSLATED if system != "direct" else (*TRANSLATED, *OF_PASSAGES)
-    frame = contexts.assign(**pd.DataFrame(shown, columns=added, index=contexts.index))
+    shown = []
+    for row in contexts.to_dict("records"):
+        translated = made.get(row["example_id"], [])
+        translations = [_translation(each) for each in translated]
+        texts = {each["place"]: each["text"] for each in translations if each["text"] is not None}
+        passages = [texts.get(place, text) for place, text in enumerate(row["passages"])]
+        shown.append((passages, translations, [each["request_key"] for each in translated]))
+    added = pd.DataFrame(shown, contexts.index, TRANSLATED, dtype=object)
+    frame = contexts.assign(**added)
+    if system == "direct":
+        nothing = pd.Series([[] for _ in contexts.index], contexts.index)
+        frame = frame.assign(**dict.fromkeys(("passages", *OF_PASSAGES), nothing))
     rows = list(zip(frame["question"], frame["passages"], frame["language"], strict=True))
     templates = [
         answer_template(language, prompt, closed_book=not passages)
@@ -191,21 +163,6 @@ def run_multilingual(
     rendered = [render_answer(*row, prompt) for row in rows]
     requests = with_requests(frame, rendered, templates, parameters)
     return complete(requests, model=model, **options).assign(system=system)
-
-
-def _shown(
-    row: Mapping[str, Any], done: list[dict[str, Any]], *, with_passages: bool
-) -> dict[str, list[Any]]:
-    """The passages of one question as they are shown, and the translations behind them."""
-    if not with_passages:
-        return {name: [] for name in (*TRANSLATED, *OF_PASSAGES)}
-    translations = [_translation(each) for each in done]
-    texts = {each["place"]: each["text"] for each in translations if each["text"] is not None}
-    return {
-        "passages": [texts.get(place, text) for place, text in enumerate(row["passages"])],
-        "translations": translations,
-        "translation_keys": [each["request_key"] for each in done],
-    }
 
 
 def _translation(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -37,66 +37,6 @@ Part = dict[str, Any]
 Row = Mapping[str, Any]
 
 
-def _one_check(part: Part, row: Row) -> list[Part]:
-    return [{**row, "part": part["text"]}]
-
-
-def _checks_of_citations(part: Part, row: Row) -> list[Part]:
-    """All cited passages together; if there are several, also each alone and the others without it."""
-    passages, cited = as_lists(present(row["passages"])), _cited(part)
-    if passages is None:
-        return [{"passages": None, "part": part["text"]}]
-    if not cited or not all(1 <= number <= len(passages) for number in cited):
-        return []
-    rest = [[other for other in cited if other != number] for number in cited]
-    shown = [cited, *([number] for number in cited), *rest] if cited[1:] else [cited]
-    return [
-        {"passages": [passages[number - 1] for number in each], "part": part["text"]}
-        for each in shown
-    ]
-
-
-def _with_citations(part: Part, labels: Sequence[str]) -> Part:
-    """Add the verdicts. What cites nothing, or a passage that does not exist, is not supported."""
-    cited = _cited(part)
-    together, *others = [label == "supported" for label in labels] or [False]
-    alone = others[: len(cited)] or [together] * len(cited)
-    rest = others[len(cited) :] or [False] * len(cited)
-    citations = [
-        {"passage": number, "alone": by_itself, "rest": without}
-        for number, by_itself, without in zip(cited, alone, rest, strict=True)
-    ]
-    return {**part, "supported": together, "citations": citations}
-
-
-def _cited(part: Part) -> list[int]:
-    return [citation["passage"] for citation in part["citations"]]
-
-
-def _with_label(part: Part, labels: Sequence[str]) -> Part:
-    return {**part, "label": labels[0]}
-
-
-def _with_assignment(part: Part, assignments: Sequence[str]) -> Part:
-    return {**part, "assignment": assignments[0]}
-
-
-def _sentences(response: str) -> list[Part]:
-    return [{"text": sentence} for sentence in sentences(response)]
-
-
-def _claims(record: Row, response: Row) -> list[Part]:
-    return [{"text": claim} for claim in record["claims"]]
-
-
-_SPLIT = Judgement(SPLIT_CLAIMS, Claims, "parts", _claims, LISTED, object)
-_LIST = Judgement(LIST_NUGGETS, Nuggets, "nuggets", field_of("nuggets"), LISTED, object)
-_LABEL = Judgement(LABEL, Label, "label", field_of("label"), PARAMETERS, object)
-_ASSIGN = Judgement(
-    ASSIGN_NUGGET, Assignment, "assignment", field_of("assignment"), PARAMETERS, object
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A kind of parts.
@@ -109,26 +49,30 @@ class Kind:
         What makes the parts of a response: a judgement, or a function of its text.
     asked
         The judgement that one request asks for.
-    checks
-        A part and its response -> what the judge is shown, once for each request.
-    joined
-        A part and the verdicts on it -> the labelled part.
     """
 
     column: str
     split: Judgement | Callable[[str], list[Part]]
     asked: Judgement
-    checks: Callable[[Part, Row], list[Part]]
-    joined: Callable[[Part, Sequence[str]], Part]
 
 
+def _texts(given: Sequence[str]) -> list[Part]:
+    return [{"text": text} for text in given]
+
+
+_CLAIMS = Judgement(
+    SPLIT_CLAIMS, Claims, "parts", lambda record, response: _texts(record["claims"]), LISTED, object
+)
+_NUGGETS = Judgement(LIST_NUGGETS, Nuggets, "nuggets", field_of("nuggets"), LISTED, object)
+_LABEL = Judgement(LABEL, Label, "label", field_of("label"), PARAMETERS, object)
+_ASSIGN = Judgement(
+    ASSIGN_NUGGET, Assignment, "assignment", field_of("assignment"), PARAMETERS, object
+)
 KINDS = {
-    "claims": Kind("parts", _SPLIT, _LABEL, _one_check, _with_label),
-    "sentences": Kind("parts", _sentences, _LABEL, _one_check, _with_label),
-    "citations": Kind(
-        "statements", cited_statements, _LABEL, _checks_of_citations, _with_citations
-    ),
-    "nuggets": Kind("nuggets", _LIST, _ASSIGN, _one_check, _with_assignment),
+    "claims": Kind("parts", _CLAIMS, _LABEL),
+    "sentences": Kind("parts", lambda response: _texts(sentences(response)), _LABEL),
+    "citations": Kind("statements", cited_statements, _LABEL),
+    "nuggets": Kind("nuggets", _NUGGETS, _ASSIGN),
 }
 
 
@@ -215,21 +159,21 @@ def label_parts(
         (row, place, check)
         for row, (parts, response) in enumerate(rows)
         for place, part in enumerate(parts or ())
-        for check in chosen.checks(part, response)
+        for check in _checks(part, response)
     ]
     frame = pd.DataFrame([check for *_, check in checks], columns=shown, dtype=object)
     judged = judgements(frame, chosen.asked, **options)
-    verdicts = defaultdict(list)
+    column, verdicts = chosen.asked.column, defaultdict(list)
     keys = [[*those] for those in split["judge_keys"]]
     reasons = split["judge_reason"].tolist()
     for (row, place, _), one in zip(checks, judged.to_dict("records"), strict=True):
-        verdicts[row, place].append(one[chosen.asked.column])
+        verdicts[row, place].append(one[column])
         keys[row] += one["judge_keys"]
         reasons[row] = reasons[row] or one["judge_reason"]
     labelled = [
         None
         if reasons[row]
-        else [chosen.joined(part, verdicts[row, place]) for place, part in enumerate(parts)]
+        else [_joined(part, verdicts[row, place], column) for place, part in enumerate(parts)]
         for row, (parts, _) in enumerate(rows)
     ]
     added = {chosen.column: labelled, "judge_reason": reasons, "judge_keys": keys}
@@ -257,3 +201,39 @@ def _split(responses: pd.DataFrame, chosen: Kind, options: Mapping[str, Any]) ->
     empty = ~found[column].astype(bool) & found["judge_reason"].isna()
     found.loc[empty, "judge_reason"] = f"no {column}"
     return found
+
+
+def _checks(part: Part, response: Row) -> list[Part]:
+    """What the judge is shown of a part, once for each request.
+
+    Of a statement with citations, it is shown all cited passages together, and if there are
+    several, also each alone and the others without it.
+    """
+    if "citations" not in part:
+        return [{**response, "part": part["text"]}]
+    passages = as_lists(present(response["passages"]))
+    cited = [citation["passage"] for citation in part["citations"]]
+    if passages is None:
+        return [{"passages": None, "part": part["text"]}]
+    if not cited or not all(1 <= number <= len(passages) for number in cited):
+        return []
+    rest = [[other for other in cited if other != number] for number in cited]
+    shown = [cited, *([number] for number in cited), *rest] if cited[1:] else [cited]
+    return [
+        {"passages": [passages[number - 1] for number in each], "part": part["text"]}
+        for each in shown
+    ]
+
+
+def _joined(part: Part, verdicts: Sequence[str], column: str) -> Part:
+    """Add the verdicts. What cites nothing, or a passage that does not exist, is not supported."""
+    if "citations" not in part:
+        return {**part, column: verdicts[0]}
+    together, *others = [verdict == "supported" for verdict in verdicts] or [False]
+    n = len(part["citations"])
+    alone, rest = others[:n] or [together] * n, others[n:] or [False] * n
+    citations = [
+        {"passage": citation["passage"], "alone": by_itself, "rest": without}
+        for citation, by_itself, without in zip(part["citations"], alone, rest, strict=True)
+    ]
+    return {**part, "supported": together, "citations": citations}

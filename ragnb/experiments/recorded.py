@@ -28,19 +28,6 @@ from ragnb.llm.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Arm:
-    """One recorded run: a system's name, the ability it was asked for, and arguments for `rgb_requests`.
-
-    ``judgement`` names what the same model was then asked to judge in the replies.
-    """
-
-    system: str
-    ability: str = "noise_robustness"
-    requests: Mapping[str, Any] = field(default_factory=dict)
-    judgement: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Recording:
     """A run of one local model on one embedded sample or study.
 
@@ -55,16 +42,17 @@ class Recording:
     threads: int = 2
 
 
-def _rgb(sample: str, model: str, *arms: Arm) -> Recording:
-    """A recording of several arms of RGB."""
+def _rgb(sample: str, model: str, *arms: dict[str, Any]) -> Recording:
+    """A recording of several arms of RGB: arguments of `run_rgb`, and a judgement of the replies."""
 
     def run(model: str, **options: Any) -> Iterator[pd.DataFrame]:
         examples = load_rgb(sample)
         for arm in arms:
-            named: dict[str, Any] = {"model": model, "system": arm.system, **arm.requests}
-            responses = run_rgb(examples, arm.ability, **named, **options)
-            if arm.judgement:
-                responses = judge_responses(responses, arm.judgement, model=model, **options)
+            judgement = arm.get("judgement")
+            given = {name: value for name, value in arm.items() if name != "judgement"}
+            responses = run_rgb(examples, model=model, **given, **options)
+            if judgement:
+                responses = judge_responses(responses, judgement, model=model, **options)
             yield responses
 
     return Recording(sample, model, run)
@@ -116,55 +104,47 @@ def _facts(model: str, **options: Any) -> Iterator[pd.DataFrame]:
 
 
 _ALONE = {"passage_num": 0, "noise_rates": (0.0,)}
-_FEW, _FEW_ALONE = {"prompt": "few_shot"}, {"prompt": "few_shot_closed_book", **_ALONE}
+_ANSWER, _PLAIN = {"system": "answer"}, {"system": "plain", "prompt": "plain"}
+_FEW = {"system": "few shot", "prompt": "few_shot"}
+_FEW_ALONE = {"system": "closed book", "prompt": "few_shot_closed_book", **_ALONE}
+_REJECTION = {"ability": "negative_rejection"}
+_INTEGRATION = {"ability": "information_integration"}
+_COUNTERFACTUAL = {"ability": "counterfactual_robustness"}
 
 RECORDINGS = {
     "rgb_noise": _rgb(
         "sample-en",
         "smollm2",
-        Arm("answer", requests={"prompt": "answer"}),
-        Arm(
-            "answer, released order", requests={"order": "released", "noise_rates": (0.0, 0.4, 0.8)}
-        ),
-        Arm("plain", requests={"prompt": "plain"}),
-        Arm("closed book", requests={"prompt": "closed_book", **_ALONE}),
+        _ANSWER,
+        {"system": "answer, released order", "order": "released", "noise_rates": (0.0, 0.4, 0.8)},
+        _PLAIN,
+        {"system": "closed book", "prompt": "closed_book", **_ALONE},
     ),
     "rgb_rejection": _rgb(
         "sample-en",
         "smollm2",
-        Arm("answer", "negative_rejection", judgement="refusal"),
-        Arm("plain", "negative_rejection", {"prompt": "plain"}, judgement="refusal"),
+        _ANSWER | _REJECTION | {"judgement": "refusal"},
+        _PLAIN | _REJECTION | {"judgement": "refusal"},
     ),
     "rgb_integration": _rgb(
-        "sample-en-int",
-        "smollm2",
-        Arm("answer", "information_integration"),
-        Arm("plain", "information_integration", {"prompt": "plain"}),
+        "sample-en-int", "smollm2", _ANSWER | _INTEGRATION, _PLAIN | _INTEGRATION
     ),
     "rgb_counterfactual": _rgb(
         "sample-en-fact",
         "smollm2",
-        Arm("answer", "counterfactual_robustness", judgement="detection"),
-        Arm("answer", "counterfactual_robustness", {"correct_rate": 1.0}),
-        Arm("answer", "counterfactual_robustness", {"prompt": "closed_book", **_ALONE}),
-        Arm("plain", "counterfactual_robustness", {"prompt": "plain"}),
+        _ANSWER | _COUNTERFACTUAL | {"judgement": "detection"},
+        _ANSWER | _COUNTERFACTUAL | {"correct_rate": 1.0},
+        _ANSWER | _COUNTERFACTUAL | {"prompt": "closed_book", **_ALONE},
+        _PLAIN | _COUNTERFACTUAL,
     ),
-    "rgb_zh": _rgb(
-        "sample-zh",
-        "gemma3",
-        Arm("few shot", requests=_FEW),
-        Arm("closed book", requests=_FEW_ALONE),
-        Arm("few shot", "negative_rejection", _FEW),
-    ),
-    "rgb_zh_integration": _rgb(
-        "sample-zh-int", "gemma3", Arm("few shot", "information_integration", _FEW)
-    ),
+    "rgb_zh": _rgb("sample-zh", "gemma3", _FEW, _FEW_ALONE, _FEW | _REJECTION),
+    "rgb_zh_integration": _rgb("sample-zh-int", "gemma3", _FEW | _INTEGRATION),
     "rgb_zh_counterfactual": _rgb(
         "sample-zh-fact",
         "gemma3",
-        Arm("few shot", "counterfactual_robustness", _FEW),
-        Arm("few shot", "counterfactual_robustness", {**_FEW, "correct_rate": 1.0}),
-        Arm("few shot", "counterfactual_robustness", _FEW_ALONE),
+        _FEW | _COUNTERFACTUAL,
+        _FEW | _COUNTERFACTUAL | {"correct_rate": 1.0},
+        _FEW_ALONE | _COUNTERFACTUAL | {"system": "few shot"},
     ),
     "multilingual": Recording(
         "sample-multilingual",

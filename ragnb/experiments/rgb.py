@@ -1,7 +1,6 @@
 """Run RGB's four abilities on an OpenAI-compatible endpoint and collect the responses in a frame."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -30,20 +29,13 @@ CLOSED_BOOK = {"answer": "closed_book", "plain": "closed_book", "few_shot": "few
 """The corresponding prompt without passages."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ability:
-    """One of RGB's abilities: the kind of questions it is measured on and the noise rates of the benchmark."""
-
-    task: str
-    noise_rates: tuple[float, ...]
-
-
 ABILITIES = {
-    "noise_robustness": Ability("noise", (0.0, 0.2, 0.4, 0.6, 0.8)),
-    "negative_rejection": Ability("noise", (1.0,)),
-    "information_integration": Ability("integration", (0.0, 0.2, 0.4)),
-    "counterfactual_robustness": Ability("counterfactual", (0.0,)),
+    "noise_robustness": ("noise", (0.0, 0.2, 0.4, 0.6, 0.8)),
+    "negative_rejection": ("noise", (1.0,)),
+    "information_integration": ("integration", (0.0, 0.2, 0.4)),
+    "counterfactual_robustness": ("counterfactual", (0.0,)),
 }
+"""Ability -> the kind of questions that it is measured on, and the noise rates of the benchmark."""
 
 
 @accepts(ability=tuple(ABILITIES))
@@ -87,7 +79,7 @@ def rgb_requests(
     InputError
         Unknown ability, or examples of another kind.
     """
-    needed = ABILITIES[ability].task
+    needed, usual_rates = ABILITIES[ability]
     require_columns(examples, ("task",), f"the ability {ability}")
     others = sorted(set(examples["task"]) - {needed})
     if others:
@@ -97,7 +89,7 @@ def rgb_requests(
         )
     contexts = build_contexts(
         examples,
-        noise_rate=ABILITIES[ability].noise_rates if noise_rates is None else noise_rates,
+        noise_rate=usual_rates if noise_rates is None else noise_rates,
         passage_num=passage_num,
         correct_rate=correct_rate,
         order=order,

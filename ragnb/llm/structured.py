@@ -112,7 +112,8 @@ def complete_structured(
                 failed = reply["response"] is None
                 step = "the repair turn failed" if failed else "after a repair turn"
                 row["reason"] = f"{row['reason']}; {step}: {second['reason']}"
-    found = pd.DataFrame(rows, replies.index, dtype=object)
+    names = ["record", "reason", "found", "repaired", "structured", *nothing]
+    found = pd.DataFrame(rows, replies.index, names, dtype=object)  # there may be no row
     kinds = {"repaired": bool, "structured": bool}
     tokens = dict.fromkeys(["repair_prompt_tokens", "repair_completion_tokens"], "Int64")
     return replies.assign(**found.astype({**kinds, **tokens}))

@@ -53,33 +53,16 @@ def test_a_similarity_decides_from_its_threshold_on(threshold, verdicts):
     with Judge(**told) as judge:
         ask = judicator(judge, responses(x="a", y="b", z="c"), "similarity", threshold=threshold)
         assert ask(["x", "y", "z"]) == verdicts
-        assert ask.judgements["judged_similarity"].tolist() == [0.9, 0.5, 0.49]
 
 
 # ---- no verdict --------------------------------------------------------------------------------------------------------
 
 
-def test_what_gives_no_verdict_is_none_with_its_reason():
+def test_what_gives_no_verdict_is_none():
     frame = responses(a="Oslo", b="vague", c=None, d=" ", e="broken")
     with Judge("Hm, hard to say.", Oslo=CORRECT, broken=500) as judge:
         ask = judicator(judge, frame, max_concurrency=1)
         assert ask(list("abcde")) == [True, None, None, None, None]
-    found = ask.judgements
-    assert found.columns.tolist() == [
-        "verdict",
-        "judged_correct",
-        "judge_reason",
-        "judge_explanation",
-        "judge_keys",
-        "judge_signature",
-    ]
-    assert found["verdict"].tolist() == [True, None, None, None, None]
-    assert found["judge_reason"]["a"] is None
-    assert "after a repair turn" in found["judge_reason"]["b"]
-    assert found["judge_reason"][["c", "d"]].tolist() == ["no response", "empty response"]
-    assert "HTTP 500" in found["judge_reason"]["e"]
-    assert found["judge_keys"].str.len().tolist() == [1, 2, 0, 0, 1]
-    assert found["judge_explanation"]["a"] == "So it is said."
 
 
 def test_an_endpoint_that_never_answers_is_an_error_and_can_be_asked_again():
@@ -88,7 +71,6 @@ def test_an_endpoint_that_never_answers_is_an_error_and_can_be_asked_again():
         ask = judicator(judge, responses(a="Oslo"))
         with pytest.raises(EndpointError, match="HTTP 500"):
             ask(["a"])
-        assert ask.judgements.empty
         judge.otherwise = CORRECT
         assert ask(["a"]) == [True]
 
@@ -120,7 +102,6 @@ def test_a_label_that_the_responses_do_not_have_is_refused_before_anything_is_se
         ):
             ask(["a", "x", 0])
         assert judge.asked == []
-        assert ask.judgements.empty
 
 
 # ---- a recorded run ----------------------------------------------------------------------------------------------------

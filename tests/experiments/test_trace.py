@@ -5,7 +5,7 @@ import pytest
 from fault_server import Answer, FaultServer
 
 import ragnb
-from ragnb.experiments.trace import label_trace, trace_requests
+from ragnb.experiments.trace import label_trace
 from ragnb.metrics.trace import trace_scores
 
 PASSAGES = ["A heat pump moves warmth. It can cool rooms.", "Boilers burn fuel. They need a flue."]
@@ -89,13 +89,12 @@ LACKS = {
 def test_what_cannot_be_labelled_is_not_asked_about_and_says_why():
     rows = [{**RESPONSES.iloc[0], **changed} for changed in LACKS.values()]
     lacking = pd.DataFrame([*rows, dict(RESPONSES.iloc[0])], index=[5, 5, 6, 7, 8, 8])
-    assert trace_requests(lacking).index.tolist() == [8]
     judge = replies(GOOD)
     labelled = label(judge, lacking)
     assert len(judge.calls) == 1
     assert labelled["label_reason"].tolist() == [*LACKS, None]
     assert labelled.index.equals(lacking.index)
-    assert labelled["label_attempts"].str.len().tolist() == [0] * len(LACKS) + [1]
+    assert labelled["label_keys"].str.len().tolist() == [0] * len(LACKS) + [1]
     scores = ragnb.score(labelled, METRICS).pivot_table(
         index="metric", values="value", aggfunc="count"
     )
@@ -116,7 +115,7 @@ def test_a_judge_s_labels_become_a_trace_record_with_the_scores_of_hand_counting
     assert row["unsupported_response_sentence_keys"] == ["b"]
     assert (row["overall_supported"], row["annotating_model_name"]) == (False, "judge")
     assert row["label_contradiction"] is None
-    assert (row["label_repairs"], len(row["label_keys"]), len(row["label_attempts"])) == ({}, 1, 1)
+    assert len(row["label_keys"]) == 1
     values = ragnb.score(labelled, METRICS)["value"].tolist()
     assert values == [2 / 4, 1 / 4, 1 / 2, 0.0]
     scores = trace_scores(row)
@@ -133,10 +132,6 @@ def test_a_contradiction_is_named_and_resolved():
     assert row["label_contradiction"] is None
     assert row["overall_supported"] is False
     fault = "overall_supported is true, yet no key supports 'b'"
-    assert row["label_attempts"] == [
-        {"reply": CONTRADICTORY, "fault": fault},
-        {"reply": TURNED, "fault": None},
-    ]
     first, second = asked(judge, 0), asked(judge, 1)
     assert second[:2] == first
     assert json.loads(second[2]) == json.loads(CONTRADICTORY)
@@ -156,7 +151,7 @@ def test_a_contradiction_is_named_and_resolved():
     ],
 )
 def test_what_contradicts_the_verdict(said, contradiction):
-    assert only(label(replies(said), max_asks=1))["label_contradiction"] == contradiction
+    assert only(label(replies(said)))["label_contradiction"] == contradiction
 
 
 def test_labels_that_contradict_themselves_are_better_than_labels_with_a_gap():
