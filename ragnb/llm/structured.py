@@ -81,15 +81,16 @@ def complete_structured(
     require_columns(requests, ["messages"], "complete_structured")
     if structured:
         requests = _formatted(requests, schema)
-    nothing = dict.fromkeys(f"repair_{name}" for name in _OF_REPAIR)
+    unrepaired = {
+        "repaired": False,
+        "structured": structured,
+        **dict.fromkeys(f"repair_{name}" for name in _OF_REPAIR),
+    }
     with Store.open(store) as opened, one_report():
         options |= {"model": model, "store": opened, "budget_usd": budget_usd, "keep_empty": True}
         # Records are read from whole replies, because what looks like reasoning may be part of a text.
         replies = whole_replies(complete(requests, repeats=repeats, **options))
-        rows = [
-            {**row, "repaired": False, "structured": structured, **nothing}
-            for row in _records(replies, schema)
-        ]
+        rows = [record | unrepaired for record in _records(replies, schema)]
         texts = replies["response"].notna().tolist()
         bad = [place for place, row in enumerate(rows) if row["record"] is None and texts[place]]
         if repair and bad:
@@ -112,8 +113,8 @@ def complete_structured(
                 failed = reply["response"] is None
                 step = "the repair turn failed" if failed else "after a repair turn"
                 row["reason"] = f"{row['reason']}; {step}: {second['reason']}"
-    names = ["record", "reason", "found", "repaired", "structured", *nothing]
-    found = pd.DataFrame(rows, replies.index, names, dtype=object)  # there may be no row
+    columns = ["record", "reason", "found", *unrepaired]
+    found = pd.DataFrame(rows, replies.index, columns, dtype=object)
     kinds = {"repaired": bool, "structured": bool}
     tokens = dict.fromkeys(["repair_prompt_tokens", "repair_completion_tokens"], "Int64")
     return replies.assign(**found.astype({**kinds, **tokens}))
