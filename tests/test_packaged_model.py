@@ -132,11 +132,11 @@ def test_a_judge_is_held_to_the_schema(options):
 def test_trace_labels_are_there_or_the_reason_is(options):
     passages = ["A heat pump moves warmth. It can cool rooms."]
     row = {"question": "What is it?", "passages": passages, "response": "It moves warmth."}
-    options |= {"parameters": SHORT, "repair": False, "max_asks": 1}
+    options |= {"parameters": SHORT, "repair": False}
     labelled = label_trace(pd.DataFrame([row]), **options)
     there = labelled["sentence_support_information"].notna()
     assert (there ^ labelled["label_reason"].notna()).all()
-    assert labelled["label_keys"].str.len().tolist() == [1]
+    assert labelled["label_keys"].str.len().isin([1, 2]).all()
     assert (ragnb.score(labelled, "trace.relevance")["value"].notna() == there).all()
 
 
