@@ -65,21 +65,6 @@ def test_every_printed_accuracy_of_nomiracl_is_recomputed_under_its_own_rule(
     assert cells == 88
 
 
-def test_macro_means_of_nomiracl_over_the_languages_of_the_extract(nomiracl):
-    """Near the printed .344/.137 and .507/.086, which are means over other (13) languages."""
-    expected = {
-        "gpt-4-azure": [0.354, 0.106],
-        "gpt-3.5-turbo-azure": [0.551, 0.0605],
-        "Mistral-7B-Instruct-v0.2": [0.116, 0.6435],
-        "llama-2-70b-chat": [1.0, 0.0],
-    }
-    study = nomiracl[nomiracl["system"].isin(expected)]
-    report = ragnb.abstention_report(study, by=["system", "language"])
-    macro = report.groupby("system")[["hallucination", "over_refusal"]].mean()
-    for system, rates in expected.items():
-        assert macro.loc[system].tolist() == pytest.approx(rates, abs=0.0005)
-
-
 def test_the_four_counts_and_shares_of_one_table():
     rows = {
         "example_id": list("abcdef"),
@@ -88,14 +73,12 @@ def test_the_four_counts_and_shares_of_one_table():
         "response": ["Oslo.", "I don't know", "Rome", "I don’t know.", "Bonn", "I don't know"],
     }
     report = ragnb.abstention_report(pd.DataFrame(rows)).iloc[0]
-    assert report[
-        [
-            "answerable_answered",
-            "answerable_refused",
-            "unanswerable_answered",
-            "unanswerable_refused",
-        ]
-    ].tolist() == [2, 1, 1, 1]
+    counts = [
+        f"{asked}_{did}"
+        for asked in ("answerable", "unanswerable")
+        for did in ("answered", "refused")
+    ]
+    assert report[counts].tolist() == [2, 1, 1, 1]
     assert report["hallucination"] == 0.5
     assert report["over_refusal"] == pytest.approx(1 / 3)
     assert report["alignment"] == pytest.approx(3 / 5)

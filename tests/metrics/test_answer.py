@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from ragnb.errors import InputError
 from ragnb.metrics.answer import (
     bleu,
-    bleu_tokenizer,
     chrf,
     contains,
     exact_match,
@@ -34,16 +33,6 @@ def same(value, expected):
     return (
         math.isnan(value) if math.isnan(expected) else value == pytest.approx(expected, abs=1e-12)
     )
-
-
-# ---- what it is not ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("pair", [("the cat", "cat"), ("10000", "10,000"), ("dont", "don't")])
-def test_exact_match_is_that_of_squad_with_its_variant_only(pair):
-    assert exact_match(*pair, variant="squad") == token_f1(*pair, variant="squad") == 1
-    for variant in ("unicode", "lbrag"):
-        assert exact_match(*pair, variant=variant) == 0
 
 
 # ---- by hand -----------------------------------------------------------------------------------------------------------
@@ -206,25 +195,16 @@ def test_contains_asks_for_every_part(response, reference, value):
         ("a b c d e", "e d c b a", 0.2),
         ("one", "one two three", 0.5),
         ("x y", "p q", 0.0),
-    ],
-)
-def test_rouge_l_is_that_of_the_reference_library(response, reference, value):
-    assert rouge_l(response, reference) == pytest.approx(value)
-
-
-@pytest.mark.parametrize(
-    ("response", "reference", "value"),
-    [
-        ("police kill the gunman", "police killed the gunman", 3 / 4),  # Lin (2004), section 3.1
+        # Lin (2004), section 3.1
+        ("police kill the gunman", "police killed the gunman", 3 / 4),
         ("the gunman kill police", "police killed the gunman", 2 / 4),
+        # by hand
         ("我 爱北京", "北京我爱", 1 / 2),
         ("กรุงเทพ", "กรุง", 2 / 3),
-        ("", "x", 0),
-        ("", "", NAN),
     ],
 )
-def test_rouge_l_heeds_order(response, reference, value):
-    assert same(rouge_l(response, reference), value)
+def test_rouge_l_is_that_of_the_reference_library_and_of_the_paper(response, reference, value):
+    assert rouge_l(response, reference) == pytest.approx(value)
 
 
 SENTENCES = [
@@ -243,19 +223,16 @@ SENTENCES = [
 def test_chrf_and_bleu_are_sacrebleus(language, response, reference):
     import sacrebleu
 
-    assert (
-        chrf(response, reference, language=language)
-        == sacrebleu.sentence_chrf(response, [reference]).score / 100
-    )
-    both = sacrebleu.sentence_chrf(response, [reference], word_order=2).score / 100
+    def published(measure, **options):
+        return measure(response, [reference], **options).score / 100
+
+    assert chrf(response, reference) == published(sacrebleu.sentence_chrf)
+    both = published(sacrebleu.sentence_chrf, word_order=2)
     assert chrf(response, reference, word_order=2) == both
     tokenize = {"zh": "zh", "ja": "char", "th": "char"}.get(language, "13a")
-    assert bleu_tokenizer(language) == tokenize
-    assert (
-        bleu(response, reference, language=language)
-        == sacrebleu.sentence_bleu(response, [reference], tokenize=tokenize).score / 100
-    )
-    assert 0 < bleu(response, reference, language=language) < 1
+    expected = published(sacrebleu.sentence_bleu, tokenize=tokenize)
+    assert bleu(response, reference, language=language) == expected
+    assert 0 < expected < 1
     assert bleu(reference, reference, language=language) == chrf(reference, reference) == 1
 
 

