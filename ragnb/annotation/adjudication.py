@@ -13,9 +13,6 @@ from ragnb.annotation.session import AnnotationSession, pinned, set_value
 from ragnb.annotation.tasks import hashed
 from ragnb.errors import InputError
 
-# The labels of one item, by place and name of the annotator.
-Votes = dict[Place, dict[str, Any]]
-
 
 def adjudicate(
     examples: pd.DataFrame,
@@ -106,7 +103,7 @@ def adjudicate(
     return session
 
 
-def _common(votes: Votes, people: Compared) -> dict[Place, list[Any]]:
+def _common(votes: dict[Place, dict[str, Any]], people: Compared) -> dict[Place, list[Any]]:
     """Return the sentences that every annotator chose, for sets that differ."""
     common = {
         place: [
@@ -120,7 +117,7 @@ def _common(votes: Votes, people: Compared) -> dict[Place, list[Any]]:
     }
 
 
-def _agreement(item: Item, agreed: Votes) -> dict[str, Any]:
+def _agreement(item: Item, agreed: dict[Place, dict[str, Any]]) -> dict[str, Any]:
     """Return the action that stores the labels of one item on which the annotators agree."""
     labels = [
         {**set_value(place, next(iter(by_name.values()))), "source": "agreed", "of": by_name}

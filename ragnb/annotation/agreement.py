@@ -23,8 +23,6 @@ from ragnb.stats.intervals import mean_interval
 OVERLAP = "mean overlap"
 COLUMNS = ("field", "pair", "rater", "against", "metric", "mean", "low", "high", "interval", "confidence_level", "n_units",
            "n", "n_unlabelled")  # fmt: skip
-# The label of each annotator, by name.
-Given = dict[str, Any]
 
 
 @accepts(confidence_level="level")
@@ -162,7 +160,7 @@ def _mean_overlap(asked: Field, values: Any) -> float:
 # ---- what is compared ----------------------------------------------------------------------------
 
 
-def _of_field(asked: Field, people: Compared) -> list[tuple[str, Given]]:
+def _of_field(asked: Field, people: Compared) -> list[tuple[str, dict[str, Any]]]:
     """Yield the item and the labels of all annotators for each place of a field."""
     return [
         (item, given)

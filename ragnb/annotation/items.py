@@ -16,9 +16,6 @@ from ragnb.metrics.references import listed
 from ragnb.metrics.trace_labels import sentence_pairs
 from ragnb.records import is_missing, require_columns
 
-# Key and text.
-Sentence = tuple[str, str]
-
 # A word or a punctuation mark, as Unicode's word boundaries define them, and the space behind
 # it.
 WORD = regex.compile(r"(?w)(\S.*?)\b\s*", regex.DOTALL | regex.VERSION1)
@@ -28,12 +25,12 @@ WORD = regex.compile(r"(?w)(\S.*?)\b\s*", regex.DOTALL | regex.VERSION1)
 class Part:
     """A text of an item in sentences: one document, a response, or another column.
 
-    ``name`` is ``"documents"`` for each document, else the name of the column.
+    ``name`` is ``"documents"`` for each document, else the name of the column. A sentence is its key and its text.
     """
 
     name: str
     heading: str
-    sentences: tuple[Sentence, ...]
+    sentences: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)

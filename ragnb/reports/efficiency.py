@@ -98,7 +98,8 @@ def efficiency(
     rows = []
     for system, left_out in pairs.attrs["left_out"].items():
         group = pairs[pairs["system"] == system]
-        gain, cost, units = _arrays(group)
+        gain, cost = group["gain"].to_numpy(float), group["cost"].to_numpy(float)
+        units = group["unit"].to_numpy() if group["unit"].duplicated().any() else None
         options: dict[str, Any] = {"clusters": units, "confidence_level": confidence_level}
         found: list[Interval] = [
             mean_of_ratios(gain, cost, **options),
@@ -106,11 +107,16 @@ def efficiency(
             fieller_interval(gain, cost, **options),
         ]
         used = scores["metric"].isin([F1, COST]) & scores["system"].isin([system, baseline])
+        gains, costs = (mean_interval(values, **options) for values in (gain, cost))
         row = {
             "system": system,
             "baseline": baseline,
-            **_named("gain", mean_interval(gain, units, confidence_level=confidence_level)),
-            **_named("cost", mean_interval(cost, units, confidence_level=confidence_level)),
+            "gain": gains.estimate,
+            "gain_low": gains.low,
+            "gain_high": gains.high,
+            "cost": costs.estimate,
+            "cost_low": costs.low,
+            "cost_high": costs.high,
             "zero_cost_share": 1 - float((cost > 0).mean()) if cost.size else nan,
             "n": len(group),
             "n_units": group["unit"].nunique(),
@@ -128,14 +134,3 @@ def efficiency(
         "gain_high cost cost_low cost_high zero_cost_share n n_units left_out signature"
     )
     return as_frame(rows, columns.split())
-
-
-def _named(name: str, found: Interval) -> dict[str, float]:
-    return {name: found.estimate, f"{name}_low": found.low, f"{name}_high": found.high}
-
-
-def _arrays(group: pd.DataFrame) -> tuple[Any, Any, Any]:
-    """Gain, cost and, if a unit has several responses, the units."""
-    units = group["unit"].to_numpy(dtype=object)
-    shared = len(set(units)) < len(units)
-    return group["gain"].to_numpy(float), group["cost"].to_numpy(float), units if shared else None

@@ -33,10 +33,6 @@ from ragnb.stats.prediction import (
 from ragnb.text import graphemes
 from ragnb.version import __version__
 
-AUROC = "AUROC"
-OVERALL, LENGTH = "overall", "response length"
-THIRDS = ("shortest third", "middle third", "longest third")
-
 _INTERVAL = ("mean", "low", "high", "interval", "confidence_level", "n_units", "n", "n_scored")
 _PAIR = ("pair", "rater", "against", "metric", *_INTERVAL, "worst_low", "worst_high", "signature")
 _ERRORS = ("judge", "ece", "expected_if_calibrated", "n_bins", "brier", "low", "high", "interval",
@@ -371,7 +367,7 @@ def _measures(
     for name, rows in among.items():
         found[name] = share(right[rows], None if units is None else units[rows], judged.level)
     if judged.graded(rater):
-        found[AUROC] = auroc(truth, scores, units, confidence_level=judged.level)
+        found["AUROC"] = auroc(truth, scores, units, confidence_level=judged.level)
     return found
 
 
@@ -384,15 +380,15 @@ def _groups(judged: _Judged, by: Sequence[str] | None) -> dict[str, pd.Series]:
     if by is None:
         by = [name for name in ("language", "system") if name in frame]
         by = [name for name in by if frame[name].nunique(dropna=False) > 1]
-    groups = {OVERALL: pd.Series("all responses", frame.index)}
+    groups = {"overall": pd.Series("all responses", frame.index)}
     for name in by:
         groups[name] = frame[name].astype(object).where(frame[name].notna(), "(none)")
     texts = frame["response"].dropna() if "response" in frame else pd.Series(dtype=object)
     known = texts.map(lambda text: len(graphemes(text))).astype(int).sort_values(kind="stable")
     if len(known):
         third = np.searchsorted(np.quantile(known, [1 / 3, 2 / 3]), known)
-        parts = known.groupby(np.array(THIRDS)[third])
-        groups[LENGTH] = pd.concat(
+        parts = known.groupby(np.array(["shortest third", "middle third", "longest third"])[third])
+        groups["response length"] = pd.concat(
             pd.Series(f"{name} ({part.min()}-{part.max()})", part.index) for name, part in parts
         ).loc[known.index]
     return groups
