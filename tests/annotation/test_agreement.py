@@ -17,7 +17,7 @@ from ragnb.annotation.agreement import agreement, disagreements
 from ragnb.annotation.labels import read_labels
 from ragnb.annotation.tasks import TASKS, read_task
 from ragnb.errors import InputError
-from ragnb.stats.agreement import agreement_interval, agreement_sums, cohen_kappa
+from ragnb.stats.agreement import agreement_interval
 from ragnb.stats.intervals import rate_interval
 
 WORDS = ("correct", "incorrect", "refuse")
@@ -72,26 +72,15 @@ def test_verdicts_of_two_against_other_libraries():
     codes = drawn(1)
     found = measures(agreement(frames(codes)))
     both = codes[(codes >= 0).all(axis=1)]
-    assert found.loc["Cohen's kappa", "mean"] == pytest.approx(
-        cohen_kappa_score(both[:, 0], both[:, 1])
-    )
-    alpha = krippendorff.alpha(
-        both.T.astype(float), level_of_measurement="nominal", value_domain=range(3)
-    )
+    assert found.loc["Cohen's kappa", "mean"] == pytest.approx(cohen_kappa_score(*both.T))
+    options = {"level_of_measurement": "nominal", "value_domain": range(3)}
+    alpha = krippendorff.alpha(both.T.astype(float), **options)
     assert found.loc["Krippendorff's alpha", "mean"] == pytest.approx(alpha)
     same = int((both[:, 0] == both[:, 1]).sum())
-    wilson = rate_interval(same, len(both))
-    assert found.loc["percent agreement", ["mean", "low", "high"]].tolist() == [
-        wilson.estimate,
-        wilson.low,
-        wilson.high,
-    ]
-    ac1 = agreement_interval("Gwet's AC1", both)
-    assert found.loc["Gwet's AC1", ["mean", "low", "high"]].tolist() == [
-        ac1.estimate,
-        ac1.low,
-        ac1.high,
-    ]
+    wilson, ac1 = rate_interval(same, len(both)), agreement_interval("Gwet's AC1", both)
+    for name, known in (("percent agreement", wilson), ("Gwet's AC1", ac1)):
+        row = found.loc[name, ["mean", "low", "high"]]
+        assert row.tolist() == [known.estimate, known.low, known.high]
     assert set(found["n"]) == set(found["n_units"]) == {len(both)}
     assert set(found["n_unlabelled"]) == {int(((codes >= 0).sum(axis=1) == 1).sum())}
 
@@ -103,15 +92,11 @@ def test_three_annotators_have_a_row_for_all():
     rows = measures(found, "all")
     kept = codes[(codes >= 0).sum(axis=1) >= 2]
     ratings = np.where(kept < 0, np.nan, kept.astype(float))
-    assert rows.loc["Krippendorff's alpha", "mean"] == pytest.approx(
-        krippendorff.alpha(ratings.T, level_of_measurement="nominal")
-    )
-    assert rows.loc["Fleiss' kappa", "mean"] == pytest.approx(
-        agreement_interval("Fleiss' kappa", ratings).estimate
-    )
-    assert rows.loc["percent agreement", "mean"] == pytest.approx(
-        agreement_interval("percent agreement", ratings).estimate
-    )
+    alpha = krippendorff.alpha(ratings.T, level_of_measurement="nominal")
+    assert rows.loc["Krippendorff's alpha", "mean"] == pytest.approx(alpha)
+    for name in ("Fleiss' kappa", "percent agreement"):
+        known = agreement_interval(name, ratings).estimate
+        assert rows.loc[name, "mean"] == pytest.approx(known)
     assert rows.loc["percent agreement", "n"] == len(kept)
     assert "Cohen's kappa" not in rows.index
 
@@ -120,9 +105,8 @@ def test_a_published_example_of_ac1_and_kappa():
     """Gwet (2008), table 2: 118 agree on yes, 5 and 2 differ."""
     one = ["correct"] * 118 + ["correct"] * 5 + ["incorrect"] * 2
     two = ["correct"] * 118 + ["incorrect"] * 5 + ["correct"] * 2
-    task = read_task(
-        {"name": "mine", "fields": [{"name": "verdict", "options": ["correct", "incorrect"]}]}
-    )
+    fields = [{"name": "verdict", "options": ["correct", "incorrect"]}]
+    task = read_task({"name": "mine", "fields": fields})
     given = [frame(name, values, task="verdict") for name, values in (("a", one), ("b", two))]
     for table in given:
         table.attrs["header"] = {"task": task.schema()}
@@ -242,13 +226,7 @@ def coverage(trials, seed):
     rng = np.random.default_rng(seed)
     one, two = of_items(rng, 400_000)
     true = {
-        "Cohen's kappa": float(
-            cohen_kappa(
-                agreement_sums(np.column_stack([one.ravel(), two.ravel()]).astype(int), 2).sum(
-                    axis=0
-                )
-            )
-        ),
+        "Cohen's kappa": cohen_kappa_score(one.ravel(), two.ravel()),
         "percent agreement": (one == two).mean(),
     }
     held = dict.fromkeys(true, 0)
