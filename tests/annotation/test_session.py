@@ -1,4 +1,3 @@
-import copy
 import os
 import random
 import signal
@@ -46,10 +45,6 @@ def actions(path):
     return [event["action"] for event in read_log(path)[1]]
 
 
-def sources(session):
-    return {place: of["source"] for place, of in session.labels.said.items()}
-
-
 # ---- saying ------------------------------------------------------------------------------------------------------------
 
 
@@ -57,25 +52,17 @@ def sources(session):
     ("call", "message"),
     [
         (lambda s: s.label("relevance", []), "must be one of 'relevant'.*got 'relevance'"),
-        (
-            lambda s: s.label("relevant", ["9z"]),
-            "'relevant' of item 'q/0' must contain only keys .*got '9z'",
-        ),
+        (lambda s: s.label("relevant", ["9z"]), "'relevant' of item 'q/0' must contain only keys .*got '9z'"),
         (lambda s: s.go(3), "go needs the id of an item or a number below 3, got 3"),
-        (
-            lambda s: s.label("support", "full"),
-            "the sentence of 'support' must be one of .*; got None",
-        ),
+        (lambda s: s.label("support", "full"), "the sentence of 'support' must be one of .*; got None"),
         (lambda s: s.toggle("overall", [True]), r"must be one of \[True, False\], got \[True\]"),
     ],
-)
+)  # fmt: skip
 def test_what_is_refused_is_not_written(path, call, message):
     session = opened(path)
     with pytest.raises(InputError, match=message):
         call(session)
-    assert actions(path) == []
-    assert session.item.id == "q/0"
-    assert session.labels.values == {}
+    assert (actions(path), session.item.id, session.labels.values) == ([], "q/0", {})
 
 
 # ---- where a label comes from ------------------------------------------------------------------------------------------
@@ -83,25 +70,18 @@ def test_what_is_refused_is_not_written(path, call, message):
 
 def test_accepted_changed_and_own_labels_are_told_apart(path):
     session = opened(path, suggestions=SUGGESTED, suggested_by="judge 7B")
-    assert session.suggestion() == {
-        RELEVANT: ["0a", "1b"],
-        ("support", "a"): "full",
-        ("overall", None): True,
-    }
+    overall, support = ("overall", None), ("support", "a")
+    assert session.suggestion() == {RELEVANT: ["0a", "1b"], support: "full", overall: True}
     session.label("relevant", ["1b", "0a"])
     session.label("overall", False)
     session.label("support", "full", "b")
-    assert sources(session) == {
-        RELEVANT: "suggestion accepted",
-        ("overall", None): "suggestion changed",
-        ("support", "b"): "human",
+    changed = {"source": "suggestion changed", "suggested": True, "suggested_by": "judge 7B"}
+    assert session.labels.said == {
+        RELEVANT: {**changed, "source": "suggestion accepted", "suggested": ["0a", "1b"]},
+        overall: changed,
+        ("support", "b"): {"source": "human"},
     }
-    assert session.labels.said[("overall", None)] == {
-        "source": "suggestion changed",
-        "suggested": True,
-        "suggested_by": "judge 7B",
-    }
-    assert session.suggestion() == {("support", "a"): "full"}, "of what is untouched only"
+    assert session.suggestion() == {support: "full"}, "of what is untouched only"
 
 
 def test_the_blind_see_nothing_and_their_labels_say_nothing(path):
@@ -112,7 +92,7 @@ def test_the_blind_see_nothing_and_their_labels_say_nothing(path):
     session.label("overall", True)
     session.label("support", "full", "a")
     assert session.labels.values[RELEVANT] == ["0b"]
-    assert set(sources(session).values()) == {"human"}
+    assert all(of == {"source": "human"} for of in session.labels.said.values())
     assert b"suggest" not in path.read_bytes().lower()
     assert b"judge 7B" not in path.read_bytes()
 
@@ -128,20 +108,16 @@ class Labelling(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.path = Path(self.folder.name) / "a.sqlite"
         self.session = opened(self.path, suggestions=SUGGESTED)
-        empty = {
-            f"q/{i}": {"values": {}, "flag": False, "skipped": False, "note": ""} for i in range(3)
-        }
-        self.snapshots, self.at = [empty], 0
+        blank = {"values": {}, "flag": False, "skipped": False, "note": ""}
+        self.snapshots, self.at = [{f"q/{i}": blank for i in range(3)}], 0
 
     def changed(self, **changes):
         """The model: a new snapshot after the current one, those beyond it forgotten."""
-        after = copy.deepcopy(self.snapshots[self.at])
-        values = changes.pop("values", {})
-        here = after[self.session.item.id]
-        here.update(changes)
-        here["values"] = {
-            place: one for place, one in {**here["values"], **values}.items() if one is not None
-        }
+        if "values" in changes:
+            values = {**self.here["values"], **changes["values"]}
+            changes["values"] = {place: one for place, one in values.items() if one is not None}
+            changes["skipped"] = False
+        after = {**self.snapshots[self.at], self.session.item.id: {**self.here, **changes}}
         self.snapshots = [*self.snapshots[: self.at + 1], after]
         self.at += 1
 
@@ -152,17 +128,14 @@ class Labelling(RuleBasedStateMachine):
     @rule(value=st.none() | st.lists(st.sampled_from(KEYS), unique=True))
     def label_sentences(self, value):
         self.session.label("relevant", value)
-        self.changed(values={RELEVANT: value if value is None else sorted(value)}, skipped=False)
+        self.changed(values={RELEVANT: value if value is None else sorted(value)})
 
     @rule(value=st.sampled_from(["full", "partial", "none", None]), sentence=st.sampled_from("ab"))
     def label_support(self, value, sentence):
         implied = value == "none" and ("supporting", sentence) not in self.here["values"]
         self.session.label("support", value, sentence)
-        self.changed(
-            values={("support", sentence): value}
-            | ({("supporting", sentence): []} if implied else {}),
-            skipped=False,
-        )
+        follows = {("supporting", sentence): []} if implied else {}
+        self.changed(values={("support", sentence): value, **follows})
 
     @rule(
         keys=st.lists(st.sampled_from(KEYS), min_size=1, unique=True), on=st.none() | st.booleans()
@@ -172,22 +145,17 @@ class Labelling(RuleBasedStateMachine):
         before = set(self.here["values"].get(RELEVANT, suggested))
         adding = on if on is not None else bool(set(keys) - before)
         self.session.toggle("relevant", keys, on=on)
-        self.changed(
-            values={RELEVANT: sorted(before | set(keys) if adding else before - set(keys))},
-            skipped=False,
-        )
+        after = before | set(keys) if adding else before - set(keys)
+        self.changed(values={RELEVANT: sorted(after)})
 
     @rule()
     def accept(self):
         suggested = {RELEVANT: ["0a", "1b"], ("support", "a"): "full", ("overall", None): True}
-        left = {
-            place: value for place, value in suggested.items() if place not in self.here["values"]
-        }
-        if self.session.item.id != "q/0" or not left:
-            assert not self.session.accept()
-        else:
-            assert self.session.accept()
-            self.changed(values=left, skipped=False)
+        given = suggested if self.session.item.id == "q/0" else {}
+        left = {place: one for place, one in given.items() if place not in self.here["values"]}
+        assert self.session.accept() is bool(left)
+        if left:
+            self.changed(values=left)
 
     @rule()
     def flag(self):
@@ -230,13 +198,8 @@ class Labelling(RuleBasedStateMachine):
 
     @invariant()
     def the_live_state_is_the_models_and_the_logs(self):
-        live = {
-            name: labels
-            for name, labels in self.session.state.items.items()
-            if name in self.snapshots[0]
-        }
         for name, wanted in self.snapshots[self.at].items():
-            labels = live.get(name) or self.session.state.of(name)
+            labels = self.session.state.of(name)
             assert {key: getattr(labels, key) for key in wanted} == wanted
             assert labels.said.keys() == labels.values.keys()
         assert said(LabelState(read_log(self.path)[1])) == said(self.session.state)
@@ -325,20 +288,11 @@ def test_a_cell_that_is_run_again_goes_on_and_the_earlier_session_says_so(path):
     earlier.flag()
     later = opened(path)
     before = said(earlier.state)
-    for action in (
-        earlier.flag,
-        earlier.skip,
-        earlier.undo,
-        lambda: earlier.label("overall", True),
-        lambda: earlier.go(2),
-    ):
-        with pytest.raises(
-            StoreError,
-            match="a.sqlite was closed, or opened in another cell; continue in that cell",
-        ):
+    label, go = lambda: earlier.label("overall", True), lambda: earlier.go(2)
+    for action in (earlier.flag, earlier.skip, earlier.undo, label, go):
+        with pytest.raises(StoreError, match="was closed, or opened in another cell; continue in"):
             action()
-    assert said(earlier.state) == before
-    assert earlier.number == 0
+    assert (said(earlier.state), earlier.number) == (before, 0)
     later.label("overall", True)
     assert later.labels.flag
 
@@ -422,11 +376,6 @@ def test_labelling_goes_on_under_the_guideline_of_the_log(path):
     with pytest.warns(UserWarning, match="a.sqlite was begun under another guideline, which stays"):
         later = AnnotationSession(frame, "verdict", "ana", path)
     assert later.task.guideline == begun["guideline"]
-    later.go(0)
-    assert later.labels.values[("verdict", None)] == "correct"
-    later.close()
-    label_file = path.with_name("b.sqlite")
-    other = AnnotationSession(frame, "verdict", "ben", label_file)
+    other = AnnotationSession(frame, "verdict", "ben", path.with_name("b.sqlite"))
     other.label("verdict", "correct")
-    other.close()
-    assert agreement([path, label_file])["mean"].iloc[0] == 1
+    assert agreement([later, other])["mean"].iloc[0] == 1
