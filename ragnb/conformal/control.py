@@ -14,7 +14,6 @@ from fractions import Fraction
 from math import ceil, inf, log, log1p, nan
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ragnb.arguments import Booleans, Floats, accepts
 from ragnb.errors import InputError
@@ -46,8 +45,6 @@ class SelectiveClassifier:
     p_value : float
         p-value of the null hypothesis that the error rate among accepted labels is above `alpha`;
         NaN if there is no threshold.
-    start_level : float
-        Level that each start of the fallback procedure receives, a fraction of `delta`.
     """
 
     threshold: float
@@ -57,14 +54,13 @@ class SelectiveClassifier:
     n_accepted: int
     n_errors: int
     p_value: float
-    start_level: float
 
     @property
     def warning(self) -> str:
         """Explain why no label is accepted; empty if a threshold was found."""
         if self.threshold <= 1:
             return ""
-        fewest = ceil(log(self.start_level) / log1p(-self.alpha))
+        fewest = ceil(log(self.delta / N_STARTS) / log1p(-self.alpha))
         return (
             "No label is accepted, because no confidence threshold keeps the selective risk below "
             f"alpha = {self.alpha:g} with delta = {self.delta:g}. This needs at least {fewest} "
@@ -99,12 +95,7 @@ class SelectiveClassifier:
 
 @accepts(probability="probabilities", labels="labels", alpha="rate", delta="rate")
 def calibrate_selective_risk(
-    probability: Floats,
-    labels: Booleans,
-    alpha: Fraction,
-    delta: Fraction,
-    *,
-    thresholds: ArrayLike | None = None,
+    probability: Floats, labels: Booleans, alpha: Fraction, delta: Fraction
 ) -> SelectiveClassifier:
     """Find the lowest confidence threshold that keeps the selective risk at most `alpha`.
 
@@ -122,13 +113,11 @@ def calibrate_selective_risk(
         Tolerated error rate among accepted labels, in (0, 1).
     delta : float, str, Fraction or Decimal
         Tolerated probability of a calibration set for which this rate is exceeded, in (0, 1).
-    thresholds : array_like, optional
-        Confidences to try, from 0.5 to 1. **Choose them without looking at these items.** By
-        default, 51 confidences from 0.5 to 0.993 in equal steps of the log-odds.
 
     Notes
     -----
-    For a threshold t, the null hypothesis is r(t) > `alpha`, where r(t) is the error rate among
+    The thresholds are 51 confidences from 0.5 to 0.993 in equal steps of the log-odds. For a
+    threshold t, the null hypothesis is r(t) > `alpha`, where r(t) is the error rate among
     items with a confidence of at least t. Given the number m of such calibration items, the number
     of errors among them is Binomial(m, r(t)). P(Binomial(m, `alpha`) <= observed errors) is
     therefore a valid p-value, for any classifier and any distribution of m.
@@ -160,24 +149,22 @@ def calibrate_selective_risk(
 
     if not labels.size:
         raise InputError("calibrate_selective_risk needs at least one labelled item")
-    grid = THRESHOLDS if thresholds is None else np.unique(np.asarray(thresholds, dtype=np.float64))
     confidence = np.maximum(probability, 1 - probability)
     wrong = confidence[(probability > 0.5) != labels]
     n_accepted, n_errors = (
-        values.size - np.searchsorted(np.sort(values), grid) for values in (confidence, wrong)
+        values.size - np.searchsorted(np.sort(values), THRESHOLDS) for values in (confidence, wrong)
     )
     p_values = bdtr(n_errors, n_accepted, float(alpha))
-    starts = np.unique(np.arange(N_STARTS) * grid.size // N_STARTS)
-    level = float(delta) / starts.size
+    starts = np.arange(N_STARTS) * THRESHOLDS.size // N_STARTS
     best, available = None, 0.0
-    for i in reversed(range(grid.size)):
-        available += level * (i in starts)
+    for i in reversed(range(THRESHOLDS.size)):
+        available += float(delta) / N_STARTS * (i in starts)
         if p_values[i] <= available:
             best = i
         else:
             available = 0.0
     settings = float(alpha), float(delta), labels.size
     if best is None:
-        return SelectiveClassifier(inf, *settings, 0, 0, nan, level)
+        return SelectiveClassifier(inf, *settings, 0, 0, nan)
     counts = int(n_accepted[best]), int(n_errors[best])
-    return SelectiveClassifier(float(grid[best]), *settings, *counts, float(p_values[best]), level)
+    return SelectiveClassifier(float(THRESHOLDS[best]), *settings, *counts, float(p_values[best]))

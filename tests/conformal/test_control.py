@@ -27,12 +27,11 @@ def upper_end(rate: float, trials: int) -> float:
 # ---- many thresholds: the fallback procedure, written again from its definition ----------------------------------------
 
 
-def fallback(
-    probabilities, labels, alpha: float, delta: float, thresholds, n_starts: int
-) -> list[float]:
+def fallback(probabilities, labels, alpha: float, delta: float) -> list[float]:
     """The thresholds that pass, highest first."""
+    thresholds = THRESHOLDS.tolist()
     m = len(thresholds)
-    starts = {m * j // n_starts for j in range(n_starts)}
+    starts = {m * j // N_STARTS for j in range(N_STARTS)}
     passed, purse = [], 0.0
     for i in reversed(range(m)):
         purse += delta / len(starts) if i in starts else 0.0
@@ -50,14 +49,11 @@ def fallback(
 
 
 @pytest.mark.parametrize("seed", [0, 9])
-@pytest.mark.parametrize(
-    "thresholds", [np.array([0.8]), np.array([0.5, 0.6, 0.9]), THRESHOLDS], ids=len
-)
-def test_the_lowest_threshold_that_passes_is_taken(seed, thresholds):
+def test_the_lowest_threshold_that_passes_is_taken(seed):
     rng = np.random.default_rng(seed)
     known, labels = draw(rng, 250, apart=1.2 + seed / 6)
-    control = calibrate_selective_risk(known, labels, ALPHA, DELTA, thresholds=thresholds)
-    passed = fallback(known, labels, ALPHA, DELTA, thresholds.tolist(), N_STARTS)
+    control = calibrate_selective_risk(known, labels, ALPHA, DELTA)
+    passed = fallback(known, labels, ALPHA, DELTA)
     assert control.threshold == (passed[-1] if passed else math.inf)
     if passed:
         p_value = binom.cdf(control.n_errors, control.n_accepted, ALPHA)
@@ -137,19 +133,7 @@ def test_if_no_threshold_passes_no_label_is_accepted_and_a_warning_says_so(case)
 
 def test_38_items_without_an_error_are_enough():
     assert calibrate_selective_risk(*answers(38, 0, 0.7), ALPHA, DELTA).n_accepted == 38
-    few = calibrate_selective_risk(*answers(37, 0, 0.7), ALPHA, DELTA)
-    assert (few.n_accepted, few.start_level) == (0, DELTA / 5)
-
-
-def test_fewer_thresholds_than_starts_share_delta_among_them():
-    one = {"thresholds": [0.6]}
-    assert (
-        "needs at least 22"
-        in calibrate_selective_risk(*answers(21, 0, 0.9), ALPHA, DELTA, **one).warning
-    )
-    assert calibrate_selective_risk(*answers(22, 0, 0.9), ALPHA, DELTA, **one).n_accepted == 22
-    two = calibrate_selective_risk(*answers(22, 0, 0.9), ALPHA, DELTA, thresholds=[0.6, 0.95])
-    assert two.start_level == DELTA / 2
+    assert calibrate_selective_risk(*answers(37, 0, 0.7), ALPHA, DELTA).n_accepted == 0
 
 
 def test_mistakes():

@@ -43,10 +43,6 @@ def test_alpha_may_be_written_in_any_exact_way(alpha):
     assert [conformal_rank(n, alpha) for n in (9, 99, 999)] == [9, 90, 900]
 
 
-def test_a_rounded_alpha_is_used_as_it_prints():
-    assert (conformal_rank(9, 0.1), conformal_rank(9, 1 - 0.9)) == (9, 10)
-
-
 @pytest.mark.parametrize("alpha", [10, "ten"])
 def test_an_alpha_outside_0_and_1_is_refused(alpha):
     with pytest.raises(InputError, match="alpha must be"):

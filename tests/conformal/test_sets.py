@@ -156,15 +156,3 @@ def test_mistakes_in_calibration():
         ConformalClassifier.calibrate([0.2, 0.8], [1, 1], by_class=True)
     with pytest.raises(InputError, match="labels must be 0 or 1, got 2"):
         ConformalClassifier.calibrate([0.2, 0.8], [0, 2])
-
-
-def test_groups_at_prediction_are_those_of_the_calibration():
-    known, labels = items(16, 60)
-    grouped = ConformalClassifier.calibrate(known, labels, groups=["a", "b"] * 30)
-    for classifier, groups in (
-        (grouped, ["c"]),
-        (grouped, None),
-        (ConformalClassifier.calibrate(known, labels), ["a"]),
-    ):
-        with pytest.raises(InputError, match="groups must be among those of the calibration data"):
-            classifier.sets([0.5], 0.1, groups=groups)

@@ -1,5 +1,5 @@
 """Labels, features from scores, and the split into parts."""
-# ruff: noqa: N803, N806 (X and y are the names of the field)
+# ruff: noqa: N806 (X and y are the names of the field)
 
 import math
 from collections import Counter
@@ -67,21 +67,6 @@ def test_mistakes_in_the_labels(y, message):
         XYData(one_metric(2), y)
 
 
-@pytest.mark.parametrize(
-    ("X", "message"),
-    [
-        (np.zeros((2, 1)), "needs a pandas DataFrame"),
-        (
-            pd.DataFrame({"f1": [0.5, math.nan], "recall": 1.0}),
-            "must contain finite numbers, got NaN or infinite values in f1;",
-        ),
-    ],
-)
-def test_mistakes_in_the_features(X, message):
-    with pytest.raises(InputError, match=message):
-        XYData(X, [0, 1])
-
-
 # ---- the split ---------------------------------------------------------------------------------------------------------
 
 
@@ -126,13 +111,6 @@ def test_a_seed_gives_the_same_split_and_another_seed_another():
     )
     pd.testing.assert_frame_equal(first.train.X, again.train.X)
     assert set(first.test.X.index) != set(other.test.X.index)
-
-
-def test_the_global_random_state_is_not_used():
-    np.random.seed(7)
-    expected = np.random.RandomState(7).random()
-    DataSplit(*metrics_and_labels(), oversample=True)
-    assert np.random.random() == expected
 
 
 @settings(max_examples=25)

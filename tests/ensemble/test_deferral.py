@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.api import OLS
-from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from ragnb.ensemble import compare_deferral, deferral_curve, deferral_point
@@ -62,14 +61,6 @@ def test_the_curve_by_hand():
     assert set(curve["n"]) == set(curve["n_clusters"]) == {5}
 
 
-def test_every_share_is_one_of_whole_items_and_both_ends_are_there():
-    curve = deferral_curve(*simulated(n=7)[:3])
-    assert curve["n_deferred"].tolist() == list(range(8))
-    chosen = deferral_curve(*simulated(n=1000)[:3], shares=[0.29, 0.1575, 0.29])
-    assert chosen["n_deferred"].tolist() == [0, 158, 290, 1000]
-    assert len(deferral_curve([1], [0.2], [1])) == 2
-
-
 # ---- ties --------------------------------------------------------------------------------------------------------------
 
 ITEM = st.tuples(
@@ -99,12 +90,6 @@ def test_a_cut_through_ties_is_the_mean_over_all_their_orders(items):
 
 def _sorted(values):
     return list(values) == sorted(values)
-
-
-def test_labels_other_than_those_of_the_probability():
-    curve = deferral_curve(Y, PROBABILITY, JUDGED, y_hat=[1, 0, 1, 0, 1])
-    assert curve["accuracy"].tolist()[0] == 1.0
-    assert curve["accuracy"].tolist()[-1] == pytest.approx(0.6)
 
 
 # ---- verdicts ----------------------------------------------------------------------------------------------------------
@@ -145,39 +130,6 @@ def test_with_groups_each_row_has_the_cluster_robust_interval():
         assert (row.interval, row.n_clusters, row.n) == (found.method, found.n, 400)
 
 
-def test_with_groups_a_cut_through_ties_has_the_interval_of_the_expected_labels():
-    y, right = [1] * 8, np.array([0.5] * 4 + [0.0] * 4)  # half of the four corrected ones
-    groups = ["a", "a", "b", "b", "c", "c", "d", "d"]
-    curve = deferral_curve(y, [0.2] * 8, [1] * 4 + [0] * 4, groups=groups, shares=[0.5])
-    found = mean_interval(right, groups)
-    assert curve.loc[1, ["low", "high"]].tolist() == pytest.approx([max(found.low, 0), found.high])
-
-
-def test_with_groups_no_limit_of_an_accuracy_leaves_0_and_1():
-    groups, y = np.repeat(range(34), 10), np.ones(340)
-    probability = np.where(
-        np.arange(340) % 50, 0.9, 0.1
-    )  # seven of the 340 are wrong, each in another question
-    judged = np.where(np.arange(340) < 1, 0, 1)
-    free = mean_interval(np.arange(340) >= 1, groups)
-    assert free.high > 1
-    curve = deferral_curve(y, probability, judged, groups=groups)
-    point = deferral_point(y, probability > 0.5, np.ones(340), judged, groups=groups)
-    for found in (curve, point):
-        assert found["low"].between(0, 1).all()
-        assert found["high"].between(0, 1).all()
-        assert found[["low", "high"]].iloc[-1].tolist() == pytest.approx([free.low, 1.0])
-    wrong = deferral_point(1 - y, probability > 0.5, np.ones(340), judged, groups=groups)
-    assert wrong[["low", "high"]].iloc[0].tolist() == pytest.approx([0.0, 1 - free.low])
-
-
-def test_one_question_has_no_interval():
-    curve = deferral_curve(Y, PROBABILITY, JUDGED, groups=["only"] * 5)
-    assert curve[["low", "high"]].isna().all(axis=None)
-    assert curve["accuracy"].notna().all()
-    assert curve["problem"].str.contains("at least 2 clusters are needed").all()
-
-
 # ---- a point -----------------------------------------------------------------------------------------------------------
 
 
@@ -214,27 +166,6 @@ def test_the_published_run():
     assert (row["low"], row["high"]) == pytest.approx((found.low, found.high))
 
 
-def test_a_point_has_the_columns_of_a_curve_and_joins_it():
-    y, probability, judged, question = simulated()
-    abstained = abs(probability - 0.5) < 0.1
-    extra = {"groups": question}
-    curve = deferral_curve(y, probability, judged, **extra, shares=[abstained.mean()])
-    point = deferral_point(y, probability > 0.5, abstained, judged, **extra)
-    assert list(point) == list(curve)
-    same = [
-        "share",
-        "n_deferred",
-        "n_judged",
-        "n_missing",
-        "accuracy",
-        "low",
-        "high",
-        "error",
-        "interval",
-    ]
-    pd.testing.assert_frame_equal(curve.loc[[1], same].reset_index(drop=True), point[same])
-
-
 # ---- the comparison ----------------------------------------------------------------------------------------------------
 
 
@@ -250,34 +181,6 @@ def test_the_published_run_is_compared():
     everything = rows.loc[("judge everything", "no deferral")]
     assert everything["accuracy"] == pytest.approx(37 / 235)
     assert everything["p_value"] == pytest.approx(mcnemar_test(PairedTable(29, 8, 165, 33)).p_value)
-
-
-def test_the_four_rows():
-    y, probability, judged, _ = simulated()
-    rows = compare_deferral(y, probability > 0.5, abs(probability - 0.5) < 0.1, judged)
-    pairs = rows[["policy", "baseline"]].values.tolist()
-    assert pairs == [
-        ["conformal set", "no deferral"],
-        ["conformal set", "as many at random"],
-        ["conformal set", "judge everything"],
-        ["judge everything", "no deferral"],
-    ]
-    share = np.mean(abs(probability - 0.5) < 0.1)
-    assert rows["share"].tolist() == pytest.approx([share] * 3 + [1])
-    assert rows["baseline_share"].tolist() == pytest.approx([0, share, 1, 0])
-    assert (rows["accuracy"] - rows["baseline_accuracy"]).tolist() == pytest.approx(
-        rows["difference"].tolist()
-    )
-
-
-def test_p_values_are_corrected_over_all_rows():
-    y, probability, judged, question = simulated()
-    chosen = abs(probability - 0.5) < 0.2
-    rows = compare_deferral(y, probability > 0.5, chosen, judged, groups=question)
-    assert rows["p_adjusted"].tolist() == pytest.approx(
-        multipletests(rows["p_value"], method="holm")[1]
-    )
-    assert set(rows["family_size"]) == {4}
 
 
 def test_against_random_is_the_mean_over_every_draw():
@@ -357,21 +260,6 @@ def test_where_nothing_differs_nothing_is_found():
     assert grouped["difference"].tolist() == [0] * 4
 
 
-@pytest.mark.parametrize("abstained", [[0, 0, 0, 0, 0], [1, 1, 1, 1, 1]])
-def test_a_choice_of_none_or_all_is_no_better_than_chance(abstained):
-    rows = compare_deferral(Y, np.array(PROBABILITY) > 0.5, abstained, JUDGED)
-    assert rows["difference"][1] == 0
-    assert np.isnan(rows["p_value"][1])
-
-
-def test_missing_verdicts_are_counted_for_each_policy():
-    y, probability, judged, _ = simulated()
-    abstained = abs(probability - 0.5) < 0.2
-    rows = compare_deferral(y, probability > 0.5, abstained, judged)
-    missing = np.array([verdict is None for verdict in judged])
-    assert rows["n_missing"].tolist() == [(missing & abstained).sum()] * 3 + [missing.sum()]
-
-
 # ---- what the comparison with chance is worth --------------------------------------------------------------------------
 
 
@@ -420,11 +308,6 @@ def test_mistakes(changed, message):
     given = {"y": Y, "probability": PROBABILITY, "judged": JUDGED, **changed}
     with pytest.raises(ValueError, match=message):
         deferral_curve(given.pop("y"), given.pop("probability"), given.pop("judged"), **given)
-
-
-def test_a_probability_is_no_label():
-    with pytest.raises(InputError, match="y_hat must be 0 or 1 for each item, got 0.9"):
-        deferral_point(Y, PROBABILITY, [0] * 5, JUDGED)
 
 
 def test_series_are_aligned_by_their_index_labels():

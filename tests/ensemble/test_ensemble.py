@@ -8,8 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from ensemble.ensemble_frames import METRICS, fitted, metrics_and_labels
-from scipy.stats import beta
-from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
@@ -19,7 +17,6 @@ from ragnb.ensemble import (
     EnsembleMetric,
     MetricEnsemble,
     XYData,
-    deferral_curve,
     eval_prediction,
 )
 from ragnb.ensemble.ensemble import STRENGTHS, verdicts_of
@@ -99,15 +96,6 @@ def test_the_original_parameters_come_first():
 # ---- prediction --------------------------------------------------------------------------------------------------------
 
 
-def test_sets_follow_the_rank_rule_on_the_calibration_part(made):
-    ensemble, split = made
-    inside = ensemble.classifier.predict_proba(split.calibration.X)
-    scores = np.sort(1 - inside[np.arange(120), split.calibration.y])
-    threshold = scores[math.ceil(121 * 9 / 10) - 1]
-    _, y_set = ensemble.predict(split.test.X)
-    assert (y_set == (1 - ensemble.classifier.predict_proba(split.test.X) <= threshold)).all()
-
-
 def test_the_columns_of_decide_agree_with_each_other(made):
     ensemble, split = made
     by_class = fitted(guarantee="class", classifier=QUICK)[0]
@@ -130,31 +118,6 @@ def test_an_empty_set_is_an_abstention():
     empty = ~found["in_set_0"] & ~found["in_set_1"]
     assert empty.any()
     assert found["abstained"][empty].all()
-
-
-def test_a_probability_of_one_half_predicts_0_as_in_scikit_learn_and_in_the_curve():
-    frame, y = pd.DataFrame({"f": np.arange(40.0)}), [0, 1] * 20
-    parts = XYData(frame[:20], y[:20]), XYData(frame[20:], y[20:])
-    ensemble = MetricEnsemble(*parts, classifier=DummyClassifier(strategy="prior"))
-    found = ensemble.decide(frame)
-    assert set(found["probability"]) == {0.5}
-    assert found["y_hat"].tolist() == ensemble.classifier.predict(frame).tolist() == [0] * 40
-    curve = deferral_curve([1] * 10 + [0] * 30, found["probability"].to_numpy(), [1] * 40)
-    assert curve.loc[0, "accuracy"] == 30 / 40
-
-
-def test_y_set_has_one_shape_for_any_number_of_rows_with_and_without_judicator(made):
-    ensemble, split = made
-    for n in (0, 1, 5):
-        for judicator in (
-            None,
-            lambda label: True,
-            BatchJudicator(lambda labels: [True] * len(labels)),
-        ):
-            y_hat, y_set = ensemble.predict(split.test.X.iloc[:n], judicator)
-            assert (y_hat.shape, y_hat.dtype) == ((n,), np.int64)
-            assert (y_set.shape, y_set.dtype) == ((n, 2), bool)
-    assert ensemble.predict(pd.DataFrame(columns=METRICS))[1].shape == (0, 2)
 
 
 def test_a_judicator_decides_abstentions_and_the_sets_stay(made):
@@ -200,14 +163,6 @@ def test_verdicts(value, verdict):
 def test_other_verdicts_and_other_numbers_of_them_are_refused(given):
     with pytest.raises(InputError, match="True, False or None for each response"):
         verdicts_of(BatchJudicator(lambda labels: given), ["a"])
-
-
-def test_a_batch_is_asked_once_and_only_if_needed():
-    calls = []
-    judicator = BatchJudicator(lambda labels: calls.append(labels) or [True] * len(labels))
-    assert verdicts_of(judicator, ["a", "b"]) == [True, True]
-    assert verdicts_of(judicator, []) == []
-    assert calls == [["a", "b"]]
 
 
 # ---- the classifier ----------------------------------------------------------------------------------------------------
@@ -300,15 +255,6 @@ def test_if_no_confidence_suffices_no_label_is_accepted_and_the_summary_says_so(
     assert "No label is accepted, because no confidence threshold" in ensemble.summary()
     with pytest.warns(RuntimeWarning, match="No label is accepted"):
         assert ensemble.decide(split.test.X)["abstained"].all()
-
-
-def test_coverage_has_the_beta_distribution(made):
-    row = made[0].coverage().iloc[0].to_dict()
-    expected = beta(109, 12)
-    assert row == pytest.approx(
-        {"group": "all", "label": "all", "n": 120, "rank": 109, "mean": 109 / 121, "warning": ""}
-        | {"low": expected.ppf(0.05), "high": expected.ppf(0.95)}
-    )
 
 
 def test_the_summary_names_the_guarantee(made):

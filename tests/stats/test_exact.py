@@ -83,17 +83,6 @@ def test_bootstrap_distribution_of_labels_is_binomial(n: int, rate: float) -> No
     assert binned_at == 0.0
 
 
-def test_bootstrap_distribution_of_binned_scores_keeps_mean_and_spread() -> None:
-    scores = np.random.default_rng(1).exponential(size=200)
-    start, width, cdf, _, binned_at = bootstrap_distribution(scores)
-    grid = start + width * np.arange(cdf.size)
-    pmf = np.diff(cdf, prepend=0.0)
-    mean = pmf @ grid
-    assert binned_at == pytest.approx(scores.std() / 64)
-    assert mean == pytest.approx(scores.mean(), rel=1e-9)
-    assert np.sqrt(pmf @ (grid - mean) ** 2) == pytest.approx(scores.std() / np.sqrt(200), rel=4e-5)
-
-
 @pytest.mark.parametrize("decimals", [1, 16])
 def test_a_small_unit_is_no_lattice_of_zeros(decimals: int) -> None:
     unit = 1e-9

@@ -89,16 +89,3 @@ def test_cluster_robust_equals_statsmodels() -> None:
     assert (result.high - result.low) / 2 == pytest.approx(
         t.ppf(0.975, n_groups - 1) * fit.bse[0], rel=1e-10
     )
-
-
-@pytest.mark.parametrize(
-    ("values", "clusters", "reason"),
-    [
-        ([1, 2], ["a", "a"], "at least 2 clusters are needed, got 1"),
-        ([0.1, 0.2, -0.3] * 6, np.repeat(range(6), 3), "all 6 clusters are equal"),
-    ],
-)
-def test_clusters_without_spread_are_undefined_with_a_reason(values, clusters, reason: str) -> None:
-    result = mean_interval(values, clusters)
-    assert np.isnan([result.low, result.high]).all()
-    assert reason in result.problem

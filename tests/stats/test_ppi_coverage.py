@@ -116,22 +116,6 @@ def test_a_biased_judge_alone_is_never_right_however_many_it_judges(trials: int)
     assert np.mean([result.effective_sample_size for result in results]) > 65
 
 
-@pytest.mark.parametrize("trials", TRIALS)
-def test_why_rates_need_more_than_t(trials: int) -> None:
-    """Rate .95, judge of accuracy .95, 20 labels: t covers .54 of the time, because most draws show no error at all."""
-    draw, truth = rates(0.95, 0.95, 0.95)
-
-    def shifted(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-        labels, verdicts = draw(rng, n)
-        return labels + 2, verdicts  # labels of 2 and 3 are no rates
-
-    plain = np.mean([covers(result, truth + 2) for result in simulated(shifted, 20, trials)])
-    assert plain < 0.65
-    check(
-        np.mean([covers(result, truth) for result in simulated(draw, 20, trials)]), trials, "wide"
-    )
-
-
 @pytest.mark.slow
 def test_a_fitted_tuning_costs_one_degree_of_freedom_and_no_more() -> None:
     """Normal scores, 20 labels: lambda fitted to the same labels needs no cross-fitting, n - 2 makes up for it."""
@@ -221,14 +205,6 @@ def people(data_folder) -> tuple[np.ndarray, np.ndarray]:
         for response, refs in zip(frame.response, frame.references, strict=True)
     ]
     return frame.verdict.to_numpy(dtype=float), np.array(verdicts)
-
-
-@pytest.mark.data
-def test_what_people_and_lexical_match_say(people) -> None:
-    labels, verdicts = people
-    assert labels.size == 3019
-    assert labels.mean() == pytest.approx(0.799, abs=5e-4)
-    assert verdicts.mean() == pytest.approx(0.652, abs=5e-4)
 
 
 @pytest.mark.data

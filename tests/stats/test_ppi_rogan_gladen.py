@@ -46,13 +46,6 @@ def lang_reiczigel(
     return np.clip(p + shift - Z * error, 0, 1), np.clip(p + shift + Z * error, 0, 1)
 
 
-def test_the_correction_by_hand() -> None:
-    result = rogan_gladen(*labelled(45, 50, 40, 50), verdicts(550, 1000))
-    assert result.estimate == pytest.approx(0.5)  # (.55 + .8 - 1) / (.9 + .8 - 1)
-    assert (result.n, result.method) == (100, "Rogan-Gladen, Lang-Reiczigel")
-    assert rogan_gladen(*labelled(9, 10, 9, 10), verdicts(0, 100)).estimate == 0.0, "cut"
-
-
 @given(
     st.tuples(st.integers(5, 60), st.integers(5, 60), st.integers(20, 500)),
     st.tuples(st.floats(0.6, 1), st.floats(0.6, 1), st.floats(0, 1)),

@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
+from ragnb.metrics.cost import bridging_efficiency
 from ragnb.stats.cost_effectiveness import (
     _fieller_limits,
     compare_ratios,
     fieller_interval,
+    mean_of_ratios,
+    net_benefit,
 )
+from ragnb.stats.intervals import mean_interval
 from ragnb.stats.paired import paired_t_test
 
 KINDS = ["bounded", "two rays", "whole line"]
@@ -50,18 +54,6 @@ def test_a_denominator_at_the_verge_leaves_one_ray(sign: int) -> None:
     assert first < second
 
 
-def test_fieller_is_printed_as_the_set_it_is() -> None:
-    bounded = fieller_interval([5, 0, 2.5, 5, 4], [2, 1, 1, 3, 2])
-    assert str(bounded) == "1.833 [0.6778, 2.751] (95% Fieller, n = 5)"
-    rays = fieller_interval([2, 1, 2, 3], [-1, 3, 1, -2])
-    assert "(-inf, -0.9571] or [0.195, inf)" in str(rays)
-    assert (rays.low, rays.high, rays.method) == (-np.inf, np.inf, "Fieller, two rays")
-    line = fieller_interval([2, -1, 2, -3], [-1, 3, 1, -2])
-    assert "0 [-inf, inf] (95% Fieller, whole line, n = 4)" in str(line)
-    assert line.contains(1e300)
-    assert np.isnan(line.limits).all()
-
-
 def test_a_mean_denominator_of_0_has_a_set_but_no_estimate() -> None:
     found = fieller_interval([5, 6, 7, 6], [1, -1, 2, -2])
     assert np.isnan(found.estimate)
@@ -92,12 +84,6 @@ def test_ratio_without_spread_is_undefined_with_a_reason(
     assert not found.contains(0.5)
 
 
-def test_clusters_with_the_same_ratio_are_undefined_with_a_reason() -> None:
-    result = fieller_interval([1, 3, 2, 2], [1, 2, 2, 1], clusters=list("aabb"))
-    assert np.isnan([result.low, result.high]).all()
-    assert "every cluster has the same ratio" in result.problem
-
-
 # ---- clusters ----------------------------------------------------------------------------------------------------------
 
 
@@ -126,6 +112,37 @@ def test_limits_are_where_the_t_test_has_p_alpha(kind: str, by_cluster: bool) ->
     for limit in found.limits if kind != "whole line" else ():
         p = paired_t_test(y - limit * z, clusters=clusters).p_value
         assert p == pytest.approx(0.05, abs=1e-9)
+
+
+# ---- mean of ratios ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("zero", "variant"), [("nan", "ratio"), ("zero", "lbrag")])
+def test_mean_of_ratios_is_the_mean_of_the_metric(zero: str, variant: str) -> None:
+    rng = np.random.default_rng(2)
+    system, baseline = np.round(rng.random((2, 40)), 2)
+    cost = np.where(rng.random(40) < 1 / 3, 0, rng.integers(5, 60, 40))
+    items = zip(system, baseline, cost, strict=True)
+    each = np.array([bridging_efficiency(*item, variant=variant) for item in items])
+    result, expected = (
+        mean_of_ratios(system - baseline, cost, zero=zero),
+        mean_interval(each[~np.isnan(each)]),
+    )
+    assert (result.estimate, result.low, result.high, result.n) == pytest.approx(
+        (expected.estimate, expected.low, expected.high, expected.n)
+    )
+
+
+# ---- net benefit -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by_cluster", [False, True])
+def test_a_limit_of_the_net_benefit_is_0_at_the_limits_of_fieller(by_cluster: bool) -> None:
+    y, z, clusters = clustered("bounded")
+    options = {"clusters": clusters if by_cluster else None}
+    limits = fieller_interval(y, z, **options).limits
+    lower, upper = net_benefit(y, z, limits, **options)
+    assert (lower.low, upper.high) == pytest.approx((0, 0), abs=1e-9)
 
 
 # ---- two ratios --------------------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from ragnb.errors import InputError
 from ragnb.stats.several import friedman_test, item_ranks
 
 
@@ -69,15 +68,3 @@ def test_few_items_are_undefined_or_warned_of_with_a_reason() -> None:
     result = friedman_test(np.zeros((1, 3)))
     assert np.isnan([result.statistic, result.p_value]).all()
     assert result.warning == "undefined: at least 2 items are needed, got 1"
-
-
-def test_what_is_no_table_of_systems_is_refused() -> None:
-    with pytest.raises(
-        InputError,
-        match=r"scores must have one column per system, at least two, got shape \(2, 1\)",
-    ):
-        friedman_test([[1], [0]])
-    with pytest.raises(
-        InputError, match=r"scores must be finite numbers, got nan at position 0, 1"
-    ):
-        friedman_test([[1, np.nan], [0, 1]])
