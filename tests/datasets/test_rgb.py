@@ -83,50 +83,46 @@ def test_a_published_file_under_another_name_is_recognised(rgb_file, tmp_path):
     assert "NC" in source["licence"]
 
 
-# ---- what is refused ---------------------------------------------------------------------------------------------------
+# ---- what is refused ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"", r"mini\.json.*empty file"),
-        (gzip.compress(b'{"id": 1}', mtime=0), r"mini\.json must be text in UTF-8.*unpack"),
-        (b'{"id": 1', r"mini\.json line 1: must be JSON .*column"),
-        (b"[1, 2]", r"mini\.json item 1: must be a JSON object, got 1"),
-    ],
-    ids="empty gzip truncated array".split(),
-)
-def test_a_file_that_holds_no_objects_is_refused(write_rgb, content, words):
-    with pytest.raises(InputError, match=words):
-        load_rgb(write_rgb(content))
+def lines(*records):
+    return "\n".join(one if isinstance(one, str) else json.dumps(one) for one in records).encode()
 
 
-def test_a_malformed_line_in_the_middle_is_named_by_its_number(make, write_rgb):
-    one, two, three = (json.dumps(make.base(n)) for n in range(3))
-    with pytest.raises(InputError, match=r"mini\.json line 3: must be JSON"):
-        load_rgb(write_rgb("\n".join([one, two, "{not json}", three]).encode()))
+REFUSED = {
+    "empty": (lambda make: b"", "mini.json is an empty file"),
+    "packed": (lambda make: gzip.compress(b"{}"), "mini.json must be text in UTF-8.*unpack"),
+    "cut off": (lambda make: b'{"id": 1', "mini.json line 1: must be JSON .*column"),
+    "no objects": (lambda make: b"[1, 2]", "mini.json item 1: must be a JSON object, got 1"),
+    "a malformed line": (
+        lambda make: lines(make.base(1), make.base(2), "{not json}", make.base(3)),
+        "mini.json line 3: must be JSON",
+    ),
+    "a blank text": (
+        lambda make: lines(make.base(1), make.base(2, query=" ")),
+        "mini.json line 2, key query: must be a text that is not blank, got ' '",
+    ),
+    "a number in a list": (
+        lambda make: lines(make.base(1), make.base(2, answer=[["a", 7]])),
+        r"mini.json line 2, key answer\[0\]\[1\]: must be a text, got 7",
+    ),
+    "two tasks": (
+        lambda make: lines(make.base(1), make.integration(2)),
+        "mini.json.*one task, got integration, noise",
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    ("shape", "changes", "message"),
-    [
-        ("base", {"query": " "}, "key query: must be a text that is not blank, got ' '"),
-        ("base", {"answer": [["a", 7]]}, r"key answer\[0\]\[1\]: must be a text, got 7"),
-    ],
-)
-def test_a_wrong_value_is_named_with_file_line_and_key(make, write_rgb, shape, changes, message):
-    build = getattr(make, shape)
-    with pytest.raises(InputError, match=rf"^mini\.json line 2, {message}"):
-        load_rgb(write_rgb([build(1), build(2) | changes]))
-
-
-def test_questions_of_different_tasks_in_one_file_are_refused(make, write_rgb):
-    with pytest.raises(InputError, match=r"mini\.json.*one task, got integration, noise"):
-        load_rgb(write_rgb([make.base(1), make.integration(2)]))
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_mistake_in_a_file_is_named_with_file_line_and_key(make, write_rgb, what):
+    content, message = REFUSED[what]
+    with pytest.raises(InputError, match=message):
+        load_rgb(write_rgb(content(make)))
 
 
 def test_a_folder_and_a_missing_path_are_refused(tmp_path):
-    with pytest.raises(InputError, match="folder"):
+    with pytest.raises(InputError, match="is a folder; name a file inside it"):
         load_rgb(tmp_path)
     with pytest.raises(InputError, match=r"nowhere\.json. does not exist"):
         load_rgb(str(tmp_path / "nowhere.json"))
