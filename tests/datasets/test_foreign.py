@@ -49,13 +49,6 @@ def test_means_and_differences_are_those_of_the_columns():
     assert "foreign:ragas 0.3.2" in ragnb.to_html(ragnb.summarize(scores))
 
 
-def test_decimal_commas_of_a_spreadsheet_are_read(tmp_path):
-    made = "\ufeffexample_id;system;grade\r\n1;a;0,75\r\n2;a;-1,5\r\n3;a;0,125\r\n"
-    (tmp_path / "own.csv").write_text(made, "utf-8", newline="")
-    scores = ragnb.load_scores(tmp_path / "own.csv", metrics=["grade"])
-    assert scores["value"].tolist() == [0.75, -1.5, 0.125]
-
-
 def test_a_wide_file_and_a_long_file_give_the_same_scores(tmp_path):
     wide = WIDE[["example_id", "system"]].assign(
         good=[True, False, True, True, True, False], bleu=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], note="x"

@@ -318,11 +318,6 @@ def test_a_format_can_be_forced_and_must_be_known(tmp_path):
         ragnb.load_responses(table, format="ragchecker")
 
 
-def test_what_no_format_fits_lists_the_formats():
-    with pytest.raises(InputError, match=r"its columns are a, b. .*Known formats: .*ragas"):
-        ragnb.load_responses(pd.DataFrame({"a": [1], "b": [2]}))
-
-
 # ---- the other way -------------------------------------------------------------------------------
 
 

@@ -273,6 +273,7 @@ MISTAKES = [
      "a.json has no column named question or references; its columns are prompt, response, gold. "
      "Say which columns to use: load_responses\\('.*', \\{'question': 'prompt', 'references': "
      "'gold'\\}\\), or --columns question=prompt references=gold on the command line"),
+    ({"a": 1, "b": 2}, {}, "its columns are a, b. .*Known formats: .*ragas"),
     ({"q": 1}, {"question": "q", "response": "r"}, "names 'r', but the columns are q"),
     (ROW | {"output": "a"}, {"references": "output", "response": "output"},
      "names 'output' more than once; only example_id may"),
