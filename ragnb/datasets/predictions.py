@@ -350,7 +350,7 @@ def _with_values(frame: pd.DataFrame, has_cells: bool) -> pd.DataFrame:
         cells = [spelled_list(cell, row, name) for row, cell in enumerate(frame[name])]
         frame[name] = pd.Series(cells, dtype=object)
     for name in frame.columns.intersection(VERDICTS) if has_cells else ():
-        frame[name] = frame[name].astype(object).map(number_of_text)
+        frame[name] = frame[name].astype(object).map(number_of_text).astype(object)
     return frame
 
 
