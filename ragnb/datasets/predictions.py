@@ -274,19 +274,18 @@ def _read_as(
         return given, None
     try:
         frame = chosen.read(given, file)
-        if len(frame):
-            return frame, chosen
-        problem = f"{called(file)} has no responses"
+        problem = "" if len(frame) else f"{called(file)} has no responses"
     except KeyError as error:
         problem = f"there is no {error} in {called(file)}, which has {', '.join(map(str, given))}"
-    except InputError as error:
-        problem = str(error)
     except (AttributeError, IndexError, TypeError, ValueError) as error:
-        problem = f"{called(file)} has a value of a wrong type ({error!s:.80})"
-    raise InputError(
-        f"{problem}. It was read as {chosen.about}; if it is something else, name its columns: "
-        "columns={...}, or --columns on the command line"
-    )
+        is_ours = isinstance(error, InputError)
+        problem = str(error) if is_ours else f"{called(file)} has a wrong value ({error!s:.80})"
+    if problem:
+        raise InputError(
+            f"{problem}. It was read as {chosen.about}; if it is something else, name its columns: "
+            "columns={...}, or --columns on the command line"
+        )
+    return frame, chosen
 
 
 def _require_texts(

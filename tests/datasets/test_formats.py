@@ -256,7 +256,7 @@ BROKEN = {
     ("deepeval_test_run.json", ('"actualOutput"', '"output"')): "was read as a test run .*, but no row has a response; name the column",
     ("deepeval_test_run.json", ('"score": 0.8125', '"score": "high"')): "item 1, score Answer Length: must be a number, got 'high'",
     ("deepeval_test_run.json", ('"testCases": [', '"testCases": [], "more": [')): "has no responses. It was read as a test run",
-    (LM_EVAL, ('"arguments": {"gen_args_0"', '"arguments": 5, "others": {"gen_args_0"')): "has a value of a wrong type .*was read as samples of lm-evaluation",
+    (LM_EVAL, ('"arguments": {"gen_args_0"', '"arguments": 5, "others": {"gen_args_0"')): "has a wrong value .*was read as samples of lm-evaluation",
     }  # fmt: skip
 
 
