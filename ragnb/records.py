@@ -15,6 +15,7 @@ import numpy as np
 from ragnb.errors import InputError
 from ragnb.text import join_reasoning, split_reasoning
 
+# Meaning of the columns that somebody's own frame may lack; error messages state it.
 COLUMNS: dict[str, str] = {
     # examples
     "example_id": "identifier that is unique within a frame of examples: 'en_fact/17'",
@@ -84,13 +85,13 @@ COLUMNS: dict[str, str] = {
     "value": "value of the metric; nan if the response is unscored",
     "signature": "version, metric and options that define the value, see `ragnb.score`",
 }
-"""Meaning of the columns that somebody's own frame may lack; error messages state it."""
 
 EXAMPLE = ("example_id", "benchmark", "task", "language", "question", "references")
 RGB_EXAMPLE = (*EXAMPLE, "positive", "negative", "positive_wrong", "false_answers")
+# First columns of a labelled response of RAGBench; RAGBench's own columns follow.
 RAGBENCH_RESPONSE = (*EXAMPLE[:5], "passages", "system", "response", "split")
-"""First columns of a labelled response of RAGBench; RAGBench's own columns follow."""
 
+# Columns that distinguish the cells of an experiment. Summaries are grouped by them by default.
 CONDITION = (
     "system",
     "benchmark",
@@ -101,14 +102,14 @@ CONDITION = (
     "correct_rate",
     "order",
 )
-"""Columns that distinguish the cells of an experiment. Summaries are grouped by them by default."""
 
+# Columns of long texts.
 PLAIN_TEXT = frozenset(
     "question prompt response reasoning reason overall_supported_explanation "
     "relevance_explanation judge_explanation label_note".split()
 )
-"""Columns of long texts."""
 
+# Columns that are too long to repeat with every score: long texts, lists and mappings.
 PAYLOAD = PLAIN_TEXT | frozenset(
     "references positive negative positive_wrong false_answers passages kinds messages parameters "
     "documents documents_sentences response_sentences all_relevant_sentence_keys "
@@ -120,7 +121,6 @@ PAYLOAD = PLAIN_TEXT | frozenset(
     "retrieved relevant translations translation_keys passage_languages passage_ids passage_scores "
     "released_evidence parts history nuggets statements spans reference_spans".split()
 )
-"""Columns that are too long to repeat with every score: long texts, lists and mappings."""
 
 # ---- cells -------------------------------------------------------------------------------------
 

@@ -13,18 +13,18 @@ import regex
 
 from ragnb.errors import InputError
 
+# Scripts that `script_of` distinguishes. A letter of any other script is ``"Other"``.
 SCRIPTS = tuple(
     "Latin Han Hiragana Katakana Hangul Cyrillic Greek Arabic Hebrew Devanagari Bengali Tamil "
     "Telugu Kannada Malayalam Gujarati Gurmukhi Oriya Sinhala Thai Lao Khmer Myanmar Tibetan "
     "Ethiopic Georgian Armenian Mongolian Cherokee Canadian_Aboriginal Bopomofo Syriac Thaana Nko "
     "Tifinagh Javanese Yi Coptic Gothic".split()
 )
-"""Scripts that `script_of` distinguishes. A letter of any other script is ``"Other"``."""
 
+# The scripts that are written without spaces between words, as content of a character class.
 UNSPACED = (
     r"\p{Han}\p{Hiragana}\p{Katakana}ー\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
 )
-"""The scripts that are written without spaces between words, as content of a character class."""
 
 _SCRIPT = regex.compile(
     r"(?V1)(?=[\p{L}--[\p{Common}\p{Inherited}]])(?:"
@@ -38,14 +38,12 @@ _IGNORABLE = regex.compile(
 _TOKEN = regex.compile(
     rf"(?V1)(?=[[{UNSPACED}]&&[\p{{L}}\p{{M}}\p{{N}}]])\X|[[\p{{L}}\p{{M}}\p{{N}}]--[{UNSPACED}]]+"
 )
+# Pattern of one extended grapheme cluster, for searches from the start of a text. A flag emoji is
+# a pair of regional indicators. At each flag, ``\X`` alone would count all the flags before it,
+# which takes quadratic time. These pairs therefore have a branch of their own.
 GRAPHEME = regex.compile(
     r"\p{GCB=Regional_Indicator}{1,2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*|\X"
 )
-"""Pattern of one extended grapheme cluster, for searches from the start of a text.
-
-A flag emoji is a pair of regional indicators. At each flag, ``\\X`` alone would count all the flags
-before it, which takes quadratic time. These pairs therefore have a branch of their own.
-"""
 _ONLY_CLOSED = regex.compile(r"\A.*</think>", flags=regex.DOTALL | regex.IGNORECASE)
 _REASONING = regex.compile(r"<think>.*?(?:</think>|\Z)", flags=regex.DOTALL | regex.IGNORECASE)
 

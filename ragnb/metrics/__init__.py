@@ -21,6 +21,7 @@ for _module in (
 ):
     import_module(f"ragnb.metrics.{_module}")
 
+# Families of metrics (the first part of each name), in the order of the table of all metrics.
 FAMILIES = (
     "rgb",
     "trace",
@@ -34,7 +35,6 @@ FAMILIES = (
     "abstention",
     "parts",
 )
-"""Families of metrics (the first part of each name), in the order of the table of all metrics."""
 
 for _name in sorted(METRICS, key=lambda name: FAMILIES.index(name.partition(".")[0])):
     METRICS[_name] = METRICS.pop(_name)

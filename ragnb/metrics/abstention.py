@@ -42,9 +42,13 @@ from ragnb.metrics.record import metric
 from ragnb.records import column_names
 from ragnb.text import fold
 
+# The phrase that most prompts request for a refusal, NoMIRACL's among them.
 AGREED = ("I don't know",)
-"""The phrase that most prompts request for a refusal, NoMIRACL's among them."""
 
+# Phrases that count as a refusal under ``rule="list"``, by language. English counts everywhere.
+# The English phrases were collected from DelucionQA among others, so they agree with its people
+# better than they will elsewhere. Phrases also occur in answers ("I'm sorry to hear that"): check
+# a sample.
 REFUSALS = {
     "ar": ("لا أعرف", "لا أعلم", "لا يمكنني", "لا توجد معلومات"),
     "de": ("ich weiß nicht", "ich weiß es nicht", "kann nicht beantwortet", "keine informationen"),
@@ -83,11 +87,6 @@ REFUSALS = {
     "ru": ("я не знаю", "не могу ответить", "нет информации"),
     "zh": ("我不知道", "不知道", "无法回答", "没有相关信息", "信息不足"),
 }
-"""Phrases that count as a refusal under ``rule="list"``, by language. English counts everywhere.
-
-The English phrases were collected from DelucionQA among others, so they agree with its people better
-than they will elsewhere. Phrases also occur in answers ("I'm sorry to hear that"): check a sample.
-"""
 
 Phrases = str | Sequence[str] | Mapping[str, str | Sequence[str]] | None
 

@@ -72,8 +72,9 @@ _TOKENS: Mapping[str, Mapping[Any, str]] = {
         **{name: f"{_OFFICIAL[name]} Two empty texts score 0." for name in OFFICIAL[1:]},
     }
 }
+# Value of a measure of tokens if there are none in either text. Exact match is 1, or NaN under
+# unicode.
 BOTH_EMPTY = {"unicode": math.nan, "lbrag": 1.0, "squad": 1.0, **dict.fromkeys(OFFICIAL[1:], 0.0)}
-"""Value of a measure of tokens if there are none in either text. Exact match is 1, or NaN under unicode."""
 
 
 def _best(

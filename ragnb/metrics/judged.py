@@ -15,8 +15,8 @@ from ragnb.errors import InputError, as_real, check_choice
 from ragnb.metrics.record import metric
 from ragnb.records import is_missing
 
+# Verdict -> value. A refusal is not accepted as an answer.
 ACCEPTED = {"correct": 1.0, "incorrect": 0.0, "refuse": 0.0}
-"""Verdict -> value. A refusal is not accepted as an answer."""
 NEVER_JUDGED = "Never, unless the verdict is missing."
 
 

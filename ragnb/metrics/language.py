@@ -51,19 +51,18 @@ _WRITTEN_IN = {
     "Han Hiragana Katakana": "ja",
     "Han Bopomofo": "zh zh_cn zh_hk zh_tw",
 }
+# Language code -> Unicode scripts in which the language is written today. For Korean this is
+# Hangul only, without Hanja.
 LANGUAGE_SCRIPTS = {
     code: frozenset(names.split()) for names, codes in _WRITTEN_IN.items() for code in codes.split()
 }
-"""Language code -> Unicode scripts in which the language is written today.
-
-For Korean this is Hangul only, without Hanja."""
 
 _OFTEN_MEANT = {"jp": "ja", "cn": "zh", "tw": "zh_tw", "hk": "zh_hk", "kr": "ko", "gr": "el", "dk": "da", "cz": "cs"} | {
     "iw": "he", "in": "id", "ua": "uk", "vn": "vi", "ge": "ka", "eng": "en", "deu": "de", "fra": "fr", "zho": "zh"
 }  # fmt: skip
 
+# Characters that RLC does not count with ``"lbrag"``, in addition to spaces and digits.
 LBRAG_UNCOUNTED = ".,!?;:()[]{}-–—'\"/"
-"""Characters that RLC does not count with ``"lbrag"``, in addition to spaces and digits."""
 
 LBRAG_ALPHABETIC = ("en", "de", "es", "fr", "it", "pt")
 

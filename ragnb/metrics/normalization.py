@@ -30,18 +30,19 @@ from ragnb.text import fold, tokens, visible
 
 VARIANTS = ("unicode", "lbrag")
 
+# Variants that equal the evaluation script of a benchmark.
 OFFICIAL = ("squad", "triviaqa", "kilt", "mlqa")
-"""Variants that equal the evaluation script of a benchmark."""
 
+# Characters that ``"lbrag"`` keeps of a text in lower case, as content of a character class.
 LBRAG_KEPT = (
     r"0-9a-z\u00c0-\u024f\u0400-\u04ff\u0590-\u06ff\ufb50-\ufdff\ufe70-\ufeff"
     r"\u0e00-\u0e7f\u1100-\u11ff\uac00-\ud7af\u3040-\u30ff\u4e00-\u9fff"
 )
-"""Characters that ``"lbrag"`` keeps of a text in lower case, as content of a character class."""
 
+# Languages whose tokens are characters under ``"lbrag"``; Thai and ``zh_hk`` are not included.
 LBRAG_CHARACTER_LANGUAGES = ("ja", "zh", "zh_cn", "zh_tw")
-"""Languages whose tokens are characters under ``"lbrag"``; Thai and ``zh_hk`` are not included."""
 
+# Languages of MLQA -> what its script removes after punctuation.
 MLQA_ARTICLES = {
     "en": r"\b(a|an|the)\b",
     "es": r"\b(un|una|unos|unas|el|la|los|las)\b",
@@ -51,7 +52,6 @@ MLQA_ARTICLES = {
     "hi": None,
     "zh": None,
 }
-"""Languages of MLQA -> what its script removes after punctuation."""
 
 _DELETED = str.maketrans("", "", string.punctuation)
 _SPACED = str.maketrans(dict.fromkeys(string.punctuation + "‘’´`", " "))

@@ -18,8 +18,8 @@ from ragnb.errors import check_choice
 from ragnb.metrics.judged import binary_verdict
 from ragnb.metrics.record import metric
 
+# Labels of a claim, a fact or a sentence.
 LABELS = ("supported", "contradicted", "not supported", "irrelevant")
-"""Labels of a claim, a fact or a sentence."""
 
 Part = Mapping[str, Any]
 Span = Sequence[int]

@@ -9,6 +9,7 @@ from ragnb.metrics.normalization import check_text
 from ragnb.metrics.record import metric
 from ragnb.text import sentences, tokens
 
+# Language code -> constant, weight of words per sentence, weight of syllables per word.
 FLESCH = {
     "en": (206.835, 1.015, 84.6),  # Flesch (1948)
     "de": (180.0, 1.0, 58.5),  # Amstad (1978)
@@ -18,7 +19,6 @@ FLESCH = {
     "nl": (206.835, 0.93, 77.0),  # Douma (1960)
     "ru": (206.835, 1.3, 60.1),  # Oborneva (2006)
 }
-"""Language code -> constant, weight of words per sentence, weight of syllables per word."""
 
 
 @metric(

@@ -12,8 +12,8 @@ from ragnb.version import __version__
 
 Function = TypeVar("Function", bound=Callable[..., float])
 
+# The metrics of ragnb by name. The decorator `metric` adds them when `ragnb.metrics` is imported.
 METRICS: dict[str, "Metric"] = {}
-"""The metrics of ragnb by name. The decorator `metric` adds them when `ragnb.metrics` is imported."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from ragnb.errors import InputError
 
 Reference = str | Sequence[str | Sequence[str]]
 
+# Largest number of texts that `reference_texts` returns for one reference.
 MOST_ALTERNATIVES = 10_000
-"""Largest number of texts that `reference_texts` returns for one reference."""
 
 
 def listed(value: object) -> list[Any]:

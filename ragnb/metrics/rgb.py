@@ -41,7 +41,6 @@ outside [0, 1].
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from ragnb.errors import InputError, as_real, check_choice
@@ -64,8 +63,8 @@ from ragnb.metrics.rgb_protocols import (
 )
 from ragnb.records import is_missing
 
+# Labels of an answer part. A refusal has the single label `REFUSED`.
 FOUND, NOT_FOUND, REFUSED = 1, 0, -1
-"""Labels of an answer part. A refusal has the single label `REFUSED`."""
 
 NO_RESPONSE = "no response"
 NO_VERDICT = "no verdict"
@@ -91,8 +90,6 @@ _NEARLY_RIGHT = (
 )
 _BY_PHRASE = f"The response contains the agreed key phrase, {_FOLDED}."
 
-Sentences = Mapping[str, Mapping[Any, str]]
-
 
 def _rule_sentences(what: str, judged: str, label: str) -> Mapping[Any, str]:
     return {
@@ -105,8 +102,8 @@ def _rule_sentences(what: str, judged: str, label: str) -> Mapping[Any, str]:
     }
 
 
-_REFUSAL: Sentences = {"refusal": _rule_sentences("a refusal", "judged_refusal", "refusal")}
-_DETECTION: Sentences = {
+_REFUSAL = {"refusal": _rule_sentences("a refusal", "judged_refusal", "refusal")}
+_DETECTION = {
     "detection": _rule_sentences("a report of errors", "judged_detection", "error_detected")
 }
 
@@ -193,7 +190,7 @@ def assess(
         return Assessment(float(refused is not None), refusal_words, labels)
     if ability == "error_detection":
         return Assessment(float(reported is not None), error_words, labels)
-    right = are_right(labels, parts)
+    right = FOUND in labels and (parts == "any" or NOT_FOUND not in labels)
     if ability == "accuracy":
         if refused and protocol == "released" and noise_rate == 1:
             return Assessment(1.0, f"{part_words}, counted as correct at noise rate 1", labels)
@@ -206,10 +203,10 @@ def assess(
         said = refusal_words if refused else f"{refusal_words}; {part_words}"
         return Assessment(float(refused is not None or right), said, labels)
     if protocol == "flexible":
-        kept = _false_answer_kept(wanted, false_answers, response, rules)
-        if kept is None:
+        kept = [false for false in false_answers if is_in(false, response, rules)]
+        if not kept or all(any(is_in(one, response, rules) for one in part) for part in wanted):
             return Assessment(float(right), part_words, labels)
-        said = f"{part_words}; false answer {kept!r} without the true one"
+        said = f"{part_words}; false answer {kept[0]!r} without the true one"
         return Assessment(0.0, said, labels)
     if reported is None:
         return Assessment(math.nan, error_words, labels)
@@ -217,11 +214,6 @@ def assess(
     if protocol == "released" and refused:
         return Assessment(1.0, f"{said}, counted as corrected", labels)
     return Assessment(float(right), said, labels)
-
-
-def evidence(ability: str, **options: Any) -> str:
-    """Explain the value of an ability for a response; the other arguments are those of `assess`."""
-    return assess(ability, **options).evidence
 
 
 def _decision(
@@ -243,29 +235,6 @@ def _decision(
     if math.isnan(value):
         return NO_VERDICT
     return BY_THE_VERDICT if value else None
-
-
-def are_right(labels: list[int], parts: str = "all") -> bool:
-    """Return whether all parts are found, or with ``parts="any"`` at least one part.
-
-    The result is False for a refusal.
-
-    >>> are_right([1, 0]), are_right([1, 0], "any"), are_right([-1])
-    (False, True, False)
-    """
-    return FOUND in labels and (parts == "any" or NOT_FOUND not in labels)
-
-
-def _false_answer_kept(
-    parts: Sequence[Sequence[str]],
-    false_answers: Sequence[str],
-    response: str,
-    protocol: Protocol,
-) -> str | None:
-    """Return a false answer in the response if the true one is not in it, else None."""
-    if all(any(is_in(alias, response, protocol) for alias in part) for part in parts):
-        return None
-    return next((false for false in false_answers if is_in(false, response, protocol)), None)
 
 
 _FOLDING = " (after folding Unicode forms)"
@@ -349,7 +318,7 @@ def answer_labels(
     },
     source=f"{_CHEN}; {_CODE} checkanswer",
     binary=True,
-    evidence=partial(evidence, "accuracy"),
+    evidence=lambda **call: assess("accuracy", **call).evidence,
     undefined=_NEVER_RULED,
 )
 def is_correct(
@@ -487,7 +456,7 @@ def is_refusal(
     },
     source=f"{_CHEN}; {_CODE} all_rate",
     binary=True,
-    evidence=partial(evidence, "rejection"),
+    evidence=lambda **call: assess("rejection", **call).evidence,
     undefined="Never, unless the response or, under released, the reference is missing.",
 )
 def is_rejection(
@@ -548,7 +517,7 @@ def is_rejection(
     },
     source=f"{_CHEN}; {_CODE} predict",
     binary=True,
-    evidence=partial(evidence, "error_detection"),
+    evidence=lambda **call: assess("error_detection", **call).evidence,
     undefined=_NEVER_RULED,
 )
 def detects_error(
@@ -626,7 +595,7 @@ def detects_error(
     },
     source=f"{_CHEN}; {_CODE} correct_rate",
     binary=True,
-    evidence=partial(evidence, "error_correction"),
+    evidence=lambda **call: assess("error_correction", **call).evidence,
     condition="no error detected",
     undefined="If no error is detected; never under flexible.",
 )

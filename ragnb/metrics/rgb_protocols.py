@@ -31,11 +31,11 @@ from ragnb.text import tokens
 PROTOCOLS = ("paper", "released", "flexible")
 
 FalseAnswer = str | Sequence[str] | None
+# How refusals or reports of errors are recognised: a value of ``refusal`` or ``detection``.
 Rule = str | Sequence[str] | Mapping[str, Sequence[str]] | None
-"""How refusals or reports of errors are recognised: a value of ``refusal`` or ``detection``."""
 
+# Rules that use the verdict of a judge or of a person instead of phrases.
 BY_VERDICT = ("judge", "label")
-"""Rules that use the verdict of a judge or of a person instead of phrases."""
 
 _CODE = regex.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 
@@ -58,12 +58,13 @@ def protocol_of(name: str, language: str) -> Protocol:
 
 # ---- phrases -----------------------------------------------------------------------------------
 
+# Key phrase of the sentence that RGB's prompt requests for a refusal.
 REFUSAL_PHRASES = {"en": "insufficient information", "zh": "信息不足"}
-"""Key phrase of the sentence that RGB's prompt requests for a refusal."""
 
+# Key phrase of the sentence that RGB's prompt requests for a report of errors.
 ERROR_PHRASES = {"en": "factual errors", "zh": "事实性错误"}
-"""Key phrase of the sentence that RGB's prompt requests for a report of errors."""
 
+# English phrases that count as a refusal under ``"flexible"``. There is no Chinese list.
 FLEXIBLE_REFUSALS = (
     "i can not answer the question because of the insufficient information in documents",
     "insufficient information in documents",
@@ -93,8 +94,8 @@ FLEXIBLE_REFUSALS = (
     "information is not available",
     "does not provide",
 )
-"""English phrases that count as a refusal under ``"flexible"``. There is no Chinese list."""
 
+# English phrases that report an error under ``"flexible"``. There is no Chinese list.
 FLEXIBLE_ERRORS = (
     "incorrect",
     "wrong",
@@ -113,9 +114,9 @@ FLEXIBLE_ERRORS = (
     "the correct answer",
     "should be",
 )
-"""English phrases that report an error under ``"flexible"``. There is no Chinese list."""
 
 # "sentence": as RGB's prompt requests it, in lower case and without its full stop.
+# Option -> rule -> its phrases. With None, these are those of ``"flexible"`` in English.
 PHRASES: dict[str, dict[str | None, tuple[str, ...]]] = {
     "refusal": {
         "phrase": tuple(REFUSAL_PHRASES.values()),
@@ -134,7 +135,6 @@ PHRASES: dict[str, dict[str | None, tuple[str, ...]]] = {
         None: FLEXIBLE_ERRORS,
     },
 }
-"""Option -> rule -> its phrases. With None, these are those of ``"flexible"`` in English."""
 
 
 def phrases_of(option: str, rule: Rule, protocol: Protocol) -> list[str]:
@@ -181,13 +181,13 @@ def phrase_in(
 
 # ---- normalisation -----------------------------------------------------------------------------
 
+# White space, dashes and quotation marks that NFKC does not unify.
 _FORMS = {
     **{ord(space): " " for space in "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u1680\u2028\u2029"},
     **{ord(hyphen): "-" for hyphen in "\u2010\u2012\u2013\u2014\u2015\u2212"},
     **{ord(quote): "'" for quote in "\u2018\u2019\u201b\u02bc"},
     **{ord(quote): '"' for quote in "\u201c\u201d\u201f"},
 }
-"""White space, dashes and quotation marks that NFKC does not unify."""
 
 
 def folded(text: str) -> str:

@@ -44,18 +44,18 @@ from ragnb.records import present
 from ragnb.text import graphemes, tokens
 
 Keys = Sequence[str]
+# ``[[key, text], ...]``.
 Sentences = Sequence[Sequence[str]]
-"""``[[key, text], ...]``."""
 
 LENGTHS: dict[str, Callable[[str], int]] = {
     "sentence": lambda text: 1,
     "token": lambda text: len(tokens(text)),
     "character": lambda text: len(graphemes(text)),
 }
+# Value of ``when_none_relevant`` -> completeness if no sentence is relevant.
 NONE_RELEVANT = {"one": 1.0, "zero": 0.0, "undefined": math.nan}
-"""Value of ``when_none_relevant`` -> completeness if no sentence is relevant."""
+# Number of relevant sentences at which the guide's relevance reaches 1.
 GUIDE_SENTENCES = 20
-"""Number of relevant sentences at which the guide's relevance reaches 1."""
 
 
 # ---- what the records of the metrics say -------------------------------------------------------
@@ -618,14 +618,13 @@ def distance_from_ideal(*scores: float) -> float:
 # ---- all scores of a record --------------------------------------------------------------------
 
 
+# The TRACe scores of one response, and one line of text per problem in its labels. The scores are
+# described in the functions of the same names; they are NaN if undefined.
 TraceScores = namedtuple(
     "TraceScores",
     "relevance utilization completeness adherence supported_fraction average rmse_to_ideal "
     "consistency issues",
 )
-"""The TRACe scores of one response, and one line of text per problem in its labels.
-
-The scores are described in the functions of the same names; they are NaN if undefined."""
 
 
 def trace_scores(

@@ -12,6 +12,7 @@ import numpy as np
 from ragnb.errors import InputError, check_choice
 from ragnb.records import present
 
+# The fields from which TRACe is computed.
 FIELDS = (
     "documents_sentences",
     "response_sentences",
@@ -20,22 +21,21 @@ FIELDS = (
     "sentence_support_information",
     "unsupported_response_sentence_keys",
 )
-"""The fields from which TRACe is computed."""
 
+# Supporting keys that do not refer to a sentence.
 SPECIAL_KEYS = {
     "supported_without_sentence": "supported by the context as a whole, or by the absence of something in it",
     "general": "a general statement, such as a transition between sentences",
     "well_known_fact": "a fact that needs no source",
     "numerical_reasoning": "a calculation from numbers in the context",
 }
-"""Supporting keys that do not refer to a sentence."""
 
+# ``[{"response_sentence_key", "supporting_sentence_keys", "fully_supported"}, ...]``.
 Support = Sequence[Mapping[str, Any]]
-"""``[{"response_sentence_key", "supporting_sentence_keys", "fully_supported"}, ...]``."""
 
 VARIANTS = ("ragbench", "guide")
+# What happens to keys of unknown sentences -> the word for it in an issue.
 UNKNOWN_KEYS = {"count": "counted", "drop": "dropped"}
-"""What happens to keys of unknown sentences -> the word for it in an issue."""
 
 
 def supported_sentences(
