@@ -220,10 +220,10 @@ def _values(
     if metric.of_many:
         with suppress(InputError):  # one by one, so that the message names the row
             return metric.of_many([calls[row] for row in rows], **options)
+    ids = list(responses["example_id"]) if "example_id" in responses else []
     values: list[float] = []
     for row in rows:
-        name = f" ({responses['example_id'].iloc[row]})" if "example_id" in responses else ""
-        where = f"{metric.name}, row {row}{name}"
+        where = f"{metric.name}, row {row}{f' ({ids[row]})' if ids else ''}"
         try:
             value = metric.function(**calls[row], **options)
         except InputError as error:
