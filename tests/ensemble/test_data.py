@@ -88,13 +88,6 @@ def test_without_groups_parts_have_exact_sizes_and_shares_of_the_labels():
         }
 
 
-@pytest.mark.parametrize("ratios", [(0.3, 0.5, 0.2), (0.62, 0.19, 0.19)])
-def test_sizes_are_close_to_any_ratios(ratios):
-    split = DataSplit(one_metric(1000), [0, 1] * 500, SplitRatios(*ratios), random_state=0)
-    sizes = [len(split.train), len(split.test), len(split.calibration)]
-    assert np.abs(np.array(sizes) / 1000 - ratios).max() < 0.011
-
-
 def test_every_response_is_in_one_part_with_its_own_row():
     X, y = metrics_and_labels()
     split = DataSplit(X, y, random_state=1)
@@ -127,7 +120,7 @@ def test_groups_are_whole_and_sizes_are_off_by_about_a_group(sizes, seed):
 
 def test_each_group_is_equally_likely_to_be_in_each_part():
     """Four standard deviations of a binomial share; test and calibration parts are exchangeable."""
-    groups, n = np.repeat(np.arange(30), 3), 150
+    groups, n = np.repeat(np.arange(30), 3), 60
     labels, often = np.tile([0, 1, 1], 30), np.zeros((30, 3))
     for seed in range(n):
         split = DataSplit(one_metric(90), labels, groups=groups, random_state=seed)
@@ -159,11 +152,6 @@ def test_groups_may_be_a_column_which_then_is_no_feature():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"groups": [0, 1]}, r"groups must have one value per row of X \(20\), got 2"),
-        (
-            {"groups": ["q", None] * 10},
-            "groups must have a value for every row of X, got none in 10 rows",
-        ),
         ({"groups": "question"}, "without question"),
         (
             {"features": ["f1", "recall"]},

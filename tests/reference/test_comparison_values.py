@@ -96,25 +96,6 @@ def test_wilson_interval(successes: int, n: int, low: float, high: float) -> Non
     assert (result.low, result.high) == pytest.approx((low, high), abs=5.1e-5)
 
 
-@pytest.mark.parametrize(
-    ("ours", "theirs"),
-    [
-        ("wilson", "wilson"),
-        ("clopper-pearson", "beta"),
-        ("jeffreys", "jeffreys"),
-        ("wald", "normal"),
-    ],
-)
-@pytest.mark.parametrize(("successes", "n"), [(1, 29), (15, 148), (81, 263), (262, 263)])
-def test_rate_intervals_equal_statsmodels(ours: str, theirs: str, successes: int, n: int) -> None:
-    from statsmodels.stats.proportion import proportion_confint
-
-    result = rate_interval(successes, n, method=ours)
-    assert (result.low, result.high) == pytest.approx(
-        proportion_confint(successes, n, method=theirs), abs=1e-12
-    )
-
-
 # Darwin's Zea mays pairs, Fisher 1935, The Design of Experiments, section 21
 MAIZE = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
 

@@ -49,18 +49,3 @@ def test_fieller_by_the_textbook_formula() -> None:
     assert (found.low, found.high) == pytest.approx(
         ((centre - half) / (1 - g), (centre + half) / (1 - g)), abs=1e-6
     )
-
-
-@pytest.mark.parametrize(
-    ("pair", "low", "high"), [(STATPSYCH_12, 1.040747, 1.205745), (STATPSYCH_8, 1.09417, 1.175583)]
-)
-def test_fieller_beside_the_log_delta_interval_of_statpsych(pair, low: float, high: float) -> None:
-    # ci.ratio.mean.ps: log ratio -+ t(n - 1) sqrt((v1 / m1^2 + v2 / m2^2 - 2 c / m1 m2) / n); same first order, other second
-    y, z = map(np.array, pair)
-    n, t = y.size, {8: 2.3646243, 12: 2.2009852}[y.size]
-    covariance = np.cov(y / y.mean(), z / z.mean()) / n
-    error = np.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
-    log_delta = y.mean() / z.mean() * np.exp([-t * error, t * error])
-    assert log_delta == pytest.approx((low, high), abs=6e-7)
-    found = fieller_interval(y, z)
-    assert (found.low, found.high) == pytest.approx(log_delta, abs=5e-3)

@@ -82,7 +82,6 @@ def test_labels_may_be_missing_and_kappa_drops_the_pair() -> None:
     ("name", "data", "message"),
     [
         ("Cohen's kappa", [[1, 2, 1]], "Cohen's kappa is for two raters, got 3"),
-        ("kappa", [[1, 2]], "coefficient must be one of 'percent agreement', \"Cohen's kappa\""),
         ("Fleiss' kappa", [1, 2], r"ratings must have one row per item and .* got shape \(2,\)"),
     ],
 )

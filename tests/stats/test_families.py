@@ -73,17 +73,6 @@ def test_few_discordant_items_leave_an_effect_that_can_be_detected() -> None:
     assert np.isnan(mcnemar_mde(5, discordance=0.0, method="exact"))
 
 
-@pytest.mark.parametrize("discordance", [0.05, 0.4])
-def test_the_effect_of_many_items_is_that_of_connors_formula(discordance: float) -> None:
-    n = 20_000
-    effect = mcnemar_mde(n, discordance=discordance)
-    # Connor (1987): n = (z_a sqrt(psi) + z_b sqrt(psi - d^2))^2 / d^2
-    connor = (
-        (1.959964 * np.sqrt(discordance) + 0.841621 * np.sqrt(discordance - effect**2)) / effect
-    ) ** 2
-    assert connor == pytest.approx(n, rel=0.005)
-
-
 @pytest.mark.parametrize("method", ["mid-p", "exact", "asymptotic"])
 @pytest.mark.parametrize(
     ("n", "discordance", "level", "power"),
@@ -114,28 +103,7 @@ def test_t_effects_are_those_of_statsmodels(n: int) -> None:
     assert 1 < t_mde(0.4 / np.sqrt(n), df=n - 1) / normal < 1 + 2.5 / n
 
 
-@pytest.mark.parametrize(
-    ("n", "level", "power"),
-    [*[(n, 0.95, 0.8) for n in (2, 30, 9_999, 10_001)], (2, 0.999, 0.99), (10, 0.95, 0.0501)],
-)
-def test_the_minimum_detectable_effect_has_its_power_at_any_level(
-    n: int, level: float, power: float
-) -> None:
-    from scipy.stats import nct, t
-
-    shift = t_mde(1 / np.sqrt(n), df=n - 1, confidence_level=level, power=power) * np.sqrt(n)
-    critical = t.ppf((1 + level) / 2, n - 1)
-    lower = np.nan_to_num(nct.cdf(-critical, n - 1, shift))  # nan below 1e-9
-    assert nct.sf(critical, n - 1, shift) + lower == pytest.approx(power, abs=1e-8)
-
-
 def test_mistakes_in_plans_are_named() -> None:
     assert np.isnan(t_mde(0.0, df=10)), "without spread there is no effect"
     assert t_mde(1.0, df=10, power=0.01) == 0.0, "less power than the level needs no effect"
     assert mcnemar_mde(100, discordance=0.5, method="asymptotic", power=0.01) == 0.0
-    with pytest.raises(
-        InputError, match="power must be strictly between 0 and 1, such as 0.95, got 80"
-    ):
-        t_mde(0.1, df=10, power=80)
-    with pytest.raises(InputError, match="discordance must be between 0 and 1, got 1.2"):
-        mcnemar_mde(10, discordance=1.2)

@@ -51,24 +51,6 @@ def test_rates_by_hand() -> None:
 # ---- ppi_py ------------------------------------------------------------------------------------------------------------
 
 
-def widened(
-    interval: tuple[float, float],
-    estimate: float,
-    labelled: float,
-    others: float,
-    n: int,
-    fitted: bool,
-):
-    """ppi_py's limits, from z and divisors n and N to t and n - 1 (or n - 2) and N - 1."""
-    error = sqrt(labelled / (n - 1 - fitted) + others / (REST.size - 1))
-    assert interval[1] - estimate == pytest.approx(
-        norm.ppf(0.975) * sqrt(labelled / n + others / REST.size)
-    )
-    return estimate - student.ppf(0.975, n - 1 - fitted) * error, estimate + student.ppf(
-        0.975, n - 1 - fitted
-    ) * error
-
-
 @pytest.mark.parametrize(
     ("lam", "estimate", "interval"),
     [
@@ -81,9 +63,12 @@ def test_recorded_values_of_ppi_py(lam, estimate, interval) -> None:
     """ppi_mean_pointestimate and ppi_mean_ci(alpha=.05) of ppi-python 0.2.3 on the same numbers."""
     result = ppi_mean(LABELS, JUDGED, REST, lam=lam)
     assert result.estimate == pytest.approx(estimate, abs=1e-12)
-    rest = (LABELS - result.lam * JUDGED).var()
-    limits = widened(interval, estimate, rest, result.lam**2 * REST.var(), 8, lam is None)
-    assert (result.low, result.high) == pytest.approx(limits)
+    # ppi_py has z and the divisors n and N, where ragnb has t, n - 1 (or n - 2) and N - 1.
+    rest, others = (LABELS - result.lam * JUDGED).var(), result.lam**2 * REST.var()
+    assert interval[1] - estimate == pytest.approx(norm.ppf(0.975) * sqrt(rest / 8 + others / 12))
+    df = 7 - (lam is None)
+    half = student.ppf(0.975, df) * sqrt(rest / df + others / 11)
+    assert (result.low, result.high) == pytest.approx((estimate - half, estimate + half))
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import brier_score_loss, roc_auc_score, root_mean_squared_error
 
-from ragnb.errors import InputError
 from ragnb.stats.prediction import (
     auroc,
     brier_score,
@@ -197,9 +196,3 @@ def test_calibration_error_of_a_calibrated_model_is_its_noise() -> None:
     assert seen.mean() == pytest.approx(
         expected, abs=4 * seen.std() / np.sqrt(300) + 0.02 * expected
     )
-
-
-def test_calibration_without_items_or_with_bad_ones() -> None:
-    assert np.isnan(expected_calibration_error(reliability_curve([], []))).all()
-    with pytest.raises(InputError, match="probabilities must be between 0 and 1, got 80"):
-        brier_score([0, 1], [0, 80])

@@ -196,12 +196,7 @@ def test_comparison_says_when_a_denominator_may_be_0() -> None:
 @pytest.mark.parametrize(
     ("columns", "reason"),
     [
-        (([], [], [], []), "at least 2 items are needed, got 0"),
         (([1, 2], [1, 2], [1, 3], [0, 0]), "the mean denominator is 0"),
-        (
-            ([1, 2, 1], [1, 2, 2], [1, 3, 1], [0, 5, 0]),
-            "if one item is left out, the difference is undefined or always the same",
-        ),
         (
             ([1, 2, 3], [2, 4, 6], [3, 6, 9], [1, 2, 3]),
             "if one item is left out, the difference is undefined or always the same",
