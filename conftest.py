@@ -15,6 +15,7 @@ def pytest_configure(config):
 def make_strict():
     """Change how nbval runs cells."""
     from nbval import kernel
+    from notebooks.forked import ForkedKernelManager
 
     def execute(self, cell_input, allow_stdin=None):
         return self.kc.execute(
@@ -24,7 +25,7 @@ def make_strict():
     # nbval runs cells without history, where IPython ignores the semicolon.
     kernel.RunningKernel.execute_cell_input = execute
     # The kernel's messages are encrypted, as `make figures` has them; nbval offers no option for it.
-    kernel.KernelManager = partial(kernel.KernelManager, transport_encryption="auto")
+    kernel.KernelManager = partial(ForkedKernelManager, transport_encryption="auto")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -232,8 +232,7 @@ def _one_definition(two: pd.DataFrame, system: str, baseline: str) -> str:
     if len(definitions) > 1:
         raise InputError(
             f"compare needs one definition of {two['metric'].iloc[0]} for {system!r} and "
-            f"{baseline!r}, got {' and '.join(sorted(definitions))}; score both with the same tool "
-            "and options, and read lists of references alike (alternatives= of load_responses)"
+            f"{baseline!r}, got {' and '.join(sorted(definitions))}; score both with the same options"
         )
     return " & ".join(found)
 

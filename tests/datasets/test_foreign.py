@@ -70,7 +70,9 @@ def test_one_name_does_not_hide_two_definitions():
     theirs = WIDE[WIDE["system"] == "reranked"]
     theirs = ragnb.load_scores(theirs, metrics={"answer.f1": "ragas.faithfulness"})
     mixed = pd.concat([ours, theirs])
-    with pytest.raises(InputError, match=r"got foreign:ragas 0\.3\.2.* and ragnb:.*the same tool"):
+    with pytest.raises(
+        InputError, match=r"got foreign:ragas 0\.3\.2.* and ragnb:.*the same options"
+    ):
         ragnb.compare(mixed)
     other = theirs.assign(system="plain", signature=theirs["signature"].str.replace("0.3.2", "0.4"))
     with pytest.raises(InputError, match="one definition of answer.f1"):

@@ -255,7 +255,7 @@ def test_systems_scored_under_different_definitions_are_refused_but_prompts_may_
     prompts = compare(signed(a="paper|prompt:x:1", b="paper|prompt:y:1"))
     assert "prompt:x:1 & ragnb" in prompts.iloc[0]["signature"]
     with pytest.raises(
-        InputError, match="own.f1.*protocol:flexible.*; score both with the same tool"
+        InputError, match="own.f1.*protocol:flexible.*; score both with the same options"
     ):
         compare(signed(a="paper|prompt:x:1", b="flexible|prompt:y:1"))
 
