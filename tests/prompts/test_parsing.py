@@ -81,30 +81,23 @@ def test_broken_punctuation_is_repaired(text):
     assert said(text) == (YES, "repaired")
 
 
-@pytest.mark.parametrize(
-    "score",
-    ["4 or 5", "<4", "~4", "4%", "4/5", "4,5", "04", "+4", "0x4", "4_0", "-", "not 4",
-     "1e999", "-Infinity", "'4'"],
-)  # fmt: skip
-def test_a_repair_never_makes_another_number(score):
-    parsed = parse_reply(f'{{"verdict": "yes", "score": {score},}}', Judgement)
+SCORES = "4 or 5|<4|~4|4%|4/5|4,5|04|+4|0x4|4_0|-|not 4|1e999|-Infinity|'4'".split("|")
+GUESSES = [
+    *(f'{{"verdict": "yes", "score": {score},}}' for score in SCORES),
+    """{"why": "he said "no" twice", "verdict": "yes", "score": 4}""",
+    """{"why": "the page says {"verdict": "no", "score": 1}", "verdict": "yes", "score": 4}""",
+    """{"why": "the page says "verdict": "no", "score": 1"}""",
+    """{'why': 'the page's "verdict": "no", "score": 1, "x": 'y' }""",
+    """{"why": "the page says "verdict": "no", "score": 1,""",
+    """{"verdict": "yes" "score": 4}""",
+]
+
+
+@pytest.mark.parametrize("text", GUESSES)
+def test_a_repair_never_guesses_a_number_or_what_may_be_quoted(text):
+    parsed = parse_reply(text, Judgement)
     assert parsed.record is None
     assert parsed.reason
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        """{"why": "he said "no" twice", "verdict": "yes", "score": 4}""",
-        """{"why": "the page says {"verdict": "no", "score": 1}", "verdict": "yes", "score": 4}""",
-        """{"why": "the page says "verdict": "no", "score": 1"}""",
-        """{'why': 'the page's "verdict": "no", "score": 1, "x": 'y' }""",
-        """{"why": "the page says "verdict": "no", "score": 1,""",
-        """{"verdict": "yes" "score": 4}""",
-    ],
-)
-def test_what_may_be_quoted_inside_a_broken_string_is_no_verdict(text):
-    assert parse_reply(text, Judgement).record is None
 
 
 @pytest.mark.parametrize(
@@ -123,7 +116,7 @@ def test_what_was_cut_off_is_not_completed(text):
     assert said(text) == "the JSON object is cut off before its end"
 
 
-# ---- types and ranges --------------------------------------------------------------------------------------------------
+# ---- reasons -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -141,25 +134,14 @@ def test_what_was_cut_off_is_not_completed(text):
         ('{"verdict": "yes", "score": 4, "score": 5}', "score: given twice, as 4 and 5"),
         ('{"verdict": "yes", "score": 1, "score": true}', "score: given twice, as 1 and true"),
         ('{"verdict": "yes", "score": NaN}', "Out of range float values are not JSON compliant"),
-    ],
-)
-def test_what_does_not_fit_is_said_in_one_line(text, reason):
-    assert said(text) == reason
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
         (None, "there is no reply"),
         ("", "the reply is empty"),
         ("<think>Paris or Lyon", "the reply is reasoning only"),
-        (
-            "I'm sorry,\nI can't judge that.",
-            "no JSON object in the reply: I'm sorry, I can't judge that.",
-        ),
+        ("I'm sorry,\nI can't.", "no JSON object in the reply: I'm sorry, I can't."),
+        ("no \ud83d", "no JSON object in the reply: no"),
     ],
 )
-def test_a_reply_without_an_object_says_so(text, reason):
+def test_what_does_not_fit_is_said_in_one_line(text, reason):
     assert said(text) == reason
 
 
@@ -178,13 +160,10 @@ def test_a_record_of_defaults_only_was_not_said():
     assert "names none of the fields" in said('Sure: {"other": 1}', Defaults)
 
 
-def test_lone_surrogates_become_the_replacement_character():
-    for text in (
-        '{"verdict": "yes", "why": "a\\ud83d b"}',
-        '{"verdict": "yes", "why": "a\ud83d b"}',
-    ):
-        assert parse_reply(text, Reasoned).record.why == "a\ufffd b"
-    assert parse_reply("no \ud83d", Reasoned).reason == "no JSON object in the reply: no"
+@pytest.mark.parametrize("half", ["\\ud83d", "\ud83d"])
+def test_lone_surrogates_become_the_replacement_character(half):
+    text = f'{{"verdict": "yes", "why": "a{half} b"}}'
+    assert parse_reply(text, Reasoned).record.why == "a\ufffd b"
 
 
 # ---- several objects ---------------------------------------------------------------------------------------------------
