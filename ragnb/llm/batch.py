@@ -282,7 +282,7 @@ def _send(
 ) -> None:
     """Upload a file and create its batch, unless another process was faster."""
     file = ("ragnb.jsonl", b"".join(lines.values()), "application/jsonl")
-    file_id = provider.ask(lambda client: client.files.create(file=file, purpose="batch").id)
+    file_id = provider.ask(lambda client: _id(client.files.create(file=file, purpose="batch")))
     requests = {key: wanted[key] for key in lines}
     number = _announce(store, provider.address, file_id, requests)
     if number is None:
@@ -474,15 +474,13 @@ class Provider:
 
 def _seen(batch: Any) -> dict[str, Any]:
     """What we note of a batch, as the provider shows it."""
-    if not batch.id:
-        raise ValueError(f"the answer has no id: {batch!r}")
     counts, errors = batch.request_counts, (batch.errors and batch.errors.data) or []
     said = [
         (f"line {error.line}: " if error.line else "") + (error.message or error.code or "?")
         for error in errors
     ]
     return {
-        "batch_id": batch.id,
+        "batch_id": _id(batch),
         "state": str(batch.status).lower(),
         "completed": counts and int(counts.completed),
         "failed": counts and int(counts.failed),
@@ -490,3 +488,9 @@ def _seen(batch: Any) -> dict[str, Any]:
         "error_file_id": batch.error_file_id,
         "reason": clean("; ".join(said)) or None,
     }
+
+
+def _id(answer: Any) -> str:
+    if not answer.id:
+        raise ValueError(f"the answer has no id: {answer!r}")
+    return answer.id

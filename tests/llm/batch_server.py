@@ -9,16 +9,11 @@ the promises about batches are held against.
 import email.parser
 import email.policy
 import json
-import re
-import socket
-import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs
 
-from fault_server import Answer, Call, _body, expected_text
+from fault_server import Answer, Call, FaultServer, _body, expected_text
 
 FINAL = ("completed", "failed", "expired", "cancelled")
 Result = dict | bytes | None
@@ -46,52 +41,49 @@ def expired(line: dict) -> Result:
     return _line(line, error={"code": "batch_expired", "message": message})
 
 
-@dataclass
-class Fault:
-    """What goes wrong: a status, raw bytes, or a dropped connection; ``after`` the call took effect or before."""
-
-    status: int = 500
-    message: str = "the server is told to fail"
-    raw: bytes | None = None
-    drop: bool = False
-    after: bool = False
-    headers: dict[str, str] = field(default_factory=lambda: {"retry-after-ms": "1"})
+def fault(status: int = 500, message: str = "told to fail", **options) -> Answer:
+    """What goes wrong; ``after`` the call took effect or before."""
+    options = {"headers": {"retry-after-ms": "1"}, **options}
+    return Answer(200 if "raw" in options else status, message=message, **options)
 
 
-class BatchServer:
-    """The server, in threads of its own; use it in a ``with`` block."""
+DROP = {"drop": "before"}
+
+
+class BatchServer(FaultServer):
+    """The server; use it in a ``with`` block."""
 
     def __init__(
         self,
-        behave: Callable[[Call], Fault | None] = lambda call: None,
+        behave: Callable[[Call], Answer | None] = lambda call: None,
         result: Callable[[dict], Result] = answered,
         states: Sequence[str] = ("completed",),
         arrange: Callable[[list], list] = lambda lines: lines[::-1],
         page: int = 100,
     ) -> None:
-        self.behave, self.result, self.states = behave, result, states
-        self.arrange, self.page = arrange, page
-        self.calls: list[Call] = []
-        self.counts: Counter[str] = Counter()
+        super().__init__(behave)
+        self.result, self.states, self.arrange, self.page = result, states, arrange, page
         self.files: dict[str, bytes] = {}
         self.batches: dict[str, dict] = {}
-        self.lock = threading.RLock()
 
-    def __enter__(self) -> "BatchServer":
-        self._http = ThreadingHTTPServer(
-            ("127.0.0.1", 0), type("Handler", (_Handler,), {"server_of": self})
-        )
-        self._http.daemon_threads = True
-        threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
-        return self
+    def kind(self, verb: str, path: str, body: dict) -> str:
+        return f"{verb} {path}"
 
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
+    def note(self, verb: str, path: str, headers: dict, raw: bytes) -> Call:
+        call = super().note(verb, path, headers, raw)
+        call.path = f"{verb} {path}"
+        return call
 
-    @property
-    def base_url(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_port}/v1"
+    def decide(self, call: Call) -> Answer:
+        failing = self.behave(call)
+        if failing and not failing.after:
+            return failing
+        done = self.act(call)
+        if failing:
+            return failing
+        if done is None:
+            return fault(404, f"No such thing: {call.path}")
+        return Answer(raw=done if isinstance(done, bytes) else json.dumps(done).encode())
 
     def lines(self) -> list[dict]:
         """Requests of all batches, as often as they would be paid for."""
@@ -100,37 +92,21 @@ class BatchServer:
     def input(self, batch: dict) -> list[dict]:
         return [json.loads(line) for line in self.files[batch["input_file_id"]].splitlines()]
 
-    def note(self, verb: str, path: str, headers: dict, body: bytes) -> Call:
-        with self.lock:
-            kind = f"{verb} {re.sub(r'(file|batch)-[0-9]+', 'ID', path)}"
-            content = (
-                json.loads(body)
-                if body and "json" in headers.get("content-type", "")
-                else {"raw": body}
-            )
-            call = Call(len(self.calls), self.counts[kind], kind, headers, content)
-            self.counts[kind] += 1
-            self.calls.append(call)
-            return call
-
-    def act(self, verb: str, path: str, query: str, call: Call) -> dict | bytes | None:
+    def act(self, call: Call) -> dict | bytes | None:
         """Do what is asked; None when there is no such thing."""
-        part = path.removeprefix("/v1/").split("/")
-        with self.lock:
-            if part[0] == "files" and verb == "POST":
-                return self._upload(call)
-            if part[0] == "files" and part[-1] == "content":
-                return self.files.get(part[1])
-            if part == ["batches"]:
-                return self._create(call.body) if verb == "POST" else self._list(query)
-            batch = self.batches.get(part[1]) if part[0] == "batches" else None
+        verb, _, target = call.path.partition(" ")
+        path, _, query = target.partition("?")
+        folder, *names = path.removeprefix("/v1/").split("/")
+        if folder == "files":
+            return self._upload(call) if verb == "POST" else self.files.get(names[0])
+        if names:
+            batch = self.batches.get(names[0])
             return batch and self._step(batch)
+        return self._create(call.body) if verb == "POST" else self._list(query)
 
     def _upload(self, call: Call) -> dict:
         head = b"content-type: " + call.headers["content-type"].encode() + b"\r\n\r\n"
-        form = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(
-            head + call.body["raw"]
-        )
+        form = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(head + call.raw)
         fields = {
             part.get_param("name", header="content-disposition"): part for part in form.iter_parts()
         }
@@ -161,8 +137,8 @@ class BatchServer:
 
     def _list(self, query: str) -> dict:
         newest = list(self.batches.values())[::-1]
-        after = re.search("after=([^&]*)", query)
-        start = [batch["id"] for batch in newest].index(after[1]) + 1 if after else 0
+        after = parse_qs(query).get("after")
+        start = [batch["id"] for batch in newest].index(after[0]) + 1 if after else 0
         return {
             "object": "list",
             "data": newest[start : start + self.page],
@@ -192,55 +168,3 @@ class BatchServer:
         for name, content in lines.items():
             if content:
                 batch[name] = self._file(b"\n".join(content), f"{name}.jsonl")["id"]
-
-
-class _Handler(BaseHTTPRequestHandler):
-    """One connection; ``server_of`` is the BatchServer."""
-
-    protocol_version = "HTTP/1.1"
-    server_of: BatchServer
-
-    def do_GET(self) -> None:
-        self._serve("GET")
-
-    def do_POST(self) -> None:
-        self._serve("POST")
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-    def _serve(self, verb: str) -> None:
-        path, _, query = self.path.partition("?")
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        call = self.server_of.note(
-            verb, path, headers, self.rfile.read(int(headers.get("content-length", 0)))
-        )
-        fault = self.server_of.behave(call)
-        if fault and not fault.after:
-            return self._fail(fault)
-        done = self.server_of.act(verb, path, query, call)
-        if fault:
-            return self._fail(fault)
-        if done is None:
-            return self._fail(Fault(404, f"No such thing: {path}"))
-        return self._send(200, done if isinstance(done, bytes) else json.dumps(done).encode(), {})
-
-    def _fail(self, fault: Fault) -> None:
-        if fault.drop:
-            self.close_connection = True
-            self.connection.shutdown(socket.SHUT_RDWR)
-            return
-        body = {"error": {"message": fault.message, "type": "fault", "code": None}}
-        status = 200 if fault.raw is not None else fault.status
-        self._send(
-            status, json.dumps(body).encode() if fault.raw is None else fault.raw, fault.headers
-        )
-
-    def _send(self, status: int, content: bytes, headers: dict[str, str]) -> None:
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(content)))
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content)

@@ -24,6 +24,7 @@ class Call:
     path: str
     headers: dict[str, str]
     body: dict
+    raw: bytes = b""
 
 
 @dataclass
@@ -37,6 +38,7 @@ class Answer:
     delay: float = 0.0
     raw: bytes | None = None
     drop: str = ""  # "before" any byte, or "inside" the body
+    after: bool = False  # whether the call takes effect nevertheless
     drip: float = 0.0  # seconds between two bytes of the body
     body: dict | None = None  # the whole body instead of the usual one
 
@@ -106,23 +108,31 @@ class FaultServer:
         finally:
             writer.close()
 
-    async def _respond(self, path: str, headers: dict, reader, writer) -> None:
-        body = await reader.readexactly(int(headers.get("content-length", 0)))
-        call = self._note(path, headers, json.loads(body or b"{}"))
+    async def _respond(self, verb: str, path: str, headers: dict, reader, writer) -> None:
+        raw = await reader.readexactly(int(headers.get("content-length", 0)))
+        call = self.note(verb, path, headers, raw)
         self.open_now += 1
         self.most_open = max(self.most_open, self.open_now)
         try:
-            answer = self.behave(call)
+            answer = self.decide(call)
             if answer.delay:
                 await asyncio.sleep(answer.delay)
             await _answer(writer, answer, call)
         finally:
             self.open_now -= 1
 
-    def _note(self, path: str, headers: dict, body: dict) -> Call:
-        key = expected_text(body)
-        call = Call(len(self.calls), self.counts[key], path, headers, body)
-        self.counts[key] += 1
+    def decide(self, call: Call) -> Answer:
+        return self.behave(call)
+
+    def kind(self, verb: str, path: str, body: dict) -> str:
+        """What makes calls equal."""
+        return expected_text(body)
+
+    def note(self, verb: str, path: str, headers: dict, raw: bytes) -> Call:
+        body = json.loads(raw) if "json" in headers.get("content-type", "") else {}
+        kind = self.kind(verb, path, body)
+        call = Call(len(self.calls), self.counts[kind], path, headers, body, raw)
+        self.counts[kind] += 1
         self.calls.append(call)
         return call
 
@@ -131,72 +141,47 @@ class _Dropped(Exception):
     pass
 
 
-async def _head(reader: asyncio.StreamReader) -> tuple[str, dict[str, str]] | None:
+async def _head(reader: asyncio.StreamReader) -> tuple[str, str, dict[str, str]] | None:
     lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-    _, path, _ = lines[0].split(" ", 2)
+    verb, path, _ = lines[0].split(" ", 2)
     pairs = (line.split(":", 1) for line in lines[1:] if ":" in line)
-    return path, {name.strip().lower(): value.strip() for name, value in pairs}
+    return verb, path, {name.strip().lower(): value.strip() for name, value in pairs}
 
 
 async def _answer(writer: asyncio.StreamWriter, answer: Answer, call: Call) -> None:
     if answer.drop == "before":
         raise _Dropped
-    content = (
-        answer.raw
-        if answer.raw is not None
-        else json.dumps(answer.body or _body(answer, call)).encode()
-    )
+    content = answer.raw
+    if content is None:
+        content = json.dumps(answer.body or _body(answer, call)).encode()
+    length = {"content-type": "application/json", "content-length": str(len(content))}
+    headers = [f"{name}: {value}\r\n" for name, value in (length | answer.headers).items()]
+    head = "".join([f"HTTP/1.1 {answer.status} X\r\n", *headers, "\r\n"]).encode("latin-1")
     if answer.drip:
-        writer.write(_lines(answer.status, len(content), answer.headers))
+        writer.write(head)
         for n in range(len(content)):
             writer.write(content[n : n + 1])
             await writer.drain()
             await asyncio.sleep(answer.drip)
-    elif answer.drop:
-        await _send_half(writer, answer, content)
-    else:
-        await _send(writer, answer.status, content, answer.headers)
+        return
+    writer.write(head + content[: len(content) // 2 if answer.drop else None])
+    await writer.drain()
+    if answer.drop:
+        raise _Dropped
 
 
 def _body(answer: Answer, call: Call) -> dict:
     if answer.status != 200:
         return {"error": {"message": answer.message, "type": "fault", "code": None}}
-    chat = call.path.endswith("/chat/completions")
-    said = (
-        {"message": {"role": "assistant", "content": answer.text}}
-        if chat
-        else {"text": answer.text}
-    )
+    said = {"text": answer.text}
+    if call.path.endswith("/chat/completions"):
+        said = {"message": {"role": "assistant", "content": answer.text}}
     return {
-        "id": f"reply-{call.number}",
-        "object": "chat.completion" if chat else "text_completion",
-        "created": 0,
         "model": call.body.get("model"),
         "choices": [{"index": 0, "finish_reason": "stop", **said}],
         "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
         "system_fingerprint": "fp_fault",
     }
-
-
-def _lines(status: int, length: int, headers: dict[str, str]) -> bytes:
-    given = {"content-type": "application/json", "content-length": str(length), **headers}
-    return "".join(
-        [f"HTTP/1.1 {status} X\r\n", *(f"{k}: {v}\r\n" for k, v in given.items()), "\r\n"]
-    ).encode("latin-1")
-
-
-async def _send(
-    writer: asyncio.StreamWriter, status: int, content: bytes, headers: dict[str, str]
-) -> None:
-    writer.write(_lines(status, len(content), headers) + content)
-    await writer.drain()
-
-
-async def _send_half(writer: asyncio.StreamWriter, answer: Answer, content: bytes) -> None:
-    half = content[: len(content) // 2]
-    writer.write(_lines(answer.status, len(content), answer.headers) + half)
-    await writer.drain()
-    raise _Dropped
 
 
 def serve_as_script(delay: float) -> None:

@@ -12,7 +12,7 @@ import pandas as pd
 import processes
 import pytest
 from asking import chat, expected, replay, run
-from batch_server import BatchServer, Fault, answered, expired
+from batch_server import DROP, BatchServer, answered, expired, fault
 from fault_server import FaultServer
 
 from ragnb.errors import EndpointError, InputError
@@ -50,9 +50,9 @@ def paid(server) -> Counter:
     return Counter(line["custom_id"] for line in server.lines())
 
 
-def only(kind, fault, times=1):
+def only(kind, failing, times=1):
     """A behaviour with one fault, the first so many times that a path is called."""
-    return lambda call: fault if call.path == kind and call.repeat < times else None
+    return lambda call: failing if call.path == kind and call.repeat < times else None
 
 
 # ---- the whole way -----------------------------------------------------------------------------------------------------
@@ -170,16 +170,16 @@ def test_malformed_lines_and_unknown_requests_are_counted_and_harm_nobody(path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "fault", "words"),
+    ("kind", "failing", "words"),
     [
-        (UPLOAD, Fault(404, "File Not Found"), "404: File Not Found; check base_url"),
-        (CREATE, Fault(400, "not batchable"), "HTTP 400: not batchable; .*run again"),
-        (UPLOAD, Fault(raw=b"<html>It works!</html>"), "an answer of another kind.*check base_url"),
+        (UPLOAD, fault(404, "File Not Found"), "404: File Not Found; check base_url"),
+        (CREATE, fault(400, "not batchable"), "HTTP 400: not batchable; .*run again"),
+        (UPLOAD, fault(raw=b"<html>It works!</html>"), "an answer of another kind.*check base_url"),
     ],
     ids=str,
 )
-def test_a_refusal_is_one_clear_error_and_leaves_the_requests_free(path, kind, fault, words):
-    with BatchServer(only(kind, fault, times=99)) as server:
+def test_a_refusal_is_one_clear_error_and_leaves_the_requests_free(path, kind, failing, words):
+    with BatchServer(only(kind, failing, times=99)) as server:
         with pytest.raises(EndpointError, match=words):
             send(chat(3), server, path)
         assert status(path)["collected"].notna().all()
@@ -188,12 +188,12 @@ def test_a_refusal_is_one_clear_error_and_leaves_the_requests_free(path, kind, f
     assert set(paid(server).values()) == {1}
 
 
-LOST_ANSWERS = [{"drop": True}, {"status": 500}, {"raw": b"{}"}]
+LOST_ANSWERS = [DROP, {"status": 500}, {"raw": b"{}"}]
 
 
-@pytest.mark.parametrize("fault", LOST_ANSWERS, ids=str)
-def test_a_batch_whose_creation_got_no_answer_is_found(path, fault):
-    with BatchServer(only(CREATE, Fault(**fault, after=True)), page=2) as server:
+@pytest.mark.parametrize("options", LOST_ANSWERS, ids=str)
+def test_a_batch_whose_creation_got_no_answer_is_found(path, options):
+    with BatchServer(only(CREATE, fault(**options, after=True)), page=2) as server:
         server.files["theirs"] = b""
         for _ in range(5):  # the list has several pages, and batches of others
             server._create({"input_file_id": "theirs", "completion_window": "24h"})
@@ -204,9 +204,9 @@ def test_a_batch_whose_creation_got_no_answer_is_found(path, fault):
     assert server.counts[CREATE] == 1
 
 
-@pytest.mark.parametrize("fault", LOST_ANSWERS, ids=str)
-def test_a_batch_that_was_not_created_is_created_again_but_not_at_once(path, fault, monkeypatch):
-    with BatchServer(only(CREATE, Fault(**fault))) as server:
+@pytest.mark.parametrize("options", LOST_ANSWERS, ids=str)
+def test_a_batch_that_was_not_created_is_created_again_but_not_at_once(path, options, monkeypatch):
+    with BatchServer(only(CREATE, fault(**options))) as server:
         with pytest.raises(
             EndpointError,
             match=r"provider did not confirm the new batch.* Submit again in 300 seconds",
@@ -255,9 +255,9 @@ def test_a_process_killed_while_the_provider_answers(path, kind, after):
         if call.path != kind or call.repeat != 1:
             return None
         if after:  # it takes effect, and then nobody is there to hear of it
-            server.act(*call.path.split(" "), "", call)
+            server.act(call)
         process.kill()
-        return Fault(drop=True)
+        return fault(**DROP)
 
     with BatchServer(kill) as server:
         process = processes.start(processes.submit, 8, server.base_url, path)

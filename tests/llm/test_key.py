@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from asking import chat, replay, run
-from batch_server import BatchServer, Fault, answered, refused
+from batch_server import DROP, BatchServer, answered, fault, refused
 from fault_server import Answer, FaultServer
 
 from ragnb.errors import RagnbError
@@ -154,20 +154,20 @@ def free_port() -> int:
 
 
 FAULTS = "400 401 404 429 500 raw drop unreachable".split()
-STEPS = [("create", fault) for fault in FAULTS]
+STEPS = [("create", failure) for failure in FAULTS]
 STEPS += [("upload", "400"), ("upload", "drop"), ("status", "500"), ("collect", "401")]
 STEPS += [("collect", "raw"), ("collect", "unreachable")]
 
 
-@pytest.mark.parametrize(("step", "fault"), STEPS)
-def test_no_answer_brings_the_key_out_of_a_batch(key, tmp_path, logs, capfd, fault, step):
+@pytest.mark.parametrize(("step", "failure"), STEPS)
+def test_no_answer_brings_the_key_out_of_a_batch(key, tmp_path, logs, capfd, failure, step):
     path, seen = tmp_path / "s.sqlite", []
     special = {
-        "raw": Fault(200, raw=json.dumps({"data": CANARY}).encode()),
-        "drop": Fault(drop=True),
-        "unreachable": Fault(400, LONG, headers=ECHO),
+        "raw": fault(raw=json.dumps({"data": CANARY}).encode()),
+        "drop": fault(**DROP),
+        "unreachable": fault(400, LONG, headers=ECHO),
     }
-    fail = special.get(fault) or Fault(int(fault), LONG, headers=ECHO)
+    fail = special.get(failure) or fault(int(failure), LONG, headers=ECHO)
     calls = {"upload": "POST /v1/files", "create": "POST /v1/batches"}
 
     def attempt(call, *given, **options):
@@ -184,7 +184,7 @@ def test_no_answer_brings_the_key_out_of_a_batch(key, tmp_path, logs, capfd, fau
             server.behave = lambda call: fail if call.path.startswith(calls[step]) else None
         attempt(batch.submit, chat(3), model="m", store=path, base_url=address)
         server.behave = lambda call: fail
-        if fault == "unreachable":
+        if failure == "unreachable":
             address = f"http://127.0.0.1:{free_port()}/v1"
         other = tmp_path / "other.sqlite"
         attempt(batch.submit, chat(3), model="m", store=other, base_url=address)
