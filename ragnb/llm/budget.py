@@ -5,7 +5,6 @@ import math
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -151,7 +150,11 @@ def price_of(model: str, prices: Mapping[str, Price] | None = None) -> Price | N
     >>> price_of("gpt-4o-mini-2024-07-18"), price_of("my-own"), price_of("my-own", {"my-own": (1, 2)})
     ((0.15, 0.6), None, (1, 2))
     """
-    known = {**_table(), **(prices or {})}
+    table = price_table().to_dict("records")
+    known = {
+        row["model"]: (row["input_usd_per_million"], row["output_usd_per_million"]) for row in table
+    }
+    known |= prices or {}
     return known.get(model) or known.get(_SNAPSHOT.sub("", model))
 
 
@@ -195,9 +198,3 @@ def _completion_bound(request: Request) -> int:
     return int(
         parameters.get("max_completion_tokens") or parameters.get("max_tokens") or UNSAID_COMPLETION
     )
-
-
-@cache
-def _table() -> dict[str, Price]:
-    columns = ["model", "input_usd_per_million", "output_usd_per_million"]
-    return {model: (sent, received) for model, sent, received in price_table()[columns].to_numpy()}

@@ -30,8 +30,8 @@ from ragnb.arguments import accepts
 from ragnb.errors import EndpointError, InputError
 from ragnb.llm.budget import Budget, Price, as_budget, cost_usd, dollars, highest_cost, price_of
 from ragnb.llm.endpoint import (
-    INSTEAD,
     NO_COMPLETION,
+    REFUSALS,
     TIMEOUT,
     accepted,
     address_of,
@@ -564,7 +564,8 @@ class _Run:
                 raise failure
             if name not in self.refused:
                 self.refused.add(name)
-                other = f"sent as {INSTEAD[name]}" if INSTEAD[name] else "not sent"
+                instead = REFUSALS[name][1]
+                other = f"sent as {instead}" if instead else "not sent"
                 warnings.warn(
                     f"{request['model']} refuses the parameter {name}; in this run it is {other}",
                     stacklevel=2,

@@ -17,15 +17,18 @@ from ragnb.text import well_formed
 TIMEOUT = "timeout"
 NO_COMPLETION = "a reply that is not a completion"
 OTHER_KIND = "an answer of another kind"
-REFUSALS = {
-    "max_tokens": r"unsupported parameter: ['\"]?max_tokens\b"
-    r"|\bmax_tokens\b.*use ['\"]?max_completion_tokens",
-    "temperature": r"unsupported value: ['\"]?temperature\b|\btemperature\b.*only the default",
-    "response_format": r"response_format|json_schema|structured.output",
+REFUSALS: dict[str, tuple[str, str | None]] = {
+    "max_tokens": (
+        r"unsupported parameter: ['\"]?max_tokens\b|\bmax_tokens\b.*use ['\"]?max_completion_tokens",
+        "max_completion_tokens",
+    ),
+    "temperature": (
+        r"unsupported value: ['\"]?temperature\b|\btemperature\b.*only the default",
+        None,
+    ),
+    "response_format": (r"response_format|json_schema|structured.output", None),
 }
-"""Parameter that some models or servers do not have -> the words of their refusals."""
-INSTEAD = {"max_tokens": "max_completion_tokens", "temperature": None, "response_format": None}
-"""Parameter that some models or servers do not have -> the name to use instead, or None."""
+"""Parameter that some models or servers do not have -> the words of their refusals, and its other name."""
 ADVICE = {
     "HTTP 40[13]": "put a key that it accepts into the environment variable OPENAI_API_KEY",
     f"HTTP 3|HTTP 40[45]|{OTHER_KIND}": "check base_url (it usually ends in /v1), the model name, and "
@@ -217,8 +220,10 @@ def refused_parameter(said: str) -> str | None:
     >>> refused_parameter("max_tokens is too large: 100000") is None
     True
     """
-    fits = (name for name, words in REFUSALS.items() if re.search(words, said, re.IGNORECASE))
-    return next(fits, None)
+    for name, (words, _) in REFUSALS.items():
+        if re.search(words, said, re.IGNORECASE):
+            return name
+    return None
 
 
 def accepted(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:
@@ -227,5 +232,5 @@ def accepted(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[st
     >>> accepted({"max_tokens": 8, "temperature": 0, "seed": 1}, {"max_tokens", "temperature"})
     {'max_completion_tokens': 8, 'seed': 1}
     """
-    names = {name: INSTEAD[name] if name in refused else name for name in parameters}
+    names = {name: REFUSALS[name][1] if name in refused else name for name in parameters}
     return {to: parameters[name] for name, to in names.items() if to is not None}

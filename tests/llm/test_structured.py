@@ -36,29 +36,24 @@ def is_turn(call):
     return len(call.body["messages"]) > 1
 
 
-def answering(text=GOOD, turn=GOOD, formats=True, only=None):
-    """A server's manner: what it says at first and in a repair turn (to request ``only``), and whether it knows the format."""
+def answering(text=GOOD, turn=GOOD, only=None):
+    """A server's manner: what it says at first and in a repair turn, to all requests or to ``only``."""
 
     def behave(call):
-        if not formats and "response_format" in call.body:
-            return Answer(status=400, message=NO_FORMAT)
         special = only is None or number(call) == only
-        answer = (turn if is_turn(call) else text) if special else GOOD
-        return answer if isinstance(answer, Answer) else Answer(text=answer)
+        return Answer(text=(turn if is_turn(call) else text) if special else GOOD)
 
     return behave
 
 
 def test_structured_outputs_are_asked_for_and_read():
-    requests = chat(5)
     with FaultServer(answering()) as server:
-        frame = run(requests, server)
+        frame = run(chat(5), server)
     assert frame["record"].tolist() == [RECORD] * 5
-    assert frame["example_id"].tolist() == requests["example_id"].tolist()
+    assert frame["example_id"].tolist() == chat(5)["example_id"].tolist()
     assert frame["reason"].isna().all()
-    assert frame["found"].tolist() == ["plain"] * 5
+    assert set(frame["found"]) == {"plain"}
     assert frame["structured"].all()
-    assert not frame["repaired"].any()
     assert len(server.calls) == 5
     form = {"name": "Judgement", "strict": True, "schema": strict_schema(Judgement)}
     for call in server.calls:
@@ -89,13 +84,8 @@ def test_a_reply_that_cannot_be_read_gets_one_repair_turn():
 
 
 def test_records_are_read_from_the_reply_as_it_came_with_its_reasoning():
-    asides = ["<think>Is it 7?</think>", "", "<think>cut off, ", ""]
-    texts = [
-        f"{asides[0]}{GOOD}",
-        GOOD,
-        f"{asides[2]}{GOOD}",
-        '{"verdict": "yes", "score": 4, "note": "<think>"}',
-    ]
+    noted = '{"verdict": "yes", "score": 4, "note": "<think>"}'
+    texts = [f"<think>Is it 7?</think>{GOOD}", GOOD, f"<think>cut off, {GOOD}", noted]
 
     def behave(call):
         return Answer(text=GOOD if is_turn(call) else texts[number(call)])
@@ -111,10 +101,8 @@ def test_records_are_read_from_the_reply_as_it_came_with_its_reasoning():
 def test_a_second_bad_reply_stays_unscored_with_both_reasons():
     with FaultServer(answering(BAD, "I'd rather not.")) as server:
         frame = run(chat(3), server)
-    first, second = (
-        "score: 7 is above 5 (less_than_equal)",
-        "no JSON object in the reply: I'd rather not.",
-    )
+    first = "score: 7 is above 5 (less_than_equal)"
+    second = "no JSON object in the reply: I'd rather not."
     assert frame["record"].tolist() == [None] * 3
     assert frame["reason"].tolist() == [f"{first}; after a repair turn: {second}"] * 3
     assert frame["found"].tolist() == [None] * 3
@@ -157,7 +145,7 @@ def test_an_endpoint_without_structured_outputs_gets_plain_requests(tmp_path):
     pd.testing.assert_frame_equal(frame, offline)
 
 
-def test_what_cannot_be_asked_is_refused_before_anything_is_sent():
+def test_completion_requests_are_refused_before_anything_is_sent():
     frame = pd.DataFrame({"prompt": ["x"]})
     with pytest.raises(InputError, match="needs chat requests.*put the text into 'messages'"):
         complete_structured(frame, Judgement, model="m", store=":memory:")

@@ -1,7 +1,9 @@
 """The texts of the prompts: they do not change unnoticed, and they agree with what metrics and readers expect."""
 
 import re
+from functools import partial
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -89,22 +91,18 @@ def test_the_text_of_a_repair_turn_has_the_bytes_that_recorded_replies_are_keyed
 @given(st.text(), st.text())
 def test_values_are_filled_in_as_they_are(a, b):
     template = Template("t", 1, "[{a}]", "<{b}|{a}>{{}}")
-    system, user = template.messages({"a": a, "b": b})
     assert template.fields == ("a", "b")
-    assert (system, user) == (
+    assert template.messages({"a": a, "b": b}) == [
         {"role": "system", "content": f"[{a}]"},
         {"role": "user", "content": f"<{b}|{a}>{{}}"},
-    )
-    completion = Template("t", 1, "", "{a}", kind="completion")
-    assert completion.render({"a": a}) == a
-    assert completion.messages({"a": a}) == [{"role": "user", "content": a}]
+    ]
+    assert Template("t", 1, "", "{a}", kind="completion").render({"a": a}) == a
 
 
 @pytest.mark.parametrize("text", ["Reply { and {question}", "{}", '{"verdict": "yes"}'])
 def test_a_lone_brace_is_refused_where_it_is_written(text):
-    with pytest.raises(
-        InputError, match="template mine must have the name of a field between braces"
-    ):
+    words = "template mine must have the name of a field between braces"
+    with pytest.raises(InputError, match=words):
         Template("mine", 1, "", text)
 
 
@@ -176,11 +174,10 @@ def test_examples_end_with_the_question_and_an_open_answer():
 NAMES = "Tana|Blue Nile|Dracula|spider|Spinne|Tanasee|塔纳|德古拉|Дракула|паук".split("|")
 
 
-@pytest.mark.parametrize("sample", ["sample-en", "sample-zh", "sample-multilingual"])
-def test_no_sample_asks_for_a_fact_of_the_examples(sample):
-    load = ragnb.load_multilingual if "multi" in sample else ragnb.load_rgb
-    asked = " ".join(load(sample)["question"])
-    assert not [name for name in NAMES if name in asked]
+def test_no_sample_asks_for_a_fact_of_the_examples():
+    samples = [ragnb.load_rgb(f"sample-{code}") for code in ("en", "zh")]
+    asked = pd.concat([*samples, ragnb.load_multilingual("sample-multilingual")])["question"]
+    assert not [name for name in NAMES if name in " ".join(asked)]
 
 
 @pytest.mark.parametrize(
@@ -191,10 +188,9 @@ def test_no_sample_asks_for_a_fact_of_the_examples(sample):
     ],
 )
 def test_an_unknown_language_or_prompt_is_answered_with_the_known_ones(language, prompt, words):
-    with pytest.raises(InputError, match=words):
-        render_answer("?", [], language, prompt)
-    with pytest.raises(InputError, match=words):
-        render_translation("?", "en", language, prompt)
+    for render in (partial(render_answer, "?", []), partial(render_translation, "?", "en")):
+        with pytest.raises(InputError, match=words):
+            render(language, prompt)
 
 
 # ---- judges --------------------------------------------------------------------------------------
@@ -208,17 +204,16 @@ def test_references_read_as_one_line():
     )
 
 
-@pytest.mark.parametrize(
-    ("template", "schema"),
-    [
-        (judges.SIMILARITY, judges.SimilarityScore),
-        (judges.CORRECTNESS, judges.CorrectnessVerdict),
-        (judges.BARE_CORRECTNESS, judges.SamenessVerdict),
-        (judges.REFUSAL, judges.RefusalVerdict),
-        (judges.DETECTION, judges.DetectionVerdict),
-    ],
-    ids=lambda each: getattr(each, "__name__", ""),
-)
+FORMS = [
+    (judges.SIMILARITY, judges.SimilarityScore),
+    (judges.CORRECTNESS, judges.CorrectnessVerdict),
+    (judges.BARE_CORRECTNESS, judges.SamenessVerdict),
+    (judges.REFUSAL, judges.RefusalVerdict),
+    (judges.DETECTION, judges.DetectionVerdict),
+]
+
+
+@pytest.mark.parametrize(("template", "schema"), FORMS)
 def test_the_requested_form_is_that_of_the_record_and_its_echo_is_no_judgement(template, schema):
     asked = said(template.messages(dict.fromkeys(template.fields, "")))
     forms = re.findall(r"\{.*?\}", asked)
