@@ -1,10 +1,7 @@
 import pandas as pd
 import pytest
 from experiments.judge import Judge
-from sklearn.linear_model import LogisticRegression
 
-import ragnb
-from ragnb.ensemble import SplitRatios, feature_frame
 from ragnb.ensemble.ensemble import BatchJudicator, verdicts_of
 from ragnb.errors import InputError
 from ragnb.experiments.deferral import model_judicator
@@ -81,41 +78,9 @@ def test_a_label_that_the_responses_do_not_have_is_refused_before_anything_is_se
         assert judge.asked == []
 
 
-def test_people_and_a_recorded_judge_decide_what_an_ensemble_defers():
-    """A language model's verdicts on answers of EVOUNA, and those of its people, by counting."""
-    study = ragnb.load_study("evouna-nq")
-    answers = (
-        study[~study["improper"]].dropna(subset=["response", "verdict"]).reset_index(drop=True)
-    )
-    names = ["answer.contains", "answer.recall", "answer.precision", "answer.f1"]
-    features = feature_frame(ragnb.score(answers, names), responses=answers)
-    ratios = SplitRatios(train=0.5, test=0.1, calibration=0.4)
-    people = answers["verdict"].astype(int)
-    split = ragnb.DataSplit(features, people, ratios, groups=answers["question"], random_state=0)
-    ensemble = ragnb.MetricEnsemble(
-        split.train, split.calibration, alpha=0.05, classifier=LogisticRegression()
-    )
-    judge = model_judicator(
-        answers,
-        "bare_correctness",
-        model=recorded_provenance("judged_evouna")["model"],
-        store=recorded_store("judged_evouna"),
-        offline=True,
-    )
-    y = split.test.y
-    alone = ensemble.decide(split.test.X)
-    by_people = ensemble.decide(split.test.X, judicator=lambda row: bool(people[row]))
-    by_judge = ensemble.decide(split.test.X, judicator=judge)
-    deferred = alone["abstained"]
-    assert (by_people["deferred"] == deferred).all()
-    assert 0.1 < deferred.mean() < 0.2
-    accepted = (alone["label"] == y)[~deferred].sum()
-    assert (by_people["label"] == y).sum() == accepted + deferred.sum(), "people are right"
-
-    recorded = recorded_responses("judged_evouna").query("chosen == 'deferred'")
-    verdicts = recorded.set_index(["example_id", "system"])["judged_correct"]
-    keys = pd.MultiIndex.from_frame(answers.loc[y.index[deferred], ["example_id", "system"]])
-    judged = verdicts.loc[keys].to_numpy()
-    assert by_judge.loc[deferred, "label"].tolist() == judged.tolist()
-    right = (judged == y[deferred].to_numpy()).sum()
-    assert (by_judge["label"] == y).sum() == accepted + right
+def test_a_recorded_judge_gives_its_verdicts_again_without_a_model():
+    recorded = recorded_responses("judged_evouna")
+    options = {"store": recorded_store("judged_evouna"), "offline": True}
+    model = recorded_provenance("judged_evouna")["model"]
+    ask = model_judicator(recorded, "bare_correctness", model=model, **options)
+    assert ask([*recorded.index]) == recorded["judged_correct"].eq(1).tolist()
