@@ -67,12 +67,15 @@ class Frame(NamedTuple):
         Names and values between 0 and 1.
     lines
         Texts, each with the name of its look in explore.css.
+    picture
+        Address of a picture.
     """
 
     sentence: str
     chart: Chart | None = None
     meters: Mapping[str, float] = {}
     lines: Sequence[tuple[str, str]] = ()
+    picture: str = ""
 
     def drawing(self) -> dict[str, Any]:
         """Return what the script shows."""
@@ -81,6 +84,7 @@ class Frame(NamedTuple):
             "chart": self.chart and self.chart.drawing(),
             "meters": [[name, f"{value:.2f}"] for name, value in self.meters.items()],
             "lines": [[look, spelled(text)] for look, text in self.lines],
+            "picture": self.picture,
         }
 
 
@@ -134,6 +138,8 @@ def explore(name: str, *data: Any) -> Page:
         mix           a `ragnb.abstention_report`         right decisions at each share of questions
                                                           without an answer
         ranking       a row with a ranked list            success, recall, 1 / rank and nDCG at k
+        slider        function of a number; name of the   the text or the PNG picture that the
+                      number; its values; the first one   function returns
         ============  ==================================  ==========================================
 
     Raises
@@ -155,7 +161,7 @@ def explore(name: str, *data: Any) -> Page:
         question=question,
         sentence=first.sentence,
         static=scene.static or join([tag("p", text, dir="auto") for _, text in first.lines]),
-        picture=first.chart and first.chart.picture(),
+        picture=first.picture or (first.chart and first.chart.picture()),
         alt=alt,
         script=Markup((STATIC / "explore.js").read_text("utf-8")),
         packed=_packed(question, scene),
@@ -248,28 +254,28 @@ def _mcnemar(first: Any = None, second: Any = None) -> Scene:
     def frame(b: int, c: int, both: int, neither: int) -> Frame:
         now, n = PairedTable(both, b, c, neither), b + c
         exact, mid_p = (mcnemar_test(now, method=name).p_value for name in ("exact", "mid-p"))
-        sentence = (
-            f"The systems differ on {n} questions: only {one} is correct on {b}, only {other} on "
-            f"{c}. The exact test gives {_p(exact)}, the mid-p test {_p(mid_p)}. The {both + neither} "
-            "other questions do not affect these p-values. The difference in accuracy over all "
-            f"{now.n} questions is {(b - c) / max(now.n, 1):.3f}."
-        )
         fewer = min(b, c)
         reach = max(n / 2 - fewer + 1, min(n / 2, 2.5 * n**0.5))
         counts = np.arange(ceil(n / 2 - reach), int(n / 2 + reach) + 1)
         mass = binom.pmf(counts, n, 0.5)
         extreme = np.where(np.minimum(counts, n - counts) <= fewer, mass, 0)
-        labels = f"only {one} correct, if both systems were equally good", "probability"
         edges = np.append(counts, counts[-1] + 1) - 0.5
-        return Frame(sentence, _histogram(edges, mass, extreme, b, labels))
+        labels = f"only {one} correct, if both systems were equally good", "probability"
+        return Frame(
+            f"The systems differ on {n} questions: only {one} is correct on {b}, only {other} on "
+            f"{c}. The exact test gives {_p(exact)}, the mid-p test {_p(mid_p)}. The {both + neither} "
+            "other questions do not affect these p-values. The difference in accuracy over all "
+            f"{now.n} questions is {(b - c) / max(now.n, 1):.3f}.",
+            _histogram(edges, mass, extreme, b, labels),
+        )
 
     most = max(30, 2 * table.first_only, 2 * table.second_only)
     agree = max(100, 2 * table.both, 2 * table.neither)
     controls = [
-        Control(f"only {one} correct", _around(table.first_only, 0, most, 8), table.first_only),
-        Control(f"only {other} correct", _around(table.second_only, 0, most, 8), table.second_only),
-        Control("both correct", _around(table.both, 0, agree, 3), table.both),
-        Control("neither correct", _around(table.neither, 0, agree, 3), table.neither),
+        Control(f"only {one} correct", _around(table.first_only, 0, most, 7), table.first_only),
+        Control(f"only {other} correct", _around(table.second_only, 0, most, 7), table.second_only),
+        Control("both correct", _around(table.both, 0, agree, 2), table.both),
+        Control("neither correct", _around(table.neither, 0, agree, 2), table.neither),
     ]
     return Scene(controls, frame)
 
@@ -287,20 +293,19 @@ def _permutation(first: Any = None, second: Any = None) -> Scene:
     def frame(worlds: int, seed: int) -> Frame:
         sums = np.random.default_rng(seed).choice([-1, 1], (worlds, len(steps))) @ steps
         extreme = sums[np.abs(sums) >= abs(observed)]
-        sentence = (
-            f"The observed difference is {test.statistic:.3f}. If the two systems were "
-            "exchangeable, a difference at least as far from 0 would have probability "
-            f"{_p(test.p_value)}. It occurs in {len(extreme)} of the {worlds} random worlds "
-            f"({len(extreme) / worlds:.4f})."
-        )
         far = max(np.abs(sums).max(), abs(observed)) + 2
         width = 2 * ceil(far / 40)  # all sums are even or all are odd if no step is larger than 1
         places = np.arange(-ceil(far / width) - 1, ceil(far / width) + 2)
         edges = observed % width + width * (places - 0.5)
         counts, marked = (np.histogram(part, edges)[0] for part in (sums, extreme))
         labels = "mean difference in a random world", "worlds"
-        chart = _histogram(edges * unit, counts, marked, observed * unit, labels, " observed ")
-        return Frame(sentence, chart)
+        return Frame(
+            f"The observed difference is {test.statistic:.3f}. If the two systems were "
+            "exchangeable, a difference at least as far from 0 would have probability "
+            f"{_p(test.p_value)}. It occurs in {len(extreme)} of the {worlds} random worlds "
+            f"({len(extreme) / worlds:.4f}).",
+            _histogram(edges * unit, counts, marked, observed * unit, labels, " observed "),
+        )
 
     worlds = Control("random worlds", [10, 30, 100, 300, 1000, 3000], 1000)
     return Scene([worlds, Control("other coins", list(range(1, 9)), 1)], frame)
@@ -316,24 +321,27 @@ def _power(first: Any = None, second: Any = None) -> Scene:
 
     def frame(n: int, share: float) -> Frame:
         mde = mcnemar_mde(n, discordance=share)
-        sentence = (
-            f"With {n} questions, and a share of {share:.2f} on which the systems differ, the mid-p "
-            f"test detects a true difference of {mde:.3f} with a probability of 80 %. It misses "
-            "smaller differences more than one time in five."
-        )
         effects = np.linspace(0, min(1, 2.2 * mde), 21)[1:]
         psi = np.maximum(share, effects)
         pairs = zip((psi + effects) / 2, (psi - effects) / 2, strict=True)
         power = [mcnemar_power(n, *pair, "mid-p", 0.95) for pair in pairs]
         high = float(effects[-1])
-        marks = [
-            ("area", [0, 0, mde, mde], [0, 1, 1, 0]),
-            ("truth", [0, high], [0.8, 0.8]),
-            ("result", effects, power),
-            ("here", [mde, mde], [0, 1]),
-        ]
-        notes = [(high, 0.83, "80 %"), (0.02 * high, 0.92, "missed more than one time in five")]
-        return Frame(sentence, Chart((0, high, "true difference"), (0, 1, "power"), marks, notes))
+        return Frame(
+            f"With {n} questions, and a share of {share:.2f} on which the systems differ, the mid-p "
+            f"test detects a true difference of {mde:.3f} with a probability of 80 %. It misses "
+            "smaller differences more than one time in five.",
+            Chart(
+                (0, high, "true difference"),
+                (0, 1, "power"),
+                [
+                    ("area", [0, 0, mde, mde], [0, 1, 1, 0]),
+                    ("truth", [0, high], [0.8, 0.8]),
+                    ("result", effects, power),
+                    ("here", [mde, mde], [0, 1]),
+                ],
+                [(high, 0.83, "80 %"), (0.02 * high, 0.92, "missed more than one time in five")],
+            ),
+        )
 
     sizes = np.unique([table.n, 20, 50, 100, 200, 500, 1000]).tolist()
     label = "share of questions on which the systems differ"
@@ -402,13 +410,12 @@ def _threshold(scores: Any = None, label: Any = None) -> Scene:
 
     def frame(at: float) -> Frame:
         caught, rejected = int((correct >= at).sum()), int((incorrect < at).sum())
-        sentence = (
+        return Frame(
             f"Of the {len(correct)} items with label 1, {caught} have a score of at least {at:.2f} "
             f"(sensitivity {caught / len(correct):.3f}). Of the {len(incorrect)} items with label 0, "
-            f"{rejected} have a lower one (specificity {rejected / len(incorrect):.3f})."
+            f"{rejected} have a lower one (specificity {rejected / len(incorrect):.3f}).",
+            _histogram(edges, counts, marked, at, ("score (orange: label 1)", "items")),
         )
-        labels = "score (orange: label 1)", "items"
-        return Frame(sentence, _histogram(edges, counts, marked, at, labels))
 
     return Scene([Control("threshold", _around(0.5, 0, 1, 41, decimals=3), 0.5)], frame)
 
@@ -454,16 +461,19 @@ def _judge(report: JudgeReport | None = None) -> Scene:
                 "low if more are."
             )
         none = 1 - specificity  # reported if no answer is correct
-        marks = [
-            ("area", [0, 1, 1, 0], [0, 1, sensitivity, none]),
-            ("truth", [0, 1], [0, 1]),
-            ("result", [0, 1], [none, sensitivity]),
-            ("dot", true, reported),
-        ]
-        notes = [(0.85, 0.92, "no bias")]
-        notes += [(1.0, 0.02, f"dots: measured, by {by} ")] if len(true) else []
-        axes = (0, 1, "true share of correct answers"), (0, 1, "share that the judge reports")
-        return Frame(sentence, Chart(*axes, marks, notes))
+        dots = [(1.0, 0.02, f"dots: measured, by {by} ")] if len(true) else []
+        chart = Chart(
+            (0, 1, "true share of correct answers"),
+            (0, 1, "share that the judge reports"),
+            [
+                ("area", [0, 1, 1, 0], [0, 1, sensitivity, none]),
+                ("truth", [0, 1], [0, 1]),
+                ("result", [0, 1], [none, sensitivity]),
+                ("dot", true, reported),
+            ],
+            [(0.85, 0.92, "no bias"), *dots],
+        )
+        return Frame(sentence, chart)
 
     labels = {
         "sensitivity": "sensitivity: correct answers accepted",
@@ -507,10 +517,6 @@ def _fieller(gain: Any = None, cost: Any = None, clusters: Any = None) -> Scene:
             "whole line": "the whole line: no ratio can be excluded",
             "undefined": "undefined",
         }
-        sentence = (
-            f"With a mean gain of {_g(gain)} and a mean cost of {_g(cost)}, the ratio is "
-            f"{_g(found.estimate)}. The 95 % confidence set is {sets[found.kind]}."
-        )
         beyond = 100 * most
         wedges = {
             "bounded": [([0, far, far], [0, low * far, high * far])],
@@ -532,7 +538,11 @@ def _fieller(gain: Any = None, cost: Any = None, clusters: Any = None) -> Scene:
             ("result", cost + zz**0.5 * np.cos(turns), gain + around),
             ("dot", [cost], [gain]),
         ]
-        return Frame(sentence, Chart((-far, far, "cost"), (-most, most, "gain"), marks))
+        return Frame(
+            f"With a mean gain of {_g(gain)} and a mean cost of {_g(cost)}, the ratio is "
+            f"{_g(found.estimate)}. The 95 % confidence set is {sets[found.kind]}.",
+            Chart((-far, far, "cost"), (-most, most, "gain"), marks),
+        )
 
     controls = []
     for name, mean, high in zip(("mean gain", "mean cost"), means, reach, strict=True):
@@ -564,28 +574,25 @@ def _mix(report: Any = None) -> Scene:
         )
     names = known["system"].map(str).tolist()
     answered, refused = (1 - known[["over_refusal", "hallucination"]]).to_numpy(float).T
+    heights = np.clip(refused + np.where(answered > refused, -0.07, 0.03), 0.03, 0.93).tolist()
+    notes = [(100.0, height, name) for height, name in zip(heights, names, strict=True)]
+    label = "unanswerable questions, in %"
 
     def frame(percent: int) -> Frame:
         shares = (percent * refused + (100 - percent) * answered) / 100
         best = int(shares.argmax())
-        sentence = (
-            f"If {percent} % of the questions are unanswerable, {names[best]} makes the right decision "
-            f"on {shares[best]:.3f} of the questions. No other system here has a larger share."
-        )
-        marks = [
+        marks: list[Any] = [
             ("result" if at == best else "axis", [0, 100], [answered[at], refused[at]])
             for at in range(len(names))
         ]
         marks += [("truth", [percent] * 2, [0, 1]), ("dot", [percent] * len(names), shares)]
-        heights = np.clip(refused + np.where(answered > refused, -0.07, 0.03), 0.03, 0.93)
-        notes = list(zip([100.0] * len(names), heights.tolist(), names, strict=True))
-        label = "unanswerable questions, in %"
         return Frame(
-            sentence, Chart((0, 100, label), (0, 1, "share of right decisions"), marks, notes)
+            f"If {percent} % of the questions are unanswerable, {names[best]} makes the right decision "
+            f"on {shares[best]:.3f} of the questions. No other system here has a larger share.",
+            Chart((0, 100, label), (0, 1, "share of right decisions"), marks, notes),
         )
 
-    control = Control("unanswerable questions, in %", list(range(0, 101, 2)), 50)
-    return Scene([control], frame)
+    return Scene([Control(label, list(range(0, 101, 2)), 50)], frame)
 
 
 # ---- a ranked list -------------------------------------------------------------------------------
@@ -614,12 +621,12 @@ def _ranking(row: Any = None) -> Scene:
         measures = {"success": success, "recall": recall, "1 / rank": reciprocal_rank, "nDCG": ndcg}
         values = {name: measure(keys, marked, k=k) for name, measure in measures.items()}
         hit, share, reciprocal, gain = values.values()
-        sentence = (
+        return Frame(
             f"The first {k} passages contain {sum(good[:k])} of {len(marked)} relevant passages. "
             f"Success@{k} is {hit:.0f}, recall@{k} is {share:.2f}, the reciprocal rank is "
-            f"{reciprocal:.2f}, and nDCG@{k} is {gain:.2f}."
+            f"{reciprocal:.2f}, and nDCG@{k} is {gain:.2f}.",
+            meters=values,
         )
-        return Frame(sentence, meters=values)
 
     label = "passages that the model gets, k"
     controls = [Control(label, list(range(1, len(keys) + 1)), min(3, len(keys)))]
@@ -717,28 +724,48 @@ def _noise(responses: Any = None) -> Scene:
     shown = [*changing, *table.index.difference(changing)][:6]
     rows = {(row["example_id"], row["noise_rate"]): row for row in responses.to_dict("records")}
     accuracy = table.mean()
+    rates = accuracy.index.astype(float).tolist()
 
     def frame(rate: float, item: int) -> Frame:
         row, correct = rows[shown[item - 1], rate], bool(table.loc[shown[item - 1], rate])
         useful = [kind == "positive" for kind in row["kinds"]]
-        sentence = (
-            f"At noise rate {rate:g}, {sum(useful)} of {len(useful)} passages contain the answer, and "
-            f"the recorded reply is {'correct' if correct else 'incorrect'}. Over all {len(table)} "
-            f"questions, {accuracy[rate]:.3f} of the replies are correct."
-        )
         texts = [
             *zip(useful, row["passages"], strict=True),
             (correct, row["response"] or "no reply"),
         ]
-        signs = [("good" if good else "bad", f"{sign(good)} {text}") for good, text in texts]
-        lines = [("question", row["question"]), *signs[:-1], ("reply", signs[-1][1])]
+        *passages, reply = (
+            ("good" if good else "bad", f"{sign(good)} {text}") for good, text in texts
+        )
         marks = [("result", accuracy.index, accuracy), ("dot", [rate], [accuracy[rate]])]
-        axes = (*accuracy.index[[0, -1]], "noise rate"), (0, 1, "accuracy")
-        return Frame(sentence, Chart(*axes, marks), lines=lines)
+        return Frame(
+            f"At noise rate {rate:g}, {sum(useful)} of {len(useful)} passages contain the answer, and "
+            f"the recorded reply is {'correct' if correct else 'incorrect'}. Over all {len(table)} "
+            f"questions, {accuracy[rate]:.3f} of the replies are correct.",
+            Chart((rates[0], rates[-1], "noise rate"), (0, 1, "accuracy"), marks),
+            lines=[("question", row["question"]), *passages, ("reply", reply[1])],
+        )
 
-    rates = accuracy.index.astype(float).tolist()
     numbers = list(range(1, len(shown) + 1))
     return Scene([Control("noise rate", rates, rates[0]), Control("question", numbers, 1)], frame)
+
+
+# ---- any function of a number --------------------------------------------------------------------
+
+
+def _slider(
+    function: Callable[[Any], str | bytes] = str,
+    name: str = "number",
+    values: Sequence[Any] = range(1, 11),
+    start: Any = 1,
+) -> Scene:
+    def frame(value: Any) -> Frame:
+        result = function(value)
+        if isinstance(result, str):
+            return Frame(result)
+        address = f"data:image/png;base64,{b64encode(result).decode()}"
+        return Frame(f"{name} = {value:g}", picture=address)
+
+    return Scene([Control(name, values, start)], frame)
 
 
 EXPLORABLES: dict[str, tuple[str, str, Callable[..., Scene]]] = {
@@ -796,6 +823,11 @@ EXPLORABLES: dict[str, tuple[str, str, Callable[..., Scene]]] = {
         "What does a model reply when fewer passages contain the answer?",
         "Accuracy against the noise rate, with the chosen rate marked.",
         _noise,
+    ),
+    "slider": (
+        "How does the result depend on this number?",
+        "The picture that the function draws for the first number.",
+        _slider,
     ),
 }
 """Name -> question, description of the picture, and what makes the first state from the data."""

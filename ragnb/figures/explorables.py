@@ -15,8 +15,8 @@ from ragnb.figures.style import WIDTHS, plain, style
 from ragnb.markup import spelled
 
 AREAS: dict[str, dict[str, Any]] = {
-    "bar": {"color": "0.75"},
-    "marked": {"color": "C3"},
+    "bar": {"color": "0.75", "lw": 0},
+    "marked": {"color": "C3", "lw": 0},
     "area": {"color": "C0", "alpha": 0.16, "lw": 0},
 }
 LINES: dict[str, dict[str, Any]] = {

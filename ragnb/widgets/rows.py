@@ -327,8 +327,9 @@ def _factorized(frame: pd.DataFrame) -> dict[Any, tuple[np.ndarray, list[Any]]]:
     found = {}
     for name in frame.columns.difference([*PAYLOAD - {"reason"}], sort=False):
         with suppress(TypeError, NotImplementedError):  # lists and mappings, also those of Arrow
-            codes, values = pd.factorize(frame[name])
-            found[name] = codes, [*values, *([None] if (codes == -1).any() else [])]
+            codes, values = pd.factorize(frame[name], sort=True)
+            kept = [*values, *([None] if (codes == -1).any() else [])]  # what is missing comes last
+            found[name] = codes % max(len(kept), 1), kept
     return found
 
 
@@ -349,9 +350,7 @@ def _choices(factorized: Mapping[Any, tuple[np.ndarray, list[Any]]]) -> dict[Any
             continue
         division = pd.factorize(codes)[0].tobytes()
         if division not in seen or not any(isinstance(value, str) for value in kept):
-            order = sorted(range(len(kept)), key=lambda place: _choice_key(kept[place]))
-            names = [short(kept[place]) for place in order]
-            found[name] = Choices(names, np.argsort(order)[codes])
+            found[name] = Choices([short(value) for value in kept], codes)
         seen.add(division)
     return found
 
@@ -370,12 +369,6 @@ def _meaning(name: Any) -> str:
     metric = METRICS[name]
     better = "higher" if metric.higher_is_better else "lower"
     return f"{str(getdoc(metric.function)).splitlines()[0]} Better if {better}. {metric.source}"
-
-
-def _choice_key(value: Any) -> tuple[bool, bool, float, str]:
-    """Return what sorts choices: numbers first, then texts, and a missing value last."""
-    is_number = isinstance(value, bool | int | float)
-    return value is None, not is_number, float(value) if is_number else 0.0, fold(str(value))
 
 
 def _numbers(column: pd.Series) -> pd.Series | None:

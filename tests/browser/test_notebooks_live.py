@@ -1,4 +1,4 @@
-"""Sliders and an annotator of the notebooks in a real JupyterLab, after all cells have run."""
+"""An annotator of the notebooks in a real JupyterLab, after all cells have run."""
 
 import re
 import shutil
@@ -9,10 +9,6 @@ import pytest
 from browser.lab import notebook_page
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
-WITH_SLIDERS = [path for path in NOTEBOOKS if "Interactive(" in path.read_text("utf-8")]
-RESULT = ".widget-html-content, img.widget-image"
-SHOWN = """result => result.src ? result.naturalWidth > 0 && result.width <= result.naturalWidth && result.src : result.textContent"""
-"""Text of a result, or address of a picture, which is shown no larger than it was drawn."""
 TO_CELL = """words => { const book = window.jupyterapp.shell.currentWidget.content;
   const at = book.widgets.findIndex(cell => cell.model.sharedModel.source.includes(words));
   book.activeCellIndex = at;
@@ -40,25 +36,6 @@ def cell_with(page, words):
     """The cell with these words, scrolled into view: JupyterLab removes others from the page."""
     page.evaluate(TO_CELL, words)
     return page.locator(".jp-Cell.jp-mod-active")
-
-
-@pytest.mark.parametrize("path", WITH_SLIDERS, ids=lambda path: path.stem[:2])
-def test_the_result_below_a_slider_is_there_from_the_start_and_follows_it(lab, path):
-    with run(lab, path) as page:
-        box = cell_with(page, "Interactive(").locator(".widget-vbox")
-        result = box.locator(RESULT).element_handle()
-        page.wait_for_function(SHOWN, arg=result)
-        control = box.locator(".noUi-handle, .widget-toggle-buttons button:not(.mod-active)")
-        for number in range(control.count()):
-            before = result.evaluate(SHOWN)
-            control.nth(number).focus()
-            page.keyboard.press(
-                "ArrowRight" if control.nth(number).get_attribute("role") else "Enter"
-            )
-            page.wait_for_function(
-                f"([result, before]) => ![false, before].includes(({SHOWN})(result))",
-                arg=[result, before],
-            )
 
 
 def test_the_annotator_of_notebook_12_shows_the_three_actions_of_its_cell(lab):

@@ -18,6 +18,7 @@ export async function start(host, packed) {
       ...frame.lines.map(([look, text]) => node("p", { class: look, dir: "auto" }, text)),
       ...frame.meters.map(([name, value]) => node("div", { class: "meter", "aria-hidden": "true" }, node("span", {}, name), node("progress", { value }), node("span", {}, value))),
       ...(frame.chart ? [drawn(frame.chart)] : []),
+      ...(frame.picture ? [node("img", { src: frame.picture, alt: frame.sentence })] : []),
     );
   };
   const texts = Map.groupBy(controls.filter(({ key }) => key), ({ key }) => key);
