@@ -39,9 +39,8 @@ from ragnb.stats.exact import find_lattice, to_lattice
 from ragnb.stats.intervals import unit_values
 from ragnb.stats.paired import paired_differences, sign_flip_test
 from ragnb.stats.power import mcnemar_mde, mcnemar_power
-from ragnb.widgets.browser import STATIC
 from ragnb.widgets.card import Card
-from ragnb.widgets.pages import Page, sign
+from ragnb.widgets.pages import STATIC, Page, sign
 
 
 class Control(NamedTuple):

@@ -15,7 +15,7 @@ from ragnb.annotation.tasks import Task
 from ragnb.errors import InputError, RagnbError
 from ragnb.markup import Markup, join, spelled, tag
 from ragnb.widgets.annotation_page import entry_of, page_of, state_of, static_page, task_of
-from ragnb.widgets.browser import STATIC, with_static
+from ragnb.widgets.pages import STATIC, with_static
 
 LEAVING = ("move", "next", "done", "skip", "go", "undo", "redo")
 """Actions that may continue to another item from the one on the screen; the last three from any."""

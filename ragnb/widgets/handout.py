@@ -17,8 +17,7 @@ from ragnb.annotation.tasks import Task, hashed, read_task
 from ragnb.markup import Markup
 from ragnb.version import __version__
 from ragnb.widgets.annotation_page import page_of, task_of, title_of
-from ragnb.widgets.browser import STATIC
-from ragnb.widgets.pages import render
+from ragnb.widgets.pages import STATIC, render
 
 
 def export_annotator(

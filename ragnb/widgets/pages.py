@@ -18,11 +18,11 @@ from ragnb.metrics.rgb import NO_RESPONSE
 from ragnb.records import is_missing
 from ragnb.text import join_reasoning, split_reasoning
 
-HERE = Path(__file__).parent
-TEMPLATES = HERE / "templates"
+STATIC = Path(__file__).parent / "static"
+TEMPLATES = STATIC.parent / "templates"
 _LINKS = [f".r-{letter}{n}" for letter in "kc" for n in range(20)]
 _OUTLINED = ",".join(f".ragnb-card:has({link}:is(:hover,:focus-within)) {link}" for link in _LINKS)
-CSS = (HERE / "static" / "card.css").read_text("utf-8") + _OUTLINED + "{outline:2px solid #2b8fd0}"
+CSS = (STATIC / "card.css").read_text("utf-8") + _OUTLINED + "{outline:2px solid #2b8fd0}"
 """Style of a card. A response and the first 20 passages or claims that it links to light up together,
 under the mouse and with the keyboard's focus."""
 
@@ -46,6 +46,19 @@ class Page:
 
     def _repr_html_(self) -> Markup:
         return self._page
+
+
+def with_static(bundle: Any, static: Mapping[str, str]) -> Any:
+    """Add the static form of a widget to its MIME bundle, for pages where no kernel runs.
+
+    A bundle is a mapping, a tuple of a mapping and more, or None: widget libraries differ.
+
+    >>> with_static(({"view": 1}, {}), {"text/plain": "text"})
+    ({'view': 1, 'text/plain': 'text'}, {})
+    """
+    data, more = (bundle[0], bundle[1:]) if isinstance(bundle, tuple) else (bundle, ())
+    data = {**(data or {}), **static}
+    return (data, *more) if more else data
 
 
 def render(template: str, **values: Any) -> Markup:

@@ -13,9 +13,8 @@ from ragnb.arguments import accepts
 from ragnb.markup import Markup, join, tag
 from ragnb.reports.definitions import DefinitionComparison
 from ragnb.reports.judge import JudgeReport
-from ragnb.widgets.browser import STATIC, with_static
 from ragnb.widgets.card import SECTIONS, Card, draw, kinds_of
-from ragnb.widgets.pages import CSS, render
+from ragnb.widgets.pages import CSS, STATIC, render, with_static
 from ragnb.widgets.rows import Rows, words
 
 AHEAD, SENT_AT_ONCE = 40, 400

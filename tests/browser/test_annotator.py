@@ -126,7 +126,7 @@ def test_a_note_is_saved_while_it_is_typed(book):
 def test_a_free_text_keeps_focus_and_words_while_the_rest_is_painted(book):
     task = "{'name': 'why', 'fields': [{'name': 'why', 'kind': 'text'}, {'name': 'kind', 'options': ['a', 'b']}]}"
     screen = annotate(book, f"Annotator(verdict_items(), {task}, 'words', '.')", "words.why.jsonl")
-    box = screen.root.locator(".field textarea")
+    box = screen.root.locator("[data-field=why] textarea")
     box.focus()
     screen.type("because ")
     book.wait_for_timeout(900)

@@ -4,7 +4,7 @@ import { connect, kbd, node, typeInto } from "./dom.mjs";
 import { Fields } from "./fields.mjs";
 import { ItemList } from "./item_list.mjs";
 import { BUTTONS, Keys } from "./keys.mjs";
-import { Note, Search, guideOf, helpOf } from "./panels.mjs";
+import { guideOf, helpOf, searchOf } from "./panels.mjs";
 import { Saving } from "./saving.mjs";
 import { Sentences } from "./sentences.mjs";
 import { Work } from "./work.mjs";
@@ -29,8 +29,7 @@ class Annotator {
     this.saving = new Saving(model, this.root, () => this.focus());
     this.sentences = new Sentences(this);
     this.fields = new Fields(this);
-    this.search = new Search(this.sentences);
-    this.note = new Note(this);
+    this.search = searchOf(this.sentences);
     this.items = new ItemList(this);
     this.help = helpOf(this.keys, (key, other) => this.changeKey(key, other));
     this.bar = node("progress", { "aria-label": "labelled" });
@@ -40,7 +39,7 @@ class Annotator {
     this.root.append(
       node("div", { class: "head" }, this.bar, this.count),
       node("div", { class: "buttons", role: "toolbar", "aria-label": "actions" }, ...Object.values(this.buttons)),
-      guideOf(this.work.task), this.help, this.items.box, this.search.box, this.body, this.note.box, this.saving.box,
+      guideOf(this.work.task), this.help, this.items.box, this.search, this.body, this.saving.box,
     );
     el.append(this.root);
     this.disconnect = connect(model, {
@@ -91,7 +90,6 @@ class Annotator {
     if (known && this.seeking) this.work.seek();
     if (known) [this.seeking, this.work.given] = [false, []];
     this.paintFrame();
-    this.note.paint();
     this.paintLabels();
   }
 
@@ -164,10 +162,10 @@ class Annotator {
       next: () => this.send("move", { step: 1 }),
       previous: () => this.send("move", { step: -1 }),
       done: () => { this.seeking = true; this.send("done"); }, // the first place that is missing becomes the active one
-      memo: () => this.note.open(),
+      memo: () => this.fields.openNote(),
       jump: () => (this.items.box.hidden ? this.items.open() : this.leave()),
       auto: () => { this.keys.keep(!this.keys.goesOn); this.paintFrame(); },
-      search: () => this.search.open(),
+      search: () => { this.search.hidden = false; this.search.firstChild.select(); },
       help: () => { this.help.hidden = !this.help.hidden; },
       fold: () => { this.sentences.unfold(); this.focus(); },
       "sentence on": () => this.go(() => this.work.goToSentenceBy(1)),
@@ -232,11 +230,11 @@ class Annotator {
   }
 
   leave() {
-    for (const box of [this.search.box, this.help, this.items.box]) box.hidden = true;
-    this.note.box.hidden = !this.work.state.note;
+    for (const box of [this.search, this.help, this.items.box]) box.hidden = true;
     [this.sentences.hits, this.sentences.anchor] = [[], null];
     this.sentences.paint();
     this.focus();
+    this.fields.closeNote();
   }
 
   // ---- focus -----------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// The labels of an item: what was said or suggested, the options, and what contradicts itself.
+// The labels of an item: what was said or suggested, the options, what contradicts itself, and a note.
 
 import { kbd, node, whenTyped } from "./dom.mjs";
 
@@ -22,7 +22,7 @@ export class Fields {
     this.suggested.replaceChildren(...(Object.keys(suggested).length ? offer : []));
     const warnings = task.name === "trace" ? contradictions(values, page.each) : [];
     this.warnings.replaceChildren(...warnings.map((line) => node("div", {}, `⚠ ${line}`)));
-    const rows = task.fields.filter((field) => !field.each || sentence !== null).map((field) => this.row(field));
+    const rows = [...task.fields.filter((field) => !field.each || sentence !== null).map((field) => this.row(field)), this.note()];
     const typing = this.box.querySelector(".field:has(textarea:focus)"); // stays as it is
     if (typing) rows.forEach((row, n) => { if (this.box.children[n] !== typing) this.box.children[n].replaceWith(row); });
     else this.box.replaceChildren(...rows);
@@ -35,7 +35,8 @@ export class Fields {
     const label = field.each ? `${field.label} [${this.work.sentence}]` : field.label;
     const onclick = () => this.press(place);
     const name = node("button", { type: "button", class: "name", "aria-pressed": String(active), "aria-keyshortcuts": field.key, onclick }, kbd(field.key), " ", label);
-    const asked = field.kind === "text" ? this.text(field, place, value ?? guess ?? "") : this.options(field, place, active);
+    const say = (text, number) => this.annotator.send("label", { field: field.name, sentence: place[1], value: text || null, number });
+    const asked = field.kind === "text" ? this.text(field.label, value ?? guess ?? "", say) : this.options(field, place, active);
     return node("div", { class: `field${active ? " active" : ""}${value === undefined ? " untouched" : ""}`, "data-field": field.name },
       name, node("span", { class: "value" }, inShort(field, value, guess)), asked);
   }
@@ -66,11 +67,29 @@ export class Fields {
     this.annotator.focus();
   }
 
-  text(field, [name, sentence], value) {
-    const input = node("textarea", { rows: 2, dir: "auto", "aria-label": field.label });
-    whenTyped(input, () => this.work.page.number, (text, number) => this.annotator.send("label", { field: name, sentence, value: text || null, number }));
+  text(label, value, send) {
+    const input = node("textarea", { rows: 2, dir: "auto", "aria-label": label, placeholder: label });
+    whenTyped(input, () => this.work.page.number, send);
     input.value = value;
     return input;
+  }
+
+  // It is there if somebody wrote one, or wants to.
+  note() {
+    const { note } = this.work.state;
+    const input = this.text("note on this item", note, (text, number) => this.annotator.send("note", { text, number }));
+    return node("div", { class: "field note", hidden: !note && !this.annotates }, input);
+  }
+
+  openNote() {
+    this.annotates = true;
+    this.paint();
+    this.box.querySelector(".note textarea").focus();
+  }
+
+  closeNote() {
+    this.annotates = false;
+    this.paint();
   }
 }
 

@@ -1,59 +1,19 @@
-// What opens beside an item: a search in its texts, a note on it, the keys, the guideline.
+// What opens beside an item: a search in its texts, the keys, the guideline.
 
-import { kbd, node, whenTyped } from "./dom.mjs";
+import { kbd, node } from "./dom.mjs";
 
-export class Search {
-  constructor(sentences) {
-    this.sentences = sentences;
-    this.input = node("input", {
-      type: "search", placeholder: "words of a passage", "aria-label": "search in the texts",
-      oninput: () => this.find(), onkeydown: (event) => this.onKey(event),
-    });
-    this.count = node("span", { class: "count", "aria-live": "polite" });
-    this.box = node("div", { class: "panel", hidden: true }, this.input, " ", this.count);
-  }
-
-  open() {
-    this.box.hidden = false;
-    this.input.select();
-  }
-
-  find() {
-    this.tell(this.sentences.find(this.input.value));
-  }
-
-  onKey(event) {
+export function searchOf(sentences) {
+  const count = node("span", { class: "count", "aria-live": "polite" });
+  const tell = ([at, total]) => { count.textContent = total ? `${at + 1} of ${total}` : input.value && "0 found"; };
+  const find = () => tell(sentences.find(input.value));
+  const onkeydown = (event) => {
     if (event.isComposing || event.key !== "Enter") return; // Enter belongs to what writes Chinese or Japanese
     event.preventDefault();
-    if (this.sentences.hits.length) this.tell(this.sentences.nextHit(event.shiftKey ? -1 : 1));
-    else this.find(); // they were forgotten, or are those of another item
-  }
-
-  tell([at, total]) {
-    this.count.textContent = total ? `${at + 1} of ${total}` : this.input.value && "0 found";
-  }
-}
-
-export class Note {
-  constructor(annotator) {
-    this.work = annotator.work;
-    this.input = node("textarea", { rows: 2, dir: "auto", "aria-label": "note on this item", placeholder: "note on this item" });
-    whenTyped(this.input, () => this.work.page.number, (text, number) => annotator.send("note", { text, number }));
-    this.box = node("div", { class: "panel", hidden: true }, this.input);
-  }
-
-  open() {
-    this.box.hidden = false;
-    this.input.focus();
-  }
-
-  // A note that is being written stays as it is, but never goes over to another item.
-  paint() {
-    const { page: { number }, state: { note } } = this.work;
-    if (document.activeElement !== this.input || number !== this.number) this.input.value = note;
-    if (note) this.box.hidden = false;
-    this.number = number;
-  }
+    if (sentences.hits.length) tell(sentences.nextHit(event.shiftKey ? -1 : 1));
+    else find(); // they were forgotten, or are those of another item
+  };
+  const input = node("input", { type: "search", placeholder: "words of a passage", "aria-label": "search in the texts", oninput: find, onkeydown });
+  return node("div", { class: "panel", hidden: true }, input, " ", count);
 }
 
 // The keys. Whoever presses another key on one of them has changed it: changed(key, other) tells whether that is possible.
