@@ -136,7 +136,7 @@ def explore(name: str, *data: Any) -> Page:
         threshold     scores from 0 to 1; label           sensitivity and specificity
         mix           a `ragnb.abstention_report`         right decisions at each share of questions
                                                           without an answer
-        ranking       a row with a ranked list            success, recall, 1 / rank and nDCG at k
+        ranking       a row with a ranked list (first 6)  success, recall, 1 / rank and nDCG at k
         slider        function of a number; name of the   the text or the PNG picture that the
                       number; its values; the first one   function returns
         ============  ==================================  ==========================================

@@ -162,7 +162,7 @@ class Annotator {
       next: () => this.send("move", { step: 1 }),
       previous: () => this.send("move", { step: -1 }),
       done: () => { this.seeking = true; this.send("done"); }, // the first place that is missing becomes the active one
-      memo: () => this.fields.openNote(),
+      memo: () => this.fields.showNote(true),
       jump: () => (this.items.box.hidden ? this.items.open() : this.leave()),
       auto: () => { this.keys.keep(!this.keys.goesOn); this.paintFrame(); },
       search: () => { this.search.hidden = false; this.search.firstChild.select(); },
@@ -234,7 +234,7 @@ class Annotator {
     [this.sentences.hits, this.sentences.anchor] = [[], null];
     this.sentences.paint();
     this.focus();
-    this.fields.closeNote();
+    this.fields.showNote(false);
   }
 
   // ---- focus -----------------------------------------------------------------------------------------------------------

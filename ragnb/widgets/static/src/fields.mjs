@@ -81,15 +81,10 @@ export class Fields {
     return node("div", { class: "field note", hidden: !note && !this.annotates }, input);
   }
 
-  openNote() {
-    this.annotates = true;
+  showNote(open) {
+    this.annotates = open;
     this.paint();
-    this.box.querySelector(".note textarea").focus();
-  }
-
-  closeNote() {
-    this.annotates = false;
-    this.paint();
+    if (open) this.box.querySelector(".note textarea").focus();
   }
 }
 
