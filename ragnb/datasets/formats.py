@@ -195,7 +195,7 @@ def texts_of(passages: Any) -> list[str] | None:
 
 def _either(texts: Any) -> list[list[str]] | None:
     """Combine alternative references into one part with its aliases."""
-    given = texts if isinstance(texts, list) else [texts]
+    given = [texts] if isinstance(texts, str | int | float | Mapping | None) else texts
     known = [text for text in map(text_of, given) if text and text.strip()]
     return [known] if known else None
 

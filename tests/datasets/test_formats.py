@@ -110,16 +110,8 @@ def test_results_of_open_rag_eval_have_their_runs_and_scores():
 
 
 def test_the_names_of_ragas_0_1_load_too(tmp_path):
-    table = pd.DataFrame(
-        {
-            "question": ["Who?"],
-            "answer": ["Ann"],
-            "contexts": [["Ann did."]],
-            "ground_truths": [["Ann", "A."]],
-            "faithfulness": [None],
-            "context_recall": [0.5],
-        }
-    )
+    old = {"question": "Who?", "answer": "Ann", "contexts": ["Ann did."], "context_recall": 0.5}
+    table = pd.DataFrame([old | {"ground_truths": ["Ann", "A."], "faithfulness": None}])
     table.to_csv(tmp_path / "old.csv", index=False)
     for source in (table, tmp_path / "old.csv"):
         frame = ragnb.load_responses(source)
