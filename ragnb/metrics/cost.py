@@ -10,7 +10,6 @@ from ragnb.records import is_missing
 from ragnb.text import tokens
 
 VARIANTS = ("ratio", "lbrag")
-TOKENIZERS = (None, "unicode")
 
 
 @metric(
@@ -59,7 +58,7 @@ def translation_tokens(passages: Sequence[Any] | None, *, tokenizer: str | None 
     >>> translation_tokens(["It rains in Oslo."], tokenizer="unicode")
     4.0
     """
-    check_choice(tokenizer, TOKENIZERS, "tokenizer")
+    check_choice(tokenizer, (None, "unicode"), "tokenizer")
     if passages is None:
         return math.nan
     if not isinstance(passages, list | tuple):

@@ -48,6 +48,7 @@ class Protocol(NamedTuple):
     chinese: bool
 
 
+@lru_cache
 def protocol_of(name: str, language: str) -> Protocol:
     """Return a protocol for a language."""
     check_choice(name, PROTOCOLS, "protocol")
@@ -57,12 +58,6 @@ def protocol_of(name: str, language: str) -> Protocol:
 
 
 # ---- phrases -----------------------------------------------------------------------------------
-
-# Key phrase of the sentence that RGB's prompt requests for a refusal.
-REFUSAL_PHRASES = {"en": "insufficient information", "zh": "信息不足"}
-
-# Key phrase of the sentence that RGB's prompt requests for a report of errors.
-ERROR_PHRASES = {"en": "factual errors", "zh": "事实性错误"}
 
 # English phrases that count as a refusal under ``"flexible"``. There is no Chinese list.
 FLEXIBLE_REFUSALS = (
@@ -115,11 +110,12 @@ FLEXIBLE_ERRORS = (
     "should be",
 )
 
-# "sentence": as RGB's prompt requests it, in lower case and without its full stop.
-# Option -> rule -> its phrases. With None, these are those of ``"flexible"`` in English.
+# Option -> rule -> its phrases in English and Chinese. "phrase" is the key phrase of the sentence that
+# RGB's prompt requests, and "sentence" is that sentence in lower case and without its full stop. With
+# None, the phrases are those of ``"flexible"`` in English.
 PHRASES: dict[str, dict[str | None, tuple[str, ...]]] = {
     "refusal": {
-        "phrase": tuple(REFUSAL_PHRASES.values()),
+        "phrase": ("insufficient information", "信息不足"),
         "sentence": (
             "i can not answer the question because of the insufficient information in documents",
             "文档信息不足，因此我无法基于提供的文档回答该问题",
@@ -127,7 +123,7 @@ PHRASES: dict[str, dict[str | None, tuple[str, ...]]] = {
         None: FLEXIBLE_REFUSALS,
     },
     "detection": {
-        "phrase": tuple(ERROR_PHRASES.values()),
+        "phrase": ("factual errors", "事实性错误"),
         "sentence": (
             "there are factual errors in the provided documents",
             "提供文档的文档存在事实性错误",

@@ -12,7 +12,7 @@ import ragnb
 from ragnb.errors import InputError
 from ragnb.metrics.language import LANGUAGE_SCRIPTS, response_language_consistency
 from ragnb.metrics.rgb import detects_error, is_refusal
-from ragnb.metrics.rgb_protocols import REFUSAL_PHRASES
+from ragnb.metrics.rgb_protocols import PHRASES
 from ragnb.prompts import judges, rgb, trace
 from ragnb.prompts.multilingual import (
     LANGUAGE_NAMES,
@@ -125,7 +125,9 @@ def test_a_question_of_rgb_and_its_passages_are_shown_whole(prompt, language):
         language == "zh"
     )
     explains = prompt in ("answer", "few_shot")
-    assert (REFUSAL_PHRASES[language] in template.system + template.user) == explains
+    english, chinese = PHRASES["refusal"]["phrase"]
+    phrase = chinese if language == "zh" else english
+    assert (phrase in template.system + template.user) == explains
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
