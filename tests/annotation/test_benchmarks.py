@@ -40,12 +40,8 @@ def test_marked_words_become_the_spans_of_a_metric(tmp_path):
     item = build_items(frame, TASKS["spans"])[0]
     words = dict(item.parts[-1].sentences)
     assert "".join(words.values()) == response
-    assert [words[key].strip() for key in ("0-4", "4-5", "17-21", "40-43")] == [
-        "Oslo",
-        ",",
-        "1925",
-        "333",
-    ]
+    cut = [words[key].strip() for key in ("0-4", "4-5", "17-21", "40-43")]
+    assert cut == ["Oslo", ",", "1925", "333"]
     said = {"q/0": {"unsupported": ["27-28", "29-35"], "contradicted": ["17-21", "43-44"]}}
     session = annotated(frame, "spans", "ana", tmp_path, said)
     joined = join_labels(frame, session)
@@ -80,8 +76,8 @@ def test_the_earlier_turns_of_a_conversation_are_shown_and_belong_to_the_fingerp
     assert [role for role, _ in item.history] == ["user", "agent"] * 2
     other = turns.assign(history=[history[:-1] for history in turns["history"]])
     assert build_items(other, TASKS["grades"], id=ID)[0].fingerprint != item.fingerprint
-    alone = build_items(plain_frame(1), TASKS["verdict"])[0]
-    assert (
-        build_items(plain_frame(1, history=[None]), TASKS["verdict"])[0].fingerprint
-        == alone.fingerprint
+    alone, same = (
+        build_items(frame, TASKS["verdict"])[0].fingerprint
+        for frame in (plain_frame(1), plain_frame(1, history=[None]))
     )
+    assert alone == same

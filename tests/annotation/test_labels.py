@@ -134,13 +134,10 @@ def test_ragbench_reads_back_what_was_labelled(tmp_path):
 
 
 def test_only_whole_trace_labels_are_written(tmp_path):
-    for examples, log in (
-        (verdict_examples(), verdict_log(tmp_path)),
-        (trace_examples(), trace_log(tmp_path, _3={"overall": True})),
-    ):
-        with pytest.raises(
-            InputError, match="log of the task 'trace' with at least one fully labelled item"
-        ):
+    partly = trace_log(tmp_path, _3={"overall": True})
+    message = "log of the task 'trace' with at least one fully labelled item"
+    for examples, log in ((verdict_examples(), verdict_log(tmp_path)), (trace_examples(), partly)):
+        with pytest.raises(InputError, match=message):
             write_ragbench(examples, log, tmp_path / "x.jsonl")
 
 
@@ -252,17 +249,11 @@ def test_verdicts_are_suggested_by_a_mapping_a_frame_or_a_judge(given, found):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (
-            {"q/0": {"relevance": ["0a"]}},
-            "a field of task 'trace' must be one of .*got 'relevance'",
-        ),
-        (
-            {"q/0": {"support": {"z": "full"}}},
-            "'support' is suggested for 'z', which is not a sentence",
-        ),
+        ({"q/0": {"relevance": ["0a"]}}, "a field of task 'trace' must be one of .*got 'relevance'"),
+        ({"q/0": {"support": {"z": "full"}}}, "'support' is suggested for 'z', which is not a sentence"),
         ([], "must be a frame or a mapping from item ids, got a list"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_suggested(given, message):
     with pytest.raises(InputError, match=message):
         read_suggestions(given, KEYED, TASKS["trace"])

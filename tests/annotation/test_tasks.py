@@ -91,14 +91,10 @@ def test_keys_come_once_each_and_in_the_order_of_the_text(keys):
 @pytest.mark.parametrize(
     ("frame", "id", "message"),
     [
-        (
-            keyed_frame(2, example_id="q/0"),
-            "example_id",
-            "must be unique, got 'q/0' more than once",
-        ),
+        (keyed_frame(2, example_id="q/0"), "example_id", "must be unique, got 'q/0' more than once"),
         (pd.DataFrame({"x": ["a", None]}), "x", "the id of an item has a missing value in x"),
     ],
-)
+)  # fmt: skip
 def test_ids_identify_rows(frame, id, message):
     with pytest.raises(InputError, match=message):
         item_ids(frame, id)
@@ -108,19 +104,11 @@ def test_ids_identify_rows(frame, id, message):
     ("examples", "task", "message"),
     [
         (plain_frame().drop(columns="question"), "verdict", "item 'q/0' has no column 'question'"),
-        (
-            keyed_frame(1).drop(columns="documents_sentences"),
-            "trace",
-            r"keyed_sentences\(passages\)",
-        ),
-        (
-            keyed_frame(1, response_sentences=[[["0a", "x"]]]),
-            "trace",
-            "must be unique, got '0a' twice",
-        ),
+        (keyed_frame(1).drop(columns="documents_sentences"), "trace", r"keyed_sentences\(passages\)"),
+        (keyed_frame(1, response_sentences=[[["0a", "x"]]]), "trace", "must be unique, got '0a' twice"),
         (keyed_frame(0, example_id=[]), "trace", "the frame of examples has no rows"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_shown_is_named(examples, task, message):
     with pytest.raises(InputError, match=message):
         build_items(examples, TASKS[task])
@@ -128,10 +116,8 @@ def test_what_cannot_be_shown_is_named(examples, task, message):
 
 def test_verdict_shows_passages_and_responses_as_one_sentence_each_unless_there_are_keys():
     item = only(plain_frame(), VERDICT)
-    assert (item.keys("documents"), item.references) == (
-        ["1", "2"],
-        ("Oslo / Kristiania", "Norway"),
-    )
+    assert item.keys("documents") == ["1", "2"]
+    assert item.references == ("Oslo / Kristiania", "Norway")
     assert item.parts[-1].sentences == (("response", "Oslo 0."),)
     assert only(keyed_frame(), VERDICT).keys("response") == ["a", "b"]
     bare = only(plain_frame(1, response=[None]).drop(columns=["references", "passages"]), VERDICT)

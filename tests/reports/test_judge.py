@@ -235,16 +235,12 @@ def test_verdicts_may_be_words_or_truth_values_and_the_annotator_is_the_label(by
     ("changes", "options", "message"),
     [
         ({"label": [4] * 54}, {}, "got 4; for grades, use ragnb.graded_report"),
-        (
-            {"judged_correct": [5.0] * 54},
-            {},
-            r"scores \(from 0 to 1 or nan\) in judged_correct, got 5",
-        ),
+        ({"judged_correct": [5.0] * 54}, {}, r"\(from 0 to 1 or nan\) in judged_correct, got 5"),
         ({"label": [NAN] * 54}, {}, "got none in label on 54 responses"),
         (
             {"example_id": [0, *range(53)]},
             {},
-            r"one row for each example_id, got 1 repeated, such as 0; put",
+            "one row for each example_id, got 1 repeated, such as 0",
         ),
         ({"label": ["right"] * 54}, {}, "numbers in label .*right"),
         ({"example_id": [None, *range(53)]}, {}, "needs a cluster for each response; 1 have none"),

@@ -59,19 +59,15 @@ def test_rejection_is_all_rate_under_the_released_protocol_only(responses, proto
     table = rgb_report(responses, protocol).negative_rejection
     row = cell(table, "rgb.rejection")
     assert row["mean"] == rejection
-    assert (row["low"], row["high"]) == pytest.approx(
-        proportion_confint(round(4 * rejection), 4, method="wilson")
-    )
+    wilson = proportion_confint(round(4 * rejection), 4, method="wilson")
+    assert (row["low"], row["high"]) == pytest.approx(wilson)
     assert cell(table, "rgb.judged_rejection")["mean"] == 0.75
 
 
 @pytest.mark.parametrize(
     ("protocol", "correction", "n"),
-    [
-        ("paper", 1 / 3, 3),
-        ("released", 2 / 3, 3),
-        ("flexible", 2 / 5, 5),
-    ],  # released: the refusal counts as corrected
+    # Under "released", the refusal counts as corrected.
+    [("paper", 1 / 3, 3), ("released", 2 / 3, 3), ("flexible", 2 / 5, 5)],
 )
 def test_the_denominator_of_correction_belongs_to_the_protocol(responses, protocol, correction, n):
     row = cell(rgb_report(responses, protocol).counterfactual_robustness, "rgb.error_correction")
@@ -104,9 +100,8 @@ def test_no_system_vanishes_with_its_true_passages(responses):
 
 def test_no_system_vanishes_for_want_of_a_number(responses):
     lost = said(["Oslo", "Rome"], system="其他").assign(noise_rate=None)
-    with pytest.raises(
-        InputError, match="noise_rate and a passage_num of every response, got 2 without, of 其他"
-    ):
+    message = "noise_rate and a passage_num of every response, got 2 without, of 其他"
+    with pytest.raises(InputError, match=message):
         rgb_report(pd.concat([responses, lost], ignore_index=True))
 
 
@@ -137,11 +132,8 @@ def test_other_rules_for_refusal_and_detection_reach_every_table(responses):
     assert cell(own.negative_rejection, "rgb.rejection")["mean"] == 0.25
     assert cell(own.counterfactual_robustness, "rgb.error_detection")["mean"] == 0.4
     judged = rgb_report(responses, refusal="judge").negative_rejection
-    assert (
-        cell(judged, "rgb.rejection")["mean"]
-        == cell(judged, "rgb.judged_rejection")["mean"]
-        == 0.75
-    )
+    for name in ("rgb.rejection", "rgb.judged_rejection"):
+        assert cell(judged, name)["mean"] == 0.75
     assert '"Rome"' in own.negative_rejection["signature"].iloc[0]
 
 
