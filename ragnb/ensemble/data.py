@@ -159,13 +159,6 @@ def random_folds(data: XYData, n_folds: int, rng: np.random.Generator) -> Intege
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     units = data.units()
-    n_groups, n_common = units.nunique(), data.y.value_counts().max()
-    if min(n_groups, n_common) < n_folds:
-        raise InputError(
-            f"a split into {n_folds} folds needs at least {n_folds} groups of responses and "
-            f"{n_folds} responses with the same label, got {n_groups} groups and at most "
-            f"{n_common} responses with the same label"
-        )
     groups = None if units.is_unique else pd.factorize(units)[0]
     kind = StratifiedKFold if groups is None else StratifiedGroupKFold
     folds = kind(int(n_folds), shuffle=True, random_state=int(rng.integers(2**31)))
