@@ -13,10 +13,11 @@ from ragnb.records import require_columns
 from ragnb.scoring.columns import numbers, record_of
 from ragnb.scoring.scores import score
 
+# The metrics that CNBE combines.
 F1, COST = "answer.f1", "cost.translation_tokens"
-"""The metrics that CNBE combines."""
 
 
+# The metric CNBE. It needs a frame of pairs, which `bridging` creates.
 CNBE = Metric(
     "cost.cnbe",
     bridging_efficiency,
@@ -35,7 +36,6 @@ CNBE = Metric(
         "f1": {"unicode": "The variant of `answer.f1`."},
     },
 )
-"""The metric CNBE. It needs a frame of pairs, which `bridging` creates."""
 
 
 def known_metric(name: str, signature: str = "") -> Metric | None:

@@ -8,8 +8,8 @@ from ragnb.errors import InputError
 from ragnb.metrics.record import METRICS, Metric
 from ragnb.records import present
 
+# Beginning of the signatures of scores that another tool computed, see `ragnb.load_scores`.
 FOREIGN = "foreign:"
-"""Beginning of the signatures of scores that another tool computed, see `ragnb.load_scores`."""
 
 
 def numbers(frame: pd.DataFrame, column: str, what: str) -> NDArray[np.float64]:

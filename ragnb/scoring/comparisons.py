@@ -14,11 +14,11 @@ from ragnb.scoring.columns import conversations, numbers, signatures
 from ragnb.scoring.procedures import PROCEDURES, Pairs, choose, compared, mean
 from ragnb.stats.multiplicity import CORRECTIONS, adjusted_columns
 
+# Parts of a signature in which compared systems may differ.
 VARYING_MARKS = ("prompt", "lang", "reasoning")
-"""Parts of a signature in which compared systems may differ."""
 
+# Columns that, if they vary within a system, distinguish its items besides ``example_id``.
 ITEM_COLUMNS = (*(name for name in CONDITION if name != "system"), "repeat")
-"""Columns that, if they vary within a system, distinguish its items besides ``example_id``."""
 
 _READ = ("example_id", "system", "metric", "value", "signature")
 

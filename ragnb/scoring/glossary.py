@@ -24,8 +24,8 @@ from ragnb.prompts.judges import ASKED_FOR
 from ragnb.scoring.bridges import CNBE
 from ragnb.scoring.scores import score, suggestion
 
+# Replaces the values of an option that cannot all be listed.
 OTHER = "other"
-"""Replaces the values of an option that cannot all be listed."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

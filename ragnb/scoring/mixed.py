@@ -17,12 +17,11 @@ from ragnb.scoring.comparisons import compare
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.power import t_mde
 
+# Optimiser with which statsmodels estimates the ratio of the two variances. If this ratio is near
+# 0, the default methods of statsmodels may fail to converge. They may also step onto exactly 0,
+# where the computed likelihood is infinite, and report convergence. Powell's line search avoids
+# both.
 OPTIMISER: dict[str, Any] = {"method": ["powell"]}
-"""Optimiser with which statsmodels estimates the ratio of the two variances.
-
-If this ratio is near 0, the default methods of statsmodels may fail to converge. They may also step
-onto exactly 0, where the computed likelihood is infinite, and report convergence. Powell's line
-search avoids both."""
 
 _POWER = 0.8
 

@@ -89,6 +89,7 @@ ODDS = "odds ratio of discordant items"
 mcnemar_exact = partial(mcnemar_test, method="exact")
 exact_odds_ratio = partial(discordant_odds_ratio, method="exact")
 
+# The procedures by the name that ``compare(method=...)`` takes.
 PROCEDURES: dict[str, Procedure] = {
     "sign-flip": Procedure("differences", sign_flip_test, sign_flip_interval, True),
     "t": Procedure("differences", paired_t_test, mean_interval, True),
@@ -109,7 +110,6 @@ PROCEDURES: dict[str, Procedure] = {
         "clusters", sign_flip_test, mean_interval, False, effect_name="d_z of cluster means"
     ),
 }
-"""The procedures by the name that ``compare(method=...)`` takes."""
 
 
 def choose(pairs: Pairs, method: str, metric: str) -> tuple[str, str]:

@@ -28,13 +28,13 @@ from ragnb.records import (
 )
 from ragnb.scoring.partitions import by_partition
 
+# Columns read besides those of the metrics, for names of rows, signatures and reasons.
 MARKS = (
     "example_id", "language", "template", "references_as", "reason", "reasoning", "judge_signature"
 )  # fmt: skip
-"""Columns read besides those of the metrics, for names of rows, signatures and reasons."""
 
+# The dtype of a column of texts, whatever the rows contain.
 TEXT = pd.Series(["text"]).dtype
-"""The dtype of a column of texts, whatever the rows contain."""
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

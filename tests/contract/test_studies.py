@@ -4,13 +4,11 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
-import pandas as pd
 import pytest
-from sklearn.metrics import cohen_kappa_score
 
 import ragnb
 from ragnb.annotation.tasks import TASKS
-from ragnb.datasets.studies import STUDIES, load_study, one_row_per_part
+from ragnb.datasets.studies import STUDIES, load_study
 from ragnb.errors import InputError
 from ragnb.widgets.annotator import Annotator
 
@@ -24,15 +22,6 @@ METRIC = {
     "sample-ragbench": "trace.relevance",
     "sample-labelled-en": "answer.contains",
     "sample-labelled-multilingual": "answer.contains",
-}
-LABELLED = [name for name in METRIC if name.startswith("sample-labelled")]
-DEFINITIONS = {
-    "evouna-nq": ("answer.exact_match", ["unicode", "squad"]),
-    "nomiracl": ("abstention.coverage", {rule: {"rule": rule} for rule in ("start", "list")}),
-    "mtrag": ("answer.f1", ["unicode", "squad"]),
-    "delucionqa": ("abstention.coverage", {rule: {"rule": rule} for rule in ("list", "label")}),
-    "factscore": ("parts.supported", {how: {"irrelevant": how} for how in ("counted", "left_out")}),
-    "sample-ragbench": ("trace.relevance", ["ragbench", "guide"]),
 }
 every_study = pytest.mark.parametrize("name", METRIC)
 
@@ -72,80 +61,6 @@ def test_samples_of_questions_have_no_response_to_score_or_to_annotate(tmp_path)
 
 
 @every_study
-def test_summarize_and_compare(name):
-    scores = ragnb.score(some(name), METRIC[name])
-    found = ragnb.summarize(scores, by="system").set_index("system")
-    pd.testing.assert_series_equal(
-        found["mean"], scores.groupby("system", sort=False)["value"].mean(), check_names=False
-    )
-    assert (found["n"] == some(name)["system"].value_counts()[found.index]).all()
-    varying = found.drop(index="reference", errors="ignore")  # its F1 with itself is always 1
-    assert varying[["low", "high"]].notna().all(axis=None)
-    if name == "delucionqa":
-        with refused("needs two systems or more, got chatgpt"):
-            ragnb.compare(scores)
-        return
-    two = scores[scores["system"].isin(scores["system"].unique()[:2])]
-    (row,) = ragnb.compare(two, by=[], unpaired="drop").to_dict("records")
-    values = two.pivot(index="example_id", columns="system", values="value")
-    pairs = (values[row["system"]] - values[row["baseline"]]).dropna()
-    assert row["n_pairs"] == len(pairs)
-    assert row["difference"] == pytest.approx(pairs.mean())
-
-
-def judged(name):
-    """Responses with the score of some judge and the label that people gave."""
-    frame = some(name)
-    if name == "evouna-nq":
-        return frame.assign(judged_correct=value(frame, "answer.contains")), "verdict"
-    if name == "nomiracl":
-        return frame.assign(judged_correct=value(frame, "abstention.coverage")), "answerable"
-    if name == "delucionqa":
-        return frame.assign(judged_correct=1 - value(frame, "parts.supported")), "hallucinated"
-    if name == "sample-ragbench":
-        return frame.assign(judged_correct=frame["overall_supported"]), "adherence_score"
-    if name in LABELLED:
-        return frame.assign(judged_correct=value(frame, "answer.contains")), "label"
-    parts = one_row_per_part(frame)
-    supported = parts["label"].eq("supported")
-    return parts.assign(label=supported, judged_correct=parts["part_id"] == 0), "label"
-
-
-@every_study
-def test_judge_report(name):
-    if name == "mtrag":
-        with refused("got 4; for grades, use ragnb.graded_report"):
-            ragnb.judge_report(some(name), judge="mtrag.rb_llm", label="human_faithfulness")
-        graded = ragnb.graded_report(some(name), judge="mtrag.rb_llm", label="human_faithfulness")
-        assert graded["n"].tolist() == [len(some(name))] * len(graded)
-        return
-    frame, label = judged(name)
-    report = ragnb.judge_report(frame, label=label)
-    row = report.agreement.query("metric == 'percent agreement'").iloc[0]
-    both = frame[[label, "judged_correct"]].astype(float).dropna()
-    assert row["n_scored"] == len(both)
-    same = both[label] == (both["judged_correct"] >= 0.5)
-    assert row["mean"] == pytest.approx(same.mean())
-    assert row["low"] <= row["mean"] <= row["high"]
-
-
-@pytest.mark.parametrize("name", LABELLED)
-def test_agreement(name):
-    study = load_study(name).drop_duplicates("request_key")
-    found = ragnb.agreement(load_study(name, "labels"))
-    kappa = found.query('metric == "Cohen\'s kappa"').iloc[0]
-    assert kappa["mean"] == pytest.approx(cohen_kappa_score(study["label_a"], study["label_b"]))
-    assert kappa["n_units"] == len(study)
-
-
-def test_agreement_needs_labels_of_several_people():
-    with refused("evouna-nq has no labels of several people"):
-        load_study("evouna-nq", "labels")
-    with refused("agreement needs labels, with one row per item and annotator"):
-        ragnb.agreement(some("evouna-nq"))
-
-
-@every_study
 def test_view_and_annotator(name, tmp_path):
     frame = some(name).head(3)
     page = ragnb.view(frame)._repr_mimebundle_()["text/html"]
@@ -177,17 +92,6 @@ def test_annotator_of_claims(name, tmp_path):
     session = Annotator(frame, task, "ana", tmp_path, **options).session
     assert len(session.item.keys("claims")) == len(frame["parts"].iloc[0])
     session.log.close()
-
-
-@pytest.mark.parametrize("name", DEFINITIONS)
-def test_compare_definitions(name):
-    metric, definitions = DEFINITIONS[name]
-    found = ragnb.compare_definitions(some(name), metric, definitions, by=[])
-    first, second = found.definitions
-    means = found.rates.set_index("definition")["mean"]
-    for chosen in (first, second):
-        values = value(some(name), metric, **found.definitions[chosen])
-        assert means[chosen] == pytest.approx(np.nanmean(values))
 
 
 @every_study

@@ -107,7 +107,7 @@ def test_nbval_runs_its_kernels_with_encryption(monkeypatch):
         kernel.RunningKernel, "execute_cell_input", kernel.RunningKernel.execute_cell_input
     )
     runpy.run_path(str(ROOT / "conftest.py"))["make_strict"]()
-    running = kernel.RunningKernel(kernel.CURRENT_ENV_KERNEL_NAME)
-    encrypted = running.km.curve_publickey is not None
-    running.stop()
-    assert encrypted
+    manager = kernel.KernelManager()
+    manager.pre_start_kernel()
+    assert manager.curve_publickey is not None
+    manager.cleanup_connection_file()
