@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pandas as pd
 
@@ -52,7 +52,6 @@ MAX_REQUESTS, MAX_BYTES = 50_000, 200_000_000  # OpenAI's limits for one file
 SETTLE = 300.0
 CREATE_TIMEOUT = 60.0  # far less than SETTLE
 FINAL = frozenset({"completed", "failed", "expired", "cancelled"})
-T = TypeVar("T")
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS provider_batches (
@@ -454,7 +453,7 @@ class Provider:
             api_key=api_key, base_url=address, max_retries=5, timeout=120, http_client=http
         )
 
-    def ask(self, call: Callable[..., T], *values: Any) -> T:
+    def ask(self, call: Callable[..., Any], *values: Any) -> Any:
         """The result of a function of the client and other values."""
         import openai
 

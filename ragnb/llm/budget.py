@@ -20,8 +20,8 @@ from ragnb.results import Sentence
 Price = tuple[float, float]
 """US dollars for a million prompt tokens and for a million completion tokens."""
 
+# Completion tokens that we assume for a request without ``max_tokens``.
 UNSAID_COMPLETION = 1000
-"""Completion tokens that we assume for a request without ``max_tokens``."""
 
 _SNAPSHOT = regex.compile(r"-\d{4}-\d\d-\d\d$|-\d{4}$")
 

@@ -65,10 +65,10 @@ REPLY_COLUMNS = (
     "completion_tokens system_fingerprint".split()
 )
 """Columns that `complete` adds or replaces."""
+# Statuses that end a run before its first reply; later they concern one request.
 FATAL_AT_FIRST = frozenset({301, 302, 303, 307, 308, 403, 404, 405})
-"""Statuses that end a run before its first reply; later they concern one request."""
+# Seconds between two looks for the reply to a request that another run is sending.
 LOOK_AGAIN = 0.2
-"""Seconds between two looks for the reply to a request that another run is sending."""
 
 
 @accepts(
@@ -301,14 +301,12 @@ class Tally:
     """Counts of the requests of one run and their outcomes. A run can be several calls of `complete`."""
 
     shown: bool = False
+    # of each request: why it has no reply, None if it has one
     reasons: dict[str, str | None] = field(default_factory=dict)
-    """Of each request: why it has no reply, None if it has one."""
     sent: set[str] = field(default_factory=set)
     cost_usd: float = 0.0
-    unpriced: str = ""
-    """A model whose price is unknown."""
-    refused: dict[str, set[str]] = field(default_factory=dict)
-    """By model: parameters that it refuses."""
+    unpriced: str = ""  # a model whose price is unknown
+    refused: dict[str, set[str]] = field(default_factory=dict)  # by model: refused parameters
     started: float = field(default_factory=time.monotonic)
 
     def line(self) -> str:

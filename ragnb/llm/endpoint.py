@@ -40,8 +40,8 @@ ADVICE = {
     "": "check the address and that the server runs",
 }
 """Start of the reason for which an endpoint cannot be used -> what to do; the first that fits counts."""
+# Characters; shorter keys are placeholders, which a reply may contain by chance.
 SHORTEST_SECRET = 16
-"""Characters; shorter keys are placeholders, which a reply may contain by chance."""
 
 
 # ---- the address and the key ---------------------------------------------------------------------
