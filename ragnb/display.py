@@ -80,8 +80,7 @@ class Results(pd.DataFrame):
         columns = set(self.columns)
 
         def made(*given: Any, **options: Any) -> pd.DataFrame:
-            alone = len(given) == 1 and not options and type(given[0]) is pd.DataFrame
-            frame = given[0] if alone else pd.DataFrame(*given, **options)
+            frame = pd.DataFrame(*given, **options)
             return Results(frame) if columns.issuperset(frame.columns) else frame
 
         return made

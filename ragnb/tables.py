@@ -396,14 +396,8 @@ def _crossed(
                     f"{', '.join(head)}, {row[rows]}; pass columns that distinguish the rows, such "
                     "as system, leave rows out, or choose names that differ"
                 )
-            mean, n = (
-                number(row["mean"], places[metric]),
-                "" if same_n else f"n = {row['n_scored']}",
-            )
-            n += f" of {row['n']}" if row["n_scored"] < row["n"] else ""
-            unknown = math.isnan(row["low"]) and math.isnan(row["high"])
-            interval = "" if unknown else limits(row["low"], row["high"], places[metric])
-            small = ", ".join(filter(None, [interval, n]))
+            mean = number(row["mean"], places[metric])
+            small = _small_print(row, places[metric], with_n=not same_n)
             mark = "*" * ((*key, row[rows]) in marked)
             column[row[rows]] = _Cell(mean, small, mean == best, mark)
     names = list(dict.fromkeys(frame[rows]))
@@ -420,6 +414,16 @@ def _crossed(
     if not complete:
         lines.append("Unscored responses are left out of the mean.")
     return body, " ".join([*lines, *notes]), signature_note(frame)
+
+
+def _small_print(row: Mapping[str, Any], digits: int, with_n: bool) -> str:
+    """The interval of a mean, if it is known, and its number of responses."""
+    unknown = math.isnan(row["low"]) and math.isnan(row["high"])
+    parts = [] if unknown else [limits(row["low"], row["high"], digits)]
+    if with_n:
+        lost = f" of {row['n']}" if row["n_scored"] < row["n"] else ""
+        parts.append(f"n = {row['n_scored']}{lost}")
+    return ", ".join(parts)
 
 
 def _marked(
