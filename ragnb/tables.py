@@ -197,17 +197,11 @@ def to_text(frame: pd.DataFrame) -> str:
     Lines are as wide as the terminal, if there is one: texts are cut, and then columns are left out
     and named. Hidden characters are spelled out.
 
-    Raises
-    ------
-    InputError
-        The frame has no rows.
-
     >>> print(to_text(pd.DataFrame({"name": ["東京", "Oslo"], "value": [0.5, 1.0]})))
     name  value
     東京    0.5
     Oslo    1.0
     """
-    _require_rows(frame)
     width = shutil.get_terminal_size(fallback=(0, 0)).columns or None
     signatures = [one_line(signature_note(frame))] if "signature" in frame else []
     return "\n".join([text_table(frame, width), *signatures])
@@ -318,11 +312,6 @@ def _ruled(lines: list[str], columns: pd.Index) -> list[str]:
 # ---- tables --------------------------------------------------------------------------------------
 
 
-def _require_rows(frame: pd.DataFrame) -> None:
-    if frame.empty:
-        raise InputError("a table needs at least one row, got an empty frame")
-
-
 def _table(
     frame: pd.DataFrame,
     columns: Sequence[str] | None,
@@ -331,7 +320,8 @@ def _table(
     names: Mapping[str, str] | None,
 ) -> _Table:
     """Return the table of a frame of summaries or comparisons, or list any other frame."""
-    _require_rows(frame)
+    if frame.empty:
+        raise InputError("a table needs at least one row, got an empty frame")
     words = {name: name.replace("_", " ") for name in CONDITION} | dict(names or {})
     # A frame that lacks only one of the columns is refused, with the name of this column.
     kinds = [kind for kind in (_COMPARISON, _SUMMARY) if len({*kind} - {*frame}) <= 1]

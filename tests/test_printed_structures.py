@@ -213,32 +213,9 @@ def test_the_examples_of_response_language_consistency():
     assert [response_in_language(text, "zh") for text in texts.values()] == [1.0, 1.0, 0.0]
 
 
-METRICS_JSON = """{"metrics": {"lbrag": {"em": 0.0, "em_std": 0.0, "f1": 0.289, "f1_std": 0.341,
-  "rlc": 0.759, "rlc_std": 0.317, "rlc_ok": 0.8, "rlc_ok_std": 0.4, "cost": 29.8, "cost_std": 18.2,
-  "cnbe": 0.00237, "cnbe_std": 0.01157, "semantic_score": 0.7, "semantic_score_std": 0.422,
-  "n": 10.0}}}"""
-
-
-def test_metrics_json_is_a_table_of_systems_with_two_kinds_of_standard_deviation():
-    """With n = 10, a share of 0.8 has the deviation 0.4 with n, and 0.422 with n - 1."""
-    row = pd.DataFrame(json.loads(METRICS_JSON)["metrics"]).T.loc["lbrag"]
-    values = pd.Series([1.0] * 8 + [0.0] * 2)
-    assert (row["rlc_ok"], row["n"]) == (values.mean(), len(values))
-    assert row["rlc_ok_std"] == pytest.approx(values.std(ddof=0))
-    assert round(values.std(), 3) == 0.422
-
-
-def test_the_exact_match_of_the_console_needs_more_answers_than_metrics_json_says():
-    """EM = 0.100±0.302 is the sample standard deviation of 100 answers; of 10 it is 0.316."""
-    assert round(pd.Series([1.0] * 10 + [0.0] * 90).std(), 3) == 0.302
-    assert round(pd.Series([1.0] + [0.0] * 9).std(), 3) == 0.316
-
-
 def test_cnbe_of_the_printed_means_is_not_the_printed_mean_of_cnbe():
     """The printed 0.00237 is a mean of ratios of items; the ratio of the printed means is close."""
-    row = json.loads(METRICS_JSON)["metrics"]["lbrag"]
-    assert bridging_efficiency(row["f1"], 0.218, row["cost"]) == pytest.approx(0.00238, abs=1e-5)
-    assert round(row["cnbe"] / 0.00017) == 14
+    assert bridging_efficiency(0.289, 0.218, 29.8) == pytest.approx(0.00238, abs=1e-5)
     assert bridging_efficiency(0.263, 0.218, 0, variant="lbrag") == 0.0
 
 

@@ -5,18 +5,6 @@ import pytest
 from ragnb.errors import InputError
 from ragnb.experiments.retrieval import multilingual_contexts, rank_passages
 
-QUESTIONS = {
-    ("1", "en"): "How deep is the lake?",
-    ("1", "de"): "Wie tief ist der See?",
-    ("2", "en"): "Who built the tower?",
-    ("2", "de"): "Wer baute den Turm?",
-}
-PASSAGES = {
-    ("1", "en"): "The lake is 60 m deep.",
-    ("1", "de"): "Der See ist 60 m tief.",
-    ("2", "en"): "Ana built the tower.",
-    ("2", "de"): "Ana baute den Turm.",
-}
 VECTORS = {
     "How deep is the lake?": (1.0, 0.0),
     "Wie tief ist der See?": (0.96, 0.28),
@@ -35,27 +23,16 @@ def by_hand(texts, kind):
     return np.array([VECTORS[text] for text in texts])
 
 
-def frame(**columns):
-    rows = [
-        {
-            "example_id": f"q/{one}/{language}",
-            "question_id": one,
-            "language": language,
-            "question": question,
-        }
-        for (one, language), question in QUESTIONS.items()
-    ]
-    passages = [[passage] for passage in PASSAGES.values()]
-    shape = {
-        "benchmark": "hand",
-        "task": "reading",
+EXAMPLES = pd.DataFrame(
+    {
+        "example_id": ["q/1/en", "q/1/de", "q/2/en", "q/2/de"],
+        "question_id": ["1", "1", "2", "2"],
+        "language": ["en", "de", "en", "de"],
+        "question": [*VECTORS][:4],
+        "passages": [[text] for text in [*VECTORS][4:]],
         "references": [[["60 m"]]] * 2 + [[["Ana"]]] * 2,
-        "passages": passages,
     }
-    return pd.DataFrame(rows).assign(**{**shape, **columns})
-
-
-EXAMPLES = frame()
+)
 
 
 def ranked(ranking):
@@ -64,9 +41,6 @@ def ranked(ranking):
         example: list(rows["passage_id"])
         for example, rows in ranking.groupby("example_id", sort=False)
     }
-
-
-# ---- ranking -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_most_like_come_first_without_a_question_s_own():
@@ -107,9 +81,6 @@ def test_contexts_have_the_passages_of_the_ranking_in_its_order():
     assert first["passage_ids"] == ["q/1/de#0", "q/2/en#0"]
     assert first["passage_languages"] == ["de", "en"]
     assert first["passage_scores"] == pytest.approx([0.96, 0.28])
-
-
-# ---- what is refused ---------------------------------------------------------------------------------------------------
 
 
 RANKING = rank_passages(EXAMPLES, top_k=1, embedding=by_hand)

@@ -29,21 +29,16 @@ def support(key, *keys, fully=None):
     }
 
 
-def labels(*sentences, overall=True, relevant=("0a", "1a"), utilized=("0a", "1a"), **changed):
-    return json.dumps(
-        {
-            "relevance_explanation": "Both kinds.",
-            "all_relevant_sentence_keys": list(relevant),
-            "overall_supported_explanation": "Each.",
-            "overall_supported": overall,
-            "sentence_support_information": list(
-                sentences or (support("a", "0a"), support("b", "1a"))
-            ),
-            "all_utilized_sentence_keys": list(utilized),
-            **changed,
-        },
-        ensure_ascii=False,
-    )
+def labels(*sentences, overall=True, relevant=("0a", "1a"), utilized=("0a", "1a")):
+    record = {
+        "relevance_explanation": "Both kinds.",
+        "all_relevant_sentence_keys": list(relevant),
+        "overall_supported_explanation": "Each.",
+        "overall_supported": overall,
+        "sentence_support_information": sentences or (support("a", "0a"), support("b", "1a")),
+        "all_utilized_sentence_keys": list(utilized),
+    }
+    return json.dumps(record)
 
 
 GOOD = labels()
@@ -74,9 +69,6 @@ def only(frame):
     return frame.iloc[0]
 
 
-# ---- requests ----------------------------------------------------------------------------------------------------------
-
-
 LACKS = {
     "there is no question": {"question": None},
     "there are no passages": {"passages": None},
@@ -101,9 +93,6 @@ def test_what_cannot_be_labelled_is_not_asked_about_and_says_why():
     assert (scores["value"] == 1).all()
 
 
-# ---- labels ------------------------------------------------------------------------------------------------------------
-
-
 def test_a_judge_s_labels_become_a_trace_record_with_the_scores_of_hand_counting():
     judge = replies(
         labels(
@@ -121,9 +110,6 @@ def test_a_judge_s_labels_become_a_trace_record_with_the_scores_of_hand_counting
     scores = trace_scores(row)
     assert [scores.relevance, scores.utilization, scores.completeness, scores.adherence] == values
     assert scores.issues == ()
-
-
-# ---- asking again ------------------------------------------------------------------------------------------------------
 
 
 def test_a_contradiction_is_named_and_resolved():
