@@ -180,12 +180,11 @@ def whole_replies(frame: Any) -> Any:
     """Move the reasoning back into the column ``response``: the inverse of `reasoning_apart`."""
     if not {"response", "reasoning"} <= set(frame):
         return frame
-    pairs = zip(frame["reasoning"], frame["response"], strict=True)
     texts = [
         join_reasoning(reasoning, answer)
         if isinstance(reasoning, str) and isinstance(answer, str)
         else answer
-        for reasoning, answer in pairs
+        for reasoning, answer in zip(frame["reasoning"], frame["response"], strict=True)
     ]
     return frame.assign(response=_objects(frame, texts)).drop(columns="reasoning")
 

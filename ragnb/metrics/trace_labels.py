@@ -65,10 +65,9 @@ def supported_sentences(
         return [("", None)]
     found: list[tuple[str, bool | None]] = []
     for key, supporting, fully in _labels(support):
-        if supporting is None:
-            found.append((key, fully))
-        else:
-            found.append((key, fully is True if variant == "guide" else bool(supporting)))
+        if supporting is not None:
+            fully = fully is True if variant == "guide" else bool(supporting)
+        found.append((key, fully))
     return found
 
 
