@@ -210,7 +210,11 @@ class ConformalClassifier:
         scores = _scores(probability)
         values = np.empty_like(scores)
         for _, cell, known in self._cells(groups):
-            values[cell] = _tail_shares(known, scores[cell])
+            asked = scores[cell]
+            order = np.argsort(asked, axis=None)  # the search is several times as fast when sorted
+            below = np.empty(asked.shape, np.intp)
+            below.flat[order] = np.searchsorted(known, asked.flat[order], side="left")
+            values[cell] = (known.size - below + 1) / (known.size + 1)
         return values
 
     @accepts(probability="probabilities", alpha="rate", groups=np.asarray)
@@ -264,11 +268,3 @@ class ConformalClassifier:
 def _scores(probability: Floats) -> Floats:
     """Nonconformity scores of labels 0 and 1."""
     return 1 - np.column_stack([1 - probability, probability])
-
-
-def _tail_shares(known: Floats, scores: Floats) -> Floats:
-    """P-values of scores, given sorted calibration scores."""
-    order = np.argsort(scores, axis=None)  # the search is several times as fast in sorted order
-    below = np.empty(scores.shape, np.intp)
-    below.flat[order] = np.searchsorted(known, scores.flat[order], side="left")
-    return (known.size - below + 1) / (known.size + 1)
