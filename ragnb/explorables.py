@@ -306,8 +306,13 @@ def _permutation(first: Any = None, second: Any = None) -> Scene:
             _histogram(edges * unit, counts, marked, observed * unit, labels, " observed "),
         )
 
-    worlds = Control("random worlds", [10, 30, 100, 300, 1000, 3000], 1000)
-    return Scene([worlds, Control("other coins", list(range(1, 9)), 1)], frame)
+    return Scene(
+        [
+            Control("random worlds", [10, 30, 100, 300, 1000, 3000], 1000),
+            Control("other coins", range(1, 9), 1),
+        ],
+        frame,
+    )
 
 
 def _power(first: Any = None, second: Any = None) -> Scene:
@@ -342,12 +347,13 @@ def _power(first: Any = None, second: Any = None) -> Scene:
             ),
         )
 
-    sizes = np.unique([table.n, 20, 50, 100, 200, 500, 1000]).tolist()
-    label = "share of questions on which the systems differ"
+    shares = np.unique([own, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0]).tolist()
     return Scene(
         [
-            Control("questions n", sizes, table.n),
-            Control(label, np.unique([own, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0]).tolist(), own),
+            Control(
+                "questions n", np.unique([table.n, 20, 50, 100, 200, 500, 1000]).tolist(), table.n
+            ),
+            Control("share of questions on which the systems differ", shares, own),
         ],
         frame,
     )
@@ -384,10 +390,12 @@ def _conformal(probability: Any = None, label: Any = None) -> Scene:
         return Frame(sentence, _histogram(edges, counts, excluded, threshold, labels, note))
 
     half = ceil(len(scores) / 2)
-    rates = [0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5]
-    sizes = _around(half, 1, len(scores) - 1, 11)
     return Scene(
-        [Control("error rate α", rates, 0.1), Control("calibration items n", sizes, half)], frame
+        [
+            Control("error rate α", [0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5], 0.1),
+            Control("calibration items n", _around(half, 1, len(scores) - 1, 11), half),
+        ],
+        frame,
     )
 
 
@@ -744,8 +752,8 @@ def _noise(responses: Any = None) -> Scene:
             lines=[("question", row["question"]), *passages, ("reply", reply[1])],
         )
 
-    numbers = list(range(1, len(shown) + 1))
-    return Scene([Control("noise rate", rates, rates[0]), Control("question", numbers, 1)], frame)
+    question = Control("question", range(1, len(shown) + 1), 1)
+    return Scene([Control("noise rate", rates, rates[0]), question], frame)
 
 
 # ---- any function of a number --------------------------------------------------------------------
