@@ -19,10 +19,8 @@ from ragnb.experiments.retrieval import require_examples
 from ragnb.llm.budget import count_tokens
 from ragnb.llm.client import EMPTY, complete, one_report
 from ragnb.prompts.multilingual import (
-    answer_template,
-    render_answer,
-    render_translation,
-    translation_template,
+    answer_prompt,
+    translation_prompt,
 )
 
 SYSTEMS = ("direct", "multi", "cross", "lbrag")
@@ -72,7 +70,7 @@ def _translation_requests(
 
     The same passage into the same language is the same request, and asked once.
     """
-    rows, rendered, templates = [], [], []
+    rows, prompts = [], []
     for row in contexts.to_dict("records"):
         for place in _chosen(row, system, budget_tokens):
             passage, pair = (
@@ -80,11 +78,11 @@ def _translation_requests(
                 (row["passage_languages"][place], row["language"]),
             )
             rows.append((row["example_id"], place, passage, *pair))
-            rendered.append(render_translation(passage, *pair, prompt))
-            templates.append(translation_template(*pair, prompt))
+            prompts.append(translation_prompt(passage, *pair, prompt))
     columns = ["example_id", "place", "original", "source", "language"]
     frame = pd.DataFrame(rows, columns=columns, dtype=object)
-    return with_requests(frame, rendered, templates, parameters)
+    templates = [template for template, _ in prompts]
+    return with_requests(frame, [text for _, text in prompts], templates, parameters)
 
 
 # ---- the four systems ----------------------------------------------------------------------------
@@ -155,13 +153,10 @@ def run_multilingual(
     if system == "direct":
         nothing = pd.Series([[] for _ in contexts.index], contexts.index)
         frame = frame.assign(**dict.fromkeys(("passages", *OF_PASSAGES), nothing))
-    rows = list(zip(frame["question"], frame["passages"], frame["language"], strict=True))
-    templates = [
-        answer_template(language, prompt, closed_book=not passages)
-        for _, passages, language in rows
-    ]
-    rendered = [render_answer(*row, prompt) for row in rows]
-    requests = with_requests(frame, rendered, templates, parameters)
+    rows = zip(frame["question"], frame["passages"], frame["language"], strict=True)
+    prompts = [answer_prompt(*row, prompt) for row in rows]
+    templates = [template for template, _ in prompts]
+    requests = with_requests(frame, [text for _, text in prompts], templates, parameters)
     return complete(requests, model=model, **options).assign(system=system)
 
 

@@ -20,69 +20,58 @@ SHOTS: dict[str, Any] = _DATA["shots"]
 """Language code -> headings (``text``, ``question``, ``answer``) and ``examples`` of each."""
 
 
-def answer_template(language: str, prompt: str = "chat", *, closed_book: bool = False) -> Template:
-    """The template that asks for an answer in a language.
+def answer_prompt(
+    question: str, passages: Sequence[str], language: str, prompt: str = "chat"
+) -> tuple[Template, list[Message] | str]:
+    """The template that asks a question over passages, or alone if there are none, and the filled-in prompt.
 
     An unknown prompt, or a language in which it does not exist, raises InputError.
 
-    >>> answer_template("de", "few_shot", closed_book=True).user.splitlines()[0]
-    'Frage: Welcher Fluss fließt aus dem Tanasee?'
+    >>> template, messages = answer_prompt("How deep?", [], "en")
+    >>> template.name, messages[1]
+    ('multilingual.closed_book', {'role': 'user', 'content': 'Question: How deep?'})
     """
-    language = _known(language, prompt)
+    code = _known(language, prompt)
+    kind = "answer" if len(passages) else "closed_book"
     if prompt == "chat":
-        name = "multilingual.closed_book" if closed_book else "multilingual.answer"
-        return _DATA["templates"][name]
-    shots = SHOTS[language]
-    shown = ""
-    for text, question, answer in [*shots["examples"], ("{passages}", "{question}", "")]:
-        context = "" if closed_book else f"{shots['text']}{text}\n"
-        shown += f"{context}{shots['question']}{question}\n{shots['answer']}{answer}\n\n"
-    name = "few_shot_closed_book" if closed_book else "few_shot"
-    return Template(f"multilingual.{name}.{language}", 1, "", shown.rstrip(), kind="completion")
+        template = _DATA["templates"][f"multilingual.{kind}"]
+    else:
+        shots = SHOTS[code]
+        shown = ""
+        for text, asked, answer in [*shots["examples"], ("{passages}", "{question}", "")]:
+            context = f"{shots['text']}{text}\n" if len(passages) else ""
+            shown += f"{context}{shots['question']}{asked}\n{shots['answer']}{answer}\n\n"
+        name = "few_shot" if len(passages) else "few_shot_closed_book"
+        template = _completion(f"{name}.{code}", shown.rstrip())
+    texts = {"question": question, "passages": "\n".join(passages)}
+    return template, template.render({**texts, "language": LANGUAGE_NAMES[code]})
 
 
-def translation_template(source: str, language: str, prompt: str = "chat") -> Template:
-    """The template that asks for the translation of a text from one language into another.
+def translation_prompt(
+    text: str, source: str, language: str, prompt: str = "chat"
+) -> tuple[Template, list[Message] | str]:
+    """The template that asks for a translation from one language into another, and the filled-in prompt.
 
-    See `answer_template` for errors.
+    See `answer_prompt` for errors.
 
-    >>> translation_template("de", "en", "few_shot").user.splitlines()[4]
-    'German: Bram Stokers Roman Dracula erschien 1897.'
+    >>> template, shown = translation_prompt("Hallo!", "de", "en", "few_shot")
+    >>> shown.splitlines()[-2:]
+    ['German: Hallo!', 'English:']
     """
     source, language = _known(source, prompt), _known(language, prompt)
-    if prompt == "chat":
-        return _DATA["templates"]["multilingual.translate"]
     here, there = LANGUAGE_NAMES[source], LANGUAGE_NAMES[language]
-    examples = zip(SHOTS[source]["examples"], SHOTS[language]["examples"], strict=True)
-    shown = [f"{here}: {text}\n{there}: {same}\n" for (text, *_), (same, *_) in examples]
-    name = f"multilingual.few_shot_translate.{source}.{language}"
-    return Template(name, 1, "", "".join(shown) + f"{here}: {{text}}\n{there}:", kind="completion")
+    if prompt == "chat":
+        template = _DATA["templates"]["multilingual.translate"]
+    else:
+        examples = zip(SHOTS[source]["examples"], SHOTS[language]["examples"], strict=True)
+        shown = [f"{here}: {one}\n{there}: {same}\n" for (one, *_), (same, *_) in examples]
+        user = "".join(shown) + f"{here}: {{text}}\n{there}:"
+        template = _completion(f"few_shot_translate.{source}.{language}", user)
+    return template, template.render({"text": text, "source": here, "language": there})
 
 
-def render_answer(
-    question: str, passages: Sequence[str], language: str, prompt: str = "chat"
-) -> list[Message] | str:
-    """Messages, or a text to continue, that ask a question over passages, or alone if there are none.
-
-    See `answer_template` for errors.
-
-    >>> render_answer("How deep?", [], "en")[1]
-    {'role': 'user', 'content': 'Question: How deep?'}
-    """
-    template = answer_template(language, prompt, closed_book=not len(passages))
-    name = LANGUAGE_NAMES[_known(language, prompt)]
-    return template.render(
-        {"question": question, "passages": "\n".join(passages), "language": name}
-    )
-
-
-def render_translation(
-    text: str, source: str, language: str, prompt: str = "chat"
-) -> list[Message] | str:
-    """Messages, or a text to continue, that ask for a translation."""
-    template = translation_template(source, language, prompt)
-    here, there = (LANGUAGE_NAMES[_known(code, prompt)] for code in (source, language))
-    return template.render({"text": text, "source": here, "language": there})
+def _completion(name: str, user: str) -> Template:
+    return Template(f"multilingual.{name}", 1, "", user, kind="completion")
 
 
 def _known(language: str, prompt: str) -> str:

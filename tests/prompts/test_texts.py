@@ -17,10 +17,8 @@ from ragnb.prompts import judges, rgb, trace
 from ragnb.prompts.multilingual import (
     LANGUAGE_NAMES,
     SHOTS,
-    answer_template,
-    render_answer,
-    render_translation,
-    translation_template,
+    answer_prompt,
+    translation_prompt,
 )
 from ragnb.prompts.parsing import parse_reply, repair_message, strict_schema
 from ragnb.prompts.template import Template, load_family
@@ -66,9 +64,10 @@ def test_every_text_has_the_bytes_that_recorded_replies_are_keyed_by():
     ]
     templates = [template for family in families for template in family.values()]
     for language in SIX:
-        templates += [answer_template(language, "few_shot", closed_book=alone) for alone in (0, 1)]
+        shown = [answer_prompt("?", passages, language, "few_shot") for passages in ([], ["x"])]
+        templates += [template for template, _ in shown]
     pairs = ["ar en", "de en", "en de", "hi zh", "ru hi", "zh ru"]
-    templates += [translation_template(*pair.split(), "few_shot") for pair in pairs]
+    templates += [translation_prompt("x", *pair.split(), "few_shot")[0] for pair in pairs]
     assert sorted(template.id for template in templates) == IDS
     assert len({template.name for template in templates}) == len(IDS)
 
@@ -169,7 +168,7 @@ def test_examples_are_parallel_in_their_language_and_contain_their_answers(langu
 
 
 def test_examples_end_with_the_question_and_an_open_answer():
-    shown = render_answer("Wie tief?", ["eins", "zwei"], "de", "few_shot")
+    _, shown = answer_prompt("Wie tief?", ["eins", "zwei"], "de", "few_shot")
     assert shown.endswith("\n\nText: eins\nzwei\nFrage: Wie tief?\nAntwort:")
 
 
@@ -190,7 +189,7 @@ def test_no_sample_asks_for_a_fact_of_the_examples():
     ],
 )
 def test_an_unknown_language_or_prompt_is_answered_with_the_known_ones(language, prompt, words):
-    for render in (partial(render_answer, "?", []), partial(render_translation, "?", "en")):
+    for render in (partial(answer_prompt, "?", []), partial(translation_prompt, "?", "en")):
         with pytest.raises(InputError, match=words):
             render(language, prompt)
 
