@@ -23,8 +23,6 @@ from ragnb.stats.power import t_mde
 # both.
 OPTIMISER: dict[str, Any] = {"method": ["powell"]}
 
-_POWER = 0.8
-
 
 @dataclass(frozen=True, slots=True)
 class MixedModelResult:
@@ -143,7 +141,7 @@ def mixed_model(
             estimate[row], error[row] = fit.fe_params[1 + row], fit.bse_fe[1 + row]
     half = stdtrit(df, (1 + confidence_level) / 2) * error
     t = estimate / error
-    stated: dict[str, Any] = {"df": df, "confidence_level": confidence_level, "power": _POWER}
+    stated: dict[str, Any] = {"df": df, "confidence_level": confidence_level, "power": 0.8}
     effects = robust[["metric", "system", "baseline", "n_pairs", "n_clusters"]].assign(
         difference=estimate,
         low=estimate - half,
@@ -157,7 +155,7 @@ def mixed_model(
         p_value=np.maximum(2 * stdtr(df, -np.abs(t)), SMALLEST_P),
         **dict.fromkeys(ADJUSTED),
         mde=[t_mde(one, **stated) for one in error],
-        power=_POWER,
+        power=0.8,
         duality="dual",
         warning=warning,
     )
@@ -220,9 +218,7 @@ def _fitted(
 
 def _deviations(matrix: Floats, groups: Any) -> Floats:
     """Deviations of each column from its group means."""
-    sizes = np.bincount(groups)
-    means = np.column_stack([np.bincount(groups, column) / sizes for column in matrix.T])
-    return matrix - means[groups]
+    return matrix - pd.DataFrame(matrix).groupby(groups).transform("mean").to_numpy()
 
 
 def _rank(matrix: Floats) -> int:

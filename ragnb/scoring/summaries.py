@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragnb.arguments import Floats, accepts
+from ragnb.arguments import accepts
 from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.records import CONDITION, column_names, count_reasons, require_columns
@@ -101,21 +101,31 @@ def _summary(
     known = record_of(metric, str(group["signature"].iloc[0]))
     if known and known.condition and "reason" in group:
         group = group[group["value"].notna() | (group["reason"] != known.condition)]
-    scored = group[group["value"].notna()]
-    values, missing = scored["value"].to_numpy(), len(group) - len(scored)
-    of_0_and_1 = values.size > 0 and bool(np.isin(values, (0, 1)).all())
-    binary = known.binary if known else of_0_and_1
+    scored, lost = group[group["value"].notna()], group[group["value"].isna()]
+    values, missing = scored["value"].to_numpy(), len(lost)
+    of_0_and_1 = bool(np.isin(values, (0, 1)).all())
+    binary = known.binary if known else of_0_and_1 and values.size > 0
     low, high = known.bounds if known else (0.0, 1.0) if binary else (math.nan, math.nan)
+    if interval in RATE_METHODS and cluster is None and not of_0_and_1:
+        raise InputError(
+            f"the interval {interval!r} needs values of 0 and 1, got {metric} with others; "
+            "use 't' or 'bca'"
+        )
+    kind = ("wilson" if binary else "t") if interval == "auto" else interval
     if cluster is not None:
         found = mean_interval(values, scored[cluster].to_numpy(), confidence_level=level)
+    elif kind in MEANS:
+        found = MEANS[kind](values, confidence_level=level)
     else:
-        found = _interval(values, metric, binary, interval, level)
+        successes = int(values.sum())
+        found = rate_interval(successes, values.size, method=kind, confidence_level=level)
     if values.size and (values.min() < low or values.max() > high):
         low, high = min(low, values.min()), max(high, values.max())
     else:  # min and max return the first argument if the other is nan
         found = replace(found, low=max(found.low, low), high=min(found.high, high))
+    reasons = f": {count_reasons(lost['reason'])}" if "reason" in group else ""
     return {
-        "unscored": _unscored(group),
+        "unscored": f"{missing:,} of {len(group):,}{reasons}" if missing else "",
         **found.columns(),
         "n": len(group),
         "n_scored": values.size,
@@ -123,22 +133,3 @@ def _summary(
         "worst_high": (values.sum() + missing * high) / len(group) if missing else found.estimate,
         "signature": " & ".join(signatures(group)),
     }
-
-
-def _interval(values: Floats, metric: str, binary: bool, kind: str, level: float) -> Interval:
-    if kind in RATE_METHODS and not np.isin(values, (0, 1)).all():
-        raise InputError(
-            f"the interval {kind!r} needs values of 0 and 1, got {metric} with others; "
-            "use 't' or 'bca'"
-        )
-    kind = ("wilson" if binary else "t") if kind == "auto" else kind
-    if kind in MEANS:
-        return MEANS[kind](values, confidence_level=level)
-    return rate_interval(int(values.sum()), values.size, method=kind, confidence_level=level)
-
-
-def _unscored(group: pd.DataFrame) -> str:
-    """How many responses of a cell have no value, and why; empty if all have one."""
-    lost = group[group["value"].isna()]
-    reasons = f": {count_reasons(lost['reason'])}" if "reason" in group else ""
-    return f"{len(lost):,} of {len(group):,}{reasons}" if len(lost) else ""
