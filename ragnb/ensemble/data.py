@@ -159,6 +159,11 @@ def random_folds(data: XYData, n_folds: int, rng: np.random.Generator) -> Intege
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     units = data.units()
+    if min(units.nunique(), data.y.value_counts().max()) < n_folds:
+        raise InputError(
+            f"a split into {n_folds} folds needs at least {n_folds} groups of responses and "
+            f"{n_folds} responses with the same label, got {units.nunique()} groups"
+        )
     groups = None if units.is_unique else pd.factorize(units)[0]
     kind = StratifiedKFold if groups is None else StratifiedGroupKFold
     folds = kind(int(n_folds), shuffle=True, random_state=int(rng.integers(2**31)))
