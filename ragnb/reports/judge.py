@@ -175,7 +175,10 @@ def judge_report(
             "judge_report needs at least one judge, which is neither the label nor an annotator, "
             f"got {', '.join(judges) or 'none'}"
         )
-    _refuse_doubles(frame)
+    if "example_id" in frame:
+        keys = ("example_id", "part_id", *CONDITION, "repeat", "model")
+        once = [name for name in keys if name in frame]
+        require_columns(frame, (), "judge_report", unique=once)
     labels = _values(frame, label, "labels", binary=True)
     if np.isnan(labels).all():
         raise InputError(
@@ -256,19 +259,6 @@ def _values(frame: pd.DataFrame, column: str, what: str, binary: bool = False) -
             "ragnb.graded_report"
         )
     return values
-
-
-def _refuse_doubles(frame: pd.DataFrame) -> None:
-    keys = ["example_id", "part_id", *CONDITION, "repeat", "model"]
-    keys = [name for name in keys if name in frame]
-    doubled = frame.duplicated(keys) if "example_id" in keys else pd.Series(False, frame.index)
-    if doubled.any():
-        first = frame["example_id"][doubled.to_numpy()].iloc[0]
-        raise InputError(
-            f"judge_report needs one row for each {' and '.join(keys)}, got {int(doubled.sum())} repeated, "
-            f"such as {first}; put the labels of each annotator in a "
-            "column of their own, drop the rows, or add the column in which they differ"
-        )
 
 
 def _units(frame: pd.DataFrame, clusters: str | None) -> Integers | None:
