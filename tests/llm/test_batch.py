@@ -227,6 +227,32 @@ class Killed(BaseException):
     """What a kill looks like from inside: nothing after it runs."""
 
 
+@pytest.mark.parametrize(
+    "step", ["_announce before", "_announce after", "_note before", "_note after"]
+)
+def test_a_kill_at_any_step_loses_no_batch_and_makes_none_twice(path, step, monkeypatch):
+    name, when = step.split()
+    real = getattr(batch, name)
+    monkeypatch.setattr(batch, "MAX_REQUESTS", 3)
+
+    def fatal(*arguments, **options):
+        if when == "after":
+            real(*arguments, **options)
+        raise Killed
+
+    with BatchServer() as server:
+        with monkeypatch.context() as patch, pytest.raises(Killed):
+            patch.setattr(batch, name, fatal)
+            send(chat(6), server, path)
+        monkeypatch.setattr(batch, "SETTLE", 0.0)
+        send(chat(6), server, path)
+        done = bring(server, path)
+    assert done["n_stored"].sum() == 6
+    assert len(server.batches) == 2
+    assert set(paid(server).values()) == {1}
+    assert replay(chat(6), path)["response"].tolist() == expected(chat(6))
+
+
 def test_status_and_collect_find_a_batch_that_was_never_remembered(path, monkeypatch):
     with BatchServer() as server:
         with monkeypatch.context() as patch, pytest.raises(Killed):
