@@ -158,6 +158,8 @@ REAL = {  # file -> its records, and the value of each column that a record give
         "response": lambda one: one["actualOutput"],
         "deepeval.Faithfulness": lambda one: one["metricsData"][1]["score"],
         "deepeval.Faithfulness.reason": lambda one: one["metricsData"][1]["reason"],
+        "deepeval.Answer Relevancy": lambda one: one["metricsData"][0]["score"],
+        "deepeval.Answer Relevancy.reason": lambda one: one["metricsData"][0]["reason"],
     }),
     "samples_math_perturbed_full_2026-01-21T03-44-18.458309.jsonl": (list, {
         "example_id": lambda one: one["doc_id"],

@@ -93,3 +93,11 @@ def test_queries_of_mkqa_are_identified_except_for_english_titles(data_folder):
     assert accuracy["en"] == 1
     assert accuracy.round(2).to_dict() == {"en": 1, "ja": 0.98, "zh": 0.92, "es": 0.85, "de": 0.83}
     assert set(found[found != asked]) == {"en"}
+
+
+@pytest.mark.data
+def test_a_few_german_questions_in_an_english_file_stay_german(data_folder):
+    questions = xquad(data_folder, "en")[:995] + xquad(data_folder, "de")[:5]
+    assert (
+        identify_languages(pd.Series(questions))["language"].tolist() == ["en"] * 995 + ["de"] * 5
+    )

@@ -96,3 +96,14 @@ def test_the_labels_follow_the_guideline_but_for_the_slips_it_names(sample):
             assert row["all_utilized_sentence_keys"] == used
             assert set(supporting) <= set(known) | set(SPECIAL_KEYS)
             assert row["overall_supported"] == (not row["unsupported_response_sentence_keys"])
+
+
+def test_the_worked_example_of_the_guide_is_among_them_in_other_words(sample):
+    row = sample.query("id == 'heating' and system == 'fluent'").iloc[0].to_dict()
+    guide, benchmark = trace_scores(row, variant="guide"), trace_scores(row)
+    names = ("relevance", "utilization", "completeness", "adherence")
+    assert [getattr(guide, name) for name in names] == [0.20, 0.75, 0.75, 0.0]
+    assert [getattr(benchmark, name) for name in names] == [4 / 6, 3 / 6, 3 / 4, 0]
+    assert guide.rmse_to_ideal == pytest.approx(0.664, abs=5e-4)
+    assert guide.consistency == pytest.approx(0.336, abs=5e-4)
+    assert guide.issues == ()

@@ -242,3 +242,17 @@ def test_mtrag_raters_agree_as_far_as_known(field, alpha):
     pd.testing.assert_series_equal(
         means.sort_index(), graded.sort_index(), check_names=False, check_index_type=False
     )
+
+
+@pytest.mark.data
+def test_accepted_shares_of_evouna_are_recounted_from_the_file(data_folder):
+    """As the study's authors say, improper questions and answers without a verdict do not count."""
+    records = json.loads((data_folder / "evouna" / "NQ.json").read_text("utf-8"))
+    frame = study_of("evouna-nq").query("not improper")
+    found = ragnb.summarize(ragnb.score(frame, "annotator.verdict"), by="system")
+    for row in found.itertuples():
+        verdicts = [each[f"judge_{row.system}"] for each in records if not each["improper"]]
+        given = [verdict for verdict in verdicts if verdict is not None]
+        assert (row.n_scored, row.n) == (len(given), len(verdicts))
+        assert row.mean == pytest.approx(given.count(True) / len(given))
+    assert found["n_scored"].sum() == 15_099
