@@ -1,9 +1,6 @@
 """The ensemble: what it predicts, what it guarantees, whom it asks, and common mistakes."""
 # ruff: noqa: N806 (X and y are the names of the field)
 
-import inspect
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -83,13 +80,6 @@ def test_the_lines_of_the_original_example_run_unchanged(capsys, monkeypatch):
     assert asked == datasplit.test.X.index[abstentions(y_set)].tolist()
     assert eval_prediction(datasplit.test.y, y_hat)["accuracy"] > 0.8
     assert MetricEnsemble is EnsembleMetric
-
-
-def test_the_original_parameters_come_first():
-    first = list(inspect.signature(EnsembleMetric).parameters.values())[:4]
-    names = ["training", "calibration", "alpha", "random_state"]
-    assert [parameter.name for parameter in first] == names
-    assert first[2].default == 0.1
 
 
 # ---- prediction --------------------------------------------------------------------------------------------------------
@@ -211,22 +201,6 @@ def test_each_guarantee_holds_where_it_should():
         ["zh", 0],
         ["zh", 1],
     ]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("guarantee", ["marginal", "class"])
-def test_mean_coverage_over_calibrations_is_that_of_the_distribution(guarantee):
-    excess = []
-    for seed in range(600):
-        X, y = metrics_and_labels(500, seed=seed, share=0.75)
-        split = DataSplit(X, y, random_state=seed)
-        ensemble = MetricEnsemble(
-            split.train, split.calibration, classifier=QUICK, guarantee=guarantee
-        )
-        found = covered(ensemble.decide(split.test.X), split.test.y)
-        concerned = found if guarantee == "marginal" else found[split.test.y == 0]
-        excess.append(concerned.mean() - ensemble.coverage()["mean"].iloc[0])
-    assert abs(np.mean(excess)) < 4 * np.std(excess) / math.sqrt(600)
 
 
 def test_the_selective_risk_is_controlled():

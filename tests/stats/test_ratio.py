@@ -87,17 +87,6 @@ def test_ratio_without_spread_is_undefined_with_a_reason(
 # ---- clusters ----------------------------------------------------------------------------------------------------------
 
 
-def test_repeating_items_within_clusters_does_not_narrow_the_interval() -> None:
-    n = 12
-    y, z = example("bounded", n)
-    plain = fieller_interval(y, z)
-    clusters = np.repeat(np.arange(n), 3)
-    grouped = fieller_interval(np.repeat(y, 3), np.repeat(z, 3), clusters=clusters)
-    assert (grouped.low, grouped.high) == pytest.approx((plain.low, plain.high))
-    assert grouped.n == n
-    assert grouped.method == f"{plain.method}, {n} clusters (fewer than 30: too narrow)"
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("by_cluster", [False, True])
 def test_limits_are_where_the_t_test_has_p_alpha(kind: str, by_cluster: bool) -> None:
