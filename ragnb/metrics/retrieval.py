@@ -174,6 +174,8 @@ def _grades(relevant: Any) -> dict[str, int]:
         )
     if not isinstance(relevant, Mapping):
         return dict.fromkeys(map(str, relevant), 1)
+    if set(map(type, relevant)) == {str} and set(map(type, relevant.values())) == {int}:
+        return dict(relevant)
     # Parquet gives every mapping the keys of all mappings, and makes floats of the grades.
     given = {str(passage): grade for passage, grade in relevant.items() if grade is not None}
     grades = {passage: int(grade) for passage, grade in given.items() if grade == grade}

@@ -138,6 +138,7 @@ def assess(
     refusal_label: float | None = None,
     judged_detection: float | None = None,
     detection_label: float | None = None,
+    explain: bool = True,
 ) -> Assessment:
     """Compute the value of one ability for a response, and explain it.
 
@@ -146,6 +147,8 @@ def assess(
     ability : {"accuracy", "refusal", "rejection", "error_detection", "error_correction"}
         What is computed; see `is_correct`, `is_refusal`, `is_rejection`, `detects_error` and
         `corrects_error`, which also describe the other parameters.
+    explain : bool
+        Whether to describe the evidence in words, which takes some time.
 
     Examples
     --------
@@ -176,13 +179,14 @@ def assess(
 
     found = [found_alias(part, response, rules) for part in wanted]
     labels = [NOT_FOUND if alias is None else FOUND for alias in found]
-    words = [
-        f"part {number}: {_part_in_words(part, alias, response, rules)}"
-        for number, (part, alias) in enumerate(zip(wanted, found, strict=True), 1)
-    ]
-    part_words = "; ".join(words)
-    refusal_words = _in_words("refusal", refused, response, rules)
-    error_words = _in_words("error", reported, response, rules)
+    refusal_words = error_words = part_words = ""
+    if explain:
+        refusal_words = _in_words("refusal", refused, response, rules)
+        error_words = _in_words("error", reported, response, rules)
+        part_words = "; ".join(
+            f"part {number}: {_part_in_words(part, alias, response, rules)}"
+            for number, (part, alias) in enumerate(zip(wanted, found, strict=True), 1)
+        )
     if refused and protocol != "flexible":
         labels, part_words = [REFUSED], refusal_words
 
@@ -296,7 +300,13 @@ def answer_labels(
     [0]
     """
     return assess(
-        "accuracy", response, answer, language=language, protocol=protocol, refusal=refusal
+        "accuracy",
+        response,
+        answer,
+        language=language,
+        protocol=protocol,
+        refusal=refusal,
+        explain=False,
     ).labels
 
 
@@ -388,6 +398,7 @@ def is_correct(
         parts=parts,
         judged_refusal=judged_refusal,
         refusal_label=refusal_label,
+        explain=False,
     ).value
 
 
@@ -438,6 +449,7 @@ def is_refusal(
         refusal=refusal,
         judged_refusal=judged_refusal,
         refusal_label=refusal_label,
+        explain=False,
     ).value
 
 
@@ -496,6 +508,7 @@ def is_rejection(
         refusal=refusal,
         judged_refusal=judged_refusal,
         refusal_label=refusal_label,
+        explain=False,
     ).value
 
 
@@ -575,6 +588,7 @@ def detects_error(
         detection=detection,
         judged_detection=judged_detection,
         detection_label=detection_label,
+        explain=False,
     ).value
 
 
@@ -655,6 +669,7 @@ def corrects_error(
         refusal_label=refusal_label,
         judged_detection=judged_detection,
         detection_label=detection_label,
+        explain=False,
     ).value
 
 
