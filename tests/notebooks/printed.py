@@ -2,6 +2,7 @@
 
 import html
 import re
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -9,6 +10,7 @@ import nbformat
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
 
+@cache
 def printed(notebook, cell):
     """The text that the cell ``cell`` (its id) of the notebook with the number ``notebook`` shows."""
     path = next(NOTEBOOKS.glob(f"{notebook}_*.ipynb"))

@@ -22,12 +22,6 @@ def tokens(messages):
     return sent
 
 
-def test_the_data(replies):
-    noisy = replies[replies["passage_num"] > 0]
-    assert f"sample-en: {noisy['example_id'].nunique()} questions" in printed("02", "c01")
-    assert f"{len(noisy)} requests to send (0 stored)" in printed("02", "c08")
-
-
 def test_estimates_of_tokens_and_prices(replies):
     noisy = replies[replies["passage_num"] > 0]
     each = noisy["messages"].map(tokens)
@@ -55,15 +49,6 @@ def test_what_is_left_after_an_interruption(replies):
     assert f"{len(rest)} requests to send ({len(noisy) - len(rest)} stored)" in shown
     assert f"about {rest.sum():,} prompt tokens, at most {64 * len(rest):,} completion" in shown
     assert f"{len(rest)} of {len(noisy)} requests have none" in printed("02", "c15")
-
-
-def test_a_changed_prompt_has_other_tokens(replies):
-    noisy = replies[replies["passage_num"] > 0]
-    changed = [
-        [{"content": m["content"].replace("a few words", "one word")} for m in messages]
-        for messages in noisy["messages"]
-    ]
-    assert f"about {sum(map(tokens, changed)):,} prompt tokens" in printed("02", "c19")
 
 
 def test_every_fourth_reply_missing(replies):

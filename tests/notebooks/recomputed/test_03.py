@@ -7,7 +7,6 @@ from notebooks.by_hand import cluster_interval, rate
 from notebooks.printed import printed
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.proportion import proportion_confint
 
 import ragnb
 from ragnb.metrics.abstention import REFUSALS
@@ -28,12 +27,6 @@ def english(study):
     return frame.assign(
         start=said.str.startswith("i don't know"), anywhere=said.str.contains("i don't know")
     )
-
-
-def test_questions_per_language(study):
-    counts = study.groupby(["language", "answerable"])["example_id"].nunique().unstack()
-    for language, row in counts.iterrows():
-        assert f"{language} {row[False]} {row[True]}" in printed("03", "c04")
 
 
 def test_the_table_of_gpt_4(english):
@@ -62,12 +55,6 @@ def test_rates_of_every_system_under_two_rules(english):
         cells = by_rule.split(f" {system} ")[1].split()
         assert cells[:2] == [f"{value:.2f}" for value in lies]
         assert cells[3:5] == [f"{value:.2f}" for value in refusals]
-
-
-def test_llama_contains_the_phrase(english):
-    rows = english[(english["system"] == "llama-2-13b-chat") & ~english["answerable"]]
-    count = f"{rows['anywhere'].sum()} of {len(rows)} replies of llama-2-13b-chat contain"
-    assert count in printed("03", "c16")
 
 
 @pytest.fixture(scope="module")
@@ -99,16 +86,6 @@ def test_sensitivity_and_specificity_of_the_list_with_questions_as_clusters(manu
         text = f"list {share} {mean:.2f} [{low:.2f}, {high:.2f}] {len(rows)} "
         assert text in printed("03", "c20")
         assert f"{rows['question'].nunique()} clusters" in printed("03", "c20")
-
-
-def test_a_rate_of_zero():
-    shown, n = printed("03", "c34"), 68
-    exact = stats.beta.ppf(0.95, 1, n)
-    assert f"rule of three: up to {3 / n:.3f}; exactly, one-sided: {exact:.3f}" in shown
-    for method in ("wilson", "beta"):
-        high = proportion_confint(0, n, method=method)[1]
-        name = {"wilson": "Wilson", "beta": "Clopper-Pearson"}[method]
-        assert f"0.000 [0.000, {high:.3f}] (95% {name}, n = 68)" in shown
 
 
 def test_bounds_from_published_totals():

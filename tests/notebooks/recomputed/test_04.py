@@ -4,14 +4,12 @@ import re
 
 import numpy as np
 import pytest
+from notebooks.by_hand import mid_p, rate
 from notebooks.printed import printed
-from scipy import stats
 from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.proportion import proportion_confint
 
 import ragnb
 from ragnb.experiments.recorded import recorded_responses
-from ragnb.teaching import answer_digest
 
 NAMES = {"fid": "FiD", "gpt35": "GPT-3.5", "chatgpt": "ChatGPT", "gpt4": "GPT-4", "newbing": "New Bing"}  # fmt: skip
 
@@ -24,11 +22,6 @@ def folded(text):
     for quote in "\u201c\u201d":
         text = text.replace(quote, '"')
     return text.lower().replace("\u00a0", " ")
-
-
-def row(count, n):
-    low, high = proportion_confint(count, n, method="wilson")
-    return f"{count / n:.2f} [{low:.2f}, {high:.2f}] {n}"
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +42,10 @@ def test_shares_of_answers_with_all_and_any_of_the_known_answers(entries, system
         for said, known in zip(rows["response"], rows["references"], strict=True)
     ]
     shown, n = printed("04", "rules"), len(rows)
-    assert f"{NAMES[system]} all {row(sum(map(all, found)), n)}" in shown
-    assert f"{NAMES[system]} any {row(sum(map(any, found)), n)}" in shown
+    assert f"{NAMES[system]} all {rate(sum(map(all, found)), n, digits=2)} {n}" in shown
+    assert f"{NAMES[system]} any {rate(sum(map(any, found)), n, digits=2)} {n}" in shown
     people = int(rows["verdict"].astype(float).sum())
-    assert f"{NAMES[system]} accepted by people {row(people, n)}" in shown
+    assert f"{NAMES[system]} accepted by people {rate(people, n, digits=2)} {n}" in shown
 
 
 def test_a_reader_accepted_half_an_answer(entries):
@@ -63,25 +56,6 @@ def test_a_reader_accepted_half_an_answer(entries):
     assert "Gutenberg" not in reply["response"]
     assert reply["verdict"]
     assert f"{reply['question']} " in printed("04", "real")
-
-
-def test_published_accuracy_without_noise():
-    shown = printed("04", "published")
-    of = {
-        "mostly one part": ragnb.published("rgb.noise_robustness"),
-        "several parts": ragnb.published("rgb.information_integration"),
-    }
-    for name, table in of.items():
-        rows = table.query("language == 'en' and noise_rate == 0")
-        for system, share, n in zip(rows["system"], rows["printed"], rows["n"], strict=True):
-            assert f"{system} {name} {row(round(share * n / 100), n)}" in shown
-
-
-def test_effective_noise_of_the_sample():
-    """One passage of each group stays, and the rest follows from five passages."""
-    for groups in (2, 3):
-        rates = [(5 - max(5 - round(5 * rate), groups)) / 5 for rate in (0, 0.2, 0.4, 0.8)]
-        assert f"{groups} " + " ".join(map(str, rates)) in printed("04", "effective")
 
 
 @pytest.fixture(scope="module")
@@ -96,24 +70,10 @@ def labels():
 
 def test_accuracies_of_the_small_model_under_both_rules(labels):
     shown = printed("04", "compared")
-    for (system, rate), rows in labels.groupby(["system", "noise_rate"]):
+    for (system, noise), rows in labels.groupby(["system", "noise_rate"]):
         for name, rule in (("all", all), ("any", any)):
-            count = sum(map(rule, rows["found"]))
-            assert f"{system} {rate} {name} {count} {row(count, len(rows))}" in shown
-
-
-def test_product_of_the_two_parts(labels):
-    """The answer to the third exercise, whose digest the notebook contains."""
-    rows = labels.query("system == 'plain' and noise_rate == 0")
-    two = np.array([found for found in rows["found"] if len(found) == 2])
-    assert printed("04", "ex3").startswith(f"{len(two)} replies to questions with two parts")
-    product = two.mean(axis=0).prod()
-    assert answer_digest(product) == "2f4d96a7"
-    assert abs(product - two.all(axis=1).mean()) < 0.05
-
-
-def mid_p(won, lost):
-    return 2 * stats.binom.cdf(won - 1, won + lost, 0.5) + stats.binom.pmf(won, won + lost, 0.5)
+            count, n = sum(map(rule, rows["found"])), len(rows)
+            assert f"{system} {noise} {name} {count} {rate(count, n, digits=2)} {n}" in shown
 
 
 def test_possible_p_values_of_the_published_declines():
@@ -129,7 +89,7 @@ def test_possible_p_values_of_the_published_declines():
     shown = printed("04", "bounds")
     for number, (_, language) in enumerate(cells.index):
         values = [p["least"], p["most"], adjusted["least"], adjusted["most"]]
-        totals = [cells[rate].iloc[number] for rate in (0.0, 0.4)]
+        totals = [cells[noise].iloc[number] for noise in (0.0, 0.4)]
         text = " ".join(f"{value[number]:.2g}" for value in values)
         assert f"{language} {totals[0]:.0f} {totals[1]:.0f} {text}" in shown
     said = printed("04", "bounds-said")

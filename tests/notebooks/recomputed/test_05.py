@@ -4,42 +4,13 @@ import re
 
 import numpy as np
 import pytest
+from notebooks.by_hand import mid_p, rate, wilson
 from notebooks.printed import printed
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.proportion import proportion_confint
 
 import ragnb
 from ragnb.experiments.recorded import recorded_responses
-from ragnb.teaching import answer_digest
-
-
-def row(count, n):
-    low, high = proportion_confint(count, n, method="wilson")
-    return f"{count / n:.2f} [{low:.2f}, {high:.2f}]"
-
-
-def test_published_accuracies_with_and_without_passages():
-    shown = printed("05", "published")
-    for model, alone, with_false in [
-        ("ChatGPT, Chinese", 91, 17),
-        ("Qwen-7B-Chat, Chinese", 77, 12),
-        ("ChatGPT, English", 89, 9),
-    ]:
-        for name, count in (("without passages", alone), ("with false passages", with_false)):
-            low, high = proportion_confint(count, 100, method="wilson")
-            assert f"{model} {name} {count / 100:.2f} [{low:.2f}, {high:.2f}] 100" in shown
-
-
-@pytest.mark.parametrize(
-    ("system", "name"), [("gpt35", "GPT-3.5"), ("chatgpt", "ChatGPT"), ("gpt4", "GPT-4")]
-)
-def test_the_gate_by_people(system, name):
-    study = ragnb.load_study("evouna-nq")
-    rows = study[(study["system"] == system) & ~study["improper"].astype(bool)]
-    verdicts = rows.dropna(subset=["response", "verdict"])["verdict"].astype(bool)
-    count, n = int(verdicts.sum()), len(verdicts)
-    assert f"{name} people {row(count, n)} {n} {count / n > 0.7}" in printed("05", "gate")
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +42,7 @@ def correct(replies):
 def test_accuracies_under_three_conditions(correct):
     shown = printed("05", "accuracy")
     for name in correct:
-        assert f"{name} {row(correct[name].sum(), len(correct))} 40" in shown
+        assert f"{name} {rate(correct[name].sum(), 40, digits=2)} 40" in shown
 
 
 def test_paired_differences_and_their_adjusted_p_values(correct):
@@ -79,12 +50,9 @@ def test_paired_differences_and_their_adjusted_p_values(correct):
     for name in ("true passages", "no passages"):
         b = int((correct[name] & ~correct["false passages"]).sum())
         c = int((correct["false passages"] & ~correct[name]).sum())
-        least = min(b, c)
-        tail = stats.binom.cdf(least - 1, b + c, 0.5) + stats.binom.pmf(least, b + c, 0.5) / 2
-        p.append(min(1, 2 * tail))
         found = re.search(rf"{name} (\S+) \[.+?\] (\S+) 40", shown)
         assert float(found[1]) == pytest.approx((b - c) / 40, abs=0.0051)
-        p[-1] = (p[-1], float(found[2]))
+        p.append((mid_p(b, c), float(found[2])))
     adjusted = multipletests([value for value, _ in p], method="holm")[1]
     assert adjusted == pytest.approx([shown_p for _, shown_p in p], rel=0.06)
 
@@ -114,7 +82,7 @@ def test_no_detection_in_forty_and_twenty_eight_by_the_judge(replies):
     by_judge = int(judged["judged_detection"].sum())
     shown = printed("05", "judge")
     for name, count in (("phrase", detected), ("judge", by_judge)):
-        low, high = proportion_confint(count, n, method="wilson")
+        low, high = wilson(count, n)
         assert f"{name} {count} {n} {count / n:.2f} [{max(low, 0):.2f}, {high:.2f}]" in shown
     z = stats.norm.ppf(0.975)
     assert (
@@ -136,22 +104,13 @@ def test_published_error_correction():
     for name, count, n in [
         ("ChatGPT, Chinese", 1, 3), ("Qwen-7B-Chat, Chinese", 1, 4), ("ChatGPT, English", 4, 7),
     ]:  # fmt: skip
-        low, high = proportion_confint(count, n, method="wilson")
+        low, high = wilson(count, n)
         limits.append((low, high))
         printed_rate = round(100 * count / n, 2)
         assert f"{name}: {count} of {n} {printed_rate:.2f} [{low:.2f}, {high:.2f}]" in shown
-        low, high = proportion_confint(count, 100, method="wilson")
+        low, high = wilson(count, 100)
         assert f"{count / 100:.3f} [{low:.3f}, {high:.3f}]" in printed("05", "of-all")
     low, high = np.array(limits).T
     title = f"All three intervals contain {low.max():.2f} to {high.min():.2f}"
     figures = ragnb.datasets.files.DATA.parents[2] / "figures"
     assert title in (figures / "05_published_correction.svg").read_text("utf-8")
-
-
-def test_answers_to_the_exercises(replies, correct):
-    plain = replies.query("system == 'plain'").set_index("example_id")["true"]
-    known = correct.index[correct["no passages"]]
-    assert answer_digest(plain[known].mean()) == "141693c9"
-    enough = [k for k in range(101) if proportion_confint(k, 100, method="wilson")[0] > 0.7]
-    assert enough[0] > 77  # the one published row that is below
-    assert enough[0] <= 89

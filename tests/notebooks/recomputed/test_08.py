@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from notebooks.by_hand import mid_p, tango
 from notebooks.printed import printed
 from scipy import optimize, stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.proportion import proportion_confint
 from statsmodels.stats.weightstats import ttost_paired
 
 ROOT = Path(__file__).parents[3]
@@ -51,15 +51,6 @@ def counts(first, second):
     return b, sum(y and not x for x, y in shared), len(shared)
 
 
-def mid_p(b, c):
-    law = stats.binom(b + c, 0.5)
-    return min(1, 2 * law.cdf(min(b, c) - 1) + law.pmf(min(b, c)))
-
-
-def shares(b, c, n):
-    return (b + c) / n, (b - c) / n
-
-
 def power(n, psi, difference):
     """Exact power of the mid-p test, summed over all pairs of counts."""
     total = 0
@@ -71,13 +62,6 @@ def power(n, psi, difference):
         chance = stats.binom.pmf(k, m, (psi + difference) / (2 * psi))
         total += stats.binom.pmf(m, n, psi) * chance[(p <= 0.05) & (m > 0)].sum()
     return total
-
-
-def test_wilson_intervals(hundred):
-    _, bing, fid = hundred
-    for column in (bing, fid):
-        low, high = proportion_confint(column.sum(), 100, method="wilson")
-        assert f"{column.mean():.2f} [{low:.2f}, {high:.2f}]" in printed("08", "data")
 
 
 def test_discordant_pairs_and_both_versions_of_mcnemars_test(hundred):
@@ -92,39 +76,12 @@ def test_discordant_pairs_and_both_versions_of_mcnemars_test(hundred):
 
 
 def test_tangos_interval(hundred):
-    """The limits solve the score equation of Tango (1998), whose constrained estimate is found numerically."""
     _, bing, fid = hundred
-    b, c, n = sum(bing & ~fid), sum(fid & ~bing), 100
-
-    def z(d):
-        def minus_likelihood(q):
-            rest = n - b - c
-            return -(b * np.log(q + d) + c * np.log(q) + rest * np.log(1 - 2 * q - d))
-
-        bounds = max(0, -d) + 1e-12, (1 - d) / 2 - 1e-12
-        precise = {"xatol": 1e-12}
-        q = optimize.minimize_scalar(minus_likelihood, bounds=bounds, options=precise).x
-        return (b - c - n * d) / np.sqrt(n * (2 * q + d * (1 - d)))
-
-    def limit_at(quantile):
-        return optimize.brentq(lambda d: z(d) - quantile, -0.5, 0.9)
-
-    low, high = (limit_at(quantile) for quantile in (1.959964, -1.959964))
+    b, c = sum(bing & ~fid), sum(fid & ~bing)
+    low, high = tango(b, c, 100)
     assert f"[{low:+.2f}, {high:+.2f}]" in printed("08", "compare")
     assert f"interval [{100 * low:.1f}, {100 * high:.1f}]" in printed("08", "sentence")
     assert f"{mid_p(b, c):.4f} {b / c:.3f}" in printed("08", "compare")
-
-
-def test_unpaired_comparison(hundred):
-    _, bing, fid = hundred
-    right = bing.sum(), fid.sum()
-    p = stats.chi2_contingency([right, np.subtract(100, right)], correction=False).pvalue
-    paired = np.var(bing.astype(float) - fid, ddof=1)
-    columns = np.var(bing, ddof=1) + np.var(fid, ddof=1)
-    shown = printed("08", "unpaired")
-    assert f"{columns:.3f} unpaired and {paired:.3f} paired" in shown
-    assert f"{columns / paired:.2f} times" in shown
-    assert f"z-test gives p = {p:.4f}" in shown
 
 
 def test_five_copies(hundred):
@@ -168,23 +125,9 @@ def test_family_of_ten(hundred, study):
     assert f"questions show {true} (" in printed("08", "missed")
 
 
-def test_power_of_a_hundred_questions(study):
-    b, c, n = counts(study["New Bing"], study["FiD"])
-    psi, difference = shares(b, c, n)
-    shown = printed("08", "power-drawn")
-    assert f"true difference is {difference:.3f}" in shown
-    assert f"the formula says {power(100, psi, difference):.0%}" in shown
-
-
 def test_equivalence(study):
     bing, gpt4 = study["New Bing"], study["GPT-4"]
     pairs = np.array([(bing[one], gpt4[one]) for one in bing if one in gpt4], dtype=float)
     for margin in (0.01, 0.02, 0.03):
         p = ttost_paired(*pairs.T, -margin, margin)[0]
         assert f"{margin:.2f} {p:.4f} {p < 0.05}" in printed("08", "tost")
-
-
-def test_ranking_by_people(study):
-    shown = printed("08", "rankings")
-    for name, verdicts in study.items():
-        assert f"{name} {np.mean([*verdicts.values()]):.3f} " in shown

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from notebooks.by_hand import cluster_interval, contains, mid_p, overlap, wilson
+from notebooks.by_hand import cluster_interval, contains, overlap
 from notebooks.printed import follow, printed
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
@@ -166,23 +166,6 @@ def test_twenty_splits(twenty):
         assert line in printed("10", "expected")
 
 
-def test_coverage_of_each_kind_in_twenty_splits(twenty):
-    verdicts = twenty["verdict"].map({True: "correct", False: "incorrect"})
-    kinds = pd.concat([twenty["system"], verdicts, verdicts.replace(".+", "all", regex=True)])
-    covered = pd.concat([twenty[["all answers", "each system"]]] * 3)
-    shares = covered.groupby([covered.index.get_level_values(0), kinds.to_numpy()]).mean()
-    for kind, numbers in shares.groupby(level=1).mean().iterrows():
-        follow("10", "kinds-table", f" {kind} ", numbers)
-
-
-def test_errors_among_accepted_labels(split, scores, probability):
-    zero, one = sets(scores, probability, 0.05)
-    accepted = zero != one
-    wrong = (one[accepted] != (split.test.y[accepted] == 1)).mean()
-    line = f"marginal: accepts {accepted.mean():.1%}, of these {wrong:.1%} wrong"
-    assert line in printed("10", "selective")
-
-
 def test_deferral_to_people_and_break_even(split, scores, probability):
     zero, one = sets(scores, probability, 0.05)
     deferred, guess = zero == one, probability[1] >= 0.5
@@ -202,12 +185,3 @@ def test_deferral_to_people_and_break_even(split, scores, probability):
         mean, low, high = cluster_interval(values[kept], units[kept])
         rounded = [f"{mean:.{k}f}{a}{low:.{k}f}{b}{high:.{k}f}" for k, a, b in LAYOUTS]
         assert any(numbers in printed("10", "compare") for numbers in rounded)
-
-
-def test_published_shares_and_what_they_allow():
-    counts = {"precision": (152, 162), "recall": (152, 183), "accuracy": (194, 235)}
-    for name, (k, n) in counts.items():
-        low, high = wilson(k, n)
-        follow("10", "published", f"ensemble {name} ", [k, n, k / n, low, high])
-    p_values = [mid_p(k + 8, k) for k in range(15)]
-    assert f"p between {min(p_values):.3f} and {max(p_values):.3f}" in printed("10", "bounds")

@@ -5,14 +5,13 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from notebooks.by_hand import cluster_interval
 from notebooks.judged import SEES, judged_answers, turns_of_models
 from notebooks.printed import printed
 from scipy import stats
 from sklearn.metrics import accuracy_score, cohen_kappa_score, recall_score
-from statsmodels.api import OLS
 
 import ragnb
-from ragnb.teaching import answer_digest
 
 NAMES = {"newbing": "New Bing", "gpt4": "GPT-4", "chatgpt": "ChatGPT", "fid": "FiD"}
 NAMES["gpt35"] = "GPT-3.5"
@@ -26,14 +25,6 @@ def answers():
 @pytest.fixture(scope="module")
 def turns():
     return turns_of_models()
-
-
-def cluster_interval(values, clusters):
-    """Mean with a cluster-robust t interval."""
-    codes = np.unique(clusters, return_inverse=True)[1]
-    options = {"cov_type": "cluster", "cov_kwds": {"groups": codes, "df_correction": True}}
-    fitted = OLS(np.asarray(values, float), np.ones(len(values))).fit(**options, use_t=True)
-    return fitted.params[0], *fitted.conf_int()[0]
 
 
 def test_the_table_of_counts(answers):
@@ -76,15 +67,6 @@ def test_error_rates_of_each_system(answers):
         assert f"{NAMES[system]} {line}" in shown
 
 
-def test_differences_of_pairs(answers):
-    means = answers.groupby("system")[["people", "judge"]].mean()
-    gap = means.loc["chatgpt"] - means.loc["fid"]
-    both = recall_score(answers["people"], answers["judge"], pos_label=None, average="macro")
-    shrunk = (2 * both - 1) * gap["people"]
-    line = f"ChatGPT − FiD {gap['people']:.3f} {shrunk:.3f} {gap['judge']:.3f}"
-    assert line in printed("11", "pairs")
-
-
 def test_correlation_of_judges_and_of_a_person_with_the_other_people(turns):
     grades = ragnb.load_study("mtrag", "labels").dropna(subset="faithfulness")
     pairs = []
@@ -98,13 +80,3 @@ def test_correlation_of_judges_and_of_a_person_with_the_other_people(turns):
         rho = stats.spearmanr(rows[column], rows["others"]).statistic
         assert f"{name} {rho:.2f}" in shown
     assert f"{len(rows)} grades of 7 people" in printed("11", "others")
-
-
-def test_the_published_judge_with_the_highest_median():
-    path = ragnb.datasets.files.DATA / "ragbench_table3.csv"
-    table = pd.read_csv(path, comment="#").query("metric == 'hallucination_auroc'")
-    untrained = table[table["system"] != "deberta"]
-    wide = untrained.pivot(index="subset", columns="system", values="printed")
-    best = wide.columns[np.median(wide, axis=0).argmax()]
-    assert wide.shape == (12, 3)
-    assert answer_digest(best) == "659a6eb3"

@@ -38,12 +38,6 @@ def two(grades):
     return wide[list(best)].dropna().astype(int)
 
 
-def test_who_graded_what(grades):
-    shown = printed("12", "people")
-    assert "mtrag: 7 people graded 477 responses, 1431 times" in shown
-    assert (grades["annotator"].nunique(), grades["item"].nunique(), len(grades)) == (7, 477, 1431)
-
-
 def test_the_table_of_two_people(two):
     counts = np.histogram2d(two.iloc[:, 0], two.iloc[:, 1], bins=np.arange(0.5, 5))[0].astype(int)
     lines = [f"{grade} {' '.join(map(str, row))}" for grade, row in enumerate(counts, start=1)]
@@ -87,29 +81,6 @@ def test_alpha_and_percent_agreement_of_all_people(grades):
         assert f"{field} {alpha:.2f} {np.nanmean(same):.2f}" in shown
 
 
-def test_shares_of_the_grades(grades):
-    shown = printed("12", "shares")
-    for field in FIELDS:
-        given = grades[field].dropna()
-        shares = " ".join(f"{np.mean(given == grade):.2f}" for grade in range(1, 5))
-        assert f"{field} {shares}" in shown
-
-
-def test_intervals_of_alpha_over_responses_and_over_conversations(grades):
-    wide = table(grades, "faithfulness")
-    groups = grades.drop_duplicates("item").set_index("item")["conversation_id"][wide.index]
-    values, shown = wide.to_numpy(), printed("12", "units")
-    whole = krippendorff.alpha(values.T, level_of_measurement="ordinal")
-    left = [
-        krippendorff.alpha(values[(groups != one).to_numpy()].T, level_of_measurement="ordinal")
-        for one in groups.unique()
-    ]
-    n = len(left)
-    half = stats.t.ppf(0.975, n - 1) * (n - 1) / np.sqrt(n) * np.std(left, ddof=1)
-    line = f"conversation_id: {whole:.2f} [{whole - half:.2f}, {whole + half:.2f}] ({n} units)"
-    assert line in shown
-
-
 def test_leniency_of_two_people_and_means_of_systems(two, grades):
     gap = (two.iloc[:, 0] - two.iloc[:, 1]).to_numpy(float)
     groups = grades.drop_duplicates("item").set_index("item")["conversation_id"][two.index]
@@ -146,14 +117,3 @@ def test_kappa_of_the_two_passes_on_relevant_sentences():
 def keys(labels, item):
     """Sentences of the documents of an item."""
     return labels["sentences"][item]["documents"]
-
-
-def test_two_guidelines_of_one_word():
-    said = read_labels(recorded_passes("verdict")[0]).set_index("item")["verdict"]
-    answers = ragnb.load_study("sample-labelled-en")
-    key = answers["example_id"] + " | " + answers["system"] + " | "
-    label = answers["label"].set_axis(key + answers["noise_rate"].astype(str))
-    both = pd.DataFrame({"label": label[said.index], "verdict": said}).value_counts()
-    counts = [both.get((value, name), 0) for value in (1, 0) for name in ("correct", "incorrect")]
-    assert sum(counts) == len(said)
-    assert "correct {} {} incorrect {} {}".format(*counts) in printed("12", "verdicts")

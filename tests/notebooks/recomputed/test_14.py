@@ -11,7 +11,6 @@ from scipy import optimize, stats
 from statsmodels.stats.multitest import multipletests
 
 import ragnb
-from ragnb.experiments.recorded import recorded_responses
 
 FIGURES = Path(__file__).parents[3] / "figures"
 NAMES = {"fid": "FiD", "gpt35": "GPT-3.5", "chatgpt": "ChatGPT", "newbing": "New Bing"}
@@ -107,30 +106,3 @@ def detectable(b, c, n):
         return upper * np.sqrt(psi) + power * np.sqrt(psi - d**2) - d * np.sqrt(n)
 
     return optimize.brentq(lacking, 1e-6, psi)
-
-
-def test_sizes_of_text_and_false_alarms():
-    column = 7.7 / 2.54
-    shown = printed("14", "size")
-    assert (
-        f"column: {column:.2f} in; text of 10 points prints with {10 * column / 6.4:.1f}" in shown
-    )
-    assert f"{100 * (1 - 0.95**8):.0f} %" in printed("14", "family")
-
-
-def test_accuracy_of_the_small_model():
-    rows = recorded_responses("rgb_noise")
-    shown = printed("14", "own-frames")
-    for system in ("answer", "plain"):
-        cells = []
-        for rate in (0, 0.2, 0.4, 0.6, 0.8):
-            asked = rows[(rows["system"] == system) & np.isclose(rows["noise_rate"], rate)]
-            pairs = zip(asked["response"], asked["references"], strict=True)
-            right = sum(
-                all(any(a.lower() in said.lower() for a in part) for part in parts)
-                and "insufficient information" not in said.lower()
-                for said, parts in pairs
-            )
-            low, high = wilson(right, 68)
-            cells.append(f"{right / 68:.2f} [{low:.2f}, {high:.2f}]")
-        assert f"{system} {' '.join(cells)}" in shown
