@@ -147,9 +147,8 @@ class _Item:
             return
         documents, response = self.documents or [], [self.response or []]
         response_keys = [key for key, _ in sentence_pairs(response)]
-        labels, _ = repaired_labels(
-            record, [key for key, _ in sentence_pairs(documents)], response_keys
-        )
+        document_keys = [key for key, _ in sentence_pairs(documents)]
+        labels = repaired_labels(record, document_keys, response_keys)
         support = labels["sentence_support_information"]
         labels["unsupported_response_sentence_keys"] = unsupported_sentences(support)
         labelled = [label["response_sentence_key"] for label in support]

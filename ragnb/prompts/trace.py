@@ -3,13 +3,13 @@
 The fields are RAGBench's, and the texts are in ``data/trace.toml``. The JSON schema asks for lists,
 texts, true and false. `TraceLabels` also accepts what judges write instead, such as ``"0A."``,
 ``"Supported without sentence"``, one text in place of a list, or ``"yes"``. `repaired_labels` reads these
-and reports every repair. It leaves alone what it does not know.
+and leaves alone what it does not know.
 """
 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
@@ -141,8 +141,8 @@ def render_asking_again(record: Mapping[str, Any], fault: str) -> list[Message]:
 
 def repaired_labels(
     record: Mapping[str, Any], document_keys: Iterable[str], response_keys: Iterable[str]
-) -> tuple[dict[str, Any], dict[str, int]]:
-    """A judge's labels in RAGBench's form, and the number of times each repair was made.
+) -> dict[str, Any]:
+    """A judge's labels in RAGBench's form.
 
     A key is taken as it is when it names a sentence or is special. Otherwise letter case, width, brackets, quotes and stops
     around it are overlooked, special keys are looked up in `SPECIAL_SPELLINGS`, words of `NO_KEY` are left out, and several
@@ -158,87 +158,59 @@ def repaired_labels(
 
     >>> record = {"relevance_explanation": None, "all_relevant_sentence_keys": "0A", "overall_supported_explanation": None,
     ...           "overall_supported": "yes", "sentence_support_information": [], "all_utilized_sentence_keys": ["9z"]}
-    >>> labels, repairs = repaired_labels(record, ["0a", "0b"], ["a"])
+    >>> labels = repaired_labels(record, ["0a", "0b"], ["a"])
     >>> labels["all_relevant_sentence_keys"], labels["overall_supported"], labels["all_utilized_sentence_keys"]
     (['0a'], True, ['9z'])
-    >>> for repair, n in repairs.items():
-    ...     print(f"{n} x {repair}")
-    1 x all_relevant_sentence_keys: a text in place of a list
-    1 x all_relevant_sentence_keys: '0A' -> '0a'
-    1 x overall_supported: 'yes' -> true
     """
-    repairs: Counter[str] = Counter()
-    documents = _Reader(document_keys, SPECIAL_SPELLINGS, repairs)
-    response = _Reader(response_keys, {}, repairs)
-    support = [
-        {
-            "response_sentence_key": response.read(
-                "response_sentence_key", label["response_sentence_key"], only_one=True
-            )[0],
-            "explanation": label["explanation"],
-            "supporting_sentence_keys": documents.keys("supporting_sentence_keys", label),
-            "fully_supported": documents.truth("fully_supported", label),
+    of_documents, of_response = (
+        _reader(document_keys, SPECIAL_SPELLINGS),
+        _reader(response_keys, {}),
+    )
+    support = []
+    for label in record["sentence_support_information"]:
+        written = label["response_sentence_key"]
+        keys = of_response(written)
+        repaired = {
+            "response_sentence_key": keys[0] if len(keys) == 1 else written,
+            "supporting_sentence_keys": of_documents(label["supporting_sentence_keys"]),
+            "fully_supported": _truth(label["fully_supported"]),
         }
-        for label in record["sentence_support_information"]
-    ]
-    labels = {
-        "relevance_explanation": record["relevance_explanation"],
-        "all_relevant_sentence_keys": documents.keys("all_relevant_sentence_keys", record),
-        "overall_supported_explanation": record["overall_supported_explanation"],
-        "overall_supported": documents.truth("overall_supported", record),
+        support.append(label | repaired)
+    return dict(record) | {
+        "all_relevant_sentence_keys": of_documents(record["all_relevant_sentence_keys"]),
+        "overall_supported": _truth(record["overall_supported"]),
         "sentence_support_information": support,
-        "all_utilized_sentence_keys": documents.keys("all_utilized_sentence_keys", record),
+        "all_utilized_sentence_keys": of_documents(record["all_utilized_sentence_keys"]),
     }
-    return labels, dict(repairs)
 
 
-class _Reader:
-    """Reads keys as a judge writes them, and counts what had to be repaired for that."""
+def _reader(
+    keys: Iterable[str], specials: Mapping[str, str]
+) -> Callable[[Sequence[str] | str | None], list[str]]:
+    """Return a function that reads the keys in a field. A text that does not consist of keys stays as it is."""
+    exact = {*keys, *specials.values()}
+    spellings = Counter(map(_spelled, exact))
+    unambiguous = {_spelled(key): key for key in exact if spellings[_spelled(key)] == 1}
+    meant = {**dict.fromkeys(NO_KEY), **specials, **unambiguous}
 
-    def __init__(
-        self, keys: Iterable[str], specials: Mapping[str, str], repairs: Counter[str]
-    ) -> None:
-        self.exact = {*keys, *specials.values()}
-        spellings = Counter(map(_spelled, self.exact))
-        unambiguous = {_spelled(key): key for key in self.exact if spellings[_spelled(key)] == 1}
-        self.meant = {**dict.fromkeys(NO_KEY), **specials, **unambiguous}
-        self.repairs = repairs
-
-    def keys(self, field: str, owner: Mapping[str, Any]) -> list[str]:
-        """The keys in a field."""
-        written = owner[field]
-        if not isinstance(written, list):
-            kind = "null" if written is None else "a text"
-            self.repairs[f"{field}: {kind} in place of a list"] += 1
-            written = [] if written is None else [written]
-        return [key for text in written for key in self.read(field, text)]
-
-    def read(self, field: str, text: str, only_one: bool = False) -> list[str]:
-        """Return the keys in a text. A text without a key, or with several if one is wanted, is returned unchanged."""
-        if text in self.exact:
-            return [text]
-        several = re.split(r"[,;、\s]+", fold(text).strip(_WRAPPING))
-        parts = [text] if _spelled(text) in self.meant else several
-        words = [_spelled(part) for part in parts]
-        found = [key for key in map(self.meant.get, words) if key is not None]
-        if not set(words) <= set(self.meant) or (only_one and len(found) != 1):
-            return [text]
-        meant = ", ".join(map(repr, found)) or "no key"
-        self.repairs[f"{field}: {_shown(text)} -> {meant}"] += 1
+    def read(written: Sequence[str] | str | None) -> list[str]:
+        found: list[str] = []
+        for text in [written] if isinstance(written, str) else written or []:
+            several = re.split(r"[,;、\s]+", fold(text).strip(_WRAPPING))
+            parts = [text] if _spelled(text) in meant else several
+            words = [_spelled(part) for part in parts]
+            if text in exact or not set(words) <= set(meant):
+                found.append(text)
+            else:
+                found += [key for key in map(meant.get, words) if key is not None]
         return found
 
-    def truth(self, field: str, owner: Mapping[str, Any]) -> bool | None:
-        """Convert a word that means true or false; return other values unchanged."""
-        written = owner[field]
-        if not isinstance(written, str):
-            return written
-        meant = TRUTHS[_spelled(written)]
-        self.repairs[f"{field}: {_shown(written)} -> {str(meant).lower()}"] += 1
-        return meant
+    return read
 
 
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:59] + "…")
+def _truth(written: bool | str | None) -> bool | None:
+    """Convert a word that means true or false; return other values unchanged."""
+    return TRUTHS[_spelled(written)] if isinstance(written, str) else written
 
 
 def _one_line(text: str) -> str:

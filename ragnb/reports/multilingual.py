@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -20,31 +20,21 @@ from ragnb.scoring.summaries import summarize
 SIMILARITY = "semantic.judged_similarity"
 
 
-class _Field(NamedTuple):
-    """One of the seven: its key in metrics.json, abbreviation, metric, decimals and interval."""
-
-    key: str
-    label: str
-    metric: str
-    digits: int
-    interval: str
-
-
-# The seven metrics, in the order in which they are printed.
-FIELDS = (
-    _Field("em", "EM", "answer.exact_match", 3, "wilson"),
-    _Field("f1", "F1", F1, 3, "t"),
-    _Field("rlc", "RLC", "language.rlc", 3, "t"),
-    _Field("rlc_ok", "RLC_OK", "language.rlc_ok", 3, "wilson"),
-    _Field("cost", "Cost", COST, 1, "t"),
-    _Field("cnbe", "CNBE", CNBE.name, 5, "t"),
-    _Field("semantic_score", "Sem", SIMILARITY, 3, "t"),
-)
+# The seven metrics, in the order in which they are printed, with their intervals.
+INTERVALS = {
+    "answer.exact_match": "wilson",
+    F1: "t",
+    "language.rlc": "t",
+    "language.rlc_ok": "wilson",
+    COST: "t",
+    CNBE.name: "t",
+    SIMILARITY: "t",
+}
 
 _COLUMNS = "mean std low high interval confidence_level n n_scored signature".split()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class MultilingualReport(Report):
     """The seven metrics of some systems under one variant.
 
@@ -73,36 +63,6 @@ class MultilingualReport(Report):
     table: pd.DataFrame
     cells: pd.DataFrame
     scores: pd.DataFrame
-
-    def lines(self) -> list[str]:
-        """One line per system as LBRAG prints it: mean±standard deviation of all but RLC_OK."""
-        lines = []
-        for system, rows in _by_system(self.table):
-            means = [f"{f.label}={_spread(rows, f)}" for f in FIELDS if f.key != "rlc_ok"]
-            lines.append(" | ".join([f"{system:8s}", *means]))
-        return lines
-
-    def metrics_json(self) -> dict[str, Any]:
-        """The content of LBRAG's metrics.json, with intervals.
-
-        Under ``metrics`` the means, standard deviations and ``n`` of each system; under
-        ``intervals``, by the same names, ``[low, high, kind, n_scored]``. Undefined values are
-        None.
-        """
-        content: dict[str, Any] = {"metrics": {}, "intervals": {}}
-        for system, rows in _by_system(self.table):
-            means: dict[str, Any] = {}
-            intervals: dict[str, Any] = {}
-            for field in FIELDS:
-                row = {k: None if v != v else v for k, v in rows[field.metric].items()}
-                means |= {field.key: row["mean"], f"{field.key}_std": row["std"]}
-                intervals[field.key] = [row["low"], row["high"], row["interval"], row["n_scored"]]
-            content["metrics"][system] = means | {"n": float(rows[F1]["n"])}
-            content["intervals"][system] = intervals
-        return content
-
-    def __repr__(self) -> str:
-        return "\n".join([*self.lines(), f"variant {self.variant}; mean±standard deviation"])
 
     def _shown(self) -> Shown:
         tables = {"Seven metrics": self.table, "The same by group": self.cells}
@@ -156,8 +116,10 @@ def multilingual_report(
     >>> direct = one | {"system": "direct", "response": "Bergen", "translations": []}
     >>> passage = {"text": "...", "token_count": 50}
     >>> cross = one | {"system": "cross", "response": "Oslo", "translations": [passage]}
-    >>> print(multilingual_report(pd.DataFrame([direct, cross])).lines()[1][:75])
-    cross    | EM=1.000±nan | F1=1.000±nan | RLC=1.000±nan | Cost=50.0±nan | CN
+    >>> table = multilingual_report(pd.DataFrame([direct, cross])).table.query("system == 'cross'")
+    >>> table.set_index("metric")["mean"].iloc[:5].to_dict()  # doctest: +NORMALIZE_WHITESPACE
+    {'answer.exact_match': 1.0, 'answer.f1': 1.0, 'language.rlc': 1.0, 'language.rlc_ok': 1.0,
+     'cost.translation_tokens': 50.0}
     """
     needed = ("example_id", "system", "language", "response", "references")
     require_columns(responses, needed, "multilingual_report")
@@ -179,7 +141,7 @@ def multilingual_report(
 def _scores(responses: pd.DataFrame, variant: str, baseline: str) -> pd.DataFrame:
     if "translations" not in responses:
         responses = responses.assign(translations=None)
-    scored_alone = [field.metric for field in FIELDS if field.metric not in (CNBE.name, SIMILARITY)]
+    scored_alone = [name for name in INTERVALS if name not in (CNBE.name, SIMILARITY)]
     alone = score(responses, scored_alone, variant=variant)
     cnbe = bridging(alone, baseline=baseline, variant="lbrag" if variant == "lbrag" else "ratio")
     parts = [alone, cnbe]
@@ -199,14 +161,14 @@ def _table(scores: pd.DataFrame, keys: list[str], level: float) -> pd.DataFrame:
     if "question_id" in scores:
         scores = scores.assign(question_id=questions(scores))
         cluster = "question_id" if scores.duplicated([*cells, "question_id"]).any() else None
-    kinds = scores["metric"].map({field.metric: field.interval for field in FIELDS})
+    kinds = scores["metric"].map(INTERVALS)
     options: dict[str, Any] = {"by": keys, "cluster": cluster, "confidence_level": level}
     found = pd.concat(
         summarize(rows, interval=kind, **options) for kind, rows in scores.groupby(kinds)
     )
     groups = scores.groupby(cells, dropna=False, as_index=False)["value"]
     spread = groups.agg(lambda values: values.std()).rename(columns={"value": "std"})
-    metrics = pd.DataFrame({"metric": [field.metric for field in FIELDS]})
+    metrics = pd.DataFrame({"metric": list(INTERVALS)})
     table = scores[keys].drop_duplicates().merge(metrics, how="cross")
     table = table.merge(found, how="left", on=cells).merge(spread, how="left", on=cells)
     never = table["n"].isna()
@@ -217,19 +179,3 @@ def _table(scores: pd.DataFrame, keys: list[str], level: float) -> pd.DataFrame:
     return shown(
         table.reindex(columns=[*cells, *_COLUMNS, *table.columns.intersection(["problem"])])
     )
-
-
-# ---- printing ------------------------------------------------------------------------------------
-
-
-def _by_system(table: pd.DataFrame) -> list[tuple[str, dict[str, Any]]]:
-    """Group the rows of each system by metric."""
-    return [
-        (str(system), {row["metric"]: row for row in rows.to_dict("records")})
-        for system, rows in table.groupby("system", sort=False, dropna=False)
-    ]
-
-
-def _spread(rows: dict[str, Any], field: _Field) -> str:
-    row = rows[field.metric]
-    return f"{row['mean']:.{field.digits}f}±{row['std']:.{field.digits}f}"
