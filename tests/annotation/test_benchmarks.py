@@ -1,9 +1,7 @@
 """The tasks of benchmarks, from the labels of a person to the value of a metric: claims, spans, grades, conversations."""
 
-import krippendorff
 import pytest
 from annotation.labelling import annotated, plain_frame
-from sklearn.metrics import cohen_kappa_score
 
 import ragnb
 from ragnb.annotation import join_labels
@@ -50,24 +48,6 @@ def test_marked_words_become_the_spans_of_a_metric(tmp_path):
     assert joined["reference_spans"][1] is None
     f1 = ragnb.score(joined, "parts.span_f1")["value"]
     assert f1[0] == pytest.approx(2 * 4 / (15 + 13)), "4 of 15 marked characters, and of 13"
-
-
-def test_grades_of_the_people_of_mtrag_have_first_the_coefficients_of_grades():
-    labels = ragnb.load_study("mtrag", "labels")
-    two = ["46542882", "47200615"]
-    found = ragnb.agreement(labels[labels["annotator"].isin(two)], cluster="conversation_id")
-    first = found.groupby("field", sort=False).head(2)
-    assert first["metric"].tolist() == ["ordinal alpha", "quadratic kappa"] * 4
-    for field, rows in first.set_index("metric").groupby("field"):
-        votes = labels.pivot(index="item", columns="annotator", values=field)[two]
-        rated = votes.dropna().astype(int)
-        expected = [
-            krippendorff.alpha(rated.to_numpy().T, level_of_measurement="ordinal"),
-            cohen_kappa_score(*rated.to_numpy().T, weights="quadratic"),
-        ]
-        assert rows["mean"].tolist() == pytest.approx(expected)
-        assert rows["n"].tolist() == [len(rated)] * 2
-        assert rows["n_units"].max() <= 20
 
 
 def test_the_earlier_turns_of_a_conversation_are_shown_and_belong_to_the_fingerprint():

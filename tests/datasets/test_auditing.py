@@ -11,50 +11,26 @@ def audited(rgb_file):
     return cache(lambda name: audit(load_rgb(rgb_file(name))))
 
 
-def found(frame, issue):
-    return frame[frame["issue"] == issue]["example_id"].tolist()
-
-
 # ---- what the real files hide ------------------------------------------------------------------------------------------
 
-
-@pytest.mark.data
-def test_zh_int_has_twelve_items_whose_groups_are_unlike_their_parts_and_two_with_too_many(
-    audited, raw_records
-):
-    report = audited("zh_int")
-    unlike = [
-        f"zh_int/{r['id']}" for r in raw_records("zh_int") if len(r["positive"]) != len(r["answer"])
-    ]
-    many = [f"zh_int/{r['id']}" for r in raw_records("zh_int") if len(r["positive"]) > 5]
-    assert (len(unlike), len(many)) == (12, 2)
-    assert found(report, "groups_unlike_parts") == unlike
-    assert found(report, "more_groups_than_passages") == many
+REAL = [  # file, issue, how many, and the records that have it, or their ids
+    ("zh_int", "groups_unlike_parts", 12, lambda r: len(r["positive"]) != len(r["answer"])),
+    ("zh_int", "more_groups_than_passages", 2, lambda r: len(r["positive"]) > 5),
+    ("zh_fact", "false_answer_holds_true", 3, lambda r: r["id"] in (0, 7, 82)),
+    ("zh_fact", "no_negatives", 3, lambda r: not r["negative"]),
+    ("zh_fact", "few_passages", 59, lambda r: len(r["positive_wrong"]) < 5),
+    ("en_fact", "few_passages", 62, lambda r: len(r["positive_wrong"]) < 5),
+    ("en_refine_first50", "noise_differs", 50, lambda r: True),
+]
 
 
 @pytest.mark.data
-def test_zh_fact_has_three_false_answers_that_hold_the_true_one_and_three_items_without_negatives(
-    audited, raw_records
-):
-    report = audited("zh_fact")
-    assert found(report, "false_answer_holds_true") == ["zh_fact/0", "zh_fact/7", "zh_fact/82"]
-    bare = [f"zh_fact/{r['id']}" for r in raw_records("zh_fact") if not r["negative"]]
-    assert len(bare) == 3
-    assert found(report, "no_negatives") == bare
-
-
-@pytest.mark.data
-@pytest.mark.parametrize(("name", "few"), [("en_fact", 62), ("zh_fact", 59)])
-def test_counterfactual_items_with_few_passages_are_listed(name, few, audited, raw_records):
-    short = [f"{name}/{r['id']}" for r in raw_records(name) if len(r["positive_wrong"]) < 5]
-    assert len(short) == few
-    assert found(audited(name), "few_passages") == short
-
-
-@pytest.mark.data
-def test_all_fifty_items_with_four_positives_show_more_noise_than_named(audited):
-    report = audited("en_refine_first50")
-    assert len(found(report, "noise_differs")) == 50
+@pytest.mark.parametrize(("name", "issue", "n", "has_it"), REAL)
+def test_the_issues_of_the_real_files_are_found(name, issue, n, has_it, audited, raw_records):
+    expected = [f"{name}/{record['id']}" for record in raw_records(name) if has_it(record)]
+    assert len(expected) == n
+    report = audited(name)
+    assert report[report["issue"] == issue]["example_id"].tolist() == expected
 
 
 # ---- each issue in miniature -------------------------------------------------------------------------------------------

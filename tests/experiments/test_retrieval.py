@@ -84,25 +84,17 @@ def test_contexts_have_the_passages_of_the_ranking_in_its_order():
 
 
 RANKING = rank_passages(EXAMPLES, top_k=1, embedding=by_hand)
-STRANGE = [
-    ("language", None),
-    ("passages", "Der See ist 60 m tief."),
-]
 
 
-@pytest.mark.parametrize(("column", "value"), STRANGE, ids=str)
+@pytest.mark.parametrize(("column", "value"), [("language", None), ("passages", "A text.")])
 def test_a_row_that_is_no_example_is_refused_by_name(column, value):
-    values = [*EXAMPLES[column][:3], value]
-    strange = EXAMPLES.assign(**{column: pd.Series(values, dtype=object)})
-    for call in (
-        lambda: rank_passages(strange, embedding=by_hand),
-        lambda: multilingual_contexts(strange, RANKING),
-    ):
-        with pytest.raises(
-            InputError,
-            match="a language, a question and passages in every row|passages must be a list",
-        ):
-            call()
+    values = pd.Series([*EXAMPLES[column][:3], value], dtype=object)
+    strange = EXAMPLES.assign(**{column: values})
+    words = "a language, a question and passages in every row|passages must be a list"
+    with pytest.raises(InputError, match=words):
+        rank_passages(strange, embedding=by_hand)
+    with pytest.raises(InputError, match=words):
+        multilingual_contexts(strange, RANKING)
 
 
 @pytest.mark.parametrize(
@@ -113,10 +105,6 @@ def test_a_row_that_is_no_example_is_refused_by_name(column, value):
     ],
 )
 def test_a_ranking_of_other_passages_or_questions_is_refused(change, got):
-    values = RANKING.iloc[-1].to_dict() | change
-    other = pd.concat([RANKING.iloc[:-1].astype(object), pd.DataFrame([values]).astype(object)])
-    with pytest.raises(
-        InputError,
-        match=got,
-    ):
+    other = pd.DataFrame([*RANKING.to_dict("records")[:-1], RANKING.iloc[-1].to_dict() | change])
+    with pytest.raises(InputError, match=got):
         multilingual_contexts(EXAMPLES, other)

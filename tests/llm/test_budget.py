@@ -2,7 +2,6 @@ import pandas as pd
 import pytest
 
 from ragnb.llm.budget import estimate, price_table
-from ragnb.llm.store import Reply, Store, canonical, request_key
 
 
 @pytest.fixture
@@ -23,19 +22,6 @@ def test_an_estimate_worked_by_hand(requests):
     assert str(told) == (
         "2 requests to send (0 stored) to m: about 306 prompt tokens, at most 1,050 completion tokens, about $0.11"
     )
-
-
-def test_stored_replies_cost_nothing(requests):
-    request = {
-        "model": "m",
-        "messages": requests.messages[0],
-        "parameters": {"max_tokens": 50},
-        "repeat": 0,
-    }
-    with Store(":memory:") as store:
-        store.add([Reply(request_key(request), canonical(request), "r")])
-        told = estimate(requests, model="m", store=store)
-    assert (told.n_requests, told.n_stored, told.prompt_tokens) == (2, 1, 203)
 
 
 @pytest.mark.parametrize("store", ["typo/s.sqlite", "~/typo/s.sqlite", ":memory:"])

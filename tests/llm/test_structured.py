@@ -61,10 +61,11 @@ def test_structured_outputs_are_asked_for_and_read():
         assert call.body["temperature"] == 0.0
 
 
-def test_a_reply_that_cannot_be_read_gets_one_repair_turn():
-    requests = chat(4)
-    with FaultServer(answering(BAD, only=2)) as server, Store(":memory:") as store:
+def test_a_reply_that_cannot_be_read_gets_one_repair_turn_which_is_stored_and_replayed(tmp_path):
+    requests, path = chat(4), tmp_path / "s.sqlite"
+    with FaultServer(answering(BAD, only=2)) as server, Store(path) as store:
         frame = run(requests, server, store)
+        again = run(requests, server, store)
         stored = store.get(frame["repair_request_key"].dropna())
     assert frame["record"].tolist() == [RECORD] * 4
     assert frame["repaired"].tolist() == [False, False, True, False]
@@ -81,6 +82,9 @@ def test_a_reply_that_cannot_be_read_gets_one_repair_turn():
     assert "score: 7 is above 5 (less_than_equal)" in complaint["content"]
     assert json.dumps(strict_schema(Judgement)) in complaint["content"]
     assert "response_format" in server.calls[-1].body
+    pd.testing.assert_frame_equal(frame, again)
+    offline = complete_structured(requests, Judgement, model="m", store=path, offline=True)
+    pd.testing.assert_frame_equal(frame, offline)
 
 
 def test_records_are_read_from_the_reply_as_it_came_with_its_reasoning():
@@ -109,18 +113,6 @@ def test_a_second_bad_reply_stays_unscored_with_both_reasons():
     assert not frame["repaired"].any()
     assert frame["repair_response"].tolist() == ["I'd rather not."] * 3
     assert len(server.calls) == 6
-
-
-def test_a_run_is_resumed_and_replayed_offline(tmp_path):
-    with FaultServer(answering(BAD, only=1)) as server:
-        online = run(chat(6), server, tmp_path / "s.sqlite")
-        again = run(chat(6), server, tmp_path / "s.sqlite")
-    assert len(server.calls) == 7
-    pd.testing.assert_frame_equal(online, again)
-    offline = complete_structured(
-        chat(6), Judgement, model="m", store=tmp_path / "s.sqlite", offline=True
-    )
-    pd.testing.assert_frame_equal(online, offline)
 
 
 def test_an_endpoint_without_structured_outputs_gets_plain_requests(tmp_path):

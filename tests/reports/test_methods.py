@@ -13,8 +13,6 @@ from ragnb.experiments.recorded import recorded_responses
 from ragnb.markup import hidden
 from ragnb.reports import bibliography, methods_paragraph
 
-NUMBER = re.compile(r"(?<![\w.:“-])\d+(?:\.\d+)*(?![\w:]|\.\d)")
-
 
 @pytest.fixture(scope="module")
 def noise():
@@ -23,46 +21,12 @@ def noise():
     return scores, ragnb.summarize(scores), ragnb.compare(scores, baseline="plain")
 
 
-@pytest.fixture(scope="module")
-def languages():
-    scores = ragnb.score(recorded_responses("multilingual"), ["answer.f1", "answer.contains"])
-    pooled = ragnb.compare(scores, baseline="direct", by=[], cluster="question_id")
-    return scores, ragnb.summarize(scores, by="system", cluster="question_id"), pooled
-
-
 @pytest.fixture
 def small():
     """Two systems on three questions, one value of the second missing."""
     frame = scored({"a": [1.0, 0.0, 1.0], "b": [0.0, 0.0, np.nan]}, "m", language="en")
     signature = "ragnb:9.8.7|metric:m|variant:x|lang:en"
     return frame.assign(signature=signature, reason=[None] * 5 + ["no reply: timeout"])
-
-
-def held(*frames):
-    """Every number in the frames, in values, counts and texts, as it may be printed."""
-    found = set()
-    for frame in frames:
-        found |= {f"{len(frame)}", f"{frame['system'].nunique()}"}
-        for name in frame:
-            values = frame[name].dropna()
-            found.add(f"{values.astype(str).nunique()}")
-            for value in values.unique():
-                if isinstance(value, str):
-                    found |= set(NUMBER.findall(value)) | set(re.findall(r"ragnb:([\d.]+)", value))
-                else:
-                    found |= {f"{value:g}", f"{value:#.3g}", f"{100 * value:g}", f"{value:,}"}
-    return found
-
-
-def test_every_number_is_one_of_the_frames(noise, languages):
-    for frames, cluster in ((noise, None), (languages, "question_id")):
-        responses = len(frames[0]) // frames[0]["metric"].nunique()
-        text = methods_paragraph(*frames, cluster=cluster)
-        text = re.sub(r"\([^()]*\d{4}\)|\(version \d+\)|: 1\.0 if .*?0\.0", "", text)
-        printed = set(NUMBER.findall(text.replace("%", "")))
-        assert len(printed) > 8
-        licence = NUMBER.findall(frames[0].attrs["source"]["licence"])
-        assert printed <= held(*frames) | {f"{responses}", *licence}
 
 
 def test_the_run_with_two_prompts(noise):
@@ -163,13 +127,24 @@ def test_undefined_tests_are_counted_and_their_warnings_reported(small):
     assert "minimum detectable" not in text
 
 
-def test_wrong_frames_are_refused(noise, languages):
+def test_clusters_are_named():
+    scores = ragnb.score(recorded_responses("multilingual"), "answer.f1")
+    options = {"cluster": "question_id"}
+    pooled = ragnb.compare(scores, baseline="direct", by=[], **options)
+    summaries = ragnb.summarize(scores, by="system", **options)
+    text = methods_paragraph(scores, summaries, pooled, **options)
+    assert "95% interval (cluster-robust t, 40 clusters), clustered by question_id." in text
+    assert "P-values are those of the cluster-robust t-test, corrected by" in text
+
+
+def test_wrong_frames_are_refused(noise):
     scores = noise[0]
+    other = noise[1].assign(signature="ragnb:9|metric:m")
     for frames, message in (
         ([], "needs scores, summaries or comparisons"),
         ([scores.iloc[:0]], "scores must have at least one row"),
         ([scores.drop(columns="signature")], "without signature"),
-        ([scores, languages[1]], "summaries that were computed from the same scores"),
+        ([scores, other], "summaries that were computed from the same scores"),
     ):
         with pytest.raises(InputError, match=message):
             methods_paragraph(*frames)

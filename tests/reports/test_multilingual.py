@@ -13,7 +13,6 @@ from hostile import Reader
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-import ragnb
 from ragnb.datasets.predictions import load_responses
 from ragnb.errors import InputError
 from ragnb.reports import multilingual_report
@@ -141,16 +140,6 @@ def test_signatures_name_the_definitions():
         assert f"|metric:answer.f1|variant:{variant}|lang:hi" in f1
         assert f"|variant:{cnbe}|baseline:direct|f1:{variant}|" in cost
         assert ("unscored:0" in judged) == unread
-
-
-def test_scores_behind_the_table_can_be_compared():
-    scores = report_under("unicode").scores
-    assert scores.groupby("metric").size().to_dict() == dict.fromkeys(METRICS, 16)
-    untranslated = scores.query("metric == 'cost.cnbe' and system == 'multi'")
-    assert untranslated["reason"].tolist() == ["no translation"] * 3 + ["no response"]
-    two = scores[scores["system"].isin(["direct", "lbrag"])]
-    row = ragnb.compare(two, metrics="answer.f1", by=[]).iloc[0]
-    assert row["difference"] == pytest.approx((0.8 + 0.8 + 2 / 3) / 4 - 1.5 / 4)
 
 
 # ---- what was never measured -------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ragnb
-from ragnb.conformal.control import calibrate_selective_risk
 from ragnb.errors import InputError
 from ragnb.reports import risk_coverage_report
 from ragnb.stats.prediction import aurc
@@ -78,15 +77,6 @@ def test_agreement_between_systems_predicts_the_errors_of_fid(short_answers):
     assert areas["mean"].round(3).tolist() == [0.152, 0.31, -0.159]
     assert areas.loc["difference", "high"] < 0
     assert "AURC" in report._repr_html_()
-
-
-def test_the_conformal_threshold_keeps_its_risk_on_new_questions(short_answers):
-    half = np.arange(len(short_answers)) % 2 == 0
-    sure, right = short_answers["agreement"] / 4, short_answers["verdict"].astype(bool)
-    found = calibrate_selective_risk(0.5 + sure[half] / 2, right[half], alpha=0.15, delta=0.1)
-    accepted = sure[~half] >= 2 * found.threshold - 1
-    assert 0.4 < accepted.mean() < 0.6
-    assert (~right[~half][accepted]).mean() <= 0.15
 
 
 def test_abstentions_count_in_the_coverage_and_answers_without_a_verdict_do_not():
