@@ -114,13 +114,13 @@ def whole_frame(texts):
 
 
 def static_views(text):
-    """Every static viewer of that text, by name."""
+    """Each static viewer of that text: what `view` is called with."""
     rgb = {name: value for name, value in context_row(text).items() if name != "reason"}
-    return {
-        "rgb": view(rgb, "rgb"),
-        "rgb without a response": view(context_row(text) | {"response": None}),
-        "language": view(context_row(text), "language"),
-        "judge": view(judged_row(text)),
-        "plain": view(plain_row(text)),
-        "trace": view(trace_record(text)),
-    }
+    return [
+        (rgb, "rgb"),
+        (context_row(text) | {"response": None},),
+        (context_row(text), "language"),
+        (judged_row(text),),
+        (plain_row(text),),
+        (trace_record(text),),
+    ]

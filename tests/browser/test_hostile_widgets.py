@@ -50,8 +50,8 @@ def test_static_viewers(attacked):
     """Each attack is in one of the viewers; that each viewer spells all of them out, tests/widgets shows."""
     show(attacked, IMPORTS + "from IPython.display import HTML\n"
                    "for number, text in enumerate(PAYLOADS):\n"
-                   "    views = [*static_views(text).values()]\n"
-                   "    display(HTML(views[number % len(views)]._repr_html_()))")  # fmt: skip
+                   "    views = static_views(text)\n"
+                   "    display(HTML(view(*views[number % len(views)])._repr_html_()))")  # fmt: skip
     attacked.locator(".jp-OutputArea-output.jp-RenderedHTMLCommon").nth(len(PAYLOADS) - 1).wait_for(
         state="attached", timeout=60_000
     )

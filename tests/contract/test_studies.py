@@ -77,23 +77,6 @@ def test_view_and_annotator(name, tmp_path):
     session.log.close()
 
 
-@pytest.mark.parametrize("name", ["mtrag", "delucionqa", "factscore", "refchecker"])
-def test_annotator_of_claims(name, tmp_path):
-    """The claims of a study with parts can be labelled again. Other studies have none."""
-    frame = some(name)
-    if "parts" in frame:
-        frame = frame.query("parts.notna()").head(3).assign(question="?")
-    task = replace(TASKS["claims"], shows=("response", "claims"))
-    options = {"id": ["example_id", "system"]}
-    if name == "mtrag":
-        with refused("has neither 'claims' nor 'parts'"):
-            Annotator(frame, task, "ana", tmp_path, **options)
-        return
-    session = Annotator(frame, task, "ana", tmp_path, **options).session
-    assert len(session.item.keys("claims")) == len(frame["parts"].iloc[0])
-    session.log.close()
-
-
 @every_study
 def test_a_file_of_the_study(name, tmp_path):
     """Labels of people and of parts, and turns of conversations, are read from your own file."""

@@ -11,9 +11,7 @@ from ragnb.scoring import experiment_signature
 EXAMPLES = ragnb.load_rgb("sample-en").head(3)
 
 
-@pytest.mark.parametrize(
-    "name", ["rgb_noise", "rgb_counterfactual", "multilingual", "judged_answers"]
-)
+@pytest.mark.parametrize("name", ["rgb_noise", "rgb_counterfactual"])
 def test_every_arm_of_a_recording_has_a_signature_of_its_own(name):
     responses = recorded_responses(name)
     conditions = [column for column in (*CONDITION, "template") if column in responses]

@@ -5,6 +5,8 @@ import regex
 from hostile import ELEMENTS, HOSTILE, PAYLOADS, Reader, visible
 from hostile_views import annotator, static_views, whole_frame
 
+from ragnb.widgets import view
+
 
 def assert_harmless(html, text):
     page = Reader(html)
@@ -25,8 +27,8 @@ def assert_harmless(html, text):
 
 @pytest.mark.parametrize("text", [*PAYLOADS, *HOSTILE])
 def test_static_viewers_show_attacks_as_text(text):
-    for view in static_views(text).values():
-        assert_harmless(view._repr_html_(), text)
+    for shown in static_views(text):
+        assert_harmless(view(*shown)._repr_html_(), text)
 
 
 def test_the_live_view_of_a_frame_shows_attacks_as_text():
