@@ -14,7 +14,7 @@ import zipfile
 import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import resources
 from itertools import pairwise
@@ -35,8 +35,6 @@ DATA = Path(str(resources.files("ragnb.datasets") / "data"))
 STANDARD_INPUT = Path("stdin.jsonl")
 # Most bytes that a compressed file may unpack to.
 MOST_UNPACKED = 2**30
-# Kinds of tables, by the ending of the file's name; those of text may also end in ``.gz``.
-KINDS = ("jsonl", "json", "csv", "tsv", "xlsx", "parquet", "arrow", "eval")
 # Method of compression in archives that Python reads from 3.14 on.
 ZSTANDARD = 93
 # Spreadsheets write semicolons where the comma is the decimal mark. The first wins among equals.
@@ -166,9 +164,9 @@ def benchmark_frame(
 def kind_of(path: Path) -> str:
     """Kind of a table by its name."""
     kind = "arrow" if path.is_dir() else Path(path.name.lower().removesuffix(".gz")).suffix[1:]
-    if kind not in KINDS:
+    if kind not in _READERS:
         raise InputError(
-            f"the name of a table must end in .{', .'.join(KINDS)} (or one of these and .gz), got "
+            f"the name of a table must end in .{', .'.join(_READERS)} (or one of these and .gz), got "
             f"{path.name!r}; ragnb.load_run reads the files of TREC"
         )
     return kind
@@ -189,9 +187,21 @@ def read_frame(path: Path) -> pd.DataFrame:
     A cell of a CSV or Excel file is a text, or missing if it is empty.
     """
     kind = kind_of(path)
-    if kind in _READERS:
+    try:
         return _READERS[kind](path)
-    return frame_of([record for record, _ in json_records(path)])
+    except InputError:
+        raise
+    except ImportError as error:
+        raise InputError(
+            f"{path.name} is an Excel file; to read it, run `pip install openpyxl`, or save it as "
+            '"CSV UTF-8"'
+        ) from error
+    except _DAMAGES as error:
+        raise InputError(
+            f"{path.name} is not a complete file of the kind {kind} ({str(error).strip():.200}); if it "
+            "is cut off, copy or write it again. In CSV, all rows have the same number of cells, and "
+            "texts that contain the separator are in quotes"
+        ) from error
 
 
 def frame_of(rows: Sequence[Mapping[str, Any]], first: Iterable[str] = ()) -> pd.DataFrame:
@@ -289,23 +299,14 @@ def _read_separated(path: Path) -> pd.DataFrame:
     # The separator that divides the header into most names.
     separator = max(SEPARATORS, key=lambda mark: len(next(_cells(start, mark), [])))
     options: dict[str, Any] = {"dtype": object, "keep_default_na": False, "na_values": [""]}
-    try:
-        with warnings.catch_warnings():
-            # Without this, cells beyond the last name would be dropped.
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            frame = pd.read_csv(io.StringIO(content), sep=separator, index_col=False, **options)
-    except (pd.errors.ParserWarning, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise InputError(
-            f"{path.name} must be a table with column names in its first line and the same number of "
-            f"cells in each row ({str(error).strip()}); put texts that contain the separator in quotes"
-        ) from error
+    with warnings.catch_warnings():
+        # Without this, cells beyond the last name would be dropped.
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        frame = pd.read_csv(io.StringIO(content), sep=separator, index_col=False, **options)
     if not text.endswith(("\n", "\r")):  # pandas would fill up the last row
         *_, last = _cells(text, separator)
         if len(last) < len(frame.columns):
-            raise InputError(
-                f"{path.name}: the last row has {len(last)} of {len(frame.columns)} cells; if the "
-                "file is cut off, copy or write it again"
-            )
+            raise ValueError(f"the last row has {len(last)} of {len(frame.columns)} cells")
     # Only files with this mark are from `write_table`. Others keep their apostrophes.
     return frame.map(unguarded).rename(columns=unguarded) if text.startswith(_BOM) else frame
 
@@ -329,19 +330,15 @@ def _read_arrow(path: Path) -> pd.DataFrame:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        if path.is_dir():
-            state = json.loads((path / SAVED_TO_DISK).read_text(encoding="utf-8"))
-            parts = [path / Path(part["filename"]).name for part in state["_data_files"]]
-            table = pa.concat_tables(map(_arrow_table, parts))
-        else:
-            is_parquet = kind_of(path) == "parquet"
-            table = pq.read_table(path, partitioning=None) if is_parquet else _arrow_table(path)
-        columns = table.to_pydict()
-    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{path.name} is not a complete file or folder of Parquet or Arrow ({error!s:.80})"
-        ) from error
+    if path.is_dir():
+        state = json.loads((path / SAVED_TO_DISK).read_text(encoding="utf-8"))
+        parts = [path / Path(part["filename"]).name for part in state["_data_files"]]
+        table = pa.concat_tables(map(_arrow_table, parts))
+    elif kind_of(path) == "parquet":
+        table = pq.read_table(path, partitioning=None)
+    else:
+        table = _arrow_table(path)
+    columns = table.to_pydict()
     for field in table.schema:
         if pa.types.is_map(field.type):
             pairs = columns[field.name]
@@ -358,36 +355,17 @@ def _arrow_table(path: Path) -> Any:
     return read(content).read_all()
 
 
-def _read_excel(path: Path) -> pd.DataFrame:
-    """Read the first sheet of a workbook, with every cell as a text."""
-    try:
-        return pd.read_excel(path, dtype=str).astype(object)
-    except ImportError as error:
-        raise InputError(
-            f"{path.name} is an Excel file; to read it, run `pip install openpyxl`, or save it as "
-            '"CSV UTF-8"'
-        ) from error
-    except (zipfile.BadZipFile, OSError, ValueError, KeyError) as error:
-        raise InputError(f"{path.name} must be a complete Excel file ({error!s:.80})") from error
-
-
 def _read_eval(path: Path) -> pd.DataFrame:
     """A packed log of inspect_ai as the one JSON object that it is in a JSON file."""
-    try:
-        with zipfile.ZipFile(path) as file:
-            members = {info.filename: info for info in file.infolist()}
-            if sum(info.file_size for info in members.values()) > MOST_UNPACKED:
-                raise ValueError(f"it unpacks to more than {MOST_UNPACKED:,} bytes")
-            # A log of a run that was interrupted has no header.
-            start = "header.json" if "header.json" in members else "_journal/start.json"
-            names = [start, *(name for name in members if name.startswith("samples/"))]
-            log, *samples = [_member(path, file, members[name]) for name in names]
-            return frame_of([log | {"samples": samples}])
-    except (zipfile.BadZipFile, OSError, RuntimeError, ValueError, KeyError, zlib.error) as error:
-        raise InputError(
-            f"{path.name} must be a complete log of inspect_ai ({error!s:.80}); copy it again, or write "
-            "it as JSON with `inspect log convert`"
-        ) from error
+    with zipfile.ZipFile(path) as file:
+        members = {info.filename: info for info in file.infolist()}
+        if sum(info.file_size for info in members.values()) > MOST_UNPACKED:
+            raise ValueError(f"it unpacks to more than {MOST_UNPACKED:,} bytes")
+        # A log of a run that was interrupted has no header.
+        start = "header.json" if "header.json" in members else "_journal/start.json"
+        names = [start, *(name for name in members if name.startswith("samples/"))]
+        log, *samples = [_member(path, file, members[name]) for name in names]
+        return frame_of([log | {"samples": samples}])
 
 
 def _member(path: Path, file: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
@@ -405,14 +383,26 @@ def _member(path: Path, file: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
     return json.loads(pa.decompress(content, info.file_size, codec="zstd", asbytes=True))
 
 
-_READERS = {
+def _read_json(path: Path) -> pd.DataFrame:
+    return frame_of([record for record, _ in json_records(path)])
+
+
+# Kind of a table -> what reads it. Of an Excel file, the first sheet is read, with every cell as a text.
+_READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
+    "jsonl": _read_json,
+    "json": _read_json,
     "parquet": _read_arrow,
     "arrow": _read_arrow,
-    "xlsx": _read_excel,
+    "xlsx": lambda path: pd.read_excel(path, dtype=str).astype(object),
     "csv": _read_separated,
     "tsv": _read_separated,
     "eval": _read_eval,
 }
+# What the libraries raise for a file that is damaged or of another kind.
+_DAMAGES = (
+    *(OSError, EOFError, ValueError, KeyError, TypeError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error, pd.errors.ParserWarning),
+)
 
 
 # ---- records and cells ---------------------------------------------------------------------------

@@ -281,7 +281,7 @@ MISTAKES = [
     (ROW | {"response": 5}, {}, "row 0: a response must be a text, got 5"),
     (ROW | {"references": []}, {}, "row 0: a reference must be a string, or a list of parts"),
     (HEADER + '1,Who?,"[Oslo, Bergen]",Oslo\n', {}, "row 0 column references must"),
-    (HEADER + "1,Who?,Paris,in Paris, of course\n", {}, "the same number of cells in each row"),
+    (HEADER + "1,Who?,Paris,in Paris, of course\n", {}, "all rows have the same number of cells"),
     (HEADER.encode() + "1,Who?,Paris,ä\n".encode("latin-1"), {},
      "text in UTF-8, got byte 0xe4 at position 45; save it as UTF-8"),
     (HEADER, {}, "a.csv must have at least one row, got none"),
