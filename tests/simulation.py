@@ -6,10 +6,17 @@ P is then below 1e-4 for each test if the bound is true.
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 
 from ragnb.results import Interval
 
 SD = 3.8
+
+
+def in_few_trials_too(rows: list, many: int, few: int, every: int) -> list:
+    """Every row with many trials, marked slow, and some of the rows with few trials."""
+    slow = [pytest.param(*row, many, marks=pytest.mark.slow) for row in rows]
+    return slow + [(*row, few) for row in rows[::every]]
 
 
 def slack(share: float, trials: int) -> float:

@@ -4,7 +4,6 @@ Where a document's own number is wrong, the test shows where its number comes fr
 """
 
 import json
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,10 +14,8 @@ import ragnb
 from ragnb.errors import InputError
 from ragnb.metrics.answer import exact_match, token_f1
 from ragnb.metrics.cost import bridging_efficiency, translation_tokens
-from ragnb.metrics.language import response_in_language, response_language_consistency
 from ragnb.metrics.rgb import answer_labels
 from ragnb.metrics.trace import distance_from_ideal, trace_scores
-from ragnb.text import keyed_response, keyed_sentences
 
 # ---- the visual guide to TRACe -----------------------------------------------------------------
 
@@ -64,13 +61,6 @@ def test_the_simplified_reply_of_a_labeller():
     assert scores.issues == ()
 
 
-def test_the_labels_of_the_walkthrough_as_a_frame():
-    frame = pd.DataFrame([EXTRACTED])
-    scores = ragnb.score(frame, [*TRACE, "trace.average"], variant="guide")
-    assert scores["value"].tolist() == [0.20, 0.75, 0.75, 0.0, 0.425]
-    assert trace_scores(EXTRACTED, variant="guide").issues == ()
-
-
 def test_the_distance_that_the_guide_prints_is_that_of_another_adherence():
     """The guide prints 0.437 and 0.563. They belong to an adherence of 1; its own example has 0."""
     scores = trace_scores(EXTRACTED, variant="guide")
@@ -105,64 +95,6 @@ def test_a_reply_that_is_not_json_is_refused_with_its_place(tmp_path):
     (tmp_path / "mine.jsonl").write_text(json.dumps(record), "utf-8")
     with pytest.raises(InputError, match=r"mine\.jsonl line 1, key reply: "):
         ragnb.load_ragbench(tmp_path / "mine.jsonl")
-
-
-def test_documents_and_response_of_step_1_are_cut_as_printed():
-    document = "ML is AI. It learns from data. Algorithms improve through time."
-    response = "Machine learning is AI that learns from data. Deep learning uses neural networks."
-    assert [key for key, _ in keyed_sentences([document])[0]] == ["0a", "0b", "0c"]
-    assert keyed_response(response)[1] == ["b", "Deep learning uses neural networks."]
-
-
-@pytest.mark.parametrize(
-    ("relevant", "utilized", "support", "expected"),
-    [
-        ([], [], [], (0.0, 0.0, 1.0, 1.0)),
-        ([], ["0a"], [], (0.0, 0.0, 0.0, 1.0)),
-        (["0a"] * 25, ["0a"] * 30, [], (1.0, 1.0, 1.0, 1.0)),
-    ],
-)
-def test_the_pseudocode_decides_empty_labels_in_this_way(relevant, utilized, support, expected):
-    names = ("all_relevant_sentence_keys", "all_utilized_sentence_keys")
-    labels = {names[0]: relevant, names[1]: utilized, "sentence_support_information": support}
-    scores = ragnb.score(pd.DataFrame([labels]), TRACE, variant="guide")
-    assert tuple(scores["value"]) == expected
-
-
-# ---- adherence is 0 or 1 -----------------------------------------------------------------------
-
-
-def flags(*supported: bool | None) -> pd.DataFrame:
-    support = [
-        {"response_sentence_key": key, "fully_supported": value}
-        for key, value in zip("abcde", supported, strict=False)
-    ]
-    return pd.DataFrame([{"sentence_support_information": support}])
-
-
-@pytest.mark.parametrize("variant", ["ragbench", "guide"])
-@pytest.mark.parametrize(
-    ("supported", "adherence", "fraction"),
-    [
-        ((True, True, True), 1.0, 1.0),
-        ((True, True, False), 0.0, 2 / 3),
-        ((False, False, False), 0.0, 0.0),
-        ((True, False, False), 0.0, 1 / 3),
-        ((True, True, True, True, False), 0.0, 0.8),
-    ],
-)
-def test_sentences_with_flags_alone(variant, supported, adherence, fraction):
-    """0.333, 0.667 and 0.8, which the document calls wrong, are `trace.supported_fraction`."""
-    labels = flags(*supported)
-    assert ragnb.score(labels, "trace.adherence", variant=variant)["value"][0] == adherence
-    shares = ragnb.score(labels, "trace.supported_fraction", variant="guide")
-    assert shares["value"][0] == fraction
-
-
-def test_without_a_flag_adherence_is_undefined_and_says_why():
-    score = ragnb.score(flags(True, None), "trace.adherence").iloc[0]
-    assert math.isnan(score["value"])
-    assert score["reason"] == "a sentence has no label and no other sentence is unsupported"
 
 
 # ---- the seven multilingual metrics ------------------------------------------------------------
@@ -202,15 +134,6 @@ def test_the_examples_of_exact_match_and_f1():
     assert token_f1("大约11年左右", "11.0 年份", language="zh", variant="lbrag") == pytest.approx(
         0.5
     )
-
-
-def test_the_examples_of_response_language_consistency():
-    """The document prints about 0.6 for the mixed answer; by its formula it is 3 of 9 letters."""
-    mixed = response_language_consistency("答案是 4429 meters", "zh", variant="lbrag")
-    assert mixed == pytest.approx(1 / 3)
-    texts = {0.95: "语" * 19 + "a", 0.65: "语" * 13 + "a" * 7, 0.55: "语" * 11 + "a" * 9}
-    assert [response_language_consistency(text, "zh") for text in texts.values()] == list(texts)
-    assert [response_in_language(text, "zh") for text in texts.values()] == [1.0, 1.0, 0.0]
 
 
 def test_cnbe_of_the_printed_means_is_not_the_printed_mean_of_cnbe():

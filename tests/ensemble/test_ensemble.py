@@ -101,14 +101,6 @@ def test_the_columns_of_decide_agree_with_each_other(made):
         assert (found["label"] == found["y_hat"]).all()
 
 
-def test_an_empty_set_is_an_abstention():
-    ensemble, split = fitted(600, classifier=QUICK, alpha=0.5)
-    found = ensemble.decide(split.test.X)
-    empty = ~found["in_set_0"] & ~found["in_set_1"]
-    assert empty.any()
-    assert found["abstained"][empty].all()
-
-
 def test_a_judicator_decides_abstentions_and_the_sets_stay(made):
     ensemble, split = made
     plain = ensemble.decide(split.test.X)
@@ -303,12 +295,6 @@ def test_the_published_tables_give_the_published_figures(table, published):
     )
     assert found["confusion_matrix"].tolist() == [list(table[:2]), list(table[2:])]
     assert list(found) == ["precision", "recall", "f1", "accuracy", "confusion_matrix"]
-
-
-def test_shares_of_nothing_are_undefined():
-    found = eval_prediction([0, 0], [0, 0])
-    assert np.isnan([found[name] for name in ("precision", "recall", "f1")]).all()
-    assert found["confusion_matrix"].tolist() == [[2, 0], [0, 0]]
 
 
 def test_series_are_aligned_by_their_index_labels():

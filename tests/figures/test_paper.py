@@ -7,7 +7,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from ragnb.errors import InputError
 from ragnb.figures import paper_size, plot_noise_curve, save_figure, style
 
 
@@ -39,11 +38,6 @@ def test_widths_are_those_of_the_styles():
     assert paper_size("acl")[0] == pytest.approx(3.03, abs=0.005)
     assert paper_size("neurips")[0] * 6 == 33  # picas
     assert paper_size("two-column", columns=2)[0] == 2 * paper_size("two-column")[0] + 3 / 8
-
-
-def test_a_third_column_is_refused():
-    with pytest.raises(InputError, match="columns must be one of 1, 2, got 3"):
-        paper_size("acl", columns=3)
 
 
 def test_an_untrimmed_figure_is_as_large_as_asked_for_whatever_it_holds(summaries, tmp_path):

@@ -20,7 +20,6 @@ from ragnb.metrics.answer import (
 
 NAN = math.nan
 OVERLAP = [exact_match, token_f1, token_precision, token_recall, rouge_l]
-ALL = [*OVERLAP, contains, chrf, bleu]
 
 WORDS = "Oslo oslo ＯＳＬＯ straße STRASSE don't 4429m 3.14 Αθήνα ΛΟΓΟΣ Москва القاهرة ירושלים दिल्ली சென்னை ঢাকা กรุงเทพ ភ្នំពេញ 서울".split()
 WORDS += (
@@ -237,19 +236,6 @@ def test_chrf_and_bleu_are_sacrebleus(language, response, reference):
 
 
 # ---- bad input ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("measure", ALL)
-def test_mistakes_are_named_and_what_is_missing_is_unscored(measure):
-    assert math.isnan(measure(None, "x"))
-    assert math.isnan(measure("x", None))
-    with pytest.raises(InputError, match="response must be a string"):
-        measure(3, "x")
-    with pytest.raises(InputError, match="a reference must be a string, or a list of parts"):
-        measure("x", [])
-    if measure not in (chrf, bleu):
-        with pytest.raises(InputError, match="variant must be one of 'unicode', 'lbrag', 'squad'"):
-            measure("x", "x", variant="squad2")
 
 
 def test_mistakes_in_the_options_are_named():

@@ -2,7 +2,6 @@ import math
 
 import pytest
 
-from ragnb.errors import InputError
 from ragnb.metrics.readability import FLESCH, flesch_reading_ease
 
 GERMAN = "Der Hund läuft schnell nach Hause. Die Katze wartet lange am Fenster."
@@ -35,9 +34,5 @@ def test_reading_ease_is_textstats(language, text, value):
     assert flesch_reading_ease(text, language) == pytest.approx(value, abs=5e-7)
 
 
-def test_bad_input_is_refused():
+def test_every_formula_has_a_reference_value():
     assert {language for language, *_ in TEXTSTAT} | {"en"} == set(FLESCH)
-    with pytest.raises(InputError, match="did you mean 'ja'"):
-        flesch_reading_ease("text", "jp")
-    with pytest.raises(InputError, match="response must be a string"):
-        flesch_reading_ease(3, "en")

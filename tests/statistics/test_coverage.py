@@ -7,7 +7,7 @@ A twin with fewer trials runs unmarked.
 
 import numpy as np
 import pytest
-from simulation import covers, share, slack
+from simulation import covers, in_few_trials_too, share, slack
 
 from ragnb.stats.agreement import agreement_interval
 from ragnb.stats.binary import (
@@ -103,8 +103,9 @@ MEAN_TABLE = [
 ]
 
 
-@pytest.mark.parametrize("trials", TRIALS)
-@pytest.mark.parametrize(("scores", "interval", "n", "expected"), MEAN_TABLE)
+@pytest.mark.parametrize(
+    ("scores", "interval", "n", "expected", "trials"), in_few_trials_too(MEAN_TABLE, 4000, 200, 3)
+)
 def test_mean_coverage(scores, interval, n: int, expected: str, trials: int) -> None:
     coverage = share(trials, lambda rng: covers(interval(scores(rng, n)), MEANS[scores]), seed=n)
     check(coverage, trials, expected)
@@ -200,7 +201,7 @@ THREE_KAPPA = (0.8**2 + 2 * 0.1**2 - (THREE_PI**2).sum()) / (1 - (THREE_PI**2).s
 THREE_CHANCE = (THREE_PI * (1 - THREE_PI)).sum() / 2
 THREE_AC1 = (0.8**2 + 2 * 0.1**2 - THREE_CHANCE) / (1 - THREE_CHANCE)
 
-AGREEMENT_TABLE = [
+COEFFICIENTS = [
     (_two_raters, "Cohen's kappa", TWO_KAPPA),
     (_two_raters, "Fleiss' kappa", TWO_KAPPA),
     (_two_raters, "Gwet's AC1", TWO_AC1),
@@ -210,11 +211,12 @@ AGREEMENT_TABLE = [
     (_three_raters, "Gwet's AC1", THREE_AC1),
     (_three_raters, "Krippendorff's alpha", THREE_KAPPA),
 ]
+AGREEMENT_TABLE = [(*row, n) for row in COEFFICIENTS for n in (40, 100)]
 
 
-@pytest.mark.parametrize("trials", [pytest.param(4000, marks=pytest.mark.slow), 200])
-@pytest.mark.parametrize("n", [40, 100])
-@pytest.mark.parametrize(("draw", "name", "truth"), AGREEMENT_TABLE)
+@pytest.mark.parametrize(
+    ("draw", "name", "truth", "n", "trials"), in_few_trials_too(AGREEMENT_TABLE, 4000, 200, 3)
+)
 def test_agreement_coverage(draw, name: str, truth: float, n: int, trials: int) -> None:
     coverage = share(
         trials, lambda rng: covers(agreement_interval(name, draw(rng, n)), truth), seed=n

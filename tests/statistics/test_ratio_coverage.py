@@ -6,7 +6,7 @@ standard errors (P below 1e-4 each when it is true). A twin with fewer trials ru
 
 import numpy as np
 import pytest
-from simulation import covers, share, slack
+from simulation import covers, in_few_trials_too, share, slack
 
 from ragnb.stats.cost_effectiveness import (
     compare_ratios,
@@ -75,8 +75,9 @@ RATIO_TABLE = [
 ]
 
 
-@pytest.mark.parametrize("trials", TRIALS)
-@pytest.mark.parametrize(("draw", "n", "expected"), RATIO_TABLE)
+@pytest.mark.parametrize(
+    ("draw", "n", "expected", "trials"), in_few_trials_too(RATIO_TABLE, 4000, 200, 3)
+)
 def test_ratio_coverage(draw, n: int, expected: str, trials: int) -> None:
     def happens(rng: np.random.Generator) -> bool:
         return fieller_interval(*draw(rng, n)).contains(TRUTH[draw])
@@ -163,8 +164,9 @@ COMPARISON_TABLE = [
 ]
 
 
-@pytest.mark.parametrize("trials", TRIALS)
-@pytest.mark.parametrize(("draw", "n", "expected"), COMPARISON_TABLE)
+@pytest.mark.parametrize(
+    ("draw", "n", "expected", "trials"), in_few_trials_too(COMPARISON_TABLE, 4000, 200, 3)
+)
 def test_comparison_coverage(draw, n: int, expected: str, trials: int) -> None:
     truth = np.subtract(*COMPARISONS[draw])
 

@@ -14,7 +14,6 @@ from ragnb.stats.paired import (
 )
 
 TESTS = [sign_flip_test, paired_t_test]
-ALTERNATIVES = ["two-sided", "greater", "less"]
 
 
 GRADED_SEEDS = {5: 41, 8: 116, 11: 283, 14: 282}
@@ -56,18 +55,6 @@ def test_rounding_error_of_the_null_and_of_cluster_sums_is_no_difference() -> No
     assert sign_flip_test([0.3] * 6, null=0.1 * 3).p_value == 1.0
     assert sum([0.1, 0.2, -0.3]) > 0
     assert sign_flip_test([0.1, 0.2, -0.3] * 6, clusters=np.repeat(range(6), 3)).p_value == 1.0
-
-
-def test_paired_t_equals_scipy() -> None:
-    from scipy.stats import ttest_rel
-
-    x, y = np.random.default_rng(3).normal(size=(2, 30))
-    for alternative in ALTERNATIVES:
-        expected = ttest_rel(x, y, alternative=alternative)
-        result = paired_t_test(x, y, alternative=alternative)
-        assert (result.statistic, result.p_value) == pytest.approx(
-            (expected.statistic, expected.pvalue), rel=1e-10
-        )
 
 
 @pytest.mark.parametrize("clusters", [None, np.repeat(np.arange(30), 3)])
@@ -123,12 +110,11 @@ def test_tost_and_its_interval_are_duals() -> None:
     assert tost(d, margin=margin).p_value == pytest.approx(0.05, abs=1e-10)
 
 
-def test_tost_equals_pingouin() -> None:
-    pingouin = pytest.importorskip("pingouin")
+def test_tost_equals_statsmodels() -> None:
+    from statsmodels.stats.weightstats import ttost_paired
+
     x, y = np.random.default_rng(10).normal(size=(2, 40))
-    assert tost(x, y, margin=0.4).p_value == pytest.approx(
-        pingouin.tost(x, y, bound=0.4, paired=True)["pval"].iloc[0]
-    )
+    assert tost(x, y, margin=0.4).p_value == pytest.approx(ttost_paired(x, y, -0.4, 0.4)[0])
 
 
 @pytest.mark.parametrize("test", TESTS)

@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from simulation import covers, slack
+from simulation import covers, in_few_trials_too, slack
 
 from ragnb.datasets.benchmarks import load_evouna
 from ragnb.metrics.answer import contains
@@ -91,20 +91,15 @@ TABLE = [
     *[(beta(5, 1, 0.1), n, "holds" if n > 20 else "short") for n in EVERY],
     *[(beta(9, 0.5, 0.05), n, "holds" if n > 100 else "short") for n in EVERY],
 ]
-FAST = [TABLE[i] for i in (0, 6, 12, 16, 21, 36, 40, 44, 51)]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("population", "n", "expected"), TABLE)
-def test_coverage(population: tuple[Draw, float], n: int, expected: str) -> None:
+@pytest.mark.parametrize(
+    ("population", "n", "expected", "trials"), in_few_trials_too(TABLE, 2000, 200, 7)
+)
+def test_coverage(population: tuple[Draw, float], n: int, expected: str, trials: int) -> None:
     draw, truth = population
-    check(np.mean([covers(result, truth) for result in simulated(draw, n, 2000)]), 2000, expected)
-
-
-@pytest.mark.parametrize(("population", "n", "expected"), FAST)
-def test_coverage_in_few_trials(population: tuple[Draw, float], n: int, expected: str) -> None:
-    draw, truth = population
-    check(np.mean([covers(result, truth) for result in simulated(draw, n, 200)]), 200, expected)
+    results = simulated(draw, n, trials)
+    check(np.mean([covers(result, truth) for result in results]), trials, expected)
 
 
 @pytest.mark.parametrize("trials", TRIALS)

@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from ragnb.metrics.cost import bridging_efficiency
 from ragnb.stats.cost_effectiveness import (
     _fieller_limits,
     compare_ratios,
     fieller_interval,
-    mean_of_ratios,
     net_benefit,
 )
-from ragnb.stats.intervals import mean_interval
 from ragnb.stats.paired import paired_t_test
 
 KINDS = ["bounded", "two rays", "whole line"]
@@ -101,25 +98,6 @@ def test_limits_are_where_the_t_test_has_p_alpha(kind: str, by_cluster: bool) ->
     for limit in found.limits if kind != "whole line" else ():
         p = paired_t_test(y - limit * z, clusters=clusters).p_value
         assert p == pytest.approx(0.05, abs=1e-9)
-
-
-# ---- mean of ratios ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("zero", "variant"), [("nan", "ratio"), ("zero", "lbrag")])
-def test_mean_of_ratios_is_the_mean_of_the_metric(zero: str, variant: str) -> None:
-    rng = np.random.default_rng(2)
-    system, baseline = np.round(rng.random((2, 40)), 2)
-    cost = np.where(rng.random(40) < 1 / 3, 0, rng.integers(5, 60, 40))
-    items = zip(system, baseline, cost, strict=True)
-    each = np.array([bridging_efficiency(*item, variant=variant) for item in items])
-    result, expected = (
-        mean_of_ratios(system - baseline, cost, zero=zero),
-        mean_interval(each[~np.isnan(each)]),
-    )
-    assert (result.estimate, result.low, result.high, result.n) == pytest.approx(
-        (expected.estimate, expected.low, expected.high, expected.n)
-    )
 
 
 # ---- net benefit -------------------------------------------------------------------------------------------------------
