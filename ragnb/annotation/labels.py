@@ -98,24 +98,23 @@ def read_labels(log: "str | Path | AnnotationSession") -> pd.DataFrame:
     rows = []
     for item, labels in LabelState(events).items.items():
         sources = {said.get("source", "human") for said in labels.said.values()}
+        row = {
+            "item": item,
+            **labels.id,
+            "annotator": header.get("annotator", ""),
+            "task": task.name,
+            "status": labels.status(task, labels.sentences),
+            **nested(labels.values),
+            "source": "mixed" if len(sources) > 1 else next(iter(sources), None),
+            "flag": labels.flag,
+            "note": labels.note,
+            "seconds": labels.seconds,
+            "time": labels.time or None,
+            "fingerprint": labels.fingerprint or None,
+            "sentences": labels.sentences,
+        }
         if labels.touched:
-            rows.append(
-                {
-                    "item": item,
-                    **labels.id,
-                    "annotator": header.get("annotator", ""),
-                    "task": task.name,
-                    "status": labels.status(task, labels.sentences),
-                    **nested(labels.values),
-                    "source": "mixed" if len(sources) > 1 else next(iter(sources), None),
-                    "flag": labels.flag,
-                    "note": labels.note,
-                    "seconds": labels.seconds,
-                    "time": labels.time or None,
-                    "fingerprint": labels.fingerprint or None,
-                    "sentences": labels.sentences,
-                }
-            )
+            rows.append(row)
     fields = [asked.name for asked in task.fields]
     names = dict.fromkeys(["item", *id_columns(header), *COLUMNS[1:4], *fields, *COLUMNS[4:]])
     frame = pd.DataFrame({name: _column(row.get(name) for row in rows) for name in names})
@@ -538,18 +537,18 @@ def read_suggestions(
     elif not isinstance(suggestions, Mapping | None):
         kind = type(suggestions).__name__
         raise InputError(f"suggestions must be a frame or a mapping from item ids, got a {kind}")
-    given: Mapping[str, Any] = suggestions or {}
-    return {item.id: _suggested(given[item.id], item, task) for item in items if item.id in given}
-
-
-def _suggested(given: Mapping[str, Any], item: Item, task: Task) -> dict[Place, Any]:
-    published = task.name == "trace" and not set(TRACE_COLUMNS).isdisjoint(given)
-    values = trace_values(given, item) if published else flat(given, task)
-    for name, sentence in values:
-        if sentence not in (item.keys(task.unit) if task.field(name).each else [None]):
+    found: dict[str, dict[Place, Any]] = {}
+    for item in items:
+        given = (suggestions or {}).get(item.id)
+        if given is None:
+            continue
+        published = task.name == "trace" and not set(TRACE_COLUMNS).isdisjoint(given)
+        values = trace_values(given, item) if published else flat(given, task)
+        for name, sentence in values.keys() - {*places(task, item.sentences)}:
             raise InputError(
                 f"{name!r} is suggested for {sentence!r}, which is not a sentence that this field labels in {item.id!r}"
             )
-    return {
-        place: check_value(task.field(place[0]), item, value) for place, value in values.items()
-    }
+        found[item.id] = {
+            place: check_value(task.field(place[0]), item, value) for place, value in values.items()
+        }
+    return found

@@ -118,7 +118,7 @@ class AnnotationLog:
         n_new = len(lines) - max(n_stored, 1)
         self.imported = f"{n_new} actions were imported from {Path(path).name}" if n_new else ""
         self._write(lines[n_stored:])
-        self.reload()
+        self.events = log_lines(self.path)[1:]
         _OPEN[self.path] = self
 
     def append(self, *events: Mapping[str, Any]) -> list[Event]:
@@ -138,10 +138,6 @@ class AnnotationLog:
             self._write(written)
             self.events += written
             return written
-
-    def reload(self) -> None:
-        """Read the actions from the file, for example after an interrupt whose moment is not known."""
-        self.events = log_lines(self.path)[1:]
 
     def write_jsonl(self, path: str | Path) -> None:
         """Write the log as JSON Lines, for example for git."""
@@ -193,7 +189,16 @@ def log_lines(path: str | Path) -> list[Event]:
             rows = db.execute("SELECT line FROM annotation_log ORDER BY number").fetchall()
         stored = [json.loads(line) for (line,) in rows]
     if named != database and named.is_file():
-        exported = _exported(named)
+        *whole, torn = named.read_bytes().split(b"\n")
+        # A repeated line is one action.
+        numbered = enumerate(dict.fromkeys(whole), start=1)
+        exported = [
+            json_object(line, f"{named.name} line {n}") for n, line in numbered if line.strip()
+        ]
+        if torn.strip():
+            warnings.warn(
+                f"{named.name} ends with an incomplete action, which was left out", stacklevel=3
+            )
     if stored[: len(exported)] != exported[: len(stored)]:
         raise InputError(
             f"{named.name} and {database.name} contain different actions; move one of them to another folder"
@@ -215,23 +220,6 @@ def log_file(path: str | Path, *names: str) -> Path:
         return path
     name = ".".join(re.sub(r"[^\w-]", "_", name) for name in names)
     return path / f"{name}.jsonl"  # so that a log of an earlier version is imported
-
-
-def _exported(path: Path) -> list[Event]:
-    """Lines of a log in JSON Lines, with a warning about what is wrong with it."""
-    *whole, torn = path.read_bytes().split(b"\n")
-    lines = [
-        json_object(line, f"{path.name} line {number}")
-        for number, line in enumerate(
-            dict.fromkeys(whole), start=1
-        )  # a repeated line is one action
-        if line.strip()
-    ]
-    if torn.strip():
-        warnings.warn(
-            f"{path.name} ends with an incomplete action, which was left out", stacklevel=4
-        )
-    return lines
 
 
 def _resolved(path: str | Path) -> Path:

@@ -17,7 +17,15 @@ from ragnb.annotation.items import (
     refuse_changed_texts,
 )
 from ragnb.annotation.labels import read_suggestions
-from ragnb.annotation.log import AnnotationLog, Event, ItemLabels, LabelState, Place, log_file
+from ragnb.annotation.log import (
+    AnnotationLog,
+    Event,
+    ItemLabels,
+    LabelState,
+    Place,
+    log_file,
+    log_lines,
+)
 from ragnb.annotation.tasks import Field, Task, read_task
 from ragnb.errors import InputError
 from ragnb.version import __version__
@@ -128,7 +136,11 @@ class AnnotationSession:
         except InputError:
             self.log.close()
             raise
-        self.number = self._start()
+        # Show the item that was shown last if it is not done, else the first one that is not.
+        events = [event["item"] for event in self.log.events if event["action"] != "agreed"]
+        last = self._numbers.get(events[-1], 0) if events else 0
+        unfinished = [n for n, status in enumerate(self.statuses) if status in UNFINISHED]
+        self.number = last if last in unfinished else next(iter(unfinished), last)
 
     # ---- the item on the screen ----------------------------------------------------------------
 
@@ -298,7 +310,7 @@ class AnnotationSession:
                 if number is not None:
                     self.statuses[number] = self.status(self.items[number])
         except KeyboardInterrupt:  # the actions may be in the log already
-            self.log.reload()
+            self.log.events = log_lines(self.log.path)[1:]
             self._follow_log()
             raise
 
@@ -355,13 +367,6 @@ class AnnotationSession:
             wanted = f"one of {keys}" if asked.each else "None, as it is asked once per item"
             raise InputError(f"the sentence of {field!r} must be {wanted}; got {sentence!r}")
         return (field, sentence), asked
-
-    def _start(self) -> int:
-        """The number of the item shown last if it is not done, else of the first one that is not."""
-        shown = [event["item"] for event in self.log.events if event["action"] != "agreed"]
-        last = self._numbers.get(shown[-1], 0) if shown else 0
-        unfinished = [n for n, status in enumerate(self.statuses) if status in UNFINISHED]
-        return last if last in unfinished else next(iter(unfinished), last)
 
 
 def pinned(item: Item) -> dict[str, Any]:

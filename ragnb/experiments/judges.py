@@ -17,16 +17,7 @@ from ragnb.llm.structured import complete_structured
 from ragnb.metrics.references import reference_parts
 from ragnb.metrics.trace_labels import listed
 from ragnb.prompts.judges import (
-    BARE_CORRECTNESS,
-    CORRECTNESS,
-    DETECTION,
-    FAITHFULNESS,
-    PRECISION,
-    PREFERENCE,
-    REFUSAL,
-    RELEVANCY,
-    RUBRIC,
-    SIMILARITY,
+    TEMPLATES,
     CorrectnessVerdict,
     DetectionVerdict,
     PassageVerdicts,
@@ -119,22 +110,43 @@ def _useful_passages(record: Mapping[str, Any], response: Mapping[str, Any]) -> 
 _POINTS = {"refuses": 1.0, "detects": 1.0, "correct": 1.0, "same": 1.0, "first": 1.0, "tie": 0.5}
 """Value of a verdict; the opposite of each has 0."""
 JUDGEMENTS: dict[str, Judgement] = {
-    "refusal": Judgement(REFUSAL, RefusalVerdict, "judged_refusal", _verdict, PARAMETERS),
-    "detection": Judgement(DETECTION, DetectionVerdict, "judged_detection", _verdict, PARAMETERS),
+    "refusal": Judgement(
+        TEMPLATES["rgb.judge_refusal"], RefusalVerdict, "judged_refusal", _verdict, PARAMETERS
+    ),
+    "detection": Judgement(
+        TEMPLATES["rgb.judge_detection"], DetectionVerdict, "judged_detection", _verdict, PARAMETERS
+    ),
     "similarity": Judgement(
-        SIMILARITY, SimilarityScore, "judged_similarity", field_of("score"), EXPLAINED
+        TEMPLATES["answer.judge_similarity"],
+        SimilarityScore,
+        "judged_similarity",
+        field_of("score"),
+        EXPLAINED,
     ),
     "correctness": Judgement(
-        CORRECTNESS, CorrectnessVerdict, "judged_correct", _verdict, EXPLAINED
+        TEMPLATES["answer.judge_correctness"],
+        CorrectnessVerdict,
+        "judged_correct",
+        _verdict,
+        EXPLAINED,
     ),
     "bare_correctness": Judgement(
-        BARE_CORRECTNESS, SamenessVerdict, "judged_correct", _verdict, PARAMETERS
+        TEMPLATES["answer.judge_bare_correctness"],
+        SamenessVerdict,
+        "judged_correct",
+        _verdict,
+        PARAMETERS,
     ),
     "faithfulness": Judgement(
-        FAITHFULNESS, SupportVerdicts, "judged_statements", field_of("statements"), LISTED, object
+        TEMPLATES["answer.judge_faithfulness"],
+        SupportVerdicts,
+        "judged_statements",
+        field_of("statements"),
+        LISTED,
+        object,
     ),
     "answer_relevancy": Judgement(
-        RELEVANCY,
+        TEMPLATES["answer.judge_relevancy"],
         RelevancyVerdicts,
         "judged_relevant_statements",
         field_of("statements"),
@@ -142,12 +154,21 @@ JUDGEMENTS: dict[str, Judgement] = {
         object,
     ),
     "context_precision": Judgement(
-        PRECISION, PassageVerdicts, "judged_passages", _useful_passages, LISTED, object
+        TEMPLATES["context.judge_precision"],
+        PassageVerdicts,
+        "judged_passages",
+        _useful_passages,
+        LISTED,
+        object,
     ),
-    "rubric": Judgement(RUBRIC, RubricScore, "judged_rubric", field_of("score"), EXPLAINED),
+    "rubric": Judgement(
+        TEMPLATES["answer.judge_rubric"], RubricScore, "judged_rubric", field_of("score"), EXPLAINED
+    ),
 }
 """The judgements by name; ``"bare_correctness"`` is correctness without an explanation, for tiny models."""
-_PAIR = Judgement(PREFERENCE, Preference, "judged_preference", _verdict, EXPLAINED)
+_PAIR = Judgement(
+    TEMPLATES["answer.judge_preference"], Preference, "judged_preference", _verdict, EXPLAINED
+)
 
 
 def _judgement(name: str, rubric: str | None) -> Judgement:

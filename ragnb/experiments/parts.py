@@ -18,11 +18,8 @@ from ragnb.experiments.judges import (
     refuse_judged,
 )
 from ragnb.llm.client import one_report
-from ragnb.prompts.parts import (
-    ASSIGN_NUGGET,
-    LABEL,
-    LIST_NUGGETS,
-    SPLIT_CLAIMS,
+from ragnb.prompts.judges import (
+    TEMPLATES,
     Assignment,
     Claims,
     Label,
@@ -61,12 +58,24 @@ def _texts(given: Sequence[str]) -> list[Part]:
 
 
 _CLAIMS = Judgement(
-    SPLIT_CLAIMS, Claims, "parts", lambda record, response: _texts(record["claims"]), LISTED, object
+    TEMPLATES["parts.split_claims"],
+    Claims,
+    "parts",
+    lambda record, response: _texts(record["claims"]),
+    LISTED,
+    object,
 )
-_NUGGETS = Judgement(LIST_NUGGETS, Nuggets, "nuggets", field_of("nuggets"), LISTED, object)
-_LABEL = Judgement(LABEL, Label, "label", field_of("label"), PARAMETERS, object)
+_NUGGETS = Judgement(
+    TEMPLATES["parts.list_nuggets"], Nuggets, "nuggets", field_of("nuggets"), LISTED, object
+)
+_LABEL = Judgement(TEMPLATES["parts.label"], Label, "label", field_of("label"), PARAMETERS, object)
 _ASSIGN = Judgement(
-    ASSIGN_NUGGET, Assignment, "assignment", field_of("assignment"), PARAMETERS, object
+    TEMPLATES["parts.assign_nugget"],
+    Assignment,
+    "assignment",
+    field_of("assignment"),
+    PARAMETERS,
+    object,
 )
 KINDS = {
     "claims": Kind("parts", _CLAIMS, _LABEL),
@@ -89,7 +98,7 @@ def label_parts(
     """Label the parts of responses with a judge: claims, sentences, citations or nuggets.
 
     `ragnb.score` can then compute ``"parts.supported"`` and the other metrics of parts. The judge is asked about one
-    part at a time, as in the published methods (see `ragnb.prompts.parts`). It compares the part only with the
+    part at a time, as in the published methods (see `ragnb.prompts.judges`). It compares the part only with the
     passages, so a false claim is supported if the passages state it.
 
     Parameters

@@ -21,7 +21,7 @@ from ragnb.figures.style import (
     require_rates,
     style,
 )
-from ragnb.reports.graded import QUANTILES
+from ragnb.reports.judge import QUANTILES
 
 
 @accepts(width=tuple(WIDTHS))

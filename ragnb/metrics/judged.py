@@ -50,7 +50,7 @@ def judged_similarity(score: float | None) -> float:
 
     The value is in [0, 1]; higher is better. The score comes from
     ``ragnb.experiments.judges.judge_responses(..., "similarity")`` with the prompt
-    `ragnb.prompts.judges.SIMILARITY`. The name of the judge model is recorded in the signature of
+    ``answer.judge_similarity``. The name of the judge model is recorded in the signature of
     the score.
 
     The value is NaN if there is no score, because the response is missing or empty, the reference
@@ -81,8 +81,8 @@ def judged_correctness(verdict: float | None) -> float:
     """1.0 if a judge who is given the references finds the response correct, else 0.0.
 
     Higher is better. The verdict comes from ``ragnb.experiments.judges.judge_responses(...,
-    "correctness")`` with the prompt `ragnb.prompts.judges.CORRECTNESS`, or from
-    ``"bare_correctness"`` with the prompt `ragnb.prompts.judges.BARE_CORRECTNESS`. The value is NaN
+    "correctness")`` with the prompt ``answer.judge_correctness``, or from
+    ``"bare_correctness"`` with the prompt ``answer.judge_bare_correctness``. The value is NaN
     if there is no verdict. The name of the judge model is recorded in the signature of the score.
 
     Notes
@@ -122,7 +122,7 @@ def judged_faithfulness(
 
     The value is in [0, 1]; higher is better. The verdicts come from
     ``ragnb.experiments.judges.judge_responses(..., "faithfulness")`` with the prompt
-    `ragnb.prompts.judges.FAITHFULNESS`. The judge's name and the prompt are in the signature.
+    ``answer.judge_faithfulness``. The judge's name and the prompt are in the signature.
 
     The value is NaN if there are no verdicts, if one of them is missing, or if the judge finds no
     statement, as in a refusal. Tools differ in the value of a response without statements: in ragas
@@ -166,7 +166,7 @@ def judged_answer_relevancy(
 
     The value is in [0, 1]; higher is better. The verdicts come from
     ``ragnb.experiments.judges.judge_responses(..., "answer_relevancy")`` with the prompt
-    `ragnb.prompts.judges.RELEVANCY`. The value is NaN if there are no verdicts, or if the judge
+    ``answer.judge_relevancy``. The value is NaN if there are no verdicts, or if the judge
     finds no statement. Correctness does not count. Answer relevancy in ragas is another quantity:
     the cosine similarity between the question and questions that a model writes for the response.
 
@@ -207,7 +207,7 @@ def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str =
 
     The value is in [0, 1]; higher is better. It rewards useful passages at the top of the ranking.
     The verdicts come from ``ragnb.experiments.judges.judge_responses(..., "context_precision")``
-    with the prompt `ragnb.prompts.judges.PRECISION`. The value is 0 if no passage is useful. It is
+    with the prompt ``context.judge_precision``. The value is 0 if no passage is useful. It is
     NaN if there are no passages, or if a verdict is missing.
 
     Parameters
@@ -251,7 +251,7 @@ def judged_rubric(score: float | None) -> float:
     """Judge's score for a response according to your own rubric, from 1 (worst) to 5 (best).
 
     Higher is better. The score comes from ``ragnb.experiments.judges.judge_responses(..., "rubric",
-    rubric="...")`` with the prompt `ragnb.prompts.judges.RUBRIC`. The value is NaN if there is no
+    rubric="...")`` with the prompt ``answer.judge_rubric``. The value is NaN if there is no
     score. Scores by different rubrics have different signatures.
 
     Notes

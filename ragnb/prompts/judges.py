@@ -1,43 +1,48 @@
-"""The questions that a judge answers about one response, and the records that it replies with.
+"""The questions that a judge answers about a response or its parts, and the records that it replies with.
 
-The texts are in ``data/judges.toml``. `SIMILARITY` and `CORRECTNESS` compare a response with its
-references. `REFUSAL` and `DETECTION` are the judged counterparts of RGB's phrase rules (Rej*, ED*).
-`FAITHFULNESS` and `RELEVANCY` ask for verdicts on the statements of a response, `PRECISION` for
-verdicts on its passages, `RUBRIC` for a score by a rubric, and `PREFERENCE` for the better of two
-responses.
+`TEMPLATES` has the prompts by name. Those in ``data/judges.toml`` are about one response: ``answer.judge_similarity``
+and ``answer.judge_correctness`` compare a response with its references. ``rgb.judge_refusal`` and
+``rgb.judge_detection`` are the judged counterparts of RGB's phrase rules (Rej*, ED*).
+``answer.judge_faithfulness`` and ``answer.judge_relevancy`` ask for verdicts on the statements of a
+response, ``context.judge_precision`` for verdicts on its passages, ``answer.judge_rubric`` for a
+score by a rubric, and ``answer.judge_preference`` for the better of two responses.
+
+The prompts about the parts of a response are in ``data/parts.toml``. They are ours. Each asks for
+what a published method asks for:
+
+- ``parts.split_claims``: the atomic facts of FActScore (Min et al. 2023, arXiv 2305.14251, section 3.1).
+- ``parts.label``: the three labels of RefChecker (Hu et al. 2024, arXiv 2405.14486), which calls them
+  Entailment, Contradiction and Neutral. The statements and citations of ALCE (Gao et al. 2023, arXiv
+  2305.14627, section 4) are checked with the same question. ALCE uses a classifier.
+- ``parts.list_nuggets`` and ``parts.assign_nugget``: the two steps of AutoNuggetizer (Pradeep et al. 2025, arXiv
+  2504.15068). It lists nuggets from relevant passages; we list them from the reference answer.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
 from ragnb.prompts.template import Template, load_family
-from ragnb.text import well_formed
+from ragnb.text import sentences, well_formed
 
-_TEMPLATES = load_family("judges")["templates"]
-REFUSAL = _TEMPLATES["rgb.judge_refusal"]
-DETECTION = _TEMPLATES["rgb.judge_detection"]
-SIMILARITY = _TEMPLATES["answer.judge_similarity"]
-CORRECTNESS = _TEMPLATES["answer.judge_correctness"]
-BARE_CORRECTNESS = _TEMPLATES["answer.judge_bare_correctness"]
-FAITHFULNESS = _TEMPLATES["answer.judge_faithfulness"]
-RELEVANCY = _TEMPLATES["answer.judge_relevancy"]
-PRECISION = _TEMPLATES["context.judge_precision"]
-RUBRIC = _TEMPLATES["answer.judge_rubric"]
-PREFERENCE = _TEMPLATES["answer.judge_preference"]
+TEMPLATES: dict[str, Template] = {
+    **load_family("judges")["templates"],
+    **load_family("parts")["templates"],
+}
 
 ASKED_FOR = {
-    "rgb.judged_rejection": REFUSAL,
-    "rgb.judged_error_detection": DETECTION,
-    "semantic.judged_similarity": SIMILARITY,
-    "semantic.judged_correctness": CORRECTNESS,
-    "judged.faithfulness": FAITHFULNESS,
-    "judged.answer_relevancy": RELEVANCY,
-    "judged.context_precision": PRECISION,
-    "judged.rubric": RUBRIC,
-    "judged.preference": PREFERENCE,
+    "rgb.judged_rejection": TEMPLATES["rgb.judge_refusal"],
+    "rgb.judged_error_detection": TEMPLATES["rgb.judge_detection"],
+    "semantic.judged_similarity": TEMPLATES["answer.judge_similarity"],
+    "semantic.judged_correctness": TEMPLATES["answer.judge_correctness"],
+    "judged.faithfulness": TEMPLATES["answer.judge_faithfulness"],
+    "judged.answer_relevancy": TEMPLATES["answer.judge_relevancy"],
+    "judged.context_precision": TEMPLATES["context.judge_precision"],
+    "judged.rubric": TEMPLATES["answer.judge_rubric"],
+    "judged.preference": TEMPLATES["answer.judge_preference"],
 }
 """Metric -> what the judge is asked for it."""
 
@@ -133,14 +138,44 @@ class Preference(BaseModel):
     verdict: Literal["first", "second", "tie"] = Field(description="the better response, or 'tie'")
 
 
+class Claims(BaseModel):
+    """The claims of a response."""
+
+    claims: list[str]
+
+
+class Label(BaseModel):
+    """A judge's label of one text, given passages."""
+
+    label: Literal["supported", "contradicted", "not supported"]
+
+
+class _Nugget(BaseModel):
+    text: str
+    importance: Literal["vital", "okay"]
+
+
+class Nuggets(BaseModel):
+    """The facts that an answer to a question should state."""
+
+    nuggets: list[_Nugget]
+
+
+class Assignment(BaseModel):
+    """A judge's verdict on one nugget, given the response."""
+
+    assignment: Literal["support", "partial_support", "not_support"]
+
+
 def with_rubric(rubric: str) -> Template:
-    """Return `RUBRIC` with a rubric in its text, which becomes part of the template's hash.
+    """Return the prompt ``answer.judge_rubric`` with a rubric in its text, which becomes part of the template's hash.
 
     >>> "Rubric: It is polite.\\n" in with_rubric("It is polite.").user
     True
     """
     text = well_formed(rubric).strip().replace("{", "{{").replace("}", "}}")
-    return replace(RUBRIC, user=RUBRIC.user.replace("{rubric}", text))
+    template = TEMPLATES["answer.judge_rubric"]
+    return replace(template, user=template.user.replace("{rubric}", text))
 
 
 def numbered(passages: Iterable[str]) -> str:
@@ -162,3 +197,22 @@ def readable_references(parts: Iterable[Sequence[str]]) -> str:
     return "; and ".join(
         " or ".join(" ".join(well_formed(alias).split()) for alias in part) for part in parts
     )
+
+
+# Marks such as [2], [2][3] or [2, 3]; behind the end of a sentence they belong to that sentence.
+_MARK = re.compile(r"\s*\[\d+(?:\s*,\s*\d+)*\]")
+_MARKS_BEHIND = re.compile(rf"([.!?。！？]+)((?:{_MARK.pattern})+)")
+
+
+def cited_statements(response: str) -> list[dict[str, Any]]:
+    """Split a response into sentences, each with the numbers of the passages that it cites.
+
+    >>> cited_statements("It is red [1][3]. Yes. [2]")[0]
+    {'text': 'It is red.', 'citations': [{'passage': 1}, {'passage': 3}]}
+    """
+    statements = []
+    for sentence in sentences(_MARKS_BEHIND.sub(r"\2\1", response)):
+        numbers = re.findall(r"\d+", " ".join(_MARK.findall(sentence)))
+        cited = [{"passage": number} for number in dict.fromkeys(map(int, numbers))]
+        statements.append({"text": _MARK.sub("", sentence), "citations": cited})
+    return statements

@@ -1,4 +1,4 @@
-"""Comparison of judges with people: agreement and its ceiling, bias, calibration, disagreements."""
+"""Comparison of judges with people: verdicts with labels, and scores with grades."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,14 +10,16 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import Booleans, Floats, Integers, accepts
+from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.metrics.judged import ACCEPTED
 from ragnb.records import CONDITION, column_names, require_columns
 from ragnb.reports.frames import Report, Shown, as_frame
 from ragnb.results import Interval
-from ragnb.scoring.columns import numbers
+from ragnb.scoring.columns import conversations, numbers
 from ragnb.scoring.comparisons import compare
 from ragnb.stats.agreement import (
+    GRADED,
     agreement_interval,
     agreement_sums,
     as_codes,
@@ -28,8 +30,10 @@ from ragnb.stats.prediction import (
     auroc,
     brier_score,
     expected_calibration_error,
+    pearson,
     reliability_curve,
 )
+from ragnb.stats.rankings import STATISTICS, ranking_interval
 from ragnb.text import graphemes
 from ragnb.version import __version__
 
@@ -406,8 +410,7 @@ def _bias(judged: _Judged, by: Sequence[str] | None) -> pd.DataFrame:
             method="t" if judged.graded(judge) and judged.units is None else "auto",
             confidence_level=judged.level,
         )
-        # The number of clusters is in a column of its own.
-        table["interval"] = table["interval"].str.replace(r", \d+ clusters", "", regex=True)
+        table["interval"] = table["interval"].map(without_clusters)
         table.insert(0, "judge", judge)
         table.insert(1, "by", name)
         parts.append(table)
@@ -448,3 +451,161 @@ def _worst(judged: _Judged) -> pd.DataFrame:
         parts.append(rows[np.abs(verdicts - judged.labels) > 0])
     worst = pd.concat(parts, ignore_index=True)
     return worst.sort_values("disagreement", ascending=False, kind="stable", ignore_index=True)
+
+
+# ---- grades --------------------------------------------------------------------------------------
+
+# Columns of `scores_by_grade` that describe the distribution of the scores.
+QUANTILES = {"p5": 0.05, "p25": 0.25, "median": 0.5, "p75": 0.75, "p95": 0.95}
+
+
+@accepts(confidence_level="level")
+def graded_report(
+    responses: pd.DataFrame,
+    *,
+    judge: str | Sequence[str],
+    label: str,
+    clusters: str | None = None,
+    confidence_level: float = 0.95,
+) -> pd.DataFrame:
+    """Correlation of judges' scores with people's grades, by response and by system.
+
+    Use `ragnb.judge_report` for labels of 0 and 1, and `ragnb.agreement` for the agreement of the
+    people.
+
+    Parameters
+    ----------
+    responses
+        One row per response, with ``example_id``, ``system``, and the columns that are named.
+    judge
+        Columns of the judges' scores, on any scale.
+    label
+        Column of the people's grades, on any scale, such as the mean over raters.
+    clusters
+        Column whose values are the independent units. By default, it is the conversation if one has
+        several turns, or else the question.
+    confidence_level
+        Nominal coverage of the intervals, in (0, 1).
+
+    Returns
+    -------
+    DataFrame
+        One row per judge and metric: ``judge``, ``metric``, ``mean, low, high, interval,
+        confidence_level``, ``n`` (responses that have both) and ``n_systems``. *Spearman* is the
+        correlation over responses, with a jackknife interval over clusters. *Ordinal alpha* and
+        *quadratic kappa* are reported if judge and people use the same scale of whole numbers, such
+        as 1 to 4. *tau-b* and *tau-AP* compare the rankings of the systems, over the clusters in
+        which every system has both scores.
+
+    Raises
+    ------
+    InputError
+        A column is missing, or contains no number.
+
+    Examples
+    --------
+    >>> import ragnb
+    >>> turns = ragnb.load_study("mtrag")
+    >>> report = graded_report(turns, judge="mtrag.rb_llm", label="human_faithfulness")
+    >>> dict(zip(report["metric"], report["mean"].round(2).tolist()))
+    {'Spearman': 0.33, 'tau-b': 0.33, 'tau-AP': 0.5}
+    """
+    rows: list[dict[str, Any]] = []
+    for name in column_names(judge):
+        both, units = _both(responses, name, label, clusters, "graded_report")
+        shared = {"n": len(both), "n_systems": both["system"].nunique()}
+        for metric, found in _graded_measures(both, units, confidence_level).items():
+            rows.append({"judge": name, "metric": metric, **found.columns(), **shared})
+    return shown(pd.DataFrame(rows))
+
+
+@accepts(confidence_level="level")
+def scores_by_grade(
+    responses: pd.DataFrame,
+    *,
+    judge: str,
+    label: str,
+    clusters: str | None = None,
+    confidence_level: float = 0.95,
+) -> pd.DataFrame:
+    """Distribution of a judge's scores for each grade that people gave.
+
+    `ragnb.figures.plot_grades` draws it. The parameters are those of `graded_report`, with one
+    judge.
+
+    Returns
+    -------
+    DataFrame
+        One row per grade: ``judge, label, grade``; the judge's ``mean`` with ``low, high, interval,
+        confidence_level``; ``n`` (responses) and ``n_units`` (independent units); the quantiles
+        ``p5, p25, median, p75, p95``; and Spearman's correlation over all responses with its
+        limits, ``spearman, spearman_low, spearman_high``, the same in all rows. Means over several
+        people count for the nearest whole grade, and halves for the higher one.
+
+    Raises
+    ------
+    InputError
+        A column is missing, or contains no number.
+
+    Examples
+    --------
+    >>> import ragnb
+    >>> turns = ragnb.load_study("mtrag")
+    >>> found = scores_by_grade(turns, judge="mtrag.rb_llm", label="human_faithfulness")
+    >>> found[["grade", "n", "mean"]].round(2).values.tolist()
+    [[1.0, 23.0, 0.37], [2.0, 53.0, 0.77], [3.0, 104.0, 0.81], [4.0, 297.0, 0.88]]
+    """
+    both, units = _both(responses, judge, label, clusters, "scores_by_grade")
+    spearman = _spearman(both, units, confidence_level)
+    overall = {"spearman": spearman.estimate, "spearman_low": spearman.low}
+    overall |= {"spearman_high": spearman.high}
+    rows: list[dict[str, Any]] = []
+    for grade, group in both.groupby(np.floor(both["given"] + 0.5)):
+        keys = pd.factorize(group[units])[0]
+        clustered = keys if group[units].duplicated().any() else None
+        found = mean_interval(group["judged"], clustered, confidence_level=confidence_level)
+        spread = {name: group["judged"].quantile(share) for name, share in QUANTILES.items()}
+        named = {"judge": judge, "label": label, "grade": int(grade), "n": len(group)}
+        rows.append({**named, **interval_columns(found), **spread, **overall})
+    return pd.DataFrame(rows)
+
+
+def _both(
+    responses: pd.DataFrame, judge: str, label: str, clusters: str | None, what: str
+) -> tuple[pd.DataFrame, str]:
+    """Responses with the scores ``judged`` and the grades ``given``, and the column of clusters."""
+    require_columns(responses, ["example_id", "system", label, judge], what)
+    units = clusters or conversations(responses) or "example_id"
+    require_columns(responses, [units], what)
+    both = responses.assign(
+        judged=numbers(responses, judge, what), given=numbers(responses, label, what)
+    ).dropna(subset=["judged", "given"])
+    if both.empty:
+        raise InputError(f"no response has both {judge} and {label}")
+    return both, units
+
+
+def _spearman(both: pd.DataFrame, clusters: str, level: float) -> Interval:
+    ranks = both[["judged", "given"]].rank()
+    units = pd.factorize(both[clusters])[0]
+    found = pearson(ranks["judged"], ranks["given"], units, confidence_level=level)
+    return replace(found, method=found.method.replace("Pearson", "Spearman"))
+
+
+def _graded_measures(both: pd.DataFrame, clusters: str, level: float) -> dict[str, Interval]:
+    found = {"Spearman": _spearman(both, clusters, level)}
+    judged, given = both["judged"], both["given"]
+    whole = not (both[["judged", "given"]] % 1).any(axis=None)
+    if whole and judged.between(given.min(), given.max()).all():
+        ratings, units = both[["judged", "given"]].to_numpy(), pd.factorize(both[clusters])[0]
+        for name in GRADED:
+            found[name] = agreement_interval(name, ratings, units, confidence_level=level)
+    if both["system"].nunique() > 1:
+        means = both.pivot_table(["given", "judged"], clusters, "system").dropna()
+        unit = {"example_id": "questions", "conversation_id": "conversations"}.get(
+            clusters, clusters
+        )
+        for name in STATISTICS:
+            ranks = ranking_interval(name, means["given"], means["judged"], confidence_level=level)
+            found[name] = replace(ranks, method=ranks.method.replace("questions", unit))
+    return found

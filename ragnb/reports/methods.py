@@ -113,18 +113,19 @@ def methods_paragraph(
     frames = {name: frame for name, frame in given.items() if frame is not None}
     if not frames:
         raise InputError("methods_paragraph needs scores, summaries or comparisons, got none")
+    known = ("system", "baseline")
     for name, frame in frames.items():
         require_columns(frame, _NEEDED[name].split(), f"methods_paragraph({name}=...)")
         if frame.empty:
             raise InputError(f"{name} must have at least one row, got an empty frame")
-        if scores is not None and (strange := _names(frame) - _names(scores)):
+        if scores is not None and (strange := _names(frame, *known) - _names(scores, *known)):
             raise InputError(
                 f"methods_paragraph needs {name} that were computed from the same scores, got "
                 f"{min(strange)!r}, which is not in the scores; pass the frames of one run"
             )
     if responses is not None:
         require_columns(responses, ("parameters",), "methods_paragraph(responses=...)")
-    signatures = sorted(set().union(*map(_signatures, frames.values())))
+    signatures = sorted(set().union(*map(_names, frames.values())))
     words = dict(names or {})
     values: dict[str, Any] = {**dict.fromkeys(_NEEDED), **frames}
     values |= {"long": length == "long", "cluster": cluster}
@@ -280,14 +281,10 @@ def _called(name: Any, words: dict[str, str]) -> str:
     return words.get(str(name)) or f"“{name}”"
 
 
-def _signatures(frame: pd.DataFrame) -> set[str]:
-    return {part for joined in set(frame["signature"]) for part in joined.split(" & ")}
-
-
-def _names(frame: pd.DataFrame) -> set[str]:
-    """Signatures and systems of a frame."""
-    columns = [name for name in ("system", "baseline") if name in frame]
-    return _signatures(frame).union(*(map(str, frame[name]) for name in columns))
+def _names(frame: pd.DataFrame, *columns: str) -> set[str]:
+    """Signatures of a frame, and the values of some columns."""
+    signatures = frame["signature"].str.split(" & ").explode()
+    return set(signatures).union(*(map(str, frame[name]) for name in columns if name in frame))
 
 
 def _marks(signatures: Iterable[str], mark: str) -> list[str]:

@@ -232,12 +232,11 @@ def _add_gate(table: pd.DataFrame, responses: pd.DataFrame, closed_book: pd.Data
     if "n_passages" in responses:
         shown = responses[responses["table"] == "counterfactual_robustness"]
         means = shown.groupby(list(_CELL))["n_passages"].mean()
-        table["n_passages"] = means.reindex(pd.MultiIndex.from_frame(table[list(_CELL)])).to_numpy()
+        table["n_passages"] = table.join(means, on=list(_CELL))["n_passages"]
     table["closed_book_accuracy"] = np.nan
     if len(closed_book):
         keys = ["protocol", "system", "language"]
         known = closed_book[closed_book["task"] == "counterfactual"].set_index(keys)["mean"]
-        found = known.reindex(pd.MultiIndex.from_frame(table[keys]))
-        table["closed_book_accuracy"] = found.to_numpy()
+        table["closed_book_accuracy"] = table.join(known.rename("known"), on=keys)["known"]
     above = (table["closed_book_accuracy"] > CLOSED_BOOK_GATE).astype(object)
     table["passes_gate"] = above.where(table["closed_book_accuracy"].notna(), None)

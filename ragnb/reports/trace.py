@@ -177,21 +177,27 @@ def trace_report(
         common = np.isfinite(np.stack([wanted, *predicted.values()])).all(axis=0)
         units = records.loc[common, cluster] if cluster else None
         shared = None if units is None or units.is_unique else units.to_numpy()
-        data = _Data(dimension, wanted[common], shared, confidence_level)
-        counts = {"n": int(common.sum())}
+        measure = "hallucination_auroc" if dimension == "adherence" else f"{dimension}_rmse"
+        labels, counts = wanted[common], {"n": int(common.sum())}
         for name, scores in predicted.items():
-            found = data.value(scores[common])
+            given = scores[common]
+            if dimension == "adherence":
+                found = auroc(labels == 0, 1 - given, shared, confidence_level=confidence_level)
+            else:
+                found = rmse(given, labels, shared, confidence_level=confidence_level)
             few = shared is not None and found.n < FEW_CLUSTERS and not np.isnan(found.low)
             caution = f"{found.n} clusters, fewer than {FEW_CLUSTERS}: the interval is too narrow"
             rows.append(
-                {"measure": data.measure, "judge": name, **found.columns("value"), **counts}
+                {"measure": measure, "judge": name, **found.columns("value"), **counts}
                 | {"n_units": found.n, "n_missing": int((~np.isfinite(scores)).sum())}
                 | {"n_records": len(records), "warning": caution if few else ""}
             )
         for (one, first), (other, second) in combinations(predicted.items(), 2):
-            interval, test = data.difference(first[common], second[common])
+            interval, test = _difference(
+                dimension, labels, first[common], second[common], shared, confidence_level
+            )
             pairs.append(
-                {"measure": data.measure, "judge": one, "other": other}
+                {"measure": measure, "judge": one, "other": other}
                 | interval.columns("difference")
                 | {"test": test.method, "statistic": test.statistic, "p_value": test.p_value}
                 | dict.fromkeys(ADJUSTED)
@@ -223,47 +229,25 @@ def _results(
 
 def _with_values(records: pd.DataFrame) -> dict[str, dict[str, str]]:
     """Return the judges of RAGBench, and their dimensions, that the records have with labels."""
-    judges = {}
+    judges: dict[str, dict[str, str]] = {}
     for name, one in JUDGES.items():
-        pairs = {dimension: [column, LABELS[dimension]] for dimension, column in one.items()}
-        found = {
-            dimension: pair[0]
-            for dimension, pair in pairs.items()
-            if set(pair) <= set(records) and records[pair].notna().all(axis=1).any()
-        }
-        if found:
-            judges[name] = found
+        for dimension, column in one.items():
+            pair = records.reindex(columns=[column, LABELS[dimension]])
+            if pair.notna().all(axis=1).any():
+                judges.setdefault(name, {})[dimension] = column
     return judges
 
 
-@dataclass(frozen=True, slots=True)
-class _Data:
-    """Labels of one dimension, and the independent unit of each; None if records are."""
-
-    dimension: str
-    wanted: Floats
-    units: Any
-    level: float
-
-    @property
-    def measure(self) -> str:
-        hallucination = self.dimension == "adherence"
-        return "hallucination_auroc" if hallucination else f"{self.dimension}_rmse"
-
-    def value(self, scores: Floats) -> Interval:
-        if self.dimension == "adherence":
-            return auroc(self.wanted == 0, 1 - scores, self.units, confidence_level=self.level)
-        return rmse(scores, self.wanted, self.units, confidence_level=self.level)
-
-    def difference(self, one: Floats, two: Floats) -> tuple[Interval, SignificanceResult]:
-        if self.dimension != "adherence":
-            errors = (one - self.wanted) ** 2 - (two - self.wanted) ** 2
-            interval = mean_interval(errors, self.units, confidence_level=self.level)
-            return interval, paired_t_test(errors, clusters=self.units)
-        interval, test = compare_auroc(
-            self.wanted == 0, 1 - one, 1 - two, confidence_level=self.level
-        )
-        if self.units is None:
-            return interval, test
+def _difference(
+    dimension: str, wanted: Floats, one: Floats, two: Floats, units: Any, level: float
+) -> tuple[Interval, SignificanceResult]:
+    """Compare the predictions of two judges with the labels of one dimension."""
+    if dimension != "adherence":
+        errors = (one - wanted) ** 2 - (two - wanted) ** 2
+        interval = mean_interval(errors, units, confidence_level=level)
+        return interval, paired_t_test(errors, clusters=units)
+    interval, test = compare_auroc(wanted == 0, 1 - one, 1 - two, confidence_level=level)
+    if units is not None:
         caution = "DeLong's test treats records as independent"
-        return interval, replace(test, warning="; ".join(filter(None, [test.warning, caution])))
+        test = replace(test, warning="; ".join(filter(None, [test.warning, caution])))
+    return interval, test

@@ -10,7 +10,7 @@ from fault_server import Answer, FaultServer
 import ragnb
 from ragnb.datasets.studies import one_row_per_part
 from ragnb.errors import InputError
-from ragnb.prompts.parts import cited_statements
+from ragnb.prompts.judges import cited_statements
 
 PASSAGES = ["Oslo is the capital of Norway.", "Oslo has 700,000 inhabitants.", "It rains."]
 RESPONSES = pd.DataFrame(

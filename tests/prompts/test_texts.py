@@ -206,11 +206,11 @@ def test_references_read_as_one_line():
 
 
 FORMS = [
-    (judges.SIMILARITY, judges.SimilarityScore),
-    (judges.CORRECTNESS, judges.CorrectnessVerdict),
-    (judges.BARE_CORRECTNESS, judges.SamenessVerdict),
-    (judges.REFUSAL, judges.RefusalVerdict),
-    (judges.DETECTION, judges.DetectionVerdict),
+    (judges.TEMPLATES["answer.judge_similarity"], judges.SimilarityScore),
+    (judges.TEMPLATES["answer.judge_correctness"], judges.CorrectnessVerdict),
+    (judges.TEMPLATES["answer.judge_bare_correctness"], judges.SamenessVerdict),
+    (judges.TEMPLATES["rgb.judge_refusal"], judges.RefusalVerdict),
+    (judges.TEMPLATES["rgb.judge_detection"], judges.DetectionVerdict),
 ]
 
 

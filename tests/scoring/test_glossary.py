@@ -10,7 +10,7 @@ import pytest
 from hostile import Reader
 
 from ragnb.errors import InputError
-from ragnb.prompts.judges import FAITHFULNESS
+from ragnb.prompts.judges import TEMPLATES
 from ragnb.scoring import METRICS, Metric, definitions, edge_cases, glossary, score
 from ragnb.version import __version__
 
@@ -66,7 +66,7 @@ def test_a_card_shows_the_formula_and_the_prompt_of_a_judge():
     card = definitions("retrieval.ndcg")
     assert "formula                 DCG@k = sum of gain" in repr(card)
     card = " ".join(repr(definitions("judged.faithfulness")).split())
-    assert FAITHFULNESS.id in card
+    assert TEMPLATES["answer.judge_faithfulness"].id in card
     assert "List every factual statement that the response makes" in card
 
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import ragnb
-from ragnb.reports.graded import graded_report, scores_by_grade
+from ragnb.reports.judge import graded_report, scores_by_grade
 from ragnb.stats.agreement import agreement_interval
 from ragnb.stats.rankings import kendall_tau_b, ranking_interval, tau_ap
 
