@@ -40,9 +40,9 @@ FAMILIES = {
 }
 
 INTRODUCTIONS = {
-    "rgb": "RGB's prompt asks for an agreed sentence if the passages do not contain the answer, and for "
-    "another one if they contain errors. The key phrase of the first is *insufficient information*, and "
-    "that of the second is *factual errors*."
+    "rgb": "RGB's prompt tells the model to reply with a fixed sentence if the passages do not contain "
+    "the answer, and with another one if they contain errors. These are the *agreed sentences*. The key "
+    "phrase of the first is *insufficient information*, and that of the second is *factual errors*."
 }
 
 
@@ -55,15 +55,15 @@ def metrics_page() -> str:
         "# Metrics",
         "This page is generated from the records of the metrics (`python docs/build.py`). In a "
         'notebook, `ragnb.definitions("answer.f1")` prints the entry of one metric, '
-        '`ragnb.definitions("f1")` lists every metric of that name, and `ragnb.definitions()` '
+        '`ragnb.definitions("f1")` lists the metrics whose name or description contains *f1*, and `ragnb.definitions()` '
         "lists them all. The first value of an option is the default. If a metric is undefined, "
         'its value is NaN, never 0. `inspect.getsource(ragnb.METRICS["answer.f1"].function)` '
         "returns the code of the function that computes a metric.",
         "## Signatures",
         "A signature names the definition of a number: the version of ragnb, the metric, the "
         f"value of each option and the language. `{_signature()}` is the default "
-        "token F1 on English text. Two numbers are comparable only if their "
-        "signatures are equal. A signature does not name the data. The idea comes from sacreBLEU. "
+        "token F1 on English text. Do not compare two numbers with different signatures before you "
+        "know how their definitions differ. A signature does not name the data. The idea comes from sacreBLEU. "
         "ragnb prints the signatures under its tables. Put them under your own tables as well.",
     ]
     for family, title in FAMILIES.items():
