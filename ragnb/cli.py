@@ -19,7 +19,7 @@ FORMATS = ("text", "markdown", "latex", "html", "json")
 
 
 def score(arguments: argparse.Namespace) -> str:
-    """Score the responses of a file and summarize each metric.
+    """Score the responses of a file and summarise each metric.
 
     example:
       ragnb score predictions.jsonl --metrics answer.f1 answer.exact_match --by system language --out scores.parquet
@@ -230,7 +230,8 @@ _SCORING: dict[str, dict[str, Any]] = {
         "required": True,
         "action": "extend",
         "metavar": "METRIC",
-        "help": "names of metrics; short names such as f1 and em are allowed. `ragnb metrics` lists all names",
+        "help": "names of metrics, separated by spaces or commas; short names such as f1 and em are allowed. "
+        "`ragnb metrics` lists all names",
     },
     "--option": _SETTINGS
     | {
@@ -239,7 +240,8 @@ _SCORING: dict[str, dict[str, Any]] = {
     "--by": {
         "nargs": "*",
         "metavar": "COLUMN",
-        "help": "columns whose values are summarised separately (default: the conditions that vary)",
+        "help": "columns that define the groups of the summary (default: system, and language, noise_rate and "
+        "other conditions if they vary)",
     },
     "--cluster": {
         "metavar": "COLUMN",

@@ -138,7 +138,7 @@ def _shown(examples: pd.DataFrame, people: Compared, id: str | Sequence[str]) ->
             f"adjudicate needs an example for each labelled item, got none for {len(missing)}, such "
             f"as {missing[0]!r}"
         )
-    refuse_changed_texts(items, people.fingerprints, "annotators saw")
+    refuse_changed_texts(items, people.fingerprints)
     return items
 
 

@@ -118,15 +118,15 @@ def item_ids(frame: pd.DataFrame, id: str | Sequence[str] = "example_id") -> lis
     return ids
 
 
-def refuse_changed_texts(items: Iterable[Item], known: Mapping[str, str], whose: str) -> None:
-    """Raise InputError if items have other fingerprints than the known ones. ``whose`` is for the message."""
+def refuse_changed_texts(items: Iterable[Item], known: Mapping[str, str]) -> None:
+    """Raise InputError if items have other fingerprints than the known ones, which are by item."""
     changed = [
         item.id for item in items if known.get(item.id, item.fingerprint) != item.fingerprint
     ]
     if changed:
         raise InputError(
-            f"some examples have other texts than the {whose}, such as {changed[0]!r} ({len(changed)} in all); load "
-            "the data that were labelled"
+            f"the texts of {len(changed)} examples differ from those that were labelled, such as {changed[0]!r}; "
+            "load the data that were labelled"
         )
 
 

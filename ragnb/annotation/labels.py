@@ -234,8 +234,8 @@ def read_everyone(logs: Any) -> Compared:
     unknown = [item for item, keys in sentences.items() if about and not keys]
     if unknown:
         raise InputError(
-            f"the column sentences has no keys for item {unknown[0]!r}, which labels of {about[0]!r} need; pass "
-            "the log, or the result of read_labels with this column"
+            f"labels of {about[0]!r} need the sentence keys of item {unknown[0]!r}, but the column sentences has "
+            "none; pass the log, or the result of read_labels with this column"
         )
     said: dict[str, dict[str, dict[Place, Any]]] = {item: {} for item in sentences}
     for row in rows.to_dict("records"):
@@ -342,15 +342,15 @@ def join_labels(
     strangers = [repr(item) for item in labels if item not in known_ids]
     if strangers:
         raise InputError(
-            f"join_labels needs a row for each label, got none for {len(strangers)}: {', '.join(strangers[:10])}; add "
-            "the rows, or remove these labels from a frame of read_labels"
+            f"{len(strangers)} labelled items are not in the frame: {', '.join(strangers[:10])}; add their rows, or "
+            "load the labels with read_labels and drop these items"
         )
     known = {
         item: row["fingerprint"] for item, row in labels.items() if present(row.get("fingerprint"))
     }
     kept = responses[[name in known for name in ids]]
     if len(kept):
-        refuse_changed_texts(build_items(kept, task, id=columns), known, f"labels by {who[0]!r}")
+        refuse_changed_texts(build_items(kept, task, id=columns), known)
     blank = {"status": "untouched", "flag": False, "note": ""}
     rows = [labels.get(name, blank) for name in ids]
     names = tuple(asked.name for asked in task.fields)

@@ -41,7 +41,7 @@ _OPEN: WeakValueDictionary[Path, "AnnotationLog"] = WeakValueDictionary()
 
 _REASONS = {
     "SQLITE_BUSY": "is open in another kernel or program; close that one, or give each annotator a log",
-    "SQLITE_FULL": "cannot be written, because the disk is full; make room",
+    "SQLITE_FULL": "cannot be written because the disk is full; free some space",
     "SQLITE_NOTADB": "is not an annotation log",
     "SQLITE_READONLY_DBMOVED": "was removed or replaced; run the cell again",
     "closed": "was closed, or opened in another cell; continue in that cell, or open it again",

@@ -122,7 +122,7 @@ class AnnotationSession:
         if self.log.header["task"] != first["task"]:
             self.task = read_task(self.log.header["task"])
             warnings.warn(
-                f"{self.log.path.name} was begun under another guideline, which stays in force",
+                f"{self.log.path.name} was started with another guideline, which is still used",
                 stacklevel=3,
             )
         self._follow_log()
@@ -132,7 +132,7 @@ class AnnotationSession:
             if labels.touched and labels.fingerprint
         }
         try:
-            refuse_changed_texts(self.items, known, f"labels in {self.log.path.name}")
+            refuse_changed_texts(self.items, known)
         except InputError:
             self.log.close()
             raise
@@ -364,8 +364,8 @@ class AnnotationSession:
         asked = self.task.field(field)
         keys = self.item.keys(self.task.unit) if asked.each else [None]
         if sentence not in keys:
-            wanted = f"one of {keys}" if asked.each else "None, as it is asked once per item"
-            raise InputError(f"the sentence of {field!r} must be {wanted}; got {sentence!r}")
+            wanted = f"one of {keys}" if asked.each else "None, because it is asked once per item"
+            raise InputError(f"the sentence of {field!r} must be {wanted}, got {sentence!r}")
         return (field, sentence), asked
 
 

@@ -178,7 +178,9 @@ class Task:
             chosen = [field.of] * (field.kind == "sentences") + [self.unit] * field.each
             if not set(chosen) <= set(self.shows):
                 columns = " and ".join(chosen)
-                raise InputError(f'{field.name!r} needs {columns} in "shows" of the task')
+                raise InputError(
+                    f'{field.name!r} needs {columns}; list this in "shows" of the task'
+                )
 
     @property
     def unit(self) -> str:

@@ -124,7 +124,7 @@ def fetch(source: Source, folder: Path) -> Path:
         why = type(error).__name__ if response is None else f"HTTP {response.status_code}"
         raise InputError(
             f"{source.name!r} could not be fetched from {_without_secrets(_address(source))} ({why}); "
-            f"check the network, or put {source.file} into the folder that RAGNB_DATA names"
+            f"check the network, or save {source.file} in the folder that RAGNB_DATA names"
         ) from error
     if not source.git_sha1:
         record.write_text(git_blob_sha1(target.read_bytes()) + "\n", "ascii")
@@ -155,8 +155,8 @@ def _address(source: Source) -> str:
     hub = os.environ.get("HF_ENDPOINT")
     if not hub:
         raise InputError(
-            f"fetching {source.name!r} needs the address of the dataset hub in the environment "
-            f"variable HF_ENDPOINT; set it, or put the file as {source.file} into the folder that "
+            f"fetching {source.name!r} needs the address of the Hugging Face Hub in the environment "
+            f"variable HF_ENDPOINT; set it, or save the file as {source.file} in the folder that "
             "RAGNB_DATA names"
         )
     return f"{hub.rstrip('/')}/{source.url}"
@@ -187,6 +187,6 @@ def _download(source: Source, partial: Path) -> None:
     if partial.read_bytes().lstrip().startswith(b"<"):
         raise InputError(
             f"{source.name!r} must be a file of data, but {_without_secrets(address)} gave a web "
-            "page; download it in a browser and put it as "
-            f"{source.file} into the folder that RAGNB_DATA names"
+            "page; download it in a browser and save it as "
+            f"{source.file} in the folder that RAGNB_DATA names"
         )

@@ -190,13 +190,13 @@ NOISE_RATES = {
 # What `audit` looks for.
 ISSUES = {
     "few_passages": "fewer passages are shown than requested",
-    "noise_differs": "the effective share of negatives is not the nominal one, beyond rounding up",
+    "noise_differs": "the share of negative passages differs from the requested noise rate by more than rounding",
     "no_negatives": "there is no passage without the answer",
     "negative_holds_answer": "a passage counted as noise contains the whole answer",
     "positive_lacks_answer": "a passage counted as true contains no part of the answer",
     "false_answer_holds_true": "the false answer contains or equals the true one",
     "answer_needs_folding": "a passage contains the answer only after Unicode forms are made equal (spaces, hyphens, NFKC)",
-    "groups_unlike_parts": "the number of passage groups is not the number of answer parts",
+    "groups_unlike_parts": "the number of passage groups differs from the number of answer parts",
     "more_groups_than_passages": "there are more passage groups than requested passages",
 }
 

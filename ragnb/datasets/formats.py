@@ -525,7 +525,7 @@ def inspectorraget(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
         name = found(one, TASK["example_id"])
         if name not in tasks:
             raise InputError(
-                f"{called(path)} evaluates the task {name!r}, but does not contain this task"
+                f"{called(path)} has results for the task {name!r}, but not the task itself"
             )
         record = tasks[name] | {key: value for key, value in one.items() if value is not None}
         own = _of_task(record, documents) | {"scores": {}}

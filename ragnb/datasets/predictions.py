@@ -258,7 +258,7 @@ def checked_columns(frame: pd.DataFrame, columns: Mapping[str, str]) -> Mapping[
             )
         if named.count(theirs) > 1:
             raise InputError(
-                f"columns= names {theirs!r} more than once; only example_id may share a column with "
+                f"columns= uses {theirs!r} for several names; only example_id may share a column with "
                 "another name"
             )
     return columns
@@ -307,7 +307,7 @@ def _require_texts(
     pairs = " ".join(f"{ours}={theirs}" for ours, theirs in guesses.items())
     more = ""
     if guesses.get("response") == "...":
-        more = f" If each system has a column: systems=[...]. Known formats: {', '.join(FORMATS)}."
+        more = f" If each system has its own column, pass systems=[...]. Known formats: {', '.join(FORMATS)}."
     raise InputError(
         f"{called(file)} has no column named {' or '.join(missing)}; its columns are "
         f"{', '.join(map(str, given))}. Say which columns to use: load_responses({source}, "
@@ -322,10 +322,10 @@ def _ids(frame: pd.DataFrame, file: Path | None) -> pd.Series | list[str]:
     if not is_twice.any():
         return frame["question"]
     tell(
-        f"{called(file)} has no ids, and the question of row {is_twice.idxmax()} is missing or "
-        "occurs before for the same system, so the row numbers are used as ids. If several systems "
-        "are mixed, name the column that says which: columns={'system': '...'}, or --columns "
-        "system=... on the command line"
+        f"{called(file)} has no ids. Row {is_twice.idxmax()} has no question, or repeats an earlier "
+        "question of the same system, so row numbers are used as ids. If the file contains several "
+        "systems, name the column of the system: columns={'system': '...'}, or --columns system=... "
+        "on the command line"
     )
     return [str(row) for row in range(len(frame))]
 

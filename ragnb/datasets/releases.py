@@ -206,9 +206,8 @@ def with_examples(frame: pd.DataFrame, examples: pd.DataFrame, path: Path | None
     strange = own.loc[~own["example_id"].isin(examples["example_id"]), "example_id"]
     if len(strange):
         raise InputError(
-            f"{called(path)} has responses to {len(strange)} of {len(own)} questions that are not "
-            f"among the examples, such as {strange.iloc[0]!r}; pass as examples= the file of the same "
-            "dataset and split"
+            f"{called(path)}: {len(strange)} of its {len(own)} responses belong to questions that are "
+            f"not in examples=, such as {strange.iloc[0]!r}; pass the file of the same dataset and split"
         )
     # Where several systems answered, nobody can say which of them left an example out.
     return known.merge(own, on="example_id", how="right" if "system" in own else "left")

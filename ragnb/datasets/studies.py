@@ -309,9 +309,10 @@ PUBLISHED = {
 }
 # What a table allows to conclude.
 NOTES = {
-    "continuous_eval.ensemble": "GPT-4 decided 37 of 235 answers. This made 8 more answers correct than incorrect. It was "
-    "not published how many it corrected and how many it spoiled: between 8 and 0 (McNemar mid-p 0.004) and 22 and 14 "
-    "(0.188). The table therefore does not show whether the gain is larger than chance.",
+    "continuous_eval.ensemble": "GPT-4 decided 37 of 235 answers. This made 8 more answers correct than incorrect. How "
+    "many it corrected and how many it spoiled was not published. The possible counts range from 8 corrected and 0 "
+    "spoiled (McNemar mid-p 0.004) to 22 corrected and 14 spoiled (0.188). The table therefore does not show whether the "
+    "gain is larger than chance.",
 }
 
 

@@ -143,7 +143,7 @@ def _listed(value: Any) -> Any:
     """A value of numpy, which JSON lacks, as Python's own."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
-    raise TypeError(f"a {type(value).__name__} is not a value of JSON")
+    raise TypeError(f"a value of type {type(value).__name__} cannot be written as JSON")
 
 
 # ---- responses in the formats of other tools -------------------------------------------------------

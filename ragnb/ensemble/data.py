@@ -162,7 +162,8 @@ def random_folds(data: XYData, n_folds: int, rng: np.random.Generator) -> Intege
     if min(units.nunique(), data.y.value_counts().max()) < n_folds:
         raise InputError(
             f"a split into {n_folds} folds needs at least {n_folds} groups of responses and "
-            f"{n_folds} responses with the same label, got {units.nunique()} groups"
+            f"{n_folds} responses with the same label, got {units.nunique()} groups and at most "
+            f"{data.y.value_counts().max()} responses with the same label"
         )
     groups = None if units.is_unique else pd.factorize(units)[0]
     kind = StratifiedKFold if groups is None else StratifiedGroupKFold
@@ -312,8 +313,8 @@ def feature_frame(scores: pd.DataFrame, *, responses: pd.DataFrame) -> pd.DataFr
     known, rows = np.split(numbers, [len(responses)])
     if len(set(known)) < len(known):
         raise InputError(
-            f"feature_frame needs responses that differ in {', '.join(shared)}, got some that do "
-            "not; add a column such as repeat before you score them"
+            f"feature_frame needs a different combination of {', '.join(shared)} for each response, "
+            "but some responses share one; add a column such as repeat before you score them"
         )
     if (rows >= len(known)).any():
         raise InputError(

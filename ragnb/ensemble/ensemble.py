@@ -485,19 +485,19 @@ class MetricEnsemble:
             within += " in each group" * bool((cells["group"] != ALL).any())
             few = cells.query("warning != ''")
             text = (
-                "on average over calibrations, the prediction sets of at least "
-                f"{1 - self.alpha:.4g} of new responses like these{within} contain the correct "
-                "label. This is no guarantee for a single response, nor for the accepted labels "
+                f"averaged over many calibrations, the prediction sets of at least {1 - self.alpha:.4g} "
+                f"of new responses{within} contain the correct label, provided that new responses are "
+                "like these. This is no guarantee for a single response, nor for the accepted labels "
                 "alone."
                 + "".join(f" ({row.group}, {row.label}: {row.warning})" for row in few.itertuples())
             )
         else:
             abstains = 1 - self._selective.n_accepted / self._selective.n
             text = self._selective.warning or (
-                f"with probability at least {1 - self.delta:.4g} over calibrations, at most "
-                f"{self.alpha:.4g} of the labels that the ensemble accepts are wrong for new "
-                "responses like these. This is no guarantee for a single response, nor for those "
-                f"on which it abstains ({abstains:.1%} of the calibration responses)."
+                f"in at least {1 - self.delta:.4g} of all calibrations, at most {self.alpha:.4g} of the "
+                "labels that the ensemble accepts for new responses like these are wrong. This is no "
+                "guarantee for a single response, nor for those on which it abstains "
+                f"({abstains:.1%} of the calibration responses)."
             )
         return f"calibrated on {len(self._known)} responses: {text}"
 

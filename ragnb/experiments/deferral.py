@@ -72,8 +72,8 @@ def model_judicator(
         unknown = [label for label in labels if label not in responses.index]
         if unknown:
             raise InputError(
-                f"a model judicator accepts the index labels of its responses, got {len(unknown)} others, "
-                f"such as {unknown[0]!r}; give the responses the index of the predicted frame"
+                f"the judicator has no response for {len(unknown)} of the rows, such as {unknown[0]!r}; "
+                "the responses need the same index as the frame that you pass to predict"
             )
         items = responses.loc[list(dict.fromkeys(labels)), fields]
         values = judge_responses(items, judgement, model=model, **options)[asked.column]

@@ -201,8 +201,7 @@ def _opened(store: Store | str | Path, *, new: bool = False) -> Iterator[Store]:
     path = store.path if isinstance(store, Store) else os.path.expanduser(store)
     if path == ":memory:" or not (new or os.path.exists(path)):
         raise StoreError(
-            f"batches need a store in a file, and {path!r} is none; pass the path of the file that "
-            "the batches were sent with"
+            f"{path!r} is not the file of a store; pass the store that you passed to submit"
         )
     with Store.open(store) as opened:
         for statement in _SCHEMA.split(";\n"):
@@ -384,7 +383,7 @@ def _look_up(store: Store, base_url: str | None, *, replies: bool = False) -> No
         except EndpointError as error:
             if provider.status != 404:
                 raise
-            reason = f"unknown to the provider; collect again later, or see forget: {error}"
+            reason = f"the provider does not know this batch; collect again later, or see forget: {error}"
             _note(store, row["number"], reason=reason)
 
 

@@ -75,8 +75,9 @@ def complete_structured(
     """
     if "prompt" in requests and "messages" not in requests:
         raise InputError(
-            "complete_structured needs chat requests, got completion requests with 'prompt'. A repair "
-            "turn is a message, so put the text into 'messages', or use complete and parse_reply"
+            "complete_structured needs chat requests, got completion requests with 'prompt'. To "
+            "have an invalid reply corrected, ragnb adds a message; put the text into 'messages', or use "
+            "complete and parse_reply"
         )
     require_columns(requests, ["messages"], "complete_structured")
     if structured:

@@ -201,7 +201,11 @@ def _fitted(
         few = f"{len(values)} values of {len(set(units))} questions do not determine the model"
         return None, few, ()
     if np.sum(left**2) <= 1e-20 * (values @ values):
-        return None, "the systems and languages leave no spread within questions", ()
+        return (
+            None,
+            "systems and languages explain all variation within questions, so no error can be estimated",
+            (),
+        )
     fit, problem = None, ""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -117,14 +117,17 @@ def choose(pairs: Pairs, method: str, metric: str) -> tuple[str, str]:
     n = pairs.n_units
     if method == "auto" and pairs.clusters is not None:
         if n >= FEW_CLUSTERS:
-            enough = f"items share {n} clusters, enough for a robust standard error"
+            enough = f"items form {n} clusters, enough for a robust standard error"
             return "cluster-t", f"{enough} (at least {FEW_CLUSTERS})"
-        few = f"items share {n} clusters, too few to trust a robust standard error"
+        few = f"items form only {n} clusters, too few for a reliable robust standard error"
         return "cluster-sign-flip", few
     if method == "auto" and pairs.binary:
         return "mcnemar", "all scores are 0 or 1, so only discordant items count"
     if method == "auto":
-        return "sign-flip", "graded scores: exact whatever their distribution"
+        return (
+            "sign-flip",
+            "some scores are not 0 or 1; this test is exact for any distribution of scores",
+        )
     data = PROCEDURES[method].data
     if data == "table" and not pairs.binary:
         raise InputError(

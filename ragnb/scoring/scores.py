@@ -280,12 +280,11 @@ def _refuse_other_questions(responses: pd.DataFrame) -> None:
     for (example, *_), rows in several.groupby(keys, dropna=False):
         first, second = rows["question"].unique()[:2]
         raise InputError(
-            f"score pairs systems by example_id, but example_id {example} belongs to {first!r:.60} "
-            f"and to {second!r:.60} ({several.groupby(keys, dropna=False).ngroups} ids have several "
-            "questions). If the files have a column of ids, name it, as in --columns example_id=id "
-            "or columns={'example_id': 'id'}. If not, sort the files alike, or use the questions as "
-            "ids: --columns example_id=user_input question=user_input, where user_input is the "
-            "column of questions."
+            f"example_id {example} stands for two different questions, {first!r:.60} and "
+            f"{second!r:.60} ({several.groupby(keys, dropna=False).ngroups} ids have this problem). If "
+            "the files have a column of ids, name it: columns={'example_id': 'NAME'}, or --columns "
+            "example_id=NAME on the command line. If not, use the questions as ids: name their column "
+            "for both example_id and question."
         )
 
 

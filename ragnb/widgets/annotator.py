@@ -182,7 +182,7 @@ class Annotator(anywidget.AnyWidget):
         field = self.session.task.field(name)
         where = f" [{sentence}]" if sentence else ""
         none = " (e for none)" if field.kind == "sentences" else ""
-        return f"still missing: {spelled(field.label)}{where}{none}; skip with ."
+        return f"still missing: {spelled(field.label)}{where}{none}; press . to skip"
 
     def _skip(self) -> str | None:
         self.session.skip()

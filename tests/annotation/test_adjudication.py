@@ -152,7 +152,7 @@ def test_fields_that_agree_are_there_already(tmp_path):
 def test_other_texts_are_refused(tmp_path):
     given, changed = logs(tmp_path), verdict_examples()
     changed.loc[3, "question"] += " "
-    message = f"some examples have other texts than the annotators saw, such as {NAMES[3]!r}"
+    message = f"differ from those that were labelled, such as {NAMES[3]!r}"
     with pytest.raises(InputError, match=message):
         adjudicate(changed, given, "cleo", tmp_path)
     assert not (tmp_path / "gold.verdict.sqlite").exists()

@@ -93,7 +93,9 @@ def test_verdicts_next_to_responses_are_scored(tmp_path):
 def test_what_does_not_fit_is_refused(tmp_path):
     session, examples = verdict_log(tmp_path, "cir"), verdict_examples()
     fewer = examples.drop(index=[1, 2])
-    with pytest.raises(InputError, match=r"got none for 2: 'zh/2', 'ja/3'; add the rows"):
+    with pytest.raises(
+        InputError, match=r"2 labelled items are not in the frame: 'zh/2', 'ja/3'; add their rows"
+    ):
         join_labels(fewer, session)
     labelled = examples.assign(verdict="refuse")
     with pytest.raises(InputError, match="would replace the columns verdict"):
@@ -109,7 +111,9 @@ def test_a_label_of_a_text_that_changed_is_reported(tmp_path):
     labels = read_labels(session)
     pd.testing.assert_frame_equal(join_labels(changed, labels), join_labels(changed, session))
     changed.loc[1, "response"] = "三百三十二米。"
-    with pytest.raises(InputError, match="some examples have other texts .*, such as 'zh/2'"):
+    with pytest.raises(
+        InputError, match="texts of 1 examples differ from those that were labelled, such as 'zh/2'"
+    ):
         join_labels(changed, labels)
 
 

@@ -54,7 +54,7 @@ def actions(path):
         (lambda s: s.label("relevance", []), "must be one of 'relevant'.*got 'relevance'"),
         (lambda s: s.label("relevant", ["9z"]), "'relevant' of item 'q/0' must contain only keys .*got '9z'"),
         (lambda s: s.go(3), "go needs the id of an item or a number below 3, got 3"),
-        (lambda s: s.label("support", "full"), "the sentence of 'support' must be one of .*; got None"),
+        (lambda s: s.label("support", "full"), "the sentence of 'support' must be one of .*, got None"),
         (lambda s: s.toggle("overall", [True]), r"must be one of \[True, False\], got \[True\]"),
     ],
 )  # fmt: skip
@@ -222,7 +222,7 @@ def test_what_was_said_of_another_text_is_refused_with_its_id(path):
     session.go(1)
     label_all(session)
     session.close()
-    message = r"some examples have other texts than the labels in a.sqlite, such as 'q/1' .1 in all.; load"
+    message = "the texts of 1 examples differ from those that were labelled, such as 'q/1'; load"
     for _ in range(2):
         with pytest.raises(InputError, match=message):
             opened(path, keyed_frame(question="Another?"))
@@ -373,7 +373,7 @@ def test_labelling_goes_on_under_the_guideline_of_the_log(path):
     session = AnnotationSession(frame, begun, "ana", path)
     session.label("verdict", "correct")
     session.close()
-    with pytest.warns(UserWarning, match="a.sqlite was begun under another guideline, which stays"):
+    with pytest.warns(UserWarning, match="a.sqlite was started with another guideline, which is"):
         later = AnnotationSession(frame, "verdict", "ana", path)
     assert later.task.guideline == begun["guideline"]
     other = AnnotationSession(frame, "verdict", "ben", path.with_name("b.sqlite"))

@@ -58,7 +58,7 @@ TWO = [{"name": "x", "kind": "text", "key": "b"}, {"name": "y", "kind": "text"}]
         ("tone", "an annotation task must be one of 'trace', .*, got 'tone'"),
         (with_field(kind="colour"), "task: fields.0.kind: Input should be 'choice', .* got 'colour'"),
         (with_field(options=["kind"]), "fields.0: 'tone' is a choice and needs at least two options"),
-        (with_field(each=True) | {"shows": ["question"]}, '\'tone\' needs response in "shows" of the task'),
+        (with_field(each=True) | {"shows": ["question"]}, '\'tone\' needs response; list this in "shows" of the task'),
         (with_field(name="note"), "'note' is the name of a column that all tables of labels have; rename the field"),
         (declared(fields=[TWO[0], {**TWO[1], "key": "b"}]), "each field needs its own key, got b, b"),
         (with_field(options=["kind", "kind"]), "fields.0: an option of 'tone' is given twice"),

@@ -47,7 +47,9 @@ def test_a_whole_trace_item_by_keys_alone(book):
     assert screen.labels("q/1") == {"relevant": ["00", "02"], "utilized": ["00", "01", "02"]}
     assert screen.badges("Fact 0 of document 0") == "R U"
     screen.press("Enter")
-    assert screen.message == "still missing: supports the sentence [a] (e for none); skip with ."
+    assert (
+        screen.message == "still missing: supports the sentence [a] (e for none); press . to skip"
+    )
     screen.press("x", "v", "1", "]", "s", "e", "v", "3")
     screen.press("Enter")
     assert "the whole response" in screen.message

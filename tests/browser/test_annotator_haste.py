@@ -121,7 +121,9 @@ def test_keys_for_an_item_that_does_not_come_are_refused_and_that_stays(book, fa
     typed(book, "Enter", "2", "Enter", "3")
     screen.settle()
     assert verdicts(screen, 3) == [None, None, None]
-    refused = "item 1 (keys typed ahead, not used: 2 Enter 3): still missing: verdict; skip with ."
+    refused = (
+        "item 1 (keys typed ahead, not used: 2 Enter 3): still missing: verdict; press . to skip"
+    )
     assert refused in screen.message
     book.wait_for_timeout(1600)
     screen.press("n", "1", "p")

@@ -283,15 +283,15 @@ def test_mixed_systems_get_the_numbers_of_their_rows_and_a_sentence(tmp_path, ca
     frame = ragnb.load_responses(tmp_path / "two.jsonl")
     assert frame["example_id"].tolist() == ["0", "1", "2", "3", "4", "5"]
     said = capsys.readouterr().err
-    assert "two.jsonl has no ids, and the question of row 3" in said
-    assert "If several systems are mixed, name the column that says which" in said
+    assert "two.jsonl has no ids. Row 3 has no question" in said
+    assert "If the file contains several systems, name the column of the system" in said
 
 
 def test_an_evaluation_of_a_task_that_is_not_there_is_named(tmp_path):
     file = {"models": [], "metrics": [], "tasks": [], "evaluations": [{"task_id": "t", "model_id": "m", "model_response": "r"}]}  # fmt: skip
     (tmp_path / "inspector.json").write_text(json.dumps(file))
     with pytest.raises(
-        InputError, match="inspector.json evaluates the task 't', but does not contain this task"
+        InputError, match="inspector.json has results for the task 't', but not the task itself"
     ):
         ragnb.load_responses(tmp_path / "inspector.json")
 

@@ -276,7 +276,7 @@ MISTAKES = [
     ({"a": 1, "b": 2}, {}, "its columns are a, b. .*Known formats: .*ragas"),
     ({"q": 1}, {"question": "q", "response": "r"}, "names 'r', but the columns are q"),
     (ROW | {"output": "a"}, {"references": "output", "response": "output"},
-     "names 'output' more than once; only example_id may"),
+     "uses 'output' for several names; only example_id may"),
     (ROW | {"output": "a", "other_response": "b"}, {"response": "output"}, "got 'other_response' twice"),
     (ROW | {"response": 5}, {}, "row 0: a response must be a text, got 5"),
     (ROW | {"references": []}, {}, "row 0: a reference must be a string, or a list of parts"),

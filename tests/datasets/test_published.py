@@ -67,7 +67,7 @@ def test_the_gain_of_a_judge_is_bounded_by_all_tables_that_its_totals_allow():
     found = rows.attrs["note"]
     assert all(f"{value:.3f}" in found for value in (min(p), max(p)))
     assert f"{net} more" in found
-    assert "22 and 14" in found
+    assert "22 corrected and 14 spoiled" in found
 
 
 @pytest.mark.data

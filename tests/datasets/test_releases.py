@@ -216,7 +216,9 @@ def test_columns_that_may_be_something_else_need_to_be_named(tmp_path):
         f"{line},{end}" for line, end in zip(WIDE.split("\n"), ["topic", "a", "a"], strict=False)
     )
     file = written(tmp_path / "w.csv", content)
-    with pytest.raises(InputError, match=r"If each system has a column: systems=\[...\]"):
+    with pytest.raises(
+        InputError, match=r"If each system has its own column, pass systems=\[...\]"
+    ):
         load_responses(file)
     frame = load_responses(file, systems=["ours", "baseline"])
     assert frame["system"].tolist() == ["ours", "ours", "baseline", "baseline"]
@@ -269,7 +271,7 @@ BROKEN = [
     (lambda d: load_responses(written(d / "p.json", {"a": "b"})),
      "p.json has responses and ids, but no questions; pass the file of the dataset as examples="),
     (lambda d: load_responses(written(d / "p.json", {"z": "b"}), examples=written(d / "s.json", squad(("a", "Who?", ["b"])))),
-     "p.json has responses to 1 of 1 questions that are not among the examples, such as 'z'"),
+     "p.json: 1 of its 1 responses belong to questions that are not in examples=, such as 'z'"),
     (lambda d: load_responses(written(d / "p.json", {"a": "b"}), examples=written(d / "s.csv", "a,b\n1,2\n")),
      "s.csv must be a dataset in the format of SQuAD or KILT, or a table with ids"),
     (lambda d: load_responses(MADE / "hf_splits"),

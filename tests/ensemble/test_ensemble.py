@@ -202,7 +202,10 @@ def test_the_selective_risk_is_controlled():
     assert 0.2 < accepted.mean() < 0.95
     assert (found["label"] != split.test.y)[accepted].mean() < 0.1
     assert (found["in_set_0"] & found["in_set_1"])[~accepted].all()
-    assert "at most 0.1 of the labels that the ensemble accepts are wrong" in repr(ensemble)
+    assert (
+        "at most 0.1 of the labels that the ensemble accepts for new responses like these are wrong"
+        in repr(ensemble)
+    )
 
 
 def test_if_no_confidence_suffices_no_label_is_accepted_and_the_summary_says_so():
@@ -214,12 +217,12 @@ def test_if_no_confidence_suffices_no_label_is_accepted_and_the_summary_says_so(
 
 def test_the_summary_names_the_guarantee(made):
     assert repr(made[0]) == (
-        "MetricEnsemble of 3 metrics, calibrated on 120 responses: on average over calibrations, the prediction sets of at "
-        "least 0.9 of new responses like these contain the correct label. This is no guarantee for a single response, nor "
-        "for the accepted labels alone."
+        "MetricEnsemble of 3 metrics, calibrated on 120 responses: averaged over many calibrations, the prediction sets "
+        "of at least 0.9 of new responses contain the correct label, provided that new responses are like these. This is "
+        "no guarantee for a single response, nor for the accepted labels alone."
     )
     grouped = fitted(600, classifier=QUICK, guarantee="class", groups=["en", "zh"] * 60)[0]
-    assert "new responses like these of each class in each group contain" in grouped.summary()
+    assert "new responses of each class in each group contain" in grouped.summary()
 
 
 def test_too_few_calibration_responses_are_reported_with_the_minimum():

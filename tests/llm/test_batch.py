@@ -337,7 +337,10 @@ def test_a_batch_that_the_provider_does_not_know_stops_nobody(path, monkeypatch)
         send(chat(4), server, path)
         del server.batches["batch-0"]
         done = bring(server, path)
-        assert "unknown to the provider; collect again later, or see forget: " in done["reason"][0]
+        assert (
+            "the provider does not know this batch; collect again later, or see forget: "
+            in done["reason"][0]
+        )
         assert done["n_stored"].fillna(-1).tolist() == [-1, 2]
         with pytest.raises(InputError, match=r"of open batches, got \['other'\]"):
             forget(path, ["batch-0", "other"])

@@ -139,8 +139,8 @@ def test_a_step_onto_a_variance_of_exactly_0_is_no_estimate(monkeypatch):
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
-        (np.full((5, 2, 2), 0.5), "no spread within questions"),
-        ([[[0.1, 0.3]], [[0.5, 0.7]], [[0.2, 0.4]]], "no spread within questions"),
+        (np.full((5, 2, 2), 0.5), "explain all variation within questions"),
+        ([[[0.1, 0.3]], [[0.5, 0.7]], [[0.2, 0.4]]], "explain all variation within questions"),
         ([[[0.1, 0.5]]], "2 values of 1 questions do not determine the model"),
     ],
 )

@@ -192,7 +192,7 @@ export class LocalModel {
     const [place] = this.labels[this.number].missing;
     if (!place) return this.next();
     const { label, kind } = this.field(place[0]);
-    return `still missing: ${label}${place[1] ? ` [${place[1]}]` : ""}${kind === "sentences" ? " (e for none)" : ""}; skip with .`;
+    return `still missing: ${label}${place[1] ? ` [${place[1]}]` : ""}${kind === "sentences" ? " (e for none)" : ""}; press . to skip`;
   }
 
   // ---- inside ----------------------------------------------------------------------------------------------------
