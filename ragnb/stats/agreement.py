@@ -95,7 +95,7 @@ def cohen_kappa(sums: Floats) -> Floats:
     >>> round(float(cohen_kappa(agreement_sums(codes, 2).sum(axis=0))), 6)
     0.4
     """
-    return _weighted_kappa(sums, 1 - np.eye(sums.shape[-1]))
+    return _weighted(_parts(sums)[2], 1 - np.eye(sums.shape[-1]))
 
 
 def quadratic_kappa(sums: Floats) -> Floats:
@@ -110,7 +110,7 @@ def quadratic_kappa(sums: Floats) -> Floats:
     .. [1] Cohen, J. (1968). Weighted kappa. Psychol. Bull. 70, 213-220.
     """
     grades = np.arange(sums.shape[-1], dtype=np.float64)
-    return _weighted_kappa(sums, (grades[:, None] - grades) ** 2)
+    return _weighted(_parts(sums)[2], (grades[:, None] - grades) ** 2)
 
 
 def fleiss_kappa(sums: Floats) -> Floats:
@@ -161,10 +161,7 @@ def krippendorff_alpha(sums: Floats) -> Floats:
     .. [1] Krippendorff, K. (2011). Computing Krippendorff's alpha-reliability. University of
        Pennsylvania.
     """
-    coincidences = _parts(sums)[0]
-    n = coincidences.sum(axis=-1)
-    apart = 1 - np.eye(sums.shape[-1])
-    return 1 - (n.sum(axis=-1) - 1) * _disagreement(coincidences, n, n, apart)
+    return _weighted(_parts(sums)[0], 1 - np.eye(sums.shape[-1]), correction=1)
 
 
 def ordinal_alpha(sums: Floats) -> Floats:
@@ -180,11 +177,10 @@ def ordinal_alpha(sums: Floats) -> Floats:
     .. [1] Krippendorff, K. (2011). Computing Krippendorff's alpha-reliability. University of
        Pennsylvania.
     """
-    coincidences = _parts(sums)[0]
-    n = coincidences.sum(axis=-1)
+    n = _parts(sums)[0].sum(axis=-1)
     middle = np.cumsum(n, axis=-1) - n / 2
     apart = (middle[..., :, None] - middle[..., None, :]) ** 2
-    return 1 - (n.sum(axis=-1) - 1) * _disagreement(coincidences, n, n, apart)
+    return _weighted(_parts(sums)[0], apart, correction=1)
 
 
 def _parts(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
@@ -193,16 +189,12 @@ def _parts(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     return sums[..., :q, :], sums[..., q : 2 * q, :], sums[..., 2 * q : -1, :], sums[..., -1, :]
 
 
-def _disagreement(observed: Floats, first: Floats, second: Floats, weights: Floats) -> Floats:
-    """Weighted sum of a matrix, divided by that of the product of two margins."""
-    expected = first[..., :, None] * second[..., None, :]
-    return _ratio((observed * weights).sum(axis=(-2, -1)), (expected * weights).sum(axis=(-2, -1)))
-
-
-def _weighted_kappa(sums: Floats, weights: Floats) -> Floats:
-    confusions = _parts(sums)[2]
-    first, second = confusions.sum(axis=-1), confusions.sum(axis=-2)
-    return 1 - first.sum(axis=-1) * _disagreement(confusions, first, second, weights)
+def _weighted(matrix: Floats, weights: Floats, correction: int = 0) -> Floats:
+    """One minus the observed disagreement divided by that expected from the margins of a matrix."""
+    first, second = matrix.sum(axis=-1), matrix.sum(axis=-2)
+    expected = (first[..., :, None] * second[..., None, :] * weights).sum(axis=(-2, -1))
+    total = first.sum(axis=-1) - correction
+    return 1 - total * _ratio((matrix * weights).sum(axis=(-2, -1)), expected)
 
 
 def _beyond_chance(sums: Floats, chance: Callable[[Floats], Floats]) -> Floats:

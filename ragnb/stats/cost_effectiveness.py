@@ -234,9 +234,8 @@ def compare_ratios(
         (first_numerator, first_denominator),
         (second_numerator, second_denominator),
     ):
-        y, z = numerator, denominator
-        if clusters is not None:
-            y, z = (np.bincount(clusters, x).astype(np.float64) for x in (y, z))
+        items = np.arange(numerator.size) if clusters is None else clusters
+        y, z = np.bincount(items, numerator), np.bincount(items, denominator)
         size = np.abs(z).sum()
         ratios.append(float(_ratio(y.sum(), z.sum(), size)))
         without.append(_ratio(y.sum() - y, z.sum() - z, size))
@@ -255,8 +254,9 @@ def compare_ratios(
         problem = f"if one {unit} is left out, the difference is undefined or always the same"
     if problem:
         interval = undefined_interval(difference, level, method, n, problem)
-        test = undefined_test("two-sided", method, n, problem)
-        return RatioComparison(ratios[0], ratios[1], interval, test)
+        return RatioComparison(
+            ratios[0], ratios[1], interval, undefined_test("two-sided", method, n, problem)
+        )
     error = (n - 1) / sqrt(n) * float(left_out.std(ddof=1))
     half = float(stdtrit(n - 1, (1 + level) / 2)) * error
     shown = f"{method}; {doubt}" if doubt else method

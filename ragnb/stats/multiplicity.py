@@ -9,6 +9,7 @@ arguments outside the stated range.
 from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from ragnb.arguments import Floats, Integers, accepts
@@ -91,11 +92,8 @@ def adjusted_columns(
     >>> adjusted_columns([0.01, 0.04, 0.03], families=["a", "b", "a"])["p_adjusted"]
     array([0.02, 0.04, 0.03])
     """
-    p = np.asarray(p_values, dtype=np.float64)
-    codes = np.zeros(p.size) if families is None else np.unique(families, return_inverse=True)[1]
-    adjusted, sizes = np.full(p.size, np.nan), np.zeros(p.size, dtype=np.int64)
-    for family in np.unique(codes):
-        inside = codes == family
-        adjusted[inside] = adjust(p[inside], correction)
-        sizes[inside] = np.count_nonzero(~np.isnan(p[inside]))
+    p = pd.Series(np.asarray(p_values, dtype=np.float64))
+    family = p.groupby(np.zeros(p.size) if families is None else np.asarray(families))
+    adjusted = family.transform(lambda one: adjust(one, correction)).to_numpy()
+    sizes = family.transform("count").to_numpy()
     return {"p_adjusted": adjusted, "correction": correction, "family_size": sizes}
