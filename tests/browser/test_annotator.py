@@ -29,18 +29,6 @@ def test_the_mouse_clicks_drags_and_takes_a_range(book):
     )
 
 
-def test_a_drag_that_ends_beside_the_sentences_counts(book):
-    screen = trace(book, "beside")
-    box = screen.sentence("Fact 1 of document 0").bounding_box()
-    book.mouse.move(box["x"] + 40, box["y"] + 5)
-    book.mouse.down()
-    book.mouse.move(box["x"] + 40, box["y"] + box["height"] + 5, steps=4)
-    book.mouse.move(5, box["y"] + box["height"] + 5, steps=4)
-    book.mouse.up()
-    screen.settle()
-    assert screen.labels("q/1") == {"relevant": ["01", "02"]}
-
-
 def test_a_whole_trace_item_by_keys_alone(book):
     screen = trace(book, "keys")
     screen.press("x", "ArrowDown", "j", " ", "u", "Shift+ArrowUp", "Shift+k", "x")
@@ -110,19 +98,6 @@ def test_note_flag_skip_and_search(book):
     screen.press(".")
     assert "Question 2" in screen.question
     assert screen.actions()[-1] == "skip"
-
-
-def test_a_note_is_saved_while_it_is_typed(book):
-    screen = trace(book, "typing")
-    screen.press("m")
-    screen.type("half a tho")
-    book.wait_for_timeout(900)
-    screen.settle()
-    screen.type("ught")
-    assert screen.root.get_by_label("note on this item").input_value() == "half a thought"
-    assert [event["value"] for event in screen.events() if event["action"] == "note"] == [
-        "half a tho"
-    ]
 
 
 def test_a_free_text_keeps_focus_and_words_while_the_rest_is_painted(book):

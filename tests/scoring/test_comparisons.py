@@ -71,18 +71,6 @@ def test_binary_scores_reproduce_fagerlands_cavo_example(method, p, low, high):
         assert "0 or 1" in row["why"]
 
 
-def test_t_and_its_effect_agree_with_scipy():
-    a, b = (np.array(GRADED[name]) for name in "ab")
-    row = compare(scored({"b": b, "a": a}), method="t").iloc[0]
-    known = stats.ttest_rel(a, b)
-    limits = known.confidence_interval(0.95)
-    assert (row["statistic"], row["p_value"]) == pytest.approx((known.statistic, known.pvalue))
-    assert (row["low"], row["high"]) == pytest.approx((limits.low, limits.high))
-    assert row["effect"] == pytest.approx((a - b).mean() / (a - b).std(ddof=1))
-    flipped = compare(scored(GRADED), baseline="b").iloc[0]
-    assert (flipped["test"], flipped["duality"]) == ("exact sign-flip test", "dual")
-
-
 def test_clusters_pool_conditions():
     rng = np.random.default_rng(5)
     parts = [

@@ -128,12 +128,9 @@ def test_a_search_that_fails_leaves_the_robust_comparison(balanced, monkeypatch,
 
 def test_a_step_onto_a_variance_of_exactly_0_is_no_estimate(monkeypatch):
     monkeypatch.setattr(module, "OPTIMISER", {"method": ["lbfgs"]})
-    problems = set()
-    for seed in range(12):
-        row = mixed_model(scored(drawn(seed, (12, 1, 3)), "abc", ["en"])).effects.iloc[0]
-        problems.add(row["warning"])
-        assert row["warning"] or math.isfinite(row["standard_error"])
-    assert any("statsmodels stopped" in problem or "not finite" in problem for problem in problems)
+    row = mixed_model(scored(drawn(7, (12, 1, 3)), "abc", ["en"])).effects.iloc[0]
+    assert math.isnan(row["standard_error"])
+    assert row["warning"].startswith("statsmodels stopped")
 
 
 @pytest.mark.parametrize(

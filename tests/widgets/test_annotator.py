@@ -142,21 +142,6 @@ def test_the_first_response_is_sometimes_b_and_has_its_own_option(tmp_path):
 # ---- static ------------------------------------------------------------------------------------------------------------
 
 
-def test_without_a_kernel_the_item_is_shown_with_its_labels(annotator):
-    send(annotator, "label", field="relevant", sentence=None, value=["0b"])
-    send(annotator, "label", field="support", sentence="c", value="none")
-    send(annotator, "note", text="what of <b>summer</b>?")
-    reader = Reader(annotator._repr_html_())
-    assert "labelling needs a running kernel" in reader.text
-    assert "0 of 4 labelled by ana · item 1, started" in reader.text
-    assert reader.marked == ["It moves warmth into the house from the air outside."]
-    assert "[0b] It moves warmth into the house from the air outside.R" in reader.text
-    assert "the sentence is supported [c]not at all" in reader.text
-    assert "supports the sentence [c]∅ none" in reader.text
-    assert "what of <b>summer</b>?" in reader.text
-    assert not re.search(r"\d\d:\d\d", reader.text)
-
-
 # ---- again, and refused ------------------------------------------------------------------------------------------------
 
 

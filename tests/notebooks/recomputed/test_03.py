@@ -11,8 +11,6 @@ from statsmodels.stats.multitest import multipletests
 import ragnb
 from ragnb.metrics.abstention import REFUSALS
 
-PHRASE = {"en": "i don't know"}
-
 
 @pytest.fixture(scope="module")
 def study():
@@ -64,18 +62,6 @@ def manual():
     return frame.assign(
         said=said, listed=[any(phrase in text for phrase in REFUSALS["en"]) for text in said]
     )
-
-
-def test_rules_that_find_no_refusal_in_delucionqa(manual):
-    shown = printed("03", "c20")
-    assert not manual["said"].str.contains(PHRASE["en"]).any()
-    refusals = manual[manual["refusal"].astype(bool)]
-    for rule in ("start", "anywhere"):
-        assert f"{rule} sensitivity 0.00 – {len(refusals)} " in shown
-        assert f"{rule} specificity 1.00 – {len(manual) - len(refusals)} " in shown
-    questions = refusals["question"].nunique()
-    zero = f"over {questions} questions: {rate(0, questions)} (95% Wilson, n = {questions})"
-    assert zero in printed("03", "c20b")
 
 
 def test_sensitivity_and_specificity_of_the_list_with_questions_as_clusters(manual):

@@ -9,7 +9,6 @@ from notebooks.printed import printed
 from statsmodels.stats.multitest import multipletests
 
 import ragnb
-from ragnb.experiments.recorded import recorded_responses
 
 NAMES = {"fid": "FiD", "gpt35": "GPT-3.5", "chatgpt": "ChatGPT", "gpt4": "GPT-4", "newbing": "New Bing"}  # fmt: skip
 
@@ -56,24 +55,6 @@ def test_a_reader_accepted_half_an_answer(entries):
     assert "Gutenberg" not in reply["response"]
     assert reply["verdict"]
     assert f"{reply['question']} " in printed("04", "real")
-
-
-@pytest.fixture(scope="module")
-def labels():
-    responses = recorded_responses("rgb_integration")
-    found = [
-        [any(alias.lower() in said.lower() for alias in part) for part in parts]
-        for said, parts in zip(responses["response"], responses["references"], strict=True)
-    ]
-    return responses.assign(found=found)
-
-
-def test_accuracies_of_the_small_model_under_both_rules(labels):
-    shown = printed("04", "compared")
-    for (system, noise), rows in labels.groupby(["system", "noise_rate"]):
-        for name, rule in (("all", all), ("any", any)):
-            count, n = sum(map(rule, rows["found"])), len(rows)
-            assert f"{system} {noise} {name} {count} {rate(count, n, digits=2)} {n}" in shown
 
 
 def test_possible_p_values_of_the_published_declines():

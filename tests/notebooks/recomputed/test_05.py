@@ -2,14 +2,12 @@
 
 import re
 
-import numpy as np
 import pytest
 from notebooks.by_hand import mid_p, rate, wilson
 from notebooks.printed import printed
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-import ragnb
 from ragnb.experiments.recorded import recorded_responses
 
 
@@ -89,28 +87,3 @@ def test_no_detection_in_forty_and_twenty_eight_by_the_judge(replies):
         f"0 detections in {n} responses, the 95 % interval reaches up to {z**2 / (n + z**2):.3f}"
         in printed("05", "none")
     )
-
-
-def test_the_lenient_phrases_find_no_detection_in_the_replies_that_the_judge_counts(replies):
-    """What the text says of them: nobody who read them found a report of an error."""
-    judged = replies.query("judged_detection == 1")["response"].str.lower()
-    words = "wrong|incorrect|error|mistake|false|contradict|inaccurate"
-    assert not judged.str.contains(words).any()
-
-
-def test_published_error_correction():
-    shown = printed("05", "correction")
-    limits = []
-    for name, count, n in [
-        ("ChatGPT, Chinese", 1, 3), ("Qwen-7B-Chat, Chinese", 1, 4), ("ChatGPT, English", 4, 7),
-    ]:  # fmt: skip
-        low, high = wilson(count, n)
-        limits.append((low, high))
-        printed_rate = round(100 * count / n, 2)
-        assert f"{name}: {count} of {n} {printed_rate:.2f} [{low:.2f}, {high:.2f}]" in shown
-        low, high = wilson(count, 100)
-        assert f"{count / 100:.3f} [{low:.3f}, {high:.3f}]" in printed("05", "of-all")
-    low, high = np.array(limits).T
-    title = f"All three intervals contain {low.max():.2f} to {high.min():.2f}"
-    figures = ragnb.datasets.files.DATA.parents[2] / "figures"
-    assert title in (figures / "05_published_correction.svg").read_text("utf-8")

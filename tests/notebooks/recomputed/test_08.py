@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from notebooks.by_hand import mid_p, tango
 from notebooks.printed import printed
-from scipy import optimize, stats
+from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import ttost_paired
@@ -82,27 +82,6 @@ def test_tangos_interval(hundred):
     assert f"[{low:+.2f}, {high:+.2f}]" in printed("08", "compare")
     assert f"interval [{100 * low:.1f}, {100 * high:.1f}]" in printed("08", "sentence")
     assert f"{mid_p(b, c):.4f} {b / c:.3f}" in printed("08", "compare")
-
-
-def test_five_copies(hundred):
-    _, bing, fid = hundred
-    differences = bing.astype(float) - fid
-    shown = printed("08", "copies")
-    p = stats.ttest_1samp(differences, 0).pvalue
-    assert f"p = {p:.4f} 500 cluster-robust t-test 100" in shown
-    half = stats.t.ppf(0.975, 99) * differences.std(ddof=1) / 10
-    limits = f"[{differences.mean() - half:+.2f}, {differences.mean() + half:+.2f}]"
-    assert f"by question +0.12 {limits}" in shown
-    b, c = sum(bing & ~fid), sum(fid & ~bing)
-    assert f"p = {mid_p(5 * b, 5 * c):.1e} 500 McNemar mid-p 500" in shown
-
-
-def test_minimum_detectable_effect(hundred):
-    _, bing, fid = hundred
-    psi = np.mean(bing != fid)
-    mde = optimize.brentq(lambda d: power(100, psi, d) - 0.8, 0.01, psi - 1e-9)
-    assert f"minimum detectable effect is {mde:.3f}" in printed("08", "mde")
-    assert f"80% power: {100 * mde:.1f} points" in printed("08", "sentence")
 
 
 def test_family_of_ten(hundred, study):

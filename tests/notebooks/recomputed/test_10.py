@@ -11,7 +11,6 @@ from notebooks.printed import follow, printed
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, roc_auc_score
-from sklearn.model_selection import GroupShuffleSplit
 
 import ragnb
 from ragnb.ensemble import SplitRatios
@@ -109,15 +108,6 @@ def test_threshold_and_sets(split, scores, probability):
     assert f"abstained: {(zero == one).sum()} ({(zero == one).mean():.1%})" in shown
 
 
-@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.1, 0.2])
-def test_sets_at_other_coverages(scores, probability, alpha):
-    size = sets(scores, probability, alpha).sum(axis=0)
-    one, both, none = ((size == k).sum() for k in (1, 2, 0))
-    q = threshold(scores, alpha)
-    line = f"α = {alpha:.2f}: q = {q:.2f}; one label {one}, both {both}, none {none}"
-    assert line in printed("10", "alpha")
-
-
 def test_coverage_and_what_is_expected(split, scores, probability):
     zero, one = sets(scores, probability, 0.05)
     covered = np.where(split.test.y == 1, one, zero).mean()
@@ -128,42 +118,6 @@ def test_coverage_and_what_is_expected(split, scores, probability):
     assert f"test part: {covered:.3f}" in shown
     low, high = law.ppf([0.05, 0.95])
     assert f"expected: {law.mean():.3f}, 90 % range {low:.3f} to {high:.3f}" in shown
-
-
-@pytest.fixture(scope="module")
-def twenty(answers, features, split, model):
-    """Whether each answer is covered in 20 halves of the answers outside the training part.
-
-    One row per answer and half: with one threshold for all answers, and with one for each system.
-    """
-    rest = answers.drop(split.train.X.index)
-    probability = model.predict_proba(features.loc[rest.index])[:, 1]
-    score = np.where(rest["verdict"].astype(bool), 1 - probability, probability)
-    rest = rest.assign(score=score)[["question", "system", "verdict", "score"]]
-    halves = GroupShuffleSplit(20, test_size=0.5, random_state=0)
-    found = []
-    for known, new in halves.split(rest, groups=rest["question"]):
-        known, new = rest.iloc[known], rest.iloc[new]
-        own = {
-            name: threshold(np.sort(each), 0.05) for name, each in known.groupby("system")["score"]
-        }
-        covered = {
-            "all answers": new["score"] <= threshold(np.sort(known["score"]), 0.05),
-            "each system": new["score"] <= new["system"].map(own),
-        }
-        found.append(new.assign(**covered))
-    return pd.concat(found, keys=range(20))
-
-
-def test_twenty_splits(twenty):
-    each = twenty["all answers"].groupby(level=0).mean()
-    follow("10", "splits", "mean ", [each.mean(), each.std()])
-    last = twenty.loc[19]
-    for size, unit in ((len(last), "answers"), (last["question"].nunique(), "questions")):
-        k = math.ceil((size + 1) * Fraction(95, 100))
-        deviation = stats.betabinom(size, k, size + 1 - k).std() / size
-        line = f"if {size} {unit} are independent: standard deviation {deviation:.4f}"
-        assert line in printed("10", "expected")
 
 
 def test_deferral_to_people_and_break_even(split, scores, probability):

@@ -4,12 +4,10 @@ from itertools import combinations
 
 import krippendorff
 import numpy as np
-import pandas as pd
 import pytest
 from notebooks.printed import printed
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
-from statsmodels.api import OLS
 
 import ragnb
 from ragnb.annotation import read_labels, recorded_passes
@@ -79,18 +77,6 @@ def test_alpha_and_percent_agreement_of_all_people(grades):
             for row in wide.to_numpy()
         ]
         assert f"{field} {alpha:.2f} {np.nanmean(same):.2f}" in shown
-
-
-def test_leniency_of_two_people_and_means_of_systems(two, grades):
-    gap = (two.iloc[:, 0] - two.iloc[:, 1]).to_numpy(float)
-    groups = grades.drop_duplicates("item").set_index("item")["conversation_id"][two.index]
-    options = {"cov_type": "cluster", "cov_kwds": {"groups": pd.factorize(groups)[0]}}
-    fitted = OLS(gap, np.ones(len(gap))).fit(**options, use_t=True)
-    low, high = fitted.conf_int()[0]
-    shown = printed("12", "lenient")
-    assert f"{gap.mean():.3f} [{low:.3f}, {high:.3f}]" in shown
-    for system, given in grades.groupby("system")["faithfulness"]:
-        assert f"{system} {np.nanmean(given):.2f}" in shown
 
 
 def test_scores_of_the_judge_for_each_grade(grades):

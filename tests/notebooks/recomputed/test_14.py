@@ -3,11 +3,9 @@
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 from notebooks.by_hand import contains, mid_p, tango, wilson
 from notebooks.printed import follow, printed
-from scipy import optimize, stats
 from statsmodels.stats.multitest import multipletests
 
 import ragnb
@@ -81,28 +79,3 @@ def test_the_caption(values):
     line = f"from −{-gap.min():.1f} to −{-gap.max():.1f} percentage points. Bars are 95% Wilson"
     assert line in printed("14", "caption")
     assert f"n = {len(values):,}" in printed("14", "caption")
-
-
-def test_the_paragraph(values, tests):
-    shown, n = printed("14", "paragraph").replace("\\", ""), len(values)
-    assert f"on {n:,} questions of EVOUNA-NQ" in shown
-    assert f"consist of {5 * n:,} responses" in shown
-    assert f"Holm (1979) over {len(tests[0])} comparisons" in shown
-    for metric in ("annotator.verdict", "answer.contains"):
-        name = {"annotator.verdict": "acceptance by people", "answer.contains": "containment"}
-        low, high = map(
-            float, re.search(rf"([\d.]+) to ([\d.]+) in {name[metric]}", shown).groups()
-        )
-        found = [detectable(*pair, n) for (one, _), pair in tests[0].items() if one == metric]
-        assert [low, high] == pytest.approx([min(found), max(found)], rel=0.03)
-
-
-def detectable(b, c, n):
-    """The difference that a test of discordant pairs detects with 80 % power, by the normal formula."""
-    psi = (b + c) / n
-    upper, power = stats.norm.ppf([0.975, 0.8])
-
-    def lacking(d):
-        return upper * np.sqrt(psi) + power * np.sqrt(psi - d**2) - d * np.sqrt(n)
-
-    return optimize.brentq(lacking, 1e-6, psi)

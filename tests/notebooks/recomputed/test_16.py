@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from notebooks.by_hand import cluster_interval, contains, rate, wilson
+from notebooks.by_hand import cluster_interval, contains, rate
 from notebooks.printed import follow, printed
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
@@ -72,26 +72,6 @@ def test_differences_by_question(measures):
         gap = wide[metric]["embeddings"] - wide[metric]["characters"]
         numbers = cluster_interval(gap, gap.index.get_level_values(0))
         follow("16", "c13", f"{metric} ", numbers)
-
-
-def test_the_hit_rates_of_the_figure(measures):
-    path = ragnb.__path__[0] + "/../figures/16_hit_rate.json"
-    numbers = pd.DataFrame(pd.read_json(path, typ="series")["numbers"])
-    hits = measures.groupby(["system", "language"])["retrieval.success@3"]
-    for row in numbers.itertuples():
-        found = hits.get_group((row.system, row.language))
-        low, high = wilson(found.sum(), len(found))
-        expected = [found.mean(), low, high]
-        assert [row.mean, row.low, row.high] == pytest.approx(expected, abs=1e-5)
-
-
-def test_languages_of_the_passages_of_the_worst_language(measures):
-    found = measures[measures["system"] == "embeddings"]
-    worst = found.groupby("language")["retrieval.success@3"].mean().idxmin()
-    ranking = recorded_ranking()
-    asked = ranking[ranking["example_id"].str.endswith(f"/{worst}")]
-    counts = asked["passage_id"].str.split("/").str[-1].str[:2].value_counts()
-    assert [f"{k} {n}" in printed("16", "c17") for k, n in counts.items()] == [True] * len(counts)
 
 
 def test_correct_answers_with_and_without_a_hit(measures):
