@@ -227,14 +227,16 @@ def audit(examples: pd.DataFrame, *, passage_num: int = 5) -> pd.DataFrame:
         contexts = build_contexts(
             pd.DataFrame([example]), noise_rate=rates, passage_num=passage_num
         ).to_dict("records")
-        found = _issues(example, passage_num) | _of_contexts(contexts)
+        found = _issues(example, contexts, passage_num)
         rows += [
             (example["example_id"], issue, detail) for issue, detail in found.items() if detail
         ]
     return shown(pd.DataFrame(rows, columns=["example_id", "issue", "detail"]))
 
 
-def _issues(example: Mapping[str, Any], passage_num: int) -> dict[str, str]:
+def _issues(
+    example: Mapping[str, Any], contexts: list[dict[str, Any]], passage_num: int
+) -> dict[str, str]:
     """Issues of one example, each with its detail, which is empty if there is no such issue."""
     negative = [_labels(passage, example) for passage in example["negative"]]
     positive = [_labels(passage, example) for group in example["positive"] for passage in group]
@@ -247,6 +249,14 @@ def _issues(example: Mapping[str, Any], passage_num: int) -> dict[str, str]:
         for text in example["false_answers"]
         if NOT_FOUND not in _labels(text, example)[0]
     ]
+    few, differing = [], []
+    for context in contexts:
+        n, rate = context["n_passages"], context["noise_rate"]
+        negatives = context["kinds"].count("negative")
+        if n < passage_num:
+            few.append(f"{n} at {rate:g}")
+        if negatives * passage_num != ceil_share(passage_num, rate) * n:
+            differing.append(f"{negatives}/{n} at {rate:g}")
     issues = {
         "no_negatives": "" if negative else "negative is empty",
         "negative_holds_answer": f"negative {', '.join(holding)}" if holding else "",
@@ -260,20 +270,7 @@ def _issues(example: Mapping[str, Any], passage_num: int) -> dict[str, str]:
             issues["groups_unlike_parts"] = f"{groups} groups, {parts} parts"
         if groups > passage_num:
             issues["more_groups_than_passages"] = f"{groups} groups, {passage_num} passages"
-    return issues
-
-
-def _of_contexts(shown: list[dict[str, Any]]) -> dict[str, str]:
-    """How the contexts of one example at all noise rates differ from what was asked for."""
-    few, differing = [], []
-    for context in shown:
-        n, asked, rate = context["n_passages"], context["passage_num"], context["noise_rate"]
-        negatives = context["kinds"].count("negative")
-        if n < asked:
-            few.append(f"{n} at {rate:g}")
-        if negatives * asked != ceil_share(asked, rate) * n:
-            differing.append(f"{negatives}/{n} at {rate:g}")
-    return {"few_passages": ", ".join(few), "noise_differs": ", ".join(differing)}
+    return issues | {"few_passages": ", ".join(few), "noise_differs": ", ".join(differing)}
 
 
 def _labels(text: str, example: Mapping[str, Any]) -> tuple[list[int], bool]:

@@ -135,8 +135,11 @@ def provenance(path: Path, name: str, *, benchmark: str) -> dict[str, Any]:
     sha1 = git_blob_sha1(path.read_bytes())
     sources = sources_of(benchmark)
     known = [source for source in sources if source.git_sha1 == sha1]
-    unpinned = [source for source in sources if not source.git_sha1]
-    named = [source for source in unpinned if source.name == name or source.file == path.name]
+    named = [
+        source
+        for source in sources
+        if not source.git_sha1 and (source.name == name or source.file == path.name)
+    ]
     source = next(iter(known + named), None)
     return {
         "name": name,

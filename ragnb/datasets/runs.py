@@ -134,17 +134,12 @@ def _table(path: Path, names: tuple[str, ...], number: str) -> pd.DataFrame:
             quoting=csv.QUOTE_NONE,
             keep_default_na=False,
             encoding="utf-8",
-        )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        ).set_axis(names, axis=1)
+    except ValueError as error:
         raise InputError(
-            f"cannot read {path.name} as a table with the columns {', '.join(names)} ({error})"
+            f"{path.name} must have the {len(names)} columns {', '.join(names)} ({error}); a run has "
+            "6 columns, and judgements have 4"
         ) from error
-    if frame.shape[1] != len(names):
-        raise InputError(
-            f"{path.name} must have the {len(names)} columns {', '.join(names)}, got "
-            f"{frame.shape[1]} in line 1; a run has 6 columns, and judgements have 4"
-        )
-    frame.columns = pd.Index(names)
     frame[number] = pd.to_numeric(frame[number], errors="coerce")
     odd = frame.isna().any(axis=1)
     if odd.any():

@@ -251,20 +251,18 @@ def _with_replies(
     frame: pd.DataFrame, replies: Mapping[str, Reply], lost: Mapping[str, str], keep_empty: bool
 ) -> pd.DataFrame:
     """The frame with the columns of replies; a reply that has a reason has no text."""
-    columns = "response reason reasoning".split()
     kept = "finish_reason prompt_tokens completion_tokens system_fingerprint".split()
-    rows: list[list[Any]] = []
+    rows = []
     for key in frame["request_key"]:
         reply = replies.get(key)
-        if reply is None:
-            rows.append([None, lost[key], None, *[None] * len(kept)])
-            continue
-        reasoning, reason = _reasoning_and_reason(reply)
-        if reason == EMPTY and keep_empty:
-            reason = None
-        text = reply.response or "" if reason is None else None
-        rows.append([text, reason, reasoning, *(getattr(reply, name) for name in kept)])
-    found = pd.DataFrame(rows, frame.index, [*columns, *kept], dtype=object)
+        text, reason, reasoning = None, lost.get(key), None
+        if reply is not None:
+            reasoning, reason = _reasoning_and_reason(reply)
+            reason = None if reason == EMPTY and keep_empty else reason
+            text = reply.response or "" if reason is None else None
+        rows.append([text, reason, reasoning, *(getattr(reply, name, None) for name in kept)])
+    columns = ["response", "reason", "reasoning", *kept]
+    found = pd.DataFrame(rows, frame.index, columns, dtype=object)
     if found["reasoning"].isna().all():
         found = found.drop(columns="reasoning")
     frame = frame.assign(**found)

@@ -279,7 +279,7 @@ BROKEN = [
     (lambda d: load_responses(written(d / "w.csv", WIDE), systems=["baseline", "our"]),
      "systems= names 'our', but the columns of w.csv are question, gold, baseline, ours"),
     (lambda d: load_run(written(d / "r", "q1 0 d1 1\n")),
-     "r must have the 6 columns .* got 4 in line 1; a run has 6 columns, and judgements have 4"),
+     "r must have the 6 columns .* a run has 6 columns, and judgements have 4"),
     (lambda d: load_run(written(d / "r", "1 Q0 d1 1 2.5 a\n"), written(d / "q", "q1 0 d1 1\n")),
      "r and q have no question in common: one has '1', the other 'q1'"),
     (lambda d: write_run(pd.DataFrame({"example_id": ["a b"], "system": "s", "retrieved": [["d"]]}), d / "r"),
