@@ -1,6 +1,5 @@
 import pandas as pd
 import pytest
-from scipy.stats import binom
 
 from ragnb.datasets.studies import PUBLISHED, published
 
@@ -47,7 +46,10 @@ def test_every_published_table_loads_with_its_source(name):
 
 
 def test_the_gain_of_a_judge_is_bounded_by_all_tables_that_its_totals_allow():
-    """Counts of the printed confusion matrices: [[42, 10], [31, 152]] and [[43, 9], [24, 159]]."""
+    """Counts of the printed confusion matrices: [[42, 10], [31, 152]] and [[43, 9], [24, 159]].
+
+    The tests of the notebooks recompute the bounds.
+    """
     rows = published("continuous_eval.ensemble")
     counts = rows.set_index(["system", "metric"])["count"].to_dict()
     assert counts["ensemble", "accuracy"] == 42 + 152
@@ -55,19 +57,8 @@ def test_the_gain_of_a_judge_is_bounded_by_all_tables_that_its_totals_allow():
     assert counts["ensemble", "precision"] == counts["ensemble", "recall"] == 152
     assert counts["ensemble", "abstained"] == 37
     assert rows["exact"].all()
-    net = 43 + 159 - (42 + 152)
-    p = []
-    for spoiled in range(38):
-        discordant = net + 2 * spoiled
-        if discordant <= 37:  # only these answers were decided by the judge
-            fewer = binom.cdf(spoiled, discordant, 0.5) - binom.pmf(spoiled, discordant, 0.5) / 2
-            p.append(min(1, 2 * fewer))
-    assert len(p) == 15
-    assert [f"{value:.3f}" for value in (min(p), max(p))] == ["0.004", "0.188"]
-    found = rows.attrs["note"]
-    assert all(f"{value:.3f}" in found for value in (min(p), max(p)))
-    assert f"{net} more" in found
-    assert "22 corrected and 14 spoiled" in found
+    for words in ("8 more", "22 corrected and 14 spoiled", "0.004", "0.188"):
+        assert words in rows.attrs["note"]
 
 
 @pytest.mark.data

@@ -124,13 +124,6 @@ def test_factscore_is_the_printed_score_and_depends_on_irrelevant_facts():
     assert answered.round(1).to_dict() == {"ChatGPT": 85.8, "PerplexityAI": 90.7}
 
 
-def test_pooled_facts_weigh_long_biographies_more():
-    facts = one_row_per_part(study_of("factscore"))
-    pooled = facts["label"].eq("supported").groupby(facts["system"]).mean()
-    summary = ragnb.summarize(ragnb.score(facts, "parts.supported"), cluster="example_id")
-    assert summary.set_index("system")["mean"].to_dict() == pytest.approx(pooled.to_dict())
-
-
 def test_one_frame_of_all_kinds():
     """A statement that two citations support, of which the second is not needed; counted by hand."""
     citations = [{"alone": 1, "rest": 1}, {"alone": 0, "rest": 1}]

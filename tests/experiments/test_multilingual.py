@@ -34,15 +34,6 @@ TRANSLATIONS = {
 """What the server says, and how many tokens it counts."""
 
 
-def completion(text, tokens, chat=True):
-    said = {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
-    usage = {"prompt_tokens": 20, "completion_tokens": tokens, "total_tokens": 20 + tokens}
-    choice = {"index": 0, "finish_reason": "stop", **said}
-    kind = "chat.completion" if chat else "text_completion"
-    body = {"id": "1", "object": kind, "created": 0, "model": "m", "choices": [choice]}
-    return Answer(body=body | {"usage": usage})
-
-
 class Model(FaultServer):
     """An endpoint that translates by a list and answers every question with ``60 m``; ``says`` changes translations."""
 
@@ -53,8 +44,9 @@ class Model(FaultServer):
     def reply(self, call):
         original = self.translated(call)
         if original is None:
-            return completion("60 m", 3, "messages" in call.body)
-        usual = completion(*TRANSLATIONS[original], "messages" in call.body)
+            return Answer(text="60 m")
+        text, tokens = TRANSLATIONS[original]
+        usual = Answer(text=text, tokens=tokens)
         return self.says.get(original.split()[0].rstrip("。"), usual)
 
     @staticmethod
@@ -160,7 +152,7 @@ def test_cost_is_what_the_endpoint_counted_for_the_translations_of_each_question
     ("reply", "reason", "tokens"),
     [
         (Answer(status=400, message="too long"), "HTTP 400: too long", None),
-        (completion("", 1), "empty reply", 1),
+        (Answer(text="", tokens=1), "empty reply", 1),
     ],
     ids=["refused", "empty"],
 )

@@ -33,6 +33,7 @@ class Answer:
 
     status: int = 200
     text: str | None = None
+    tokens: int = 5  # of the completion
     message: str = "the server is told to fail"
     headers: dict[str, str] = field(default_factory=dict)
     delay: float = 0.0
@@ -179,7 +180,7 @@ def _body(answer: Answer, call: Call) -> dict:
     return {
         "model": call.body.get("model"),
         "choices": [{"index": 0, "finish_reason": "stop", **said}],
-        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+        "usage": {"prompt_tokens": 10, "completion_tokens": answer.tokens},
         "system_fingerprint": "fp_fault",
     }
 

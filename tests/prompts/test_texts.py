@@ -20,7 +20,7 @@ from ragnb.prompts.multilingual import (
     answer_prompt,
     translation_prompt,
 )
-from ragnb.prompts.parsing import parse_reply, repair_message, strict_schema
+from ragnb.prompts.parsing import parse_reply, strict_schema
 from ragnb.prompts.template import Template, load_family
 
 SIX = ["en", "de", "ru", "zh", "ar", "hi"]
@@ -70,18 +70,6 @@ def test_every_text_has_the_bytes_that_recorded_replies_are_keyed_by():
     templates += [translation_prompt("x", *pair.split(), "few_shot")[0] for pair in pairs]
     assert sorted(template.id for template in templates) == IDS
     assert len({template.name for template in templates}) == len(IDS)
-
-
-def test_the_text_of_a_repair_turn_has_the_bytes_that_recorded_replies_are_keyed_by():
-    message = repair_message("why", judges.SimilarityScore)
-    assert message == (
-        "Your reply cannot be used. why\nReply again with one JSON object and nothing else. It has to fit this JSON "
-        'schema:\n{"description": "A judge\'s score of how far one response means what the references say.", '
-        '"properties": {"explanation": {"description": "one sentence: what is the same, what is missing, what '
-        'contradicts", "type": "string"}, "score": {"description": "1 the same meaning, 0 a contradiction or nothing '
-        'in common", "maximum": 1, "minimum": 0, "type": "number"}}, "required": ["explanation", "score"], "type": '
-        '"object", "additionalProperties": false}'
-    )
 
 
 # ---- templates -----------------------------------------------------------------------------------
