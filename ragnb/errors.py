@@ -52,7 +52,4 @@ def as_real(value: Any) -> float:
     >>> as_real(True), as_real("0.95"), as_real(None)
     (1.0, nan, nan)
     """
-    try:
-        return float(value) if isinstance(value, Real) else float("nan")
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
+    return float(value) if isinstance(value, Real) else float("nan")

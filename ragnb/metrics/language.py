@@ -259,8 +259,6 @@ def lbrag_rule(language: str | None) -> str:
 
 # ---- by identification -------------------------------------------------------------------------
 
-_IDENTIFIED_AS = {"nb": "no"}  # the identifier calls Bokmål Norwegian
-
 
 @metric(
     "language.rlc_lid",
@@ -356,8 +354,7 @@ def _written_in(used: frozenset[str | None]) -> np.ndarray:
 
 
 def _identifier_code(language: str) -> str:
-    code = primary_code(language)
-    code = _IDENTIFIED_AS.get(code, code)
+    code = primary_code(language).replace("nb", "no")  # the identifier calls Bokmål Norwegian
     if code not in _identifier(None).labels:
         raise InputError(
             f"the language identifier does not know the language {language!r}; use language.rlc, which "

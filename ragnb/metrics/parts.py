@@ -26,7 +26,6 @@ Span = Sequence[int]
 
 _PARTS = {"parts": "parts"}
 _NO_PARTS = "If the response has no parts."
-_MIN = "Min et al. 2023 (FActScore), arXiv 2305.14251"
 _HU = "Hu et al. 2024 (RefChecker), arXiv 2405.14486"
 
 
@@ -64,7 +63,7 @@ def parts_evidence(parts: Sequence[Part], **options: Any) -> str:
             "left_out": "Irrelevant parts are left out.",
         }
     },
-    source=f"{_MIN}, section 3; {_HU}",
+    source=f"Min et al. 2023 (FActScore), arXiv 2305.14251, section 3; {_HU}",
     evidence=parts_evidence,
     undefined="If the response has no parts that count.",
 )

@@ -53,12 +53,6 @@ class FiellerSet(Interval):
     kind: str
     limits: tuple[float, float]
 
-    def contains(self, ratio: float) -> bool:
-        """Return whether the set contains `ratio`; False if the set is undefined."""
-        if self.kind == "two rays":
-            return ratio <= self.limits[0] or ratio >= self.limits[1]
-        return self.low <= ratio <= self.high
-
     def __str__(self) -> str:
         shown = f"[{self.low:.4g}, {self.high:.4g}]"
         if self.kind == "two rays":
@@ -138,8 +132,7 @@ def fieller_interval(
     y, z = unit_values(numerator, clusters), unit_values(denominator, clusters)
     n, unit, level = y.size, "item" if clusters is None else "cluster", confidence_level
     method = _named("Fieller", n, clusters)
-    size = np.abs(denominator).sum()
-    estimate = float(_ratio(numerator.sum(), denominator.sum(), size))
+    estimate = float(_ratio(numerator.sum(), denominator.sum(), np.abs(denominator).sum()))
     residuals = y - (y @ z) / (z @ z) * z if z.any() else y
     problem = ""
     if n < 2:
@@ -149,8 +142,9 @@ def fieller_interval(
     elif np.abs(residuals).max() <= 1e-12 * np.abs(y).max():
         problem = f"every {unit} has the same ratio"
     if problem:
-        undefined = estimate, nan, nan, level, method, n
-        return FiellerSet(*undefined, "undefined", (nan, nan), problem=problem)
+        return FiellerSet(
+            estimate, nan, nan, level, method, n, "undefined", (nan, nan), problem=problem
+        )
     scale = stdtrit(n - 1, (1 + level) / 2) / sqrt(n * (n - 1))
     dy, dz = scale * (y - y.mean()), scale * (z - z.mean())
     kind, *limits = _fieller_limits(float(y.mean()), float(z.mean()), dy, dz)

@@ -149,23 +149,18 @@ def _delong(
 ) -> tuple[Interval, float]:
     """DeLong's interval for an area or a difference of areas, and the z statistic."""
     positive, negative = placements[labels], placements[~labels]
-    smallest = min(positive.size, negative.size)
-    estimate = float(positive.mean()) if smallest else nan
-    problem, variance = "", 0.0
-    if smallest < 2:
+    smallest, about = min(positive.size, negative.size), (confidence_level, "DeLong", labels.size)
+    if not smallest:
+        return undefined_interval(nan, *about, "items of both classes are needed"), nan
+    estimate = float(positive.mean())
+    if smallest == 1:
         few = "at least 2 items of each class are needed"
-        problem = few if smallest else "items of both classes are needed"
-    else:
-        variance = positive.var(ddof=1) / positive.size + negative.var(ddof=1) / negative.size
-        if variance <= 1e-24:  # rounding error
-            problem = "DeLong's estimate of the variance is 0"
-    if problem:
-        found = undefined_interval(estimate, confidence_level, "DeLong", labels.size, problem)
-        return found, nan
-    error = sqrt(variance)
+        return undefined_interval(estimate, *about, few), nan
+    error = sqrt(positive.var(ddof=1) / positive.size + negative.var(ddof=1) / negative.size)
+    if error <= 1e-12:  # rounding error
+        return undefined_interval(estimate, *about, "DeLong's estimate of the variance is 0"), nan
     half = float(ndtri((1 + confidence_level) / 2)) * error
-    limits = estimate - half, estimate + half
-    found = Interval(estimate, *limits, confidence_level, "DeLong", labels.size)
+    found = Interval(estimate, estimate - half, estimate + half, *about)
     return found.clipped(lowest, 1.0), estimate / error
 
 
