@@ -64,23 +64,6 @@ def lab_page(chromium, folder, cells, *, viewport=SIZE):
         page.context.close()
 
 
-@contextmanager
-def notebook_page(lab, name):
-    """Another page of the JupyterLab of this page, with a notebook of its folder and a kernel that ends with the page."""
-    page = lab.context.browser.new_page(viewport=lab.viewport_size)
-    page.folder = lab.folder
-    _listen(page)
-    try:
-        page.goto(
-            f"{lab.url.split('/lab')[0]}/lab/tree/{name}?reset", wait_until="domcontentloaded"
-        )
-        wait_for_kernel(page)
-        yield page
-        page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
-    finally:
-        page.context.close()
-
-
 def wait_for_kernel(page):
     """Wait until the notebook is there and its kernel has nothing to do."""
     page.wait_for_selector(".jp-NotebookPanel .jp-Notebook .jp-Cell", timeout=90_000)

@@ -103,6 +103,7 @@ def test_corrections_over_the_declared_family_are_those_of_statsmodels():
     for correction, name in methods.items():
         rows = compare(frame, correction=correction)
         assert set(rows["family_size"]) == {len(rows)} == {12}
+        assert set(rows["test"]) == {"exact sign-flip test"}
         known = multipletests(rows["p_value"], method=name)[1]
         assert rows["p_adjusted"].tolist() == pytest.approx(known)
     assert set(compare(frame, family="metric")["family_size"]) == {6}

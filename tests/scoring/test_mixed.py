@@ -54,20 +54,6 @@ def holed(balanced):
 # ---- the numbers ---------------------------------------------------------------------------------
 
 
-def test_differences_of_a_balanced_design_are_those_of_the_means():
-    values = [  # four questions × two languages × direct, lbrag: means en .35 .55, de .25 .40
-        [[0.2, 0.5], [0.1, 0.3]],
-        [[0.4, 0.5], [0.3, 0.6]],
-        [[0.3, 0.6], [0.2, 0.2]],
-        [[0.5, 0.6], [0.4, 0.5]],
-    ]
-    result = mixed_model(scored(values))
-    row = result.effects.iloc[0]
-    names = ["system", "baseline", "n_pairs", "n_clusters"]
-    assert row[names].tolist() == ["lbrag", "direct", 8, 4]
-    assert row["difference"] == pytest.approx(0.175, abs=1e-12)
-
-
 def test_errors_tests_and_intervals_are_those_of_fixed_questions_in_a_balanced_design(balanced):
     system = 'C(system, Treatment("direct"))'
     known = ols(f"value ~ C(question_id) + C(language, Sum) + {system}", balanced).fit()

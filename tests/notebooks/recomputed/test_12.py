@@ -10,7 +10,6 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 import ragnb
-from ragnb.annotation import read_labels, recorded_passes
 
 FIELDS = ["faithfulness", "completeness", "appropriateness", "naturalness"]
 
@@ -77,29 +76,3 @@ def test_alpha_and_percent_agreement_of_all_people(grades):
             for row in wide.to_numpy()
         ]
         assert f"{field} {alpha:.2f} {np.nanmean(same):.2f}" in shown
-
-
-def test_scores_of_the_judge_for_each_grade(grades):
-    wide = table(grades, "faithfulness")
-    turns = ragnb.load_study("mtrag")
-    scores = turns["mtrag.rl_f"].set_axis(turns["example_id"] + " | " + turns["system"])
-    shown = printed("12", "join")
-    for grade in range(1, 5):
-        found = scores[wide.index[wide.iloc[:, 0] == grade]]
-        assert f"{grade} {len(found)} {found.mean():.2f}" in shown
-
-
-def test_kappa_of_the_two_passes_on_relevant_sentences():
-    one, two = (read_labels(log).set_index("item") for log in recorded_passes("trace"))
-    yes = [
-        [key in labels["relevant"][item] for item in one.index for key in keys(one, item)]
-        for labels in (one, two)
-    ]
-    shown = printed("12", "passes")
-    assert f"relevant {cohen_kappa_score(*yes):.2f} [" in shown
-    assert f"17 {len(yes[0])} " in shown
-
-
-def keys(labels, item):
-    """Sentences of the documents of an item."""
-    return labels["sentences"][item]["documents"]

@@ -41,17 +41,6 @@ def test_refchecker_with_and_without_abstentions():
     assert f"over {n} of {len(rows)} responses" in shown
 
 
-def test_hallucinated_responses_of_delucionqa():
-    rows = ragnb.load_study("delucionqa").dropna(subset=["hallucinated"])
-    shares = [np.mean([name != "supported" for name in one]) for one in labels(rows)]
-    rows = rows.assign(share=shares, any=[share > 0 for share in shares])
-    for split, some in rows.groupby("split"):
-        given = some["hallucinated"].astype(int)
-        line = f"{split} {given.mean():.3f} {some['any'].mean():.3f} {some['share'].mean():.3f}"
-        assert line in printed("15", "c14")
-        assert f"{split} {given.sum()} {some['any'].sum()}" in printed("15", "c15")
-
-
 def test_corrections_of_few_responses():
     table = pd.read_csv(f"{DATA}/rgb_counterfactual_robustness.csv")
     for row in table[table["metric"] == "error_correction"].itertuples():

@@ -78,14 +78,3 @@ def test_coverage_of_the_labels_alone_and_of_the_judge_alone(draws):
     shown = printed("17", "repeat")
     assert f"judge alone 0.000 {2 * half:.3f}" in shown
     assert f"labels alone {np.mean(covered):.3f} {np.mean(widths):.3f}" in shown
-
-
-def test_labels_of_rejected_answers_alone(draws):
-    label, verdict, _ = draws
-    # The judge rejects all of them, so its weight is 0 and the estimate is the mean of the labels.
-    rejected = np.flatnonzero(verdict == 0)
-    means = [
-        label[np.random.default_rng(seed).choice(rejected, 100, replace=False)].mean()
-        for seed in range(200)
-    ]
-    assert f"only rejected answers {np.mean(means):.2f}" in printed("17", "wrong-rejected")
