@@ -444,7 +444,7 @@ def _judge(report: JudgeReport | None = None) -> Scene:
         report = judge_report(
             answers, judge="judged_correct", by="noise_rate", clusters="question_id"
         )
-    name = report.judges[0]
+    name = report.calibration["judge"].iloc[0]
     agreement, bias = report.agreement, report.bias
     rates = agreement[(agreement["rater"] == name) & (agreement["against"] == report.label)]
     means = rates.set_index("metric")["mean"].astype(float)

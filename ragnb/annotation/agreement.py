@@ -20,7 +20,6 @@ from ragnb.reports.judge import coefficients, interval_columns
 from ragnb.stats.agreement import agreement_interval
 from ragnb.stats.intervals import mean_interval
 
-OVERLAP = "mean overlap"
 COLUMNS = ("field", "pair", "rater", "against", "metric", "mean", "low", "high", "interval", "confidence_level", "n_units",
            "n", "n_unlabelled")  # fmt: skip
 
@@ -139,22 +138,16 @@ def disagreements(logs: Any) -> pd.DataFrame:
     return shown(frame.iloc[np.argsort(-total, kind="stable")].reset_index(drop=True))
 
 
-def overlap(first: Sequence[Any], second: Sequence[Any]) -> float:
-    """F1 of two sets; in [0, 1], 1 if both are empty.
-
-    >>> overlap(["0a", "0b"], ["0b"]), overlap([], [])
-    (0.6666666666666666, 1.0)
-    """
-    one, two = set(first), set(second)
-    return 2 * len(one & two) / (len(one) + len(two)) if one or two else 1.0
-
-
 def _mean_overlap(asked: Field, values: Any) -> float:
-    """Return the mean agreement over pairs of annotators: overlap of sentence sets, or equality of values."""
-    pairs = combinations(values, 2)
-    if asked.kind == "sentences":
-        return float(np.mean([overlap(one, two) for one, two in pairs]))
-    return float(np.mean([alike(pair) for pair in pairs]))
+    """Return the mean agreement over pairs of annotators: F1 of sentence sets, or equality of values.
+
+    The F1 of two empty sets is 1.
+    """
+    pairs = [*combinations(values, 2)]
+    if asked.kind != "sentences":
+        return float(np.mean([alike(pair) for pair in pairs]))
+    sizes = [(len({*one} & {*two}), len({*one}) + len({*two})) for one, two in pairs]
+    return float(np.mean([2 * shared / both if both else 1.0 for shared, both in sizes]))
 
 
 # ---- what is compared ----------------------------------------------------------------------------
@@ -237,7 +230,7 @@ def _overlap(
     interval = mean_interval(means, clusters, confidence_level=level)
     low, high = np.clip([interval.low, interval.high], 0, 1).tolist()
     return {
-        "metric": OVERLAP,
+        "metric": "mean overlap",
         **interval_columns(replace(interval, low=low, high=high)),
         "n": len(several),
         "n_unlabelled": sum(len(chosen) == 1 for _, chosen in sets),

@@ -11,11 +11,8 @@ from ragnb.experiments.judges import JUDGEMENTS, judge_responses
 from ragnb.llm.store import Store
 from ragnb.records import require_columns
 
-DECISIVE = ("correctness", "bare_correctness", "similarity")
-"""Judgements that decide whether a response is right."""
 
-
-@accepts(judgement=DECISIVE, threshold="share")
+@accepts(judgement=("correctness", "bare_correctness", "similarity"), threshold="share")
 def model_judicator(
     responses: pd.DataFrame,
     judgement: str = "correctness",

@@ -27,7 +27,6 @@ SYSTEMS = ("direct", "multi", "cross", "lbrag")
 PARAMETERS = {"temperature": 0.0, "max_tokens": 32, "seed": 0}
 TRANSLATION_PARAMETERS = {"temperature": 0.0, "max_tokens": 96, "seed": 0}
 TRANSLATED = ("passages", "translations", "translation_keys")
-OF_PASSAGES = ("passage_ids", "passage_languages", "passage_scores")
 BUDGET_TOKENS = 60
 """Tokens that ``lbrag`` may spend on one question, as estimated from the passages: one or two of the sample's."""
 
@@ -152,7 +151,8 @@ def run_multilingual(
     frame = contexts.assign(**added)
     if system == "direct":
         nothing = pd.Series([[] for _ in contexts.index], contexts.index)
-        frame = frame.assign(**dict.fromkeys(("passages", *OF_PASSAGES), nothing))
+        of_passages = ("passages", "passage_ids", "passage_languages", "passage_scores")
+        frame = frame.assign(**dict.fromkeys(of_passages, nothing))
     rows = zip(frame["question"], frame["passages"], frame["language"], strict=True)
     prompts = [answer_prompt(*row, prompt) for row in rows]
     templates = [template for template, _ in prompts]

@@ -155,7 +155,7 @@ class _Item:
         left_out = [key for key in response_keys if key not in labelled]
         labels["label_contradiction"] = fault = _contradiction(labels)
         if left_out:
-            fault = f"sentence_support_information leaves out {_quoted(left_out)}"
+            fault = f"sentence_support_information leaves out {', '.join(map(repr, left_out))}"
         if not left_out and not (fault and self.labels and not self.labels["label_contradiction"]):
             self.labels = labels
         self.reason = None if self.labels else fault
@@ -167,14 +167,10 @@ def _contradiction(labels: Mapping[str, Any]) -> str | None:
     unsupported = labels["unsupported_response_sentence_keys"]
     flags = [as_flag(one.get("fully_supported")) for one in labels["sentence_support_information"]]
     if labels["overall_supported"] and unsupported:
-        return f"overall_supported is true, yet no key supports {_quoted(unsupported)}"
+        return f"overall_supported is true, yet no key supports {', '.join(map(repr, unsupported))}"
     if not labels["overall_supported"] and all(flags) and not unsupported:
         return "overall_supported is false, yet every sentence is fully supported"
     return None
-
-
-def _quoted(keys: list[str]) -> str:
-    return ", ".join(map(repr, keys))
 
 
 def _items(responses: pd.DataFrame) -> list[_Item]:

@@ -19,8 +19,6 @@ from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
 from ragnb.stats.prediction import aurc
 
-MOST_THRESHOLDS = 101
-
 
 @accepts(confidence_level="level")
 def abstention_report(
@@ -223,7 +221,7 @@ def _curve(
     from scipy.stats import hypergeom
 
     tails = (1 - level) / 2, (1 + level) / 2
-    steps = np.linspace(0, 1, MOST_THRESHOLDS)
+    steps = np.linspace(0, 1, 101)  # draw no more points than these
     for threshold in np.unique(np.quantile(sure, steps, method="higher"))[::-1]:
         accepted = sure >= threshold
         found = share(wrong[accepted], None if units is None else units[accepted], level)

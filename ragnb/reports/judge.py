@@ -87,11 +87,6 @@ class JudgeReport(Report):
     calibration: pd.DataFrame
     worst: pd.DataFrame
 
-    @property
-    def judges(self) -> tuple[str, ...]:
-        """The columns of the judges."""
-        return tuple(self.calibration["judge"])
-
     def _shown(self) -> Shown:
         interval = ["low", "high", "interval", "confidence_level"]
         pair = ["pair", "metric", "mean", *interval, "n_scored", "n", "worst_low", "worst_high"]

@@ -48,7 +48,6 @@ _COUNTED = {
     "rgb.error_detection": "detected",
     "rgb.error_correction": "corrected",
 }
-_ABILITIES = tuple(name for name in _TITLES if name != "closed_book")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -99,8 +98,8 @@ class RgbReport(Report):
         ``"flexible"``, which counts them among all.
         """
         keys = ["protocol", "system", "language", "ability", "noise_rate"]
-        named = {name: self.tables[name] for name in _ABILITIES if name in self.tables}
-        rows = pd.concat([table.assign(ability=name) for name, table in named.items()])
+        rows = pd.concat([table.assign(ability=name) for name, table in self.tables.items()])
+        rows = rows[rows["ability"] != "closed_book"]
         rows = rows.assign(counted=rows["metric"].map(_COUNTED)).dropna(subset="counted")
         cells = rows.groupby(keys, sort=False)
         counts = cells.agg(total=("n", "max"), scored=("n_scored", "max"))
