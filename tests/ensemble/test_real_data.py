@@ -8,7 +8,6 @@ from scipy.stats import betabinom, chi2
 from sklearn.linear_model import LogisticRegression
 
 from ragnb.conformal.sets import conformal_rank
-from ragnb.datasets.benchmarks import load_evouna
 from ragnb.datasets.studies import load_study
 from ragnb.ensemble import DataSplit, MetricEnsemble, XYData, eval_prediction, feature_frame
 from ragnb.scoring import score
@@ -26,15 +25,21 @@ FEATURES = [
 
 
 @pytest.fixture(scope="module")
-def split(data_folder):
-    """The responses of EVOUNA that have a person's verdict."""
-    responses = load_evouna(data_folder / "evouna" / "NQ.json")
-    kept = responses[~responses["improper"]].dropna(subset=["response", "verdict"])
-    X = feature_frame(score(kept, FEATURES), responses=kept)
-    return DataSplit(X, kept["verdict"], groups=kept["question"].str.lower(), random_state=0)
+def judged():
+    """The answers of EVOUNA that people judged, and the metrics of each."""
+    study = load_study("evouna-nq")
+    answers = study[~study["improper"]].dropna(subset=["response", "verdict"])
+    answers = answers.reset_index(drop=True)
+    return answers, feature_frame(score(answers, FEATURES), responses=answers)
 
 
-@pytest.mark.data
+@pytest.fixture(scope="module")
+def split(judged):
+    answers, X = judged
+    groups = answers["question"].str.lower()
+    return DataSplit(X, answers["verdict"], groups=groups, random_state=0)
+
+
 def test_the_ensemble_is_better_than_any_metric(split):
     single = {name: auroc(split.test.y, split.test.X[name]).estimate for name in FEATURES}
     assert max(single, key=single.get) == "answer.recall"
@@ -61,15 +66,12 @@ N_DIVISIONS = 20
 
 
 @pytest.fixture(scope="module")
-def divisions():
+def divisions(judged):
     """Coverage of the answers of each system in divisions into halves by question, at 90 %.
 
     The classifier is trained on 600 other questions. One row per division and guarantee.
     """
-    study = load_study("evouna-nq")
-    answers = study[~study["improper"]].dropna(subset=["response", "verdict"])
-    answers = answers.reset_index(drop=True)
-    X = feature_frame(score(answers, FEATURES[:4]), responses=answers)
+    answers, X = judged[0], judged[1][FEATURES[:4]]
     y, question = answers["verdict"].astype(int), answers["question"]
     rng = np.random.default_rng(0)
     questions = rng.permutation(question.unique())

@@ -57,9 +57,6 @@ DRAWINGS = {
     "noise curve, published": lambda name: plot_noise_curve(
         rates("a", noise_rate=0.0), published=rates(name, noise_rate=0.0, n=60)
     ),
-    "noise curve, interval": lambda name: plot_noise_curve(
-        rates("a", noise_rate=0.0).assign(interval=name)
-    ),
     "rates, series": lambda name: plot_rates(rates(name, all="all"), label="all", series="system"),
     "rates, column": lambda name: plot_rates(
         rates(name, all="all"), label="all", series="system", width="column"

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import ragnb
-from ragnb.reports.judge import graded_report, scores_by_grade
+from ragnb.reports.judge import graded_report
 from ragnb.stats.agreement import agreement_interval
 from ragnb.stats.rankings import kendall_tau_b, ranking_interval, tau_ap
 
@@ -75,18 +75,6 @@ def test_two_people_on_one_scale_have_the_coefficients_of_grades(grades):
     assert found["ordinal alpha"] == pytest.approx(alpha)
     kappa = cohen_kappa_score(*ratings.T, weights="quadratic")
     assert found["quadratic kappa"] == pytest.approx(kappa)
-
-
-def test_scores_by_grade_are_those_of_a_group_by():
-    turns = ragnb.load_study("mtrag")
-    judge, label = "mtrag.rb_llm", "human_faithfulness"
-    found = scores_by_grade(turns, judge=judge, label=label).set_index("grade")
-    grade = (turns[label] + 0.5).astype(int)
-    groups = turns[judge].groupby(grade)
-    assert found["n"].to_dict() == groups.size().to_dict()
-    assert found["mean"].to_dict() == pytest.approx(groups.mean().to_dict())
-    assert found["p75"].to_dict() == pytest.approx(groups.quantile(0.75).to_dict())
-    assert found["n_units"].to_dict() == turns["conversation_id"].groupby(grade).nunique().to_dict()
 
 
 def test_undefined_rankings_say_why():
