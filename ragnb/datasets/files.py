@@ -15,7 +15,6 @@ import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
@@ -458,9 +457,10 @@ def parsed(value: Any) -> Any:
     """
     if not isinstance(value, str):
         return value
-    with suppress(ValueError, RecursionError):
+    try:
         return json.loads(value)
-    text = value.strip()
+    except (ValueError, RecursionError):  # perhaps as Python prints it
+        text = value.strip()
     try:
         literal = ast.literal_eval(text)
         tokens = tokenize.generate_tokens(io.StringIO(text).readline)
