@@ -72,7 +72,7 @@ def test_a_label_that_the_responses_do_not_have_is_refused_before_anything_is_se
         ask = judicator(judge, responses(a="Oslo"))
         with pytest.raises(
             InputError,
-            match="index labels of its responses, got 2 others, such as 'x'",
+            match="has no response for 2 of the rows, such as 'x'",
         ):
             ask(["a", "x", 0])
         assert judge.asked == []
