@@ -313,7 +313,7 @@ def test_metrics_lists_every_metric_with_its_direction(printed, monkeypatch):
         ("score '~/gone\u202e.jsonl' --metrics answer.f1", "does not exist"),
         (
             "report rgb.jsonl --kind judge --option threshold=high",
-            "threshold must be a finite number",
+            "threshold must be between 0 and 1, got 'high'",
         ),
         ("audit no-such-name", "no-such-name"),
         ("audit sample-en --only mistakes", "got mistakes"),
