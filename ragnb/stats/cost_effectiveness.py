@@ -53,6 +53,12 @@ class FiellerSet(Interval):
     kind: str
     limits: tuple[float, float]
 
+    def contains(self, ratio: float) -> bool:
+        """Return whether the set contains `ratio`; False if the set is undefined."""
+        if self.kind == "two rays":
+            return ratio <= self.limits[0] or ratio >= self.limits[1]
+        return self.low <= ratio <= self.high
+
     def __str__(self) -> str:
         shown = f"[{self.low:.4g}, {self.high:.4g}]"
         if self.kind == "two rays":

@@ -123,7 +123,7 @@ def test_a_full_disk_leaves_nothing_of_the_action_and_later_ones_work(path):
     log.append(note("before"))
     pages = log._db.execute("PRAGMA page_count").fetchone()[0]
     log._db.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(StoreError, match="a.sqlite cannot be written, because the disk is full"):
+    with pytest.raises(StoreError, match="a.sqlite cannot be written because the disk is full"):
         log.append(note("x" * 50_000))
     log._db.execute(f"PRAGMA max_page_count = {pages + 100}")
     assert log.append(note("after"))[0]["n"] == 2

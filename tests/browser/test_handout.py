@@ -101,7 +101,7 @@ def test_two_people_label_twenty_answers_by_keyboard_and_a_third_decides(browser
     gold.label("verdict", "correct")
     joined = join_labels(frame, gold)
     assert joined["verdict"].str[0].tolist() == list("circcic" + "c" * 13)
-    with pytest.raises(ragnb.InputError, match="other texts than the labels by 'Ana'"):
+    with pytest.raises(ragnb.InputError, match="differ from those that were labelled"):
         join_labels(frame.assign(response="changed"), first)
     assert AnnotationSession(frame, "verdict", "Ana", first).progress()["labelled"] == 19
 

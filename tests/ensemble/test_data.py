@@ -239,7 +239,7 @@ def test_mistakes_in_the_scores():
         match="one value per response and metric, got several of rgb.accuracy; add a column",
     ):
         feature_frame(pd.concat([scores, scores]), responses=responses())
-    with pytest.raises(InputError, match="responses that differ in example_id, system, language"):
+    with pytest.raises(InputError, match="a different combination of example_id, system, language"):
         feature_frame(scores, responses=pd.concat([responses(), responses()]))
     with pytest.raises(InputError, match="got scores of 2 responses that"):
         feature_frame(scores, responses=responses().iloc[:2])
