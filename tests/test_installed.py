@@ -15,9 +15,12 @@ from importlib import import_module, metadata
 from pathlib import Path
 from pkgutil import walk_packages
 
+import pandas as pd
 import pytest
 
 import ragnb
+from ragnb.annotation.log import read_log
+from ragnb.annotation.session import AnnotationSession
 from ragnb.experiments.recorded import (
     recorded_responses,
 )
@@ -118,6 +121,20 @@ def test_a_viewer_without_and_with_a_kernel():
     records = ragnb.load_ragbench("sample-ragbench")
     assert "<mark" in Card(records.iloc[0])._repr_html_()
     assert str(ragnb.view(records)) == "FrameView(34 rows: trace, language)"
+
+
+def test_an_annotation_log_is_gone_on_with(tmp_path):
+    examples = pd.DataFrame([dict(zip(ROWS[0], row, strict=True)) for row in ROWS[1:]])
+    examples.insert(0, "example_id", [f"q/{i}" for i in range(len(examples))])
+    for number, verdict in enumerate(["correct", "incorrect"]):
+        session = AnnotationSession(examples, "verdict", "ana", tmp_path)
+        session.go(number)
+        session.label("verdict", verdict)
+        session.log.close()
+    header, events = read_log(tmp_path / "ana.verdict.sqlite")
+    assert header["ragnb"] == ragnb.__version__
+    assert [event["action"] for event in events].count("label") == 2
+    assert session.progress()["labelled"] == 2
 
 
 # ---- in a terminal -----------------------------------------------------------------------------------------------------

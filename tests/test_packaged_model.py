@@ -1,4 +1,4 @@
-"""The packaged model for real: its server and its process, and experiments with it. One server serves all tests."""
+"""The packaged model for real: its server and its process, and each experiment with it. One server serves all tests."""
 
 import os
 import signal
@@ -12,6 +12,7 @@ import pytest
 
 import ragnb
 from ragnb.experiments.judges import JUDGEMENTS, judge_pairs, judge_responses
+from ragnb.experiments.multilingual import SYSTEMS, run_multilingual
 from ragnb.experiments.rgb import run_noise_robustness
 from ragnb.experiments.trace import label_trace
 from ragnb.figures import plot_noise_curve, save_figure
@@ -119,6 +120,15 @@ def test_the_main_job_runs_live_on_the_real_benchmark(data_folder, options, tmp_
 
 
 @needs_model
+def test_a_judge_is_held_to_the_schema(options):
+    responses = pd.DataFrame({"question": "Where?", "response": ["It is Oslo.", None, "世贸"]})
+    responses["references"] = [[["Oslo"]]] * 3
+    judged = judge_responses(responses, "bare_correctness", repair=False, **options)
+    assert judged["judge_reason"].tolist() == [None, "no response", None]
+    assert judged["judged_correct"].isin([0, 1]).tolist() == [True, False, True]
+
+
+@needs_model
 def test_trace_labels_are_there_or_the_reason_is(options):
     passages = ["A heat pump moves warmth. It can cool rooms."]
     row = {"question": "What is it?", "passages": passages, "response": "It moves warmth."}
@@ -128,6 +138,34 @@ def test_trace_labels_are_there_or_the_reason_is(options):
     assert (there ^ labelled["label_reason"].notna()).all()
     assert labelled["label_keys"].str.len().isin([1, 2]).all()
     assert (ragnb.score(labelled, "trace.relevance")["value"].notna() == there).all()
+
+
+@needs_model
+def test_all_four_multilingual_systems_answer_and_replay(options):
+    contexts = pd.DataFrame(
+        {
+            "example_id": ["q/1/en"],
+            "question_id": ["1"],
+            "benchmark": "hand",
+            "task": "reading",
+            "language": ["en"],
+            "question": ["How deep is the lake?"],
+            "references": [[["60 m"]]],
+            "passages": [["Der See ist 60 m tief.", "The lake is old."]],
+            "passage_ids": [["q/1/de#0", "x#0"]],
+            "passage_languages": [["de", "en"]],
+            "passage_scores": [[0.9, 0.8]],
+        }
+    )
+    options |= {"parameters": SHORT, "translation_parameters": SHORT}
+    runs = {system: run_multilingual(contexts, system, **options) for system in SYSTEMS}
+    responses = pd.concat(runs.values(), ignore_index=True)
+    assert responses["response"].notna().all()
+    costs = ragnb.score(responses, "cost.translation_tokens").set_index("system")["value"]
+    assert costs["direct"] == costs["multi"] == 0 < costs["cross"] <= 12
+    for system, run in runs.items():
+        replayed = run_multilingual(contexts, system, **options, offline=True)
+        pd.testing.assert_frame_equal(replayed, run)
 
 
 # ---- the base model ------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 from two_normals import accepted, draw
 
-from ragnb.conformal.control import calibrate_selective_risk
+from ragnb.conformal.control import N_STARTS, THRESHOLDS, calibrate_selective_risk
 from ragnb.errors import InputError
 
 ALPHA = DELTA = 0.1
@@ -22,6 +22,42 @@ def answers(n: int, errors: int, confidence: float) -> tuple[list[float], list[i
 def upper_end(rate: float, trials: int) -> float:
     """Upper end of the band for a share of trials whose expectation is at most `rate`."""
     return binom.ppf(1 - 3e-5, trials, rate) / trials
+
+
+# ---- many thresholds: the fallback procedure, written again from its definition ----------------------------------------
+
+
+def fallback(probabilities, labels, alpha: float, delta: float) -> list[float]:
+    """The thresholds that pass, highest first."""
+    thresholds = THRESHOLDS.tolist()
+    m = len(thresholds)
+    starts = {m * j // N_STARTS for j in range(N_STARTS)}
+    passed, purse = [], 0.0
+    for i in reversed(range(m)):
+        purse += delta / len(starts) if i in starts else 0.0
+        sure = [
+            (p, y)
+            for p, y in zip(probabilities, labels, strict=True)
+            if max(p, 1 - p) >= thresholds[i]
+        ]
+        wrong = sum((p > 1 - p) != y for p, y in sure)
+        if binom.cdf(wrong, len(sure), alpha) <= purse:
+            passed.append(thresholds[i])
+        else:
+            purse = 0.0
+    return passed
+
+
+@pytest.mark.parametrize("seed", [0, 9])
+def test_the_lowest_threshold_that_passes_is_taken(seed):
+    rng = np.random.default_rng(seed)
+    known, labels = draw(rng, 250, apart=1.2 + seed / 6)
+    control = calibrate_selective_risk(known, labels, ALPHA, DELTA)
+    passed = fallback(known, labels, ALPHA, DELTA)
+    assert control.threshold == (passed[-1] if passed else math.inf)
+    if passed:
+        p_value = binom.cdf(control.n_errors, control.n_accepted, ALPHA)
+        assert control.p_value == pytest.approx(p_value, rel=1e-9)
 
 
 # ---- simulations with a known error ------------------------------------------------------------------------------------

@@ -74,6 +74,16 @@ def test_sets_are_those_of_mapie(steps):
 
 
 @GRAINS
+def test_p_values_are_those_of_crepes(steps):
+    crepes = pytest.importorskip("crepes")
+    known, labels = items(3, steps=steps)
+    asked, _ = items(4, steps=steps)
+    theirs = crepes.ConformalClassifier().fit(true_scores(known, labels))
+    wanted = theirs.predict_p(1 - both(asked), smoothing=False)
+    assert np.array_equal(ConformalClassifier.calibrate(known, labels).p_values(asked), wanted)
+
+
+@GRAINS
 def test_class_conditional_p_values_are_those_of_crepes(steps):
     crepes = pytest.importorskip("crepes")
     known, labels = items(5, steps=steps)

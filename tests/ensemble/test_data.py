@@ -97,6 +97,15 @@ def test_every_response_is_in_one_part_with_its_own_row():
     assert (labels.loc[y.index] == y).all()
 
 
+def test_a_seed_gives_the_same_split_and_another_seed_another():
+    X, y = metrics_and_labels()
+    first, again, other = (
+        DataSplit(X, y, random_state=seed, oversample=True) for seed in (3, 3, 4)
+    )
+    pd.testing.assert_frame_equal(first.train.X, again.train.X)
+    assert set(first.test.X.index) != set(other.test.X.index)
+
+
 @settings(max_examples=25)
 @given(sizes=st.lists(st.integers(1, 12), min_size=12, max_size=60), seed=st.integers(0, 1000))
 def test_groups_are_whole_and_sizes_are_off_by_about_a_group(sizes, seed):

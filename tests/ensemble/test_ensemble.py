@@ -1,6 +1,9 @@
 """The ensemble: what it predicts, what it guarantees, whom it asks, and common mistakes."""
 # ruff: noqa: N806 (X and y are the names of the field)
 
+import inspect
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -82,6 +85,13 @@ def test_the_lines_of_the_original_example_run_unchanged(capsys, monkeypatch):
     assert MetricEnsemble is EnsembleMetric
 
 
+def test_the_original_parameters_come_first():
+    first = list(inspect.signature(EnsembleMetric).parameters.values())[:4]
+    names = ["training", "calibration", "alpha", "random_state"]
+    assert [parameter.name for parameter in first] == names
+    assert first[2].default == 0.1
+
+
 # ---- prediction --------------------------------------------------------------------------------------------------------
 
 
@@ -99,6 +109,14 @@ def test_the_columns_of_decide_agree_with_each_other(made):
         assert not found["deferred"].any()
         assert found["judged"].isna().all()
         assert (found["label"] == found["y_hat"]).all()
+
+
+def test_an_empty_set_is_an_abstention():
+    ensemble, split = fitted(600, classifier=QUICK, alpha=0.5)
+    found = ensemble.decide(split.test.X)
+    empty = ~found["in_set_0"] & ~found["in_set_1"]
+    assert empty.any()
+    assert found["abstained"][empty].all()
 
 
 def test_a_judicator_decides_abstentions_and_the_sets_stay(made):
@@ -193,6 +211,22 @@ def test_each_guarantee_holds_where_it_should():
         ["zh", 0],
         ["zh", 1],
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("guarantee", ["marginal", "class"])
+def test_mean_coverage_over_calibrations_is_that_of_the_distribution(guarantee):
+    excess = []
+    for seed in range(600):
+        X, y = metrics_and_labels(500, seed=seed, share=0.75)
+        split = DataSplit(X, y, random_state=seed)
+        ensemble = MetricEnsemble(
+            split.train, split.calibration, classifier=QUICK, guarantee=guarantee
+        )
+        found = covered(ensemble.decide(split.test.X), split.test.y)
+        concerned = found if guarantee == "marginal" else found[split.test.y == 0]
+        excess.append(concerned.mean() - ensemble.coverage()["mean"].iloc[0])
+    assert abs(np.mean(excess)) < 4 * np.std(excess) / math.sqrt(600)
 
 
 def test_the_selective_risk_is_controlled():
@@ -298,6 +332,12 @@ def test_the_published_tables_give_the_published_figures(table, published):
     )
     assert found["confusion_matrix"].tolist() == [list(table[:2]), list(table[2:])]
     assert list(found) == ["precision", "recall", "f1", "accuracy", "confusion_matrix"]
+
+
+def test_shares_of_nothing_are_undefined():
+    found = eval_prediction([0, 0], [0, 0])
+    assert np.isnan([found[name] for name in ("precision", "recall", "f1")]).all()
+    assert found["confusion_matrix"].tolist() == [[2, 0], [0, 0]]
 
 
 def test_series_are_aligned_by_their_index_labels():

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from ragnb.metrics.answer import exact_match, token_f1
+from ragnb.metrics.answer import contains, exact_match, token_f1
 from ragnb.metrics.language import (
     language_identified,
     response_in_language,
@@ -83,6 +83,27 @@ def test_under_lbrag_every_context_is_in_english_and_in_russian(data_folder):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_answers_without_a_letter_have_no_rlc(data_folder, language):
+    _, _, answers = xquad(data_folder, language)
+    shares = rlc(answers, language)
+    bare = [not any(c.isalpha() for c in answer) for answer in answers]
+    assert np.isnan(shares).tolist() == bare
+    assert 0.03 < np.mean(bare) < 0.15
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_answer_stands_in_its_paragraph(data_folder, language):
+    file = data_folder / "xquad" / f"xquad.{language}.json"
+    pairs = [
+        (paragraph["context"], question["answers"][0]["text"])
+        for article in json.loads(file.read_text("utf-8"))["data"]
+        for paragraph in article["paragraphs"]
+        for question in paragraph["qas"]
+    ]
+    assert np.mean([contains(*pair) for pair in pairs[::7]]) > 0.99
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_identification_is_sure_of_questions_and_unsure_of_short_answers(data_folder, language):
     _, questions, answers = xquad(data_folder, language)
     rate = np.nanmean([language_identified(text, language) for text in questions[::5]])
@@ -93,6 +114,14 @@ def test_identification_is_sure_of_questions_and_unsure_of_short_answers(data_fo
         [language_identified(text, language, candidates=LANGUAGES) for text in answers[::5]]
     )
     assert few >= short
+
+
+def test_mkqa_gold_answers_match_themselves_and_the_empty_ones_are_unscored(data_folder):
+    answers = [answer for _, _, answer in mkqa(data_folder)]
+    empty = [not any(c.isalnum() for c in answer) for answer in answers]
+    assert np.isnan([exact_match(text, text) for text in answers]).tolist() == empty
+    assert sum(not answer for answer in answers) == 305
+    assert np.nanmin([token_f1(text, text) for text in answers]) == 1
 
 
 def test_mkqa_questions_in_chinese_and_japanese_hold_english_names_and_rlc_tells(data_folder):

@@ -90,6 +90,25 @@ def test_what_was_not_found_is_0_and_what_cannot_be_measured_has_a_reason(name):
     assert zero["value"].iloc[4] == 0
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_one_question_by_itself_has_the_value_that_it_has_in_a_frame(name):
+    random = np.random.default_rng(1)
+    options = [{"min_grade": 2}, {"unjudged": "removed"}, {"gain": "exponential"}, {"k": 3}]
+    rows = [
+        {
+            "example_id": str(row),
+            "retrieved": random.permutation(12)[: random.integers(13)].tolist(),
+            "relevant": {int(i): int(random.integers(4)) for i in random.permutation(12)[:5]},
+        }
+        for row in range(30)
+    ]
+    for chosen in [{}, *options]:
+        if set(chosen) <= set(METRICS[name].options):
+            values = score(pd.DataFrame(rows), name, **chosen)["value"]
+            alone = [METRICS[name].function(r["retrieved"], r["relevant"], **chosen) for r in rows]
+            assert values.tolist() == pytest.approx(alone, nan_ok=True, abs=0)
+
+
 def test_exponential_gain_is_that_of_scikit_learn():
     """scikit-learn's ndcg_score takes the gains themselves."""
     from sklearn.metrics import ndcg_score

@@ -1,3 +1,4 @@
+import gzip
 import json
 import math
 from functools import partial
@@ -26,6 +27,8 @@ COUNTED_AS_CORRECTED = (
     "error: 'factual errors'; refusal: 'insufficient information', counted as corrected"
 )
 
+ABILITIES = ["accuracy", "refusal", "rejection", "error_detection", "error_correction"]
+
 
 def told(ability, response, answer="Tampa", **options):
     """The evidence of an ability."""
@@ -43,16 +46,26 @@ def test_an_answer_that_every_response_or_none_would_contain_is_refused(answer, 
             function(response, answer)
 
 
+@pytest.mark.parametrize(("missing", "protocol"), [(None, "paper"), (math.nan, "flexible")])
+@pytest.mark.parametrize("ability", ABILITIES)
+def test_a_missing_response_has_no_value_and_is_never_wrong(ability, missing, protocol):
+    value, evidence, labels = assess(ability, missing, "Tampa", protocol=protocol)
+    assert math.isnan(value)
+    assert (evidence, labels) == ("no response", [])
+
+
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("response", "options", "message"),
     [
-        ({"language": "chinese"}, "language must be a code such as 'en'"),
-        ({"noise_rate": 1.1}, "noise_rate must be between 0 and 1, got"),
+        (["Tampa"], {}, "a response must be a string or None, got"),
+        ("Tampa", {"protocol": "Paper"}, "must be one of 'paper', 'released', 'flexible', got"),
+        ("Tampa", {"language": "chinese"}, "language must be a code such as 'en'"),
+        ("Tampa", {"noise_rate": 1.1}, "noise_rate must be between 0 and 1, got"),
     ],
 )
-def test_mistakes_are_named(options, message):
+def test_mistakes_are_named(response, options, message):
     with pytest.raises(InputError, match=message):
-        is_correct("Tampa", "Tampa", **options)
+        is_correct(response, "Tampa", **options)
 
 
 @pytest.mark.parametrize(
@@ -125,6 +138,14 @@ def test_the_evidence_of_parts_words_and_a_false_answer():
     assert told("error_detection", "Not Miami", **flexible) == "error: 'not miami'"
 
 
+# ---- the flexible normaliser -------------------------------------------------------------------------------------------
+
+
+def test_a_false_answer_of_punctuation_alone_is_held_by_no_other_text():
+    assert corrects_error("beta alpha", "alpha beta", false_answer="!", protocol="flexible") == 1.0
+    assert corrects_error("beta alpha!", "alpha beta", false_answer="!", protocol="flexible") == 0.0
+
+
 # ---- long and hostile texts --------------------------------------------------------------------------------------------
 
 
@@ -151,7 +172,10 @@ def test_rejection_needs_a_reference_as_released_only(response, value):
     ("typed", "plain"),
     [
         ("7\u202fNovember\u00a01940", "7 November 1940"),
+        ("COVID\u201119", "COVID-19"),
+        ("２０２４", "2024"),
         ("Ame\u0301lie", "Amélie"),
+        ("New\nYork", "New York"),
     ],
 )
 def test_forms_of_one_character_are_equal_by_default_and_the_evidence_says_so(typed, plain):
@@ -272,3 +296,26 @@ def test_right_answers_written_with_narrow_spaces_and_hyphens_are_right(data_fol
     ]
     for protocol, right in (("paper", 100), ("released", 16)):
         assert sum(map(partial(is_correct, protocol=protocol), typed, answers)) == right
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("language", "shares"),
+    [
+        ("en", {"gpt-4-azure": 0.57, "Mistral-7B-Instruct-v0.2": 0.91}),
+        ("zh", {"gpt-4-azure": 0.56, "Mistral-7B-Instruct-v0.2": 0.89}),
+    ],
+)
+def test_agreed_refusals_of_another_benchmark_are_found_by_own_phrases_only(
+    data_folder, language, shares
+):
+    """NoMIRACL's models were asked to say "I don't know", in Chinese too; the shares were counted without ragnb."""
+    with gzip.open(
+        data_folder / "nomiracl" / "non_relevant" / f"{language}.test.vanilla_prompt.jsonl.gz", "rt"
+    ) as file:
+        replies = [json.loads(line)["results"] for line in file]
+    for model, share in shares.items():
+        said = [reply[model] for reply in replies]
+        assert np.mean(rates(said, language=language)) == 0.0
+        own = rates(said, language=language, refusal=["I don't know"])
+        assert np.mean(own) == pytest.approx(share, abs=0.005)

@@ -79,6 +79,38 @@ def test_coefficients_of_irrcac(name: str, value: float) -> None:
     assert agreement_interval(name, EXAMPLE_C).estimate == pytest.approx(value, abs=5.1e-6)
 
 
+def test_the_standard_error_of_ac1_is_that_of_irrcac_but_for_the_item_with_one_rating() -> None:
+    # irrCAC gwet.ac1.raw of raw_4raters: se .14295, for 12 units. One of them has a single rating. Gwet's variance gives it
+    # the agreement 0, as if its raters had differed, so it is too wide with such units; the jackknife is not.
+    from scipy.stats import t
+
+    result = agreement_interval("Gwet's AC1", EXAMPLE_C)
+    error = (result.estimate - result.low) / t.ppf(0.975, 11)
+    assert error < 0.14295
+    counts = (EXAMPLE_C[:, :, None] == np.arange(1, 6)).sum(axis=1)
+    assert _gwet_error(counts, left_out=0.0) == pytest.approx(0.14295, abs=5.1e-6)
+    assert error == pytest.approx(_gwet_error(counts, left_out=np.nan), rel=0.02)
+
+
+def _gwet_error(counts, left_out: float) -> float:
+    """Gwet's linearised standard error of AC1; `left_out` is the agreement of a unit with one rating, nan for the mean."""
+    raters, q, n = counts.sum(axis=1), counts.shape[1], len(counts)
+    paired = raters >= 2
+    agreement = np.full(n, left_out)
+    agreement[paired] = (counts * (counts - 1)).sum(axis=1)[paired] / (raters * (raters - 1))[
+        paired
+    ]
+    shares = counts / raters[:, None]
+    chance = (shares @ (1 - shares.mean(axis=0))) / (q - 1)
+    p_a, p_e = agreement[paired].mean(), chance.mean()
+    ac1 = (p_a - p_e) / (1 - p_e)
+    own = n / paired.sum() * np.where(paired, agreement - p_e, 0) / (1 - p_e)
+    if np.isnan(left_out):
+        own = ac1 + n / paired.sum() * np.where(paired, agreement - p_a, 0) / (1 - p_e)
+    influence = own - 2 * (1 - ac1) * (chance - p_e) / (1 - p_e)
+    return float(np.sqrt(((influence - ac1) ** 2).sum() / (n * (n - 1))))
+
+
 def test_ac1_and_kappa_of_the_paradox_table() -> None:
     # Gwet 2008: [[118, 5], [2, 0]]: AC1 .940776, kappa -.023392
     ratings = _from_table([[118, 5], [2, 0]])
@@ -117,6 +149,20 @@ def test_cohen_kappa(table, kappa: float) -> None:
     )
 
 
+def test_cohen_kappa_equals_statsmodels_and_its_interval_is_near() -> None:
+    from statsmodels.stats.inter_rater import cohens_kappa
+
+    table = [
+        [88, 10, 2],
+        [14, 40, 6],
+        [18, 10, 12],
+    ]  # 200 items; the jackknife uses t and n - 1, statsmodels z and n
+    expected = cohens_kappa(np.array(table))
+    result = agreement_interval("Cohen's kappa", _from_table(table))
+    assert result.estimate == pytest.approx(expected.kappa, abs=1e-12)
+    assert (result.high - result.low) / 2 / 1.971957 == pytest.approx(expected.std_kappa, rel=0.01)
+
+
 # Benjamini & Hochberg 1995, section 3.2: 15 p-values
 BH_1995 = [
     0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.324,
@@ -129,3 +175,15 @@ BH_1995 = [
 )
 def test_corrections_of_benjamini_and_hochberg(correction: str, rejected: int) -> None:
     assert sum(p <= 0.05 for p in adjust(BH_1995, correction)) == rejected
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [("holm", "holm"), ("bonferroni", "bonferroni"), ("benjamini-hochberg", "fdr_bh")],
+)
+def test_corrections_equal_statsmodels(ours: str, theirs: str) -> None:
+    from statsmodels.stats.multitest import multipletests
+
+    assert adjust(BH_1995, ours) == pytest.approx(
+        multipletests(BH_1995, method=theirs)[1], abs=1e-15
+    )

@@ -1,13 +1,15 @@
 """Published values of intervals and paired tests, each with its source beside it."""
 
+import numpy as np
 import pytest
 
 from ragnb.stats.binary import (
     PairedTable,
     mcnemar_test,
     tango_interval,
+    tango_test,
 )
-from ragnb.stats.intervals import rate_interval
+from ragnb.stats.intervals import bca_interval, rate_interval
 from ragnb.stats.paired import paired_t_test, sign_flip_test
 
 # Cavo et al. 2012 in Fagerland, Lydersen & Laake 2014 (counts inferred there; every published value below matches them)
@@ -39,6 +41,26 @@ MLXTEND = PairedTable(9945, 25, 15, 15)
 def test_mcnemar_p_value(table: PairedTable, method: str, p_value: float) -> None:
     tolerance = 0.15 if p_value == 4e-6 else 5e-4 if p_value < 1e-3 else 2e-5
     assert mcnemar_test(table, method=method).p_value == pytest.approx(p_value, rel=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("table", "method", "statistic"),
+    [
+        (APPROVAL, "asymptotic", 17.3559),  # Agresti: z^2
+        (STATSMODELS, "asymptotic", 21.35556),
+    ],
+)
+def test_mcnemar_statistic(table: PairedTable, method: str, statistic: float) -> None:
+    assert mcnemar_test(table, method=method).statistic == pytest.approx(statistic, abs=6e-5)
+
+
+def test_tango_test_of_statpsych() -> None:
+    # statpsych test.prop.ps(156, 96, 68, 80): z 2.108346, p .03500109
+    table = PairedTable(156, 96, 68, 80)
+    result = tango_test(table)
+    # Its z is the Wald-type statistic with a pooled variance and a continuity correction of 1; ours has none:
+    assert (96 - 68 - 1) / np.sqrt(96 + 68) == pytest.approx(2.108346, abs=1e-6)
+    assert result.statistic == pytest.approx(28 / np.sqrt(164), abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -92,3 +114,17 @@ def test_t_test_of_darwins_maize() -> None:
     result = paired_t_test(MAIZE)
     assert result.statistic == pytest.approx(2.14799, abs=5e-6)
     assert result.p_value == pytest.approx(0.0497, abs=5e-5)
+
+
+@pytest.mark.parametrize("n", [20, 100])
+def test_exact_bootstrap_equals_scipy_in_the_limit(n: int) -> None:
+    # scipy.stats.bootstrap with 100,000 resamples: sd of an endpoint about .0004 of the scores' sd here
+    from scipy.stats import bootstrap
+
+    values = np.random.default_rng(n).integers(0, 101, n) / 100
+    theirs = bootstrap(
+        (values,), np.mean, method="BCa", n_resamples=100_000, rng=np.random.default_rng(3)
+    )
+    limits = theirs.confidence_interval
+    result = bca_interval(values)
+    assert (result.low, result.high) == pytest.approx((limits.low, limits.high), abs=2.5e-3)

@@ -1,5 +1,6 @@
 """Published and independently computed values of ratios and of incremental tables, each with its source beside it."""
 
+import numpy as np
 import pytest
 
 from ragnb.stats.cost_effectiveness import fieller_interval
@@ -32,3 +33,19 @@ def test_fieller(pair, level: float, estimate: float, low: float, high: float) -
     found = fieller_interval(*pair, confidence_level=level)
     assert found.kind == "bounded"
     assert (found.estimate, found.low, found.high) == pytest.approx((estimate, low, high), abs=6e-7)
+
+
+def test_fieller_by_the_textbook_formula() -> None:
+    # with g = t^2 s_zz / z^2: (r - g s_yz / s_zz -+ t / z sqrt(s_yy - 2 r s_yz + r^2 s_zz - g (s_yy - s_yz^2 / s_zz))) / (1 - g)
+    y, z = np.array(PATCH, dtype=float)
+    n, t = y.size, 1.894579  # t(7), 95 %
+    covariance = np.cov(y, z) / n
+    ratio, g = y.mean() / z.mean(), t**2 * covariance[1, 1] / z.mean() ** 2
+    centre = ratio - g * covariance[0, 1] / covariance[1, 1]
+    inner = covariance[0, 0] - 2 * ratio * covariance[0, 1] + ratio**2 * covariance[1, 1]
+    inner -= g * (covariance[0, 0] - covariance[0, 1] ** 2 / covariance[1, 1])
+    half = t / z.mean() * np.sqrt(inner)
+    found = fieller_interval(y, z, confidence_level=0.9)
+    assert (found.low, found.high) == pytest.approx(
+        ((centre - half) / (1 - g), (centre + half) / (1 - g)), abs=1e-6
+    )

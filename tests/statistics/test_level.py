@@ -14,7 +14,6 @@ from ragnb.results import SignificanceResult
 from ragnb.stats.binary import PairedTable, mcnemar_test, paired_table, tango_test
 from ragnb.stats.paired import paired_t_test, sign_flip_test, tost
 from ragnb.stats.prediction import compare_auroc
-from ragnb.stats.several import friedman_test
 
 LEVELS = (0.01, 0.05, 0.1)
 N = 40
@@ -43,19 +42,6 @@ def ranked(rng: np.random.Generator) -> SignificanceResult:
     return compare_auroc(labels, first, second)[1]
 
 
-def smooth_systems(rng: np.random.Generator) -> np.ndarray:
-    return (rng.normal(size=(N, 1)) + rng.normal(size=(N, 4))).round(2)
-
-
-def graded_systems(rng: np.random.Generator) -> np.ndarray:
-    """F1-like scores: many at 1, the rest multiples of .2."""
-    return np.where(rng.random((N, 4)) < 0.5, 1.0, rng.integers(0, 6, (N, 4)) / 5)
-
-
-def binary_systems(rng: np.random.Generator) -> np.ndarray:
-    return (rng.random((N, 4)) < rng.random((N, 1)) ** 0.5).astype(float)
-
-
 TESTS: dict[str, tuple[Callable[[np.random.Generator], SignificanceResult], float]] = {
     "sign-flip": (lambda rng: sign_flip_test(graded(rng)), 0.0),
     "paired t": (lambda rng: paired_t_test(graded(rng)), 0.004),
@@ -65,10 +51,6 @@ TESTS: dict[str, tuple[Callable[[np.random.Generator], SignificanceResult], floa
     "cluster t": (lambda rng: clustered(paired_t_test, rng), 0.004),
     "cluster sign-flip": (lambda rng: clustered(sign_flip_test, rng), 0.0),
     "delong": (ranked, 0.015),
-    "friedman, smooth": (lambda rng: friedman_test(smooth_systems(rng)), 0.008),
-    "friedman, graded": (lambda rng: friedman_test(graded_systems(rng)), 0.008),
-    "friedman, binary": (lambda rng: friedman_test(binary_systems(rng)), 0.008),
-    "friedman, ten items": (lambda rng: friedman_test(rng.normal(size=(10, 3))), 0.008),
 }
 """Each test, and the excess over the level that is allowed beside sampling error."""
 

@@ -7,8 +7,9 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import ragnb
-from ragnb.reports.judge import graded_report
+from ragnb.reports.judge import graded_report, scores_by_grade
 from ragnb.stats.agreement import agreement_interval
+from ragnb.stats.ppi import ppi_mean
 from ragnb.stats.rankings import kendall_tau_b, ranking_interval, tau_ap
 
 
@@ -75,6 +76,46 @@ def test_two_people_on_one_scale_have_the_coefficients_of_grades(grades):
     assert found["ordinal alpha"] == pytest.approx(alpha)
     kappa = cohen_kappa_score(*ratings.T, weights="quadratic")
     assert found["quadratic kappa"] == pytest.approx(kappa)
+
+
+def test_scores_by_grade_are_those_of_a_group_by():
+    turns = ragnb.load_study("mtrag")
+    judge, label = "mtrag.rb_llm", "human_faithfulness"
+    found = scores_by_grade(turns, judge=judge, label=label).set_index("grade")
+    grade = (turns[label] + 0.5).astype(int)
+    groups = turns[judge].groupby(grade)
+    assert found["n"].to_dict() == groups.size().to_dict()
+    assert found["mean"].to_dict() == pytest.approx(groups.mean().to_dict())
+    assert found["p75"].to_dict() == pytest.approx(groups.quantile(0.75).to_dict())
+    assert found["n_units"].to_dict() == turns["conversation_id"].groupby(grade).nunique().to_dict()
+
+
+@pytest.fixture(scope="module")
+def judged_turns():
+    """People's mean grades of faithfulness from 1 to 4, and a judge's scores on the same scale."""
+    turns = ragnb.load_study("mtrag")
+    return turns["human_faithfulness"].to_numpy(), 1 + 3 * turns["mtrag.rl_f"].to_numpy()
+
+
+def test_intervals_of_a_mean_grade_hold_and_are_as_narrow_as_the_correlation_allows(judged_turns):
+    """The 477 responses are the population, from which responses are drawn with replacement."""
+    people, judge = judged_turns
+    truth, trials, n, others = people.mean(), 400, 120, 1000
+    rng = np.random.default_rng(5)
+    results = []
+    for _ in range(trials):
+        drawn = rng.integers(len(people), size=n + others)
+        labelled, rest = drawn[:n], drawn[n:]
+        results.append(ppi_mean(people[labelled], judge[labelled], judge[rest], bounds=(1, 4)))
+    holds = np.mean([result.low <= truth <= result.high for result in results])
+    assert abs(holds - 0.95) < 4 * np.sqrt(0.95 * 0.05 / trials)
+    estimates = np.array([result.estimate for result in results])
+    assert abs(estimates.mean() - truth) < 4 * estimates.std() / np.sqrt(trials)
+    widths = np.mean([result.high - result.low for result in results])
+    alone = np.mean([result.classical.high - result.classical.low for result in results])
+    r = np.corrcoef(people, judge)[0, 1]
+    assert widths / alone == pytest.approx(np.sqrt(1 - r**2 * others / (n + others)), abs=0.02)
+    assert widths / alone < 0.9
 
 
 def test_undefined_rankings_say_why():

@@ -52,3 +52,18 @@ def test_an_undefined_interval_says_why(tables, reason):
     found = jackknife_interval(cohen_kappa, kappa_sums(tables))
     assert math.isnan(found.low)
     assert found.problem == reason
+
+
+@pytest.mark.parametrize("trials", [100, pytest.param(2000, marks=pytest.mark.slow)])
+def test_clustered_intervals_contain_the_truth_about_as_often_as_they_say(trials):
+    truth = float(cohen_kappa(agreement_sums(two_raters(400_000, 1, 100_000)[0], 2).sum(axis=0)))
+    hits = np.zeros(2)
+    for trial in range(trials):
+        codes, clusters = two_raters(240, 1000 + trial, 60)
+        for place, units in enumerate((clusters, None)):
+            found = jackknife_interval(cohen_kappa, agreement_sums(codes, 2, units))
+            hits[place] += found.low <= truth <= found.high
+    with_clusters, without = hits / trials
+    lowest, highest = (0.93, 0.97) if trials >= 2000 else (0.85, 1.0)
+    assert lowest <= with_clusters <= highest
+    assert without < with_clusters

@@ -14,6 +14,7 @@ from ragnb.stats.paired import (
 )
 
 TESTS = [sign_flip_test, paired_t_test]
+ALTERNATIVES = ["two-sided", "greater", "less"]
 
 
 GRADED_SEEDS = {5: 41, 8: 116, 11: 283, 14: 282}
@@ -55,6 +56,18 @@ def test_rounding_error_of_the_null_and_of_cluster_sums_is_no_difference() -> No
     assert sign_flip_test([0.3] * 6, null=0.1 * 3).p_value == 1.0
     assert sum([0.1, 0.2, -0.3]) > 0
     assert sign_flip_test([0.1, 0.2, -0.3] * 6, clusters=np.repeat(range(6), 3)).p_value == 1.0
+
+
+def test_paired_t_equals_scipy() -> None:
+    from scipy.stats import ttest_rel
+
+    x, y = np.random.default_rng(3).normal(size=(2, 30))
+    for alternative in ALTERNATIVES:
+        expected = ttest_rel(x, y, alternative=alternative)
+        result = paired_t_test(x, y, alternative=alternative)
+        assert (result.statistic, result.p_value) == pytest.approx(
+            (expected.statistic, expected.pvalue), rel=1e-10
+        )
 
 
 @pytest.mark.parametrize("clusters", [None, np.repeat(np.arange(30), 3)])

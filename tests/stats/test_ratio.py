@@ -6,23 +6,19 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
+from ragnb.metrics.cost import bridging_efficiency
 from ragnb.stats.cost_effectiveness import (
-    FiellerSet,
     _fieller_limits,
     compare_ratios,
     fieller_interval,
+    mean_of_ratios,
     net_benefit,
 )
+from ragnb.stats.intervals import mean_interval
 from ragnb.stats.paired import paired_t_test
 
 KINDS = ["bounded", "two rays", "whole line"]
 RATIOS = [*np.linspace(-4, 4, 17), -1e3, 50.0]
-
-
-def contains(found: FiellerSet, ratio: float) -> bool:
-    if found.kind == "two rays":
-        return ratio <= found.limits[0] or ratio >= found.limits[1]
-    return found.low <= ratio <= found.high
 
 
 def example(kind: str, n: int = 12) -> tuple[np.ndarray, np.ndarray]:
@@ -62,8 +58,8 @@ def test_a_mean_denominator_of_0_has_a_set_but_no_estimate() -> None:
     found = fieller_interval([5, 6, 7, 6], [1, -1, 2, -2])
     assert np.isnan(found.estimate)
     assert found.kind == "two rays"
-    assert not contains(found, 0)
-    assert contains(found, 100)
+    assert not found.contains(0)
+    assert found.contains(100)
     nearly = fieller_interval([5, 6, 7, 6], [0.1, 0.2, -0.3, 0.0])  # sums to 3e-17
     assert np.isnan(nearly.estimate)
 
@@ -85,10 +81,21 @@ def test_ratio_without_spread_is_undefined_with_a_reason(
     assert np.isnan([found.low, found.high]).all()
     assert reason in found.problem
     assert found.kind == "undefined"
-    assert not contains(found, 0.5)
+    assert not found.contains(0.5)
 
 
 # ---- clusters ----------------------------------------------------------------------------------------------------------
+
+
+def test_repeating_items_within_clusters_does_not_narrow_the_interval() -> None:
+    n = 12
+    y, z = example("bounded", n)
+    plain = fieller_interval(y, z)
+    clusters = np.repeat(np.arange(n), 3)
+    grouped = fieller_interval(np.repeat(y, 3), np.repeat(z, 3), clusters=clusters)
+    assert (grouped.low, grouped.high) == pytest.approx((plain.low, plain.high))
+    assert grouped.n == n
+    assert grouped.method == f"{plain.method}, {n} clusters (fewer than 30: too narrow)"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -101,10 +108,29 @@ def test_limits_are_where_the_t_test_has_p_alpha(kind: str, by_cluster: bool) ->
     assert found.kind == kind
     for ratio in RATIOS:
         p = paired_t_test(y - ratio * z, clusters=clusters).p_value
-        assert contains(found, ratio) == (p >= 0.05)
+        assert found.contains(ratio) == (p >= 0.05)
     for limit in found.limits if kind != "whole line" else ():
         p = paired_t_test(y - limit * z, clusters=clusters).p_value
         assert p == pytest.approx(0.05, abs=1e-9)
+
+
+# ---- mean of ratios ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("zero", "variant"), [("nan", "ratio"), ("zero", "lbrag")])
+def test_mean_of_ratios_is_the_mean_of_the_metric(zero: str, variant: str) -> None:
+    rng = np.random.default_rng(2)
+    system, baseline = np.round(rng.random((2, 40)), 2)
+    cost = np.where(rng.random(40) < 1 / 3, 0, rng.integers(5, 60, 40))
+    items = zip(system, baseline, cost, strict=True)
+    each = np.array([bridging_efficiency(*item, variant=variant) for item in items])
+    result, expected = (
+        mean_of_ratios(system - baseline, cost, zero=zero),
+        mean_interval(each[~np.isnan(each)]),
+    )
+    assert (result.estimate, result.low, result.high, result.n) == pytest.approx(
+        (expected.estimate, expected.low, expected.high, expected.n)
+    )
 
 
 # ---- net benefit -------------------------------------------------------------------------------------------------------
