@@ -72,8 +72,8 @@ def study_files(name: str, *, rest: bool = False) -> list[Path]:
 
     They contain what the package leaves out, such as the passages of MTRAG. Each file is looked for
     in the folder that the environment variable ``RAGNB_DATA`` names, then in the user's cache, and
-    otherwise downloaded. Files are verified by checksum. Of NoMIRACL, the commit
-    is fixed and the checksums are not known, so only later downloads are compared with the first one.
+    otherwise downloaded. Files are verified by checksum, and those of NoMIRACL, whose checksums are
+    not known, by comparing their replies with those of `load_study`.
 
     Parameters
     ----------
@@ -99,7 +99,27 @@ def study_files(name: str, *, rest: bool = False) -> list[Path]:
     files = [find(source.name, benchmark=benchmark) for source in sources_of(benchmark)]
     if not files:
         raise InputError(f"the catalogue has no {'other ' * rest}published files of {name}")
+    if benchmark == "nomiracl":
+        _verify_nomiracl(files)
     return files
+
+
+def _verify_nomiracl(files: list[Path]) -> None:
+    frame = load_study("nomiracl").set_index(["example_id", "system"])["response"].dropna()
+    known = frame.to_dict()
+    for file in files:
+        language, subset = file.name.partition(".")[0], file.parent.name
+        for record in read_table(file).to_dict("records"):
+            example = f"nomiracl/{language}/{subset}/{record['query_id']}"
+            for system, reply in record["results"].items():
+                if known.pop((example, system), "") != reply.strip():
+                    raise InputError(
+                        f"{file} is not the published version; delete it and try again"
+                    )
+    if known:
+        raise InputError(
+            f"{len(known)} replies are missing in the folder {files[0].parents[1]}; delete it and try again"
+        )
 
 
 @accepts(name=tuple(STUDIES), frame=("responses", "labels"))

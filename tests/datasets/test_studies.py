@@ -102,6 +102,28 @@ def test_what_has_no_published_files():
             study_files(name, rest=rest)
 
 
+@pytest.mark.data
+def test_files_of_nomiracl_are_verified_by_their_replies(data_folder, tmp_path, monkeypatch):
+    """The published files have two fields more than those of the test data."""
+    for source in sources_of("nomiracl"):
+        lines = gzip.decompress((data_folder / "nomiracl" / f"{source.file}.gz").read_bytes())
+        records = [json.loads(line) for line in lines.splitlines()]
+        whole = [json.dumps(record | {"docids": ["1"], "prompt": "?"}) for record in records]
+        file = tmp_path / "nomiracl" / source.file
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("\n".join(whole), encoding="utf-8")
+    monkeypatch.setenv("RAGNB_DATA", str(tmp_path))
+    files = study_files("nomiracl")
+    assert len(files) == 16
+    text = files[0].read_text(encoding="utf-8")
+    files[0].write_text(text.replace("I don't know", "I know", 1), encoding="utf-8")
+    with pytest.raises(InputError, match="is not the published version"):
+        study_files("nomiracl")
+    files[0].write_text(text.split("\n", 1)[1], encoding="utf-8")
+    with pytest.raises(InputError, match="11 replies are missing"):
+        study_files("nomiracl")
+
+
 def test_the_rest_of_a_release_is_fetched_from_the_same_commit():
     for study, n in (("evouna", 1), ("delucionqa", 1), ("factscore", 1), ("refchecker", 14)):
         (commit,) = {source.url.split("/")[5] for source in sources_of(study)}
