@@ -178,3 +178,28 @@ def test_who_is_blind_gets_nothing_of_the_suggestions_in_the_page(book):
     screen.press("a")
     assert screen.message == "nothing is suggested here"
     assert screen.labels("q/1") == {}
+
+
+def test_a_drag_that_ends_beside_the_sentences_counts(book):
+    screen = trace(book, "beside")
+    box = screen.sentence("Fact 1 of document 0").bounding_box()
+    book.mouse.move(box["x"] + 40, box["y"] + 5)
+    book.mouse.down()
+    book.mouse.move(box["x"] + 40, box["y"] + box["height"] + 5, steps=4)
+    book.mouse.move(5, box["y"] + box["height"] + 5, steps=4)
+    book.mouse.up()
+    screen.settle()
+    assert screen.labels("q/1") == {"relevant": ["01", "02"]}
+
+
+def test_a_note_is_saved_while_it_is_typed(book):
+    screen = trace(book, "typing")
+    screen.press("m")
+    screen.type("half a tho")
+    book.wait_for_timeout(900)
+    screen.settle()
+    screen.type("ught")
+    assert screen.root.get_by_label("note on this item").input_value() == "half a thought"
+    assert [event["value"] for event in screen.events() if event["action"] == "note"] == [
+        "half a tho"
+    ]

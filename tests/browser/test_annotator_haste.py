@@ -195,3 +195,10 @@ def test_a_note_is_never_written_to_another_item(book, one_tab):
     assert [(one["item"], one["value"]) for one in first.events() if one["action"] == "note"] == [
         ("q/1", "of the first")
     ]
+
+
+def test_a_double_click_chooses_one_option_of_one_label(book):
+    screen = trace(book, "double")
+    screen.root.locator("[data-field=support] .option").nth(1).dblclick()
+    screen.settle()
+    assert screen.labels("q/1") == {"supporta": "partial"}

@@ -170,3 +170,14 @@ def test_no_key_reaches_the_notebook(book):
     screen.settle()
     assert notebook(book) == before
     assert book.evaluate(f"() => {KERNEL}.id") == pid
+
+
+def test_a_note_is_saved_when_another_tab_is_shown(book):
+    screen = trace(book, "hidden")
+    screen.press("m")
+    screen.type("for now")
+    book.evaluate(
+        "() => document.dispatchEvent(new Event('visibilitychange'))"
+    )  # headless pages stay visible
+    screen.settle()
+    assert notes(screen) == ["for now"]

@@ -121,3 +121,10 @@ def test_nothing_runs_out_of_a_narrow_page(book):
     wider = screen.root.evaluate("root => [...root.querySelectorAll('*')].filter(node => node.checkVisibility() && "
                                  "node.getBoundingClientRect().right > root.getBoundingClientRect().right + 1).map(node => node.className)")  # fmt: skip
     assert wider == []
+
+
+def test_an_item_without_documents_and_without_a_question_can_be_labelled(book):
+    frame = "pd.DataFrame({'example_id': ['bare'], 'question': [None], 'response': ['Oslo.']})"
+    screen = annotate(book, f"Annotator({frame}, 'verdict', 'bare', '.')", "bare.verdict.jsonl")
+    screen.press("2")
+    assert screen.labels("bare") == {"verdict": "incorrect"}
