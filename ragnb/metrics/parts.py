@@ -283,6 +283,9 @@ def citation_precision(statements: Sequence[Part]) -> float:
 
     Examples
     --------
+    The first citation supports the statement alone. The second one does not, and without it the
+    first still supports the statement, so only one of the two helps.
+
     >>> both = [{"alone": 1, "rest": 1}, {"alone": 0, "rest": 1}]
     >>> citation_precision([{"supported": 1, "citations": both}])
     0.5

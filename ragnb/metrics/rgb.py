@@ -316,8 +316,8 @@ def answer_labels(
     options={
         "protocol": {
             "paper": _RIGHT,
-            "released": "As in the published code: the reasoning in <think> is searched as well, a "
-            "refusal is recognised only in lower case, and it is correct at noise rate 1.",
+            "released": "As in the published code: the reasoning in <think> is searched as well, and a "
+            "refusal is recognised only in lower case. At noise rate 1, a refusal is correct.",
             "flexible": _NEARLY_RIGHT,
         },
         **_REFUSAL,
