@@ -32,8 +32,8 @@ _HEADINGS = {
 }
 """Words for names of columns that are more than their underscores replaced."""
 _FOLDED = ("signature", "statistic", "duality", "why")
-_SAID = ("warning", "problem")
-"""Columns whose texts are repeated below the table, each once."""
+_SAID = {"warning": "Warning", "problem": "No interval"}
+"""Columns whose texts are repeated below the table, each once, and what they begin with."""
 _SAME = (
     "interval confidence_level test correction family_size effect_name power n_clusters n_dropped"
 ).split()
@@ -218,7 +218,7 @@ def drawing(frame: pd.DataFrame) -> tuple[list[Column], str, list[str], list[str
         below.append(f"In every row: {values}.")
     for name in [name for name in _SAID if name in frame]:
         said = [text for text in frame[name].dropna().unique() if text]
-        below += [f"{name.capitalize()}: {text}." for text in said]
+        below += [f"{_SAID[name]}: {text}." for text in said]
         hidden += [] if said else [name]
     folded = [signature_note(frame)] if "signature" in frame else []
     others = [str(name) for name in hidden if name != "signature"]

@@ -135,8 +135,8 @@ def _shown(examples: pd.DataFrame, people: Compared, id: str | Sequence[str]) ->
         raise InputError("adjudicate needs at least one labelled item, got logs without labels")
     if missing:
         raise InputError(
-            f"adjudicate needs an example for each labelled item, got none for {len(missing)}, such "
-            f"as {missing[0]!r}"
+            f"adjudicate needs an example for each labelled item, got none for {len(missing)} items, "
+            f"such as {missing[0]!r}"
         )
     refuse_changed_texts(items, people.fingerprints)
     return items

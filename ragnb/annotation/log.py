@@ -40,7 +40,7 @@ Event = dict[str, Any]
 _OPEN: WeakValueDictionary[Path, "AnnotationLog"] = WeakValueDictionary()
 
 _REASONS = {
-    "SQLITE_BUSY": "is open in another kernel or program; close that one, or give each annotator a log",
+    "SQLITE_BUSY": "is open in another kernel or program; close it there, or give each annotator a separate log",
     "SQLITE_FULL": "cannot be written because the disk is full; free some space",
     "SQLITE_NOTADB": "is not an annotation log",
     "SQLITE_READONLY_DBMOVED": "was removed or replaced; run the cell again",

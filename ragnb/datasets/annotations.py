@@ -103,7 +103,7 @@ def load_annotations(
     if not rows:
         raise InputError(
             f"{file.name} must be an export of Label Studio, Argilla or doccano with at least one "
-            f"verdict, got none in {field!r}; name the field that holds it with field=..."
+            f"verdict, got none in {field!r}; name the field of the verdicts with field=..."
         )
     frame = pd.DataFrame(rows).astype({"seconds": float})
     frame["verdict"] = _verdicts(frame["verdict"].tolist(), dict(verdicts or {}), file.name)

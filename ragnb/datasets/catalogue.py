@@ -186,7 +186,7 @@ def _download(source: Source, partial: Path) -> None:
     pooch.HTTPDownloader(progressbar=not quiet, timeout=60)(address, str(partial), None)
     if partial.read_bytes().lstrip().startswith(b"<"):
         raise InputError(
-            f"{source.name!r} must be a file of data, but {_without_secrets(address)} gave a web "
-            "page; download it in a browser and save it as "
+            f"{source.name!r} must be a file of data, but {_without_secrets(address)} returned a "
+            "web page; download it in a browser and save it as "
             f"{source.file} in the folder that RAGNB_DATA names"
         )

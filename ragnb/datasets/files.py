@@ -200,7 +200,7 @@ def read_frame(path: Path) -> pd.DataFrame:
         ) from error
     except _DAMAGES as error:
         raise InputError(
-            f"{path.name} is not a complete file of the kind {kind} ({str(error).strip():.200}); if it "
+            f"{path.name} is not a complete .{kind} file ({str(error).strip():.200}); if it "
             "is cut off, copy or write it again. In CSV, all rows have the same number of cells, and "
             "texts that contain the separator are in quotes"
         ) from error

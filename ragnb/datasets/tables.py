@@ -156,7 +156,7 @@ def _ragas(responses: pd.DataFrame, scores: pd.DataFrame | None) -> str:
     if responses["system"].nunique() > 1 or scores is not None:
         raise InputError(
             "files of ragas contain one system and no scores; export the responses of each system "
-            "to a file of its own, without scores="
+            "to a separate file, without scores="
         )
     rows = [
         {

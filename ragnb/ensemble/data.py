@@ -190,7 +190,7 @@ def cross_validation_folds(
     if not usable:
         raise InputError(
             "cross-validation needs each label in at least two groups of the training data, got "
-            f"{rarer} with the rarer label"
+            f"the rarer label in {rarer}"
         )
     return usable
 

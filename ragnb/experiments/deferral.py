@@ -60,7 +60,7 @@ def model_judicator(
     require_columns(responses, fields, "a model judicator")
     if not responses.index.is_unique:
         raise InputError(
-            "a model judicator needs responses whose index has no value twice; use reset_index"
+            "a model judicator needs responses with unique index labels; use reset_index"
         )
     if options.get("store") == ":memory:":
         options["store"] = Store(":memory:")

@@ -225,7 +225,7 @@ def complete(
             frame = frame.iloc[np.arange(len(frame)).repeat(repeats)].reset_index(drop=True)
         frame = frame.assign(model=model, request_key=keys)
         frame["repeat"] = [request["repeat"] for request in asked]
-        not_asked = f"not asked: the budget of ${budget.limit:g} is spent"
+        not_asked = f"not sent: the budget of ${budget.limit:g} is spent"
         lost = {key: failures.get(key, not_asked) for key in keys if key not in replies}
         frame = _with_replies(frame, replies, lost, keep_empty)
         tally.reasons.update(zip(keys, frame["reason"], strict=True))
@@ -578,7 +578,7 @@ class _Run:
         while self._under_way >= self.at_once and not self._hopeless:
             await asyncio.sleep(0.02)
         if self._hopeless:
-            raise _Failed("not asked: the run was stopped")
+            raise _Failed("not sent: the run was stopped")
         self.retried += attempt > 0
         self._under_way += 1
         at_once = self.at_once

@@ -360,7 +360,7 @@ class Store:
                 raise StoreError(
                     f"The reply with the key {row[0]!r} in {self.path!r} is damaged: it does not "
                     "match its checksum. Restore the file from a copy, or delete this row from the "
-                    "table replies to have the request asked again."
+                    "table replies to send the request again."
                 )
             replies.append(Reply(*row))
         return replies

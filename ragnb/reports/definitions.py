@@ -74,7 +74,7 @@ class DefinitionComparison(Report):
         }
         line = (
             f"{len(self.differing)} of {n} responses have different values; {level} "
-            "intervals. Differences are of the responses that both definitions score."
+            "intervals. Differences are over the responses that both definitions score."
         )
         gaps = [f"Left out: {why}" for why in self.left_out.values()]
         return tables, [line, *gaps]

@@ -173,7 +173,7 @@ def _table(scores: pd.DataFrame, keys: list[str], level: float) -> pd.DataFrame:
     table = table.merge(found, how="left", on=cells).merge(spread, how="left", on=cells)
     never = table["n"].isna()
     if never.any():
-        table.loc[never, "problem"] = "not asked for"
+        table.loc[never, "problem"] = "this metric was not requested"
     values = {"interval": "t", "confidence_level": level, "n": 0, "n_scored": 0, "signature": ""}
     table = table.fillna(values).astype({"n": int, "n_scored": int})
     return shown(

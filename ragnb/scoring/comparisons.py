@@ -268,7 +268,8 @@ def _paired(
             f"compare needs a value of {system!r} and of {baseline!r} for every item; "
             f"{len(missing)} of {len(both)} items lack at least one of the two, such as "
             f"{', '.join(map(str, missing.index[:5]))}; score the missing values, pass "
-            "unpaired='drop' to leave these items out, or set by= if the systems have other conditions"
+            "unpaired='drop' to leave these items out, or set by= if the systems ran under different "
+            "conditions"
         )
     both = both.drop(missing.index)
     examples = both.index.get_level_values("example_id")

@@ -131,7 +131,7 @@ def choose(pairs: Pairs, method: str, metric: str) -> tuple[str, str]:
     data = PROCEDURES[method].data
     if data == "table" and not pairs.binary:
         raise InputError(
-            f"the method {method!r} needs scores of 0 and 1, got {metric} with others; "
+            f"the method {method!r} needs scores of 0 and 1, got other scores of {metric}; "
             "use 'sign-flip' or 'auto'"
         )
     if data == "clusters" and pairs.clusters is None:

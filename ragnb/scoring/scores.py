@@ -280,7 +280,7 @@ def _refuse_other_questions(responses: pd.DataFrame) -> None:
     for (example, *_), rows in several.groupby(keys, dropna=False):
         first, second = rows["question"].unique()[:2]
         raise InputError(
-            f"example_id {example} stands for two different questions, {first!r:.60} and "
+            f"example_id {example} is the id of two different questions, {first!r:.60} and "
             f"{second!r:.60} ({several.groupby(keys, dropna=False).ngroups} ids have this problem). If "
             "the files have a column of ids, name it: columns={'example_id': 'NAME'}, or --columns "
             "example_id=NAME on the command line. If not, use the questions as ids: name their column "
@@ -295,7 +295,7 @@ def _refuse_spelled_lists(responses: pd.DataFrame, columns: Iterable[str]) -> No
         spelled = [isinstance(text, str) and text[:1] + text[-1:] == "[]" for text in texts]
         if spelled and all(spelled):
             raise InputError(
-                f"score needs lists in the column {name}, got texts that spell them "
-                f"({texts.iloc[0]!r:.60}); make the frame with ragnb.load_responses, which reads "
-                "them; in Dask, set dataframe.convert-string to False before"
+                f"score needs lists in the column {name}, got lists written as texts "
+                f"({texts.iloc[0]!r:.60}); load the file with ragnb.load_responses, which converts "
+                "them; with Dask, first set dataframe.convert-string to False"
             )

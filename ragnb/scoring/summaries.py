@@ -108,7 +108,7 @@ def _summary(
     low, high = known.bounds if known else (0.0, 1.0) if binary else (math.nan, math.nan)
     if interval in RATE_METHODS and cluster is None and not of_0_and_1:
         raise InputError(
-            f"the interval {interval!r} needs values of 0 and 1, got {metric} with others; "
+            f"the interval {interval!r} needs values of 0 and 1, got other values of {metric}; "
             "use 't' or 'bca'"
         )
     kind = ("wilson" if binary else "t") if interval == "auto" else interval

@@ -132,7 +132,10 @@ class Annotator(anywidget.AnyWidget):
             return
         with self.session.log.lock:
             touched = {self.session.number, content.get("number", self.session.number)}
-            message, failed = ("the kernel was interrupted; check whether this is saved", True)
+            message, failed = (
+                "the kernel was interrupted; check whether your last action was saved",
+                True,
+            )
             try:
                 message, failed = self._act(content) or "", False
             except RagnbError as error:

@@ -24,7 +24,7 @@ from ragnb.widgets.pages import reply_of, sign
 
 NEEDED = ("response", "language")
 
-UNDEFINED = {"unicode": "– no letter to count", "lbrag": "– nothing to count, 1.000 by definition"}
+UNDEFINED = {"unicode": "– no letters to count", "lbrag": "– nothing to count, 1.000 by definition"}
 """Variant -> what is shown instead of RLC if its denominator is 0."""
 
 

@@ -158,7 +158,7 @@ def test_without_a_hub_the_message_says_where_to_put_the_file(tmp_path, monkeypa
 
 def test_a_web_page_is_not_taken_for_a_file_that_is_not_pinned(server, tmp_path):
     server.behaviour = "page"
-    with pytest.raises(InputError, match="'loose' must be a file of data, .* gave a web page"):
+    with pytest.raises(InputError, match="'loose' must be a file of data, .* returned a web page"):
         fetch(unpinned_at(server.url), tmp_path)
     assert list(tmp_path.iterdir()) == []
 

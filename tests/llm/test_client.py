@@ -309,7 +309,7 @@ def test_a_budget_that_two_runs_share_is_never_passed_with_64_at_once(usage):
     assert first["response"].notna().all()
     assert budget.spent == n_paid * cost <= 200 < n_paid * cost + 8 + 8
     assert len(server.calls) == n_paid
-    assert set(replies["reason"].dropna()) == {"not asked: the budget of $200 is spent"}
+    assert set(replies["reason"].dropna()) == {"not sent: the budget of $200 is spent"}
 
 
 def test_five_hundred_requests_with_faults_are_all_answered_or_have_a_reason(tmp_path):

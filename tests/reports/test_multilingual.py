@@ -149,7 +149,7 @@ def test_signatures_name_the_definitions():
 def test_a_similarity_that_nobody_judged_is_absent_and_never_0(responses, variant):
     report = multilingual_report(responses.drop(columns="judged_similarity"), variant=variant)
     row = cell(report.table, "cross", "semantic_score")
-    assert (row["n"], row["n_scored"], row["problem"]) == (0, 0, "not asked for")
+    assert (row["n"], row["n_scored"], row["problem"]) == (0, 0, "this metric was not requested")
     assert math.isnan(row["mean"])
 
 

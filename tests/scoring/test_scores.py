@@ -182,7 +182,7 @@ def asked_of_two(questions, others, **columns):
 
 
 def test_systems_that_were_asked_in_another_order_are_not_paired_by_their_rows():
-    said = "example_id 0 stands for two different questions, 'q0' and 'q2' (2 ids have this problem). If the files"
+    said = "example_id 0 is the id of two different questions, 'q0' and 'q2' (2 ids have this problem). If the files"
     with pytest.raises(InputError, match=re.escape(said)):
         score(asked_of_two(["q0", "q1", "q2"], ["q2", "q1", "q0"]), "answer.f1")
 

@@ -95,8 +95,8 @@ COUNTED = [
     ("हिन्दी text", "hi", "3/7 = 0.429", "7/10 = 0.700"),
     ("רُمّم", "ar", "2/3 = 0.667", "3/5 = 0.600"),
     ("cafe\u0301", "fr", "4/4 = 1.000", "4/5 = 0.800"),
-    ("4429 ✓", "ru", "– no letter to count", "0/1 = 0.000"),
-    ("", "zh", "– no letter to count", "– nothing to count, 1.000 by definition"),
+    ("4429 ✓", "ru", "– no letters to count", "0/1 = 0.000"),
+    ("", "zh", "– no letters to count", "– nothing to count, 1.000 by definition"),
 ]
 
 
