@@ -53,7 +53,7 @@ def metrics_page() -> str:
     """Write docs/metrics.md: each metric with its definition, options, source and an example."""
     parts = [
         "# Metrics",
-        "This page is generated from the records of the metrics (`python docs/build.py`). In a "
+        "This page is generated from the code of the metrics (`python docs/build.py`). In a "
         'notebook, `ragnb.definitions("answer.f1")` prints the entry of one metric, '
         '`ragnb.definitions("f1")` lists the metrics whose name or description contains *f1*, and `ragnb.definitions()` '
         "lists them all. The first value of an option is the default. If a metric is undefined, "

@@ -186,7 +186,7 @@ _FILES: dict[str, dict[str, Any]] = {
     },
     "--language": {
         "metavar": "CODE",
-        "help": "language code of all rows (default: column language, or identified from questions)",
+        "help": "language code of all rows (default: the column language, or identified from the questions)",
     },
     "--alternatives": {
         "action": argparse.BooleanOptionalAction,
@@ -194,7 +194,7 @@ _FILES: dict[str, dict[str, Any]] = {
     },
     "--keep-empty": {
         "action": argparse.BooleanOptionalAction,
-        "help": "whether an empty response in a CSV file is scored as an answer; by default, it is missing",
+        "help": "whether an empty response in a CSV file is scored as an answer; by default, it counts as missing",
     },
 }
 _FORMAT: dict[str, dict[str, Any]] = {
@@ -210,12 +210,12 @@ _PRINTING: dict[str, dict[str, Any]] = _FORMAT | {
         "type": int,
         "choices": range(17),
         "metavar": "N",
-        "help": "decimals in markdown, latex and html (default: 2, or as many as intervals need)",
+        "help": "decimals in markdown, latex and html (default: 2, or as many as the intervals need)",
     },
     "--level": {
         "type": float,
         "default": 0.95,
-        "help": "confidence level of intervals (default: 0.95)",
+        "help": "confidence level of the intervals (default: 0.95)",
     },
 }
 _FIGURE: dict[str, dict[str, Any]] = {
@@ -283,7 +283,7 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
             "type": float,
             "const": 0.0,
             "metavar": "DIFFERENCE",
-            "help": "exit with code 1 if a system is worse than the baseline by at least this (default: 0) "
+            "help": "exit with code 1 if a system is worse than the baseline by at least this much (default: 0) "
             "and the interval excludes 0",
         },
         **_FIGURE,
@@ -308,7 +308,10 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
         **_PRINTING,
     },
     audit: {
-        "file": {"metavar": "FILE", "help": "file in RGB's format, or a name such as sample-en"},
+        "file": {
+            "metavar": "FILE",
+            "help": "file in RGB's format, or the name of a dataset such as sample-en",
+        },
         "--language": {
             "metavar": "CODE",
             "help": "language of the questions (default: identified from their text)",

@@ -131,10 +131,8 @@ def plot_risk_coverage(
             ax.fill_between(x, rows["random_low"], rows["random_high"], color="0.88", lw=0)
             ax.fill_between(x, rows["low"], rows["high"], color=colour, alpha=0.25, lw=0)
             kind = str(rows["interval"].iloc[0]).partition(",")[0]
-            level = level_of(curve)
-            note += (
-                f"\nband: {level} pointwise {kind} intervals; grey: {level} of the random orders"
-            )
+            level, n = level_of(curve), span(curve["n"])
+            note = f"dashed: random order (grey: {level} range); n = {n}\nband: {level} pointwise {kind} intervals"
         ax.plot(x, rows["random"], color=colour, ls="--", lw=0.9)
         marker = look["marker"] if len(rows) < 20 else None
         ax.plot(x, rows["risk"], color=colour, label=look["label"], marker=marker)

@@ -407,7 +407,7 @@ def rouge_l(
         "word_order": {
             0: "chrF: character n-grams only.",
             2: "chrF++: word unigrams and bigrams as well.",
-            ...: "Word n-grams up to another order as well.",
+            ...: "Word n-grams up to this order as well.",
         }
     },
     source="Popović 2015; sacreBLEU",

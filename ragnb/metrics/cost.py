@@ -25,7 +25,7 @@ VARIANTS = ("ratio", "lbrag")
     higher_is_better=False,
     bounds=(0.0, math.inf),
     source="kanoes/LBRAG-NEW experiments/scripts/experiment.py",
-    undefined="Never, unless the translations were not recorded. It is 0 if no passage was translated.",
+    undefined="Only if the translations were not recorded. It is 0 if no passage was translated.",
 )
 def translation_tokens(passages: Sequence[Any] | None, *, tokenizer: str | None = None) -> float:
     """Total number of tokens of the translated passages of one response.

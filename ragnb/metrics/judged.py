@@ -17,7 +17,7 @@ from ragnb.records import is_missing
 
 # Verdict -> value. A refusal is not accepted as an answer.
 ACCEPTED = {"correct": 1.0, "incorrect": 0.0, "refuse": 0.0}
-NEVER_JUDGED = "Never, unless the verdict is missing."
+NEVER_JUDGED = "Only if the verdict is missing."
 
 
 def binary_verdict(verdict: float | None) -> float:
@@ -43,7 +43,7 @@ def _given(value: Any, is_allowed: Callable[[float], bool], rule: str) -> float:
     {"score": "judged_similarity"},
     source="ours, after the judged score of kanoes/LBRAG-NEW experiments/scripts/experiment.py; "
     "responses that are empty or have an unreadable judgement are not scored",
-    undefined="Never, unless the score is missing.",
+    undefined="Only if the score is missing.",
 )
 def judged_similarity(score: float | None) -> float:
     """Judge's score for the semantic similarity of a response and its reference.
@@ -245,7 +245,7 @@ def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str =
     {"score": "judged_rubric"},
     bounds=(1.0, 5.0),
     source="ours: the score of a judge by your own rubric, whose text is part of the prompt's hash",
-    undefined="Never, unless the score is missing.",
+    undefined="Only if the score is missing.",
 )
 def judged_rubric(score: float | None) -> float:
     """Judge's score for a response according to your own rubric, from 1 (worst) to 5 (best).
@@ -270,7 +270,7 @@ def judged_rubric(score: float | None) -> float:
     "judged.preference",
     {"preference": "judged_preference"},
     source="ours: the verdicts of a judge on two responses, shown in both orders",
-    undefined="Never, unless one of the two verdicts is missing.",
+    undefined="Only if one of the two verdicts is missing.",
 )
 def judged_preference(preference: float | None) -> float:
     """Judge's preference for a response over the response of the baseline (mean: win rate).

@@ -119,9 +119,7 @@ class Metric:
         if given := (self.reason(**call) if self.reason else self.condition):
             return given
         first = re.split("[;.]", self.undefined)[0]
-        return (
-            re.sub(r"^If |^Never, unless |(?<=,|r) if\b", "", first) or "the metric gives no value"
-        )
+        return re.sub(r"^If |^Only if |(?<=,|r) if\b", "", first) or "the metric gives no value"
 
     def needs(self, argument: str, options: Mapping[str, Any] | None = None) -> bool:
         """Return whether an argument is required under the given options."""

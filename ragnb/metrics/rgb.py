@@ -78,7 +78,7 @@ _ANSWERED = {"response": "response", "answer": "references", "language": "langua
 _FACED = {"response": "response", "false_answer": "false_answers", "language": "language"}
 _REFUSAL_COLUMNS = {"judged_refusal": "judged_refusal", "refusal_label": "refusal"}
 _DETECTION_COLUMNS = {"judged_detection": "judged_detection", "detection_label": "error_detected"}
-_NEVER_RULED = "Never, unless the response or a required verdict is missing."
+_NEVER_RULED = "Only if the response or a required verdict is missing."
 _LENIENT = "A lenient re-implementation: "
 _FOLDED = "ignoring letter case and Unicode variants of white space, hyphens and quotation marks"
 _RIGHT = (
@@ -469,7 +469,7 @@ def is_refusal(
     source=f"{_CHEN}; {_CODE} all_rate",
     binary=True,
     evidence=lambda **call: assess("rejection", **call).evidence,
-    undefined="Never, unless the response or, under released, the reference is missing.",
+    undefined="Only if the response or, under released, the reference is missing.",
 )
 def is_rejection(
     response: str | None,
