@@ -178,7 +178,7 @@ class Annotator {
 
   changeKey(key, other) {
     if (this.keys.change(key, other)) this.keys.write(this.root);
-    else this.saving.say(`${other} has a meaning already, or is no single character`, true);
+    else this.saving.say(`${other} already has a meaning, or is not a single character`, true);
   }
 
   // ---- what is done --------------------------------------------------------------------------------------------------

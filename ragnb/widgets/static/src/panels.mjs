@@ -28,7 +28,7 @@ export function helpOf(keys, changed) {
   }, kbd(key));
   const rows = keys.help().map(([of, meaning]) => node("div", {}, node("span", {}, ...of.map((key) => button(key, meaning))), node("span", {}, meaning)));
   return node("div", { class: "panel help", hidden: true },
-    node("p", {}, "To change a key, click it here and press another; its own key brings it back. ↑ ↓ go from sentence to sentence (or k j, ← →), with Shift over several."), ...rows);
+    node("p", {}, "To change a key, click it here and press another key. To restore it, click it and press its original key. ↑ ↓ (or k j, ← →) move from sentence to sentence. With Shift, they select several."), ...rows);
 }
 
 export function guideOf({ name, guideline }) {

@@ -118,7 +118,7 @@ export class Saving {
 
   gone() {
     this.leaving = null;
-    const text = "not saved from now on: the kernel is gone; run the cell again, what was saved is there";
+    const text = "the kernel is gone, so nothing more is saved; run the cell again to continue from what was saved";
     this.drop(this.model.get("page").number, text);
     this.say(text, true);
     this.paintBusy();
