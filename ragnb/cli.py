@@ -120,7 +120,7 @@ def audit(arguments: argparse.Namespace) -> tuple[str, int]:
     found = ragnb.audit(examples)
     found = found[found["issue"].isin(arguments.only or found["issue"])]
     if found.empty and arguments.format == "text":
-        return "nothing found", 0
+        return "no problems found", 0
     return _table(found, arguments), int(len(found) > 0)
 
 

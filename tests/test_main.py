@@ -277,7 +277,7 @@ def test_the_report_of_a_judge(folder, printed):
 
 
 def test_an_audit_that_finds_nothing_is_0(printed):
-    assert printed("audit sample-zh-fact") == ("nothing found\n", 0)
+    assert printed("audit sample-zh-fact") == ("no problems found\n", 0)
     assert printed("audit sample-en --format json") == ("[]\n", 0)
 
 

@@ -60,8 +60,8 @@ class Metric:
         Mapping from each option to a mapping from its values, default first, to a sentence. The
         key ``Ellipsis`` describes all other values.
     undefined
-        Text that says when the value is NaN although no column is missing. It starts with "Never" if
-        this cannot happen.
+        Text that says when the value is NaN. It starts with "Only if" if this happens only where an
+        input is missing, as in "Only if the verdict is missing."
     beyond
         Text that says when a value can be outside the bounds, such as "more if ...".
     optional_under

@@ -156,7 +156,7 @@ NEVER_UNDER = {
 }
 """Metrics that have a value of everything under one definition and not under another."""
 
-NEVER = [name for name, metric in METRICS.items() if metric.undefined.startswith("Never")]
+NEVER = [name for name, metric in METRICS.items() if metric.undefined.startswith("Only")]
 
 
 @pytest.fixture(params=METRICS.values(), ids=METRICS)
@@ -249,7 +249,7 @@ def test_every_value_of_an_option_has_a_signature_of_its_own(entry):
 
 
 def test_every_metric_says_when_it_is_undefined(entry):
-    assert re.fullmatch(r"(Never\b|If ).*\.", entry.undefined)
+    assert re.fullmatch(r"(Only if|If) .*\.", entry.undefined)
     assert (entry.name in UNDEFINED) == entry.undefined.startswith("If")
     assert ("never under" in entry.undefined) == (entry.name in NEVER_UNDER)
     assert all(option in entry.undefined for option in NEVER_UNDER.get(entry.name, {}).values())
