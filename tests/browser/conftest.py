@@ -1,7 +1,11 @@
 """One browser and one JupyterLab for all tests: starting them takes longer than most of them."""
 
+from functools import cache
+
 import pytest
-from browser.lab import CHROMIUM, SIZE, change_theme, lab_page, launch, wait_for_kernel
+from browser.lab import CHROMIUM, SIZE, change_theme, lab_page, launch
+
+import ragnb
 
 
 @pytest.fixture(scope="session")
@@ -26,15 +30,7 @@ def chromium(playwright):
 @pytest.fixture(scope="session")
 def lab(chromium, tmp_path_factory):
     """The page of a notebook with a kernel; ``lab.folder`` is where both of them live."""
-    folder = tmp_path_factory.mktemp("lab")
-    with lab_page(chromium, folder, ["import ragnb.widgets, browser.items"]) as page:
-        page.folder = folder
-        wait_for_kernel(page)
-        # Without the file browser the annotator has the width that the tests expect. JupyterLab
-        # may open that panel until it has restored its layout.
-        page.evaluate(
-            "() => window.jupyterapp.restored.then(() => window.jupyterapp.shell.collapseLeft())"
-        )
+    with lab_page(chromium, tmp_path_factory.mktemp("lab")) as page:
         yield page
 
 
@@ -51,3 +47,10 @@ def book(lab):
         change_theme(lab, "light")
     assert not lab.errors
     assert not lab.outside
+
+
+@pytest.fixture(scope="session")
+def explorable():
+    """The HTML of an explorable by its name, made once."""
+    data = {"mcnemar": ([1, 1, 1, 1, 1, 1, 1, 0], [1, 0, 0, 0, 0, 0, 0, 0])}
+    return cache(lambda name: ragnb.explore(name, *data.get(name, ()))._repr_html_())

@@ -35,11 +35,11 @@ IDLE = """() => { const w = window.jupyterapp && window.jupyterapp.shell.current
 """Whether the kernel of the notebook on the page waits for something to do."""
 
 
-SHOW = """cells => { const book = window.jupyterapp.shell.currentWidget.content, shared = book.model.sharedModel;
+FILL = """cells => { const book = window.jupyterapp.shell.currentWidget.content, shared = book.model.sharedModel;
   shared.transact(() => { shared.deleteCellRange(0, shared.cells.length);
     shared.insertCells(0, cells.map(source => ({ cell_type: 'code', source, metadata: {}, outputs: [], execution_count: null }))) });
-  return window.jupyterapp.commands.execute('notebook:run-all-cells') }"""
-"""Cells instead of those of the notebook, all of them run in the kernel that is there."""
+  book.activeCellIndex = 0; book.activate() }"""
+RUN = "() => window.jupyterapp.commands.execute('notebook:run-all-cells')"
 
 
 def launch(playwright, folder=None):
@@ -51,17 +51,33 @@ def launch(playwright, folder=None):
 
 
 @contextmanager
-def lab_page(chromium, folder, cells, *, viewport=SIZE):
-    """The page of a notebook of these cells, all of them set running; ``outside`` and ``errors`` list what went wrong."""
-    _write_notebook(folder, cells)
+def lab_page(chromium, folder, *, viewport=SIZE):
+    """The page of a notebook with a kernel that has imported ragnb; ``folder`` is where both live.
+
+    ``outside``, ``errors`` and ``received`` list what the page asked for elsewhere, what went wrong, and what came.
+    """
+    cell = nbformat.v4.new_code_cell("import ragnb.widgets, browser.items")
+    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    nbformat.write(
+        nbformat.v4.new_notebook(cells=[cell], metadata=metadata), folder / "probe.ipynb"
+    )
     with jupyter_lab(folder) as address:
         page = chromium.new_page(viewport=viewport)
+        page.folder = folder
         _listen(page)
         page.goto(f"{address}/lab/tree/probe.ipynb?reset", wait_until="domcontentloaded")
         wait_for_kernel(page)
-        page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        run_all(page)
+        hide_files(page)
         yield page
         page.context.close()
+
+
+def hide_files(page):
+    """Close the file browser, which JupyterLab may open until it has restored its layout."""
+    page.evaluate(
+        "() => window.jupyterapp.restored.then(() => window.jupyterapp.shell.collapseLeft())"
+    )
 
 
 def wait_for_kernel(page):
@@ -84,9 +100,26 @@ def change_theme(page, theme):
     )
 
 
+def fill(page, *cells):
+    """Put these cells in the place of those of the notebook. None of them is run, and the first one is active."""
+    page.evaluate(FILL, list(cells))
+
+
+def run_all(page):
+    """Run all cells; returns when they are done."""
+    assert page.evaluate(RUN), page.locator(".jp-OutputArea").all_inner_texts()
+
+
 def show(page, *cells):
-    """Put these cells in the place of those of the notebook, and run them; returns when they are done."""
-    assert page.evaluate(SHOW, list(cells)), page.locator(".jp-OutputArea").all_inner_texts()
+    """Put these cells in the place of those of the notebook, and run them."""
+    fill(page, *cells)
+    run_all(page)
+
+
+def show_html(page, html, *cells):
+    """The same, with HTML that the first cell shows."""
+    (page.folder / "shown.html").write_text(html, "utf-8")
+    show(page, "from IPython.display import HTML\nHTML(filename='shown.html')", *cells)
 
 
 @contextmanager
@@ -96,20 +129,12 @@ def jupyter_lab(folder):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     names = "JUPYTER_CONFIG_DIR JUPYTER_DATA_DIR JUPYTER_RUNTIME_DIR JUPYTERLAB_SETTINGS_DIR JUPYTERLAB_WORKSPACES_DIR IPYTHONDIR"
-    surroundings = {
-        **os.environ,
-        **{name: str(folder / "jupyter" / name) for name in names.split()},
-    }
+    folders = {name: str(folder / "jupyter" / name) for name in names.split()}
+    surroundings = os.environ | folders
     surroundings["PYTHONPATH"] = os.pathsep.join(map(str, (ROOT, ROOT / "tests")))
     _ask_nothing(folder / "jupyter" / "JUPYTERLAB_SETTINGS_DIR")
-    command = [
-        sys.executable,
-        "-m",
-        "jupyterlab",
-        *LAB,
-        f"--port={port}",
-        f"--ServerApp.root_dir={folder}",
-    ]
+    where = [f"--port={port}", f"--ServerApp.root_dir={folder}"]
+    command = [sys.executable, "-m", "jupyterlab", *LAB, *where]
     with (folder / "lab.log").open("w") as log:
         server = subprocess.Popen(command, env=surroundings, cwd=folder, stdout=log, stderr=log)
         try:
@@ -130,30 +155,13 @@ def _ask_nothing(settings):
     )
 
 
-def _write_notebook(folder, cells):
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    book.metadata["kernelspec"] = {
-        "name": "python3",
-        "display_name": "Python 3",
-        "language": "python",
-    }
-    nbformat.write(book, folder / "probe.ipynb")
-
-
 def _listen(page):
     page.outside, page.errors, page.received = [], [], []
-    page.on(
-        "websocket",
-        lambda socket: socket.on("framereceived", lambda frame: page.received.append(_text(frame))),
-    )
-    page.on(
-        "request",
-        lambda request: page.outside.append(request.url) if _is_outside(request.url) else None,
-    )
+    keep = lambda frame: page.received.append(_text(frame))  # noqa: E731
+    page.on("websocket", lambda socket: socket.on("framereceived", keep))
+    page.on("request", lambda one: page.outside.append(one.url) if _is_outside(one.url) else None)
     page.on("pageerror", lambda error: page.errors.append(f"{error}\n{error.stack}"))
-    page.on(
-        "dialog", lambda dialog: (page.errors.append(f"dialog: {dialog.message}"), dialog.dismiss())
-    )
+    page.on("dialog", lambda one: (page.errors.append(f"dialog: {one.message}"), one.dismiss()))
 
 
 def _text(frame):

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
-from browser.lab import change_theme, lab_page, launch, show, wait_for_kernel
+from browser.lab import change_theme, hide_files, lab_page, launch, show, wait_for_kernel
 from browser.screen import Annotating
 from PIL import Image, ImageDraw, ImageOps
 from playwright.sync_api import sync_playwright
@@ -257,10 +257,7 @@ def handout(browser, folder):
 
 
 def lab(browser, folder):
-    with lab_page(browser, folder, ["import ragnb"], viewport=LAB) as page:
-        page.folder = folder
-        wait_for_kernel(page)
-        collapse(page)
+    with lab_page(browser, folder, viewport=LAB) as page:
         annotators(page)
         for name, cell in CARDS.items():
             show(page, CELL + cell)
@@ -268,12 +265,6 @@ def lab(browser, folder):
         results(page)
         views(page)
         sheets(page)
-
-
-def collapse(page):
-    page.evaluate(
-        "() => window.jupyterapp.restored.then(() => window.jupyterapp.shell.collapseLeft())"
-    )
 
 
 def annotators(page):
@@ -345,7 +336,7 @@ def sheets(page):
         other.goto(page.url.split("?")[0], wait_until="domcontentloaded")
         other.folder = page.folder
         wait_for_kernel(other)
-        collapse(other)
+        hide_files(other)
         change_theme(other, "dark" if look == "dark" else "light")
         show(other, CELL + ("ragnb.view(arabic)" if look == "Arabic" else VIEW))
         other.locator(".ragnb-rows-row").first.wait_for()

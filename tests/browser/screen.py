@@ -4,6 +4,7 @@ from browser.lab import show
 
 from ragnb.annotation.log import read_log
 
+IMPORTS = "from browser.items import *\nfrom ragnb.annotation import adjudicate\nfrom ragnb.widgets import Annotator\n"
 SETTLED = """root => new Promise(done => {
   const look = () => root.getAttribute('aria-busy') !== 'true' && done(true);
   new MutationObserver(look).observe(root, { attributeFilter: ['aria-busy'] });
@@ -28,6 +29,11 @@ class Annotating:
             self.page.keyboard.press(key)
             self.settle()
 
+    def press_ahead(self, *keys):
+        """Press keys, whatever is saved by then."""
+        for key in keys:
+            self.page.keyboard.press(key)
+
     def type(self, text):
         """Type into the field that has the focus."""
         self.page.keyboard.type(text)
@@ -42,10 +48,13 @@ class Annotating:
         self.sentence(text).locator(".words").click(**more)
         self.settle()
 
-    def drag(self, first, last):
-        for place, what in ((first, self.page.mouse.down), (last, self.page.mouse.up)):
-            box = self.sentence(place).bounding_box()
+    def drag(self, first, last, aside=0):
+        """Press the mouse on a sentence and release it on another one, or beside that."""
+        for text, what in ((first, self.page.mouse.down), (last, self.page.mouse.up)):
+            box = self.sentence(text).bounding_box()
             self.page.mouse.move(box["x"] + 40, box["y"] + box["height"] / 2, steps=4)
+            if text == last and aside:
+                self.page.mouse.move(aside, box["y"] + box["height"] / 2, steps=4)
             what()
         self.settle()
 
@@ -72,35 +81,47 @@ class Annotating:
     def badges(self, text):
         return self.sentence(text).locator(".badges").inner_text()
 
+    def value(self, field):
+        """What is said of a field, in short."""
+        return self.root.locator(f"[data-field={field}] .value").inner_text()
+
     def marked(self):
-        return [
-            line.split("]")[0].strip("[")
-            for line in self.root.locator(".sentence.on").all_inner_texts()
-        ]
+        lines = self.root.locator(".sentence.on").all_inner_texts()
+        return [line.split("]")[0].strip("[") for line in lines]
 
     # ---- what is on the disk ----
 
     def events(self):
         return read_log(self.log)[1]
 
+    def said(self, item=None):
+        """What labels set, in the order in which it was said; of one item or of all."""
+        labels = [event for event in self.events() if event["action"] == "label"]
+        return [one for event in labels if item in (None, event["item"]) for one in event["set"]]
+
     def labels(self, item):
         """The last value of each place of an item, by name and sentence; None where it was made untouched again."""
-        said = [
-            one
-            for event in self.events()
-            if event["action"] == "label" and event["item"] == item
-            for one in event["set"]
-        ]
-        return {one["field"] + one.get("sentence", ""): one["value"] for one in said}
+        return {one["field"] + one.get("sentence", ""): one["value"] for one in self.said(item)}
+
+    def values(self, action):
+        """Items and values of the notes, flags or skips."""
+        return [(one["item"], one["value"]) for one in self.events() if one["action"] == action]
 
     def actions(self):
         """What was done, without looking at items."""
         return [event["action"] for event in self.events() if event["action"] != "open"]
 
 
-def annotate(page, call, log):
+def annotate(page, who, task="trace", items="trace_items()", more=""):
     """Run a cell that shows an annotator, and give it to a person."""
-    show(page, f"from browser.items import *\nfrom ragnb.widgets import Annotator\n{call}")
+    name = task if isinstance(task, str) else task["name"]
+    return shown(page, f"Annotator({items}, {task!r}, {who!r}, '.'{more})", f"{who}.{name}.jsonl")
+
+
+def shown(page, code, log):
+    """The annotator that this code shows, with the focus on its texts."""
+    show(page, IMPORTS + code)
     screen = Annotating(page, log)
-    screen.focus() if screen.root.locator(".part.documents").count() else screen.focus("response")
+    has_documents = screen.root.locator(".part.documents").count()
+    screen.focus("documents" if has_documents else "response")
     return screen

@@ -3,15 +3,12 @@
 import nbformat
 import pandas as pd
 import pytest
-from browser.lab import change_theme, show
+from browser.lab import show_html
 from hostile import PAYLOADS, visible
 
 import ragnb
 from ragnb.experiments.recorded import recorded_responses
 
-FIRST = [1, 1, 1, 1, 1, 1, 1, 0]
-SECOND = [1, 0, 0, 0, 0, 0, 0, 0]
-CELL = f"import ragnb\nragnb.explore('mcnemar', {FIRST}, {SECOND})"
 RAN = "all => all.some(one => one.shadowRoot)"
 OPEN = """path => window.jupyterapp.commands.execute('docmanager:open',
   { path, factory: 'Notebook', kernelPreference: { shouldStart: false } }).then(() => null)"""
@@ -20,11 +17,11 @@ OPEN = """path => window.jupyterapp.commands.execute('docmanager:open',
 pytestmark = pytest.mark.browser
 
 
-def test_a_student_moves_a_slider_and_the_notebook_keeps_its_keys(book):
+def test_a_student_moves_a_slider_and_the_notebook_keeps_its_keys(book, explorable):
     from playwright.sync_api import expect
 
     expect.set_options(timeout=30_000)
-    show(book, CELL)
+    show_html(book, explorable("mcnemar"))
     sentence = book.locator(".jp-OutputArea .sentence")
     expect(sentence).to_contain_text("The exact test gives p = 0.0312, the mid-p test p = 0.0156.")
     cells = book.locator(".jp-Notebook .jp-Cell").count()
@@ -40,15 +37,10 @@ def test_a_student_moves_a_slider_and_the_notebook_keeps_its_keys(book):
         book.keyboard.press(key)
     assert book.locator(".jp-Notebook .jp-Cell").count() == cells
     assert book.locator(".jp-Dialog").count() == 0
-    colour = "one => getComputedStyle(one).color"
-    light = sentence.evaluate(colour)
-    change_theme(book, "dark")
-    assert sentence.evaluate(colour) != light
 
 
-def test_a_notebook_that_is_not_trusted_shows_the_picture_and_the_sentence(lab):
-    shown = ragnb.explore("mcnemar", FIRST, SECOND)
-    output = nbformat.v4.new_output("display_data", {"text/html": shown._repr_html_()})
+def test_a_notebook_that_is_not_trusted_shows_the_picture_and_the_sentence(lab, explorable):
+    output = nbformat.v4.new_output("display_data", {"text/html": explorable("mcnemar")})
     cell = nbformat.v4.new_code_cell("pass", outputs=[output], execution_count=1)
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     foreign = nbformat.v4.new_notebook(cells=[cell], metadata=kernel)
@@ -64,34 +56,38 @@ def test_a_notebook_that_is_not_trusted_shows_the_picture_and_the_sentence(lab):
         lab.evaluate("() => window.jupyterapp.shell.currentWidget.dispose()")
 
 
-def test_sentences_are_labelled_with_keys_and_the_focus_stays(chromium):
+@pytest.fixture
+def page(chromium):
+    """A page without Jupyter, which asks for nothing."""
     page = chromium.new_page()
-    try:
-        page.set_content(ragnb.explore("trace")._repr_html_())
-        sentence = page.locator(".sentence")
-        assert "(completeness 0.75)" in sentence.text_content()
-        used = page.get_by_role("button", name="used: It can also cool the rooms in summer.")
-        used.focus()
-        page.keyboard.press("Space")
-        assert "4 are used (utilization 0.67)" in sentence.text_content()
-        assert "(completeness 1.00)" in sentence.text_content()
-        assert used.get_attribute("aria-pressed") == "true"
-        assert used.evaluate("one => one.getRootNode().activeElement === one")
-        page.keyboard.press("Shift+Tab")
-        page.keyboard.press("Enter")
-        assert "3 are relevant (relevance 0.50)" in sentence.text_content()
-        page.get_by_role("button", name="unsupported: Before long").click()
-        assert "none are unsupported, so adherence is 1." in sentence.text_content()
-    finally:
-        page.context.close()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    yield page
+    page.context.close()
+    assert {url.partition(":")[0] for url in asked} <= {"data", "about"}
+
+
+def test_sentences_are_labelled_with_keys_and_the_focus_stays(page, explorable):
+    page.set_content(explorable("trace"))
+    sentence = page.locator(".sentence")
+    assert "(completeness 0.75)" in sentence.text_content()
+    used = page.get_by_role("button", name="used: It can also cool the rooms in summer.")
+    used.focus()
+    page.keyboard.press("Space")
+    assert "4 are used (utilization 0.67)" in sentence.text_content()
+    assert "(completeness 1.00)" in sentence.text_content()
+    assert used.get_attribute("aria-pressed") == "true"
+    assert used.evaluate("one => one.getRootNode().activeElement === one")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
+    assert "3 are relevant (relevance 0.50)" in sentence.text_content()
+    page.get_by_role("button", name="unsupported: Before long").click()
+    assert "none are unsupported, so adherence is 1." in sentence.text_content()
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")
-def test_attacks_in_names_and_texts_of_explorables_are_inert(chromium):
-    names = [
-        pd.Series(scores, name=text)
-        for scores, text in ((FIRST, PAYLOADS[1]), (SECOND, PAYLOADS[-5]))
-    ]
+def test_attacks_in_names_and_texts_of_explorables_are_inert(page):
+    first, second = pd.Series([1, 0], name=PAYLOADS[1]), pd.Series([0, 1], name=PAYLOADS[-5])
     responses = recorded_responses("rgb_noise").query("system == 'plain'")
     responses = responses[responses["example_id"] == responses["example_id"].iloc[0]]
     n = len(responses)
@@ -102,33 +98,22 @@ def test_attacks_in_names_and_texts_of_explorables_are_inert(chromium):
     record = ragnb.load_ragbench("sample-ragbench").iloc[0].to_dict()
     record["question"] = PAYLOADS[6]
     record["response_sentences"] = [[f"{n}", text] for n, text in enumerate(PAYLOADS)]
-    shown = [ragnb.explore("mcnemar", *names), ragnb.explore("noise", responses), ragnb.explore("trace", record)]  # fmt: skip
-    page = chromium.new_page()
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
-    try:
-        page.set_content("".join(one._repr_html_() for one in shown))
-        page.locator(".live").nth(2).wait_for()
-        for at in (1, 2):
-            live = visible(page.locator(".live").nth(at).text_content())
-            assert [text for text in PAYLOADS if visible(text) not in live] == []
-        assert page.evaluate("() => window.__hit") is None
-        assert {url.partition(":")[0] for url in asked} <= {"data", "about"}
-    finally:
-        page.context.close()
+    shown = [ragnb.explore("mcnemar", first, second), ragnb.explore("noise", responses), ragnb.explore("trace", record)]  # fmt: skip
+    page.set_content("".join(one._repr_html_() for one in shown))
+    page.locator(".live").nth(2).wait_for()
+    for at in (1, 2):
+        live = visible(page.locator(".live").nth(at).text_content())
+        assert [text for text in PAYLOADS if visible(text) not in live] == []
+    assert page.evaluate("() => window.__hit") is None
 
 
-def test_a_narrow_page_without_jupyter_shows_it_and_paper_the_picture(chromium):
-    shown = ragnb.explore("mcnemar", FIRST, SECOND)._repr_html_()
-    page = chromium.new_page(viewport={"width": 320, "height": 700})
-    try:
-        page.set_content(f"<!doctype html><title>x</title>{shown}")
-        page.locator("svg path").first.wait_for(timeout=30_000)
-        assert page.evaluate("() => document.documentElement.scrollWidth") <= 320
-        picture = page.get_by_role("img", name="Distribution of the questions")
-        assert not picture.is_visible()
-        page.emulate_media(media="print")
-        assert picture.is_visible()
-        assert not page.locator(".live").is_visible()
-    finally:
-        page.context.close()
+def test_a_narrow_page_without_jupyter_shows_it_and_paper_the_picture(page, explorable):
+    page.set_viewport_size({"width": 320, "height": 700})
+    page.set_content(f"<!doctype html><title>x</title>{explorable('mcnemar')}")
+    page.locator("svg path").first.wait_for(timeout=30_000)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 320
+    picture = page.get_by_role("img", name="Distribution of the questions")
+    assert not picture.is_visible()
+    page.emulate_media(media="print")
+    assert picture.is_visible()
+    assert not page.locator(".live").is_visible()

@@ -7,7 +7,7 @@ import pytest
 from browser.items import verdict_items
 from browser.lab import launch
 from browser.looks import CONTRASTS
-from browser.test_hostile_widgets import ANNOTATORS, INVENTORY
+from browser.test_hostile_widgets import ANNOTATORS, check_inert
 from hostile import PAYLOADS, visible
 
 import ragnb
@@ -64,6 +64,11 @@ class Sheet:
         return path
 
 
+def hand_out(frame, task, folder, **more):
+    """The page for Ana."""
+    return ragnb.export_annotator(frame, task, folder / f"{task}.html", annotator="Ana", **more)
+
+
 def test_two_people_label_twenty_answers_by_keyboard_and_a_third_decides(browser, tmp_path):
     frame = verdict_items(20)
     path = ragnb.export_annotator(frame, "verdict", tmp_path / "for all.html")
@@ -107,9 +112,7 @@ def test_two_people_label_twenty_answers_by_keyboard_and_a_third_decides(browser
 
 
 def test_two_tabs_and_another_computer_lose_nothing(browser, tmp_path):
-    path = ragnb.export_annotator(
-        verdict_items(6), "verdict", tmp_path / "ana.html", annotator="Ana"
-    )
+    path = hand_out(verdict_items(6), "verdict", tmp_path)
     with browser() as context:
         one, two = Sheet(context, path), Sheet(context, path)
         one.press("1 2")
@@ -126,13 +129,9 @@ def test_two_tabs_and_another_computer_lose_nothing(browser, tmp_path):
         there.press("n n n n n 2")
         there.page.get_by_label("add a labels file").set_input_files(taken)
         there.sees("4 of 6 labelled")
-        both = read_labels(there.download(tmp_path)).set_index("item")["verdict"]
-        assert both.to_dict() == {
-            "v/1": "correct",
-            "v/2": "incorrect",
-            "v/3": "refuse",
-            "v/6": "incorrect",
-        }
+        both = read_labels(there.download(tmp_path))
+        assert both["item"].tolist() == ["v/1", "v/2", "v/3", "v/6"]
+        assert both["verdict"].tolist() == ["correct", "incorrect", "refuse", "incorrect"]
         stranger = tmp_path / "other.jsonl"
         stranger.write_text('{"ragnb_annotation": 1}\n')
         there.page.get_by_label("add a labels file").set_input_files(stranger)
@@ -140,15 +139,12 @@ def test_two_tabs_and_another_computer_lose_nothing(browser, tmp_path):
 
 
 def test_a_label_that_the_browser_cannot_save_is_refused_aloud(browser, tmp_path):
-    path = ragnb.export_annotator(
-        verdict_items(3), "verdict", tmp_path / "ana.html", annotator="Ana"
-    )
+    path = hand_out(verdict_items(3), "verdict", tmp_path)
     with browser() as context:
         ana = Sheet(context, path)
         ana.press("1")
-        ana.page.evaluate(
-            "() => { Storage.prototype.setItem = () => { throw new Error('quota') } }"
-        )
+        full = "() => { Storage.prototype.setItem = () => { throw new Error('quota') } }"
+        ana.page.evaluate(full)
         ana.press("2")
         ana.sees("not saved, because this browser's storage is full or gone (quota)")
         assert read_labels(ana.download(tmp_path))["verdict"].tolist() == ["correct"]
@@ -157,23 +153,16 @@ def test_a_label_that_the_browser_cannot_save_is_refused_aloud(browser, tmp_path
 def test_every_text_stands_out_and_fits_a_narrow_window(browser, tmp_path):
     turns = ragnb.load_study("mtrag").query("turn == 3").head(2)
     turns = turns.assign(passages=[["A passage."] * 3] * 2, claims=[["One.", "Two."]] * 2)
-    pages = [
-        ragnb.export_annotator(
-            turns, task, tmp_path / f"{task}.html", annotator="Ana", id=["example_id", "system"]
-        )
-        for task in ("spans", "claims", "grades")
-    ]
     with browser() as context:
-        ana = Sheet(context, pages[0])
-        ana.page.set_viewport_size({"width": 420, "height": 900})
-        for path in pages:
-            ana.page.goto(path.as_uri())
+        for task in ("spans", "claims", "grades"):
+            ana = Sheet(context, hand_out(turns, task, tmp_path, id=["example_id", "system"]))
+            ana.page.set_viewport_size({"width": 420, "height": 900})
             ana.press("1 x ArrowRight Shift+ArrowRight x f m a Escape ? g g")
             for scheme in ("light", "dark"):
                 ana.page.emulate_media(color_scheme=scheme)
                 measured = ana.page.locator("main").evaluate(CONTRASTS)
-                assert len(measured) > 60, path.name
-                assert not [one for one in measured if one[0] < 4.5], (path.name, scheme)
+                assert len(measured) > 60, task
+                assert not [one for one in measured if one[0] < 4.5], (task, scheme)
             assert ana.page.evaluate("() => document.documentElement.scrollWidth") == 420
 
 
@@ -184,26 +173,23 @@ SPANS = pd.DataFrame(
 
 
 def test_spans_are_marked_by_mouse_and_by_keys_in_the_direction_of_the_text(browser, tmp_path):
-    path = ragnb.export_annotator(SPANS, "spans", tmp_path / "spans.html", annotator="Ana")
+    path = hand_out(SPANS, "spans", tmp_path)
     with browser() as context:
         ana = Sheet(context, path)
-        word = lambda text: ana.page.locator(".part.words .sentence", has_text=text)  # noqa: E731
-        word("has").drag_to(word("fjords"))
+        words = ana.page.locator(".part.words .sentence")
+        words.filter(has_text="has").drag_to(words.filter(has_text="fjords"))
         ana.press("c Home ArrowRight ArrowRight Shift+ArrowRight x Enter")
         assert ana.number == 2
         ana.press("Home ArrowLeft Shift+ArrowLeft x c e")
         ana.sees("2 of 2 labelled")
         spans = join_labels(SPANS, ana.download(tmp_path))["reference_spans"]
-        marked = [
-            [text[a:b] for a, b in one] for text, one in zip(SPANS["response"], spans, strict=True)
-        ]
-        assert marked == [["in Norway", "has 9 fjords"], ["هي عاصمة"]]
+        english, arabic = SPANS["response"]
+        assert [english[a:b] for a, b in spans[0]] == ["in Norway", "has 9 fjords"]
+        assert [arabic[a:b] for a, b in spans[1]] == ["هي عاصمة"]
 
 
 def test_a_key_that_was_changed_is_shown_and_stays(browser, tmp_path):
-    path = ragnb.export_annotator(
-        verdict_items(4), "verdict", tmp_path / "ana.html", annotator="Ana"
-    )
+    path = hand_out(verdict_items(4), "verdict", tmp_path)
     with browser() as context:
         ana = Sheet(context, path)
         ana.press("?")
@@ -212,10 +198,8 @@ def test_a_key_that_was_changed_is_shown_and_stays(browser, tmp_path):
         ana.sees("n already has a meaning")
         key.press("s")
         assert key.inner_text() == "s"
-        assert (
-            ana.page.get_by_role("toolbar").get_by_role("button", name="skip").inner_text()
-            == "skip s"
-        )
+        skip = ana.page.get_by_role("toolbar").get_by_role("button", name="skip")
+        assert skip.inner_text() == "skip s"
         ana.press("Escape A")
         again = Sheet(context, path)
         again.press("1 n s 2")
@@ -245,9 +229,7 @@ def test_attacks_in_every_text_are_inert(browser, tmp_path):
             sheet.press("1")
         sheet.press("? g")
         sheet.sees(f"{len(PAYLOADS)} of {len(PAYLOADS)} labelled")
-        elements, suspicious, _ = sheet.page.evaluate(INVENTORY, "main")
-        assert set(elements) <= ANNOTATORS | {"main", "label"}
-        assert suspicious == []
+        check_inert(sheet.page, "main", ANNOTATORS | {"main", "label"})
         labels = read_labels(sheet.download(tmp_path))
         assert labels["item"].tolist() == PAYLOADS
         assert set(labels["annotator"]) == {PAYLOADS[6]}

@@ -27,7 +27,16 @@ INVENTORY = """selector => { const found = new Set(), suspicious = [];
 JupyterLab's formulas are made of elements of their own; their attributes count.
 """
 
-IMPORTS = "from pathlib import Path\nfrom hostile import PAYLOADS\nfrom hostile_views import *\n"
+IMPORTS = "from pathlib import Path\nfrom IPython.display import HTML\nfrom hostile import PAYLOADS\nfrom hostile_views import *\n"
+OUTPUTS = ".jp-OutputArea-output.jp-RenderedHTMLCommon"
+
+
+def check_inert(page, selector, allowed):
+    """Check that what is found is made of allowed elements, and that none of them could do anything; return how many are found."""
+    elements, suspicious, count = page.evaluate(INVENTORY, selector)
+    assert set(elements) <= allowed
+    assert suspicious == []
+    return count
 
 
 @pytest.fixture
@@ -48,29 +57,19 @@ def test_that_the_flag_would_be_seen(book):
 
 def test_static_viewers(attacked):
     """Each attack is in one of the viewers; that each viewer spells all of them out, tests/widgets shows."""
-    show(attacked, IMPORTS + "from IPython.display import HTML\n"
-                   "for number, text in enumerate(PAYLOADS):\n"
+    show(attacked, IMPORTS + "for number, text in enumerate(PAYLOADS):\n"
                    "    views = static_views(text)\n"
                    "    display(HTML(view(*views[number % len(views)])._repr_html_()))")  # fmt: skip
-    attacked.locator(".jp-OutputArea-output.jp-RenderedHTMLCommon").nth(len(PAYLOADS) - 1).wait_for(
-        state="attached", timeout=60_000
-    )
-    elements, suspicious, _ = attacked.evaluate(
-        INVENTORY, ".jp-OutputArea-output.jp-RenderedHTMLCommon"
-    )
-    assert set(elements) <= ELEMENTS | {"tbody"}
-    assert suspicious == []
+    last = attacked.locator(OUTPUTS).nth(len(PAYLOADS) - 1)
+    last.wait_for(state="attached", timeout=60_000)
+    check_inert(attacked, OUTPUTS, ELEMENTS | {"tbody"})
 
 
 def test_prices_are_no_formulas(attacked):
-    show(
-        attacked,
-        IMPORTS + "view(context_row('It is $5 there and $6 here.'))",
-        "from IPython.display import Latex\nLatex('$x$')",
-    )
-    shown = attacked.locator(".jp-OutputArea-output.jp-RenderedHTMLCommon")
+    prices = "view(context_row('It is $5 there and $6 here.'))"
+    show(attacked, IMPORTS + prices, "from IPython.display import Latex\nLatex('$x$')")
     attacked.locator(".jp-RenderedLatex mjx-container").wait_for(state="attached")
-    assert "It is $5 there and $6 here." in shown.inner_text()
+    assert "It is $5 there and $6 here." in attacked.locator(OUTPUTS).inner_text()
 
 
 def test_the_annotator(attacked):
@@ -84,27 +83,20 @@ def test_the_annotator(attacked):
         screen.press("1", "n")
     screen.press("?", "g", "End")
     screen.root.get_by_label("words of an item").fill(PAYLOADS[4])
-    elements, suspicious, count = attacked.evaluate(INVENTORY, ".ragnb-annotator")
-    assert count == 1
-    assert set(elements) <= ANNOTATORS
-    assert suspicious == []
+    assert check_inert(attacked, ".ragnb-annotator", ANNOTATORS) == 1
     screen.press("Escape", "z", "z", "a")
     assert screen.events()[-1]["action"] == "label"
 
 
 def test_adjudication_between_hostile_names(attacked):
-    show(
-        attacked,
-        IMPORTS + "Path('court').mkdir(exist_ok=True)\nadjudication(PAYLOADS[:3], Path('court'))",
-    )
+    (attacked.folder / "court").mkdir()
+    show(attacked, IMPORTS + "adjudication(PAYLOADS[:3], Path('court'))")
     screen = Annotating(attacked, "court/gold.jsonl")
     screen.focus("response")
     for number in (0, 1):
         assert visible(PAYLOADS[number]) in screen.root.inner_text()
     screen.press("2", "n", "2", "n", "2")
-    elements, suspicious, _ = attacked.evaluate(INVENTORY, ".ragnb-annotator")
-    assert set(elements) <= ANNOTATORS
-    assert suspicious == []
+    check_inert(attacked, ".ragnb-annotator", ANNOTATORS)
 
 
 def test_the_live_view_of_a_frame(attacked):
@@ -113,16 +105,11 @@ def test_the_live_view_of_a_frame(attacked):
     rows = attacked.locator(".ragnb-rows-row")
     rows.first.wait_for(timeout=60_000)
     attacked.locator(".ragnb-rows-list").focus()
-    elements = set()
     for number in range(1, len(PAYLOADS) + 1):
-        attacked.locator(f'.ragnb-rows-row[aria-posinset="{number}"][aria-selected=true]').wait_for(
-            timeout=30_000
-        )
-        found, suspicious, count = attacked.evaluate(INVENTORY, ".ragnb-view")
-        assert (suspicious, count) == ([], 1)
-        elements |= set(found)
+        row = attacked.locator(f'.ragnb-rows-row[aria-posinset="{number}"][aria-selected=true]')
+        row.wait_for(timeout=30_000)
+        assert check_inert(attacked, ".ragnb-view", ELEMENTS | LISTS) == 1
         attacked.keyboard.press("j")
     assert visible(PAYLOADS[-1])[:30] in rows.last.text_content()
     attacked.keyboard.press("/")
     attacked.keyboard.type(PAYLOADS[4][:40])
-    assert elements <= ELEMENTS | LISTS

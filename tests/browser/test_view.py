@@ -4,7 +4,7 @@ import re
 
 import pytest
 from browser.lab import change_theme, show
-from browser.looks import CONTRASTS
+from browser.test_themes import CARD
 
 CELL = """
 import pandas as pd
@@ -107,21 +107,10 @@ def test_a_researcher_reads_ten_thousand_rows(book):
     assert book.locator(".jp-Notebook .jp-CodeCell").count() == cells
 
 
-CARD = """
-import ragnb
-ragnb.view({"question": "Who?", "references": ["Ann", "Bo"], "false_answers": ["Cy"], "response": "Ann, not Cy [1].", "label": 1,
-            "passages": ["Bo and Cy", "no"], "kinds": ["positive", "wrong"], "language": "en", "system": "rag",
-            "history": [{"role": "user", "content": "Hello"}]})
-"""
-
-
-def test_a_card_is_legible_and_its_citations_and_passages_light_up_together(book):
+def test_citations_and_passages_of_a_card_light_up_together(book):
     show(book, CARD)
     card = book.locator(".ragnb-card")
     card.wait_for(timeout=60_000)
-    for theme in ("dark", "light"):
-        change_theme(book, theme)
-        assert min(card.evaluate(CONTRASTS))[0] >= 4.5
     passage = card.locator(".r-passage").first
     outline = "passage => getComputedStyle(passage).outlineStyle"
     book.mouse.move(0, 0)
