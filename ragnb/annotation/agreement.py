@@ -59,8 +59,8 @@ def agreement(
         confidence_level``; ``n_units``, the number of independent units (items or clusters); ``n``, the number of compared
         labels; ``n_unlabelled``, the number of items or sentences that only one annotator labelled, which are left out.
 
-        A field that is asked of the item is compared once per item. A field that is asked of each sentence of the response
-        is compared once per sentence. A field of sentences counts as a yes or no for every sentence that could have been
+        A field about the whole item is compared once per item. A field about each sentence of the response is compared once
+        per sentence. A field of sentences counts as a yes or no for every sentence that could have been
         chosen, including the special answers. Free texts are not compared.
 
     Raises

@@ -125,7 +125,7 @@ def complete(
     max_concurrency
         Number of requests under way at once.
     requests_per_minute
-        Limit of the endpoint, which is kept by waiting.
+        Largest number of requests per minute. The run waits so as not to exceed it.
     budget_usd
         Hard limit in US dollars: a number, or a `ragnb.llm.budget.Budget` that several calls share.
         A request is sent only if the rest of the budget covers its highest possible cost (one token

@@ -240,7 +240,7 @@ class Store:
         return {row["key"] for row in rows}
 
     def note_failures(self, reasons: Mapping[str, str]) -> None:
-        """Store why requests got no reply, so that a replay can report it; the next run asks them again."""
+        """Store why requests got no reply, so that a replay can report it; the next run sends them again."""
         with self.transaction() as db:
             db.executemany("INSERT OR REPLACE INTO failures VALUES (?, ?)", reasons.items())
 

@@ -91,7 +91,7 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
     Parameters
     ----------
     metric
-        Full name (``"answer.f1"``), or a word in names (``"correction"``), a family (``"trace"``),
+        Full name (``"answer.f1"``), or a word of names (``"correction"``), a family (``"trace"``),
         an abbreviation of the field (``"EM"``) or a name that other tools use
         (``"groundedness"``), which may mean several metrics or none. Or a `Metric` record of your
         own. By default all built-in metrics.
@@ -99,8 +99,8 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
     Returns
     -------
     Definitions
-        Prints itself. ``frame`` has a row for each variant. ``note`` says in which way tools differ
-        under a name, or why ragnb has no such metric.
+        Prints itself. ``frame`` has a row for each variant. ``note`` says how tools define
+        the name differently, or why ragnb has no such metric.
 
     Raises
     ------
