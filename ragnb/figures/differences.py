@@ -246,7 +246,7 @@ def plot_cost_effectiveness_plane(
     ax.axhline(0, color="0.5", lw=0.8)
     if price is not None:
         ends = [0, far], [0, price * far]
-        ax.plot(*ends, color="0.35", ls="--", label=f"{price:g} F1 a token")
+        ax.plot(*ends, color="0.35", ls="--", label=f"{price:g} F1 per token")
     ax.set(xlim=(-0.03 * far, far), ylim=edges, ylabel="mean gain in token F1")
     ax.set_xlabel("mean cost, translated tokens per response")
     clustered = (rows["n_units"] < rows["n"]).any()

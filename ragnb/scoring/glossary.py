@@ -269,7 +269,7 @@ def _facts(metric: Metric) -> list[tuple[str, str]]:
         *variants,
         ("computed by", f"{metric.function.__module__}.{metric.function.__qualname__}"),
         ("undefined", metric.undefined),
-        ("no part of n", metric.condition),
+        ("excluded from n", metric.condition),
         ("source", metric.source),
         ("prompt", f"{asked.id}: {asked.system} {asked.user}" if asked else ""),
         ("signature", metric.signature({})),

@@ -141,7 +141,7 @@ def choose(pairs: Pairs, method: str, metric: str) -> tuple[str, str]:
             f"the method {method!r} needs independent items, got items that share a cluster; "
             "use 'cluster-t' or 'auto'"
         )
-    return method, "as asked for"
+    return method, "as requested"
 
 
 def compared(pairs: Pairs, procedure: Procedure, level: float, power: float) -> dict[str, Any]:

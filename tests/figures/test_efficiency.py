@@ -98,7 +98,7 @@ def test_a_price_is_a_dashed_line_from_the_origin():
     (line,) = [line for line in ax.lines if line.get_linestyle() == "--"]
     x, y = line.get_data()
     assert (x[0], y[0], y[1] / x[1]) == (0, 0, pytest.approx(0.02))
-    assert "0.02 F1 a token" in legend(ax)
+    assert "0.02 F1 per token" in legend(ax)
 
 
 def test_what_is_not_such_a_table_is_refused():
