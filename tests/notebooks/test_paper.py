@@ -35,25 +35,20 @@ def compiled(tmp_path_factory, data_folder):
     return folder
 
 
-@pytest.fixture(scope="module")
-def log(compiled):
-    return (compiled / "14_main.log").read_text(encoding="utf-8", errors="replace")
+def text_of(name):
+    return (FIGURES / f"14_{name}.tex").read_text(encoding="utf-8")
 
 
 def test_the_paper_is_made_of_the_pieces_of_the_run():
-    paper = (FIGURES / "14_main.tex").read_text(encoding="utf-8")
+    paper = text_of("main")
     for name in ("14_methods", "14_table"):
         assert rf"\input{{{name}}}" in paper
-        assert (FIGURES / f"{name}.tex").is_file()
     assert r"\includegraphics{14_column}" in paper  # as it is: no width=, no scale=
     assert (FIGURES / "14_references.bib").is_file()
 
 
 def test_captions_are_below_and_no_checksum_is_printed():
-    paper, table, methods = (
-        (FIGURES / f"14_{name}.tex").read_text(encoding="utf-8")
-        for name in ("main", "table", "methods")
-    )
+    paper, table, methods = map(text_of, ("main", "table", "methods"))
     assert table.index(r"\end{tabular}") < table.index(r"\caption{")
     assert paper.index(r"\includegraphics") < paper.index(r"\caption{")
     printed = "\n".join(line for line in table.splitlines() if not line.startswith("%"))
@@ -63,21 +58,13 @@ def test_captions_are_below_and_no_checksum_is_printed():
 
 
 @pytest.mark.data
-def test_its_columns_are_those_of_the_acl(log):
-    assert float(re.search(r"column=([\d.]+)pt", log)[1]) == pytest.approx(COLUMN, abs=0.1)
-
-
-@pytest.mark.data
-def test_nothing_sticks_out_and_nothing_is_undefined(log):
-    assert "Overfull" not in log
-    assert "Missing character" not in log
-    assert "undefined" not in log
-
-
-@pytest.mark.data
-def test_the_figure_is_printed_in_its_own_size(log):
-    width = re.search(r"<14_column.pdf, id=\d+, ([\d.]+)pt", log)[1]
-    assert float(width) == pytest.approx(COLUMN, abs=0.1)
+def test_nothing_sticks_out_of_the_columns_of_the_acl_and_nothing_is_undefined(compiled):
+    log = (compiled / "14_main.log").read_text(encoding="utf-8", errors="replace")
+    for problem in ("Overfull", "Missing character", "undefined"):
+        assert problem not in log
+    column = re.search(r"column=([\d.]+)pt", log)[1]
+    figure = re.search(r"<14_column.pdf, id=\d+, ([\d.]+)pt", log)[1]  # in its own size
+    assert [float(column), float(figure)] == pytest.approx([COLUMN, COLUMN], abs=0.1)
 
 
 @pytest.mark.data
