@@ -43,13 +43,13 @@ class Annotator {
     );
     el.append(this.root);
     this.disconnect = connect(model, {
-      "change:page": () => this.keepFocus(() => { this.drawPage(); this.items.draw(); }),
+      // Another page always comes with another state.
       "change:state": () => this.keepFocus(() => { this.paint(); this.items.learn(this.work.state.entries); }),
       "change:jump": () => this.items.draw(),
       "msg:custom": ({ kind }) => { if (kind === "focus") this.takeFocus(); },
       comm_live_update: () => this.saving.gone(),
     });
-    this.drawPage();
+    this.paint();
     this.askForFocus();
   }
 
@@ -67,7 +67,8 @@ class Annotator {
   }
 
   drawPage() {
-    const { number, history, question, references } = this.work.page;
+    this.page = this.work.page;
+    const { number, history, question, references } = this.page;
     const earlier = node("details", { class: "history", open: true, hidden: !history.length }, node("summary", {}, `earlier in the conversation: ${history.length} ${history.length === 1 ? "message" : "messages"}`),
       ...history.map(([role, text]) => node("div", { class: "turn", dir: "auto" }, node("b", {}, role), " ", node("span", {}, text))));
     this.work.begin();
@@ -82,10 +83,10 @@ class Annotator {
         node("div", { class: "column" }, ...documents), node("div", { class: "column side" }, ...rest, ...this.fields.draw())),
     );
     earlier.scrollTop = earlier.scrollHeight;
-    this.paint();
   }
 
   paint() {
+    if (this.page !== this.work.page) this.drawPage();
     const known = this.saving.paint(this.work.state);
     if (known && this.seeking) this.work.seek();
     if (known) [this.seeking, this.work.given] = [false, []];

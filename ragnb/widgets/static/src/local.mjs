@@ -82,10 +82,8 @@ export class LocalModel {
   draw(news = { ack: 0, message: "", failed: false }) {
     const { task, items } = this.handout;
     const { page } = items[this.number];
-    const turned = this.shown && this.shown.page !== page;
     const jump = items.map(({ title }, n) => [title, this.labels[n].status, this.labels[n].flag]);
     this.shown = { task, page, jump, state: { ...this.state(this.number), ...news } };
-    if (turned) this.emit("change:page");
     this.emit("change:jump");
     this.emit("change:state");
   }

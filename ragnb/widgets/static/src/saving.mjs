@@ -50,16 +50,14 @@ export class Saving {
   }
 
   // Says what came of what was sent from here; false if something of it is not known yet.
-  paint(state) {
-    const { ack, message, failed, saved } = state;
+  paint({ ack, message, failed, saved }) {
     this.saved.textContent = saved;
     const mine = this.open.get(ack);
     if (mine) this.close(ack, mine, message, failed);
     if (this.open.size) return false;
     this.stop();
     this.paintBusy();
-    if (state !== this.painted) this.say(mine && failed ? "" : message, failed); // a page and its state are painted twice
-    this.painted = state;
+    this.say(mine && failed ? "" : message, failed);
     return true;
   }
 
