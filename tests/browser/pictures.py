@@ -4,14 +4,16 @@ A sheet shows a viewer in light and dark, in Arabic, in a narrow window and at 2
 """
 
 import io
+import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 from browser.lab import change_theme, hide_files, lab_page, launch, show, wait_for_kernel
-from browser.screen import Annotating
 from PIL import Image, ImageDraw, ImageOps
 from playwright.sync_api import sync_playwright
 
@@ -82,7 +84,7 @@ TURN = {
     "claims": ["Oslo is the capital of Norway.", "Oslo lies far from the sea.", "Oslo lies among old forests."],
 }  # fmt: skip
 
-CELL = """
+SETUP = """
 import ragnb, pandas as pd
 from browser.pictures import *
 from ragnb.annotation.adjudication import adjudicate
@@ -104,17 +106,53 @@ for name in ("ana", "ben"):
 Annotator(adjudicate(sample[:2], ["ana.two.jsonl", "ben.two.jsonl"], "cy", "gold.trace.jsonl"))
 """
 VIEW = "ragnb.view(recorded_responses('rgb_noise').query(\"system in ['answer', 'plain']\"))"
-CARDS = {
-    "rgb": "view(static_viewers()['rgb'][0])",
-    "trace": "view(ragnb.load_ragbench('sample-ragbench').iloc[3])",
-    "language": "view(MIXED)",
-    "judge": "view(ragnb.judge_report(ragnb.load_study('sample-labelled-en'), annotators=['label_a', 'label_b']).worst.iloc[0])",
-}
 RESULTS = """
 responses = ragnb.load_responses("answers.csv", language="en")
 scores = ragnb.score(responses, ["answer.exact_match", "answer.f1", "annotator.verdict"])
 ragnb.summarize(scores)"""
+COMPARED = "ragnb.compare(scores)"
 NOTED = "ragnb.summarize(scores).tail(1).assign(note='لا أعرف، لا أعرف')"
+JUDGE = (
+    "ragnb.judge_report(ragnb.load_study('sample-labelled-en'), annotators=['label_a', 'label_b'])"
+)
+
+
+@dataclass
+class Shot:
+    """A picture of something in JupyterLab: cells, what of the page is taken, and keys that are pressed before."""
+
+    name: str
+    what: str
+    cell: str
+    more: tuple[str, ...] = ()
+    setup: str = SETUP
+    focus: str = ""
+    keys: Sequence[str] = ()
+    theme: str = "light"
+    width: int = 1200
+
+
+ANNOTATOR, VIEWER, CARD = ".ragnb-annotator", ".ragnb-view", ".jp-RenderedHTMLCommon > div"
+NOTEBOOK, DOCUMENTS, ROWS_LIST = ".jp-WindowedPanel-viewport", ".part.documents", ".ragnb-rows-list"
+SHOTS = [
+    # Two suggestions taken over after second thoughts, [a] supported; the rest is open.
+    Shot("annotator_trace", ANNOTATOR, "annotator_of_trace('ana')", focus=DOCUMENTS, keys="xxuxxv1srjjj"),
+    Shot("annotator_list", ANNOTATOR, "annotator_of_trace('ana')", focus=DOCUMENTS, keys="nanxfn.g"),
+    Shot("adjudication", ANNOTATOR, ADJUDICATION, focus=DOCUMENTS, keys="xjux"),
+    Shot("rgb", CARD, "view(static_viewers()['rgb'][0])"),
+    Shot("trace", CARD, "view(ragnb.load_ragbench('sample-ragbench').iloc[3])"),
+    Shot("language", CARD, "view(MIXED)"),
+    Shot("judge", CARD, f"view({JUDGE}.worst.iloc[0])"),
+    Shot("results", NOTEBOOK, RESULTS, (COMPARED,), "import ragnb"),
+    Shot("view", VIEWER, VIEW, focus=ROWS_LIST, keys=[*"/year", "Escape", "j"]),
+    # It names what was discovered, not who did it.
+    Shot("annotator_verdict_dark", ANNOTATOR, "Annotator(arabic, 'verdict', 'ben', '.', id=ids)", focus=".part.response",
+         keys="2p", theme="dark"),
+    Shot("results_narrow_dark", NOTEBOOK, RESULTS, (COMPARED, NOTED), "import ragnb", theme="dark", width=600),
+    Shot("view_arabic_dark", VIEWER, "ragnb.view(arabic, changed=['multi', 'direct'])", theme="dark"),
+    # 600 of 1200: as at 200 % zoom.
+    Shot("view_narrow_dark", VIEWER, "ragnb.view(ragnb.load_study('mtrag').query('turn > 1'))", theme="dark", width=600),
+]  # fmt: skip
 
 
 def static_viewers():
@@ -258,72 +296,25 @@ def handout(browser, folder):
 
 def lab(browser, folder):
     with lab_page(browser, folder, viewport=LAB) as page:
-        annotators(page)
-        for name, cell in CARDS.items():
-            show(page, CELL + cell)
-            shoot(page.locator(".jp-RenderedHTMLCommon > div").first, f"widget_{name}", margin=12)
-        results(page)
-        views(page)
+        shutil.copy(FIGURES.parent / "docs/answers.csv", folder)
+        for shot in SHOTS:
+            change_theme(page, shot.theme)
+            page.set_viewport_size({**LAB, "width": shot.width})
+            show(page, shot.setup + shot.cell, *shot.more)
+            press(page, shot.focus, shot.keys)
+            margin = 12 if shot.what == CARD else 0
+            shoot(page.locator(shot.what).first, f"widget_{shot.name}", margin)
         sheets(page)
 
 
-def annotators(page):
-    show(page, CELL + "annotator_of_trace('ana')")
-    screen = Annotating(page, "ana.trace.jsonl")
-    screen.focus()
-    # Two suggestions taken over after second thoughts, [a] supported; the rest is open.
-    screen.press(*"xxuxxv1srjjj")
-    shoot(screen.root, "widget_annotator_trace")
-    screen.press(*"nanxfn.g")
-    shoot(screen.root, "widget_annotator_list")
-    show(page, CELL + ADJUDICATION)
-    screen = Annotating(page, "gold.trace.jsonl")
-    screen.focus()
-    screen.press(*"xjux")
-    shoot(screen.root, "widget_adjudication")
-    change_theme(page, "dark")
-    show(page, CELL + "Annotator(arabic, 'verdict', 'ben', '.', id=ids)")
-    screen = Annotating(page, "ben.verdict.jsonl")
-    screen.focus("response")
-    screen.press("2", "p")  # it names what was discovered, not who did it
-    shoot(screen.root, "widget_annotator_verdict_dark")
-    change_theme(page, "light")
-
-
-def results(page):
-    (page.folder / "answers.csv").write_bytes((FIGURES.parent / "docs/answers.csv").read_bytes())
-    shown = page.locator(".jp-WindowedPanel-viewport").first
-    show(page, "import ragnb" + RESULTS, "ragnb.compare(scores)")
-    page.locator(".ragnb-table").nth(1).wait_for()
-    shoot(shown, "widget_results")
-    change_theme(page, "dark")
-    page.set_viewport_size({**LAB, "width": 600})
-    show(page, "import ragnb" + RESULTS, "ragnb.compare(scores)", NOTED)
-    page.locator(".ragnb-table").nth(2).wait_for()
-    shoot(shown, "widget_results_narrow_dark")
-    change_theme(page, "light")
-    page.set_viewport_size(LAB)
-
-
-def views(page):
-    show(page, CELL + VIEW)
-    page.locator(".ragnb-rows-row").first.wait_for()
-    page.locator(".ragnb-rows-list").focus()
-    page.keyboard.type("/year")
-    page.wait_for_timeout(800)
-    page.keyboard.press("Escape")
-    page.keyboard.press("j")
-    shoot(page.locator(".ragnb-view").first, "widget_view")
-    change_theme(page, "dark")
-    turns = "ragnb.view(ragnb.load_study('mtrag').query('turn > 1'))"
-    changed = "ragnb.view(arabic, changed=['multi', 'direct'])"
-    for name, cell, width in (("arabic_dark", changed, 1200), ("narrow_dark", turns, 600)):
-        page.set_viewport_size({**LAB, "width": width})  # 600 of 1200: as at 200 % zoom
-        show(page, CELL + cell)
-        page.locator(".ragnb-rows-row").first.wait_for()
-        shoot(page.locator(".ragnb-view").first, f"widget_view_{name}")
-    change_theme(page, "light")
-    page.set_viewport_size(LAB)
+def press(page, focus, keys):
+    """Press keys where the focus is put, and leave each of them a moment."""
+    page.wait_for_timeout(500)
+    if focus:
+        page.locator(focus).first.focus()
+    for key in keys:
+        page.keyboard.press(key)
+        page.wait_for_timeout(150)
 
 
 def sheets(page):
@@ -334,25 +325,18 @@ def sheets(page):
         size = {"width": wide, "height": 2200}
         other = page.context.browser.new_page(viewport=size, device_scale_factor=ratio)
         other.goto(page.url.split("?")[0], wait_until="domcontentloaded")
-        other.folder = page.folder
         wait_for_kernel(other)
         hide_files(other)
         change_theme(other, "dark" if look == "dark" else "light")
-        show(other, CELL + ("ragnb.view(arabic)" if look == "Arabic" else VIEW))
-        other.locator(".ragnb-rows-row").first.wait_for()
+        show(other, SETUP + ("ragnb.view(arabic)" if look == "Arabic" else VIEW))
         other.locator(".ragnb-rows-menu summary").first.click()
-        pictures["sheet_view"][look] = taken(other.locator(".ragnb-view").first)
+        pictures["sheet_view"][look] = taken(other.locator(VIEWER).first)
         who = "".join(filter(str.isalpha, look))
-        frame = (
-            "pd.DataFrame([{**ARABIC, **LABELS, 'example_id': 'one'}])"
-            if look == "Arabic"
-            else "sample"
-        )
-        show(other, CELL + f"annotator_of_trace({who!r}, {frame})")
-        screen = Annotating(other, f"{who}.trace.jsonl")
-        screen.focus()
-        screen.press(*"xjuxv1sr")
-        pictures["sheet_annotator"][look] = taken(screen.root)
+        arabic = "pd.DataFrame([{**ARABIC, **LABELS, 'example_id': 'one'}])"
+        frame = arabic if look == "Arabic" else "sample"
+        show(other, SETUP + f"annotator_of_trace({who!r}, {frame})")
+        press(other, DOCUMENTS, "xjuxv1sr")
+        pictures["sheet_annotator"][look] = taken(other.locator(ANNOTATOR))
         other.context.close()
     for name, those in pictures.items():
         sheet(name, those)
