@@ -1,6 +1,6 @@
 """ragnb: evaluating retrieval-augmented generation in the notebook.
 
-Every number names its definition, comes from a real run, carries its uncertainty and can be shown.
+Every score names its definition, every mean has an interval, and every response can be read.
 
     examples -> requests -> replies -> responses -> scores -> summaries -> figures
 

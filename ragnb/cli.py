@@ -330,7 +330,7 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
 
 
 def command_line() -> argparse.ArgumentParser:
-    """Return the parser of all commands. What it parses has the function to call as ``command``."""
+    """Return the parser of all commands. Its result contains the function to call as ``command``."""
     style: dict[str, Any] = {
         "formatter_class": argparse.RawDescriptionHelpFormatter,
         "allow_abbrev": False,

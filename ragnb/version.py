@@ -1,3 +1,3 @@
-"""The version, alone in its file so that every floor can read it."""
+"""The version. It has its own file so that every layer can import it."""
 
 __version__ = "0.2.0"

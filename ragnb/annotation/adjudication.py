@@ -59,8 +59,8 @@ def adjudicate(
     Raises
     ------
     InputError
-        `agreement` refuses the logs, `examples` lacks an item or shows other texts, or the log at `path` is no gold log,
-        or one of other labels.
+        `agreement` refuses the logs, `examples` lacks an item or shows other texts, or the log at `path` is not a gold log
+        of these labels.
     StoreError
         The gold log is open in another kernel or program.
     """

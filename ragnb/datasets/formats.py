@@ -37,9 +37,9 @@ class Format:
     about
         What the files are, to follow "was read as".
     signs
-        What a content must have, one of them: keys, separated by commas, or a function of the
-        content. The key ``a.0.b`` must be in the first record. A content is a frame with one row
-        per record. A JSON object that is alone in its file is one row, with a column for each of
+        Signs of the format, of which a content must have one. Each is a list of keys, separated by
+        commas, or a function of the content. The key ``a.0.b`` must be in the first record. A content
+        is a frame with one row per record. A JSON object that is alone in its file is one row, with a column for each of
         its keys.
     reader
         The content and the path of its file (None for a frame of the user) -> the records, or a

@@ -158,8 +158,8 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
         ``question_id`` (the same for all responses to a question in all languages; use it to split
         the data), ``embedding_cosine`` (recorded to four digits, because embeddings differ in their
         last digits between processors) and ``request_key`` (of the recorded reply).
-        ``attrs["source"]`` contains licence, citation, address and a note of what to know before
-        drawing conclusions. `study_files` finds the published files.
+        ``attrs["source"]`` contains licence, citation, address and a note on the limits of the
+        data. `study_files` finds the published files.
 
     Raises
     ------

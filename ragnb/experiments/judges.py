@@ -197,9 +197,9 @@ def judgement_requests(
     responses
         ``question`` and ``response``; also ``references`` for ``"similarity"``, ``"correctness"``,
         ``"bare_correctness"`` and ``"context_precision"`` (which needs no ``response``), and
-        ``passages`` for ``"faithfulness"`` and ``"context_precision"``. A response that is missing
-        or empty is not asked about, nor one that lacks one of the others. Earlier turns in
-        ``history`` are shown above the question.
+        ``passages`` for ``"faithfulness"`` and ``"context_precision"``. The judge gets no
+        request about a response that is missing or empty, or that lacks one of the other columns.
+        Earlier turns in ``history`` are shown above the question.
     judgement
         One of `JUDGEMENTS`.
     rubric

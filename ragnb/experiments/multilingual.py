@@ -1,7 +1,7 @@
 """Four ways to answer questions over passages in other languages, on any OpenAI-compatible endpoint.
 
-``direct`` gets no passages; ``multi`` gets the passages retrieved, each in its own language; ``cross`` gets them all
-translated into the question's language; ``lbrag`` has the best of them per token translated, under a budget.
+``direct`` gets no passages; ``multi`` gets the retrieved passages, each in its own language; ``cross`` gets all of them
+translated into the question's language; ``lbrag`` translates those with the best score per token, within a budget.
 
     contexts -> run_multilingual (translates, then asks) -> responses
 """
@@ -133,7 +133,7 @@ def run_multilingual(
     ------
     InputError
         Missing columns, a row that is no example, an unknown system or prompt, a language that the prompt cannot be asked
-        in, or, under ``lbrag``, a budget or a score that is no finite number from 0 up.
+        in, or, under ``lbrag``, a budget or a score that is not a finite number of at least 0.
     """
     require_examples(contexts, "passage_languages", "passage_scores")
     options = one_budget(options)

@@ -92,7 +92,7 @@ def multilingual_contexts(examples: pd.DataFrame, ranking: pd.DataFrame) -> pd.D
     examples
         As for `rank_passages`.
     ranking
-        ``example_id, rank, passage_id``, and ``cosine`` (any score, higher is better; ``lbrag`` needs it from 0 up), from
+        ``example_id, rank, passage_id``, and ``cosine`` (any score, higher is better; at least 0 for ``lbrag``), from
         `rank_passages` or your own retriever.
 
     Returns

@@ -52,18 +52,19 @@ def label_trace(
 ) -> pd.DataFrame:
     """Label responses for TRACe with a judge. `ragnb.score` can then compute ``"trace.relevance"`` and others.
 
-    An answer is asked for again, with its fault named in a further turn, when ``overall_supported`` is true although a
-    sentence has no supporting key, when it is false although every sentence is fully supported (a sentence supported in part
-    goes with either verdict), or when a sentence of the response has no support information. The last answer without fault
-    is kept, else the last that merely contradicts itself, with ``label_contradiction``. One that leaves sentences of the
-    response out is no label: its adherence would be too high.
+    The judge is asked again, in a further turn that names the problem, in three cases: ``overall_supported`` is true
+    although a sentence has no supporting key; it is false although every sentence is fully supported (a sentence supported
+    in part is consistent with both verdicts); or a sentence of the response has no support information. The last reply
+    without a problem is kept. If there is none, the last reply that only contradicts itself is kept, with
+    ``label_contradiction``. A reply that leaves out sentences of the response is never kept, because its adherence would be
+    too high.
 
     Parameters
     ----------
     responses
         ``question``; ``passages`` (list of texts), or ``documents_sentences`` where they are already cut into sentences and
-        keyed; ``response``, or ``response_sentences``. What lacks a question, a context or a response is not asked about.
-        Labels that are there already are replaced; published scores are left.
+        keyed; ``response``, or ``response_sentences``. The judge gets no request about a row without a question, a context
+        or a response. Existing labels are replaced; published scores are kept.
     model
         The judge's name, as the endpoint knows it.
     parameters

@@ -67,8 +67,8 @@ def style(*, font_size: float | None = None) -> Iterator[None]:
     Parameters
     ----------
     font_size
-        Of labels, in points: at a figure's own size (see `paper_size`) as printed. By default 8, or that of the ``style``
-        around, so that what is drawn by ragnb's functions inside it follows.
+        Font size of labels, in points. It is the size in print if the figure is printed at its own size (see
+        `paper_size`). By default 8, or that of an enclosing ``style``, which ragnb's functions therefore follow.
     """
     is_inside = mpl.rcParams["svg.hashsalt"] == _STYLE["svg.hashsalt"]
     default = mpl.rcParams["font.size"] if is_inside else 8.0
