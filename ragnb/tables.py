@@ -96,7 +96,7 @@ def to_latex(
         the conditions that vary. The values of all but the last become spanners.
     comparisons
         For summaries, comparisons of the same systems and cells with one baseline. A mean is
-        marked with an asterisk if the adjusted p-value of its difference to the baseline is below
+        marked with an asterisk if the adjusted p-value of its difference from the baseline is below
         1 - confidence level.
     digits
         Decimals of means, differences and limits. By default 2, or those of the metric

@@ -45,8 +45,8 @@ def adjudicate(
     blind
         Call the annotators A, B, ... on the screen, in an order that is drawn for each item.
     complete
-        Whether agreement needs a label of every annotator, so that what only some of them labelled is decided, too. If
-        False, those who labelled it agree if they say the same, even if it is only one.
+        Whether agreement on an item needs a label of every annotator. If True, items that only some annotators labelled are
+        adjudicated, too. If False, only the existing labels of an item must be equal, even if there is only one.
     id
         Column or columns that identify a row; by default those that the logs name.
 

@@ -37,7 +37,7 @@ class Format:
     about
         What the files are, to follow "was read as".
     signs
-        Signs of the format, of which a content must have one. Each is a list of keys, separated by
+        Signs of the format. A content must have one of them. Each is a list of keys, separated by
         commas, or a function of the content. The key ``a.0.b`` must be in the first record. A content
         is a frame with one row per record. A JSON object that is alone in its file is one row, with a column for each of
         its keys.

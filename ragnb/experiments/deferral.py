@@ -28,7 +28,7 @@ def model_judicator(
     responses
         ``question``, ``references`` and ``response``, under the index labels that the ensemble's features have.
     judgement
-        ``"correctness"``, ``"bare_correctness"`` (no explanation asked for) or ``"similarity"`` to the references.
+        ``"correctness"``, ``"bare_correctness"`` (without an explanation) or ``"similarity"`` to the references.
     model
         The judge's name, as the endpoint knows it.
     threshold

@@ -1,7 +1,7 @@
 """TRACe labels from a judge: question, passages and response become a record with RAGBench's columns.
 
-Nothing is guessed: a response ends labelled, or unlabelled with the reason. Labels that contradict each other are asked for
-again with the contradiction named.
+Nothing is guessed: each response gets labels, or the reason why it has none. If labels contradict each other, the judge is
+asked again, and the request names the contradiction.
 """
 
 from collections.abc import Callable, Mapping

@@ -63,7 +63,7 @@ class Budget:
 
 
 def as_budget(value: Any) -> Budget:
-    """Convert the argument ``budget_usd``: a number from 0 up, or a `Budget` that several calls share."""
+    """Convert the argument ``budget_usd``: a number of at least 0, or a `Budget` that several calls share."""
     if isinstance(value, Budget):
         return value
     if not 0 <= as_real(value) < math.inf:

@@ -145,9 +145,9 @@ def repaired_labels(
     """A judge's labels in RAGBench's form.
 
     A key is taken as it is when it names a sentence or is special. Otherwise letter case, width, brackets, quotes and stops
-    around it are overlooked, special keys are looked up in `SPECIAL_SPELLINGS`, words of `NO_KEY` are left out, and several
-    keys in one text are parted. What then still names nothing stays as it was written. Words for true and false are those
-    of `TRUTHS`.
+    around it are ignored, special keys are looked up in `SPECIAL_SPELLINGS`, words of `NO_KEY` are left out, and several
+    keys in one text are separated. A key that then still names no sentence is kept unchanged.
+    Words for true and false are those of `TRUTHS`.
 
     Parameters
     ----------
