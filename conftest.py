@@ -7,7 +7,8 @@ import pytest
 
 
 def pytest_configure(config):
-    """Only where notebooks are compared; other tests need no nbval."""
+    """Collect without looking for garbage, and compare notebooks strictly where nbval compares them."""
+    gc.disable()
     if config.getoption("nbval", default=False):
         make_strict()
 
@@ -42,9 +43,10 @@ def pytest_runtest_call(item):
 
 
 def pytest_collection_finish():
-    """Leave what was collected out of garbage collection, and look for garbage less often."""
+    """Look for garbage less often from now on, and not among what was collected."""
     gc.freeze()
     gc.set_threshold(50_000)
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items):
