@@ -244,7 +244,7 @@ def twin(name, change):
 CUT = "if the file is cut off, copy or write it again"
 BROKEN = {
     ("ragas_dataset.jsonl", 0.9): f"line 3: must be JSON .*{CUT}",
-    ("ragas_result.csv", 0.3): "complete file .* EOF inside string starting at row 1",
+    ("ragas_result.csv", 0.3): "complete .* EOF inside string starting at row 1",
     ("ragas_dataset.jsonl", ('"response"', '"reply"')): r"no column named response; its columns are user_input, .* to use: load_responses\('.*', \{'question': 'user_input', 'response': 'reply', 'references': 'reference'\}",
     ("deepeval_test_run.json", ('"input"', '"prompt"')): r"deepeval_test_run.json item 1: must have the key input, got name, .*was read as a test run .* of DeepEval; if it is something else",
     ("deepeval_test_run.json", ('"actualOutput"', '"output"')): "was read as a test run .*, but no row has a response; name the column",

@@ -165,7 +165,7 @@ def test_a_damaged_reply_is_refused_with_what_to_do_and_the_others_are_read(tmp_
         db.execute("UPDATE replies SET response = 'Flemins' WHERE key = ?", [one.key])
     with Store(path) as store:
         assert store.get([two.key]) == {two.key: two}
-        words = f"key '{one.key}' in .* is damaged.*delete this row.* asked again"
+        words = f"key '{one.key}' in .* is damaged.*delete this row.*send the request again"
         for read in (lambda: store.get([one.key, two.key]), lambda: list(store)):
             with pytest.raises(StoreError, match=words):
                 read()

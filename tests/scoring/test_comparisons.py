@@ -215,7 +215,11 @@ def test_clusters_without_a_pair_leave_everything_undefined():
         (scored(GRADED), {"power": 80}, "power must be strictly between 0 and 1, .*got 80"),
         (scored(GRADED), {"cluster": "topic"}, "compare needs the columns .*without topic"),
         (scored(GRADED), {"method": "magic"}, "method must be one of 'auto', .*got 'magic'"),
-        (scored(GRADED), {"method": "mcnemar"}, "'mcnemar' needs scores of 0 and 1, got own.f1"),
+        (
+            scored(GRADED),
+            {"method": "mcnemar"},
+            "'mcnemar' needs scores of 0 and 1, got other scores of own.f1",
+        ),
         (scored(GRADED), {"method": "cluster-t"}, "'cluster-t' needs clusters, got none"),
         (scored(GRADED), {"metrics": "x"}, r"among those scored \(own.f1\), got x"),
         (scored(GRADED), {"by": "system"}, "by must not contain system; use columns"),
