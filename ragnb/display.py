@@ -260,7 +260,7 @@ def _columns(frame: pd.DataFrame, names: list[Any], n_rows: int) -> list[Column]
             ends = zip(values, head[high], places[name], strict=False)
             signed = estimate == "difference"
             texts = [MISSING if a != a and b != b else limits(a, b, k, signed) for a, b, k in ends]
-            level = frame["confidence_level"].iloc[0] if "confidence_level" in frame else 0
+            level = next(iter(frame.get("confidence_level", ())), 0)
             heading = f"{level:.0%} interval" if level else "interval"
             heading = "worst case" if name == "worst_low" else heading
             bars = _bars(frame[[name, high, estimate]], units)[:n_rows] if estimate else None

@@ -151,8 +151,8 @@ def explore(name: str, *data: Any) -> Page:
     """
     if name not in EXPLORABLES:
         raise InputError(f"name must be one of {', '.join(map(repr, EXPLORABLES))}, got {name!r}")
-    question, alt, make = EXPLORABLES[name]
-    scene = make(*data)
+    question, alt, sample, make = EXPLORABLES[name]
+    scene = make(*(data or sample()))
     first = scene.frame(*(control.start for control in scene.controls))
     return Page(
         f"{question} {first.sentence}",
@@ -245,9 +245,7 @@ def _two_prompts() -> tuple[Any, Any]:
     return wide["plain"], wide["answer"]
 
 
-def _mcnemar(first: Any = None, second: Any = None) -> Scene:
-    if first is None:
-        first, second = _two_prompts()
+def _mcnemar(first: Any, second: Any) -> Scene:
     table, (one, other) = paired_table(first, second), _names(first, second)
 
     def frame(b: int, c: int, both: int, neither: int) -> Frame:
@@ -279,9 +277,7 @@ def _mcnemar(first: Any = None, second: Any = None) -> Scene:
     return Scene(controls, frame)
 
 
-def _permutation(first: Any = None, second: Any = None) -> Scene:
-    if first is None:
-        first, second = _two_prompts()
+def _permutation(first: Any, second: Any) -> Scene:
     test = sign_flip_test(first, second)
     differences = paired_differences(np.asarray(first, float), np.asarray(second, float))
     steps, grid = to_lattice(differences)
@@ -315,9 +311,7 @@ def _permutation(first: Any = None, second: Any = None) -> Scene:
     )
 
 
-def _power(first: Any = None, second: Any = None) -> Scene:
-    if first is None:
-        first, second = _two_prompts()
+def _power(first: Any, second: Any) -> Scene:
     table = paired_table(first, second)
     own = (table.first_only + table.second_only) / max(table.n, 1)
     if table.n < 5:
@@ -362,12 +356,17 @@ def _power(first: Any = None, second: Any = None) -> Scene:
 # ---- scores and thresholds -----------------------------------------------------------------------
 
 
-def _conformal(probability: Any = None, label: Any = None) -> Scene:
-    if probability is None:
-        replies = load_study("sample-labelled-en")
-        replies = replies.query("system == 'answer' and noise_rate == 0.4")
-        probability, label = replies["embedding_cosine"], replies["label"]
-    scores = _nonconformity(probability, label)
+def _labelled_replies() -> tuple[Any, Any]:
+    """Similarities of replies to the reference, and whether each reply is correct."""
+    replies = load_study("sample-labelled-en").query("system == 'answer' and noise_rate == 0.4")
+    return replies["embedding_cosine"], replies["label"]
+
+
+@accepts(probability="probabilities", label="labels")
+def _conformal(probability: Floats, label: Booleans) -> Scene:
+    if len(label) < 18:
+        raise InputError(f"label must have at least 18 items, got {len(label)}")
+    scores = np.where(label, 1 - probability, probability)
 
     def frame(alpha: float, n: int) -> Frame:
         known, others, rank = np.sort(scores[:n]), scores[n:], conformal_rank(n, alpha)
@@ -399,19 +398,17 @@ def _conformal(probability: Any = None, label: Any = None) -> Scene:
     )
 
 
-@accepts(probability="probabilities", label="labels")
-def _nonconformity(probability: Floats, label: Booleans) -> Floats:
-    """One minus the probability of the true label of each item."""
-    if len(label) < 18:
-        raise InputError(f"label must have at least 18 items, got {len(label)}")
-    return np.where(label, 1 - probability, probability)
+def _answers_with_verdicts() -> tuple[Any, Any]:
+    """Token F1 of answers of FiD, and people's verdicts on them."""
+    answers = load_study("evouna-nq").query("system == 'fid' and improper == 0").head(300)
+    return score(answers, "answer.f1")["value"], answers["verdict"]
 
 
-def _threshold(scores: Any = None, label: Any = None) -> Scene:
-    if scores is None:
-        answers = load_study("evouna-nq").query("system == 'fid' and improper == 0").head(300)
-        scores, label = score(answers, "answer.f1")["value"], answers["verdict"]
-    correct, incorrect = _by_label(scores, label)
+@accepts(scores="probabilities", label="labels")
+def _threshold(scores: Floats, label: Booleans) -> Scene:
+    if label.all() or not label.any():
+        raise InputError("label must contain both 0 and 1")
+    correct, incorrect = scores[label], scores[~label]
     edges = np.linspace(0, 1, 21)
     counts, marked = (np.histogram(part, edges)[0] for part in ([*correct, *incorrect], correct))
 
@@ -427,23 +424,15 @@ def _threshold(scores: Any = None, label: Any = None) -> Scene:
     return Scene([Control("threshold", _around(0.5, 0, 1, 41, decimals=3), 0.5)], frame)
 
 
-@accepts(scores="probabilities", label="labels")
-def _by_label(scores: Floats, label: Booleans) -> tuple[Floats, Floats]:
-    """Scores of the items with label 1, and of those with label 0."""
-    if label.all() or not label.any():
-        raise InputError("label must contain both 0 and 1")
-    return scores[label], scores[~label]
-
-
 # ---- the errors of a judge -----------------------------------------------------------------------
 
 
-def _judge(report: JudgeReport | None = None) -> Scene:
-    if report is None:
-        answers = load_study("sample-labelled-en")
-        report = judge_report(
-            answers, judge="judged_correct", by="noise_rate", clusters="question_id"
-        )
+def _sample_judged() -> tuple[JudgeReport]:
+    answers = load_study("sample-labelled-en")
+    return (judge_report(answers, by="noise_rate", clusters="question_id"),)
+
+
+def _judge(report: JudgeReport) -> Scene:
     name = report.calibration["judge"].iloc[0]
     agreement, bias = report.agreement, report.bias
     rates = agreement[(agreement["rater"] == name) & (agreement["against"] == report.label)]
@@ -498,15 +487,19 @@ def _judge(report: JudgeReport | None = None) -> Scene:
 # ---- a ratio of means ----------------------------------------------------------------------------
 
 
-def _fieller(gain: Any = None, cost: Any = None, clusters: Any = None) -> Scene:
-    if gain is None:
-        report = multilingual_report(recorded_responses("multilingual"))
-        pairs = gains_and_costs(report.scores).query("system == 'lbrag'")
-        gain, cost, clusters = pairs["gain"], pairs["cost"], pairs["unit"]
+def _translation() -> tuple[Any, Any, Any]:
+    """Gains and costs of LBRAG over answers without passages, and the questions."""
+    report = multilingual_report(recorded_responses("multilingual"))
+    pairs = gains_and_costs(report.scores).query("system == 'lbrag'")
+    return pairs["gain"], pairs["cost"], pairs["unit"]
+
+
+@accepts(gain="scores", cost="scores", clusters="clusters")
+def _fieller(gain: Floats, cost: Floats, clusters: Integers | None = None) -> Scene:
     found = fieller_interval(gain, cost, clusters=clusters)
     if found.problem:
         raise InputError(f"gain and cost must have a confidence set: {found.problem}")
-    y, z = _units(gain, cost, clusters)
+    y, z = unit_values(gain, clusters), unit_values(cost, clusters)
     means = float(y.mean()), float(z.mean())
     yy, yz, _, zz = (np.cov(y, z) / len(y) * stdtrit(len(y) - 1, 0.975) ** 2).ravel()
     reach = [2 * max(abs(m), v**0.5) for m, v in zip(means, (yy, zz), strict=True)]
@@ -558,20 +551,17 @@ def _fieller(gain: Any = None, cost: Any = None, clusters: Any = None) -> Scene:
     return Scene(controls, frame)
 
 
-@accepts(gain="scores", cost="scores", clusters="clusters")
-def _units(gain: Floats, cost: Floats, clusters: Integers | None = None) -> tuple[Floats, Floats]:
-    """Gain and cost of each independent unit."""
-    return unit_values(gain, clusters), unit_values(cost, clusters)
-
-
 # ---- questions with and without an answer --------------------------------------------------------
 
 
-def _mix(report: Any = None) -> Scene:
-    if report is None:
-        study = load_study("nomiracl").query("language == 'en'")
-        chosen = ["gpt-4-azure", "Mistral-7B-Instruct-v0.2", "flan-t5-xxl"]
-        report = abstention_report(study[study["system"].isin(chosen)])
+def _three_systems() -> tuple[Any]:
+    """Decisions of three systems on NoMIRACL's English questions."""
+    study = load_study("nomiracl").query("language == 'en'")
+    chosen = ["gpt-4-azure", "Mistral-7B-Instruct-v0.2", "flan-t5-xxl"]
+    return (abstention_report(study[study["system"].isin(chosen)]),)
+
+
+def _mix(report: Any) -> Scene:
     needed = ["system", "hallucination", "over_refusal"]
     require_columns(report, needed, "explore", unique=["system"])
     known = report[needed].dropna()
@@ -608,13 +598,16 @@ LISTED, SHOWN = 6, 120
 """Passages in a ranked list, and characters of each."""
 
 
-def _ranking(row: Any = None) -> Scene:
-    if row is None:
-        replies = recorded_responses("rgb_noise").query("system == 'answer' and noise_rate == 0.4")
-        response = replies.iloc[0]
-        kinds = dict(enumerate(response["kinds"]))
-        positive = [rank for rank, kind in kinds.items() if kind == "positive"]
-        row = {**response, "retrieved": list(kinds), "relevant": positive}
+def _ranked_passages() -> tuple[dict[str, Any]]:
+    """The passages of a question of RGB, of which the positive ones are relevant."""
+    replies = recorded_responses("rgb_noise").query("system == 'answer' and noise_rate == 0.4")
+    response = replies.iloc[0]
+    kinds = dict(enumerate(response["kinds"]))
+    positive = [rank for rank, kind in kinds.items() if kind == "positive"]
+    return ({**response, "retrieved": list(kinds), "relevant": positive},)
+
+
+def _ranking(row: Any) -> Scene:
     keys, relevant = list(row["retrieved"])[:LISTED], {*row["relevant"]}
     elsewhere, question = [*(relevant - {*keys})], str(row.get("question", ""))
     texts = [str(text) for text in row.get("passages", keys)][: len(keys)]
@@ -652,9 +645,7 @@ def _ranking(row: Any = None) -> Scene:
 # ---- the four numbers of TRACe -------------------------------------------------------------------
 
 
-def _trace(record: Any = None) -> Scene:
-    if record is None:
-        record = load_ragbench("sample-ragbench").iloc[0]
+def _trace(record: Any) -> Scene:
     static = Card(record, "trace")._repr_html_()
     context = sentence_pairs(record["documents_sentences"])
     response = sentence_pairs([record["response_sentences"]])
@@ -718,9 +709,7 @@ def _trace(record: Any = None) -> Scene:
 # ---- noise robustness ----------------------------------------------------------------------------
 
 
-def _noise(responses: Any = None) -> Scene:
-    if responses is None:
-        responses = recorded_responses("rgb_noise").query("system == 'answer'")
+def _noise(responses: Any) -> Scene:
     key = ["example_id", "noise_rate"]
     require_columns(responses, [*key, "question", "passages", "kinds"], "explore", unique=key)
     scored = score(responses, "rgb.accuracy")
@@ -760,10 +749,7 @@ def _noise(responses: Any = None) -> Scene:
 
 
 def _slider(
-    function: Callable[[Any], str | bytes] = str,
-    name: str = "number",
-    values: Sequence[Any] = range(1, 11),
-    start: Any = 1,
+    function: Callable[[Any], str | bytes], name: str, values: Sequence[Any], start: Any
 ) -> Scene:
     def frame(value: Any) -> Frame:
         result = function(value)
@@ -775,66 +761,78 @@ def _slider(
     return Scene([Control(name, values, start)], frame)
 
 
-EXPLORABLES: dict[str, tuple[str, str, Callable[..., Scene]]] = {
+EXPLORABLES: dict[str, tuple[str, str, Callable[[], tuple[Any, ...]], Callable[..., Scene]]] = {
     "mcnemar": (
         "Which questions decide between two systems?",
         "Distribution of the questions on which one system is correct, with the observed number marked.",
+        _two_prompts,
         _mcnemar,
     ),
     "conformal": (
         "Which calibration score becomes the threshold, and what does it promise?",
         "Histogram of the calibration scores, with the threshold marked.",
+        _labelled_replies,
         _conformal,
     ),
     "judge": (
         "What do a judge's errors do to the share of correct answers that it reports?",
         "Reported against true share of correct answers: a line that is flatter than the diagonal.",
+        _sample_judged,
         _judge,
     ),
     "permutation": (
         "Could this difference be due to chance?",
         "Histogram of the mean differences in random worlds, with the observed difference marked.",
+        _two_prompts,
         _permutation,
     ),
     "power": (
         "How large must a true difference be for this sample to show it?",
         "Power against the true difference, with the minimum detectable effect marked.",
+        _two_prompts,
         _power,
     ),
     "fieller": (
         "Which ratios of gain and cost do the data not exclude?",
         "Mean cost and mean gain in their confidence ellipse; the ratios that are not excluded are shaded.",
+        _translation,
         _fieller,
     ),
     "threshold": (
         "At which value does a score accept the right items?",
         "Histogram of the scores, with the items with label 1 and the threshold marked.",
+        _answers_with_verdicts,
         _threshold,
     ),
     "mix": (
         "Which system decides correctly most often?",
         "Share of right decisions of each system against the share of unanswerable questions.",
+        _three_systems,
         _mix,
     ),
     "ranking": (
         "What do success, recall, reciprocal rank and nDCG count?",
         "",
+        _ranked_passages,
         _ranking,
     ),
     "trace": (
         "What do the four numbers of TRACe count?",
         "",
+        lambda: (load_ragbench("sample-ragbench").iloc[0],),
         _trace,
     ),
     "noise": (
         "What does a model reply when fewer passages contain the answer?",
         "Accuracy against the noise rate, with the chosen rate marked.",
+        lambda: (recorded_responses("rgb_noise").query("system == 'answer'"),),
         _noise,
     ),
     "slider": (
         "How does the result depend on this number?",
         "The picture that the function draws for the first number.",
+        lambda: (str, "number", range(1, 11), 1),
         _slider,
     ),
 }
-"""Name -> question, description of the picture, and what makes the first state from the data."""
+"""Name -> question, description of the picture, default data, and what makes a scene of data."""

@@ -10,7 +10,7 @@ from ragnb.arguments import accepts, convert
 from ragnb.errors import InputError
 from ragnb.metrics.record import Metric
 from ragnb.records import CONDITION, column_names, require_columns
-from ragnb.reports.frames import Report, Shown
+from ragnb.reports.frames import Report, Shown, with_counts
 from ragnb.scoring.columns import conversations
 from ragnb.scoring.comparisons import compare
 from ragnb.scoring.scores import as_metrics, score
@@ -165,13 +165,7 @@ def compare_definitions(
         scores, by=[*cells, "definition"], cluster=unit, confidence_level=confidence_level
     )
     if record.binary:
-        ones = (
-            scores["value"]
-            .eq(1)
-            .groupby([scores[name] for name in [*cells, "definition"]], sort=False, dropna=False)
-            .sum()
-        )
-        rates.insert(rates.columns.get_loc("mean"), "count", ones.to_numpy())
+        rates = with_counts(rates)
     values = pd.DataFrame({name: one["value"].to_numpy() for name, one in each.items()})
     evidence = {
         f"{name}: evidence": one["evidence"].to_numpy()

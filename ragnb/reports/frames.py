@@ -58,6 +58,17 @@ def as_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pd.Da
     return shown(pd.DataFrame(rows, columns=[*columns, *problem]))
 
 
+def with_counts(rates: pd.DataFrame) -> pd.DataFrame:
+    """Add the numbers of responses with the value 1, before the shares that they are of the scored.
+
+    >>> with_counts(pd.DataFrame({"mean": [0.75, float("nan")], "n_scored": [4, 0]}))["count"].tolist()
+    [3, 0]
+    """
+    counts = (rates["mean"] * rates["n_scored"]).round().fillna(0).astype(int)
+    rates.insert(rates.columns.get_loc("mean"), "count", counts)
+    return rates
+
+
 def asked_of_judge(responses: pd.DataFrame, verdict: str) -> pd.DataFrame:
     """Return the responses of the systems about which a judge was asked.
 

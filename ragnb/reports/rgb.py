@@ -13,7 +13,7 @@ from ragnb.errors import InputError
 from ragnb.metrics.record import METRICS
 from ragnb.metrics.rgb_protocols import Rule
 from ragnb.records import column_names, require_columns
-from ragnb.reports.frames import Report, Shown, asked_of_judge
+from ragnb.reports.frames import Report, Shown, asked_of_judge, with_counts
 from ragnb.scoring.columns import numbers
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
@@ -198,10 +198,8 @@ def rgb_report(
             scores.append(score(responses, metric, **known))
         by = ["system", "language", "task"] if table == "closed_book" else _CELL
         rates = summarize(pd.concat(scores), by=by, confidence_level=confidence_level)
-        counts = (rates["mean"] * rates["n_scored"]).round()
-        rates.insert(rates.columns.get_loc("mean"), "count", counts.fillna(0).astype(int))
         rates.insert(0, "protocol", name)
-        made[table].append(rates)
+        made[table].append(with_counts(rates))
     tables = {name: pd.concat([pd.DataFrame(), *made[name]], ignore_index=True) for name in made}
     if len(tables["counterfactual_robustness"]):
         _add_gate(tables["counterfactual_robustness"], asked, tables["closed_book"])
@@ -212,18 +210,16 @@ def _over_false_passages(asked: pd.DataFrame) -> pd.DataFrame:
     """Remove counterfactual responses to true passages; each system must have others."""
     if "correct_rate" not in asked:
         return asked
-    with_true = (asked["task"] == "counterfactual") & (asked["correct_rate"] > 0)
-    cells = asked.assign(kept=~with_true, closed=asked["passage_num"] == 0)
-    cells = cells[cells["task"] == "counterfactual"]
-    kept = cells.groupby(["system", "closed"])["kept"].any()
-    if not kept.all():
-        systems = kept.index[~kept].get_level_values("system")
-        least = asked.loc[with_true & asked["system"].isin(systems), "correct_rate"].min()
+    rate = asked["correct_rate"].where(asked["task"] == "counterfactual").fillna(0)
+    lowest = rate.groupby([asked["system"], asked["task"], asked["passage_num"] == 0]).min()
+    lost = lowest[lowest > 0]
+    if len(lost):
+        systems = distinct(lost.index.get_level_values("system"), ", ")
         raise InputError(
             "rgb_report needs counterfactual responses with a correct_rate of 0; the lowest of "
-            f"{distinct(systems, ', ')} is {least:g}; use ragnb.summarize for these"
+            f"{systems} is {lost.min():g}; use ragnb.summarize for these"
         )
-    return asked[~with_true]
+    return asked[rate <= 0]
 
 
 def _add_gate(table: pd.DataFrame, responses: pd.DataFrame, closed_book: pd.DataFrame) -> None:

@@ -61,7 +61,7 @@ def packed(script):
 
 @pytest.mark.parametrize("given", VARIANTS, ids=lambda given: given[0])
 def test_the_first_frame_and_the_static_form_say_the_same_beside_a_described_picture(given):
-    question, alt, _ = EXPLORABLES[given[0]]
+    question, alt, *_ = EXPLORABLES[given[0]]
     shown = ragnb.explore(*given)
     page = Elements(shown._repr_html_())
     sentence = repr(shown).removeprefix(f"{question} ")
@@ -84,7 +84,7 @@ def test_the_first_frame_and_the_static_form_say_the_same_beside_a_described_pic
 
 def frame_of(name, *data, **values):
     """The frame of an explorable in which some controls, by the start of their labels, have other values."""
-    scene = EXPLORABLES[name][2](*data)
+    scene = EXPLORABLES[name][-1](*data)
     chosen = [
         next(
             (value for key, value in values.items() if control.label.startswith(key)), control.start
@@ -126,7 +126,7 @@ def test_a_mean_cost_near_zero_changes_the_kind_of_the_confidence_set():
 
 def test_the_parts_of_the_trace_sentence_have_the_scores_of_the_metric():
     record = ragnb.load_ragbench("sample-ragbench").iloc[0].to_dict()
-    scene = EXPLORABLES["trace"][2](record)
+    scene = EXPLORABLES["trace"][-1](record)
     keys = [control.key.strip("[]") for control in scene.controls]
     for _ in range(30):
         chosen = RNG.integers(0, 2, len(keys)).tolist()
