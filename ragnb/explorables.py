@@ -599,7 +599,7 @@ LISTED, SHOWN = 6, 120
 
 
 def _ranked_passages() -> tuple[dict[str, Any]]:
-    """The passages of a question of RGB, of which the positive ones are relevant."""
+    """The passages of a question of RGB. The positive ones are relevant."""
     replies = recorded_responses("rgb_noise").query("system == 'answer' and noise_rate == 0.4")
     response = replies.iloc[0]
     kinds = dict(enumerate(response["kinds"]))

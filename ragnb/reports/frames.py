@@ -59,7 +59,7 @@ def as_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pd.Da
 
 
 def with_counts(rates: pd.DataFrame) -> pd.DataFrame:
-    """Add the numbers of responses with the value 1, before the shares that they are of the scored.
+    """Add the column `count` before `mean`: the number of responses with the value 1.
 
     >>> with_counts(pd.DataFrame({"mean": [0.75, float("nan")], "n_scored": [4, 0]}))["count"].tolist()
     [3, 0]
