@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ragnb.conformal.sets import conformal_rank
+from ragnb.conformal.sets import ConformalClassifier, conformal_rank
 from ragnb.datasets.benchmarks import load_evouna
 from ragnb.datasets.studies import load_study
 from ragnb.ensemble import DataSplit, MetricEnsemble, XYData, eval_prediction, feature_frame
@@ -91,18 +91,18 @@ def divisions():
     rng = np.random.default_rng(0)
     questions = rng.permutation(question.unique())
     trained, others = question.isin(questions[:600]), questions[600:]
-    training, rows = XYData(X[trained], y[trained], question[trained]), []
+    classifier, rows = LogisticRegression().fit(X[trained], y[trained]), []
+    probability = pd.Series(classifier.predict_proba(X)[:, 1], X.index)
     for _ in range(N_DIVISIONS):
         inside = question.isin(rng.permutation(others)[: len(others) // 2])
-        calibration = XYData(X[inside], y[inside], question[inside])
         new = ~trained & ~inside
         for guarantee, system in (("all", None), ("system", answers["system"])):
             groups = [None if system is None else system[part] for part in (inside, new)]
-            ensemble = MetricEnsemble(
-                training, calibration, classifier=LogisticRegression(), groups=groups[0]
+            calibrated = ConformalClassifier.calibrate(
+                probability[inside], y[inside], groups=groups[0]
             )
-            found = ensemble.decide(X[new], groups=groups[1])
-            covered = found["in_set_1"].where(y[new] == 1, found["in_set_0"])
+            sets = calibrated.sets(probability[new], 0.1, groups=groups[1])
+            covered = pd.Series(sets[np.arange(len(sets)), y[new]], y[new].index)
             by_system = covered.groupby(answers["system"][new]).mean()
             rows.append({"guarantee": guarantee, "all": covered.mean(), **by_system})
     return pd.DataFrame(rows).set_index("guarantee"), len(others) // 2
