@@ -7,6 +7,7 @@ import io
 import shutil
 import sys
 import tempfile
+from base64 import b64encode
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 from browser.lab import change_theme, hide_files, lab_page, launch, show, wait_for_kernel
-from PIL import Image, ImageDraw, ImageOps
+from PIL import Image, ImageOps
 from playwright.sync_api import sync_playwright
 
 import ragnb
@@ -24,7 +25,7 @@ from ragnb.explorables import EXPLORABLES
 FIGURES = Path(__file__).parents[2] / "figures"
 WIDE, NARROW, ZOOMED = (1000, 1), (400, 1), (500, 2)
 """Width of a window in CSS pixels, and device pixels per CSS pixel: 200 % zoom halves the former and doubles the latter."""
-HEIGHT, SCALE, GAP = 1000, 0.7, 16
+HEIGHT = 1000
 LOOKS = {"light": WIDE, "dark": WIDE, "Arabic": WIDE, "narrow": NARROW, "200 % zoom": ZOOMED}
 ROWS = (("light", "dark"), ("Arabic", "narrow", "200 % zoom"))
 PAGE = "<!doctype html><meta charset=utf-8><title>x</title><style>:root { color-scheme: light dark } body { margin: 12px; font: 14px system-ui }</style>"
@@ -173,47 +174,40 @@ def static_viewers():
 
 
 def taken(what):
-    """The picture of an element, not higher than a window."""
+    """The picture of an element as PNG, not higher than a window."""
     what.page.mouse.move(0, 0)
     what.page.wait_for_timeout(400)
-    return Image.open(io.BytesIO(what.screenshot(animations="disabled"))).convert("RGB")
+    return what.screenshot(animations="disabled")
 
 
 def shoot(what, name, margin=0):
     """Write the picture of one element with a margin around."""
-    picture = taken(what)
+    picture = Image.open(io.BytesIO(taken(what))).convert("RGB")
     picture = ImageOps.expand(picture, margin, picture.getpixel((0, 0)))
     small = picture.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     small.save(FIGURES / f"{name}.png", optimize=True)
 
 
-def sheet(name, pictures, rows=ROWS):
-    """Write pictures as one sheet with their names."""
-    lines = []
+SHEET = """<!doctype html><meta charset=utf-8><style>
+body { margin: 0; padding: 16px; width: max-content; background: #d9d9d9; font: 12px system-ui }
+body > div { display: flex; gap: 16px } figure { margin: 0 0 16px } img { zoom: 0.7 }
+figure div { max-height: 770px; overflow: hidden }</style>"""
+
+
+def sheet(browser, name, pictures, rows=ROWS):
+    """Write pictures as one sheet with their names, of at most 200 kB."""
+    html = SHEET
     for row in rows:
-        cut = {
-            look: pictures[look].crop(
-                (0, 0, pictures[look].width, min(pictures[look].height, int(1.1 * HEIGHT)))
-            )
-            for look in row
-        }
-        lines.append(
-            [
-                (look, one.resize((int(one.width * SCALE), int(one.height * SCALE))))
-                for look, one in cut.items()
-            ]
-        )
-    width = max(sum(one.width + GAP for _, one in line) for line in lines) + GAP
-    heights = [max(one.height for _, one in line) + 2 * GAP for line in lines]
-    whole = Image.new("RGB", (width, sum(heights) + GAP), "#d9d9d9")
-    draw, top = ImageDraw.Draw(whole), GAP
-    for line, height in zip(lines, heights, strict=True):
-        left = GAP
-        for look, one in line:
-            draw.text((left, top - 4), look, fill="black")
-            whole.paste(one, (left, top + GAP - 4))
-            left += one.width + GAP
-        top += height
+        sources = [(look, b64encode(pictures[look]).decode()) for look in row]
+        figures = [
+            f"<figure>{look}<div><img src='data:image/png;base64,{source}'></div></figure>"
+            for look, source in sources
+        ]
+        html += f"<div>{''.join(figures)}</div>"
+    page = browser.new_page()
+    page.set_content(html)
+    whole = Image.open(io.BytesIO(taken(page.locator("body")))).convert("RGB")
+    page.close()
     for colours in (256, 128, 64, 32, 24, 16):
         path = FIGURES / f"{name}.png"
         whole.quantize(colours, kmeans=2, dither=Image.Dither.NONE).save(path, optimize=True)
@@ -248,7 +242,7 @@ def cards(browser, _):
                 if name == "claims":
                     page.locator("span.r-c1").first.focus()
                 pictures[look] = taken(page.locator("body"))
-        sheet(f"sheet_{name}", pictures)
+        sheet(browser, f"sheet_{name}", pictures)
 
 
 def explorables(browser, _):
@@ -260,13 +254,13 @@ def explorables(browser, _):
         with opened(browser, look, some) as page:
             page.locator(".live").first.wait_for()
             pictures[look] = taken(page.locator("body"))
-    sheet("sheet_explorables", pictures)
+    sheet(browser, "sheet_explorables", pictures)
     for name, html in shown.items():
         with opened(browser, "light", f"<div style='max-width:676px'>{html}</div>") as page:
             page.locator(".live").first.wait_for()
             tiles[name] = taken(page.locator("body > div"))
     names = list(EXPLORABLES)
-    sheet("widget_explore", tiles, [names[k : k + 2] for k in range(0, len(names), 2)])
+    sheet(browser, "widget_explore", tiles, [names[k : k + 2] for k in range(0, len(names), 2)])
 
 
 def handout(browser, folder):
@@ -280,7 +274,7 @@ def handout(browser, folder):
             page.goto(path.as_uri())
             page.keyboard.press("1")
             pictures[look] = taken(page.locator("body"))
-    sheet("sheet_handout", pictures)
+    sheet(browser, "sheet_handout", pictures)
     path = ragnb.export_annotator(
         pd.DataFrame([TURN]), "claims", folder / "b.html", annotator="Ana"
     )
@@ -339,7 +333,7 @@ def sheets(page):
         pictures["sheet_annotator"][look] = taken(other.locator(ANNOTATOR))
         other.context.close()
     for name, those in pictures.items():
-        sheet(name, those)
+        sheet(page.context.browser, name, those)
 
 
 KINDS = {one.__name__: one for one in (cards, explorables, handout, lab)}

@@ -1,7 +1,5 @@
 """The annotator that is handed out, in a browser without a kernel, a server or a network, up to adjudicated labels."""
 
-from contextlib import contextmanager
-
 import pandas as pd
 import pytest
 from browser.items import verdict_items
@@ -17,22 +15,23 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def browser(playwright, chromium):
-    """The browser of one person, whose pages may ask for nothing and report no error; in a folder, its storage stays."""
+def person(playwright, chromium):
+    """Gives a person a browser, whose pages may ask for nothing and report no error; in a folder, its storage stays."""
+    people, asked, errors = [], [], []
 
-    @contextmanager
-    def browser(folder=None):
+    def person(folder=None):
         context = launch(playwright, folder) if folder else chromium.new_context()
-        asked, errors = [], []
         context.on("request", lambda one: asked.append(one.url))
         context.on("weberror", lambda one: errors.append(str(one.error)))
         context.on("console", lambda one: errors.append(one.text) if one.type == "error" else None)
-        yield context
-        context.close()
-        assert {url.partition(":")[0] for url in asked} <= {"file", "blob"}
-        assert errors == []
+        people.append(context)
+        return context
 
-    return browser
+    yield person
+    for context in people:
+        context.close()
+    assert {url.partition(":")[0] for url in asked} <= {"file", "blob"}
+    assert errors == []
 
 
 class Sheet:
@@ -69,30 +68,29 @@ def hand_out(frame, task, folder, **more):
     return ragnb.export_annotator(frame, task, folder / f"{task}.html", annotator="Ana", **more)
 
 
-def test_two_people_label_twenty_answers_by_keyboard_and_a_third_decides(browser, tmp_path):
+def test_two_people_label_twenty_answers_by_keyboard_and_a_third_decides(person, tmp_path):
     frame = verdict_items(20)
     path = ragnb.export_annotator(frame, "verdict", tmp_path / "for all.html")
-    with browser(tmp_path / "one") as context:
-        ana = Sheet(context, path, "Ana")
-        ana.press("1 2 3 1 1 2 1")
-        ana.sees("7 of 20 labelled")
-        assert ana.number == 8, "each label leads to the next item"
-        early = read_labels(ana.download(tmp_path))
-        assert early["verdict"].str[0].tolist() == list("circcic")
-    with browser(tmp_path / "one") as context:
-        ana = Sheet(context, path)
-        ana.page.get_by_role("button", name="continue as Ana").click()
-        assert ana.number == 8
-        ana.press("f m h i Escape" + " 1" * 13)
-        ana.sees("20 of 20 labelled")
-        ana.press("z z 3")
-        ana.sees("19 of 20 labelled")
-        first = ana.download(tmp_path)
-    with browser() as context:
-        ben = Sheet(context, path, "Ben")
-        ben.press("1 2 1 1 1 2 1 ." + " 1" * 12)
-        ben.sees("19 of 20 labelled")
-        second = ben.download(tmp_path)
+    computer = person(tmp_path / "one")
+    ana = Sheet(computer, path, "Ana")
+    ana.press("1 2 3 1 1 2 1")
+    ana.sees("7 of 20 labelled")
+    assert ana.number == 8, "each label leads to the next item"
+    early = read_labels(ana.download(tmp_path))
+    assert early["verdict"].str[0].tolist() == list("circcic")
+    computer.close()
+    ana = Sheet(person(tmp_path / "one"), path)
+    ana.page.get_by_role("button", name="continue as Ana").click()
+    assert ana.number == 8
+    ana.press("f m h i Escape" + " 1" * 13)
+    ana.sees("20 of 20 labelled")
+    ana.press("z z 3")
+    ana.sees("19 of 20 labelled")
+    first = ana.download(tmp_path)
+    ben = Sheet(person(), path, "Ben")
+    ben.press("1 2 1 1 1 2 1 ." + " 1" * 12)
+    ben.sees("19 of 20 labelled")
+    second = ben.download(tmp_path)
     assert [one.name for one in (first, second)] == ["Ana.verdict.jsonl", "Ben.verdict.jsonl"]
     labels = read_labels(first).set_index("item")
     assert labels.loc["v/8", ["flag", "note", "verdict"]].tolist() == [True, "hi", "correct"]
@@ -111,59 +109,56 @@ def test_two_people_label_twenty_answers_by_keyboard_and_a_third_decides(browser
     assert AnnotationSession(frame, "verdict", "Ana", first).progress()["labelled"] == 19
 
 
-def test_two_tabs_and_another_computer_lose_nothing(browser, tmp_path):
+def test_two_tabs_and_another_computer_lose_nothing(person, tmp_path):
     path = hand_out(verdict_items(6), "verdict", tmp_path)
-    with browser() as context:
-        one, two = Sheet(context, path), Sheet(context, path)
-        one.press("1 2")
-        two.sees("2 of 6 labelled")
-        two.press("n n 3")
-        one.sees("3 of 6 labelled")
-        one.press("1")
-        two.press("z")
-        one.sees("3 of 6 labelled")
-        taken = one.download(tmp_path)
-        assert read_labels(taken)["verdict"].tolist() == ["correct", "incorrect", "refuse"]
-    with browser() as context:
-        there = Sheet(context, path)
-        there.press("n n n n n 2")
-        there.page.get_by_label("add a labels file").set_input_files(taken)
-        there.sees("4 of 6 labelled")
-        both = read_labels(there.download(tmp_path))
-        assert both["item"].tolist() == ["v/1", "v/2", "v/3", "v/6"]
-        assert both["verdict"].tolist() == ["correct", "incorrect", "refuse", "incorrect"]
-        stranger = tmp_path / "other.jsonl"
-        stranger.write_text('{"ragnb_annotation": 1}\n')
-        there.page.get_by_label("add a labels file").set_input_files(stranger)
-        there.sees("cannot be used: it does not belong to this page")
+    ana = person()
+    one, two = Sheet(ana, path), Sheet(ana, path)
+    one.press("1 2")
+    two.sees("2 of 6 labelled")
+    two.press("n n 3")
+    one.sees("3 of 6 labelled")
+    one.press("1")
+    two.press("z")
+    one.sees("3 of 6 labelled")
+    taken = one.download(tmp_path)
+    assert read_labels(taken)["verdict"].tolist() == ["correct", "incorrect", "refuse"]
+    there = Sheet(person(), path)
+    there.press("n n n n n 2")
+    there.page.get_by_label("add a labels file").set_input_files(taken)
+    there.sees("4 of 6 labelled")
+    both = read_labels(there.download(tmp_path))
+    assert both["item"].tolist() == ["v/1", "v/2", "v/3", "v/6"]
+    assert both["verdict"].tolist() == ["correct", "incorrect", "refuse", "incorrect"]
+    stranger = tmp_path / "other.jsonl"
+    stranger.write_text('{"ragnb_annotation": 1}\n')
+    there.page.get_by_label("add a labels file").set_input_files(stranger)
+    there.sees("cannot be used: it does not belong to this page")
 
 
-def test_a_label_that_the_browser_cannot_save_is_refused_aloud(browser, tmp_path):
+def test_a_label_that_the_browser_cannot_save_is_refused_aloud(person, tmp_path):
     path = hand_out(verdict_items(3), "verdict", tmp_path)
-    with browser() as context:
-        ana = Sheet(context, path)
-        ana.press("1")
-        full = "() => { Storage.prototype.setItem = () => { throw new Error('quota') } }"
-        ana.page.evaluate(full)
-        ana.press("2")
-        ana.sees("not saved, because this browser's storage is full or gone (quota)")
-        assert read_labels(ana.download(tmp_path))["verdict"].tolist() == ["correct"]
+    ana = Sheet(person(), path)
+    ana.press("1")
+    full = "() => { Storage.prototype.setItem = () => { throw new Error('quota') } }"
+    ana.page.evaluate(full)
+    ana.press("2")
+    ana.sees("not saved, because this browser's storage is full or gone (quota)")
+    assert read_labels(ana.download(tmp_path))["verdict"].tolist() == ["correct"]
 
 
-def test_every_text_stands_out_and_fits_a_narrow_window(browser, tmp_path):
+def test_every_text_stands_out_and_fits_a_narrow_window(person, tmp_path):
     turns = ragnb.load_study("mtrag").query("turn == 3").head(2)
     turns = turns.assign(passages=[["A passage."] * 3] * 2, claims=[["One.", "Two."]] * 2)
-    with browser() as context:
-        for task in ("spans", "claims", "grades"):
-            ana = Sheet(context, hand_out(turns, task, tmp_path, id=["example_id", "system"]))
-            ana.page.set_viewport_size({"width": 420, "height": 900})
-            ana.press("1 x ArrowRight Shift+ArrowRight x f m a Escape ? g g")
-            for scheme in ("light", "dark"):
-                ana.page.emulate_media(color_scheme=scheme)
-                measured = ana.page.locator("main").evaluate(CONTRASTS)
-                assert len(measured) > 60, task
-                assert not [one for one in measured if one[0] < 4.5], (task, scheme)
-            assert ana.page.evaluate("() => document.documentElement.scrollWidth") == 420
+    for task in ("spans", "claims", "grades"):
+        ana = Sheet(person(), hand_out(turns, task, tmp_path, id=["example_id", "system"]))
+        ana.page.set_viewport_size({"width": 420, "height": 900})
+        ana.press("1 x ArrowRight Shift+ArrowRight x f m a Escape ? g g")
+        for scheme in ("light", "dark"):
+            ana.page.emulate_media(color_scheme=scheme)
+            measured = ana.page.locator("main").evaluate(CONTRASTS)
+            assert len(measured) > 60, task
+            assert not [one for one in measured if one[0] < 4.5], (task, scheme)
+        assert ana.page.evaluate("() => document.documentElement.scrollWidth") == 420
 
 
 SPANS = pd.DataFrame(
@@ -172,42 +167,40 @@ SPANS = pd.DataFrame(
 )  # fmt: skip
 
 
-def test_spans_are_marked_by_mouse_and_by_keys_in_the_direction_of_the_text(browser, tmp_path):
+def test_spans_are_marked_by_mouse_and_by_keys_in_the_direction_of_the_text(person, tmp_path):
     path = hand_out(SPANS, "spans", tmp_path)
-    with browser() as context:
-        ana = Sheet(context, path)
-        words = ana.page.locator(".part.words .sentence")
-        words.filter(has_text="has").drag_to(words.filter(has_text="fjords"))
-        ana.press("c Home ArrowRight ArrowRight Shift+ArrowRight x Enter")
-        assert ana.number == 2
-        ana.press("Home ArrowLeft Shift+ArrowLeft x c e")
-        ana.sees("2 of 2 labelled")
-        spans = join_labels(SPANS, ana.download(tmp_path))["reference_spans"]
-        english, arabic = SPANS["response"]
-        assert [english[a:b] for a, b in spans[0]] == ["in Norway", "has 9 fjords"]
-        assert [arabic[a:b] for a, b in spans[1]] == ["هي عاصمة"]
+    ana = Sheet(person(), path)
+    words = ana.page.locator(".part.words .sentence")
+    words.filter(has_text="has").drag_to(words.filter(has_text="fjords"))
+    ana.press("c Home ArrowRight ArrowRight Shift+ArrowRight x Enter")
+    assert ana.number == 2
+    ana.press("Home ArrowLeft Shift+ArrowLeft x c e")
+    ana.sees("2 of 2 labelled")
+    spans = join_labels(SPANS, ana.download(tmp_path))["reference_spans"]
+    english, arabic = SPANS["response"]
+    assert [english[a:b] for a, b in spans[0]] == ["in Norway", "has 9 fjords"]
+    assert [arabic[a:b] for a, b in spans[1]] == ["هي عاصمة"]
 
 
-def test_a_key_that_was_changed_is_shown_and_stays(browser, tmp_path):
+def test_a_key_that_was_changed_is_shown_and_stays(person, tmp_path):
     path = hand_out(verdict_items(4), "verdict", tmp_path)
-    with browser() as context:
-        ana = Sheet(context, path)
-        ana.press("?")
-        key = ana.page.get_by_role("button", name="key of: skip the item")
-        key.press("n")
-        ana.sees("n already has a meaning")
-        key.press("s")
-        assert key.inner_text() == "s"
-        skip = ana.page.get_by_role("toolbar").get_by_role("button", name="skip")
-        assert skip.inner_text() == "skip s"
-        ana.press("Escape A")
-        again = Sheet(context, path)
-        again.press("1 n s 2")
-        again.sees("2 of 4 labelled · 1 skipped")
-        assert again.number == 3, "no label leads on when that is switched off"
+    ana = Sheet(person(), path)
+    ana.press("?")
+    key = ana.page.get_by_role("button", name="key of: skip the item")
+    key.press("n")
+    ana.sees("n already has a meaning")
+    key.press("s")
+    assert key.inner_text() == "s"
+    skip = ana.page.get_by_role("toolbar").get_by_role("button", name="skip")
+    assert skip.inner_text() == "skip s"
+    ana.press("Escape A")
+    again = Sheet(ana.page.context, path)
+    again.press("1 n s 2")
+    again.sees("2 of 4 labelled · 1 skipped")
+    assert again.number == 3, "no label leads on when that is switched off"
 
 
-def test_attacks_in_every_text_are_inert(browser, tmp_path):
+def test_attacks_in_every_text_are_inert(person, tmp_path):
     frame = pd.DataFrame(
         [
             {"example_id": text, "question": text, "references": [text], "passages": [text, text], "response": text,
@@ -222,15 +215,14 @@ def test_attacks_in_every_text_are_inert(browser, tmp_path):
     path = ragnb.export_annotator(
         frame, task, tmp_path / "attacked.html", suggestions=guessed, suggested_by=PAYLOADS[5]
     )
-    with browser() as context:
-        sheet = Sheet(context, path, PAYLOADS[6])
-        for text in PAYLOADS:
-            assert visible(text).split("\n")[0] in sheet.page.locator(".question b").text_content()
-            sheet.press("1")
-        sheet.press("? g")
-        sheet.sees(f"{len(PAYLOADS)} of {len(PAYLOADS)} labelled")
-        check_inert(sheet.page, "main", ANNOTATORS | {"main", "label"})
-        labels = read_labels(sheet.download(tmp_path))
-        assert labels["item"].tolist() == PAYLOADS
-        assert set(labels["annotator"]) == {PAYLOADS[6]}
-        assert sheet.page.evaluate("() => window.__hit") is None
+    sheet = Sheet(person(), path, PAYLOADS[6])
+    for text in PAYLOADS:
+        assert visible(text).split("\n")[0] in sheet.page.locator(".question b").text_content()
+        sheet.press("1")
+    sheet.press("? g")
+    sheet.sees(f"{len(PAYLOADS)} of {len(PAYLOADS)} labelled")
+    check_inert(sheet.page, "main", ANNOTATORS | {"main", "label"})
+    labels = read_labels(sheet.download(tmp_path))
+    assert labels["item"].tolist() == PAYLOADS
+    assert set(labels["annotator"]) == {PAYLOADS[6]}
+    assert sheet.page.evaluate("() => window.__hit") is None
