@@ -4,8 +4,7 @@ Nothing is guessed: each response gets labels, or the reason why it has none. If
 asked again, and the request names the contradiction.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -15,7 +14,6 @@ from ragnb.experiments.judges import refuse_judged, reply_keys
 from ragnb.llm.client import one_report
 from ragnb.llm.structured import complete_structured
 from ragnb.metrics.trace_labels import as_flag, listed, sentence_pairs, unsupported_sentences
-from ragnb.prompts.template import Message
 from ragnb.prompts.trace import (
     LABELS,
     TraceLabels,
@@ -99,69 +97,79 @@ def label_trace(
     """
     refuse_judged(responses, [], options)
     options = one_budget(options)
-    items = _items(responses)
+    rows = _unlabelled(responses)
     for _ in range(ASKS):
-        waiting = [item for item in items if item.messages]
+        waiting = [row for row in rows if row["messages"]]
         if waiting:
-            rendered, templates = [item.messages for item in waiting], [LABELS] * len(waiting)
+            rendered, templates = [row["messages"] for row in waiting], [LABELS] * len(waiting)
             frame = pd.DataFrame(index=range(len(waiting)))
             requests = with_requests(frame, rendered, templates, parameters)
             replies = complete_structured(requests, TraceLabels, model=model, **options)
-            for item, reply in zip(waiting, replies.to_dict("records"), strict=True):
-                item.take(reply)
-    rows = []
-    for item in items:
-        found = {
-            "documents_sentences": item.documents,
-            "response_sentences": item.response,
-            "annotating_model_name": model if item.labels else None,
-            "label_reason": item.reason,
-            "label_keys": item.keys,
-        }
-        rows.append(dict.fromkeys(ADDED) | item.labels | found)
+            for row, reply in zip(waiting, replies.to_dict("records"), strict=True):
+                _take(reply, row, model)
     added = pd.DataFrame(rows, responses.index, ADDED, dtype=object)
     kept = [name for name in responses if name not in ADDED]
     return responses[kept].assign(**added)
 
 
-@dataclass(slots=True)
-class _Item:
-    """One response, cut into sentences, and the best labels so far; None where there is no text.
+def _unlabelled(responses: pd.DataFrame) -> list[dict[str, Any]]:
+    """The added columns of each response before it is labelled, and the ``messages`` to send next."""
+    require_columns(responses, ["question"], "a labelling")
+    for keyed, plain in (("documents_sentences", "passages"), ("response_sentences", "response")):
+        if keyed not in responses:
+            require_columns(responses, [plain], "a labelling")
+    columns = ["question", "passages", "response", "documents_sentences", "response_sentences"]
+    rows = []
+    for cells in responses.reindex(columns=columns).to_dict("records"):
+        question, passages, response, documents, sentences = (
+            as_lists(present(cells[name])) for name in columns
+        )
+        if documents is None and passages is not None:
+            documents = keyed_sentences(listed(passages, "passages"))
+        if sentences is None and response is not None:
+            sentences = keyed_response(response)
+        lacks = {
+            "there is no question": not isinstance(question, str),
+            "there are no passages": documents is None,
+            "the context has no sentence": not sentence_pairs(documents or []),
+            "there is no response": sentences is None,
+            "the response has no sentence": not sentences,
+        }
+        reason = next((reason for reason, holds in lacks.items() if holds), None)
+        found = {
+            "documents_sentences": documents,
+            "response_sentences": sentences,
+            "label_reason": reason,
+            "label_keys": [],
+            "messages": [] if reason else render_labelling(question, documents, sentences),
+        }
+        rows.append(dict.fromkeys(ADDED) | found)
+    return rows
 
-    ``messages`` is the request that has to be sent next, for labels or for better ones.
-    """
 
-    documents: list[Any] | None
-    response: list[Any] | None
-    reason: str | None
-    messages: list[Message]
-    labels: dict[str, Any] = field(default_factory=dict)
-    keys: list[str] = field(default_factory=list)
-
-    def take(self, reply: Mapping[str, Any]) -> None:
-        """Keep the labels of a reply unless there are better ones, and ask again if they have a fault."""
-        self.keys += reply_keys(reply)
-        asked, self.messages = self.messages, []
-        record = reply["record"]
-        if record is None:
-            self.reason = None if self.labels else reply["reason"]
-            return
-        documents, response = self.documents or [], [self.response or []]
-        response_keys = [key for key, _ in sentence_pairs(response)]
-        document_keys = [key for key, _ in sentence_pairs(documents)]
-        labels = repaired_labels(record, document_keys, response_keys)
-        support = labels["sentence_support_information"]
-        labels["unsupported_response_sentence_keys"] = unsupported_sentences(support)
-        labelled = [label["response_sentence_key"] for label in support]
-        left_out = [key for key in response_keys if key not in labelled]
-        labels["label_contradiction"] = fault = _contradiction(labels)
-        if left_out:
-            fault = f"sentence_support_information leaves out {', '.join(map(repr, left_out))}"
-        if not left_out and not (fault and self.labels and not self.labels["label_contradiction"]):
-            self.labels = labels
-        self.reason = None if self.labels else fault
-        if fault:
-            self.messages = [*asked, *render_asking_again(record, fault)]
+def _take(reply: Mapping[str, Any], row: dict[str, Any], model: str) -> None:
+    """Keep the labels of a reply unless there are better ones, and ask again if they have a fault."""
+    row["label_keys"] += reply_keys(reply)
+    asked, row["messages"] = row["messages"], []
+    record, is_labelled = reply["record"], row["annotating_model_name"] is not None
+    if record is None:
+        row["label_reason"] = None if is_labelled else reply["reason"]
+        return
+    document_keys = [key for key, _ in sentence_pairs(row["documents_sentences"])]
+    response_keys = [key for key, _ in sentence_pairs([row["response_sentences"]])]
+    labels = repaired_labels(record, document_keys, response_keys)
+    support = labels["sentence_support_information"]
+    labels["unsupported_response_sentence_keys"] = unsupported_sentences(support)
+    labels["label_contradiction"] = fault = _contradiction(labels)
+    labelled = [label["response_sentence_key"] for label in support]
+    left_out = [key for key in response_keys if key not in labelled]
+    if left_out:
+        fault = f"sentence_support_information leaves out {', '.join(map(repr, left_out))}"
+        row["label_reason"] = None if is_labelled else fault
+    elif not (fault and is_labelled and not row["label_contradiction"]):
+        row |= labels | {"annotating_model_name": model, "label_reason": None}
+    if fault:
+        row["messages"] = [*asked, *render_asking_again(record, fault)]
 
 
 def _contradiction(labels: Mapping[str, Any]) -> str | None:
@@ -172,42 +180,3 @@ def _contradiction(labels: Mapping[str, Any]) -> str | None:
     if not labels["overall_supported"] and all(flags) and not unsupported:
         return "overall_supported is false, yet every sentence is fully supported"
     return None
-
-
-def _items(responses: pd.DataFrame) -> list[_Item]:
-    require_columns(responses, ["question"], "a labelling")
-    passages = _sentences(
-        responses,
-        "documents_sentences",
-        "passages",
-        lambda passages: keyed_sentences(listed(passages, "passages")),
-    )
-    answers = _sentences(responses, "response_sentences", "response", keyed_response)
-    items = []
-    for question, documents, response in zip(responses["question"], passages, answers, strict=True):
-        lacks = {
-            "there is no question": not isinstance(question, str),
-            "there are no passages": documents is None,
-            "the context has no sentence": not sentence_pairs(documents or []),
-            "there is no response": response is None,
-            "the response has no sentence": not response,
-        }
-        reason = next((reason for reason, holds in lacks.items() if holds), None)
-        messages = [] if reason else render_labelling(question, documents or [], response or [])
-        items.append(_Item(documents, response, reason, messages))
-    return items
-
-
-def _sentences(
-    responses: pd.DataFrame, keyed: str, plain: str, cut: Callable[[Any], list[Any]]
-) -> list[list[Any] | None]:
-    """The keyed sentences of each row, cut from the text where they are missing."""
-    if keyed not in responses:
-        require_columns(responses, [plain], "a labelling")
-    sentences: list[list[Any] | None] = []
-    for row in responses.reindex(columns=[keyed, plain]).to_dict("records"):
-        given, text = present(row[keyed]), present(row[plain])
-        if given is None and text is not None:
-            given = cut(text)
-        sentences.append(as_lists(given))
-    return sentences
