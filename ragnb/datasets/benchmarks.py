@@ -23,26 +23,15 @@ from ragnb.datasets.files import (
     locate,
     parsed,
     read_records,
-    refuse_duplicates,
 )
 from ragnb.datasets.languages import common_language
 from ragnb.errors import InputError
 from ragnb.metrics.references import listed
 from ragnb.prompts.parsing import parse_reply
 from ragnb.prompts.template import Template
-from ragnb.records import RAGBENCH_RESPONSE, RGB_EXAMPLE
+from ragnb.records import RAGBENCH_RESPONSE, RGB_EXAMPLE, require_columns
 from ragnb.text import keyed_response, keyed_sentences
 
-# The embedded samples, name to file: base, integration and counterfactual, in English and Chinese.
-RGB_SAMPLES = {
-    "sample-en": "rgb_sample_en.jsonl",
-    "sample-en-int": "rgb_sample_en_int.jsonl",
-    "sample-en-fact": "rgb_sample_en_fact.jsonl",
-    "sample-zh": "rgb_sample_zh.jsonl",
-    "sample-zh-int": "rgb_sample_zh_int.jsonl",
-    "sample-zh-fact": "rgb_sample_zh_fact.jsonl",
-}
-RAGBENCH_SAMPLES = {"sample-ragbench": "ragbench_sample.jsonl"}
 RAGBENCH_SPLITS = ("train", "validation", "test")
 # The systems of EVOUNA.
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
@@ -103,17 +92,17 @@ def load_rgb(source: str | Path, *, language: str | None = None) -> pd.DataFrame
         The name is unknown, the file is empty or binary, a line is malformed or does not fit
         `RgbRecord` or `FactRecord`, or an id occurs twice. The message names file, line and key.
     """
-    path, name = locate(source, benchmark="rgb", samples=RGB_SAMPLES)
+    path, name = locate(source, benchmark="rgb")
     rows = [_example(record, where, name) for record, where in json_records(path)]
     tasks = sorted({row["task"] for row in rows})
     if len(tasks) > 1:
         raise InputError(
             f"{path.name}: all questions must be of one task, got {', '.join(tasks)}; split the file"
         )
-    refuse_duplicates((row["example_id"] for row in rows), path.name)
-    language = language or common_language([row["question"] for row in rows])
-    rows = [row | {"language": language} for row in rows]
-    return benchmark_frame(rows, RGB_EXAMPLE, path, name, "rgb")
+    frame = benchmark_frame(rows, RGB_EXAMPLE, path, name, "rgb")
+    require_columns(frame, (), path.name, unique=["example_id"])
+    frame.loc[:, "language"] = language or common_language(frame["question"])
+    return frame
 
 
 def _example(line: Mapping[str, Any], where: str, name: str) -> dict[str, Any]:
@@ -299,7 +288,7 @@ def load_ragbench(source: str | Path, *, language: str | None = None) -> pd.Data
         key. Labels that contradict each other are not an error: see the ``issues`` of
         `ragnb.metrics.trace.trace_scores`.
     """
-    path, name = locate(source, benchmark="ragbench", samples=RAGBENCH_SAMPLES)
+    path, name = locate(source, benchmark="ragbench")
     texts = {"response", *(name for name, kind in _OPTIONAL.items() if kind is str)}
     rows = []
     for number, (item, where) in enumerate(read_records(path), start=1):

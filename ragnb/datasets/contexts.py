@@ -85,31 +85,44 @@ def build_contexts(
         order is unknown.
     """
     check_examples(examples, "build_contexts")
-    contexts = []
-    for rate in noise_rate:  # type: ignore[union-attr]
-        for example in examples.to_dict("records"):
-            if order == "released":
-                draw = place = Random(RELEASED_SEED)
-            else:  # what draws passages and what orders them must not mix
-                key = f"{seed}:{example['example_id']}"
-                draw, place = Random(f"{key}:draw"), Random(key)
-            shown = _drawn(example, rate, passage_num, correct_rate, draw) if passage_num else []
-            place.shuffle(shown)
-            kinds = [kind for kind, _ in shown]
-            context = {
-                "noise_rate": rate,
-                "passage_num": passage_num,
-                "correct_rate": float(correct_rate),
-                "order": order,
-                "passages": [passage for _, passage in shown],
-                "kinds": kinds,
-                "n_passages": len(shown),
-                "effective_noise_rate": kinds.count("negative") / len(shown) if shown else math.nan,
-            }
-            contexts.append(example | context)
+    rows = examples.to_dict("records")
+    contexts = [
+        example | _context(example, rate, passage_num, correct_rate, order, seed)
+        for rate in noise_rate  # type: ignore[union-attr]
+        for example in rows
+    ]
     frame = pd.DataFrame(contexts)
     frame.attrs = dict(examples.attrs)  # where the questions come from
     return frame
+
+
+def _context(
+    example: dict[str, Any],
+    noise_rate: float,
+    passage_num: int,
+    correct_rate: float = 0.0,
+    order: str = "per_item",
+    seed: int = 0,
+) -> dict[str, Any]:
+    """The passages that an example shows, and what was requested."""
+    if order == "released":
+        draw = place = Random(RELEASED_SEED)
+    else:  # what draws passages and what orders them must not mix
+        key = f"{seed}:{example['example_id']}"
+        draw, place = Random(f"{key}:draw"), Random(key)
+    shown = _drawn(example, noise_rate, passage_num, correct_rate, draw) if passage_num else []
+    place.shuffle(shown)
+    kinds = [kind for kind, _ in shown]
+    return {
+        "noise_rate": noise_rate,
+        "passage_num": passage_num,
+        "correct_rate": float(correct_rate),
+        "order": order,
+        "passages": [passage for _, passage in shown],
+        "kinds": kinds,
+        "n_passages": len(shown),
+        "effective_noise_rate": kinds.count("negative") / len(shown) if shown else math.nan,
+    }
 
 
 def check_examples(examples: pd.DataFrame, what: str) -> None:
@@ -201,6 +214,7 @@ ISSUES = {
 }
 
 
+@accepts(passage_num="count")
 def audit(examples: pd.DataFrame, *, passage_num: int = 5) -> pd.DataFrame:
     """List the problems of an RGB file, one row per example and issue.
 
@@ -224,9 +238,7 @@ def audit(examples: pd.DataFrame, *, passage_num: int = 5) -> pd.DataFrame:
     rows = []
     for example in examples.to_dict("records"):
         rates = NOISE_RATES[check_choice(example["task"], tuple(NOISE_RATES), "task")]
-        contexts = build_contexts(
-            pd.DataFrame([example]), noise_rate=rates, passage_num=passage_num
-        ).to_dict("records")
+        contexts = [_context(example, rate, passage_num) for rate in rates]
         found = _issues(example, contexts, passage_num)
         rows += [
             (example["example_id"], issue, detail) for issue, detail in found.items() if detail

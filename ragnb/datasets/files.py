@@ -13,7 +13,6 @@ import warnings
 import zipfile
 import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from itertools import pairwise
@@ -38,6 +37,20 @@ MOST_UNPACKED = 2**30
 ZSTANDARD = 93
 # Spreadsheets write semicolons where the comma is the decimal mark. The first wins among equals.
 SEPARATORS = (",", ";", "\t")
+# Benchmark -> name of a sample that the authors of ragnb wrote -> its file. RGB has base,
+# integration and counterfactual files, in English and Chinese.
+SAMPLES = {
+    "rgb": {
+        "sample-en": "rgb_sample_en.jsonl",
+        "sample-en-int": "rgb_sample_en_int.jsonl",
+        "sample-en-fact": "rgb_sample_en_fact.jsonl",
+        "sample-zh": "rgb_sample_zh.jsonl",
+        "sample-zh-int": "rgb_sample_zh_int.jsonl",
+        "sample-zh-fact": "rgb_sample_zh_fact.jsonl",
+    },
+    "ragbench": {"sample-ragbench": "ragbench_sample.jsonl"},
+    "multilingual": {"sample-multilingual": "multilingual_sample.jsonl"},
+}
 # The file by which a folder of ``save_to_disk`` is recognised; it names the others.
 SAVED_TO_DISK = "state.json"
 # How a text begins that a spreadsheet may take for a formula, also behind blanks and quotes.
@@ -98,9 +111,7 @@ def existing_file(source: str | Path) -> Path:
     return path
 
 
-def locate(
-    source: str | Path, *, benchmark: str, samples: Mapping[str, str] | None = None
-) -> tuple[Path, str]:
+def locate(source: str | Path, *, benchmark: str) -> tuple[Path, str]:
     """Path and name of a benchmark file given as a path, a catalogue name or the name of a sample.
 
     Raises
@@ -108,7 +119,8 @@ def locate(
     InputError
         Neither the path of a file nor a known name.
     """
-    if samples and source in samples:
+    samples = SAMPLES.get(benchmark, {})
+    if source in samples:
         return DATA / samples[str(source)], str(source)
     path = Path(os.path.expanduser(source))
     is_name = isinstance(source, str) and not path.suffix and len(path.parts) == 1
@@ -476,16 +488,6 @@ def parsed(value: Any) -> Any:
             "lists before you export the table"
         )
     return literal
-
-
-def refuse_duplicates(identifiers: Iterable[str], file: str) -> None:
-    """Raise InputError if an id occurs twice."""
-    doubled = [one for one, count in Counter(identifiers).items() if count > 1]
-    if doubled:
-        raise InputError(
-            f"{file}: every question must have a different id, got {', '.join(doubled[:5])} more "
-            "than once"
-        )
 
 
 def tell(line: str) -> None:

@@ -18,14 +18,12 @@ from ragnb.datasets.files import (
     json_records,
     locate,
     provenance,
-    refuse_duplicates,
     stem,
 )
 from ragnb.errors import InputError
 from ragnb.metrics.language import known_code
-from ragnb.records import EXAMPLE
+from ragnb.records import EXAMPLE, require_columns
 
-SAMPLES = {"sample-multilingual": "multilingual_sample.jsonl"}
 COLUMNS = (*EXAMPLE, "question_id", "passages")
 # Types of MKQA's answers that contain no text to compare with.
 UNANSWERED = ("unanswerable", "long_answer")
@@ -201,11 +199,11 @@ def load_multilingual(source: str | Path | Sequence[str | Path]) -> pd.DataFrame
         sources = sorted(path for path in folder.iterdir() if path.name.endswith(ENDINGS))
     if not sources:
         raise InputError(f"the folder {str(folder)!r} has no JSON file; name another one")
-    files = [locate(one, benchmark="multilingual", samples=SAMPLES) for one in sources]
+    files = [locate(one, benchmark="multilingual") for one in sources]
     called = ", ".join(path.name for path, _ in files)
     rows = [row for path, name in files for row in _rows(path, name)]
-    refuse_duplicates((row["example_id"] for row in rows), called)
     frame = benchmark_frame(rows, COLUMNS, *files[0], "multilingual")
+    require_columns(frame, (), called, unique=["example_id"])
     known = [provenance(path, name, benchmark="multilingual") for path, name in files]
     about = {key: [one[key] for one in known] for key in known[0]}
     verified = all(about.pop("verified"))

@@ -13,10 +13,9 @@ from typing import Any
 import pandas as pd
 
 from ragnb.arguments import accepts
-from ragnb.datasets.benchmarks import RAGBENCH_SAMPLES, RGB_SAMPLES, load_ragbench, load_rgb
+from ragnb.datasets.benchmarks import load_ragbench, load_rgb
 from ragnb.datasets.catalogue import find, sources_of
-from ragnb.datasets.files import DATA
-from ragnb.datasets.multilingual import SAMPLES as MULTILINGUAL_SAMPLES
+from ragnb.datasets.files import DATA, SAMPLES
 from ragnb.datasets.multilingual import load_multilingual
 from ragnb.datasets.tables import read_table
 from ragnb.display import shown
@@ -31,13 +30,13 @@ FOLDER = DATA / "studies"
 with (FOLDER / "studies.csv").open(encoding="utf-8") as _rows:
     STUDIES = {row["name"]: row for row in csv.DictReader(_rows)}
 Row = dict[str, Any]
-# Name of a sample that the authors of ragnb wrote -> its file.
-SAMPLES = RGB_SAMPLES | RAGBENCH_SAMPLES | MULTILINGUAL_SAMPLES
 _LOADERS: dict[str, Callable[[str], pd.DataFrame]] = {
-    **dict.fromkeys(RGB_SAMPLES, load_rgb),
-    **dict.fromkeys(RAGBENCH_SAMPLES, load_ragbench),
-    **dict.fromkeys(MULTILINGUAL_SAMPLES, load_multilingual),
+    "rgb": load_rgb,
+    "ragbench": load_ragbench,
+    "multilingual": load_multilingual,
 }
+# Name of a sample that the authors of ragnb wrote -> its benchmark.
+_BENCHMARKS = {name: benchmark for benchmark, files in SAMPLES.items() for name in files}
 
 
 def studies() -> pd.DataFrame:
@@ -64,7 +63,8 @@ def studies() -> pd.DataFrame:
 
 def _files(name: str) -> list[Path]:
     """Files of a study or sample in the package."""
-    return [DATA / SAMPLES[name]] if name in SAMPLES else sorted(FOLDER.glob(f"{name}.*"))
+    benchmark = _BENCHMARKS.get(name)
+    return [DATA / SAMPLES[benchmark][name]] if benchmark else sorted(FOLDER.glob(f"{name}.*"))
 
 
 def study_files(name: str, *, rest: bool = False) -> list[Path]:
@@ -173,8 +173,8 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
     """
     file = FOLDER / (f"{name}.jsonl.gz" if frame == "responses" else f"{name}.{frame}.jsonl.gz")
     task, key = "grades", ["example_id", "system"]
-    if frame == "responses" and name in SAMPLES:
-        table = _LOADERS[name](name)
+    if frame == "responses" and name in _BENCHMARKS:
+        table = _LOADERS[_BENCHMARKS[name]](name)
     elif frame == "labels" and name.startswith("sample-labelled"):
         table, task, key = _verdicts(load_study(name)), "verdict", ["request_key"]
     elif file.exists():

@@ -8,9 +8,8 @@ import pandas as pd
 from ragnb.arguments import accepts
 from ragnb.datasets.contexts import build_contexts
 from ragnb.errors import InputError
-from ragnb.experiments.asking import one_budget, with_requests
+from ragnb.experiments.asking import one_budget, question_requests
 from ragnb.llm.client import complete, one_report
-from ragnb.prompts.rgb import render, template_for
 from ragnb.prompts.template import Template
 from ragnb.records import require_columns
 
@@ -95,9 +94,7 @@ def rgb_requests(
         order=order,
         seed=seed,
     )
-    templates = [template_for(prompt, language) for language in contexts["language"]]
-    rows = zip(contexts["question"], contexts["passages"], templates, strict=True)
-    return with_requests(contexts, [render(*row) for row in rows], templates, parameters)
+    return question_requests(contexts, prompt=prompt, parameters=parameters)
 
 
 def run_rgb(
