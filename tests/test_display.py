@@ -97,6 +97,10 @@ def test_long_frames_show_the_first_rows_and_their_number(scores):
     assert "First 10 of 400 rows." in repr(long)
 
 
+def test_an_empty_frame_has_its_columns(scores):
+    assert "mean" in repr(summarize(scores).head(0))
+
+
 def test_text_never_wraps_and_names_what_it_leaves_out(scores):
     table = compare(scores, baseline="two")
     lines = repr(table).splitlines()

@@ -54,7 +54,8 @@ def plot(result: Result) -> Axes | np.ndarray:
     -------
     Axes or ndarray of Axes
         Comparisons become a forest plot of differences, with one panel for each metric. A report on
-        judges becomes a forest plot of their bias, and a report on risk and coverage its curves.
+        judges becomes a forest plot of the bias of each judge, and a report on risk and coverage its
+        curves.
         Agreement becomes coefficients with their intervals. For three or more annotators, they
         are the coefficients of all annotators together.
         Summaries at several noise rates become curves. All other summaries become means with their
@@ -72,7 +73,9 @@ def plot(result: Result) -> Axes | np.ndarray:
     'mean of m'
     """
     if isinstance(result, JudgeReport):
-        return plot_judge_bias(result.bias)
+        return _panels(
+            [rows for _, rows in result.bias.groupby("judge", sort=False)], plot_judge_bias
+        )
     if isinstance(result, RiskCoverageReport):
         frame, line = _joined(result.curve, result.groups)
         return plot_risk_coverage(frame, line=line)
@@ -128,9 +131,11 @@ def _panels(frames: list[pd.DataFrame], draw: Callable[..., Axes]) -> Axes | np.
     axes = plt.subplots(len(frames), figsize=size, height_ratios=heights)[1]
     for frame, ax in zip(frames, axes, strict=True):
         draw(frame, ax=ax)
-    for ax in axes[1:]:  # what the other lines explain holds for all panels
-        first = ax.get_title(loc="left").partition("\n")[0]
-        ax.set_title(first, loc="left", fontsize="small", color="0.35", x=0)
+    above = axes[0].get_title(loc="left").split("\n")
+    for ax in axes[1:]:  # what the first panel explains is not repeated
+        first, *others = ax.get_title(loc="left").split("\n")
+        lines = [first, *(line for line in others if line not in above)]
+        ax.set_title("\n".join(lines), loc="left", fontsize="small", color="0.35", x=0)
     return axes
 
 

@@ -145,17 +145,13 @@ def _note(ax: Axes, rows: pd.DataFrame, intervals: str, family: str) -> None:
 
 
 @style()
-def plot_judge_bias(
-    bias: pd.DataFrame, *, judge: str | None = None, ax: Axes | None = None
-) -> Axes:
+def plot_judge_bias(bias: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Draw a forest plot of the judge's mean minus that of the labels, overall and for each group.
 
     Parameters
     ----------
     bias
-        The ``bias`` of a report of `ragnb.judge_report`, or some of its rows.
-    judge
-        The judge to draw, where there are several.
+        The ``bias`` of a report of `ragnb.judge_report`, or some of its rows, of one judge.
     ax
         Axes to draw on; a new figure of text width by default.
 
@@ -169,22 +165,19 @@ def plot_judge_bias(
     Raises
     ------
     InputError
-        Missing columns, an unknown judge, or several judges of whom none is named.
+        Missing columns, or several judges.
     """
     require_rates(bias, ["judge", "by", "group", *_COMPARED], [], "plot_judge_bias")
-    rows = bias if judge is None else bias[bias["judge"] == judge]
-    if rows["judge"].nunique() != 1:
+    if bias["judge"].nunique() != 1:
         found = distinct(bias["judge"], ", ")
-        raise InputError(
-            f"plot_judge_bias needs the name of one judge, got {judge!r}; the judges are {found}"
-        )
-    ax = plot_differences(rows, label=["group"], group="by", ax=ax)
+        raise InputError(f"plot_judge_bias needs the rows of one judge, got {found}")
+    ax = plot_differences(bias, label=["group"], group="by", ax=ax)
     names = [tick.get_text().removeprefix("by ") for tick in ax.get_yticklabels()]
     ax.set_yticks(ax.get_yticks(), names)
-    first = rows.iloc[0]
+    first = bias.iloc[0]
     pair = f"{first['system']} - {first['baseline']}"
     ax.set_xlabel(plain(f"stricter  ←  {pair}  →  more lenient"))
-    _note(ax, rows, kinds_of(rows), "over the groups of each heading")
+    _note(ax, bias, kinds_of(bias), "over the groups of each heading")
     return ax
 
 

@@ -41,10 +41,7 @@ class Report:
             if len(one)
             for piece in (tag("p", tag("b", title)), *html_parts(one))
         ]
-        below = [tag("p", line) for line in lines]
-        if len(lines) > 3:
-            below = [tag("details", tag("summary", "In sentences"), *below)]
-        return framed(*titled, *below)
+        return framed(*titled, *(tag("p", line) for line in lines))
 
 
 def as_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pd.DataFrame:

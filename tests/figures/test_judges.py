@@ -4,7 +4,7 @@ import pytest
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.figures import plot_grades, plot_judge_bias
+from ragnb.figures import plot, plot_grades, plot_judge_bias
 from ragnb.reports import judge_report, scores_by_grade
 
 
@@ -28,7 +28,7 @@ def only(table, judge):
 @pytest.mark.filterwarnings("ignore:Glyph")
 def test_the_forest_has_the_differences_under_headings_and_a_note_that_fits(report):
     rows = only(report.bias, "verdict")
-    ax = plot_judge_bias(report.bias, judge="verdict")
+    ax = plot_judge_bias(rows)
     labels = [label.get_text() for label in ax.get_yticklabels()][::-1]
     assert labels[:7] == [
         "overall",
@@ -54,8 +54,12 @@ def test_the_forest_has_the_differences_under_headings_and_a_note_that_fits(repo
     assert note.get_window_extent().x1 < ax.figure.bbox.x1
 
 
-def test_bad_input_says_what_is_needed(report):
-    with pytest.raises(InputError, match="one judge, got None; the judges are score, verdict"):
+def test_each_judge_of_a_report_has_a_panel(report):
+    panels = plot(report)
+    assert len(panels) == 2
+    for ax, judge in zip(panels, ("score", "verdict"), strict=True):
+        assert ax.get_xlabel() == f"stricter  ←  {judge} - label  →  more lenient"
+    with pytest.raises(InputError, match="the rows of one judge, got score, verdict"):
         plot_judge_bias(report.bias)
 
 

@@ -49,7 +49,7 @@ def judged(name, language="en"):
         {"example_id": range(60), "label": [0.0, 1.0] * 30, "language": [language, "zh"] * 30}
     )
     frame["response"] = "x"
-    return judge_report(frame.assign(**{name: RNG.random(60), OTHER: 0.5}), judge=[name, OTHER])
+    return judge_report(frame.assign(**{name: RNG.random(60)}), judge=name).bias
 
 
 DRAWINGS = {
@@ -70,8 +70,8 @@ DRAWINGS = {
     "power": lambda name: plot_power([50, 100, 200], {name: 0.2}),
     "power, observed": lambda name: plot_power([50, 100, 200], {"a": 0.2}, observed={name: 68}),
     "plane": lambda name: plot_cost_effectiveness_plane(efficiency(costs(name), baseline=OTHER)),
-    "judge bias": lambda name: plot_judge_bias(judged(name).bias, judge=name),
-    "judge bias, groups": lambda name: plot_judge_bias(judged("a", language=name).bias, judge="a"),
+    "judge bias": lambda name: plot_judge_bias(judged(name)),
+    "judge bias, groups": lambda name: plot_judge_bias(judged("a", language=name)),
 }
 
 

@@ -217,21 +217,12 @@ def test_an_answers_file_of_lbrag_gives_its_published_metrics_to_the_last_digit(
 # ---- what is refused -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("change", "options", "message"),
-    [
-        (lambda frame: frame.query("system != 'direct' or example_id != 'q2'"), {},
-         r"of the baseline 'direct' to every example, got 3 unmatched \(multi q2, cross q2, lbrag q2\); run"),
-        (lambda frame: pd.concat([frame, frame.iloc[12:]]), {},
-         r"one row for each system and example_id, got 4 repeated, such as lbrag / q1;"),
-        (lambda frame: frame.assign(judged_similarity=1.5), {},
-         r"row 0 \(q1\): a judge's score must be between 0 and 1, or None, got 1.5"),
-        (lambda frame: frame, {"by": "system"}, "columns other than system and metric, got system"),
-        ],
-)  # fmt: skip
-def test_bad_input_says_what_is_needed(responses, change, options, message):
-    with pytest.raises(InputError, match=message):
-        multilingual_report(change(responses), **options)
+def test_bad_input_says_what_is_needed(responses):
+    unmatched = r"got 3 unmatched \(multi q2, cross q2, lbrag q2\)"
+    with pytest.raises(InputError, match=unmatched):
+        multilingual_report(responses.query("system != 'direct' or example_id != 'q2'"))
+    with pytest.raises(InputError, match="columns other than system and metric, got system"):
+        multilingual_report(responses, by="system")
 
 
 # ---- languages ---------------------------------------------------------------------------------------------------------

@@ -92,17 +92,21 @@ def test_the_gate_is_reported_and_not_applied(responses):
     assert unknown["passes_gate"].isna().all()
 
 
-def test_no_system_vanishes_with_its_true_passages(responses):
-    lost = said(["Oslo"], task="counterfactual", system="其他", correct_rate=0.4)
-    with pytest.raises(InputError, match=r"a correct_rate of 0; the lowest of 其他 is 0\.4"):
-        rgb_report(pd.concat([responses.assign(correct_rate=0.0), lost], ignore_index=True))
+OTHER = {"task": "counterfactual", "system": "其他"}
 
 
-def test_no_system_vanishes_for_want_of_a_number(responses):
-    lost = said(["Oslo", "Rome"], system="其他").assign(noise_rate=None)
-    message = "noise_rate and a passage_num of every response, got 2 without, of 其他"
+@pytest.mark.parametrize(
+    ("lost", "message"),
+    [
+        (said(["Oslo"], **OTHER, correct_rate=0.4), r"a correct_rate of 0; the lowest of 其他 is 0\.4"),
+        (said(["Oslo", "Rome"], **OTHER, noise_rate=None, correct_rate=0.0), "got 2 without, of 其他"),
+    ],
+)  # fmt: skip
+def test_no_system_vanishes_with_its_true_passages_or_for_want_of_a_number(
+    responses, lost, message
+):
     with pytest.raises(InputError, match=message):
-        rgb_report(pd.concat([responses, lost], ignore_index=True))
+        rgb_report(pd.concat([responses.assign(correct_rate=0.0), lost], ignore_index=True))
 
 
 def test_without_passages_there_is_no_noise_rate(responses):
@@ -120,9 +124,7 @@ def test_only_the_same_reply_without_passages_is_one_response(responses):
             rgb_report(pd.concat(pair))
 
 
-def test_bad_input_says_what_is_needed(responses):
-    with pytest.raises(InputError, match="rgb_report needs the columns system"):
-        rgb_report(responses.drop(columns="task"))
+def test_other_tasks_are_named(responses):
     with pytest.raises(InputError, match="got the tasks other"):
         rgb_report(responses.assign(task="other"))
 
