@@ -4,7 +4,7 @@ from browser.lab import show
 
 from ragnb.annotation.log import read_log
 
-IMPORTS = "from browser.items import *\nfrom ragnb.annotation import adjudicate\nfrom ragnb.widgets import Annotator\n"
+IMPORTS = "from browser.items import *\nfrom ragnb.widgets import Annotator\n"
 SETTLED = """root => new Promise(done => {
   const look = () => root.getAttribute('aria-busy') !== 'true' && done(true);
   new MutationObserver(look).observe(root, { attributeFilter: ['aria-busy'] });

@@ -198,7 +198,7 @@ def adjudicating(book, name, blind):
     """Somebody decides where Zoe and Yan differ."""
     log = f"{name}.gold.jsonl"
     call = f"adjudicate(trace_items(1), two_logs({name!r}), 'chief', {log!r}, blind={blind})"
-    return shown(book, f"Annotator({call})", log)
+    return shown(book, f"from ragnb.annotation import adjudicate\nAnnotator({call})", log)
 
 
 def votes(screen):
