@@ -1,15 +1,14 @@
 """Runs and judgements of retrieval in the formats of TREC."""
 
 import csv
-from collections import defaultdict
 from collections.abc import Iterable
-from itertools import pairwise, product
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import existing_file, frame_of
+from ragnb.datasets.files import existing_file
 from ragnb.errors import InputError
 from ragnb.records import require_columns
 
@@ -56,26 +55,27 @@ def load_run(
         found["system"] = system
     found["single"] = found["score"].astype("float32")
     found = found.sort_values(["single", "passage", "score"], ascending=False)
-    ranked = found.groupby(["system", "example_id"])[["passage", "score"]].agg(list).reset_index()
-    rows = ranked.rename(columns={"passage": "retrieved", "score": "passage_scores"})
-    rows = rows.to_dict("records")
+    ranked = found.groupby(["system", "example_id"])[["passage", "score"]].agg(list)
+    frame = ranked.rename(columns={"passage": "retrieved", "score": "passage_scores"})
     if qrels is not None:
-        judged = _table(existing_file(qrels), QRELS, "grade")
-        grades: dict[str, dict[str, int]] = defaultdict(dict)
-        columns = judged[["example_id", "passage", "grade"]]
-        for example, passage, grade in columns.itertuples(index=False, name=None):
-            grades[example][passage] = int(grade)
-        done = {(row["system"], row["example_id"]) for row in rows}
-        asked = product(ranked["system"].unique(), grades)
-        rows += [{"system": pair[0], "example_id": pair[1]} for pair in asked if pair not in done]
-        for row in rows:
-            row["relevant"] = grades.get(row["example_id"])
-        if not {*ranked["example_id"]} & {*grades}:
+        judged = _table(existing_file(qrels), QRELS, "grade").astype({"grade": int})
+        grades = {
+            example: dict(zip(rows["passage"], rows["grade"], strict=True))
+            for example, rows in judged.groupby("example_id", sort=False)
+        }
+        if not {*found["example_id"]} & {*grades}:
             raise InputError(
                 f"{file.name} and {Path(qrels).name} have no question in common: one has "
-                f"{ranked['example_id'][0]!r}, the other {next(iter(grades))!r}"
+                f"{found['example_id'].iloc[0]!r}, the other {next(iter(grades))!r}"
             )
-    return frame_of(rows, ["example_id", "system"])
+        # Questions that have judgements but are not in the run come last.
+        asked = pd.MultiIndex.from_product(
+            [found["system"].unique(), grades], names=ranked.index.names
+        )
+        frame = frame.reindex(frame.index.append(asked.difference(frame.index, sort=False)))
+        frame["relevant"] = [grades.get(example) for _, example in frame.index]
+    rows = frame.reset_index().astype(object)
+    return rows.where(rows.notna(), None)[["example_id", "system", *frame]]
 
 
 def write_run(responses: pd.DataFrame, path: str | Path) -> Path:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.llm.budget import as_budget
-from ragnb.prompts.rgb import render, template_for
+from ragnb.prompts.rgb import template_for
 from ragnb.prompts.template import Template, turns
 from ragnb.records import present, require_columns
 from ragnb.scoring.scores import as_lists
@@ -56,9 +56,10 @@ def question_requests(
     require_columns(examples, ["question"], "question_requests")
     rows = examples.reindex(columns=["question", "passages", "language"]).to_dict("records")
     templates = [template_for(prompt, present(row["language"]) or "en") for row in rows]
+    passages = ["\n".join(as_lists(present(row["passages"])) or []) for row in rows]
     rendered = [
-        render(row["question"], as_lists(present(row["passages"])) or [], template)
-        for row, template in zip(rows, templates, strict=True)
+        template.render({"question": row["question"], "passages": shown})
+        for row, shown, template in zip(rows, passages, templates, strict=True)
     ]
     return with_requests(examples, rendered, templates, parameters)
 

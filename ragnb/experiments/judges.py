@@ -212,18 +212,8 @@ def judgement_requests(
     InputError
         Unknown judgement, a missing column, or a value of another shape.
     """
-    asked = _judgement(judgement, rubric)
-    return _requests(_items(responses, asked.template), asked, parameters)
-
-
-def _requests(
-    items: pd.DataFrame, asked: Judgement, parameters: Mapping[str, Any] | None
-) -> pd.DataFrame:
-    """Requests for the items that lack nothing."""
-    whole = items[items["lack"].isna()]
-    rendered = [asked.template.messages(item) for item in whole["texts"]]
-    templates = [asked.template] * len(whole)
-    return with_requests(whole[[]], rendered, templates, parameters or asked.parameters)
+    requests, _ = _requests(responses, _judgement(judgement, rubric), parameters)
+    return requests
 
 
 def judgements(
@@ -235,13 +225,12 @@ def judgements(
     **options: Any,
 ) -> pd.DataFrame:
     """Ask for a judgement of each response; return only the columns that it adds."""
-    items = _items(responses, asked.template)
-    requests = _requests(items, asked, parameters)
+    requests, lacks = _requests(responses, asked, parameters)
     answers = complete_structured(requests, asked.record, model=model, **options)
     replies = iter(answers.to_dict("records"))
     rows = []
-    for lack, response in zip(items["lack"], responses.to_dict("records"), strict=True):
-        reply = {"record": None, "reason": lack} if lack else next(replies)
+    for lack, response in zip(lacks, responses.to_dict("records"), strict=True):
+        reply: dict[str, Any] = {"record": None, "reason": lack} if lack else next(replies)
         record, reason, value = reply["record"], reply["reason"], None
         try:
             value = asked.value(record, response) if record else None
@@ -405,31 +394,39 @@ def refuse_judged(responses: pd.DataFrame, columns: Sequence[str], options: dict
     options.pop("keep_empty", None)  # an empty judgement cannot be read
 
 
-def _items(responses: pd.DataFrame, template: Template) -> pd.DataFrame:
-    """The ``texts`` that the judge sees of each response, and what they ``lack``.
+def _requests(
+    responses: pd.DataFrame, asked: Judgement, parameters: Mapping[str, Any] | None
+) -> tuple[pd.DataFrame, list[str | None]]:
+    """Requests about the responses that can be judged, and what each of the others lacks.
 
-    A response that lacks something is not asked about. An empty one is never taken for a wrong one.
+    An empty response is not asked about, and never taken for a wrong one.
     """
-    fields = list(template.fields)
+    fields = list(asked.template.fields)
     require_columns(responses, fields, "a judgement")
     shown = reasoning_apart(responses)[fields].astype(object)
     if "history" in responses and "question" in fields:
         pairs = zip(responses["history"], shown["question"], strict=True)
         shown["question"] = [
-            _in_conversation(as_lists(present(each)), asked) for each, asked in pairs
+            _in_conversation(as_lists(present(each)), question) for each, question in pairs
         ]
-    items = []
+    rendered, lacks = [], []
     for row, item in enumerate(shown.to_dict("records")):
         try:
-            texts = {name: _readable(name, present(value)) for name, value in item.items()}
+            texts: dict[str, Any] = {
+                name: _readable(name, present(value)) for name, value in item.items()
+            }
         except InputError as error:
             raise InputError(f"row {row} of the responses: {error}") from error
         missing = [_ANSWERS.get(name, name) for name, text in texts.items() if text is None]
         answers = [text for name, text in texts.items() if name in _ANSWERS and text is not None]
         blank = any(not text.strip() for text in answers)
         lack = f"no {missing[0]}" if missing else "empty response" if blank else None
-        items.append((texts, lack))
-    return pd.DataFrame(items, responses.index, ["texts", "lack"], dtype=object)
+        if lack is None:
+            rendered.append(asked.template.messages(texts))
+        lacks.append(lack)
+    rows = pd.DataFrame(index=responses.index[[lack is None for lack in lacks]])
+    templates = [asked.template] * len(rows)
+    return with_requests(rows, rendered, templates, parameters or asked.parameters), lacks
 
 
 def _in_conversation(history: Any, question: Any) -> Any:

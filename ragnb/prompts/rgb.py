@@ -1,10 +1,9 @@
 """The prompts that ask a model the questions of RGB; their texts are in ``data/rgb.toml``."""
 
 import re
-from collections.abc import Sequence
 
 from ragnb.errors import InputError
-from ragnb.prompts.template import Message, Template, load_family
+from ragnb.prompts.template import Template, load_family
 
 TEMPLATES: dict[str, dict[str, Template]] = {}
 """Templates by prompt and language: ``TEMPLATES["plain"]["en"]``."""
@@ -15,11 +14,6 @@ for _template in load_family("rgb")["templates"].values():
 
 PLAIN = TEMPLATES["plain"]
 """The prompt that only asks the question over the passages, by language."""
-
-
-def render(question: str, passages: Sequence[str], template: Template) -> list[Message] | str:
-    """Chat messages that ask a question over passages, or the text to continue for a base model."""
-    return template.render({"question": question, "passages": "\n".join(passages)})
 
 
 def template_for(prompt: str | Template, language: str) -> Template:

@@ -105,7 +105,8 @@ def test_a_field_without_a_value_is_named():
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_question_of_rgb_and_its_passages_are_shown_whole(prompt, language):
     template = rgb.template_for(prompt, language)
-    rendered = said(rgb.render("Who? 谁?", ["first {question}", "", "2nd {0} %s"], template))
+    shown = {"question": "Who? 谁?", "passages": "first {question}\n\n2nd {0} %s"}
+    rendered = said(template.render(shown))
     assert rendered.count("Who? 谁?") == 1
     assert ("first {question}\n\n2nd {0} %s" in rendered) == (not prompt.endswith("closed_book"))
     assert bool(re.search(r"[\u4e00-\u9fff]", template.system + template.user)) == (
