@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragnb.errors import InputError
+from ragnb.errors import InputError, check_choice
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -186,9 +186,7 @@ def accepts(
 def convert(given: Any, kind: str | tuple[Any, ...] | Callable[[Any], Any], name: str) -> Any:
     """Convert one argument, or raise an InputError that names it."""
     if isinstance(kind, tuple):
-        if given not in kind:
-            raise InputError(f"{name} must be one of {', '.join(map(repr, kind))}, got {given!r}")
-        return given
+        return check_choice(given, kind, name)
     try:
         return KINDS[kind](given) if isinstance(kind, str) else kind(given)
     except InputError as error:

@@ -6,7 +6,7 @@ Each message states what is wrong, the offending value, and what is allowed.
 from numbers import Real
 from typing import Any, TypeVar
 
-Choice = TypeVar("Choice", bound=str | None)
+Choice = TypeVar("Choice")
 
 
 class RagnbError(Exception):
@@ -39,7 +39,7 @@ class MissingPartError(RagnbError, ImportError):
 
 def check_choice(value: Choice, choices: tuple[Choice, ...], what: str) -> Choice:
     """Return `value` if it is one of `choices`, else raise an `InputError` that lists them."""
-    if not isinstance(value, str | None) or value not in choices:
+    if value not in choices:
         raise InputError(f"{what} must be one of {', '.join(map(repr, choices))}, got {value!r}")
     return value
 

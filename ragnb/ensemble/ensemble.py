@@ -236,9 +236,11 @@ class MetricEnsemble:
         )
         self._known = self._sample(calibration.X, groups, calibration.y, calibration.groups)
         known = self._known["about"]
-        names = None if groups is None else known["group"].to_numpy()
         self._conformal = ConformalClassifier.calibrate(
-            known["probability"], known["label"], by_class=guarantee == "class", groups=names
+            known["probability"],
+            known["label"],
+            by_class=guarantee == "class",
+            groups=known["group"],
         )
         self._selective = calibrate_selective_risk(
             known["probability"], known["label"], self.alpha, self.delta
@@ -313,8 +315,7 @@ class MetricEnsemble:
         """
         new = self._sample(X, groups)
         refuse_repeated_labels(X.index, "predict")
-        probability = new["about", "probability"].to_numpy()
-        names = None if groups is None else new["about", "group"].to_numpy()
+        probability, names = (new["about", name].to_numpy() for name in ("probability", "group"))
         p_values = self._conformal.p_values(probability, groups=names)
         if self.guarantee == "selective":
             sets = self._selective.sets(probability)

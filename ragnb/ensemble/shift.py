@@ -73,10 +73,20 @@ def shift_tests(known: pd.DataFrame, new: pd.DataFrame, *, by_class: bool) -> pd
                 statistic, n_effective = found.statistic, units[0] * units[1] / sum(units)
                 distribution = kstwo if side == "two-sided" else ksone
                 p_value = max(distribution.sf(statistic, int(n_effective)), np.finfo(float).tiny)
-            row = {"tested": key[1], "group": group, "label": label, "test": name}
-            row |= {"statistic": statistic, "p_value": p_value}
-            row |= {"n_calibration": len(old), "n_new": len(fresh)}
-            rows.append(row | {"n_units_calibration": units[0], "n_units_new": units[1]})
+            rows.append(
+                {
+                    "tested": key[1],
+                    "group": group,
+                    "label": label,
+                    "test": name,
+                    "statistic": statistic,
+                    "p_value": p_value,
+                    "n_calibration": len(old),
+                    "n_new": len(fresh),
+                    "n_units_calibration": units[0],
+                    "n_units_new": units[1],
+                }
+            )
     table = pd.DataFrame(rows)
     table = table.assign(**adjusted_columns(table["p_value"]))
     table["note"] = np.select(

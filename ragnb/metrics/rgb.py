@@ -190,7 +190,7 @@ def assess(
     if refused and protocol != "flexible":
         labels, part_words = [REFUSED], refusal_words
 
-    if ability == "refusal":
+    if ability == "refusal" or (ability == "rejection" and protocol != "released"):
         return Assessment(float(refused is not None), refusal_words, labels)
     if ability == "error_detection":
         return Assessment(float(reported is not None), error_words, labels)
@@ -200,8 +200,6 @@ def assess(
             return Assessment(1.0, f"{part_words}, counted as correct at noise rate 1", labels)
         return Assessment(float(right), part_words, labels)
     if ability == "rejection":
-        if protocol != "released":
-            return Assessment(float(refused is not None), refusal_words, labels)
         if not wanted:
             return Assessment(math.nan, f"{refusal_words}; no reference answer", labels)
         said = refusal_words if refused else f"{refusal_words}; {part_words}"
