@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from ragnb.arguments import Floats, accepts, convert
+from ragnb.ensemble.data import binary
 from ragnb.errors import InputError
 from ragnb.results import Interval
 from ragnb.stats.binary import mcnemar_test, paired_table, tango_interval
@@ -220,9 +221,7 @@ def _items(y: Any, y_hat: Any, judged: Any, groups: Any, **more: Any) -> pd.Data
     decided = items["judged"].astype(object).where(answered, items["y_hat"])
     labels = items.filter(["y", "y_hat", "deferred"]).assign(judged=decided)
     for name, values in labels.items():
-        odd = values[~values.isin([0, 1])]
-        if len(odd):
-            raise InputError(f"{name} must be 0 or 1 for each item, got {odd.tolist()[0]!r}")
+        binary(values, str(name))
     right = (items["y_hat"] == items["y"]).astype(float)
     gain = (decided == items["y"]).astype(float) - right
     clusters = np.arange(len(items))
