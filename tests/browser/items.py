@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+COLUMNS = ["example_id", "question", "references", "passages", "response"]
+"""Of the items for task verdict."""
 BIDI = {
     "ar": ("ما عاصمة النرويج؟", "أوسلو هي عاصمة النرويج، واسمها القديم Kristiania حتى 1925."),
     "he": ("מהי בירת נורווגיה?", "אוסלו היא בירת נורווגיה, ושמה הקודם Kristiania."),
@@ -31,32 +33,24 @@ def trace_items(n=3, sentences=3, documents=2):
 
 def verdict_items(n=3):
     """Items for task verdict."""
-    rows = [
-        {
-            "example_id": f"v/{k}",
-            "question": f"Who wrote book {k}?",
-            "references": [f"Author {k}"],
-            "passages": [f"Book {k} is by Author {k}.", "It was read by many."],
-            "response": f"Author {k} wrote it.",
-        }
-        for k in range(1, n + 1)
-    ]
-    return pd.DataFrame(rows)
+    rows = []
+    for k in range(1, n + 1):
+        author, passages = f"Author {k}", [f"Book {k} is by Author {k}.", "It was read by many."]
+        rows.append((f"v/{k}", f"Who wrote book {k}?", [author], passages, f"{author} wrote it."))
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def bidi_items():
-    """Items for task verdict in scripts that run from right to left, and in mixed ones."""
-    rows = [
-        {
-            "example_id": code,
-            "question": question,
-            "references": [text],
-            "passages": [text, "Oslo."],
-            "response": text,
-        }
-        for code, (question, text) in BIDI.items()
-    ]
-    return pd.DataFrame(rows)
+    """The same in scripts that run from right to left, and in mixed ones."""
+    items = BIDI.items()
+    rows = [(code, asked, [text], [text, "Oslo."], text) for code, (asked, text) in items]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def long_items():
+    """The same with words, keys and names that are too long for any line."""
+    word = "a" * 400
+    return pd.DataFrame([(word, word, [word], [word, "b " * 900], word)], columns=COLUMNS)
 
 
 def judged():
@@ -65,19 +59,6 @@ def judged():
         "suggestions": {"q/1": {"relevant": ["01"], "overall": True}},
         "suggested_by": "Judge Judy",
     }
-
-
-def long_items():
-    """An item for task verdict with words, keys and names that are too long for any line."""
-    word = "a" * 400
-    row = {
-        "example_id": word,
-        "question": word,
-        "references": [word],
-        "passages": [word, "b " * 900],
-        "response": word,
-    }
-    return pd.DataFrame([row])
 
 
 def two_logs(name):

@@ -8,7 +8,7 @@ from browser.screen import annotate, shown
 pytestmark = pytest.mark.browser
 
 
-def test_the_mouse_clicks_drags_and_takes_a_range(book):
+def test_the_mouse_clicks_drags_takes_a_range_and_clicks_twice(book):
     screen = annotate(book, "mouse")
     screen.click("Fact 1 of document 0")
     assert screen.labels("q/1") == {"relevant": ["01"]}
@@ -25,13 +25,10 @@ def test_the_mouse_clicks_drags_and_takes_a_range(book):
     screen.press("n")
     screen.drag("Fact 1 of document 0", "Fact 2 of document 0", aside=5)
     assert screen.labels("q/2") == {"relevant": ["01", "02"]}, "it may end beside the sentences"
-
-
-def test_a_double_click_chooses_one_option_of_one_label(book):
-    screen = annotate(book, "double")
+    screen.press("n")
     screen.root.locator("[data-field=support] .option").nth(1).dblclick()
     screen.settle()
-    assert screen.labels("q/1") == {"supporta": "partial"}
+    assert screen.labels("q/3") == {"supporta": "partial"}, "it is one option of one label"
 
 
 def test_a_whole_trace_item_by_keys_alone(book):

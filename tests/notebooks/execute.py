@@ -39,17 +39,14 @@ def clean(book: nbformat.NotebookNode) -> None:
     for cell in book.cells:
         cell.metadata.pop("execution", None)
         if cell.cell_type == "code":
-            cell.outputs = _joined(
-                [output for output in cell.outputs if output.get("name") != "stderr"]
-            )
+            said = [output for output in cell.outputs if output.get("name") != "stderr"]
+            cell.outputs = _joined(said)
             for output in cell.outputs:
-                output.get("data", {}).pop(
-                    "application/vnd.jupyter.widget-view+json", None
-                )  # the static view stays
-                if "image/png" in output.get("data", {}) and "alt" in cell.metadata:
-                    output.metadata["image/png"] = {
-                        "alt": cell.metadata.alt
-                    }  # where exporters look for it
+                data = output.get("data", {})
+                data.pop("application/vnd.jupyter.widget-view+json", None)  # the static view stays
+                if "image/png" in data and "alt" in cell.metadata:
+                    # Exporters look for it here.
+                    output.metadata["image/png"] = {"alt": cell.metadata.alt}
 
 
 def _joined(outputs: list) -> list:
