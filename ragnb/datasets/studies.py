@@ -22,7 +22,7 @@ from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.metrics.parts import citation_precision
 from ragnb.metrics.trace_labels import supported_sentences
-from ragnb.records import require_columns
+from ragnb.records import is_missing, require_columns
 from ragnb.stats.intervals import rate_interval
 
 FOLDER = DATA / "studies"
@@ -296,19 +296,19 @@ def one_row_per_part(responses: pd.DataFrame, kind: str | None = None) -> pd.Dat
         raise InputError(f"one_row_per_part needs a column of parts: one of {wanted}")
     if kind is not None:
         require_columns(responses, [KINDS[kind]], "one_row_per_part")
-    frames = []
-    for name, column in KINDS.items():
-        if column not in columns or kind not in (None, name):
-            continue
-        some = responses.reset_index(drop=True)
-        some = some[some[column].notna()]
-        parts = [list(_split(row, name)) for row in some.to_dict("records")]
-        rows = some.drop(columns=[*columns, "parts"], errors="ignore")
-        rows = rows.loc[rows.index.repeat([len(each) for each in parts])]
-        numbers = [number for each in parts for number in range(len(each))]
-        found = pd.DataFrame([part for each in parts for part in each], index=rows.index)
-        frames.append(rows.assign(kind=name, part_id=numbers, **found))
-    frame = pd.concat(frames).sort_index(kind="stable").reset_index(drop=True)
+    chosen = {
+        name: column for name, column in KINDS.items() if column in columns and kind in (None, name)
+    }
+    places: list[int] = []
+    parts: list[Row] = []
+    for place, response in enumerate(responses.to_dict("records")):
+        for name, column in chosen.items():
+            found = [] if is_missing(response[column]) else _split(response, name)
+            for part_id, part in enumerate(found):
+                places.append(place)
+                parts.append({"kind": name, "part_id": part_id, **part})
+    kept = responses.drop(columns=[*columns, "parts"], errors="ignore")
+    frame = kept.iloc[places].reset_index(drop=True).assign(**pd.DataFrame(parts))
     frame.attrs = dict(responses.attrs)
     return frame
 
