@@ -18,7 +18,6 @@ from ragnb.datasets.benchmarks import load_rgb
 from ragnb.datasets.files import read_frame
 from ragnb.datasets.multilingual import load_multilingual
 from ragnb.datasets.studies import load_study, one_row_per_part
-from ragnb.errors import InputError
 from ragnb.experiments import multilingual
 from ragnb.experiments.judges import JUDGEMENTS, judge_responses
 from ragnb.experiments.parts import KINDS, label_parts
@@ -264,10 +263,9 @@ def recorded_labels(name: str) -> pd.DataFrame:
     return labels
 
 
+@accepts(name=tuple(RECORDINGS))
 def recording_file(name: str, ending: str) -> Path:
     """Path of a file of a recording, such as its ``"provenance.json"``."""
-    if name not in RECORDINGS:
-        raise InputError(f"a recording must be one of {', '.join(RECORDINGS)}, got {name!r}")
     return data_file(f"{name}.{ending}")
 
 

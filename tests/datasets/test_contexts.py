@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from released_contexts import fits, released_context
 
 from ragnb.datasets.benchmarks import load_rgb
-from ragnb.datasets.contexts import build_contexts, ceil_share
+from ragnb.datasets.contexts import build_contexts
 from ragnb.errors import InputError
 
 # The last is put together from published predictions, with four true passages each; the others are as published.
@@ -71,19 +71,6 @@ def test_released_contexts_of_made_up_files_equal_the_independent_derivation(
     options = {"passage_num": passage_num, "correct_rate": correct, "order": "released"}
     got = shown(load_rgb(write_rgb(rows)), noise_rate=noise, **options)
     assert got == [released_context(row, noise, passage_num, correct) for row in rows]
-
-
-# ---- which passages ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("passage_num", "rate", "expected"),
-    [(25, 0.28, 7), (25, 0.29, 8), (5, 0.6, 3), (10, 0.7, 7), (100, 0.07, 7), (5, 0, 0), (5, 1, 5)],
-)
-def test_the_number_of_negatives_is_the_ceiling_of_the_decimal_as_written(
-    passage_num, rate, expected
-):
-    assert ceil_share(passage_num, rate) == expected
 
 
 # ---- the order of its own that each example has ------------------------------------------------------------------------

@@ -287,15 +287,6 @@ def test_mixed_systems_get_the_numbers_of_their_rows_and_a_sentence(tmp_path, ca
     assert "If the file contains several systems, name the column of the system" in said
 
 
-def test_an_evaluation_of_a_task_that_is_not_there_is_named(tmp_path):
-    file = {"models": [], "metrics": [], "tasks": [], "evaluations": [{"task_id": "t", "model_id": "m", "model_response": "r"}]}  # fmt: skip
-    (tmp_path / "inspector.json").write_text(json.dumps(file))
-    with pytest.raises(
-        InputError, match="inspector.json has results for the task 't', but not the task itself"
-    ):
-        ragnb.load_responses(tmp_path / "inspector.json")
-
-
 def test_the_documentation_names_each_format():
     text = (HERE.parents[2] / "docs" / "formats.md").read_text("utf-8")
     assert not [name for name in FORMATS if f"| `{name}` |" not in text]

@@ -278,6 +278,8 @@ BROKEN = [
      "hf_splits' is a folder; name a file inside it: dataset_dict.json, test"),
     (lambda d: load_responses(written(d / "w.csv", WIDE), systems=["baseline", "our"]),
      "systems= names 'our', but the columns of w.csv are question, gold, baseline, ours"),
+    (lambda d: load_responses(written(d / "i.json", {"models": [], "metrics": [], "tasks": [], "evaluations": [{"task_id": "t"}]})),
+     "i.json has results for the task 't', but not the task itself"),
     (lambda d: load_run(written(d / "r", "q1 0 d1 1\n")),
      "r must have the 6 columns .* a run has 6 columns, and judgements have 4"),
     (lambda d: load_run(written(d / "r", "1 Q0 d1 1 2.5 a\n"), written(d / "q", "q1 0 d1 1\n")),

@@ -56,7 +56,7 @@ def test_a_recording_names_model_file_engine_and_day(recording):
 
 
 def test_an_unknown_recording_is_refused():
-    with pytest.raises(InputError, match="rgb_noise, .*, got 'x'"):
+    with pytest.raises(InputError, match="name must be one of 'rgb_noise', .*, got 'x'"):
         recorded_store("x")
 
 
