@@ -20,9 +20,6 @@ from ragnb.reports.judge import coefficients, interval_columns
 from ragnb.stats.agreement import agreement_interval
 from ragnb.stats.intervals import mean_interval
 
-COLUMNS = ("field", "pair", "rater", "against", "metric", "mean", "low", "high", "interval", "confidence_level", "n_units",
-           "n", "n_unlabelled")  # fmt: skip
-
 
 @accepts(confidence_level="level")
 def agreement(
@@ -110,7 +107,7 @@ def agreement(
                 clusters = None if cluster is None else units
                 found.append(_overlap(asked, people, names, clusters, confidence_level))
             rows += [shared | row for row in found]
-    return as_frame(rows, COLUMNS)
+    return as_frame(rows)
 
 
 def disagreements(logs: Any) -> pd.DataFrame:

@@ -12,13 +12,8 @@ import pandas as pd
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.reports.frames import as_frame
-from ragnb.results import Interval
 from ragnb.scoring.bridges import COST, F1, paired_f1
-from ragnb.stats.cost_effectiveness import (
-    FiellerSet,
-    fieller_interval,
-    mean_of_ratios,
-)
+from ragnb.stats.cost_effectiveness import fieller_interval, mean_of_ratios
 from ragnb.stats.intervals import mean_interval
 
 # Estimators of F1 per translated token, and their definitions.
@@ -87,9 +82,9 @@ def efficiency(
     Returns
     -------
     DataFrame
-        ``system, baseline, estimator`` (one of `ESTIMATORS`), ``estimate, low, high, interval, kind``
-        (of Fieller's set: ``bounded``; ``two rays``: all but the values between ``low`` and
-        ``high``; ``whole line``; ``undefined``), ``confidence_level, gain, gain_low, gain_high,
+        ``system, baseline, estimator`` (one of `ESTIMATORS`), ``estimate, low, high, interval,
+        confidence_level, kind`` (of Fieller's set: ``bounded``; ``two rays``: all but the values
+        between ``low`` and ``high``; ``whole line``; ``undefined``), ``gain, gain_low, gain_high,
         cost, cost_low, cost_high`` (means and their intervals), ``zero_cost_share, n, n_units,
         left_out, signature``. If several languages share a question, the questions are clusters. A
         system without a response that has both gain and cost has n 0 and no estimate.
@@ -101,16 +96,14 @@ def efficiency(
         gain, cost = group["gain"].to_numpy(float), group["cost"].to_numpy(float)
         units = group["unit"].to_numpy() if group["unit"].duplicated().any() else None
         options: dict[str, Any] = {"clusters": units, "confidence_level": confidence_level}
-        found: list[Interval] = [
+        found: list[Any] = [
             mean_of_ratios(gain, cost, **options),
             mean_of_ratios(gain, cost, zero="zero", **options),
             fieller_interval(gain, cost, **options),
         ]
         used = scores["metric"].isin([F1, COST]) & scores["system"].isin([system, baseline])
         gains, costs = (mean_interval(values, **options) for values in (gain, cost))
-        row = {
-            "system": system,
-            "baseline": baseline,
+        means = {
             "gain": gains.estimate,
             "gain_low": gains.low,
             "gain_high": gains.high,
@@ -124,13 +117,9 @@ def efficiency(
             "signature": " & ".join(sorted(set(scores.loc[used, "signature"]))),
         }
         for estimator, interval in zip(ESTIMATORS, found, strict=True):
-            rows.append(row | interval.columns("estimate") | {"estimator": estimator, "kind": ""})
-            if isinstance(interval, FiellerSet):
-                rows[-1]["kind"] = interval.kind
-                if interval.kind == "two rays":
-                    rows[-1]["low"], rows[-1]["high"] = interval.limits
-    columns = (
-        "system baseline estimator estimate low high interval kind confidence_level gain gain_low "
-        "gain_high cost cost_low cost_high zero_cost_share n n_units left_out signature"
-    )
-    return as_frame(rows, columns.split())
+            row = {"system": system, "baseline": baseline, "estimator": estimator}
+            row |= interval.columns("estimate") | {"kind": getattr(interval, "kind", "")}
+            if row["kind"] == "two rays":
+                row["low"], row["high"] = interval.limits
+            rows.append(row | means)
+    return as_frame(rows)

@@ -1,6 +1,6 @@
 """Frames of intervals, and reports that are displayed as several tables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -44,15 +44,16 @@ class Report:
         return framed(*titled, *(tag("p", line) for line in lines))
 
 
-def as_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
-    """Return rows as a frame with some columns, and with ``problem`` if any row has a problem.
+def as_frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return rows as a frame, with ``problem`` as the last column if any row has a problem.
 
-    >>> rows = [{"mean": 0.5}, {"mean": float("nan"), "problem": "no items"}]
-    >>> as_frame(rows, ["mean"]).columns.tolist(), as_frame(rows[:1], ["mean"]).columns.tolist()
-    (['mean', 'problem'], ['mean'])
+    >>> as_frame([{"problem": "no items", "n": 0}, {"n": 2}]).columns.tolist()
+    ['n', 'problem']
     """
-    problem = ["problem"] if any("problem" in row for row in rows) else []
-    return shown(pd.DataFrame(rows, columns=[*columns, *problem]))
+    frame = pd.DataFrame(rows)
+    if "problem" in frame:
+        frame["problem"] = frame.pop("problem")
+    return shown(frame)
 
 
 def with_counts(rates: pd.DataFrame) -> pd.DataFrame:

@@ -37,11 +37,6 @@ from ragnb.stats.rankings import STATISTICS, ranking_interval
 from ragnb.text import graphemes
 from ragnb.version import __version__
 
-_INTERVAL = ("mean", "low", "high", "interval", "confidence_level", "n_units", "n", "n_scored")
-_PAIR = ("pair", "rater", "against", "metric", *_INTERVAL, "worst_low", "worst_high", "signature")
-_ERRORS = ("judge", "ece", "expected_if_calibrated", "n_bins", "brier", "low", "high", "interval",
-           "confidence_level", "n", "n_scored", "signature")  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class JudgeReport(Report):
@@ -200,9 +195,9 @@ def judge_report(
         annotators=tuple(people),
         clusters=None if judged.units is None else clusters,
         labelled=pd.DataFrame([counts]),
-        agreement=as_frame(list(_agreement(judged)), _PAIR),
+        agreement=as_frame(_agreement(judged)),
         bias=_bias(judged, None if by is None else groups),
-        calibration=as_frame(list(_calibration(judged)), _ERRORS),
+        calibration=as_frame(_calibration(judged)),
         worst=_worst(judged),
     )
 
@@ -238,11 +233,10 @@ class _Judged:
     def units_of(self, kept: Booleans) -> Integers | None:
         return None if self.units is None else self.units[kept]
 
-    def named(self, judge: str) -> dict[str, str]:
-        """A judge and its signature: version, columns and threshold."""
+    def signature(self, judge: str) -> str:
+        """Version, columns and threshold."""
         cut = f"|threshold:{self.threshold:g}" if self.graded(judge) else ""
-        signature = f"ragnb:{__version__}|judge:{judge}|label:{self.label}{cut}"
-        return {"judge": judge, "signature": signature}
+        return f"ragnb:{__version__}|judge:{judge}|label:{self.label}{cut}"
 
 
 def _values(frame: pd.DataFrame, column: str, what: str, binary: bool = False) -> Floats:
@@ -328,7 +322,7 @@ def _agreement(judged: _Judged) -> Iterator[dict[str, Any]]:
         scores, truth = ratings[rater], ratings[against]
         unscored, known = np.isnan(scores), ~np.isnan(truth)
         pair = {"pair": f"{rater} - {against}", "rater": rater, "against": against}
-        pair |= judged.named(rater) if rater in judged.scores else {"signature": ""}
+        signature = judged.signature(rater) if rater in judged.scores else ""
         if rater in judged.annotators:  # what only one of the two labelled is not compared
             known &= ~unscored
         wrong, right = np.where(unscored, 1 - truth, scores), np.where(unscored, truth, scores)
@@ -339,7 +333,8 @@ def _agreement(judged: _Judged) -> Iterator[dict[str, Any]]:
         counts = {"n": int(known.sum()), "n_scored": int((known & ~unscored).sum())}
         for metric, interval in found.items():
             worst = {"worst_low": low[metric].estimate, "worst_high": high[metric].estimate}
-            yield {**pair, "metric": metric, **interval_columns(interval), **counts, **worst}
+            row = {**pair, "metric": metric, **interval_columns(interval), **counts, **worst}
+            yield row | {"signature": signature}
 
 
 def _measures(
@@ -393,7 +388,7 @@ def _bias(judged: _Judged, by: Sequence[str] | None) -> pd.DataFrame:
         if rows.empty:
             continue
         shared = pd.DataFrame({"example_id": rows, "group": group[rows], "metric": judged.label})
-        shared = shared.assign(unit=units[rows], signature=judged.named(judge)["signature"])
+        shared = shared.assign(unit=units[rows], signature=judged.signature(judge))
         sides = {judge: scores, judged.label: judged.labels}
         both = [shared.assign(system=side, value=sides[side][rows]) for side in sides]
         table = compare(
@@ -425,7 +420,8 @@ def _calibration(judged: _Judged) -> Iterator[dict[str, Any]]:
         counts = {"n": int((~np.isnan(judged.labels)).sum()), "n_scored": labels.size}
         found = {"ece": ece, "expected_if_calibrated": expected, "n_bins": len(bins)}
         kind = {"interval": without_clusters(brier.method)}
-        yield {**judged.named(judge), **found, **brier.columns("brier"), **kind, **counts}
+        row = {"judge": judge, **found, **brier.columns("brier"), **kind, **counts}
+        yield row | {"signature": judged.signature(judge)}
 
 
 def _worst(judged: _Judged) -> pd.DataFrame:

@@ -7,7 +7,6 @@ from typing import Any
 import pandas as pd
 
 from ragnb.arguments import accepts
-from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.metrics.normalization import VARIANTS
 from ragnb.records import column_names, require_columns
@@ -176,6 +175,4 @@ def _table(scores: pd.DataFrame, keys: list[str], level: float) -> pd.DataFrame:
         table.loc[never, "problem"] = "this metric was not requested"
     values = {"interval": "t", "confidence_level": level, "n": 0, "n_scored": 0, "signature": ""}
     table = table.fillna(values).astype({"n": int, "n_scored": int})
-    return shown(
-        table.reindex(columns=[*cells, *_COLUMNS, *table.columns.intersection(["problem"])])
-    )
+    return table.reindex(columns=[*cells, *_COLUMNS, *table.columns.intersection(["problem"])])
