@@ -11,7 +11,7 @@ from ragnb.datasets.files import existing_file, json_records
 from ragnb.datasets.formats import found
 from ragnb.errors import InputError, check_choice
 from ragnb.metrics.judged import ACCEPTED
-from ragnb.records import column_names, is_missing
+from ragnb.records import column_names, is_missing, require_columns
 
 # Keys of a note in JSON-MIN of Label Studio and in doccano.
 NOTES = ("note", "notes", "comment", "comments", "Comments")
@@ -69,9 +69,7 @@ def load_annotations(
     columns = column_names(id)
     rows, left_out = [], Counter[str]()
     for record, where in json_records(file):
-        answers = list(_answers(record, field))
-        left_out.update([] if answers else ["unlabelled"])
-        for said in answers:
+        for said in list(_answers(record, field)) or [{"labels": None}]:
             labels = _listed(said["labels"])
             reason = (
                 "skipped" if said.get("was_cancelled") else STATUSES.get(str(said.get("status")))
@@ -107,14 +105,7 @@ def load_annotations(
         )
     frame = pd.DataFrame(rows).astype({"seconds": float})
     frame["verdict"] = _verdicts(frame["verdict"].tolist(), dict(verdicts or {}), file.name)
-    doubled = frame[frame.duplicated(["item", "annotator"])]
-    if len(doubled):
-        first = doubled.iloc[0]
-        raise InputError(
-            f"{file.name} must have one answer per annotator and item, got {len(doubled)} repeated "
-            f"answers, such as that of {first['annotator']!r} to {first['item']!r}; delete the "
-            "older ones, or pass the keys that distinguish items as id="
-        )
+    require_columns(frame, (), file.name, unique=["item", "annotator"])
     header = {"task": "verdict", "id": columns[0] if len(columns) == 1 else columns}
     frame.attrs |= {"left_out": dict(left_out), "header": header}
     return frame

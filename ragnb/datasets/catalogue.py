@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
+from uuid import uuid4
 
 import pandas as pd
 
@@ -98,27 +99,21 @@ def fetch(source: Source, folder: Path) -> Path:
     InputError
         The download fails or has another checksum, or a hub is needed and not named.
     """
-    import pooch
-
-    pooch.get_logger().setLevel("WARNING")
-    pooch.hashes.ALGORITHMS_AVAILABLE["git"] = _GitBlob
     target, record = folder / source.file, folder / f"{source.file}.sha1"
     expected = source.git_sha1 or (record.read_text("ascii").strip() if record.exists() else None)
-    if not expected:
-        target.unlink(missing_ok=True)  # Nobody knows where it came from.
+    if target.exists() and git_blob_sha1(target.read_bytes()) == expected:
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(f"{uuid4().hex}.part")
     try:
-        pooch.retrieve(
-            source.url,
-            known_hash=expected and f"git:{expected}",
-            fname=target.name,
-            path=target.parent,
-            downloader=lambda _, partial, __: _download(source, Path(partial)),
-        )
-    except InputError:
-        raise
-    except ValueError as error:
-        advice = "Try again." if source.git_sha1 else f"Delete {record} to accept another file."
-        raise InputError(f"{source.name!r}: {error} {advice}") from error
+        _download(source, partial)
+        found = git_blob_sha1(partial.read_bytes())
+        if expected and found != expected:
+            advice = "Try again." if source.git_sha1 else f"Delete {record} to accept another file."
+            raise InputError(
+                f"{source.name!r} must have the SHA-1 {expected}, got {found}. {advice}"
+            )
+        os.replace(partial, target)
     except OSError as error:
         response = getattr(error, "response", None)
         why = type(error).__name__ if response is None else f"HTTP {response.status_code}"
@@ -126,8 +121,10 @@ def fetch(source: Source, folder: Path) -> Path:
             f"{source.name!r} could not be fetched from {_without_secrets(_address(source))} ({why}); "
             f"check the network, or save {source.file} in the folder that RAGNB_DATA names"
         ) from error
+    finally:
+        partial.unlink(missing_ok=True)
     if not source.git_sha1:
-        record.write_text(git_blob_sha1(target.read_bytes()) + "\n", "ascii")
+        record.write_text(f"{found}\n", "ascii")
     return target
 
 
@@ -138,15 +135,6 @@ def git_blob_sha1(content: bytes) -> str:
     'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
     """
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
-
-
-class _GitBlob(bytearray):
-    """`git_blob_sha1` in the form in which pooch uses a hash; git hashes the length first."""
-
-    update = bytearray.extend
-
-    def hexdigest(self) -> str:
-        return git_blob_sha1(bytes(self))
 
 
 def _address(source: Source) -> str:

@@ -113,7 +113,9 @@ def test_an_id_of_two_keys(tmp_path):
     both = (("correct", "a"), ("refuse", "b"))
     records = [task("zh/1", annotation(1, choice(label)), system=system) for label, system in both]
     path = write(tmp_path, records)
-    with pytest.raises(InputError, match="1 repeated answers, such as that of '1' to 'zh/1'"):
+    with pytest.raises(
+        InputError, match="one row for each item and annotator, got 1 repeated, such as zh/1 / 1; "
+    ):
         load_annotations(path)
     frame = load_annotations(path, id=["example_id", "system"])
     items = [["zh/1 | a", "zh/1", "a"], ["zh/1 | b", "zh/1", "b"]]

@@ -88,8 +88,8 @@ def test_a_good_download_is_whole_and_its_licence_and_address_are_shown_once(
     ("behaviour", "words"),
     [
         ("truncated", "'mini'"),
-        ("tampered", rf"'mini'.*expected git:{BODY_SHA1}.*Try again"),
-        ("empty", r"'mini'.*does not match"),
+        ("tampered", rf"'mini' must have the SHA-1 {BODY_SHA1}, got .*Try again"),
+        ("empty", "'mini' must have the SHA-1 .*, got e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"),
         ("missing", "'mini'.*RAGNB_DATA"),
     ],
 )
@@ -141,7 +141,7 @@ def test_an_unpinned_file_that_has_changed_since_is_refused_until_its_record_is_
 ):
     fetch(unpinned_at(server.url), tmp_path).unlink()
     server.behaviour = "tampered"
-    changed = rf"'loose'.*expected git:{BODY_SHA1}.*Delete .*loose\.parquet\.sha1"
+    changed = rf"'loose' must have the SHA-1 {BODY_SHA1}, got .*Delete .*loose\.parquet\.sha1"
     with pytest.raises(InputError, match=changed):
         fetch(unpinned_at(server.url), tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["loose.parquet.sha1"]
