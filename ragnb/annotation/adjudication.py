@@ -21,15 +21,14 @@ def adjudicate(
     path: str | Path,
     *,
     blind: bool = False,
-    complete: bool = True,
     id: str | Sequence[str] | None = None,
 ) -> AnnotationSession:
     """Start a session in which one person decides where annotators differ. Its log contains the gold labels.
 
-    Labels on which the annotators agree are written to the log first, with the source ``"agreed"``. Decisions have the
-    source ``"adjudicated"``. Both keep the label of each annotator, by name. An item on which they agree completely is
-    labelled without being shown. If they agree on all items, the session shows all of them, and all are labelled. In a
-    disputed set of sentences, those that every annotator chose are suggested.
+    Labels on which all annotators agree are written to the log first, with the source ``"agreed"``. What only some of them
+    labelled is decided, too. Decisions have the source ``"adjudicated"``. Both keep the label of each annotator, by name.
+    An item on which they agree completely is labelled without being shown. If they agree on all items, the session shows
+    all of them, and all are labelled. In a disputed set of sentences, those that every annotator chose are suggested.
 
     Parameters
     ----------
@@ -44,9 +43,6 @@ def adjudicate(
         annotators' labels are still the same.
     blind
         Call the annotators A, B, ... on the screen, in an order that is drawn for each item.
-    complete
-        Whether agreement on an item needs a label of every annotator. If True, items that only some annotators labelled are
-        adjudicated, too. If False, only the existing labels of an item must be equal, even if there is only one.
     id
         Column or columns that identify a row; by default those that the logs name.
 
@@ -70,16 +66,15 @@ def adjudicate(
     rests_on = [_provenance(name, people) for name in people.names]
     _check_gold(file, rests_on)
     items = _shown(examples, people, columns)
-    need = len(people.names) if complete else 1
     agreed, disputed = {}, set()
     for item in items:
         votes = people.votes[item.id]
         agreed[item.id] = {
             place: by_name
             for place, by_name in votes.items()
-            if len(by_name) >= need and alike(by_name.values())
+            if len(by_name) == len(people.names) and alike(by_name.values())
         }
-        required = set(places(task, item.sentences, required=True)) if complete else set()
+        required = set(places(task, item.sentences, required=True))
         left = votes.keys() - agreed[item.id].keys()
         if any(place in required or not alike(votes[place].values()) for place in left):
             disputed.add(item.id)

@@ -14,13 +14,12 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from concurrent.futures import Future, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -350,17 +349,11 @@ def _in_own_thread(run: "_Run", jobs: Mapping[str, Request], *, n_stored: int, s
     """Send requests in a thread with a loop of its own, so that the loop of Jupyter is left alone."""
     from tqdm.auto import tqdm
 
-    finished: Future[None] = Future()
-
-    def work() -> None:
-        try:
-            finished.set_result(asyncio.run(run.send(jobs)))
-        except BaseException as error:
-            finished.set_exception(error)
-
     seen = show and (sys.stderr.isatty() or "ipykernel" in sys.modules)
     hidden: dict[str, bool] = {} if seen else {"disable": True}  # else TQDM_DISABLE decides
-    Thread(target=work, name="ragnb-complete", daemon=True).start()
+    thread = ThreadPoolExecutor(1, "ragnb-complete")
+    finished = thread.submit(asyncio.run, run.send(jobs))
+    thread.shutdown(wait=False)
     with tqdm(  # type: ignore[call-overload]
         total=n_stored + len(jobs), initial=n_stored, unit="reply", leave=False, **hidden
     ) as bar:

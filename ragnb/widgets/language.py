@@ -11,8 +11,6 @@ from ragnb.markup import Markup, characters, hidden
 from ragnb.metrics.language import (
     LBRAG_UNCOUNTED,
     consistency_counts,
-    identified_language,
-    language_identified,
     lbrag_rule,
     letters_by_script,
     response_in_language,
@@ -28,9 +26,7 @@ UNDEFINED = {"unicode": "– no letters to count", "lbrag": "– nothing to coun
 """Variant -> what is shown instead of RLC if its denominator is 0."""
 
 
-def language_section(
-    row: Mapping[str, Any], *, threshold: float = 0.6, identify: bool = False
-) -> dict[str, Any]:
+def language_section(row: Mapping[str, Any], *, threshold: float = 0.6) -> dict[str, Any]:
     """Return the runs of a response by script, its hidden characters, and its RLC.
 
     Runs of letters of the language's scripts are in ``<mark>``, those of other letters in
@@ -53,9 +49,6 @@ def language_section(
         "threshold": threshold,
         "consistency": list(_consistency(text, language, threshold, written)),
         "scripts": [(name.replace("_", " "), letters[name], sign(name in own)) for name in ordered],
-        "identified": (identified_language(text), language_identified(text, language))
-        if identify
-        else None,
     }
 
 

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from ragnb.errors import InputError
-from ragnb.metrics.trace import GUIDE_SENTENCES, LENGTHS, trace_scores
+from ragnb.metrics.trace import GUIDE_SENTENCES, trace_scores
 from ragnb.metrics.trace_labels import (
     SPECIAL_KEYS,
     as_flag,
@@ -50,7 +50,6 @@ def trace_section(
     row: Mapping[str, Any],
     *,
     variant: str = "ragbench",
-    length: str = "sentence",
     other: Mapping[str, Any] | None = None,
     named: str = "other",
 ) -> dict[str, Any]:
@@ -59,7 +58,7 @@ def trace_section(
     Fields that are missing count as empty lists here; the scores report them as issues. Of an
     ``other`` set of labels of the same sentences, what differs is shown under its name.
     """
-    scores = trace_scores(row, variant=variant, length=length)
+    scores = trace_scores(row, variant=variant)
     documents = [sentence_pairs([one]) for one in listed(row, "documents_sentences")]
     context = [pair for document in documents for pair in document]
     keys = {
@@ -91,20 +90,12 @@ def trace_section(
     shown = [[sentence(*pair) for pair in document] for document in documents]
     letters = Counter(one["letters"] for document in shown for one in document)
 
-    def size(some: Any) -> int:
-        return sum(
-            LENGTHS[length](texts[key]) if key in texts else int(length == "sentence")
-            for key in some
-        )
-
-    relevant, utilized = size(keys["R"]), size(keys["U"])
-    whole = sum(LENGTHS[length](text) for _, text in context)
-    both = f"{size({*keys['R']} & {*keys['U']})}/{size({*keys['R']})}"
+    relevant, utilized = len(keys["R"]), len(keys["U"])
     n_statements = len(support if guide else response)
     behind = {
-        "relevance": f"{relevant}/{GUIDE_SENTENCES if guide else whole}",
-        "utilization": f"{utilized}/{relevant if guide else whole}",
-        "completeness": both,
+        "relevance": f"{relevant}/{GUIDE_SENTENCES if guide else len(context)}",
+        "utilization": f"{utilized}/{relevant if guide else len(context)}",
+        "completeness": f"{len({*keys['R']} & {*keys['U']})}/{len({*keys['R']})}",
         "adherence": " ".join(f"[{key}]" for key in unsupported),
         "supported_fraction": f"{max(0, n_statements - len(unsupported))}/{n_statements}",
     }
@@ -124,7 +115,7 @@ def trace_section(
         **{name: value for name, _, value, _ in numbers},
     }
     shown_texts = texts | dict(response)
-    theirs = {} if other is None else trace_section(other, variant=variant, length=length)
+    theirs = {} if other is None else trace_section(other, variant=variant)
     if theirs.get("texts", shown_texts) != shown_texts:
         raise InputError("other must have the same documents and response as the row")
     differing = [key for key in theirs.get("said", ()) if theirs["said"][key] != said[key]]
@@ -142,7 +133,7 @@ def trace_section(
             *((f"[{one.get('response_sentence_key')}]", one.get("explanation")) for one in support),
             ("overall", row.get("overall_supported_explanation")),
         ],
-        "heads": (variant, f"lengths in {length}s"),
+        "heads": (variant, "lengths in sentences"),
     }
 
 

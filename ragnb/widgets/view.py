@@ -63,10 +63,9 @@ def view(
         both.
     options
         Options of the sections. ``protocols`` of rgb: the protocols of `ragnb.metrics.rgb`.
-        ``variant, length`` of trace: as in `ragnb.metrics.trace.relevance`; ``other, named``: a
-        second row with the labels of another annotator, and that annotator's name. ``threshold`` of
-        language: as in `ragnb.metrics.language.response_in_language`; ``identify``: whether to show
-        the language that an identifier assigns.
+        ``variant`` of trace: as in `ragnb.metrics.trace.relevance`; ``other, named``: a second row
+        with the labels of another annotator, and that annotator's name. ``threshold`` of language:
+        as in `ragnb.metrics.language.response_in_language`.
 
     Raises
     ------

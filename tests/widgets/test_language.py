@@ -15,9 +15,9 @@ from ragnb.widgets import Card
 from ragnb.widgets.pages import sign
 
 
-def card(*, threshold=0.6, identify=False, **changes):
+def card(*, threshold=0.6, **changes):
     row = {"response": "答案是 4429 meters", "language": "zh"} | changes
-    page = parsed(Card(row, "language", threshold=threshold, identify=identify))
+    page = parsed(Card(row, "language", threshold=threshold))
     page.style.decompose()
     return page
 
@@ -39,14 +39,13 @@ def test_a_whole_page():
         "references": [["468米", "468 m"], "上海"],
         "reason": "cut off",
     }
-    assert card(**given, identify=True).get_text() == (
+    assert card(**given).get_text() == (
         "system cross language zh 塔有多高？answer 468米1 or 468 m1and 上海2language zh, written in Han, Bopomofo"
         "答案是 4429 Hanmeters≠Latinreason cut off"
         "RLCvalue≥ 0.6?what belongs / what is counted"
         "unicode3/9 = 0.333✗letters of Han, Bopomofo / letters of any script"
         "lbrag3/9 = 0.333✗rule 'han' / all but spaces, digits and .,!?;:()[]{}-–—'\"/"
         "scriptlettersof zh?Latin6✗Han3✓"
-        "identified as zh ✓"
     )
 
 
