@@ -88,8 +88,6 @@ def ranking_interval(
     reference: Floats,
     other: Floats,
     *,
-    n_resamples: int = 2000,
-    rng: np.random.Generator | None = None,
     confidence_level: float = 0.95,
 ) -> Interval:
     """Rank correlation of the systems' means under two scores, with a bootstrap interval.
@@ -100,11 +98,6 @@ def ranking_interval(
         `kendall_tau_b` or `tau_ap`.
     reference, other : array_like of shape (n_questions, n_systems)
         Scores of the same responses, such as people's and a judge's.
-    n_resamples : int, default 2000
-        Number of times that the questions are resampled.
-    rng : numpy Generator, optional
-        Random number generator. The default is `numpy.random.default_rng(0)`, which makes the
-        result reproducible.
     confidence_level : float, default 0.95
         Nominal coverage.
 
@@ -112,8 +105,9 @@ def ranking_interval(
     -----
     The correlation is in [-1, 1]. It is NaN if it is undefined for the means of the systems, for
     example because all systems have the same mean. The interval is the percentile interval over
-    resampled questions. With few systems, the correlation has few possible values, and the interval
-    is coarse. The interval applies to these systems only, not to other systems.
+    2000 resamples of the questions, which always have the same seed. With few systems, the
+    correlation has few possible values, and the interval is coarse. The interval applies to these
+    systems only, not to other systems.
 
     Examples
     --------
@@ -129,8 +123,7 @@ def ranking_interval(
     from scipy.stats import rankdata
 
     correlation, n = STATISTICS[statistic], len(reference)
-    rng = np.random.default_rng(0) if rng is None else rng
-    weights = rng.multinomial(n, np.full(n, 1 / n), size=n_resamples) / n
+    weights = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=2000) / n
     # Few systems have few rankings, so most pairs of rankings occur many times.
     rankings = [rankdata(weights @ scores, axis=1) for scores in (reference, other)]
     pairs, which = np.unique(np.stack(rankings, axis=1), axis=0, return_inverse=True)
