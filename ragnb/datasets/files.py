@@ -72,6 +72,7 @@ class Record(BaseModel):
     model_config = ConfigDict(strict=True)
 
 
+Row = dict[str, Any]
 R = TypeVar("R", bound=BaseModel)
 # Type of a pydantic error -> what is allowed.
 _ALLOWED = {

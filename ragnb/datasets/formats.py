@@ -16,11 +16,10 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import frame_of, parsed
+from ragnb.datasets.files import Row, frame_of, parsed
 from ragnb.errors import InputError
 from ragnb.records import is_missing, present
 
-Row = dict[str, Any]
 Recognises = Callable[[pd.DataFrame], bool]
 Reads = Callable[[pd.DataFrame, Path | None], "pd.DataFrame | Iterable[Row]"]
 

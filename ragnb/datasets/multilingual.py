@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field
 from ragnb.datasets.files import (
     Identifier,
     Record,
+    Row,
     Text,
     benchmark_frame,
     checked,
@@ -28,8 +29,6 @@ COLUMNS = (*EXAMPLE, "question_id", "passages")
 # Types of MKQA's answers that contain no text to compare with.
 UNANSWERED = ("unanswerable", "long_answer")
 ENDINGS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
-
-Row = dict[str, Any]
 
 
 # ---- one record of each format -------------------------------------------------------------------

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from ragnb.datasets.files import checked, existing_file, read_frame
+from ragnb.datasets.files import Row, checked, existing_file, read_frame
 from ragnb.datasets.formats import (
     FORMATS,
     LIKELY,
-    Row,
     called,
     file_format,
     found,

@@ -8,14 +8,13 @@ import pickle
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from ragnb.arguments import accepts
 from ragnb.datasets.benchmarks import load_ragbench, load_rgb
 from ragnb.datasets.catalogue import find, sources_of
-from ragnb.datasets.files import DATA, SAMPLES
+from ragnb.datasets.files import DATA, SAMPLES, Row
 from ragnb.datasets.multilingual import load_multilingual
 from ragnb.datasets.tables import read_table
 from ragnb.display import shown
@@ -29,7 +28,6 @@ FOLDER = DATA / "studies"
 # Name of a study or sample -> what is known of it, as text.
 with (FOLDER / "studies.csv").open(encoding="utf-8") as _rows:
     STUDIES = {row["name"]: row for row in csv.DictReader(_rows)}
-Row = dict[str, Any]
 _LOADERS: dict[str, Callable[[str], pd.DataFrame]] = {
     "rgb": load_rgb,
     "ragbench": load_ragbench,

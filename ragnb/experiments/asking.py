@@ -54,27 +54,25 @@ def question_requests(
     ['user', 'assistant', 'user']
     """
     require_columns(examples, ["question"], "question_requests")
-    rows = examples.reindex(columns=["question", "passages", "language"]).to_dict("records")
-    templates = [template_for(prompt, present(row["language"]) or "en") for row in rows]
-    passages = ["\n".join(as_lists(present(row["passages"])) or []) for row in rows]
-    rendered = [
-        template.render({"question": row["question"], "passages": shown})
-        for row, shown, template in zip(rows, passages, templates, strict=True)
-    ]
-    return with_requests(examples, rendered, templates, parameters)
+    prompts = []
+    for row in examples.reindex(columns=["question", "passages", "language"]).to_dict("records"):
+        template = template_for(prompt, present(row["language"]) or "en")
+        passages = "\n".join(as_lists(present(row["passages"])) or [])
+        texts = {"question": row["question"], "passages": passages}
+        prompts.append((template, template.render(texts)))
+    return with_requests(examples, prompts, parameters)
 
 
 def with_requests(
-    frame: pd.DataFrame,
-    rendered: list[Any],
-    templates: Sequence[Template],
-    parameters: Mapping[str, Any],
+    frame: pd.DataFrame, prompts: Sequence[tuple[Template, Any]], parameters: Mapping[str, Any]
 ) -> pd.DataFrame:
     """Add one request to each row: ``messages`` or ``prompt``, ``template, parameters``.
 
-    If the frame has a ``history``, its turns come directly before the question.
+    A prompt is a template with what it becomes when it is filled in. If the frame has a
+    ``history``, its turns come directly before the question.
     """
-    is_completion = any(template.kind == "completion" for template in templates)
+    is_completion = any(template.kind == "completion" for template, _ in prompts)
+    rendered = [text for _, text in prompts]
     # After its answer, a base model would continue with another question.
     stop = {"stop": ["\n"]} if is_completion else {}
     if "history" in frame:
@@ -90,8 +88,8 @@ def with_requests(
                 rendered, frame.index, dtype=object
             )
         },
-        template=[template.id for template in templates],
-        parameters=[{**stop, **parameters} for _ in templates],
+        template=[template.id for template, _ in prompts],
+        parameters=[{**stop, **parameters} for _ in prompts],
     )
 
 

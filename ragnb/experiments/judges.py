@@ -409,7 +409,7 @@ def _requests(
         shown["question"] = [
             _in_conversation(as_lists(present(each)), question) for each, question in pairs
         ]
-    rendered, lacks = [], []
+    prompts, lacks = [], []
     for row, item in enumerate(shown.to_dict("records")):
         try:
             texts: dict[str, Any] = {
@@ -422,11 +422,10 @@ def _requests(
         blank = any(not text.strip() for text in answers)
         lack = f"no {missing[0]}" if missing else "empty response" if blank else None
         if lack is None:
-            rendered.append(asked.template.messages(texts))
+            prompts.append((asked.template, asked.template.messages(texts)))
         lacks.append(lack)
     rows = pd.DataFrame(index=responses.index[[lack is None for lack in lacks]])
-    templates = [asked.template] * len(rows)
-    return with_requests(rows, rendered, templates, parameters or asked.parameters), lacks
+    return with_requests(rows, prompts, parameters or asked.parameters), lacks
 
 
 def _in_conversation(history: Any, question: Any) -> Any:

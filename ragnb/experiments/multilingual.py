@@ -80,8 +80,7 @@ def _translation_requests(
             prompts.append(translation_prompt(passage, *pair, prompt))
     columns = ["example_id", "place", "original", "source", "language"]
     frame = pd.DataFrame(rows, columns=columns, dtype=object)
-    templates = [template for template, _ in prompts]
-    return with_requests(frame, [text for _, text in prompts], templates, parameters)
+    return with_requests(frame, prompts, parameters)
 
 
 # ---- the four systems ----------------------------------------------------------------------------
@@ -155,8 +154,7 @@ def run_multilingual(
         frame = frame.assign(**dict.fromkeys(of_passages, nothing))
     rows = zip(frame["question"], frame["passages"], frame["language"], strict=True)
     prompts = [answer_prompt(*row, prompt) for row in rows]
-    templates = [template for template, _ in prompts]
-    requests = with_requests(frame, [text for _, text in prompts], templates, parameters)
+    requests = with_requests(frame, prompts, parameters)
     return complete(requests, model=model, **options).assign(system=system)
 
 

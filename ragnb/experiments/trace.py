@@ -101,9 +101,9 @@ def label_trace(
     for _ in range(ASKS):
         waiting = [row for row in rows if row["messages"]]
         if waiting:
-            rendered, templates = [row["messages"] for row in waiting], [LABELS] * len(waiting)
+            prompts = [(LABELS, row["messages"]) for row in waiting]
             frame = pd.DataFrame(index=range(len(waiting)))
-            requests = with_requests(frame, rendered, templates, parameters)
+            requests = with_requests(frame, prompts, parameters)
             replies = complete_structured(requests, TraceLabels, model=model, **options)
             for row, reply in zip(waiting, replies.to_dict("records"), strict=True):
                 _take(reply, row, model)
