@@ -87,8 +87,7 @@ def report(arguments: argparse.Namespace) -> str:
     progress("reporting")
     make = getattr(ragnb, f"{arguments.kind}_report")
     made = _with_options(make, responses, arguments, confidence_level=arguments.level)
-    fields = {name: getattr(made, name) for name in made.__dataclass_fields__}
-    tables = {name: one for name, one in fields.items() if hasattr(one, "columns") and len(one)}
+    tables = made.tables
     if arguments.out:
         for name, table in tables.items():
             ragnb.write_table(table, Path(arguments.out) / f"{name}.csv")

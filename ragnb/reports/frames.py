@@ -22,6 +22,13 @@ class Report:
             if isinstance(value := getattr(self, name), pd.DataFrame):
                 object.__setattr__(self, name, shown(value))
 
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The tables that are not empty, by name."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}  # type: ignore[attr-defined]
+        frames = {name: one for name, one in fields.items() if isinstance(one, pd.DataFrame)}
+        return {name: table for name, table in frames.items() if len(table)}
+
     def _shown(self) -> Shown:
         raise NotImplementedError
 

@@ -1,6 +1,6 @@
 """The four tables of RGB."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -80,12 +80,6 @@ class RgbReport(Report):
     information_integration: pd.DataFrame
     counterfactual_robustness: pd.DataFrame
     closed_book: pd.DataFrame
-
-    @property
-    def tables(self) -> Mapping[str, pd.DataFrame]:
-        """The tables that are not empty, by name."""
-        named = {name: getattr(self, name) for name in _TITLES}
-        return {name: table for name, table in named.items() if len(table)}
 
     @property
     def counts(self) -> pd.DataFrame:
