@@ -15,7 +15,8 @@ def asked_about(messages):
 class Judge(FaultServer):
     """Replies to each response, found by its text, as it is told; to others with ``otherwise``.
 
-    A reply is a text, a record, or the number of an HTTP status.
+    A reply is a text, a record, or the number of an HTTP status; ``otherwise`` may also be a
+    function of the call that gives one.
     """
 
     def __init__(self, otherwise="", **told):
@@ -24,6 +25,7 @@ class Judge(FaultServer):
 
     def reply(self, call):
         reply = self.told.get(asked_about(call.body["messages"]), self.otherwise)
+        reply = reply(call) if callable(reply) else reply
         if isinstance(reply, int):
             return Answer(status=reply)
         return Answer(text=reply if isinstance(reply, str) else json.dumps(reply))

@@ -1,10 +1,8 @@
-import json
 import math
 
 import pandas as pd
 import pytest
 from experiments.judge import Judge, asked_about
-from fault_server import Answer, FaultServer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
@@ -182,22 +180,22 @@ def pairs(plain, ours, **columns):
     return pd.concat(both, ignore_index=True)
 
 
-def judged_pairs(behave, frame, **options):
-    with FaultServer(behave) as server:
-        return judge_pairs(frame, model="judge", baseline="plain", **{**server.options, **options})
+def judged_pairs(judge, frame):
+    with judge:
+        return judge_pairs(frame, model="judge", baseline="plain", **judge.options)
 
 
 def prefers(text):
     """A judge that prefers the response with a text, and calls a tie where both have it or none."""
 
-    def behave(call):
+    def reply(call):
         shown = call.body["messages"][-1]["content"]
         first, second = shown.partition("First response: ")[2].split("\nSecond response: ")
         has = (text in first, text in second)
         verdict = {(True, False): "first", (False, True): "second"}.get(has, "tie")
-        return Answer(text=json.dumps({"explanation": "", "verdict": verdict}))
+        return {"explanation": "", "verdict": verdict}
 
-    return behave
+    return Judge(reply)
 
 
 def test_pairs_are_shown_in_both_orders_and_become_a_win_rate():
@@ -213,10 +211,8 @@ def test_pairs_are_shown_in_both_orders_and_become_a_win_rate():
 
 
 def test_a_judge_that_always_prefers_the_first_prefers_nobody():
-    def first(call):
-        return Answer(text='{"explanation": "", "verdict": "first"}')
-
-    judged = judged_pairs(first, pairs(["a", "b"], ["c", "d"]))
+    first = {"explanation": "", "verdict": "first"}
+    judged = judged_pairs(Judge(first), pairs(["a", "b"], ["c", "d"]))
     assert judged["judged_preference"].tolist() == [0.5, 0.5]
     assert judged["judge_verdicts"].tolist() == [[1.0, 0.0]] * 2
 

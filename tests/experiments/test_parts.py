@@ -1,11 +1,10 @@
 """Labels of parts from a judge on a real server, and from the packaged model on FActScore."""
 
-import json
 import math
 
 import pandas as pd
 import pytest
-from fault_server import Answer, FaultServer
+from experiments.judge import Judge
 
 import ragnb
 from ragnb.datasets.studies import one_row_per_part
@@ -48,21 +47,13 @@ def reply(call):
     return {"claims": SPLIT[said.rpartition("Response: ")[2]]}
 
 
-def judge(reply=reply):
-    def behave(call):
-        said = reply(call)
-        return Answer(text=said if isinstance(said, str) else json.dumps(said))
-
-    return FaultServer(behave)
-
-
 def labelled_by(server, kind, responses=RESPONSES, **options):
     with server:
         return ragnb.label_parts(responses, kind, model="judge", **{**server.options, **options})
 
 
 def test_claims_are_split_labelled_and_scored():
-    server = judge()
+    server = Judge(reply)
     labelled = labelled_by(server, "claims")
     assert labelled["parts"].tolist() == [
         [
@@ -85,20 +76,20 @@ def test_claims_are_split_labelled_and_scored():
 
 
 def test_sentences_are_cut_and_existing_parts_keep_their_words():
-    labelled = labelled_by(judge(), "sentences", RESPONSES.head(1))
+    labelled = labelled_by(Judge(reply), "sentences", RESPONSES.head(1))
     assert [(part["text"], part["label"]) for part in labelled["parts"][0]] == [
         ("Oslo is the capital.", "supported"),
         ("It is huge [2].", "not supported"),
     ]
     given = [{"text": "Oslo is huge.", "label": "supported", "source_label": "S"}]
-    again = labelled_by(judge(), "claims", RESPONSES.head(1).assign(parts=[given]))
+    again = labelled_by(Judge(reply), "claims", RESPONSES.head(1).assign(parts=[given]))
     assert again["parts"][0] == [given[0] | {"label": "contradicted"}]
     people = RESPONSES.head(1).assign(parts=[given])
     assert "judge" not in ragnb.score(people, "parts.supported")["signature"][0]
 
 
 def test_nuggets_are_listed_once_per_question_and_assigned_to_each_response():
-    server = judge()
+    server = Judge(reply)
     labelled = labelled_by(server, "nuggets", RESPONSES.head(3))
     asked = [call.body["messages"][-1]["content"] for call in server.calls]
     assert sum("Reference: " in each for each in asked) == 2
@@ -117,7 +108,7 @@ def test_citations_are_checked_together_alone_and_without_each_other():
         seen = {number for number, passage in enumerate(PASSAGES, 1) if passage in shown}
         return {"label": "supported" if seen in support[text] else "not supported"}
 
-    server = judge(verdict)
+    server = Judge(verdict)
     labelled = labelled_by(server, "citations", RESPONSES.head(1).assign(response=said))
     assert [each["supported"] for each in labelled["statements"][0]] == [True, True, False, False]
     assert len(server.calls) == 6  # three for each set of two, of which equal ones are sent once
@@ -148,17 +139,17 @@ def test_one_verdict_that_cannot_be_read_leaves_the_response_without_labels():
             return "perhaps"
         return reply(call)
 
-    labelled = labelled_by(judge(odd), "claims", RESPONSES.head(2))
+    labelled = labelled_by(Judge(odd), "claims", RESPONSES.head(2))
     assert labelled["parts"].isna().tolist() == [True, False]
     assert "after a repair turn" in labelled["judge_reason"][0]
     assert labelled["judge_keys"].str.len().tolist() == [4, 2]
 
 
 def test_without_passages_nothing_is_asked():
-    server = judge()
+    server = Judge(reply)
     bare = RESPONSES.head(1).assign(passages=None)
     labelled = labelled_by(server, "citations", bare)
     assert (labelled["statements"][0], labelled["judge_reason"][0]) == (None, "no passages")
     assert not server.calls
     with pytest.raises(InputError, match="label_parts needs the columns passages"):
-        labelled_by(judge(), "claims", RESPONSES.drop(columns="passages"))
+        labelled_by(Judge(reply), "claims", RESPONSES.drop(columns="passages"))

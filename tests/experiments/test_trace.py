@@ -2,7 +2,7 @@ import json
 
 import pandas as pd
 import pytest
-from fault_server import Answer, FaultServer
+from experiments.judge import Judge
 
 import ragnb
 from ragnb.experiments.trace import label_trace
@@ -49,7 +49,7 @@ GAPPY = labels(support("a", "0a"))
 
 def replies(*said):
     """A judge that gives its replies in turn, the last one for ever."""
-    return FaultServer(lambda call: Answer(text=said[min(call.number, len(said) - 1)]))
+    return Judge(lambda call: said[min(call.number, len(said) - 1)])
 
 
 def label(judge, responses=RESPONSES, **options):
@@ -154,10 +154,7 @@ def test_a_reply_that_cannot_be_read_leaves_the_response_unlabelled_with_its_rea
 def test_only_the_faulty_are_asked_again():
     two = pd.concat([RESPONSES.assign(question=q) for q in ("One?", "Two?")], ignore_index=True)
 
-    def behave(call):
-        return Answer(text=CONTRADICTORY if "Two?" in call.body["messages"][1]["content"] else GOOD)
-
-    with FaultServer(behave) as server:
-        labelled = label_trace(two, model="judge", **server.options)
-    assert len(server.calls) == 3
+    judge = Judge(lambda call: CONTRADICTORY if "Two?" in str(call.body["messages"][1]) else GOOD)
+    labelled = label(judge, two)
+    assert len(judge.calls) == 3
     assert labelled["label_contradiction"].isna().tolist() == [True, False]
