@@ -351,13 +351,12 @@ def _in_own_thread(run: "_Run", jobs: Mapping[str, Request], *, n_stored: int, s
 
     seen = show and (sys.stderr.isatty() or "ipykernel" in sys.modules)
     hidden: dict[str, bool] = {} if seen else {"disable": True}  # else TQDM_DISABLE decides
-    thread = ThreadPoolExecutor(1, "ragnb-complete")
-    finished = thread.submit(asyncio.run, run.send(jobs))
-    thread.shutdown(wait=False)
-    with tqdm(  # type: ignore[call-overload]
+    bar = tqdm(  # type: ignore[call-overload]
         total=n_stored + len(jobs), initial=n_stored, unit="reply", leave=False, **hidden
-    ) as bar:
+    )
+    with bar, ThreadPoolExecutor(1, "ragnb-complete") as thread:
         try:
+            finished = thread.submit(asyncio.run, run.send(jobs))
             while not finished.done():
                 wait([finished], 0.1)
                 n_failed = len(run.failures)
@@ -366,7 +365,6 @@ def _in_own_thread(run: "_Run", jobs: Mapping[str, Request], *, n_stored: int, s
                 bar.update(n_stored + run.done + n_failed - bar.n)
         except BaseException:  # Ctrl-C or the stop button: stop sending, keep what came
             run.stop()
-            wait([finished], 5)
             raise
     finished.result()
 
@@ -431,6 +429,7 @@ class _Run:
         If going on is pointless (refused key, unknown model or address, endpoint out of reach), this
         raises EndpointError. What was received is kept.
         """
+        self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
         import openai
 
         run = self
@@ -439,7 +438,6 @@ class _Run:
             async def send(self, request: Any, **options: Any) -> Any:
                 return await run._attempt(request, partial(super().send, request, **options))
 
-        self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
         queue = deque(jobs.items())
         async with openai.AsyncOpenAI(
             api_key=api_key_awaited,
@@ -463,8 +461,10 @@ class _Run:
             raise EndpointError(self._hopeless)
 
     def stop(self) -> None:
-        """Stop sending, from another thread."""
-        self._loop.call_soon_threadsafe(self._task.cancel)
+        """Stop sending, from another thread; a run that has not begun then sends nothing."""
+        self._hopeless = "the run was stopped"
+        if self._task is not None:
+            self._loop.call_soon_threadsafe(self._task.cancel)
 
     async def _renew(self) -> None:
         while True:

@@ -1,5 +1,6 @@
 """A run that is killed at any moment and started again: nothing is lost, nothing that was stored is asked or changed."""
 
+import asyncio
 import json
 import os
 import random
@@ -7,12 +8,14 @@ import signal
 import sqlite3
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from asking import chat, expected
 from fault_server import Answer, FaultServer, expected_text
 from processes import finish, kill, run, start
 
+from ragnb.llm.client import complete
 from ragnb.llm.store import LEASE_SECONDS
 
 
@@ -86,6 +89,21 @@ def test_an_interrupted_run_stops_at_once_and_keeps_what_came(tmp_path):
     assert not (tmp_path / "out.json").exists()
     kept = len(stored(tmp_path))
     assert 8 <= kept <= sent <= kept + 8
+
+
+def test_a_run_that_is_stopped_before_it_has_begun_sends_nothing(monkeypatch):
+    run_loop = asyncio.run
+    monkeypatch.setattr("ragnb.llm.client.wait", Mock(side_effect=KeyboardInterrupt))
+
+    def late(work):  # as while the client is imported
+        time.sleep(0.3)
+        return run_loop(work)
+
+    monkeypatch.setattr("asyncio.run", late)
+    with FaultServer() as server:
+        with pytest.raises(KeyboardInterrupt):
+            complete(chat(100), model="m", **server.options)
+        assert not server.calls
 
 
 def test_two_processes_with_one_store_pay_for_every_request_once(tmp_path):
