@@ -118,6 +118,7 @@ def test_two_tabs_and_another_computer_lose_nothing(person, tmp_path):
     two.press("n n 3")
     one.sees("3 of 6 labelled")
     one.press("1")
+    two.sees("4 of 6 labelled")
     two.press("z")
     one.sees("3 of 6 labelled")
     taken = one.download(tmp_path)
