@@ -222,10 +222,10 @@ def _add_gate(table: pd.DataFrame, responses: pd.DataFrame, closed_book: pd.Data
         shown = responses[responses["table"] == "counterfactual_robustness"]
         means = shown.groupby(list(_CELL))["n_passages"].mean()
         table["n_passages"] = table.join(means, on=list(_CELL))["n_passages"]
-    table["closed_book_accuracy"] = np.nan
-    if len(closed_book):
-        keys = ["protocol", "system", "language"]
-        known = closed_book[closed_book["task"] == "counterfactual"].set_index(keys)["mean"]
-        table["closed_book_accuracy"] = table.join(known.rename("known"), on=keys)["known"]
-    above = (table["closed_book_accuracy"] > CLOSED_BOOK_GATE).astype(object)
-    table["passes_gate"] = above.where(table["closed_book_accuracy"].notna(), None)
+    keys = ["protocol", "system", "language"]
+    rates = closed_book.reindex(columns=[*keys, "task", "mean"])
+    known = rates[rates["task"] == "counterfactual"].set_index(keys)["mean"].astype(float)
+    accuracy = table.join(known.rename("known"), on=keys)["known"]
+    table["closed_book_accuracy"] = accuracy
+    above = (accuracy > CLOSED_BOOK_GATE).astype(object)
+    table["passes_gate"] = above.where(accuracy.notna(), None)
