@@ -14,7 +14,7 @@ from ragnb.annotation.tasks import Field, Task, hashed, plain
 from ragnb.errors import InputError
 from ragnb.metrics.references import listed
 from ragnb.metrics.trace_labels import sentence_pairs
-from ragnb.records import is_missing, require_columns
+from ragnb.records import column_names, is_missing, require_columns
 
 # A word or a punctuation mark, as Unicode's word boundaries define them, and the space behind
 # it.
@@ -87,7 +87,7 @@ def build_items(
     """
     if examples.empty:
         raise InputError("there is nothing to annotate: the frame of examples has no rows")
-    columns = [id] if isinstance(id, str) else list(id)
+    columns = column_names(id)
     ids = item_ids(examples, columns)
     return [
         _item(name, row, task, columns)
@@ -101,7 +101,7 @@ def item_ids(frame: pd.DataFrame, id: str | Sequence[str] = "example_id") -> lis
     >>> item_ids(pd.DataFrame({"example_id": ["a/1"], "system": ["plain"]}), ["example_id", "system"])
     ['a/1 | plain']
     """
-    columns = [id] if isinstance(id, str) else list(id)
+    columns = column_names(id)
     require_columns(frame, columns, "the id of an item")
     if frame[columns].isna().any(axis=None):
         raise InputError(f"the id of an item has a missing value in {', '.join(columns)}")

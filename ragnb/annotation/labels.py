@@ -29,7 +29,7 @@ from ragnb.arguments import accepts
 from ragnb.datasets.tables import write_table
 from ragnb.errors import InputError
 from ragnb.metrics.trace_labels import SPECIAL_KEYS, as_flag
-from ragnb.records import is_missing, present, require_columns
+from ragnb.records import column_names, is_missing, present, require_columns
 
 if TYPE_CHECKING:
     from ragnb.annotation.session import AnnotationSession
@@ -133,8 +133,7 @@ def _column(values: Iterable[Any]) -> pd.Series:
 
 def id_columns(header: Mapping[str, Any]) -> list[str]:
     """The columns of the items' ids, according to the header of a log."""
-    columns = header.get("id") or "example_id"
-    return [columns] if isinstance(columns, str) else list(columns)
+    return column_names(header.get("id") or "example_id")
 
 
 @accepts(task=("trace", "verdict"))
