@@ -5,9 +5,10 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, TypeVar, cast
 
-from ragnb.errors import InputError
+from ragnb.errors import InputError, check_choice
 from ragnb.version import __version__
 
 Function = TypeVar("Function", bound=Callable[..., float])
@@ -150,15 +151,26 @@ def metric(
         See `Metric`.
     options
         Mapping from each option to a mapping from its values to a sentence that describes the value
-        (`Metric.variants`). The defaults are those of the parameters of the function.
+        (`Metric.variants`). The defaults are those of the parameters of the function, which
+        raises InputError for a value that is not in the mapping, unless this has the key Ellipsis.
     """
 
     def declare(function: Function) -> Function:
         parameters = inspect.signature(function).parameters
         defaults = {option: parameters[option].default for option in options or {}}
+        closed = {
+            option: tuple(values) for option, values in (options or {}).items() if ... not in values
+        }
+
+        @wraps(function)
+        def checked(*args: Any, **given: Any) -> float:
+            for option, values in closed.items():
+                check_choice(given.get(option, values[0]), values, option)
+            return function(*args, **given)
+
         METRICS[name] = Metric(
             name,
-            function,
+            checked,
             columns,
             higher_is_better,
             bounds,
@@ -167,7 +179,7 @@ def metric(
             variants=options or {},
             **more,
         )
-        return function
+        return cast(Function, checked)
 
     return declare
 
