@@ -16,7 +16,7 @@ from fault_server import Answer, FaultServer, expected_text
 from processes import finish, kill, run, start
 
 from ragnb.llm.client import complete
-from ragnb.llm.store import LEASE_SECONDS
+from ragnb.llm.store import LEASE_SECONDS, Store
 
 
 def stored(folder):
@@ -100,9 +100,10 @@ def test_a_run_that_is_stopped_before_it_has_begun_sends_nothing(monkeypatch):
         return run_loop(work)
 
     monkeypatch.setattr("asyncio.run", late)
-    with FaultServer() as server:
+    with FaultServer() as server, Store(":memory:") as store:
         with pytest.raises(KeyboardInterrupt):
-            complete(chat(100), model="m", **server.options)
+            complete(chat(100), model="m", **server.options | {"store": store})
+        time.sleep(0.5)  # a thread that went on would send by now
         assert not server.calls
 
 
