@@ -23,7 +23,6 @@ from ragnb.metrics.rgb_protocols import by_folding, found_alias, protocol_of
 from ragnb.records import RGB_EXAMPLE, is_missing, require_columns
 
 Passage = tuple[str, str]  # kind and text
-ORDERS = ("per_item", "released")
 RELEASED_SEED = 2333
 
 
@@ -35,7 +34,12 @@ def as_rates(value: Any) -> list[float]:
     return [float(KINDS["share"](rate)) for rate in rates]
 
 
-@accepts(noise_rate=as_rates, passage_num="count", correct_rate="share", order=ORDERS)
+@accepts(
+    noise_rate=as_rates,
+    passage_num="count",
+    correct_rate="share",
+    order=("per_item", "released"),
+)
 def build_contexts(
     examples: pd.DataFrame,
     *,

@@ -4,6 +4,7 @@ Nothing is guessed: each response gets labels, or the reason why it has none. If
 asked again, and the request names the contradiction.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,9 +16,9 @@ from ragnb.llm.client import one_report
 from ragnb.llm.structured import complete_structured
 from ragnb.metrics.trace_labels import as_flag, listed, sentence_pairs, unsupported_sentences
 from ragnb.prompts.trace import (
+    ASK_AGAIN,
     LABELS,
     TraceLabels,
-    render_asking_again,
     render_labelling,
     repaired_labels,
 )
@@ -169,7 +170,8 @@ def _take(reply: Mapping[str, Any], row: dict[str, Any], model: str) -> None:
     elif not (fault and is_labelled and not row["label_contradiction"]):
         row |= labels | {"annotating_model_name": model, "label_reason": None}
     if fault:
-        row["messages"] = [*asked, *render_asking_again(record, fault)]
+        said = {"role": "assistant", "content": json.dumps(record, ensure_ascii=False)}
+        row["messages"] = [*asked, said, *ASK_AGAIN.messages({"fault": fault})]
 
 
 def _contradiction(labels: Mapping[str, Any]) -> str | None:

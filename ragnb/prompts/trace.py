@@ -6,7 +6,6 @@ texts, true and false. `TraceLabels` also accepts what judges write instead, suc
 and leaves alone what it does not know.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -131,12 +130,6 @@ def render_labelling(
         "response": keyed_lines(response_sentences),
     }
     return LABELS.messages(texts)
-
-
-def render_asking_again(record: Mapping[str, Any], fault: str) -> list[Message]:
-    """Chat messages that show a judge its own labels and the problems in them."""
-    said = json.dumps(record, ensure_ascii=False)
-    return [{"role": "assistant", "content": said}, *ASK_AGAIN.messages({"fault": fault})]
 
 
 def repaired_labels(
