@@ -11,6 +11,14 @@ import pytest
 from ragnb.results import Interval
 
 SD = 3.8
+NOMINAL, BAND = 0.95, 0.02
+# What is expected of an interval of 95 % -> the bounds of its coverage.
+BOUNDS = {
+    "holds": (NOMINAL - BAND, NOMINAL + BAND),
+    "at least": (NOMINAL - BAND, 1.0),
+    "near": (0.90, NOMINAL),
+}
+MANY_AND_FEW = [pytest.param(4000, marks=pytest.mark.slow, id="4000"), pytest.param(200, id="200")]
 
 
 def in_few_trials_too(rows: list, many: int, few: int, every: int) -> list:
@@ -22,6 +30,16 @@ def in_few_trials_too(rows: list, many: int, few: int, every: int) -> list:
 def slack(share: float, trials: int) -> float:
     """How far a simulated share may be from the true one."""
     return SD * float(np.sqrt(share * (1 - share) / trials))
+
+
+def check(coverage: float, trials: int, expected: str) -> None:
+    """Assert that a simulated coverage is compatible with its bounds, or ("short") incompatible with holding."""
+    allowed = slack(NOMINAL - BAND, trials)
+    if expected == "short":
+        assert coverage < NOMINAL - BAND - (allowed if trials >= 4000 else 0)
+    else:
+        low, high = BOUNDS[expected]
+        assert low - allowed <= coverage <= high + slack(high, trials)
 
 
 def share(trials: int, happens: Callable[[np.random.Generator], bool], seed: int) -> float:

@@ -306,7 +306,8 @@ def one_row_per_part(responses: pd.DataFrame, kind: str | None = None) -> pd.Dat
                 places.append(place)
                 parts.append({"kind": name, "part_id": part_id, **part})
     kept = responses.drop(columns=[*columns, "parts"], errors="ignore")
-    frame = kept.iloc[places].reset_index(drop=True).assign(**pd.DataFrame(parts))
+    added = pd.DataFrame(parts or {"kind": [], "part_id": []})
+    frame = kept.iloc[places].reset_index(drop=True).assign(**added)
     frame.attrs = dict(responses.attrs)
     return frame
 

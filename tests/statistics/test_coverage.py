@@ -7,7 +7,7 @@ A twin with fewer trials runs unmarked.
 
 import numpy as np
 import pytest
-from simulation import covers, in_few_trials_too, share, slack
+from simulation import BAND, MANY_AND_FEW, NOMINAL, check, covers, in_few_trials_too, share
 
 from ragnb.stats.agreement import agreement_interval
 from ragnb.stats.binary import (
@@ -18,23 +18,7 @@ from ragnb.stats.intervals import bca_interval, mean_interval, rate_interval
 from ragnb.stats.paired import sign_flip_interval
 from ragnb.stats.prediction import auroc, pearson
 
-NOMINAL, BAND = 0.95, 0.02
 SIZES = (20, 50, 100, 300)
-TRIALS = [pytest.param(4000, marks=pytest.mark.slow, id="4000"), pytest.param(200, id="200")]
-
-
-def check(coverage: float, trials: int, expected: str) -> None:
-    """Assert that a simulated coverage is compatible with `expected`, or ("short") incompatible with holding."""
-    lowest, highest = NOMINAL - BAND, NOMINAL + BAND
-    allowed = slack(lowest, trials)
-    if expected == "holds":
-        assert lowest - allowed <= coverage <= highest + allowed
-    elif expected == "at least":
-        assert coverage >= lowest - allowed
-    elif expected == "near":
-        assert 0.90 - allowed <= coverage <= NOMINAL + allowed
-    else:
-        assert coverage < lowest - (allowed if trials >= 4000 else 0)
 
 
 # Rates: exact, over p = .5, .7, .8, .9 (mean coverage) and the worst of them
@@ -162,7 +146,7 @@ def _clustered(rng: np.random.Generator, n_clusters: int) -> tuple[np.ndarray, n
     return rng.normal(size=n_clusters)[clusters] + rng.normal(size=clusters.size), clusters
 
 
-@pytest.mark.parametrize("trials", TRIALS)
+@pytest.mark.parametrize("trials", MANY_AND_FEW)
 @pytest.mark.parametrize("n_clusters", [20, 50, 100])
 def test_cluster_robust_coverage(n_clusters: int, trials: int) -> None:
     coverage = share(
@@ -171,7 +155,7 @@ def test_cluster_robust_coverage(n_clusters: int, trials: int) -> None:
     check(coverage, trials, "holds")
 
 
-@pytest.mark.parametrize("trials", TRIALS)
+@pytest.mark.parametrize("trials", MANY_AND_FEW)
 def test_ignoring_clusters_falls_short(trials: int) -> None:
     coverage = share(trials, lambda rng: covers(mean_interval(_clustered(rng, 50)[0]), 0.0), 50)
     check(coverage, trials, "short")
@@ -243,7 +227,7 @@ OTHER_TABLE = [
 ]
 
 
-@pytest.mark.parametrize("trials", [pytest.param(4000, marks=pytest.mark.slow), 200])
+@pytest.mark.parametrize("trials", MANY_AND_FEW)
 @pytest.mark.parametrize(("draw", "interval", "truth"), OTHER_TABLE)
 def test_other_coverage(draw, interval, truth: float, trials: int) -> None:
     check(share(trials, lambda rng: covers(interval(*draw(rng)), truth), seed=7), trials, "holds")

@@ -6,7 +6,7 @@ standard errors (P below 1e-4 each when it is true). A twin with fewer trials ru
 
 import numpy as np
 import pytest
-from simulation import covers, in_few_trials_too, share, slack
+from simulation import MANY_AND_FEW, check, covers, in_few_trials_too, share, slack
 
 from ragnb.stats.cost_effectiveness import (
     compare_ratios,
@@ -14,20 +14,7 @@ from ragnb.stats.cost_effectiveness import (
     mean_of_ratios,
 )
 
-NOMINAL, BAND = 0.95, 0.02
-TRIALS = [pytest.param(4000, marks=pytest.mark.slow, id="4000"), pytest.param(200, id="200")]
 Pair = tuple[np.ndarray, np.ndarray]
-
-
-def check(coverage: float, trials: int, expected: str) -> None:
-    lowest, highest = {
-        "holds": (NOMINAL - BAND, NOMINAL + BAND),
-        "near": (0.90, NOMINAL),
-        "short": (0.0, 0.93),
-    }[expected]
-    top = slack(highest, trials)
-    top = -top if expected == "short" and trials >= 4000 else top
-    assert lowest - slack(lowest, trials) <= coverage <= highest + top
 
 
 # ---- one ratio of means ------------------------------------------------------------------------------------------------
@@ -115,7 +102,7 @@ def by_question(
     return gain, cost, questions
 
 
-@pytest.mark.parametrize("trials", TRIALS)
+@pytest.mark.parametrize("trials", MANY_AND_FEW)
 @pytest.mark.parametrize(("keyed", "expected"), [(True, "holds"), (False, "short")])
 def test_clustered_coverage(keyed: bool, expected: str, trials: int) -> None:
     def happens(rng: np.random.Generator) -> bool:
