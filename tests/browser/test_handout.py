@@ -51,6 +51,9 @@ class Sheet:
     def sees(self, words):
         self.page.locator("main", has_text=words).wait_for(timeout=10_000)
 
+    def sees_chosen(self, option):
+        self.page.locator(".option.on", has_text=option).wait_for(timeout=10_000)
+
     @property
     def number(self):
         return int(self.page.locator(".question span").first.inner_text().strip("."))
@@ -118,9 +121,10 @@ def test_two_tabs_and_another_computer_lose_nothing(person, tmp_path):
     two.press("n n 3")
     one.sees("3 of 6 labelled")
     one.press("1")
-    two.sees("4 of 6 labelled")
+    two.press("p")
+    two.sees_chosen("correct")
     two.press("z")
-    one.sees("3 of 6 labelled")
+    one.sees_chosen("refuse")
     taken = one.download(tmp_path)
     assert read_labels(taken)["verdict"].tolist() == ["correct", "incorrect", "refuse"]
     there = Sheet(person(), path)
