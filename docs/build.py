@@ -57,8 +57,8 @@ def metrics_page() -> str:
         'notebook, `ragnb.definitions("answer.f1")` prints the entry of one metric, '
         '`ragnb.definitions("f1")` lists the metrics whose name or description contains *f1*, and `ragnb.definitions()` '
         "lists them all. The first value of an option is the default. If a metric is undefined, "
-        'its value is NaN, never 0. `inspect.getsource(ragnb.METRICS["answer.f1"].function)` '
-        "returns the code of the function that computes a metric.",
+        "its value is NaN, never 0. *Computed by* links to the file of the function that computes the "
+        "metric; `ragnb.definitions` also prints its line.",
         "## Signatures",
         "A signature names the definition of a number: the version of ragnb, the metric, the "
         f"value of each option and the language. `{_signature()}` is the default "
@@ -83,11 +83,11 @@ def _entry(name: str) -> str:
     facts = variants.iloc[0]
     function = METRICS[name].function
     direction = "higher" if facts["higher_is_better"] else "lower"
-    low, high = f"{facts['lowest']:g}", f"{facts['highest']:g}"
+    values = f"{facts['lowest']:g} {'or' if METRICS[name].binary else 'to'} {facts['highest']:g}"
     beyond = f" ({facts['beyond']})" if facts["beyond"] else ""
     lines = [
         f"### {name}\n\n{facts['definition']}\n",
-        f"- Range: {low} to {high}{beyond}; {direction} is better.",
+        f"- Range: {values}{beyond}; {direction} is better.",
         f"- Columns: {facts['needs']}.",
     ]
     for option, rows in variants.groupby("option", sort=False):
@@ -95,7 +95,8 @@ def _entry(name: str) -> str:
         lines += [f"  - `{row.value}`: {row.meaning}" for row in rows.itertuples()]
     if facts["undefined"]:
         lines.append(f"- Undefined: {facts['undefined']}")
-    lines.append(f"- Computed by: `{function.__module__}.{function.__name__}`.")
+    file = f"../{function.__module__.replace('.', '/')}.py"
+    lines.append(f"- Computed by: [`{function.__module__}.{function.__name__}`]({file}).")
     lines.append(f"- Source: {facts['source']}.")
     if example := _example(function):
         lines.append(f"\n```pycon\n{example}\n```")

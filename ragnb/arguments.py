@@ -184,7 +184,7 @@ def accepts(
 
 
 def convert(given: Any, kind: str | tuple[Any, ...] | Callable[[Any], Any], name: str) -> Any:
-    """Convert one argument, or raise an InputError that names it."""
+    """Check and convert an argument to a kind (see `accepts`); an InputError names the argument."""
     if isinstance(kind, tuple):
         return check_choice(given, kind, name)
     try:

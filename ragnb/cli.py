@@ -124,12 +124,16 @@ def audit(arguments: argparse.Namespace) -> tuple[str, int]:
 
 
 def metrics(arguments: argparse.Namespace) -> str:
-    """List the metrics with their direction, options, columns and source.
+    """List the metrics, or print the definitions of those that are named.
 
     example:
-      ragnb metrics --format json
+      ragnb metrics
+      ragnb metrics f1
     """
     import pandas as pd
+
+    if arguments.name:
+        return "\n\n".join(spelled(str(ragnb.definitions(name))) for name in arguments.name)
 
     rows = [
         {
@@ -323,7 +327,14 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
         },
         **_FORMAT,
     },
-    metrics: _FORMAT,
+    metrics: {
+        "name": {
+            "nargs": "*",
+            "metavar": "METRIC",
+            "help": "name of a metric, or a word for which to search in the names and definitions",
+        },
+        **_FORMAT,
+    },
 }
 """Command -> its arguments, as argparse takes them."""
 

@@ -200,7 +200,7 @@ def _objects(frame: Any, values: list[Any]) -> Any:
 def require_columns(
     frame: Any, names: Iterable[str], what: str, *, unique: Sequence[str] = ()
 ) -> None:
-    """Raise InputError unless a frame can be used.
+    """Raise InputError unless a DataFrame has the given columns, and unique rows where required.
 
     Parameters
     ----------

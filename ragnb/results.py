@@ -13,7 +13,7 @@ SMALLEST_P = 2.0**-1022
 
 
 class Sentence:
-    """A result that is displayed as its text."""
+    """Base class of results whose repr is a sentence."""
 
     __slots__ = ()
 

@@ -59,9 +59,10 @@ def fold(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Remove characters that are invisible by themselves, and skin-tone modifiers.
+    """Remove invisible format characters and skin-tone modifiers.
 
-    The invisible characters are joiners, direction marks, variation selectors and soft hyphens.
+    Format characters are joiners, direction marks, variation selectors, soft hyphens, byte order
+    marks, invisible operators and tag characters.
 
     >>> visible("soft\\u00adhyphen")
     'softhyphen'

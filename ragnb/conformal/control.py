@@ -97,7 +97,7 @@ class SelectiveClassifier:
 def calibrate_selective_risk(
     probability: Floats, labels: Booleans, alpha: Fraction, delta: Fraction
 ) -> SelectiveClassifier:
-    """Find the lowest confidence threshold that keeps the selective risk at most `alpha`.
+    """Find the lowest confidence threshold that controls the selective risk at `alpha`.
 
     With probability at least 1 - `delta` over calibration sets, P(wrong | accepted) <= `alpha` for
     new items. If no threshold passes the tests, no label is accepted.

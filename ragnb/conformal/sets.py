@@ -35,7 +35,7 @@ ALL = "all"
 
 @accepts(n="count", alpha="rate")
 def conformal_rank(n: int, alpha: Fraction) -> int:
-    """Rank of the calibration score that is the threshold: k = ceil((n + 1)(1 - alpha)).
+    """Rank of the calibration score that is the conformal quantile: k = ceil((n + 1)(1 - alpha)).
 
     The rank is among the `n` calibration scores in ascending order. A rank of n + 1 means that
     there is no threshold, so no label can be excluded.
@@ -118,7 +118,7 @@ def too_few_items(n: int, alpha: Fraction) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConformalClassifier:
-    """Prediction sets for two classes from calibration items; created by `calibrate`.
+    """Split conformal classifier for two classes; created by `calibrate`.
 
     The nonconformity score of a label is one minus its predicted probability. This is the score of
     the least ambiguous set-valued classifier (LAC). A label is excluded if its score is above the

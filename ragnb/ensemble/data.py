@@ -43,7 +43,7 @@ class SplitRatios:
 
 
 class XYData:
-    """Features of responses with their labels.
+    """Metric values (features) and binary labels of responses, with optional groups.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def random_folds(data: XYData, n_folds: int, rng: np.random.Generator) -> Intege
 def cross_validation_folds(
     data: XYData, random_state: int | None
 ) -> list[tuple[Integers, Integers]]:
-    """Return the training rows and held-out rows of each of 5 folds, with both labels in each.
+    """Return the training and held-out rows of up to 5 folds; each part contains both labels.
 
     Groups are never split. There are fewer folds if the rarer label occurs in fewer than 5 groups.
     """
@@ -210,7 +210,7 @@ def _fold_counts(ratios: SplitRatios) -> Integers:
 
 
 def finite(X: pd.DataFrame, who: str) -> pd.DataFrame:
-    """Return the features as floats, or raise InputError unless all of them are finite numbers."""
+    """Return the features as floats; raise InputError if any of them is not finite."""
     require_columns(X, (), who)
     values = X.astype(float)
     bad = values.columns[~np.isfinite(values).all()]
@@ -223,7 +223,10 @@ def finite(X: pd.DataFrame, who: str) -> pd.DataFrame:
 
 
 def aligned(values: Any, index: pd.Index, name: str) -> pd.Series:
-    """Return one value per row of X. A Series is aligned by its index, anything else by position."""
+    """Return `values` as a Series with the given index. Missing values raise InputError.
+
+    A Series is aligned by its index, anything else by position.
+    """
     if isinstance(values, pd.Series):
         found = values if values.index.equals(index) else values.reindex(index)
     else:
@@ -241,7 +244,7 @@ def aligned(values: Any, index: pd.Index, name: str) -> pd.Series:
 
 
 def binary(labels: pd.Series, name: str) -> pd.Series:
-    """Return labels as integers, or raise InputError unless all of them are 0 or 1."""
+    """Return labels as integers; raise InputError if any of them is not 0 or 1."""
     odd = labels[~labels.isin([0, 1])]
     if len(odd):
         raise InputError(

@@ -46,7 +46,7 @@ has no verdict.
 
 @dataclass(frozen=True, slots=True)
 class BatchJudicator:
-    """Judge that receives all responses on which the ensemble abstains in a single call.
+    """Judge that is called once, with all responses on which the ensemble abstains.
 
     A *judicator* is a judge that decides these responses; the name is that of the package
     continuous-eval.
@@ -133,7 +133,7 @@ def fit_classifier(
 
 
 class MetricEnsemble:
-    """Classifier on metric values with conformal prediction sets.
+    """Binary classifier of responses by their metric values, with a statistical guarantee.
 
     It is trained on one part of the labelled responses and calibrated on another. The `guarantee`
     is one of the following three. Each assumes that new responses are drawn from the same
@@ -265,7 +265,8 @@ class MetricEnsemble:
             Judge that decides the responses on which the ensemble abstains: a function of one index
             value of X, or a `BatchJudicator`.
         groups : iterable, optional
-            Group of each row. Required if, and only if, the ensemble was calibrated by groups.
+            Category of each row within which the guarantee holds, such as its language. Required
+            if, and only if, the ensemble was calibrated by groups.
 
         Returns
         -------
@@ -379,7 +380,8 @@ class MetricEnsemble:
             `XYData` also has their labels, and its groups state which responses belong to the same
             question.
         groups : iterable, optional
-            Group of each row. Required if, and only if, the ensemble was calibrated by groups.
+            Category of each row within which the guarantee holds, such as its language. Required
+            if, and only if, the ensemble was calibrated by groups.
 
         Returns
         -------
@@ -389,7 +391,7 @@ class MetricEnsemble:
             ``group`` and ``label`` state which responses were compared, as in `coverage`. The other
             columns are ``test, statistic, p_value, p_adjusted, correction, family_size``;
             ``n_calibration`` and ``n_new``, the numbers of responses; ``n_units_calibration`` and
-            ``n_units_new``, the numbers of independent responses as which they count; and ``note``,
+            ``n_units_new``, the effective sample sizes (see the Notes); and ``note``,
             the result as a sentence. ``attrs["summary"]`` states the result of the whole table.
 
         Notes
@@ -404,13 +406,14 @@ class MetricEnsemble:
         table. Without any shift, the probability that an adjusted p-value is below 0.001 is at most
         0.1 %, averaged over calibration samples.
 
-        Responses to the same question are not independent. The test therefore counts n responses as
-        n / m independent ones, where m is the number of responses to the same question, averaged
-        over responses. This is conservative unless the responses to a question are identical. If
+        Responses to the same question are not independent. The tests therefore use
+        Kish's effective sample size n / m, where n is the number of responses and m is the number
+        of responses to the same question, averaged over responses. This is conservative unless the
+        responses to a question are identical. If
         the questions of the new responses are not known, m is taken from the calibration responses.
-        If these have no groups, all responses are assumed to be independent. A test needs 20
-        independent responses on each side. Otherwise its p-value is NaN, and `predict` does not
-        warn.
+        If the calibration data have no question groups (`XYData.groups`), all responses are
+        assumed to be independent. A test needs an effective sample size of 20 on each side.
+        Otherwise its p-value is NaN, and `predict` does not warn.
 
         The prediction sets depend on the features only through the probability. Without labels, the
         row of the probability is therefore the most important one. A shift that changes the labels
@@ -444,7 +447,7 @@ class MetricEnsemble:
     # ---- what is guaranteed ----------------------------------------------------------------------
 
     def coverage(self) -> pd.DataFrame:
-        """Expected coverage with a 90 % range, for each class or group of the guarantee.
+        """Expected coverage with its central 90 % interval, for each separately calibrated class or group.
 
         Returns
         -------

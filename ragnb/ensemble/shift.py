@@ -25,7 +25,7 @@ def sample(
     units: Any = None,
     groups: Any = None,
 ) -> pd.DataFrame:
-    """Build the table that the shift tests compare, with one row per response.
+    """Build one of the two tables that `shift_tests` compares, with one row per response.
 
     The columns have two levels. ``("feature", name)`` is a feature. Under ``"about"`` there are the
     ``probability`` of label 1, the nonconformity score of the true label, the ``label``, the
@@ -45,11 +45,11 @@ def sample(
 def shift_tests(known: pd.DataFrame, new: pd.DataFrame, *, by_class: bool) -> pd.DataFrame:
     """Test for distribution shift between new and calibration responses, with one row per test.
 
-    Both tables are made by `sample`. See `MetricEnsemble.check_shift`. The p-values of the
-    Kolmogorov-Smirnov tests count only independent responses. They are conservative regardless of
-    how similar the responses of a unit are: at each point, the variance of the empirical
-    distribution function of the responses is at most that for as many independent responses as
-    there are units.
+    `known` and `new` are made by `sample`. With `by_class`, the scores of the true labels are tested
+    for each class separately. See `MetricEnsemble.check_shift`. The p-values use Kish's effective
+    sample size, n^2 / sum_j m_j^2, where m_j is the number of responses to question j. They are
+    conservative for any correlation within a question, because this is the effective size under
+    perfect correlation.
     """
     from scipy.stats import ks_2samp, ksone, kstwo
 

@@ -182,7 +182,7 @@ def is_refused(response: str, **how: Any) -> float:
 def refusal_evidence(
     response: str, answerable: float | None = None, correct: Any = None, **options: Any
 ) -> str:
-    """Explain which phrase made the response a refusal; see `refused_and_why`."""
+    """Explain why the response is or is not a refusal; see `refused_and_why`."""
     return refused_and_why(response, **options)[1]
 
 
@@ -215,7 +215,7 @@ def is_answered(
     rule: str = "start",
     phrases: Phrases = None,
 ) -> float:
-    """1.0 if the response answers, and 0.0 if it refuses. The mean is the *coverage*.
+    """1.0 if the response answers the question, and 0.0 if it is a refusal (mean: coverage).
 
     A higher value means that the system answers more often, which is better only where its answers
     are correct. The value is NaN if a verdict that the rule requires is missing.
@@ -269,7 +269,8 @@ def is_hallucination(
     """1.0 if an unanswerable question is answered, and 0.0 if it is refused.
 
     Lower is better. The mean is the *hallucination rate*: answered / unanswerable. Whether the answer
-    happens to be true is not considered. The value is NaN for answerable questions.
+    happens to be true is not considered. The value is NaN for answerable questions, if a verdict
+    that the rule requires is missing, or if ``rule="nomiracl"`` does not score the response.
 
     Parameters
     ----------

@@ -73,12 +73,12 @@ def judged_similarity(score: float | None) -> float:
 @metric(
     "semantic.judged_correctness",
     {"verdict": "judged_correct"},
-    source="ours: the verdict of a judge who is given the references",
+    source="ours: the verdict of a judge that is given the references",
     binary=True,
     undefined=NEVER_JUDGED,
 )
 def judged_correctness(verdict: float | None) -> float:
-    """1.0 if a judge who is given the references finds the response correct, else 0.0.
+    """1.0 if a judge that is given the references finds the response correct, else 0.0.
 
     Higher is better. The verdict comes from ``ragnb.experiments.judges.judge_responses(...,
     "correctness")`` with the prompt ``answer.judge_correctness``, or from
@@ -203,7 +203,7 @@ def judged_answer_relevancy(
     undefined="If there is no passage, or if a verdict is missing.",
 )
 def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str = "ranked") -> float:
-    """Average precision of the retrieved passages, according to a judge who is given the reference.
+    """Average precision of the retrieved passages, according to a judge that is given the reference.
 
     The value is in [0, 1]; higher is better. It rewards useful passages at the top of the ranking.
     The verdicts come from ``ragnb.experiments.judges.judge_responses(..., "context_precision")``
@@ -350,7 +350,7 @@ def embedding_cosine(a: ArrayLike, b: ArrayLike) -> float:
     """Cosine similarity between the embeddings of a response and its reference.
 
     The value is in [-1, 1], and higher means more similar. It is NaN if either embedding is zero.
-    It is no measure of correctness: answers that differ only in a number or a name often have
+    It does not measure correctness: answers that differ only in a number or a name often have
     nearly identical embeddings. The name of the embedding model is recorded in the signature of the
     score.
 

@@ -129,7 +129,7 @@ _VARIANTS: Mapping[str, Mapping[Any, str]] = {
 def response_language_consistency(
     response: str | None, language: str, *, variant: str = "unicode"
 ) -> float:
-    """Proportion of a response's letters that belong to a script of the target language (RLC).
+    """Response language consistency (RLC): proportion of letters in a script of the target language.
 
     The value is in [0, 1]; higher is better. It is NaN if there is no response. If no character
     counts, it is NaN with ``"unicode"`` and 1.0 with ``"lbrag"``. RLC cannot distinguish languages
@@ -167,9 +167,10 @@ def response_language_consistency(
 
 
 def consistency_counts(text: str, language: str, *, variant: str = "unicode") -> tuple[int, int]:
-    """Count the characters in the target language, and all characters; RLC is their ratio.
+    """Return the numerator and the denominator of RLC.
 
-    Only the characters that RLC takes into account are counted. The parameters are those of
+    These are the number of characters in a script of the target language and the number of all
+    characters, among those that RLC takes into account. The parameters are those of
     `response_language_consistency`.
 
     >>> consistency_counts("答案是 4429 meters", "zh")

@@ -63,7 +63,7 @@ _LBRAG_KEPT = regex.compile(f"[{LBRAG_KEPT}]+")
 
 @lru_cache(maxsize=32768)
 def normalized(text: str, *, variant: str = "unicode", language: str | None = None) -> str:
-    """Normalise a text for exact match: words separated by single spaces.
+    """Normalise a text for comparison with a reference: words separated by single spaces.
 
     The variant ``"unicode"`` (the default) applies NFKC and case folding, keeps the letters, marks
     and numbers of all scripts, and deletes invisible joiners and direction marks. The variant

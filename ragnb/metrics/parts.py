@@ -68,7 +68,7 @@ def parts_evidence(parts: Sequence[Part], **options: Any) -> str:
     undefined="If the response has no parts that count.",
 )
 def supported_share(parts: Sequence[Part], *, irrelevant: str = "counted") -> float:
-    """Share of the parts of a response that are supported.
+    """Share of the parts of a response (claims, facts or sentences) that are labelled as supported.
 
     The value is in [0, 1]; higher is better. It is NaN if there are no parts, as for a refusal.
     Other names for it are faithfulness, groundedness, factual precision and claim precision. It
@@ -107,7 +107,7 @@ def supported_share(parts: Sequence[Part], *, irrelevant: str = "counted") -> fl
     undefined=_NO_PARTS,
 )
 def contradicted_share(parts: Sequence[Part]) -> float:
-    """Share of the parts of a response that are contradicted.
+    """Share of the parts of a response (claims, facts or sentences) that are labelled as contradicted.
 
     The value is in [0, 1]; lower is better. It is NaN if there are no parts. A part that is merely
     *not supported* is not contradicted.
@@ -134,7 +134,7 @@ def contradicted_share(parts: Sequence[Part]) -> float:
     undefined=_NO_PARTS,
 )
 def all_supported(parts: Sequence[Part]) -> float:
-    """1.0 if all parts of a response are supported, else 0.0.
+    """1.0 if all parts of a response (claims, facts or sentences) are supported, else 0.0.
 
     Higher is better. The value is NaN if there are no parts. One unsupported sentence in twenty
     makes the whole response a hallucination, so longer responses score lower.

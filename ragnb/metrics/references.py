@@ -17,6 +17,7 @@ def listed(value: object) -> list[Any]:
     """Convert a value to a list: a string to a list of one, and a list or tuple to a new list.
 
     Any other value becomes an empty list.
+
     >>> listed("Oslo"), listed(("Oslo", "Bergen")), listed(7)
     (['Oslo'], ['Oslo', 'Bergen'], [])
     """

@@ -624,7 +624,7 @@ def corrects_error(
     judged_detection: float | None = None,
     detection_label: float | None = None,
 ) -> float:
-    """1.0 if a response to false passages gives the true answer, else 0.0 (error correction, CR).
+    """1.0 if a response that detects the errors gives the true answer, else 0.0 (error correction, CR).
 
     Higher is better. The value is NaN if there is no response, if a required verdict is missing or,
     except under ``"flexible"``, if no error is detected. The mean is RGB's error correction rate

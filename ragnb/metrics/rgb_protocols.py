@@ -41,7 +41,7 @@ _CODE = regex.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 
 
 class Protocol(NamedTuple):
-    """A protocol for the responses in one language."""
+    """Name of a protocol, language code, and whether the language is treated as Chinese."""
 
     name: str
     language: str
@@ -50,7 +50,7 @@ class Protocol(NamedTuple):
 
 @lru_cache
 def protocol_of(name: str, language: str) -> Protocol:
-    """Return a protocol for a language."""
+    """Return the `Protocol` with this name for a language code."""
     check_choice(name, PROTOCOLS, "protocol")
     if not isinstance(language, str) or not _CODE.fullmatch(language):
         raise InputError(f"language must be a code such as 'en' or 'zh-TW', got {language!r}")

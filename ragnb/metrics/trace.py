@@ -555,10 +555,10 @@ def consistency(
     unknown_keys: str = "count",
     when_none_relevant: str | None = None,
 ) -> float:
-    """1 minus the root mean square distance of the four scores from 1: 1 - `rmse_to_ideal`.
+    """1 minus the RMS distance of relevance, utilization, completeness and adherence from 1.
 
-    Higher is better. The value is in [0, 1] if the four scores are, and NaN if one of them is NaN.
-    The parameters are those of `rmse_to_ideal`.
+    It is 1 - `rmse_to_ideal`. Higher is better. The value is in [0, 1] if the four scores are, and
+    NaN if one of them is NaN. The parameters are those of `rmse_to_ideal`.
 
     Notes
     -----

@@ -46,12 +46,16 @@ def supported_sentences(
 ) -> list[tuple[str, bool | None]]:
     """Return the key of each labelled sentence and whether it is supported (None if unknown).
 
-    Under ``"ragbench"``, a list of ``unsupported_keys`` decides, and only its sentences are
-    returned. Otherwise, if the label of a sentence has a list ``supporting_sentence_keys``, the
-    sentence is supported under ``"ragbench"`` if the list is not empty, and under ``"guide"`` if
-    ``fully_supported`` is true. If the label has no such list, ``fully_supported`` decides. If it
-    has neither, it is not known whether the sentence is supported. Without any labels, it is not
-    known for any sentence, and the key is empty.
+    The rules, of which the first that applies decides:
+
+    1. ``"ragbench"`` with `unsupported_keys`: these sentences are not supported, and only they are
+       returned.
+    2. A label with ``supporting_sentence_keys``: the sentence is supported if the list is not empty
+       (``"ragbench"``), or if ``fully_supported`` is true (``"guide"``).
+    3. A label without that list: ``fully_supported``.
+    4. Neither: None.
+
+    If `support` is None, the result is ``[("", None)]``.
 
     >>> supported_sentences([{"response_sentence_key": "a", "supporting_sentence_keys": []},
     ...                      {"response_sentence_key": "b", "fully_supported": True},

@@ -8,7 +8,7 @@ import json
 import math
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -267,7 +267,7 @@ def _facts(metric: Metric) -> list[tuple[str, str]]:
         ("range", values),
         ("needs", _needs(metric)),
         *variants,
-        ("computed by", f"{metric.function.__module__}.{metric.function.__qualname__}"),
+        ("computed by", _place(metric.function)),
         ("undefined", metric.undefined),
         ("excluded from n", metric.condition),
         ("source", metric.source),
@@ -275,6 +275,16 @@ def _facts(metric: Metric) -> list[tuple[str, str]]:
         ("signature", metric.signature({})),
     ]
     return [(name, text) for name, text in facts if text]
+
+
+def _place(function: Callable[..., Any]) -> str:
+    """Full name of a function; for one of ragnb, with its file and the line where it begins."""
+    name = f"{function.__module__}.{function.__qualname__}"
+    if not name.startswith("ragnb."):
+        return name
+    lines, first = inspect.getsourcelines(function)
+    above = next(n for n, line in enumerate(lines) if line.startswith("def "))
+    return f"{name}, {function.__module__.replace('.', '/')}.py line {first + above}"
 
 
 def _entry(metric: Metric) -> tuple[str, str]:

@@ -82,7 +82,7 @@ def cohen_kappa(sums: Floats) -> Floats:
     kappa = (p_o - p_e) / (1 - p_e), where p_o is the observed agreement, p_e = sum_k p_1k p_2k the
     agreement expected by chance, and p_rk the proportion of category k among the ratings of rater
     r. It is in [-1, 1]. It is 0 if the agreement is as expected by chance, and NaN if both raters
-    use a single category, the same one.
+    put every item into the same category.
 
     References
     ----------
@@ -99,7 +99,7 @@ def cohen_kappa(sums: Floats) -> Floats:
 
 
 def quadratic_kappa(sums: Floats) -> Floats:
-    """Cohen's kappa of two raters with quadratic weights, for grades at equal distances.
+    """Cohen's kappa of two raters with quadratic weights, for equally spaced grades.
 
     kappa = 1 - sum_ck f_ck (c - k)^2 / sum_ck e_ck (c - k)^2, where f is the confusion matrix and e
     the one expected from its margins. It is in [-1, 1], 0 if the agreement is as expected by
@@ -165,7 +165,7 @@ def krippendorff_alpha(sums: Floats) -> Floats:
 
 
 def ordinal_alpha(sums: Floats) -> Floats:
-    """Krippendorff's alpha for ordinal data, which weights disagreements by the ratings in between.
+    """Krippendorff's alpha for ordinal data, which weights a disagreement by the ratings in between.
 
     alpha = 1 - (N - 1) sum_ck o_ck d_ck / sum_ck n_c n_k d_ck, where o is the coincidence matrix,
     n_c its row sums, N their sum, and d_ck = (n_c / 2 + n_c+1 + ... + n_k-1 + n_k / 2)^2. Alpha is
@@ -237,7 +237,7 @@ BOUNDS = dict.fromkeys(COEFFICIENTS, (-1.0, 1.0)) | {
 
 
 def as_codes(ratings: ArrayLike) -> Integers:
-    """Number the distinct ratings from 0 in their order, with -1 for a missing one (None, NaN or NA).
+    """Number the distinct ratings from 0 in sorted order, with -1 for a missing one (None, NaN or NA).
 
     >>> as_codes([["yes", "no"], [None, "yes"]])
     array([[ 1,  0],
@@ -280,7 +280,8 @@ def agreement_interval(
     ratings : array_like of shape (n_items, n_raters)
         Ratings, as numbers or labels, with NaN or None where a rater did not rate an item. The
         categories are the distinct ratings. For the ordinal alpha and the quadratic kappa, they
-        are grades in the order of the numbers; grades that nobody gave do not count.
+        are ordered by value and replaced by their ranks among the grades that occur. With the grades
+        1, 2 and 4, the distance from 2 to 4 is therefore 1.
     clusters : array_like of shape (n_items,), optional
         Cluster of each item, such as its question. By default, items are treated as independent.
     confidence_level : float, default 0.95

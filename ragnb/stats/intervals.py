@@ -243,7 +243,7 @@ def jackknife_interval(
 def left_out_interval(
     estimate: float, left_out: Floats, n: int, bounds: tuple[float, float], confidence_level: float
 ) -> Interval:
-    """Jackknife t interval from the values of a statistic without each of n units."""
+    """Jackknife t interval from the n leave-one-out values of a statistic."""
     pseudo = n * estimate - (n - 1) * left_out
     problem = (
         f"at least 2 units are needed, got {n}" if n < 2
@@ -305,7 +305,7 @@ def t_half_width(values: Floats, confidence_level: float) -> float:
 
 
 def too_few(n: int, unit: str = "") -> str:
-    """Return a warning for the name of a method if there are fewer than `FEW_CLUSTERS` units.
+    """Return a warning that a method's name ends in if there are fewer than `FEW_CLUSTERS` units.
 
     Examples
     --------

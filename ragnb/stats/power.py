@@ -101,7 +101,11 @@ def mcnemar_mde(
 def mcnemar_power(
     n: int, first_only: float, second_only: float, method: str, confidence_level: float
 ) -> float:
-    """Power of the two-sided McNemar test for given true proportions of discordant items."""
+    """Power of the two-sided McNemar test for given true proportions of discordant items.
+
+    `first_only` and `second_only` are the proportions of the `n` items that only one of the systems
+    answers correctly; `method` is one of `MCNEMAR_METHODS`.
+    """
     from scipy.stats import binom
 
     psi = min(first_only + second_only, 1.0)
@@ -116,10 +120,11 @@ def mcnemar_power(
 
 @lru_cache(maxsize=128)  # The search for a minimum detectable effect needs most ranges many times.
 def critical_counts(first: int, last: int, method: str, confidence_level: float) -> Integers:
-    """Critical values of the McNemar test for `first` to `last` discordant items.
+    """Critical values of the two-sided McNemar test for `first` to `last` discordant items.
 
     The test rejects if the smaller of the two discordant counts is at most the critical value. The
-    critical value is -1 if the test never rejects.
+    critical value is -1 if the test never rejects. Both ends are included; `method` is one of
+    `MCNEMAR_METHODS`.
 
     Examples
     --------

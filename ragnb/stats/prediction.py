@@ -56,6 +56,17 @@ def auroc(
     The limits are truncated to [0, 1]. The coverage of DeLong's interval is too low for areas near
     1.
 
+    Parameters
+    ----------
+    labels : array_like of bool, shape (n,)
+        True for positive items.
+    scores : array_like of shape (n,)
+        Score of each item; higher scores mean more likely positive.
+    clusters : array_like of shape (n,), optional
+        Cluster of each item. By default, items are treated as independent.
+    confidence_level : float, default 0.95
+        Nominal coverage.
+
     Notes
     -----
     The placement of a positive item is the proportion of negative items with a lower score, and
@@ -183,6 +194,15 @@ def pearson(
     clusters. The coverage of Fisher's interval is close to nominal for bivariate normal data, and
     lower for heavy-tailed data. The jackknife interval is computed on Fisher's z scale.
 
+    Parameters
+    ----------
+    first, second : array_like of shape (n,)
+        The two variables.
+    clusters : array_like of shape (n,), optional
+        Cluster of each item. By default, items are treated as independent.
+    confidence_level : float, default 0.95
+        Nominal coverage.
+
     References
     ----------
     .. [1] Fisher, R. A. (1921). On the "probable error" of a coefficient of correlation deduced
@@ -238,6 +258,15 @@ def rmse(
     BCa interval are the square roots of those for the mean squared error. If `clusters` is given,
     the interval is a jackknife t interval over clusters. The limits are NaN if there are fewer than
     two items (or clusters), or if all squared errors are equal.
+
+    Parameters
+    ----------
+    predictions, targets : array_like of shape (n,)
+        Predicted and true values.
+    clusters : array_like of shape (n,), optional
+        Cluster of each item. By default, items are treated as independent.
+    confidence_level : float, default 0.95
+        Nominal coverage.
 
     >>> rmse([1, 2, 3], [1, 2, 5]).estimate == (4 / 3) ** 0.5
     True
@@ -312,6 +341,15 @@ def reliability_curve(labels: Booleans, probabilities: Floats, *, n_bins: int = 
 
     The curve of a perfectly calibrated model lies on the diagonal, up to sampling error. The bins
     have equal width. Each bin includes its lower edge, and the last bin also its upper edge.
+
+    Parameters
+    ----------
+    labels : array_like of bool, shape (n,)
+        True for positive items.
+    probabilities : array_like of shape (n,)
+        Predicted probability that the item is positive.
+    n_bins : int, default 10
+        Number of bins between 0 and 1.
 
     Returns
     -------
@@ -406,6 +444,19 @@ def aurc(
     ranks the predictions better than a random order, and 0 if the confidence is constant. The value
     is NaN without items. The computation takes a time proportional to the square of the number of
     items.
+
+    Parameters
+    ----------
+    errors : array_like of bool, shape (n,)
+        True where the prediction is wrong.
+    confidence : array_like of shape (n,)
+        Confidence in each prediction, on any scale.
+    clusters : array_like of shape (n,), optional
+        Cluster of each item. By default, items are treated as independent.
+    minus_random : bool
+        Whether to subtract the error rate.
+    confidence_level : float, default 0.95
+        Nominal coverage.
 
     References
     ----------

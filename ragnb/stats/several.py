@@ -70,8 +70,13 @@ def friedman_test(scores: Floats) -> SignificanceResult:
     The null hypothesis is that, within each item, all rankings of the systems are equally likely.
     The test is corrected for ties and requires independent items. It is an omnibus test without a
     direction. The p-value is 1 if all systems are tied on every item, and NaN if there are fewer
-    than two items. The test is the F test of Iman and Davenport, which holds its nominal level with
-    about ten or more items.
+    than two items. The statistic is the F of Iman and Davenport, not Friedman's chi-squared. Their
+    test holds its nominal level with about ten or more items.
+
+    Parameters
+    ----------
+    scores : array_like of shape (n_items, n_systems)
+        Score of each system on each item.
 
     Notes
     -----
