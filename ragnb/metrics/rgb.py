@@ -175,46 +175,96 @@ def assess(
         reported = _decision("detection", detection, verdicts, response, rules, false_answers)
     if NO_VERDICT in (refused, reported):
         return Assessment(math.nan, NO_VERDICT, [])
-
     found = [found_alias(part, response, rules) for part in wanted]
     labels = [NOT_FOUND if alias is None else FOUND for alias in found]
-    refusal_words = error_words = part_words = ""
-    if explain:
-        refusal_words = _in_words("refusal", refused, response, rules)
-        error_words = _in_words("error", reported, response, rules)
-        part_words = "; ".join(
-            f"part {number}: {_part_in_words(part, alias, response, rules)}"
-            for number, (part, alias) in enumerate(zip(wanted, found, strict=True), 1)
-        )
     if refused and protocol != "flexible":
-        labels, part_words = [REFUSED], refusal_words
-
-    if ability == "refusal" or (ability == "rejection" and protocol != "released"):
-        return Assessment(float(refused is not None), refusal_words, labels)
-    if ability == "error_detection":
-        return Assessment(float(reported is not None), error_words, labels)
+        labels = [REFUSED]
     right = FOUND in labels and (parts == "any" or NOT_FOUND not in labels)
+    seen = _Seen(response, rules, refused, reported, wanted, found, labels, right, explain)
     if ability == "accuracy":
-        if refused and protocol == "released" and noise_rate == 1:
-            return Assessment(1.0, f"{part_words}, counted as correct at noise rate 1", labels)
-        return Assessment(float(right), part_words, labels)
-    if ability == "rejection":
-        if not wanted:
-            return Assessment(math.nan, f"{refusal_words}; no reference answer", labels)
-        said = refusal_words if refused else f"{refusal_words}; {part_words}"
-        return Assessment(float(refused is not None or right), said, labels)
-    if protocol == "flexible":
+        value, evidence = _accuracy(seen, noise_rate)
+    elif ability == "error_detection":
+        value, evidence = _error_detection(seen)
+    elif ability == "error_correction":
+        value, evidence = _error_correction(seen, false_answers)
+    elif ability == "rejection" and protocol == "released":
+        value, evidence = _released_rejection(seen)
+    else:
+        value, evidence = _rejection(seen)
+    return Assessment(value, evidence, labels)
+
+
+class _Seen(NamedTuple):
+    """What the rules of a protocol find in a response."""
+
+    response: str
+    rules: Protocol
+    refused: str | None  # why the response is a refusal
+    reported: str | None  # why it reports errors
+    wanted: list[list[str]]  # the parts of the answer, each with its aliases
+    found: list[str | None]  # the alias of each part that is in the response
+    labels: list[int]
+    right: bool  # whether enough parts are found, and the response is no refusal
+    explain: bool
+
+    def refusal(self) -> str:
+        """Evidence that the response is or is not a refusal."""
+        if not self.explain:
+            return ""
+        return _in_words("refusal", self.refused, self.response, self.rules)
+
+    def report(self) -> str:
+        """Evidence that the response does or does not report errors."""
+        return _in_words("error", self.reported, self.response, self.rules) if self.explain else ""
+
+    def parts(self) -> str:
+        """Evidence for each part of the answer, or for the refusal that overrides the parts."""
+        if not self.explain or self.labels == [REFUSED]:
+            return self.refusal()
+        return "; ".join(
+            f"part {number}: {_part_in_words(part, alias, self.response, self.rules)}"
+            for number, (part, alias) in enumerate(zip(self.wanted, self.found, strict=True), 1)
+        )
+
+
+def _accuracy(seen: _Seen, noise_rate: float | None) -> tuple[float, str]:
+    if seen.refused and seen.rules.name == "released" and noise_rate == 1:
+        return 1.0, f"{seen.parts()}, counted as correct at noise rate 1"
+    return float(seen.right), seen.parts()
+
+
+def _rejection(seen: _Seen) -> tuple[float, str]:
+    return float(seen.refused is not None), seen.refusal()
+
+
+def _released_rejection(seen: _Seen) -> tuple[float, str]:
+    """The released code counts correct responses as rejections, too."""
+    if not seen.wanted:
+        return math.nan, f"{seen.refusal()}; no reference answer"
+    if seen.refused:
+        return 1.0, seen.refusal()
+    return float(seen.right), f"{seen.refusal()}; {seen.parts()}"
+
+
+def _error_detection(seen: _Seen) -> tuple[float, str]:
+    return float(seen.reported is not None), seen.report()
+
+
+def _error_correction(seen: _Seen, false_answers: Sequence[str]) -> tuple[float, str]:
+    response, rules = seen.response, seen.rules
+    if rules.name == "flexible":
         kept = [false for false in false_answers if is_in(false, response, rules)]
-        if not kept or all(any(is_in(one, response, rules) for one in part) for part in wanted):
-            return Assessment(float(right), part_words, labels)
-        said = f"{part_words}; false answer {kept[0]!r} without the true one"
-        return Assessment(0.0, said, labels)
-    if reported is None:
-        return Assessment(math.nan, error_words, labels)
-    said = f"{error_words}; {part_words}"
-    if protocol == "released" and refused:
-        return Assessment(1.0, f"{said}, counted as corrected", labels)
-    return Assessment(float(right), said, labels)
+        if kept and not all(
+            any(is_in(one, response, rules) for one in part) for part in seen.wanted
+        ):
+            return 0.0, f"{seen.parts()}; false answer {kept[0]!r} without the true one"
+        return float(seen.right), seen.parts()
+    if seen.reported is None:
+        return math.nan, seen.report()
+    said = f"{seen.report()}; {seen.parts()}"
+    if seen.refused and rules.name == "released":
+        return 1.0, f"{said}, counted as corrected"
+    return float(seen.right), said
 
 
 def _decision(
