@@ -127,7 +127,6 @@ def metrics(arguments: argparse.Namespace) -> str:
     """List the metrics, or print the definitions of those that are named.
 
     example:
-      ragnb metrics
       ragnb metrics f1
     """
     import pandas as pd

@@ -46,7 +46,7 @@ def supported_sentences(
 ) -> list[tuple[str, bool | None]]:
     """Return the key of each labelled sentence and whether it is supported (None if unknown).
 
-    The rules, of which the first that applies decides:
+    The first of these rules that applies decides:
 
     1. ``"ragbench"`` with `unsupported_keys`: these sentences are not supported, and only they are
        returned.

@@ -64,7 +64,7 @@ def test_text_and_html_say_all_of_every_metric(name):
 
 def test_a_card_shows_the_formula_and_the_prompt_of_a_judge():
     card = definitions("retrieval.ndcg")
-    assert "formula                 DCG@k = sum of gain" in repr(card)
+    assert "formula                 nDCG@k = DCG@k / IDCG@k" in repr(card)
     card = " ".join(repr(definitions("judged.faithfulness")).split())
     assert TEMPLATES["answer.judge_faithfulness"].id in card
     assert "List every factual statement that the response makes" in card
