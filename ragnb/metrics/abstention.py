@@ -36,6 +36,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from ragnb.errors import check_choice
 from ragnb.metrics.judged import binary_verdict, is_accepted
 from ragnb.metrics.record import metric
 from ragnb.records import column_names
@@ -138,6 +139,7 @@ def refused_and_why(
     >>> refused_and_why("Oslo."), refused_and_why("Oslo.", rule="judge")
     ((0.0, 'no refusal phrase'), (nan, 'by the verdict'))
     """
+    check_choice(rule, tuple(_OPTIONS["rule"]), "rule")
     if rule in ("judge", "label"):
         return binary_verdict(judged if rule == "judge" else label), "by the verdict"
     if rule == "nomiracl":

@@ -280,7 +280,7 @@ def token_f1(
         response,
         reference,
         answer_tokens,
-        BOTH_EMPTY[variant],
+        BOTH_EMPTY.get(variant, math.nan),
         variant=variant,
         language=language,
     )
@@ -314,7 +314,7 @@ def token_precision(
         response,
         reference,
         answer_tokens,
-        BOTH_EMPTY[variant],
+        BOTH_EMPTY.get(variant, math.nan),
         variant=variant,
         language=language,
     )
@@ -347,7 +347,7 @@ def token_recall(
         response,
         reference,
         answer_tokens,
-        BOTH_EMPTY[variant],
+        BOTH_EMPTY.get(variant, math.nan),
         variant=variant,
         language=language,
     )
@@ -391,7 +391,7 @@ def rouge_l(
         response,
         reference,
         answer_tokens,
-        BOTH_EMPTY[variant],
+        BOTH_EMPTY.get(variant, math.nan),
         variant=variant,
         language=language,
     )

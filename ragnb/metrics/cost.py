@@ -58,6 +58,7 @@ def translation_tokens(passages: Sequence[Any] | None, *, tokenizer: str | None 
     >>> translation_tokens(["It rains in Oslo."], tokenizer="unicode")
     4.0
     """
+    check_choice(tokenizer, (None, "unicode"), "tokenizer")
     if passages is None:
         return math.nan
     if not isinstance(passages, list | tuple):

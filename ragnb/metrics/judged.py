@@ -232,6 +232,7 @@ def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str =
     >>> round(judged_context_precision([1, 0, 1]), 4), judged_context_precision([0, 1], variant="share")
     (0.8333, 0.5)
     """
+    check_choice(variant, ("ranked", "share"), "variant")
     useful = np.array([] if verdicts is None else [binary_verdict(each) for each in verdicts])
     if variant == "share" or not useful.any() or np.isnan(useful).any():
         return float(useful.mean()) if useful.size else math.nan
@@ -302,6 +303,7 @@ def judged_preference(preference: float | None) -> float:
 
 
 def _share(verdicts: Sequence[Any], variant: str) -> float:
+    check_choice(variant, ("share", "all"), "variant")
     values = [binary_verdict(verdict) for verdict in verdicts]
     if not values:
         return math.nan

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ragnb.errors import InputError
-from ragnb.metrics.normalization import check_text, code_form
+from ragnb.errors import InputError, check_choice
+from ragnb.metrics.normalization import VARIANTS, check_text, code_form
 from ragnb.metrics.record import metric
 from ragnb.text import script_of, scripts
 
@@ -158,6 +158,7 @@ def response_language_consistency(
     >>> response_language_consistency("答案是 4429 meters", "zh")
     0.3333333333333333
     """
+    check_choice(variant, VARIANTS, "variant")
     if response is None:
         return math.nan
     hits, counted = consistency_counts(response, language, variant=variant)

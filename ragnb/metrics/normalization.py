@@ -77,6 +77,7 @@ def normalized(text: str, *, variant: str = "unicode", language: str | None = No
     >>> normalized("The U.S. dollar", variant="squad"), normalized("A-ha", variant="triviaqa")
     ('us dollar', 'ha')
     """
+    check_choice(variant, (*VARIANTS, *OFFICIAL), "variant")
     check_text(text, "text")
     if variant in OFFICIAL:
         return _official(text.lower(), variant, language)

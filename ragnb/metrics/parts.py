@@ -93,6 +93,7 @@ def supported_share(parts: Sequence[Part], *, irrelevant: str = "counted") -> fl
     >>> round(supported_share(parts), 3), supported_share(parts, irrelevant="left_out")
     (0.333, 0.5)
     """
+    check_choice(irrelevant, ("counted", "left_out"), "irrelevant")
     counts = _counts(parts)
     left_out = counts["irrelevant"] if irrelevant == "left_out" else 0
     return _share(counts["supported"], counts.total() - left_out)
@@ -206,6 +207,8 @@ def nugget_recall(nuggets: Sequence[Part], *, credit: str = "strict", over: str 
     >>> nugget_recall(nuggets), nugget_recall(nuggets, credit="partial", over="all")
     (0.5, 0.5)
     """
+    check_choice(credit, tuple(_CREDIT), "credit")
+    check_choice(over, ("vital", "all"), "over")
     chosen = [nugget for nugget in nuggets if over == "all" or nugget["importance"] == "vital"]
     for nugget in chosen:
         check_choice(nugget.get("assignment"), tuple(_CREDIT[credit]), "the assignment of a nugget")
@@ -341,6 +344,7 @@ def span_overlap(spans: Sequence[Span], reference: Sequence[Span], *, measure: s
     >>> span_overlap([(0, 10)], [(5, 10)]), span_overlap([(0, 10)], [(5, 10)], measure="recall")
     (0.6666666666666666, 1.0)
     """
+    check_choice(measure, ("f1", "precision", "recall"), "measure")
     marked = {place for start, end in spans for place in range(start, end)}
     wanted = {place for start, end in reference for place in range(start, end)}
     totals = {

@@ -5,10 +5,9 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
-from ragnb.errors import InputError, check_choice
+from ragnb.errors import InputError
 from ragnb.version import __version__
 
 Function = TypeVar("Function", bound=Callable[..., float])
@@ -151,26 +150,15 @@ def metric(
         See `Metric`.
     options
         Mapping from each option to a mapping from its values to a sentence that describes the value
-        (`Metric.variants`). The defaults are those of the parameters of the function, which
-        raises InputError for a value that is not in the mapping, unless this has the key Ellipsis.
+        (`Metric.variants`). The defaults are those of the parameters of the function.
     """
 
     def declare(function: Function) -> Function:
         parameters = inspect.signature(function).parameters
         defaults = {option: parameters[option].default for option in options or {}}
-        closed = {
-            option: tuple(values) for option, values in (options or {}).items() if ... not in values
-        }
-
-        @wraps(function)
-        def checked(*args: Any, **given: Any) -> float:
-            for option, values in closed.items():
-                check_choice(given.get(option, values[0]), values, option)
-            return function(*args, **given)
-
         METRICS[name] = Metric(
             name,
-            checked,
+            function,
             columns,
             higher_is_better,
             bounds,
@@ -179,7 +167,7 @@ def metric(
             variants=options or {},
             **more,
         )
-        return cast(Function, checked)
+        return function
 
     return declare
 

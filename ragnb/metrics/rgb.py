@@ -43,7 +43,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ragnb.errors import InputError, as_real
+from ragnb.errors import InputError, as_real, check_choice
 from ragnb.metrics.judged import NEVER_JUDGED, binary_verdict
 from ragnb.metrics.record import metric
 from ragnb.metrics.references import Reference, reference_parts
@@ -158,6 +158,7 @@ def assess(
     "error: 'factual errors'; part 1: 'Oslo'"
     """
     rules = protocol_of(protocol, language)
+    check_choice(parts, ("all", "any"), "parts")
     if not is_missing(noise_rate) and not 0 <= as_real(noise_rate) <= 1:
         raise InputError(f"noise_rate must be between 0 and 1, got {noise_rate!r}")
     is_needed = ability in ("accuracy", "error_correction")

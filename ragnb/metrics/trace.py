@@ -27,11 +27,12 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ragnb.errors import InputError
+from ragnb.errors import InputError, check_choice
 from ragnb.metrics.record import metric
 from ragnb.metrics.trace_labels import (
     FIELDS,
     UNKNOWN_KEYS,
+    VARIANTS,
     Support,
     as_keys,
     label_issues,
@@ -297,6 +298,7 @@ def completeness(
     >>> completeness([], ["0a"], documents, when_none_relevant="zero")
     0.0
     """
+    check_choice(when_none_relevant, (None, *NONE_RELEVANT), "when_none_relevant")
     context = _context(documents_sentences, variant, length, unknown_keys)
     if relevant_keys is None or utilized_keys is None or context is None:
         return math.nan
@@ -691,6 +693,9 @@ def _context(
     and Len(D), the sum over all sentences. It is None if the context is required and missing, or if
     it has no sentences.
     """
+    check_choice(variant, VARIANTS, "variant")
+    check_choice(length, tuple(LENGTHS), "length")
+    check_choice(unknown_keys, tuple(UNKNOWN_KEYS), "unknown_keys")
     if variant == "guide" and length != "sentence":
         raise InputError(
             f"length must be 'sentence' with variant 'guide', which counts sentences, got {length!r}"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ragnb.errors import InputError
+from ragnb.errors import InputError, check_choice
 from ragnb.records import present
 
 # The fields from which TRACe is computed.
@@ -62,6 +62,7 @@ def supported_sentences(
     ...                      {"response_sentence_key": "c"}])
     [('a', False), ('b', True), ('c', None)]
     """
+    check_choice(variant, VARIANTS, "variant")
     if variant == "ragbench" and unsupported_keys is not None:
         return [(key, False) for key in as_keys(unsupported_keys)]
     if support is None:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragnb.errors import InputError
+from ragnb.metrics import trace
 from ragnb.metrics.trace import (
     adherence,
     completeness,
@@ -16,7 +17,7 @@ from ragnb.metrics.trace import (
     trace_scores,
     utilization,
 )
-from ragnb.metrics.trace_labels import FIELDS, VARIANTS, supported_sentences, unsupported_sentences
+from ragnb.metrics.trace_labels import FIELDS, supported_sentences, unsupported_sentences
 
 
 def label(key, supporting, fully=None):
@@ -133,7 +134,7 @@ def test_empty_repeated_and_unknown_keys(variant, relevant, utilized, expected):
     assert four(build((2, 2), relevant, utilized), variant=variant)[:3] == expected
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", trace.VARIANTS)
 def test_dropped_keys_are_as_if_they_had_not_been_written(variant):
     slips = build((2, 2), ["0a", "9z", "general"], ["9z", "0b"])
     dropped = trace_scores(slips, variant=variant, unknown_keys="drop")
@@ -148,7 +149,7 @@ def test_the_guides_relevance_stops_at_one():
 
 
 @pytest.mark.parametrize("documents", [(), (0,), (0, 0)])
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", trace.VARIANTS)
 def test_without_a_context_sentence_nothing_about_the_context_is_defined(documents, variant):
     scores = trace_scores(build(documents, ["0a"], ["0a"]), variant=variant)
     assert all(map(math.isnan, (*scores[:3], scores.rmse_to_ideal)))
@@ -156,7 +157,7 @@ def test_without_a_context_sentence_nothing_about_the_context_is_defined(documen
     assert "documents_sentences: the context has no sentence" in scores.issues
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", trace.VARIANTS)
 def test_a_response_without_sentences_adheres_and_has_no_fraction(variant):
     scores = trace_scores(build(support=()), variant=variant)
     assert scores.adherence == 1.0
@@ -197,7 +198,7 @@ WALKTHROUGH = {
 }
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", trace.VARIANTS)
 @pytest.mark.parametrize(
     ("flags", "expected_adherence", "expected_fraction"),
     [
@@ -256,7 +257,7 @@ def test_where_the_context_is_needed_its_absence_leaves_the_scores_undefined_and
         assert "documents_sentences is missing" in scores.issues
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", trace.VARIANTS)
 @pytest.mark.parametrize("utilized", [[], ["0a"]])
 @pytest.mark.parametrize(
     ("choice", "expected"), [("one", 1.0), ("zero", 0.0), ("undefined", math.nan)]
