@@ -79,7 +79,8 @@ def build_contexts(
     DataFrame
         The examples' columns and ``noise_rate, passage_num, correct_rate, order, passages, kinds,
         n_passages, effective_noise_rate``. If an example has too few passages, fewer than
-        requested are shown, or more negative ones. ``n_passages`` and ``effective_noise_rate`` describe what is shown.
+        requested are shown, or more negative ones. ``n_passages`` and ``effective_noise_rate``
+        describe what is shown.
 
     Raises
     ------

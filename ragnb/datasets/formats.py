@@ -36,10 +36,10 @@ class Format:
     about
         What the files are, to follow "was read as".
     signs
-        Signs of the format. A content must have one of them. Each is a list of keys, separated by
-        commas, or a function of the content. The key ``a.0.b`` must be in the first record. A content
-        is a frame with one row per record. A JSON object that is alone in its file is one row, with a column for each of
-        its keys.
+        Signs of the format; a content must have at least one. Each is a list of keys, separated by
+        commas, or a function of the content. The key ``a.0.b`` must be in the first record. A
+        content is a frame with one row per record. A JSON object that is alone in its file is one
+        row, with a column for each of its keys.
     reader
         The content and the path of its file (None for a frame of the user) -> the records, or a
         frame with ragnb's names.

@@ -79,8 +79,8 @@ def study_files(name: str, *, rest: bool = False) -> list[Path]:
         Name of a study.
     rest
         Files of the same release that `load_study` does not use, instead of those that it uses:
-        EVOUNA's TQ part, DelucionQA's training split, FActScore's biographies by InstructGPT, and RefChecker's
-        other settings. Their commit is fixed and their checksum is not known, so only later
+        EVOUNA's TQ part, DelucionQA's training split, FActScore's biographies by InstructGPT, and
+        RefChecker's other settings. Their commit is fixed and their checksum is not known, so only later
         downloads are compared with the first one.
 
     Raises

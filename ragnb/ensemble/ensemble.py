@@ -406,14 +406,13 @@ class MetricEnsemble:
         table. Without any shift, the probability that an adjusted p-value is below 0.001 is at most
         0.1 %, averaged over calibration samples.
 
-        Responses to the same question are not independent. The tests therefore use
-        Kish's effective sample size n / m, where n is the number of responses and m is the number
-        of responses to the same question, averaged over responses. This is conservative unless the
-        responses to a question are identical. If
-        the questions of the new responses are not known, m is taken from the calibration responses.
-        If the calibration data have no question groups (`XYData.groups`), all responses are
-        assumed to be independent. A test needs an effective sample size of 20 on each side.
-        Otherwise its p-value is NaN, and `predict` does not warn.
+        Responses to the same question are not independent. The tests therefore use Kish's effective
+        sample size n / m, where n is the number of responses and m is the number of responses to
+        the same question, averaged over responses. This is conservative unless the responses to a
+        question are identical. If the questions of the new responses are not known, m is taken from
+        the calibration responses. If the calibration data have no question groups (the groups of
+        `XYData`), all responses are assumed to be independent. A test needs an effective sample
+        size of 20 on each side. Otherwise its p-value is NaN, and `predict` does not warn.
 
         The prediction sets depend on the features only through the probability. Without labels, the
         row of the probability is therefore the most important one. A shift that changes the labels
@@ -447,7 +446,7 @@ class MetricEnsemble:
     # ---- what is guaranteed ----------------------------------------------------------------------
 
     def coverage(self) -> pd.DataFrame:
-        """Expected coverage with its central 90 % interval, for each separately calibrated class or group.
+        """Expected coverage and its central 90 % interval, for each class or group of the guarantee.
 
         Returns
         -------

@@ -45,8 +45,8 @@ def sample(
 def shift_tests(known: pd.DataFrame, new: pd.DataFrame, *, by_class: bool) -> pd.DataFrame:
     """Test for distribution shift between new and calibration responses, with one row per test.
 
-    `known` and `new` are made by `sample`. With `by_class`, the scores of the true labels are tested
-    for each class separately. See `MetricEnsemble.check_shift`. The p-values use Kish's effective
+    `known` and `new` are made by `sample`. With `by_class`, the scores of the true labels are
+    tested for each class separately. See `MetricEnsemble.check_shift`. The p-values use Kish's effective
     sample size, n^2 / sum_j m_j^2, where m_j is the number of responses to question j. They are
     conservative for any correlation within a question, because this is the effective size under
     perfect correlation.

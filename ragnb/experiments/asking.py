@@ -68,8 +68,8 @@ def with_requests(
 ) -> pd.DataFrame:
     """Add one request to each row: ``messages`` or ``prompt``, ``template, parameters``.
 
-    A prompt is a template with what it becomes when it is filled in. If the frame has a
-    ``history``, its turns come directly before the question.
+    Each prompt is a pair: the template, and the template with its fields filled in. If the frame has
+    a ``history``, its turns come directly before the question.
     """
     is_completion = any(template.kind == "completion" for template, _ in prompts)
     rendered = [text for _, text in prompts]

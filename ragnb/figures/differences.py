@@ -192,7 +192,8 @@ def plot_cost_effectiveness_plane(
     table
         As `ragnb.reports.efficiency.efficiency` returns it; of its estimators, the one under Fieller is drawn.
     price
-        Value of one token, in F1. It is shown as a dashed line. The gain of a system above the line is worth its cost.
+        Value of one token, in F1. It is drawn as a dashed line. The gain of a system above the line
+        is worth its cost.
     ax
         Axes to draw on; a new figure of text width by default.
 

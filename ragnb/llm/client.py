@@ -15,7 +15,7 @@ import warnings
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
@@ -464,7 +464,8 @@ class _Run:
         """Stop sending, from another thread; a run that has not begun then sends nothing."""
         self._hopeless = "the run was stopped"
         if self._task is not None:
-            self._loop.call_soon_threadsafe(self._task.cancel)
+            with suppress(RuntimeError):  # the loop has just ended
+                self._loop.call_soon_threadsafe(self._task.cancel)
 
     async def _renew(self) -> None:
         while True:

@@ -203,7 +203,7 @@ def judged_answer_relevancy(
     undefined="If there is no passage, or if a verdict is missing.",
 )
 def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str = "ranked") -> float:
-    """Average precision of the retrieved passages, according to a judge that is given the reference.
+    """Average precision of the retrieved passages, by a judge that is given the reference.
 
     The value is in [0, 1]; higher is better. It rewards useful passages at the top of the ranking.
     The verdicts come from ``ragnb.experiments.judges.judge_responses(..., "context_precision")``

@@ -129,7 +129,7 @@ _VARIANTS: Mapping[str, Mapping[Any, str]] = {
 def response_language_consistency(
     response: str | None, language: str, *, variant: str = "unicode"
 ) -> float:
-    """Response language consistency (RLC): proportion of letters in a script of the target language.
+    """Response language consistency (RLC): share of letters in a script of the target language.
 
     The value is in [0, 1]; higher is better. It is NaN if there is no response. If no character
     counts, it is NaN with ``"unicode"`` and 1.0 with ``"lbrag"``. RLC cannot distinguish languages

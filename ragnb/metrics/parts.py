@@ -68,7 +68,7 @@ def parts_evidence(parts: Sequence[Part], **options: Any) -> str:
     undefined="If the response has no parts that count.",
 )
 def supported_share(parts: Sequence[Part], *, irrelevant: str = "counted") -> float:
-    """Share of the parts of a response (claims, facts or sentences) that are labelled as supported.
+    """Share of the parts of a response (claims, facts or sentences) labelled as supported.
 
     The value is in [0, 1]; higher is better. It is NaN if there are no parts, as for a refusal.
     Other names for it are faithfulness, groundedness, factual precision and claim precision. It
@@ -108,7 +108,7 @@ def supported_share(parts: Sequence[Part], *, irrelevant: str = "counted") -> fl
     undefined=_NO_PARTS,
 )
 def contradicted_share(parts: Sequence[Part]) -> float:
-    """Share of the parts of a response (claims, facts or sentences) that are labelled as contradicted.
+    """Share of the parts of a response (claims, facts or sentences) labelled as contradicted.
 
     The value is in [0, 1]; lower is better. It is NaN if there are no parts. A part that is merely
     *not supported* is not contradicted.

@@ -289,10 +289,9 @@ def ndcg(
 ) -> float:
     """Normalised discounted cumulative gain of the ranked list (nDCG).
 
-    The value is in [0, 1]; higher is better. nDCG@k = DCG@k / IDCG@k, where
-    DCG@k is the sum of gain(grade of the passage at rank i) / log2(i + 1) over i = 1, ..., k, and
-    IDCG@k is the DCG@k of all judged passages in descending order of grade. It is NaN in the same
-    cases as `recall`.
+    The value is in [0, 1]; higher is better. nDCG@k = DCG@k / IDCG@k, where DCG@k is the sum of
+    gain(grade of the passage at rank i) / log2(i + 1) over i = 1, ..., k, and IDCG@k is the DCG@k of
+    all judged passages in descending order of grade. It is NaN in the same cases as `recall`.
 
     Parameters
     ----------
@@ -334,12 +333,12 @@ def average_precision(
     unjudged: str = "nonrelevant",
     when_none_relevant: str = "undefined",
 ) -> float:
-    """Average precision (AP): mean precision at the ranks of the relevant passages (mean: MAP).
+    """Average precision (AP): mean precision at the ranks of the relevant passages.
 
-    A relevant passage that was not retrieved counts as a precision of 0. The value is in [0, 1];
-    higher is better. AP = sum of precision@i over the ranks i of the
-    relevant passages among the first k / number of all relevant passages. Its parameters, and
-    the cases in which it is NaN, are those of `recall`.
+    A relevant passage that was not retrieved counts as a precision of 0. The mean over questions is
+    MAP. The value is in [0, 1]; higher is better. AP = sum of precision@i over the ranks i of the
+    relevant passages among the first k / number of all relevant passages. Its parameters, and the
+    cases in which it is NaN, are those of `recall`.
 
     Notes
     -----

@@ -205,7 +205,7 @@ class _Seen(NamedTuple):
     wanted: list[list[str]]  # the parts of the answer, each with its aliases
     found: list[str | None]  # the alias of each part that is in the response
     labels: list[int]
-    right: bool  # whether enough parts are found, and the response is no refusal
+    right: bool  # whether the response is correct, according to the labels
     explain: bool
 
     def refusal(self) -> str:
@@ -239,7 +239,7 @@ def _rejection(seen: _Seen) -> tuple[float, str]:
 
 
 def _released_rejection(seen: _Seen) -> tuple[float, str]:
-    """The released code counts correct responses as rejections, too."""
+    """The released code also counts correct responses as rejections."""
     if not seen.wanted:
         return math.nan, f"{seen.refusal()}; no reference answer"
     if seen.refused:
@@ -675,7 +675,7 @@ def corrects_error(
     judged_detection: float | None = None,
     detection_label: float | None = None,
 ) -> float:
-    """1.0 if a response that detects the errors gives the true answer, else 0.0 (error correction, CR).
+    """1.0 if a response that reports errors gives the true answer, else 0.0 (error correction, CR).
 
     Higher is better. The value is NaN if there is no response, if a required verdict is missing or,
     except under ``"flexible"``, if no error is detected. The mean is RGB's error correction rate

@@ -120,8 +120,8 @@ def score(
     Raises
     ------
     InputError
-        If a metric or an option is unknown, a column is missing, lists are written as texts (as
-        in a CSV file that pandas read), or an ``example_id`` belongs to several questions. If a metric
+        If a metric or an option is unknown, a column is missing, lists are written as texts (as in
+        a CSV file that pandas read), or an ``example_id`` belongs to several questions. If a metric
         refuses a value, the message names its row. In a Dask or Spark frame, such values are found
         when the scores are computed.
     """

@@ -165,7 +165,7 @@ def krippendorff_alpha(sums: Floats) -> Floats:
 
 
 def ordinal_alpha(sums: Floats) -> Floats:
-    """Krippendorff's alpha for ordinal data, which weights a disagreement by the ratings in between.
+    """Krippendorff's alpha for ordinal data; a disagreement is weighted by the ratings in between.
 
     alpha = 1 - (N - 1) sum_ck o_ck d_ck / sum_ck n_c n_k d_ck, where o is the coincidence matrix,
     n_c its row sums, N their sum, and d_ck = (n_c / 2 + n_c+1 + ... + n_k-1 + n_k / 2)^2. Alpha is
@@ -237,7 +237,7 @@ BOUNDS = dict.fromkeys(COEFFICIENTS, (-1.0, 1.0)) | {
 
 
 def as_codes(ratings: ArrayLike) -> Integers:
-    """Number the distinct ratings from 0 in sorted order, with -1 for a missing one (None, NaN or NA).
+    """Number the distinct ratings from 0 in sorted order; -1 is a missing one (None, NaN or NA).
 
     >>> as_codes([["yes", "no"], [None, "yes"]])
     array([[ 1,  0],
@@ -279,9 +279,9 @@ def agreement_interval(
         A name in `COEFFICIENTS`. Cohen's kappa and the quadratic kappa require exactly two raters.
     ratings : array_like of shape (n_items, n_raters)
         Ratings, as numbers or labels, with NaN or None where a rater did not rate an item. The
-        categories are the distinct ratings. For the ordinal alpha and the quadratic kappa, they
-        are ordered by value and replaced by their ranks among the grades that occur. With the grades
-        1, 2 and 4, the distance from 2 to 4 is therefore 1.
+        categories are the distinct ratings. For the ordinal alpha and the quadratic kappa, they are
+        ordered by value and replaced by their ranks among the grades that occur. With the grades 1,
+        2 and 4, the distance from 2 to 4 is therefore 1.
     clusters : array_like of shape (n_items,), optional
         Cluster of each item, such as its question. By default, items are treated as independent.
     confidence_level : float, default 0.95

@@ -305,7 +305,7 @@ def t_half_width(values: Floats, confidence_level: float) -> float:
 
 
 def too_few(n: int, unit: str = "") -> str:
-    """Return a warning that a method's name ends in if there are fewer than `FEW_CLUSTERS` units.
+    """Return an addition to a method's name that warns of fewer than `FEW_CLUSTERS` units, or "".
 
     Examples
     --------

@@ -183,3 +183,9 @@ def test_the_checksum_is_the_one_that_git_gives(tmp_path):
 @pytest.mark.parametrize("name", ["en_fact", "zh_fact", "zh_int", "zh_refine"])
 def test_the_real_files_have_the_checksums_of_the_catalogue(name, rgb_file):
     assert git_blob_sha1(rgb_file(name).read_bytes()) == CATALOGUE[name].git_sha1
+
+
+@pytest.mark.data
+def test_the_real_judgements_have_the_checksum_of_the_catalogue(data_folder):
+    content = (data_folder / "evouna" / "NQ.json").read_bytes()
+    assert git_blob_sha1(content) == CATALOGUE["evouna_nq"].git_sha1

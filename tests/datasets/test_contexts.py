@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from released_contexts import fits, released_context
 
 from ragnb.datasets.benchmarks import load_rgb
-from ragnb.datasets.contexts import build_contexts
+from ragnb.datasets.contexts import build_contexts, ceil_share
 from ragnb.errors import InputError
 
 # The last is put together from published predictions, with four true passages each; the others are as published.
@@ -18,6 +18,16 @@ def shown(examples, **options):
 
 
 # ---- the released code's contexts, to the letter -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("passage_num", "rate", "expected"),
+    [(25, 0.28, 7), (25, 0.29, 8), (5, 0.6, 3), (10, 0.7, 7), (100, 0.07, 7), (5, 0, 0), (5, 1, 5)],
+)
+def test_the_number_of_negatives_is_the_ceiling_of_the_decimal_as_written(
+    passage_num, rate, expected
+):
+    assert ceil_share(passage_num, rate) == expected
 
 
 @pytest.mark.data
