@@ -257,7 +257,10 @@ def _mcnemar(first: Any, second: Any) -> Scene:
         mass = binom.pmf(counts, n, 0.5)
         extreme = np.where(np.minimum(counts, n - counts) <= fewer, mass, 0)
         edges = np.append(counts, counts[-1] + 1) - 0.5
-        labels = f"only {one} correct, if both systems were equally good", "probability"
+        labels = (
+            f"questions that only {one} answers correctly, if both were equally good",
+            "probability",
+        )
         return Frame(
             f"The systems differ on {n} questions: only {one} is correct on {b}, only {other} on "
             f"{c}. The exact test gives {_p(exact)}, the mid-p test {_p(mid_p)}. The {both + neither} "
@@ -663,7 +666,10 @@ def _trace(record: Any) -> Scene:
     n = len(context)
     counts: dict[str, Any] = {
         "relevance": [
-            [f"Of {n} context sentences {_are(r)} relevant (relevance {r / n:.2f})", f"{r / n:.2f}"]
+            [
+                f"Of {n} context sentences, {_are(r)} relevant (relevance {r / n:.2f})",
+                f"{r / n:.2f}",
+            ]
             for r in range(n + 1)
         ],
         "utilization": [
@@ -672,7 +678,7 @@ def _trace(record: Any) -> Scene:
         "completeness": [
             [
                 [
-                    f"Of the relevant ones {_are(both)} used (completeness {both / r:.2f}).",
+                    f"Of the relevant ones, {_are(both)} used (completeness {both / r:.2f}).",
                     f"{both / r:.2f}",
                 ]
                 for both in range(r + 1)

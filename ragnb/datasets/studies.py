@@ -323,15 +323,14 @@ PUBLISHED = {
     "rgb.information_integration": f"{_RGB}, table 5",
     "rgb.counterfactual_robustness": f"{_RGB}, table 7",
     "ragbench.table3": f"{_RAGBENCH}, table 3",
-    "lbrag.overview": "kanoes/LBRAG-NEW, metrics.md at commit 5c0d11bc, the example of what the console prints",
-    "continuous_eval.ensemble": "continuous-eval, documentation, Metric Ensembling, the example of the output",
+    "lbrag.overview": "kanoes/LBRAG-NEW, metrics.md at commit 5c0d11bc, the example of the console output",
+    "continuous_eval.ensemble": "continuous-eval, documentation, Metric Ensembling, the example output",
 }
 # What a table allows to conclude.
 NOTES = {
-    "continuous_eval.ensemble": "GPT-4 decided 37 of 235 answers. This made 8 more answers correct than incorrect. How "
-    "many it corrected and how many it spoiled was not published. The possible counts range from 8 corrected and 0 "
-    "spoiled (McNemar mid-p 0.004) to 22 corrected and 14 spoiled (0.188). The table therefore does not show whether the "
-    "gain is larger than chance.",
+    "continuous_eval.ensemble": "GPT-4 decided 37 of 235 answers, after which 8 more were correct. How many "
+    "answers became correct and how many became wrong was not published. The possible counts range from 8 and 0 (McNemar "
+    "mid-p 0.004) to 22 and 14 (0.188). The table therefore does not show whether the gain is larger than chance.",
 }
 
 

@@ -137,7 +137,7 @@ def _note(ax: Axes, rows: pd.DataFrame, intervals: str, family: str) -> None:
     caption(
         ax,
         f"{intervals}{size}\n"
-        f"p: {distinct(rows['test'])}, {first['correction'].capitalize()} {family}; filled: below {level}\n"
+        f"p: {distinct(rows['test'])}, {first['correction'].capitalize()} {family}; filled: p < {level}\n"
         f"grey band: differences that this sample would\n"
         f"miss more than 1 time in {1 / (1 - first['power']):.3g}",
         x=0,
