@@ -689,7 +689,7 @@ def _trace(record: Any) -> Scene:
         ],
         "adherence": [
             [
-                f"Of {len(response)} response sentences {_are(wrong)} unsupported, so adherence is "
+                f"Of {len(response)} response sentences, {_are(wrong)} unsupported, so adherence is "
                 f"{wrong == 0:d}.",
                 f"{wrong == 0:d}",
             ]
