@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from notebooks.by_hand import mid_p, tango
 from notebooks.printed import printed
-from scipy import stats
+from scipy import optimize, stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import ttost_paired
@@ -82,6 +82,14 @@ def test_tangos_interval(hundred):
     assert f"[{low:+.2f}, {high:+.2f}]" in printed("08", "compare")
     assert f"interval [{100 * low:.1f}, {100 * high:.1f}]" in printed("08", "sentence")
     assert f"{mid_p(b, c):.4f} {b / c:.3f}" in printed("08", "compare")
+
+
+def test_minimum_detectable_effect(hundred):
+    _, bing, fid = hundred
+    psi = np.mean(bing != fid)
+    mde = optimize.brentq(lambda d: power(100, psi, d) - 0.8, 0.01, psi - 1e-9)
+    assert f"minimum detectable effect is {mde:.3f}" in printed("08", "mde")
+    assert f"80% power: {100 * mde:.1f} points" in printed("08", "sentence")
 
 
 def test_family_of_ten(hundred, study):

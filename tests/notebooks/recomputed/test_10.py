@@ -6,11 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from notebooks.by_hand import cluster_interval, contains, overlap
+from notebooks.by_hand import cluster_interval, contains, mid_p, overlap, wilson
 from notebooks.printed import follow, printed
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, roc_auc_score
+from sklearn.model_selection import GroupShuffleSplit
 
 import ragnb
 from ragnb.ensemble import SplitRatios
@@ -108,6 +109,15 @@ def test_threshold_and_sets(split, scores, probability):
     assert f"abstained: {(zero == one).sum()} ({(zero == one).mean():.1%})" in shown
 
 
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.1, 0.2])
+def test_sets_at_other_coverages(scores, probability, alpha):
+    size = sets(scores, probability, alpha).sum(axis=0)
+    one, both, none = ((size == k).sum() for k in (1, 2, 0))
+    q = threshold(scores, alpha)
+    line = f"α = {alpha:.2f}: q = {q:.2f}; one label {one}, both {both}, none {none}"
+    assert line in printed("10", "alpha")
+
+
 def test_coverage_and_what_is_expected(split, scores, probability):
     zero, one = sets(scores, probability, 0.05)
     covered = np.where(split.test.y == 1, one, zero).mean()
@@ -118,6 +128,59 @@ def test_coverage_and_what_is_expected(split, scores, probability):
     assert f"test part: {covered:.3f}" in shown
     low, high = law.ppf([0.05, 0.95])
     assert f"expected: {law.mean():.3f}, 90 % range {low:.3f} to {high:.3f}" in shown
+
+
+@pytest.fixture(scope="module")
+def twenty(answers, features, split, model):
+    """Whether each answer is covered in 20 halves of the answers outside the training part.
+
+    One row per answer and half: with one threshold for all answers, and with one for each system.
+    """
+    rest = answers.drop(split.train.X.index)
+    probability = model.predict_proba(features.loc[rest.index])[:, 1]
+    score = np.where(rest["verdict"].astype(bool), 1 - probability, probability)
+    rest = rest.assign(score=score)[["question", "system", "verdict", "score"]]
+    halves = GroupShuffleSplit(20, test_size=0.5, random_state=0)
+    found = []
+    for known, new in halves.split(rest, groups=rest["question"]):
+        known, new = rest.iloc[known], rest.iloc[new]
+        own = {
+            name: threshold(np.sort(each), 0.05) for name, each in known.groupby("system")["score"]
+        }
+        covered = {
+            "all answers": new["score"] <= threshold(np.sort(known["score"]), 0.05),
+            "each system": new["score"] <= new["system"].map(own),
+        }
+        found.append(new.assign(**covered))
+    return pd.concat(found, keys=range(20))
+
+
+def test_twenty_splits(twenty):
+    each = twenty["all answers"].groupby(level=0).mean()
+    follow("10", "splits", "mean ", [each.mean(), each.std()])
+    last = twenty.loc[19]
+    for size, unit in ((len(last), "answers"), (last["question"].nunique(), "questions")):
+        k = math.ceil((size + 1) * Fraction(95, 100))
+        deviation = stats.betabinom(size, k, size + 1 - k).std() / size
+        line = f"if {size} {unit} are independent: standard deviation {deviation:.4f}"
+        assert line in printed("10", "expected")
+
+
+def test_coverage_of_each_kind_in_twenty_splits(twenty):
+    verdicts = twenty["verdict"].map({True: "correct", False: "incorrect"})
+    kinds = pd.concat([twenty["system"], verdicts, verdicts.replace(".+", "all", regex=True)])
+    covered = pd.concat([twenty[["all answers", "each system"]]] * 3)
+    shares = covered.groupby([covered.index.get_level_values(0), kinds.to_numpy()]).mean()
+    for kind, numbers in shares.groupby(level=1).mean().iterrows():
+        follow("10", "kinds-table", f" {kind} ", numbers)
+
+
+def test_errors_among_accepted_labels(split, scores, probability):
+    zero, one = sets(scores, probability, 0.05)
+    accepted = zero != one
+    wrong = (one[accepted] != (split.test.y[accepted] == 1)).mean()
+    line = f"marginal: accepts {accepted.mean():.1%}, of these {wrong:.1%} wrong"
+    assert line in printed("10", "selective")
 
 
 def test_deferral_to_people_and_break_even(split, scores, probability):
@@ -139,3 +202,12 @@ def test_deferral_to_people_and_break_even(split, scores, probability):
         mean, low, high = cluster_interval(values[kept], units[kept])
         rounded = [f"{mean:.{k}f}{a}{low:.{k}f}{b}{high:.{k}f}" for k, a, b in LAYOUTS]
         assert any(numbers in printed("10", "compare") for numbers in rounded)
+
+
+def test_published_shares_and_what_they_allow():
+    counts = {"precision": (152, 162), "recall": (152, 183), "accuracy": (194, 235)}
+    for name, (k, n) in counts.items():
+        low, high = wilson(k, n)
+        follow("10", "published", f"ensemble {name} ", [k, n, k / n, low, high])
+    p_values = [mid_p(k + 8, k) for k in range(15)]
+    assert f"p between {min(p_values):.3f} and {max(p_values):.3f}" in printed("10", "bounds")

@@ -6,10 +6,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from notebooks.by_hand import best_f1, t_interval, wilson
+from notebooks.by_hand import best_f1, t_interval, wilson, words
 from notebooks.printed import follow, printed
 
 import ragnb
+from ragnb.experiments.recorded import recorded_responses
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +39,11 @@ def squad_f1(said, parts):
     return best
 
 
+def test_f1_of_the_beatles():
+    assert f"{2 / 3:.2f} articles are removed: {1:.2f}" in printed("13", "c01")
+    assert squad_words("The Beatles") == squad_words("Beatles")
+
+
 @pytest.mark.parametrize(("definition", "f1"), [("unicode", best_f1), ("squad", squad_f1)])
 def test_f1_of_english_answers(usable, definition, f1):
     for key, system in (("fid", "FiD"), ("newbing", "New Bing")):
@@ -47,6 +53,36 @@ def test_f1_of_english_answers(usable, definition, f1):
         low, high = t_interval(values)
         numbers = [np.mean(values), low, high, len(values)]
         follow("13", "c05", f"{system} {definition} ", numbers)
+
+
+def test_the_answer_on_which_definitions_differ():
+    said, alias = "1665–1666", "1665 to 1666"
+    follow("13", "c08", f"{said} ", [best_f1(said, [[alias]]), squad_f1(said, [[alias]])])
+
+
+def test_exact_match_by_language():
+    rows = recorded_responses("multilingual")
+    listed = [(0x30, 0x39), (0x61, 0x7A), (0xC0, 0x24F), (0x400, 0x4FF), (0x590, 0x5FF)]
+    listed += [(0x600, 0x6FF), (0xFB50, 0xFDFF), (0xFE70, 0xFEFF), (0xE00, 0xE7F)]
+    listed += [(0x1100, 0x11FF), (0xAC00, 0xD7AF), (0x3040, 0x30FF), (0x4E00, 0x9FFF)]
+
+    def kept(text):
+        letters = text.lower().strip()
+        inside = (any(a <= ord(letter) <= b for a, b in listed) for letter in letters)
+        pairs = zip(letters, inside, strict=True)
+        return " ".join("".join(letter if good else " " for letter, good in pairs).split())
+
+    for language, some in rows.groupby("language"):
+        means = [
+            np.mean(
+                [
+                    any(normal(said) == normal(alias) for alias in parts[0])
+                    for said, parts in zip(some["response"], some["references"], strict=True)
+                ]
+            )
+            for normal in (kept, words)
+        ]
+        assert f"{language} {means[0]:.3f} {means[1]:.3f}" in printed("13", "c10")
 
 
 def test_hallucination_under_two_rules():
@@ -85,3 +121,9 @@ def test_ndcg_with_two_gains():
             best = gain(np.array([3, 1, 1, 0])) @ discount
             cells.append(f"{gain(np.array(grades)) @ discount / best:.3f}")
         assert f"{system} {' '.join(cells)}" in printed("13", "c22")
+
+
+def test_questions_that_both_systems_answered(usable):
+    both = usable[usable["system"].isin(["chatgpt", "gpt4"])].dropna(subset="response")
+    n = both.groupby("example_id")["system"].nunique().eq(2).sum()
+    assert f"11 definitions, {n} questions" in printed("13", "c30")

@@ -3,12 +3,15 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from notebooks.by_hand import contains, mid_p, tango, wilson
 from notebooks.printed import follow, printed
+from scipy import optimize, stats
 from statsmodels.stats.multitest import multipletests
 
 import ragnb
+from ragnb.experiments.recorded import recorded_responses
 
 FIGURES = Path(__file__).parents[3] / "figures"
 NAMES = {"fid": "FiD", "gpt35": "GPT-3.5", "chatgpt": "ChatGPT", "newbing": "New Bing"}
@@ -79,3 +82,55 @@ def test_the_caption(values):
     line = f"from −{-gap.min():.1f} to −{-gap.max():.1f} percentage points. Bars are 95% Wilson"
     assert line in printed("14", "caption")
     assert f"n = {len(values):,}" in printed("14", "caption")
+
+
+def test_the_paragraph(values, tests):
+    shown, n = printed("14", "paragraph").replace("\\", ""), len(values)
+    assert f"on {n:,} questions of EVOUNA-NQ" in shown
+    assert f"consist of {5 * n:,} responses" in shown
+    assert f"Holm (1979) over {len(tests[0])} comparisons" in shown
+    for metric in ("annotator.verdict", "answer.contains"):
+        name = {"annotator.verdict": "acceptance by people", "answer.contains": "containment"}
+        low, high = map(
+            float, re.search(rf"([\d.]+) to ([\d.]+) in {name[metric]}", shown).groups()
+        )
+        found = [detectable(*pair, n) for (one, _), pair in tests[0].items() if one == metric]
+        assert [low, high] == pytest.approx([min(found), max(found)], rel=0.03)
+
+
+def detectable(b, c, n):
+    """The difference that a test of discordant pairs detects with 80 % power, by the normal formula."""
+    psi = (b + c) / n
+    upper, power = stats.norm.ppf([0.975, 0.8])
+
+    def lacking(d):
+        return upper * np.sqrt(psi) + power * np.sqrt(psi - d**2) - d * np.sqrt(n)
+
+    return optimize.brentq(lacking, 1e-6, psi)
+
+
+def test_sizes_of_text_and_false_alarms():
+    column = 7.7 / 2.54
+    shown = printed("14", "size")
+    assert (
+        f"column: {column:.2f} in; text of 10 points prints with {10 * column / 6.4:.1f}" in shown
+    )
+    assert f"{100 * (1 - 0.95**8):.0f} %" in printed("14", "family")
+
+
+def test_accuracy_of_the_small_model():
+    rows = recorded_responses("rgb_noise")
+    shown = printed("14", "own-frames")
+    for system in ("answer", "plain"):
+        cells = []
+        for rate in (0, 0.2, 0.4, 0.6, 0.8):
+            asked = rows[(rows["system"] == system) & np.isclose(rows["noise_rate"], rate)]
+            pairs = zip(asked["response"], asked["references"], strict=True)
+            right = sum(
+                all(any(a.lower() in said.lower() for a in part) for part in parts)
+                and "insufficient information" not in said.lower()
+                for said, parts in pairs
+            )
+            low, high = wilson(right, 68)
+            cells.append(f"{right / 68:.2f} [{low:.2f}, {high:.2f}]")
+        assert f"{system} {' '.join(cells)}" in shown

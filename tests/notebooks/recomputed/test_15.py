@@ -41,6 +41,46 @@ def test_refchecker_with_and_without_abstentions():
     assert f"over {n} of {len(rows)} responses" in shown
 
 
+def test_hallucination_of_gpt_4_over_languages():
+    rows = ragnb.load_study("nomiracl").query("system == 'gpt-4-azure' and not answerable")
+    said = rows.assign(start=~rows["response"].str.lower().str.startswith("i don't know"))
+    rates = said.groupby("language")["start"].mean()
+    assert f"start {100 * rates.mean():.1f} % over {len(rates)} languages" in printed("15", "c09")
+
+
+def test_the_composite_of_mtrag():
+    turns = ragnb.load_study("mtrag")
+    parts = np.array(
+        [
+            turns["mtrag.RougeL"],
+            (1 + turns["mtrag.Bert-Rec"]) / 2,
+            (1 + turns["mtrag.Bert-KPrec"]) / 2,
+        ]
+    )
+    same = np.isclose(3 / (1 / parts).sum(axis=0), turns["mtrag.rb_agg"])
+    assert f"harmonic mean: {same.sum()} of {len(turns)} values" in printed("15", "c11")
+
+
+def test_hallucinated_responses_of_delucionqa():
+    rows = ragnb.load_study("delucionqa").dropna(subset=["hallucinated"])
+    shares = [np.mean([name != "supported" for name in one]) for one in labels(rows)]
+    rows = rows.assign(share=shares, any=[share > 0 for share in shares])
+    for split, some in rows.groupby("split"):
+        given = some["hallucinated"].astype(int)
+        line = f"{split} {given.mean():.3f} {some['any'].mean():.3f} {some['share'].mean():.3f}"
+        assert line in printed("15", "c14")
+        assert f"{split} {given.sum()} {some['any'].sum()}" in printed("15", "c15")
+
+
+def test_impossible_percentages():
+    for name, cell in (("noise_robustness", "67.68"), ("negative_rejection", "3.37")):
+        table = pd.read_csv(f"{DATA}/rgb_{name}.csv")
+        k = (3 * table["printed"]).round()
+        impossible = table["printed"][(100 * k / 300).round(2) != table["printed"]]
+        assert impossible.tolist() == [float(cell)]
+        assert f"{cell} is no k/300; {k[impossible.index[0]]:.0f}/300" in printed("15", "c18")
+
+
 def test_corrections_of_few_responses():
     table = pd.read_csv(f"{DATA}/rgb_counterfactual_robustness.csv")
     for row in table[table["metric"] == "error_correction"].itertuples():
@@ -48,6 +88,21 @@ def test_corrections_of_few_responses():
         low, high = wilson(k, row.n)
         numbers = [row.printed, k, row.n, low, high]
         follow("15", "c20", f"{row.system} {row.language} ", numbers)
+
+
+def test_distances_and_ratios():
+    for adherence in (0, 1):
+        rms = np.sqrt(np.mean((1 - np.array([0.20, 0.75, 0.75, adherence])) ** 2))
+        assert f"adherence {adherence}: {rms:.3f}" in printed("15", "c22")
+    table = pd.read_csv(f"{DATA}/lbrag_overview.csv")
+    wide = table.pivot(index="system", columns="metric", values="printed")
+    gain = wide["answer.f1"] - wide["answer.f1"]["direct"]
+    ratios = wide["cost.cnbe"]["lbrag"] / wide["cost.cnbe"]["cross"]
+    shown = printed("15", "c24")
+    assert f"CNBE: {ratios:.1f} times" in shown
+    assert f"gain in F1: {gain['lbrag'] / gain['cross']:.2f} times" in shown
+    tokens = wide["cost.translation_tokens"]
+    assert f"fewer tokens: {tokens['cross'] / tokens['lbrag']:.1f} times" in shown
 
 
 def test_what_the_totals_of_an_ensemble_allow():
