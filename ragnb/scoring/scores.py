@@ -162,20 +162,21 @@ def _score_one(
     }
     require_columns(responses, needed.values(), f"the metric {metric.name}")
     calls = _calls(responses, metric)
-    gaps = [[needed[name] for name in needed if call[name] is None] for call in calls]
+    gaps = [_gap(call, needed) for call in calls]
     found = iter(_values(metric, options, responses, calls, gaps))
     given = responses["reason"] if "reason" in responses else [None] * len(responses)
-    rows = []
+    explained = metric.evidence if explain else None
+    values, reasons, evidence = [], [], []
     for call, gap, why in zip(calls, gaps, given, strict=True):
         if gap:
-            lacking = f"no {gap[0]}"
-            rows.append((math.nan, present(why) or lacking, lacking))
-            continue
-        value = next(found)
-        reason = metric.why_undefined(**call, **options) if math.isnan(value) else None
-        explained = explain and metric.evidence
-        rows.append((value, reason, explained(**call, **options) if explained else ""))
-    values, reasons, evidence = zip(*rows, strict=True) if rows else ((), (), ())
+            value, reason, words = math.nan, present(why) or f"no {gap}", f"no {gap}"
+        else:
+            value = next(found)
+            reason = metric.why_undefined(**call, **options) if math.isnan(value) else None
+            words = explained(**call, **options) if explained else ""
+        values.append(value)
+        reasons.append(reason)
+        evidence.append(words)
     made = {"evidence": pd.array(evidence, TEXT)} if explain else {}
     kept = responses[[name for name in responses.columns if name not in PAYLOAD]]
     return kept.assign(
@@ -208,30 +209,35 @@ def as_lists(value: Any) -> Any:
     return value
 
 
+def _gap(call: Mapping[str, Any], needed: Mapping[str, str]) -> str | None:
+    """Return the first needed column that has no value; None if all have one."""
+    return next((column for name, column in needed.items() if call[name] is None), None)
+
+
 def _values(
     metric: Metric,
     options: Mapping[str, Any],
     responses: pd.DataFrame,
     calls: list[dict[str, Any]],
-    gaps: list[list[str]],
+    gaps: list[str | None],
 ) -> Sequence[float]:
     """Values of the responses without a gap, all at once if the metric can do that."""
-    rows = [row for row, gap in enumerate(gaps) if not gap]
+    rows = [row for row, gap in enumerate(gaps) if gap is None]
     if metric.of_many:
         with suppress(InputError):  # one by one, so that the message names the row
             return metric.of_many([calls[row] for row in rows], **options)
-    ids = list(responses["example_id"]) if "example_id" in responses else []
-    values: list[float] = []
-    for row in rows:
-        where = f"{metric.name}, row {row}{f' ({ids[row]})' if ids else ''}"
-        try:
-            value = metric.function(**calls[row], **options)
-        except InputError as error:
-            raise InputError(f"{where}: {error}") from error
+    return [_value(metric, {**calls[row], **options}, responses, row) for row in rows]
+
+
+def _value(metric: Metric, call: Mapping[str, Any], responses: pd.DataFrame, row: int) -> float:
+    try:
+        value = metric.function(**call)
         if not isinstance(value, Real):
-            raise InputError(f"{where}: a metric must return a number, got {value!r:.60}")
-        values.append(value)
-    return values
+            raise InputError(f"a metric must return a number, got {value!r:.60}")
+        return value
+    except InputError as error:
+        name = f" ({responses['example_id'].iloc[row]})" if "example_id" in responses else ""
+        raise InputError(f"{metric.name}, row {row}{name}: {error}") from error
 
 
 def _signatures(responses: pd.DataFrame, metric: Metric, options: Mapping[str, Any]) -> list[str]:
