@@ -90,6 +90,8 @@ def _entry(name: str) -> str:
         f"- Range: {values}{beyond}; {direction} is better.",
         f"- Columns: {facts['needs']}.",
     ]
+    if facts["formula"]:
+        lines.append(f"- Formula: {facts['formula']}")
     for option, rows in variants.groupby("option", sort=False):
         lines.append(f"- Option `{option}`:")
         lines += [f"  - `{row.value}`: {row.meaning}" for row in rows.itertuples()]

@@ -47,7 +47,7 @@ def as_scores(values: ArrayLike, dimensions: int = 1) -> Floats:
 
 
 def as_probabilities(values: ArrayLike) -> Floats:
-    """Convert values to an array of numbers between 0 and 1, one per item."""
+    """Convert values to an array of floats, one per item, and check that all are between 0 and 1."""
     probabilities = as_scores(values)
     odd = probabilities[(probabilities < 0) | (probabilities > 1)]
     if odd.size:

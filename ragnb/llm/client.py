@@ -568,7 +568,8 @@ class _Run:
         now = time.monotonic()
         start = max(self._next, now - 1.0)  # at most one second's worth at once
         self._next = start + self.seconds_apart
-        await asyncio.sleep(max(0.0, start - now))
+        if start > now:  # sleep(0) would let idle connections pile up, which httpx then checks
+            await asyncio.sleep(start - now)
         while self._under_way >= self.at_once and not self._hopeless:
             await asyncio.sleep(0.02)
         if self._hopeless:

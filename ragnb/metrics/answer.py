@@ -420,10 +420,10 @@ def chrf(
     language: str | None = None,
     word_order: int = 0,
 ) -> float:
-    """F2 of character n-grams, n = 1 to 6 (chrF); with word_order=2 also of word n-grams (chrF++).
+    """F2 of character n-grams with n from 1 to 6 (chrF); with word_order=2 also of words (chrF++).
 
-    F2 = 5PR / (4P + R), which emphasises recall. P and R are precision and recall, averaged over
-    the orders n. The value is sacreBLEU's score divided by 100, so it is in [0, 1]; higher is
+    F2 = 5PR / (4P + R), where P and R are precision and recall, averaged over the orders n. F2
+    emphasises recall. The value is sacreBLEU's score divided by 100, so it is in [0, 1]; higher is
     better. It is the highest value over the reference texts. It is NaN if there is no response or
     no reference, or if both are blank. The metric is case-sensitive. The character n-grams ignore
     spaces.

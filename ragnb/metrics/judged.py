@@ -48,14 +48,21 @@ def _given(value: Any, is_allowed: Callable[[float], bool], rule: str) -> float:
 def judged_similarity(score: float | None) -> float:
     """Judge's score for the semantic similarity of a response and its reference.
 
-    The value is in [0, 1]; higher is better. The score comes from
+    The value is in [0, 1]; higher is better. According to the prompt, it is 1 if both have the same
+    meaning, about 0.5 if half of the reference is present, and near 0 if the response contradicts
+    the reference or gives no answer. The score comes from
     ``ragnb.experiments.judges.judge_responses(..., "similarity")`` with the prompt
     ``answer.judge_similarity``. The name of the judge model is recorded in the signature of
     the score.
 
     The value is NaN if there is no score, because the response is missing or empty, the reference
-    is missing, or the judge's reply could not be parsed. The published code gives 0.0 in these
-    cases, and includes these zeros in its mean.
+    is missing, or the judge's reply could not be parsed. The published code of LBRAG gives 0.0 in
+    these cases, and includes these zeros in its mean.
+
+    Parameters
+    ----------
+    score : float or None
+        The judge's score, in [0, 1]; None if there is none.
 
     Notes
     -----

@@ -152,6 +152,7 @@ def _values(
 def _one(
     name: str, retrieved: Retrieved | None, relevant: Relevant | None, **options: Any
 ) -> float:
+    """Compute a measure of one ranked list with ir_measures."""
     return _values(name, [{"retrieved": retrieved, "relevant": relevant}], **options)[0]
 
 
@@ -336,8 +337,8 @@ def average_precision(
     """Average precision (AP): mean precision at the ranks of the relevant passages.
 
     A relevant passage that was not retrieved counts as a precision of 0. The mean over questions is
-    MAP. The value is in [0, 1]; higher is better. AP = sum of precision@i over the ranks i of the
-    relevant passages among the first k / number of all relevant passages. Its parameters, and the
+    MAP. The value is in [0, 1]; higher is better. AP@k = (sum of precision@i over the
+    ranks i <= k of relevant passages) / (number of all relevant passages). Its parameters, and the
     cases in which it is NaN, are those of `recall`.
 
     Notes

@@ -63,6 +63,7 @@ from ragnb.metrics.rgb_protocols import (
 )
 from ragnb.records import is_missing
 
+_ABILITIES = ("accuracy", "refusal", "rejection", "error_detection", "error_correction")
 # Labels of an answer part. A refusal has the single label `REFUSED`.
 FOUND, NOT_FOUND, REFUSED = 1, 0, -1
 
@@ -145,10 +146,17 @@ def assess(
     Parameters
     ----------
     ability : {"accuracy", "refusal", "rejection", "error_detection", "error_correction"}
-        What is computed; see `is_correct`, `is_refusal`, `is_rejection`, `detects_error` and
-        `corrects_error`, which also describe the other parameters.
+        What is computed: one of RGB's abilities, or whether the response is a refusal at all. See
+        `is_correct`, `is_refusal`, `is_rejection`, `detects_error` and `corrects_error`, which also
+        describe the other parameters.
     explain : bool
-        Whether to describe the evidence in words, which takes some time.
+        Whether to describe the evidence in words, which takes some time. If False, ignore the
+        evidence.
+
+    Returns
+    -------
+    Assessment
+        The value (1.0, 0.0 or NaN), the evidence, and the label of each answer part.
 
     Examples
     --------
@@ -157,6 +165,7 @@ def assess(
     >>> assess("error_correction", "There are factual errors: it is Oslo.", "Oslo").evidence
     "error: 'factual errors'; part 1: 'Oslo'"
     """
+    check_choice(ability, _ABILITIES, "ability")
     rules = protocol_of(protocol, language)
     check_choice(parts, ("all", "any"), "parts")
     if not is_missing(noise_rate) and not 0 <= as_real(noise_rate) <= 1:
@@ -435,6 +444,7 @@ def is_correct(
     >>> is_correct("Only Oslo", ["Oslo", "1950"]), is_correct("Only Oslo", ["Oslo", "1950"], parts="any")
     (0.0, 1.0)
     """
+    # The rule is in `_accuracy`.
     return assess(
         "accuracy",
         response,
@@ -547,6 +557,7 @@ def is_rejection(
     >>> is_rejection("It is Oslo.", "Oslo"), is_rejection("It is Oslo.", "Oslo", protocol="released")
     (0.0, 1.0)
     """
+    # The rule is in `_rejection` and `_released_rejection`.
     return assess(
         "rejection",
         response,
@@ -627,6 +638,7 @@ def detects_error(
     >>> detects_error("It was not Bergen.", false_answer="Bergen", protocol="flexible")
     1.0
     """
+    # The rule is in `_error_detection`.
     return assess(
         "error_detection",
         response,
@@ -704,6 +716,7 @@ def corrects_error(
     >>> corrects_error("It is Oslo.", "Oslo"), corrects_error("It is Oslo.", "Oslo", protocol="flexible")
     (nan, 1.0)
     """
+    # The rule is in `_error_correction`.
     return assess(
         "error_correction",
         response,

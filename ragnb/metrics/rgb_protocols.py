@@ -271,7 +271,8 @@ def words_in(alias: str, response: str, protocol: Protocol) -> tuple[int, int]:
 def found_alias(part: Sequence[str], response: str, protocol: Protocol) -> str | None:
     """Return the first alias of an answer part that is found in a response, or None.
 
-    It is found as a substring or, under ``"flexible"``, if the response contains 80 % of its words.
+    An alias is found if it is a substring of the response or, under ``"flexible"``, if at least
+    80 % of its words occur in the response.
     """
     for alias in part:
         if is_in(alias, response, protocol):

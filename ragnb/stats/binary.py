@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import bdtr, ndtr, ndtri
 
 from ragnb.arguments import ALTERNATIVES, Booleans, accepts
-from ragnb.errors import InputError
+from ragnb.errors import InputError, check_choice
 from ragnb.results import (
     Interval,
     SignificanceResult,
@@ -124,11 +124,25 @@ def mcnemar_test(
 def mcnemar_p_value(b: Any, c: Any, method: str, alternative: str = "two-sided") -> Any:
     """Compute p-values of McNemar tests from the two discordant counts.
 
+    Parameters
+    ----------
+    b, c : int or array_like
+        Numbers of items on which only the first and only the second system is correct. Arrays
+        broadcast.
+    method, alternative
+        See `mcnemar_test`. ``"greater"`` tests whether the first system is better.
+
+    Returns
+    -------
+    float or ndarray
+        The p-values, in the shape to which `b` and `c` broadcast.
+
     Examples
     --------
     >>> mcnemar_p_value(np.array([5, 4]), 0, "mid-p").tolist()
     [0.03125, 0.0625]
     """
+    check_choice(method, MCNEMAR_METHODS, "method")
     if method == "exact":
         lower, upper = bdtr(b, b + c, 0.5), bdtr(c, b + c, 0.5)
     elif method == "mid-p":
@@ -153,7 +167,7 @@ def mid_p_cdf(successes: Any, n: Any, probability: float = 0.5) -> Any:
 def mcnemar_bounds(
     first: int, second: int, n: int, *, method: str = "exact"
 ) -> tuple[float, float, str]:
-    """Smallest and largest McNemar p-value that are compatible with two published success counts.
+    """Smallest and largest McNemar p-values that are compatible with two published success counts.
 
     The two systems answered the same items, but it was not published on which of them each system
     was correct. The function therefore computes the two-sided p-value of every table that has the
@@ -162,12 +176,13 @@ def mcnemar_bounds(
     Parameters
     ----------
     first, second : int
-        Numbers of successes of the two systems.
+        Numbers of successes of the two systems, each from 0 to `n`.
     n : int
-        Number of items.
+        Number of items, at least 1.
     method : {"exact", "mid-p", "asymptotic"}
-        Variant of the test; see `mcnemar_test`. The bounds of the exact test are higher than those
-        of the mid-p test, which `ragnb.compare` uses. The result therefore names the test.
+        Variant of the test; see `mcnemar_test`. Unless `first` equals `second`, the bounds of the
+        exact test are higher than those of the mid-p test, which `ragnb.compare` uses. The result
+        therefore names the test.
 
     Returns
     -------
@@ -176,9 +191,9 @@ def mcnemar_bounds(
 
     Notes
     -----
-    If only the second system is correct on c items, only the first is correct on b = c + first -
-    second items. The possible values of c are max(0, second - first) to min(second, n - first). For
-    the same difference of the totals, the evidence is weaker if there are more discordant items.
+    Let c be the number of items on which only the second system is correct. Then only the first is
+    correct on b = c + first - second items. The possible values of c are max(0, second - first) to
+    min(second, n - first). For the same difference of the totals, the evidence is weaker if there are more discordant items.
 
     Examples
     --------
