@@ -227,6 +227,7 @@ def test_gain_and_cost_follow_another_file(file, mine, accepted, shown_with):
     assert "recording: gemma-3-270m" in shown.cells[last]
 
 
+@pytest.mark.filterwarnings("ignore:No label is accepted")  # of few answers
 def test_the_conformal_ensemble_and_its_judge_follow_my_own_file(file, mine, tmp_path, shown_with):
     """The judge of the file is right about one system, wrong about the other, and sometimes silent."""
     verdict = mine["verdict"].astype(float)
