@@ -1,8 +1,7 @@
 """Checks of the arguments of public statistical functions.
 
 A public function declares the kind of each argument with the decorator `accepts`. The function then
-receives converted values: arrays of floats or booleans, cluster codes, and plain numbers. Private
-functions do not check their arguments again.
+receives converted values: arrays of floats, Booleans or integer cluster codes, and plain numbers.
 """
 
 from collections.abc import Callable
@@ -30,7 +29,20 @@ R = TypeVar("R")
 
 
 def as_scores(values: ArrayLike, dimensions: int = 1) -> Floats:
-    """Convert values to an array of finite numbers, by default one per item."""
+    """Convert scores to an array of floats and check that all of them are finite.
+
+    Parameters
+    ----------
+    values : array-like
+        Scores with the given number of dimensions.
+    dimensions : int, default=1
+        Required number of dimensions.
+
+    Returns
+    -------
+    ndarray of float
+        The scores, in the shape of `values`.
+    """
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != dimensions:
         raise InputError(
@@ -47,7 +59,18 @@ def as_scores(values: ArrayLike, dimensions: int = 1) -> Floats:
 
 
 def as_probabilities(values: ArrayLike) -> Floats:
-    """Convert values to an array of floats, one per item, and check that all are between 0 and 1."""
+    """Convert probabilities to an array of floats and check that all of them are in [0, 1].
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        Probabilities, one per item.
+
+    Returns
+    -------
+    ndarray of float of shape (n,)
+        The probabilities.
+    """
     probabilities = as_scores(values)
     odd = probabilities[(probabilities < 0) | (probabilities > 1)]
     if odd.size:
@@ -56,7 +79,18 @@ def as_probabilities(values: ArrayLike) -> Floats:
 
 
 def as_labels(values: ArrayLike) -> Booleans:
-    """Convert labels of 0 and 1, one per item, to an array of False and True."""
+    """Convert binary labels to a Boolean array.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        Labels, 0 or 1, one per item.
+
+    Returns
+    -------
+    ndarray of bool of shape (n,)
+        True for label 1.
+    """
     labels = as_scores(values)
     odd = labels[~np.isin(labels, (0, 1))]
     if odd.size:
@@ -65,7 +99,19 @@ def as_labels(values: ArrayLike) -> Booleans:
 
 
 def as_clusters(keys: ArrayLike) -> Integers:
-    """Convert cluster keys, one per item, to codes 0, 1, ... in the sorted order of the keys."""
+    """Convert cluster keys to integer codes.
+
+    Parameters
+    ----------
+    keys : array-like of shape (n,)
+        Key of the cluster of each item, such as a question identifier. All keys must be of one
+        type, and none may be missing.
+
+    Returns
+    -------
+    ndarray of int of shape (n,)
+        The codes 0, 1, ..., in the sorted order of the distinct keys.
+    """
     found = np.asarray(keys)
     if found.dtype.kind in "US" and found is not keys:
         found = np.asarray(keys, dtype=object)  # a missing key would become the text "nan"
@@ -85,7 +131,7 @@ def as_clusters(keys: ArrayLike) -> Integers:
 def _number_kind(
     sentence: str, allows: Callable[[float], bool], kept_as: type = float
 ) -> Callable[[Any], Any]:
-    """Return a function that checks that a number is finite and in the range given in words."""
+    """Return a function that checks that a number is finite and in the stated range."""
 
     def check(value: Any) -> Any:
         if not (isinstance(value, Real) and isfinite(value) and allows(float(value))):
@@ -96,7 +142,23 @@ def _number_kind(
 
 
 def as_rate(value: Any) -> Fraction:
-    """Convert a number strictly between 0 and 1 to an exact fraction, so that 0.1 becomes 1/10."""
+    """Convert a number strictly between 0 and 1 to an exact fraction.
+
+    Parameters
+    ----------
+    value : float, str, Fraction or Decimal
+        The number. A float is taken as the decimal number that it prints as.
+
+    Returns
+    -------
+    Fraction
+        The exact value.
+
+    Examples
+    --------
+    >>> as_rate(0.1)
+    Fraction(1, 10)
+    """
     exact = Fraction(str(value))
     if not 0 < exact < 1:
         raise InputError(f"must be strictly between 0 and 1, such as 0.1, got {value!r}")
@@ -104,7 +166,18 @@ def as_rate(value: Any) -> Fraction:
 
 
 def as_file_name(value: Any) -> str:
-    """Check that a name has no folder and no suffix, because both are added to it."""
+    """Check that a file name has neither a folder nor a suffix, because the caller adds both.
+
+    Parameters
+    ----------
+    value : str
+        File name, such as ``"01_noise"``.
+
+    Returns
+    -------
+    str
+        The unchanged file name.
+    """
     if not value or Path(value).name != value or Path(value).suffix:
         raise InputError(
             f"must be a plain name such as '01_noise', without folder and suffix, got {value!r}"
@@ -138,12 +211,24 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 def accepts(
     *, aligned: bool = True, **kinds: str | tuple[Any, ...] | Callable[[Any], Any]
 ) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Return a decorator that checks and converts the named arguments of a function.
+    """Create a decorator that checks and converts the named arguments of a function.
 
-    A kind is a name in `KINDS`, a tuple of allowed values, or a function that checks and converts
-    the argument. None is passed on unchanged if it is the default. All arrays must have the same
-    number of items unless ``aligned`` is False.
+    Parameters
+    ----------
+    aligned : bool, default=True
+        Whether all converted arrays must have the same length.
+    **kinds : str, tuple or callable
+        Kind of each argument: a key of `KINDS`, a tuple of allowed values, or a function that
+        checks and converts the argument. Omitted arguments are not checked, nor is None if it is
+        the default.
 
+    Returns
+    -------
+    callable
+        The decorator.
+
+    Examples
+    --------
     >>> @accepts(values="scores", clusters="clusters", method=("mean", "median"))
     ... def centre(values, clusters=None, *, method="mean"):
     ...     return getattr(np, method)(values)
@@ -184,7 +269,22 @@ def accepts(
 
 
 def convert(given: Any, kind: str | tuple[Any, ...] | Callable[[Any], Any], name: str) -> Any:
-    """Check and convert an argument to a kind (see `accepts`); an InputError names the argument."""
+    """Check and convert one argument.
+
+    Parameters
+    ----------
+    given : object
+        Value of the argument.
+    kind : str, tuple or callable
+        Kind of the argument, as in `accepts`.
+    name : str
+        Name of the argument, with which the error message begins.
+
+    Returns
+    -------
+    object
+        The converted value.
+    """
     if isinstance(kind, tuple):
         return check_choice(given, kind, name)
     try:

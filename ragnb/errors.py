@@ -1,4 +1,4 @@
-"""Exceptions of ragnb, and small checks that raise them.
+"""Exceptions of ragnb, and functions that check a value and raise them.
 
 Each message states what is wrong, the offending value, and what is allowed.
 """
@@ -10,45 +10,77 @@ Choice = TypeVar("Choice")
 
 
 class RagnbError(Exception):
-    """Base class of all exceptions that ragnb raises on purpose."""
+    """Base class of the exceptions that ragnb defines."""
 
 
 class InputError(RagnbError, ValueError):
-    """An argument, a file or a frame is invalid."""
+    """Raised if an argument, a file or a data frame is invalid."""
 
 
 class EndpointError(RagnbError, RuntimeError):
-    """A model endpoint cannot be used.
+    """Raised if a model endpoint cannot be used.
 
-    Examples: it is unreachable, it refuses the request, it does not know the model, or it is not
-    compatible with the OpenAI API.
+    For example, the endpoint is unreachable, refuses the request, does not know the model, or is
+    not compatible with the OpenAI API.
     """
 
     def _render_traceback_(self) -> list[str]:
-        """Show only the message in Jupyter: the cause is outside of the code in the traceback."""
+        """Return the message without a traceback, as Jupyter displays it."""
         return [f"{type(self).__name__}: {self}"]
 
 
 class StoreError(RagnbError, RuntimeError):
-    """A store of replies cannot be read or written."""
+    """Raised if a file of stored model replies or annotations cannot be read or written."""
 
 
 class MissingPartError(RagnbError, ImportError):
-    """An optional dependency is not installed; the message contains the command to install it."""
+    """Raised if an optional dependency is missing; the message states how to install it."""
 
 
 def check_choice(value: Choice, choices: tuple[Choice, ...], what: str) -> Choice:
-    """Return `value` if it is one of `choices`, else raise an `InputError` that lists them."""
+    """Return a value if it is among the allowed choices; otherwise raise InputError.
+
+    Parameters
+    ----------
+    value : object
+        Value to check.
+    choices : tuple
+        Allowed values. The error message lists them.
+    what : str
+        Name of the value in the error message, such as ``"method"``.
+
+    Returns
+    -------
+    object
+        The unchanged `value`.
+
+    Examples
+    --------
+    >>> check_choice("holm", ("holm", "bh"), "method")
+    'holm'
+    """
     if value not in choices:
         raise InputError(f"{what} must be one of {', '.join(map(repr, choices))}, got {value!r}")
     return value
 
 
 def as_real(value: Any) -> float:
-    """Convert a real number to a float, and anything else to nan.
+    """Convert a real number to a float, and any other object to NaN.
 
-    A check of a range rejects nan, so it needs no separate check of the type.
+    Comparisons with NaN are false, so a check of the range also rejects objects of other types.
 
+    Parameters
+    ----------
+    value : object
+        Value to convert. Booleans count as 0 and 1; a string is not a number.
+
+    Returns
+    -------
+    float
+        The converted value or NaN.
+
+    Examples
+    --------
     >>> as_real(True), as_real("0.95"), as_real(None)
     (1.0, nan, nan)
     """

@@ -1,8 +1,8 @@
-"""Names of the columns in all frames of ragnb, and the one check that a frame has them.
+"""Names of the columns of ragnb's data frames, and checks of data frames.
 
-Data flow from ``examples`` (one row per question) to ``requests`` (rendered prompts), ``replies``,
-``responses`` (one row per example, condition and system), ``scores`` (one row per response and
-metric), and finally ``summaries`` and ``comparisons``. All are ordinary pandas DataFrames.
+The data flow from ``examples`` (one row per question) to ``requests`` (rendered prompts),
+``replies``, ``responses`` (one row per example, condition and system), ``scores`` (one row per
+response and metric), and finally ``summaries`` and ``comparisons``. All are pandas DataFrames.
 """
 
 import re
@@ -15,7 +15,7 @@ import numpy as np
 from ragnb.errors import InputError
 from ragnb.text import join_reasoning, split_reasoning
 
-# Meaning of the columns that somebody's own frame may lack; error messages state it.
+# Meaning of each column. The error message about a missing column contains it.
 COLUMNS: dict[str, str] = {
     # examples
     "example_id": "identifier that is unique within a frame of examples: 'en_fact/17'",
@@ -126,8 +126,20 @@ PAYLOAD = PLAIN_TEXT | frozenset(
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether the value of a cell is missing: None, nan, or pandas' NA or NaT.
+    """Return whether a cell of a data frame is missing.
 
+    Parameters
+    ----------
+    value : object
+        Value of the cell.
+
+    Returns
+    -------
+    bool
+        True for None, NaN, and the pandas values NA and NaT; False for any other value.
+
+    Examples
+    --------
     >>> [is_missing(value) for value in (None, float("nan"), 0, "", [])]
     [True, True, False, False, False]
     """
@@ -137,13 +149,38 @@ def is_missing(value: Any) -> bool:
 
 
 def present(value: Any) -> Any:
-    """Return the value of a cell, or None if it is missing."""
+    """Return the value of a cell of a data frame, or None if it is missing.
+
+    Parameters
+    ----------
+    value : object
+        Value of the cell.
+
+    Returns
+    -------
+    object or None
+        The value, or None.
+    """
     return None if is_missing(value) else value
 
 
 def count_reasons(reasons: Iterable[Any]) -> str:
-    """Count reasons without their details, the most frequent first.
+    """Summarise how often each reason occurs, with the most frequent reason first.
 
+    Parameters
+    ----------
+    reasons : iterable of str or None
+        Reasons, such as error messages. None counts as ``"no reason given"``. The text from the
+        first colon or opening parenthesis on is ignored, so that reasons with different details are
+        counted together.
+
+    Returns
+    -------
+    str
+        The shortened reasons, each followed by its count in parentheses.
+
+    Examples
+    --------
     >>> count_reasons(["HTTP 400: prompt too long", "no connection (refused)", "HTTP 400: flagged"])
     'HTTP 400 (2), no connection (1)'
     """
@@ -156,10 +193,18 @@ def count_reasons(reasons: Iterable[Any]) -> str:
 
 
 def reasoning_apart(frame: Any) -> Any:
-    """Move the reasoning in the column ``response`` to the column ``reasoning``.
+    """Move the reasoning of each response from the column ``response`` to the column ``reasoning``.
 
-    If no response contains reasoning, the frame is returned unchanged. See
-    `ragnb.text.split_reasoning` for what counts as reasoning.
+    Parameters
+    ----------
+    frame : DataFrame
+        Responses. `ragnb.text.split_reasoning` defines what counts as reasoning.
+
+    Returns
+    -------
+    DataFrame
+        A copy with both columns; ``reasoning`` is None for a response without reasoning. If no
+        response contains reasoning, `frame` itself is returned.
     """
     if "response" not in frame:
         return frame
@@ -177,7 +222,21 @@ def reasoning_apart(frame: Any) -> Any:
 
 
 def whole_replies(frame: Any) -> Any:
-    """Move the reasoning back into the column ``response``: the inverse of `reasoning_apart`."""
+    """Move the reasoning of each response back into the column ``response``.
+
+    This reverses `reasoning_apart`, except that reasoning without ``<think>`` tags is dropped.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Responses.
+
+    Returns
+    -------
+    DataFrame
+        A copy without the column ``reasoning``. If either column is absent, `frame` itself is
+        returned.
+    """
     if not {"response", "reasoning"} <= set(frame):
         return frame
     texts = [
@@ -190,7 +249,7 @@ def whole_replies(frame: Any) -> Any:
 
 
 def _objects(frame: Any, values: list[Any]) -> Any:
-    """Return a column of objects; of a plain list pandas would turn None among texts into nan."""
+    """Return a column of objects; otherwise, pandas would convert None to NaN."""
     return type(frame["response"])(values, frame.index, dtype=object)
 
 
@@ -200,18 +259,18 @@ def _objects(frame: Any, values: list[Any]) -> Any:
 def require_columns(
     frame: Any, names: Iterable[str], what: str, *, unique: Sequence[str] = ()
 ) -> None:
-    """Raise InputError unless a DataFrame has the given columns, and unique rows where required.
+    """Raise InputError unless a data frame has the required columns.
 
     Parameters
     ----------
-    frame
-        A pandas DataFrame.
-    names
-        The columns that it must have.
-    what
-        Who needs them, as the message begins.
-    unique
-        Columns whose values together may occur in one row only.
+    frame : DataFrame
+        Frame to check.
+    names : iterable of str
+        Required columns. Each must occur exactly once.
+    what : str
+        Name of the function or object that requires them, with which the error message begins.
+    unique : sequence of str, default=()
+        Further required columns whose combination of values must differ between all rows.
     """
     if type(frame).__module__.startswith(("dask", "pyspark")) or not hasattr(frame, "columns"):
         raise InputError(
@@ -240,5 +299,21 @@ def require_columns(
 
 
 def column_names(given: str | Iterable[str] | None) -> list[str]:
-    """Return one column name, several names, or None (no column) as a list."""
+    """Return column names as a list.
+
+    Parameters
+    ----------
+    given : str, iterable of str or None
+        One name, several names, or None for no column.
+
+    Returns
+    -------
+    list of str
+        The names.
+
+    Examples
+    --------
+    >>> column_names("turn"), column_names(None)
+    (['turn'], [])
+    """
     return [given] if isinstance(given, str) else list(given or ())

@@ -1,4 +1,4 @@
-"""Result classes of the statistical functions. They are immutable and displayed with their method."""
+"""Result classes of the statistical functions, which are immutable and print as a sentence."""
 
 from dataclasses import dataclass, field, replace
 from math import nan
@@ -13,7 +13,7 @@ SMALLEST_P = 2.0**-1022
 
 
 class Sentence:
-    """Base class of results whose repr is a sentence."""
+    """Base class of results that are displayed as their string."""
 
     __slots__ = ()
 
@@ -26,19 +26,21 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Interval(Sentence):
-    """An estimate with a two-sided confidence interval.
+    """Estimate with a two-sided confidence interval.
 
     Attributes
     ----------
-    estimate, low, high : float
-        Estimate and limits, in the units of the scores; NaN if undefined. A limit may be infinite.
+    estimate : float
+        Point estimate; NaN if undefined.
+    low, high : float
+        Confidence limits, which may be infinite; NaN if undefined.
     confidence_level : float
         Nominal coverage, in (0, 1).
     method : str
         Name of the interval, as printed under tables and figures.
     n : int
-        Number of independent units (items or clusters) from which the estimate was computed.
-    problem : str
+        Number of independent units (items or clusters).
+    problem : str, default=""
         Why the limits are undefined; empty if they are defined.
     """
 
@@ -55,19 +57,41 @@ class Interval(Sentence):
 
     @property
     def basis(self) -> str:
-        """Confidence level, method, problem (if any) and n, such as ``95% t, n = 12``."""
+        """Confidence level, method and n as text, such as ``95% t, n = 12``.
+
+        If the limits are undefined, the text also states why.
+        """
         problem = f"; undefined: {self.problem}" if self.problem else ""
         return f"{self.confidence_level:.0%} {self.method}{problem}, n = {self.n}"
 
     def clipped(self, lowest: float, highest: float) -> "Interval":
-        """Return the interval with its limits truncated to a range; NaN is kept."""
+        """Return a copy whose limits are truncated to a range.
+
+        Parameters
+        ----------
+        lowest, highest : float
+            Limits of the range, such as 0 and 1 for a proportion.
+
+        Returns
+        -------
+        Interval
+            The copy. The estimate is unchanged, and limits that are NaN remain NaN.
+        """
         return replace(self, low=max(self.low, lowest), high=min(self.high, highest))
 
     def columns(self, estimate: str = "mean") -> dict[str, Any]:
-        """Return the interval as a row of a data frame, with the estimate under the given name.
+        """Return the interval as a row of a data frame.
 
-        The row contains ``problem`` only if the limits are undefined. A frame in which all limits
-        are defined therefore has no such column.
+        Parameters
+        ----------
+        estimate : str, default="mean"
+            Key of the estimate.
+
+        Returns
+        -------
+        dict
+            The estimate, ``low``, ``high``, ``interval`` (the method) and ``confidence_level``. If
+            the limits are undefined, ``problem`` states why; otherwise this key is absent.
         """
         row = {
             estimate: self.estimate,
@@ -81,23 +105,22 @@ class Interval(Sentence):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SignificanceResult(Sentence):
-    """The outcome of a hypothesis test.
+    """Result of a hypothesis test.
 
     Attributes
     ----------
     statistic : float
         Observed value of the test statistic; NaN if undefined.
     p_value : float
-        In (0, 1], never 0; NaN if undefined.
-    alternative : str
-        ``"two-sided"``, ``"greater"`` or ``"less"``. Omnibus tests, which have no direction, also
-        report ``"two-sided"``.
+        p-value, in (0, 1]; NaN if undefined.
+    alternative : {"two-sided", "greater", "less"}
+        Alternative hypothesis. It is ``"two-sided"`` for omnibus tests, which have no direction.
     method : str
         Name of the test, as printed under tables and figures.
     n : int
-        Number of independent units (items, pairs or clusters) in the test.
-    warning : str
-        Why the result is undefined or questionable; otherwise empty.
+        Number of independent units (items, pairs or clusters).
+    warning : str, default=""
+        Why the result is undefined or questionable; empty otherwise.
     """
 
     statistic: float
@@ -118,27 +141,57 @@ class SignificanceResult(Sentence):
 def undefined_interval(
     estimate: float, confidence_level: float, method: str, n: int, reason: str
 ) -> Interval:
-    """Return an interval with NaN limits and the reason in `problem`."""
+    """Create an `Interval` with undefined limits.
+
+    Parameters
+    ----------
+    estimate, confidence_level, method, n
+        Attributes of the interval.
+    reason : str
+        Why the limits are undefined; the attribute `problem` of the interval.
+
+    Returns
+    -------
+    Interval
+        The interval, with NaN as both limits.
+    """
     return Interval(estimate, nan, nan, confidence_level, method, n, problem=reason)
 
 
 def undefined_test(alternative: str, method: str, n: int, reason: str) -> SignificanceResult:
-    """Return a test result with a NaN statistic and p-value, and the reason in `warning`."""
+    """Create a `SignificanceResult` with an undefined statistic and p-value.
+
+    Parameters
+    ----------
+    alternative, method, n
+        Attributes of the result.
+    reason : str
+        Why the test is undefined, for the attribute `warning` of the result.
+
+    Returns
+    -------
+    SignificanceResult
+        The result, with NaN as statistic and p-value.
+    """
     return SignificanceResult(nan, nan, alternative, method, n, f"undefined: {reason}")
 
 
 def two_sided(lower_tail: float, upper_tail: float, alternative: str) -> float:
-    """Compute the p-value for an alternative from the two one-sided p-values.
+    """Compute the p-value for the stated alternative from the p-values of both one-sided tests.
 
-    The two-sided p-value is twice the smaller one-sided p-value, but at most 1. The result is in
-    (0, 1]. If the arguments are arrays, so is the result.
+    The two-sided p-value is twice the smaller one-sided p-value, but at most 1.
 
     Parameters
     ----------
     lower_tail, upper_tail : float or ndarray
         p-values for the alternatives ``"less"`` and ``"greater"``.
     alternative : {"two-sided", "greater", "less"}
-        The alternative hypothesis.
+        Alternative hypothesis.
+
+    Returns
+    -------
+    float or ndarray
+        p-value, in (0, 1]. A p-value of 0 is replaced by 2 ** -1022; NaN remains NaN.
 
     Examples
     --------
@@ -151,9 +204,18 @@ def two_sided(lower_tail: float, upper_tail: float, alternative: str) -> float:
 
 
 def format_p_value(p_value: float) -> str:
-    """Format a p-value as text.
+    """Format a p-value as text, with four decimals or, below 0.001, two significant digits.
 
-    Values below 1e-12 become ``"p < 1e-12"``, and NaN becomes ``"p undefined"``.
+    Parameters
+    ----------
+    p_value : float
+        p-value, or NaN if it is undefined.
+
+    Returns
+    -------
+    str
+        For example ``"p = 0.0347"``. Values below 1e-12 become ``"p < 1e-12"``, and NaN becomes
+        ``"p undefined"``.
 
     Examples
     --------
