@@ -1,10 +1,9 @@
-"""Agreement of annotators with each other, or of a judge with annotators.
+"""Coefficients of agreement between annotators, or between a judge and annotators.
 
-Every coefficient is a function of sums over items, which `agreement_sums` computes. The sums of any
-set of items can be added up. One jackknife interval, which leaves out one item or one cluster of
-items at a time, therefore serves all coefficients.
+`agreement_interval` computes a coefficient and its confidence interval from a table of ratings. The
+functions of the coefficients, such as `cohen_kappa`, take the sums that `agreement_sums` returns.
 
-All functions raise InputError for arguments outside the stated range.
+`as_codes` and `agreement_interval` raise InputError for arguments outside the stated range.
 """
 
 from collections.abc import Callable
@@ -21,25 +20,30 @@ from ragnb.stats.intervals import jackknife_interval
 
 
 def agreement_sums(codes: Integers, n_categories: int, clusters: Integers | None = None) -> Floats:
-    """Compute per-cluster sums that are sufficient for all agreement coefficients.
+    """Compute the sums over items from which all agreement coefficients can be computed.
 
     Parameters
     ----------
-    codes : array of int, shape (n_items, n_raters)
-        Categories as numbers 0, 1, ..., n_categories - 1, and -1 where a rater did not rate an
-        item. Grades are numbered in their order.
+    codes : ndarray of int of shape (n_items, n_raters)
+        Category of each rating, from 0 to q - 1, or -1 if the rater did not rate the item. Ordinal
+        categories must be numbered in ascending order. There must be at least two raters.
     n_categories : int
-        Number q of categories, which may include categories that nobody chose.
-    clusters : array of shape (n_items,), optional
-        Cluster of each item. By default each item is its own cluster.
+        Number q of categories. Categories that no rater chose may be included.
+    clusters : ndarray of shape (n_items,), default=None
+        Cluster of each item. If None, each item is its own cluster.
 
     Returns
     -------
-    ndarray of shape (n_clusters, 3 q + 1, q)
-        Sums over the items of a cluster. An item has r ratings, n_k of them in category k. The
-        first q rows are its coincidence matrix, the ordered pairs of ratings by different raters
-        divided by r - 1; the next q rows are this matrix divided by r; then follows the confusion
-        matrix of the first two raters. The last row has the shares n_k / r.
+    ndarray of shape (n_clusters, 3 * q + 1, q)
+        Four matrices, stacked along the second axis and summed over the items of each cluster. Let
+        r be the number of ratings of an item, and n_k the number of these in category k. The
+        matrices are
+
+        - the coincidence matrix: the numbers of ordered pairs of ratings by different raters,
+          divided by r - 1;
+        - the coincidence matrix divided by r;
+        - the confusion matrix of the first two raters;
+        - a single row of the proportions n_k / r.
 
     Examples
     --------
@@ -68,21 +72,51 @@ def agreement_sums(codes: Integers, n_categories: int, clusters: Integers | None
 
 
 def percent_agreement(sums: Floats) -> Floats:
-    """Proportion of rater pairs that agree on an item, averaged over items.
+    """Compute the proportion of rater pairs that agree on an item, averaged over items.
 
-    It is in [0, 1] and is not corrected for chance. It is NaN if no item has two ratings.
+    Items with fewer than two ratings are ignored. The coefficient is not corrected for chance.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (..., 3 * q + 1, q)
+        Output of `agreement_sums` for q categories, summed over clusters.
+
+    Returns
+    -------
+    float or ndarray of shape (...)
+        The percent agreement, as a proportion in [0, 1]; higher is better. It is NaN if no item has
+        two ratings.
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0], [0, 1], [1, 1], [1, 1]])
+    >>> float(percent_agreement(agreement_sums(codes, 2).sum(axis=0)))
+    0.75
     """
     mean = _parts(sums)[1]
     return _ratio(np.trace(mean, axis1=-2, axis2=-1), mean.sum(axis=(-2, -1)))
 
 
 def cohen_kappa(sums: Floats) -> Floats:
-    """Cohen's kappa: agreement of two raters beyond chance, given their marginal distributions.
+    """Compute Cohen's kappa, a chance-corrected agreement coefficient for two raters.
 
-    kappa = (p_o - p_e) / (1 - p_e), where p_o is the observed agreement, p_e = sum_k p_1k p_2k the
-    agreement expected by chance, and p_rk the proportion of category k among the ratings of rater
-    r. It is in [-1, 1]. It is 0 if the agreement is as expected by chance, and NaN if both raters
-    put every item into the same category.
+    kappa = (p_o - p_e) / (1 - p_e)
+
+    Here p_o is the proportion of items on which the raters agree, p_e = sum_k p_1k p_2k is the
+    agreement expected by chance, and p_rk is the proportion of items that rater r puts into
+    category k. Items that only one of the raters has rated are ignored.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (..., 3 * q + 1, q)
+        Output of `agreement_sums` for q categories, summed over clusters. Only its first two raters
+        are compared.
+
+    Returns
+    -------
+    float or ndarray of shape (...)
+        Kappa in [-1, 1]; higher is better, and 0 means agreement at chance level. It is NaN if no
+        item has been rated by both raters or if all ratings are in the same category.
 
     References
     ----------
@@ -92,85 +126,175 @@ def cohen_kappa(sums: Floats) -> Floats:
     Examples
     --------
     >>> codes = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [20, 5, 10, 15], axis=0)
-    >>> round(float(cohen_kappa(agreement_sums(codes, 2).sum(axis=0))), 6)
+    >>> value = cohen_kappa(agreement_sums(codes, 2).sum(axis=0))  # (0.7 - 0.5) / (1 - 0.5)
+    >>> round(float(value), 6)
     0.4
     """
     return _weighted(_parts(sums)[2], 1 - np.eye(sums.shape[-1]))
 
 
 def quadratic_kappa(sums: Floats) -> Floats:
-    """Cohen's kappa of two raters with quadratic weights, for equally spaced grades.
+    """Compute Cohen's kappa with quadratic weights for two raters with equally spaced grades.
 
-    kappa = 1 - sum_ck f_ck (c - k)^2 / sum_ck e_ck (c - k)^2, where f is the confusion matrix and e
-    the one expected from its margins. It is in [-1, 1], 0 if the agreement is as expected by
-    chance, and NaN if both raters use one grade, the same one.
+    kappa = 1 - sum_ck f_ck (c - k)^2 / sum_ck e_ck (c - k)^2
+
+    Here f is the confusion matrix of the two raters, and e is the confusion matrix expected by
+    chance from its row and column sums. Items that only one of the raters has rated are ignored.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (..., 3 * q + 1, q)
+        Output of `agreement_sums` for q categories, summed over clusters. Only its first two raters
+        are compared.
+
+    Returns
+    -------
+    float or ndarray of shape (...)
+        Kappa in [-1, 1]; higher is better, and 0 means agreement at chance level. It is NaN if no
+        item has been rated by both raters or if all ratings are the same.
 
     References
     ----------
-    .. [1] Cohen, J. (1968). Weighted kappa. Psychol. Bull. 70, 213-220.
+    .. [1] Cohen, J. (1968). Weighted kappa: Nominal scale agreement provision for scaled
+       disagreement or partial credit. Psychol. Bull. 70, 213-220.
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0], [1, 1], [2, 1], [3, 3]])
+    >>> round(float(quadratic_kappa(agreement_sums(codes, 4).sum(axis=0))), 6)  # 1 - 1 / 10
+    0.9
     """
     grades = np.arange(sums.shape[-1], dtype=np.float64)
     return _weighted(_parts(sums)[2], (grades[:, None] - grades) ** 2)
 
 
 def fleiss_kappa(sums: Floats) -> Floats:
-    """Fleiss' kappa: agreement of several raters beyond chance, given the pooled distribution.
+    """Compute Fleiss' kappa, a chance-corrected agreement coefficient for two or more raters.
 
-    kappa = (p_o - p_e) / (1 - p_e), where p_o is the observed agreement, p_e = sum_k pi_k^2 the
-    agreement expected by chance, and pi_k the proportion of ratings in category k, averaged over
-    items. Items with a single rating contribute to pi_k only. Kappa is in [-1, 1]. It is 0 if the
-    agreement is as expected by chance, and NaN if all ratings are the same.
+    kappa = (p_o - p_e) / (1 - p_e)
+
+    Here p_o is the percent agreement, p_e = sum_k pi_k^2 is the agreement expected by chance, and
+    pi_k is the proportion of an item's ratings that are in category k, averaged over items. Items
+    with a single rating affect pi_k but not p_o.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (..., 3 * q + 1, q)
+        Output of `agreement_sums` for q categories, summed over clusters.
+
+    Returns
+    -------
+    float or ndarray of shape (...)
+        Kappa; higher is better, 1 means perfect agreement and 0 agreement at chance level. It is at
+        least -1 unless some items have a single rating. It is NaN if no item has two ratings or if
+        all ratings are the same.
 
     References
     ----------
     .. [1] Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychol. Bull.
        76, 378-382.
-    .. [2] Gwet, K. L. (2014). Handbook of Inter-Rater Reliability, 4th edition (for missing
-       ratings).
+    .. [2] Gwet, K. L. (2014). Handbook of Inter-Rater Reliability, 4th edition. Advanced Analytics.
+       (Extension to missing ratings.)
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0], [0, 1], [1, 1], [0, 1]])
+    >>> float(fleiss_kappa(agreement_sums(codes, 2).sum(axis=0)))  # p_o = 0.5, p_e = 0.5
+    0.0
     """
     return _beyond_chance(sums, lambda pi: pi**2)
 
 
 def gwet_ac1(sums: Floats) -> Floats:
-    """Gwet's AC1: agreement beyond chance that is less affected by skewed categories than kappa.
+    """Compute Gwet's AC1, a chance-corrected agreement coefficient for two or more raters.
 
-    AC1 = (p_o - p_e) / (1 - p_e), where p_o is the observed agreement, p_e = sum_k pi_k (1 - pi_k)
-    / (q - 1) the agreement expected by chance, pi_k the proportion of ratings in category k,
-    averaged over items, and q the number of categories, at least 2. It is in [-1, 1]. It is 0 if
-    the agreement is as expected by chance, and NaN if no item has two ratings. Items with a single
-    rating contribute to pi_k only.
+    AC1 = (p_o - p_e) / (1 - p_e)
+
+    Here p_o is the percent agreement, p_e = sum_k pi_k (1 - pi_k) / (q - 1) is the agreement
+    expected by chance, pi_k is the proportion of an item's ratings that are in category k, averaged
+    over items, and q is the number of categories. Items with a single rating affect pi_k but not
+    p_o. AC1 is less affected than kappa by unequal frequencies of the categories.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (..., 3 * q + 1, q)
+        Output of `agreement_sums` for q >= 2 categories, summed over clusters.
+
+    Returns
+    -------
+    float or ndarray of shape (...)
+        AC1 in [-1, 1]; higher is better, and 0 means agreement at chance level. It is NaN if no
+        item has two ratings.
 
     References
     ----------
     .. [1] Gwet, K. L. (2008). Computing inter-rater reliability and its variance in the presence of
        high agreement. Br. J. Math. Stat. Psychol. 61, 29-48.
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0], [0, 1], [1, 1], [1, 1]])
+    >>> value = gwet_ac1(agreement_sums(codes, 2).sum(axis=0))  # p_e = 2 * 0.375 * 0.625
+    >>> round(float(value), 3)
+    0.529
     """
     return _beyond_chance(sums, lambda pi: pi * (1 - pi) / (pi.shape[-1] - 1))
 
 
 def krippendorff_alpha(sums: Floats) -> Floats:
-    """Krippendorff's alpha for nominal data: 1 - observed disagreement / expected disagreement.
+    """Compute Krippendorff's alpha for nominal categories and any number of raters.
 
-    alpha = 1 - (N - 1) (N - sum_k o_kk) / (N^2 - sum_k n_k^2), where n_k is the number of ratings
-    in category k, N is the sum of the n_k, and o_kk are the diagonal elements of the coincidence
-    matrix. Only items with at least two ratings count. Alpha is at most 1. It is 0 if the agreement
-    is as expected by chance, and NaN if all ratings are the same.
+    alpha = 1 - (N - 1) (N - sum_k o_kk) / (N^2 - sum_k n_k^2)
+
+    Here n_k is the number of ratings in category k, N is the total number of ratings, and o_kk are
+    the diagonal elements of the coincidence matrix. Items with fewer than two ratings are ignored.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (..., 3 * q + 1, q)
+        Output of `agreement_sums` for q categories, summed over clusters.
+
+    Returns
+    -------
+    float or ndarray of shape (...)
+        Alpha; higher is better, 1 means perfect agreement and 0 agreement at chance level. It is
+        NaN if no item has two ratings or if all ratings are the same.
 
     References
     ----------
     .. [1] Krippendorff, K. (2011). Computing Krippendorff's alpha-reliability. University of
        Pennsylvania.
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0], [0, 1], [1, 1], [1, 1]])
+    >>> value = krippendorff_alpha(agreement_sums(codes, 2).sum(axis=0))  # 1 - 7 * 2 / (64 - 34)
+    >>> round(float(value), 3)
+    0.533
     """
     return _weighted(_parts(sums)[0], 1 - np.eye(sums.shape[-1]), correction=1)
 
 
 def ordinal_alpha(sums: Floats) -> Floats:
-    """Krippendorff's alpha for ordinal data; a disagreement is weighted by the ratings in between.
+    """Compute Krippendorff's alpha for ordinal categories and any number of raters.
 
-    alpha = 1 - (N - 1) sum_ck o_ck d_ck / sum_ck n_c n_k d_ck, where o is the coincidence matrix,
-    n_c its row sums, N their sum, and d_ck = (n_c / 2 + n_c+1 + ... + n_k-1 + n_k / 2)^2. Alpha is
-    at most 1. It is 0 if the agreement is as expected by chance, and NaN if all ratings are the
-    same.
+    alpha = 1 - (N - 1) sum_ck o_ck d_ck / sum_ck n_c n_k d_ck
+
+    Here o_ck are the elements of the coincidence matrix, n_c is the number of ratings in category
+    c, and N is the total number of ratings. For c < k, the disagreement d_ck = d_kc = (n_c / 2 +
+    n_(c+1) + ... + n_(k-1) + n_k / 2)^2 depends on the number of ratings in the categories from c
+    to k. Items with fewer than two ratings are ignored.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (..., 3 * q + 1, q)
+        Output of `agreement_sums` for q categories, summed over clusters.
+
+    Returns
+    -------
+    float or ndarray of shape (...)
+        Alpha; higher is better, 1 means perfect agreement and 0 agreement at chance level. It is
+        NaN if no item has two ratings or if all ratings are the same.
 
     References
     ----------
@@ -184,13 +308,13 @@ def ordinal_alpha(sums: Floats) -> Floats:
 
 
 def _parts(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Coincidence matrix, mean coincidence matrix, confusion matrix and shares."""
+    """Coincidence matrix, coincidence matrix divided by r, confusion matrix and proportions."""
     q = sums.shape[-1]
     return sums[..., :q, :], sums[..., q : 2 * q, :], sums[..., 2 * q : -1, :], sums[..., -1, :]
 
 
 def _weighted(matrix: Floats, weights: Floats, correction: int = 0) -> Floats:
-    """One minus the observed disagreement divided by that expected from the margins of a matrix."""
+    """One minus observed over expected disagreement, given weights for pairs of categories."""
     first, second = matrix.sum(axis=-1), matrix.sum(axis=-2)
     expected = (first[..., :, None] * second[..., None, :] * weights).sum(axis=(-2, -1))
     total = first.sum(axis=-1) - correction
@@ -217,28 +341,41 @@ COEFFICIENTS: dict[str, Callable[[Floats], Floats]] = {
     "ordinal alpha": ordinal_alpha,
     "quadratic kappa": quadratic_kappa,
 }
-"""Name of a coefficient, as printed in tables -> the function that computes it."""
+"""Name of each coefficient, as printed in tables, and the function that computes it."""
 
 GRADED = ("ordinal alpha", "quadratic kappa")
-"""The coefficients of graded ratings."""
+"""Names of the coefficients for ordinal ratings."""
 
 OF_TWO = ("Cohen's kappa", "quadratic kappa")
-"""The coefficients of two raters."""
+"""Names of the coefficients for exactly two raters."""
 
 BOUNDS = dict.fromkeys(COEFFICIENTS, (-1.0, 1.0)) | {
     "percent agreement": (0.0, 1.0),
     "Krippendorff's alpha": (-inf, 1.0),
     "ordinal alpha": (-inf, 1.0),
 }
-"""The smallest and the largest possible value of each coefficient."""
+"""Smallest and largest possible value of each coefficient."""
 
 
 # ---- intervals ----------------------------------------------------------------------------------
 
 
 def as_codes(ratings: ArrayLike) -> Integers:
-    """Number the distinct ratings from 0 in sorted order; -1 is a missing one (None, NaN or NA).
+    """Convert ratings to integer codes.
 
+    Parameters
+    ----------
+    ratings : array-like of shape (n_items, n_raters)
+        Numbers or labels, with None, NaN or NA for a missing rating. There must be at least two
+        raters.
+
+    Returns
+    -------
+    ndarray of int of shape (n_items, n_raters)
+        Codes 0, 1, ... in the sorted order of the distinct ratings, and -1 for a missing rating.
+
+    Examples
+    --------
     >>> as_codes([["yes", "no"], [None, "yes"]])
     array([[ 1,  0],
            [-1,  1]])
@@ -265,27 +402,32 @@ def agreement_interval(
     *,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Agreement coefficient with a jackknife confidence interval.
+    """Compute an agreement coefficient with a jackknife confidence interval.
 
-    The jackknife leaves out one unit at a time: an item, or a cluster of items. The estimate is NaN
-    if the coefficient is undefined. The limits are NaN if the standard error cannot be estimated.
-    This is so if there are fewer than two units, if the coefficient is undefined without one of the
-    units, or if leaving out a unit never changes it. Items with too few ratings for the coefficient
-    are ignored. They are not counted in n, the number of units.
+    The jackknife leaves out one unit at a time: an item or a cluster of items. Items without any
+    rating are ignored. All coefficients except Fleiss' kappa and Gwet's AC1 also ignore items with
+    a single rating.
 
     Parameters
     ----------
     coefficient : str
-        A name in `COEFFICIENTS`. Cohen's kappa and the quadratic kappa require exactly two raters.
-    ratings : array_like of shape (n_items, n_raters)
-        Ratings, as numbers or labels, with NaN or None where a rater did not rate an item. The
-        categories are the distinct ratings. For the ordinal alpha and the quadratic kappa, they are
-        ordered by value and replaced by their ranks among the grades that occur. With the grades 1,
-        2 and 4, the distance from 2 to 4 is therefore 1.
-    clusters : array_like of shape (n_items,), optional
-        Cluster of each item, such as its question. By default, items are treated as independent.
-    confidence_level : float, default 0.95
-        Nominal coverage.
+        A key of `COEFFICIENTS`. Cohen's kappa and the quadratic kappa require exactly two raters.
+    ratings : array-like of shape (n_items, n_raters)
+        Numbers or labels, with None, NaN or NA for a missing rating. The categories are the
+        distinct ratings. The quadratic kappa and the ordinal alpha use the ranks of the distinct
+        ratings, so the grades 1, 2 and 4 are treated as 1, 2 and 3.
+    clusters : array-like of shape (n_items,), default=None
+        Cluster of each item, such as its question. If None, items are treated as independent.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        The coefficient with its limits and the number of units. Estimate and limits are NaN if the
+        coefficient is undefined. The limits are also NaN if there are fewer than two units, if the
+        coefficient is undefined when one of the units is left out, or if leaving out a unit never
+        changes it.
 
     References
     ----------
