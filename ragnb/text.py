@@ -49,8 +49,23 @@ _REASONING = regex.compile(r"<think>.*?(?:</think>|\Z)", flags=regex.DOTALL | re
 
 
 def fold(text: str) -> str:
-    """Normalise a text: NFKC, case folding, and single spaces in place of runs of white space.
+    """Normalise a text for caseless comparison.
 
+    The steps are NFKC normalisation, case folding, NFKC again, and white-space normalisation.
+
+    Parameters
+    ----------
+    text : str
+        Text.
+
+    Returns
+    -------
+    str
+        The text in folded case, with a single space in place of each run of white space and none at
+        either end.
+
+    Examples
+    --------
     >>> fold("  Ｓtraße\\u00a0№ ５ ")
     'strasse no 5'
     """
@@ -59,11 +74,23 @@ def fold(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Remove invisible format characters and skin-tone modifiers.
+    """Remove invisible format characters and skin-tone modifiers from a text.
 
-    Format characters are joiners, direction marks, variation selectors, soft hyphens, byte order
-    marks, invisible operators and tag characters.
+    The format characters are joiners, direction marks, variation selectors, soft hyphens, byte
+    order marks, invisible operators and tag characters.
 
+    Parameters
+    ----------
+    text : str
+        Text.
+
+    Returns
+    -------
+    str
+        The text without these characters.
+
+    Examples
+    --------
     >>> visible("soft\\u00adhyphen")
     'softhyphen'
     """
@@ -73,12 +100,26 @@ def visible(text: str) -> str:
 def split_reasoning(reply: str) -> tuple[str, str]:
     """Split the reply of a reasoning model into its reasoning and its answer.
 
-    The reasoning consists of all ``<think>…</think>`` passages, including the tags. It is empty if
-    there are none. If a passage is not closed because the reply was cut off, it extends to the end
-    of the reply. If there is only a closing tag because the opening tag was in the prompt, the
-    passage starts at the beginning of the reply. A reply that is a single JSON object has no
-    reasoning.
+    The reasoning consists of all passages between ``<think>`` and ``</think>``, including the tags.
+    A passage without a closing tag extends to the end of the reply. A closing tag without an
+    opening tag ends a passage that starts at the beginning of the reply, because some prompts
+    contain the opening tag. A reply that is a single JSON object has no reasoning.
 
+    Parameters
+    ----------
+    reply : str
+        Reply of the model.
+
+    Returns
+    -------
+    reasoning : str
+        The passages, joined without a separator; empty if there are none.
+    answer : str
+        The rest of the reply, without white space at either end. If there is no reasoning, it is
+        the unchanged reply.
+
+    Examples
+    --------
     >>> split_reasoning("<think>Paris or Lyon?</think>\\n\\nParis.")
     ('<think>Paris or Lyon?</think>', 'Paris.')
     >>> split_reasoning("<think>Paris or"), split_reasoning("Paris.")
@@ -95,11 +136,23 @@ def split_reasoning(reply: str) -> tuple[str, str]:
 
 
 def join_reasoning(reasoning: str, answer: str) -> str:
-    """Join reasoning and answer to the text of a reply: the inverse of `split_reasoning`.
+    """Join the reasoning and the answer of a reply, as the reverse of `split_reasoning`.
 
-    Reasoning without tags is left out, because it came in a separate field of the reply and was
-    never part of the text.
+    Parameters
+    ----------
+    reasoning : str
+        Reasoning. It is dropped if it contains no ``<think>`` or ``</think>`` tag, because the
+        endpoint then returned it separately from the text of the reply.
+    answer : str
+        Answer.
 
+    Returns
+    -------
+    str
+        The text of the reply.
+
+    Examples
+    --------
     >>> join_reasoning("<think>Paris or Lyon?</think>", "Paris.")
     '<think>Paris or Lyon?</think>Paris.'
     >>> join_reasoning("Paris or Lyon?", "Paris.")
@@ -111,9 +164,20 @@ def join_reasoning(reasoning: str, answer: str) -> str:
 def strip_reasoning(text: str) -> str:
     """Remove all reasoning passages, including their tags, from a text.
 
-    The passages are those described in `split_reasoning`, but a JSON object is treated like any
-    other text. Spaces and line breaks around the passages are kept.
+    The passages are those of `split_reasoning`, but they are also removed from a JSON object.
 
+    Parameters
+    ----------
+    text : str
+        Text, such as the reply of a reasoning model.
+
+    Returns
+    -------
+    str
+        The rest of the text, with its white space unchanged.
+
+    Examples
+    --------
     >>> strip_reasoning("<think>Paris or Lyon?</think>Paris.")
     'Paris.'
     """
@@ -123,6 +187,18 @@ def strip_reasoning(text: str) -> str:
 def well_formed(text: str) -> str:
     """Replace each lone surrogate with U+FFFD, so that the text can be encoded as UTF-8.
 
+    Parameters
+    ----------
+    text : str
+        Text.
+
+    Returns
+    -------
+    str
+        The text without surrogates.
+
+    Examples
+    --------
     >>> well_formed("a\\ud800b") == "a\\ufffdb"
     True
     """
@@ -131,11 +207,21 @@ def well_formed(text: str) -> str:
 
 @lru_cache(maxsize=65536)
 def script_of(character: str) -> str | None:
-    """Unicode script of one letter.
+    """Return the Unicode script of a letter.
 
-    The script is ``"Other"`` if it is not in `SCRIPTS`. The result is None for a character that is
-    not a letter, and for a letter that belongs to several scripts.
+    Parameters
+    ----------
+    character : str
+        A single character.
 
+    Returns
+    -------
+    str or None
+        Name of the script, or ``"Other"`` if it is not among `SCRIPTS`. The result is None if the
+        character is not a letter, or is a letter that Unicode assigns to no specific script.
+
+    Examples
+    --------
     >>> script_of("é"), script_of("中"), script_of("ф"), script_of("7")
     ('Latin', 'Han', 'Cyrillic', None)
     """
@@ -146,6 +232,18 @@ def script_of(character: str) -> str | None:
 def scripts(text: str) -> Counter[str]:
     """Count the letters of each script in a text.
 
+    Parameters
+    ----------
+    text : str
+        Text.
+
+    Returns
+    -------
+    Counter
+        Number of letters of each script, with the names of `script_of` as keys.
+
+    Examples
+    --------
     >>> scripts("答案是 4429 meters") == {"Han": 3, "Latin": 6}
     True
     """
@@ -153,8 +251,22 @@ def scripts(text: str) -> Counter[str]:
 
 
 def graphemes(text: str) -> list[str]:
-    """Split a text into user-perceived characters: extended grapheme clusters (UAX #29).
+    """Split a text into user-perceived characters.
 
+    These are the extended grapheme clusters of Unicode (UAX #29).
+
+    Parameters
+    ----------
+    text : str
+        Text.
+
+    Returns
+    -------
+    list of str
+        The characters in order. Joined together, they are the text.
+
+    Examples
+    --------
     >>> graphemes("e\\u0301👩‍🔬") == ["e\\u0301", "👩‍🔬"]
     True
     """
@@ -166,11 +278,22 @@ def graphemes(text: str) -> list[str]:
 def tokens(text: str) -> list[str]:
     """Split a text into tokens of letters, marks and numbers.
 
-    A token is a word in scripts that separate words by spaces, and a grapheme cluster in scripts
-    that do not. In a text of mixed scripts, each stretch of one script is split by the rule for
-    that script. Invisible joiners and direction marks are removed. Letter case and compatibility
-    forms are kept; use `fold` to unify them.
+    In a script that separates words by spaces, a token is a maximal run of these characters. In a
+    script that does not, such as Han or Thai, each grapheme cluster is a token.
 
+    Parameters
+    ----------
+    text : str
+        Text in one or several scripts. Characters that `visible` removes are ignored.
+
+    Returns
+    -------
+    list of str
+        The tokens in order. Letter case and compatibility forms are unchanged; use `fold` first to
+        normalise them.
+
+    Examples
+    --------
     >>> tokens("GDP 增长 8.1%, don't")
     ['GDP', '增', '长', '8', '1', 'don', 't']
     """
@@ -214,14 +337,26 @@ _ENUMERATOR = regex.compile(r"\(?(?:\d{1,3}|\p{L})")
 
 
 def sentences(text: str) -> list[str]:
-    """Split a text into its sentences, in order.
+    """Split a text into sentences by punctuation and line breaks.
 
-    The function recognises the sentence-ending punctuation of Latin, Greek, CJK, Arabic, Urdu,
-    Devanagari, Armenian, Ethiopic, Khmer, Burmese and Tibetan script, as well as abbreviations,
-    initials, decimals, numbered items and empty lines. Thai and Lao do not mark the end of a
-    sentence, so their text is split only at empty lines and at punctuation of other scripts.
-    Sentences are stripped and never empty; only white space is lost.
+    The function recognises the sentence-ending punctuation of many scripts, such as Latin, Greek,
+    Chinese, Arabic, Devanagari, Armenian, Ethiopic, Khmer, Burmese and Tibetan. Empty lines and
+    list items also separate sentences, whereas the periods of common abbreviations, initials and
+    decimals do not. Thai and Lao do not mark the end of a sentence, so text in these languages is
+    split only at empty lines, list items and the punctuation of other scripts.
 
+    Parameters
+    ----------
+    text : str
+        Text in any language.
+
+    Returns
+    -------
+    list of str
+        The sentences in order, without white space at either end. None of them is empty.
+
+    Examples
+    --------
     >>> sentences("Dr. No paid 3.5 million. Really? 是的。他走了。")
     ['Dr. No paid 3.5 million.', 'Really?', '是的。', '他走了。']
     """
@@ -273,8 +408,20 @@ def _is_abbreviation(before: str, next_word: str) -> bool:
 
 
 def sentence_key(number: int) -> str:
-    """Key of the sentence at a given position, counted from 0: a to z, then aa, ab and so on.
+    """Return the key of a sentence: a to z, then aa, ab and so on.
 
+    Parameters
+    ----------
+    number : int
+        Position of the sentence, counted from 0.
+
+    Returns
+    -------
+    str
+        The key.
+
+    Examples
+    --------
     >>> [sentence_key(number) for number in (0, 25, 26, 27, 701, 702)]
     ['a', 'z', 'aa', 'ab', 'zz', 'aaa']
     """
@@ -283,10 +430,21 @@ def sentence_key(number: int) -> str:
 
 
 def keyed_sentences(documents: Iterable[str]) -> list[list[list[str]]]:
-    """Split documents into [key, sentence] pairs, in the format of ``documents_sentences``.
+    """Split documents into keyed sentences, the format of RAGBench's ``documents_sentences``.
 
-    A single text instead of a list raises InputError. Use `keyed_response` for a single text.
+    Parameters
+    ----------
+    documents : iterable of str
+        Documents. For a single text, use `keyed_response`.
 
+    Returns
+    -------
+    list of list of [str, str]
+        For each document, the pairs of key and sentence. The key consists of the position of the
+        document, counted from 0, and the `sentence_key`.
+
+    Examples
+    --------
     >>> keyed_sentences(["One. Two.", "Three."])
     [[['0a', 'One.'], ['0b', 'Two.']], [['1a', 'Three.']]]
     """
@@ -299,8 +457,20 @@ def keyed_sentences(documents: Iterable[str]) -> list[list[list[str]]]:
 
 
 def keyed_response(response: str) -> list[list[str]]:
-    """Split a response into [key, sentence] pairs, in the format of ``response_sentences``.
+    """Split a response into keyed sentences, the format of RAGBench's ``response_sentences``.
 
+    Parameters
+    ----------
+    response : str
+        Response.
+
+    Returns
+    -------
+    list of [str, str]
+        The pairs of `sentence_key` and sentence.
+
+    Examples
+    --------
     >>> keyed_response("Yes. 是的。")
     [['a', 'Yes.'], ['b', '是的。']]
     """
