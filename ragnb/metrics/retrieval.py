@@ -1,27 +1,28 @@
-"""Retrieval metrics: how well a ranked list of passages covers the passages that are relevant.
+"""Retrieval metrics: how well a ranked list of passages covers the relevant passages.
 
-The values are those of trec_eval, computed by `ir_measures` with pytrec_eval. A response has two
-columns for them: ``retrieved``, the ids of its passages in the order of their ranks, and
-``relevant``, a list of the ids of the relevant passages or a mapping from ids to grades. Each metric
-gives one value per question. Its mean over questions has the usual name: the mean of the average
-precision is MAP, and the mean of the reciprocal rank is MRR.
+The values equal those of trec_eval. They are computed by `ir_measures` with pytrec_eval. The
+metrics read two columns of the responses: ``retrieved``, the ids of the retrieved passages in the
+order of their ranks, and ``relevant``, a list of the ids of the relevant passages or a mapping from
+ids to grades. Each metric gives one value per question. Some means over questions have names of
+their own: the mean of the average precision is MAP, and the mean of the reciprocal rank is MRR.
 
 Tools differ in the following conventions.
 
-- *Cut-off.* ``k`` limits the list to its first k passages; by default the whole list counts.
+- *Cutoff.* With ``k``, only the first k passages count; by default, all count.
   ``"retrieval.recall@5"`` is a short form of ``"retrieval.recall"`` with ``k=5``.
 - *Grades.* A passage is relevant if its grade is at least ``min_grade``. Only nDCG uses the grades
   themselves.
 - *Nothing relevant.* If no passage is relevant to a question, the value is NaN. With
   ``when_none_relevant="zero"`` it is 0, as in trec_eval.
-- *Nothing retrieved.* An empty list scores 0, as with ``trec_eval -c``. A missing list (None) is
-  unscored. Without ``-c``, trec_eval leaves out such questions, which raises the mean.
-- *Unjudged passages.* A passage without a grade counts as not relevant. ``unjudged="removed"``
-  removes such passages from the list first, as ``trec_eval -J`` does.
-- *Ties.* A list has none. trec_eval orders passages with equal scores by id, in descending order.
+- *Nothing retrieved.* An empty list gives 0, as with ``trec_eval -c``. A missing list (None) gives
+  NaN. Without ``-c``, trec_eval leaves out such questions, which raises the mean.
+- *Unjudged passages.* A passage without a grade counts as not relevant. With
+  ``unjudged="removed"``, such passages are removed from the list first, as with ``trec_eval -J``.
+- *Ties.* A ranked list has no ties. trec_eval orders passages with equal scores by id, in
+  descending order.
 
-All functions raise InputError for an unknown option, an id that is retrieved twice, and a grade that
-is not a whole number.
+All functions raise InputError for an unknown option, an id that is retrieved twice, and a grade
+that is not a whole number.
 """
 
 import math
@@ -106,7 +107,7 @@ def _values(
     unjudged: str = "nonrelevant",
     when_none_relevant: str = "undefined",
 ) -> list[float]:
-    """Values of a metric for many questions, in one call of ir_measures."""
+    """Compute a metric for many questions in one call of ir_measures."""
     import ir_measures
 
     check_choice(gain, tuple(_GAIN["gain"]), "gain")
@@ -157,7 +158,7 @@ def _one(
 
 
 def _ids(retrieved: Any) -> list[str]:
-    """Return the retrieved ids as texts."""
+    """Return the retrieved ids as strings."""
     if isinstance(retrieved, str | Mapping):
         raise InputError(f"retrieved must be a list of ids, best first, got {retrieved!r:.80}")
     ids = list(map(str, retrieved))
@@ -168,7 +169,7 @@ def _ids(retrieved: Any) -> list[str]:
 
 
 def _grades(relevant: Any) -> dict[str, int]:
-    """Return the grade of each judged passage. A list contains passages of grade 1."""
+    """Return the grade of each judged passage. The passages of a list have grade 1."""
     if isinstance(relevant, str):
         raise InputError(
             f"relevant must be a list of ids, or a mapping from ids to grades, got {relevant!r:.80}"
@@ -203,24 +204,30 @@ def recall(
 ) -> float:
     """Recall: proportion of the relevant passages that were retrieved.
 
-    The value is in [0, 1]; higher is better. recall@k = relevant among the first k / all relevant.
-    It is NaN if no passage is relevant, and if the list of retrieved or of relevant passages is
-    missing (None). Some papers on question answering use this name for `success`.
+    recall@k = (number of relevant passages among the first k) / (number of relevant passages).
 
     Parameters
     ----------
-    retrieved : list or None
-        Ids of the retrieved passages, best first. An empty list scores 0.
+    retrieved : list of str or int, or None
+        Ids of the retrieved passages, best first.
     relevant : list, mapping or None
-        Ids of the relevant passages, or a mapping from ids to grades.
-    k : int, optional
-        Cut-off; by default the whole list counts.
-    min_grade : int
-        Smallest grade of a relevant passage.
-    unjudged : {"nonrelevant", "removed"}
-        What happens to retrieved passages without a grade.
-    when_none_relevant : {"undefined", "zero"}
+        Ids of the relevant passages, or a mapping from the ids of the judged passages to their
+        grades. The passages of a list have grade 1.
+    k : int or None, default=None
+        Cutoff: only the first k passages count. If None, all retrieved passages count.
+    min_grade : int, default=1
+        A passage is relevant if its grade is at least this number.
+    unjudged : {"nonrelevant", "removed"}, default="nonrelevant"
+        Whether a retrieved passage without a grade counts as not relevant or is removed from the
+        list before the cutoff. ``"removed"`` requires grades in `relevant`.
+    when_none_relevant : {"undefined", "zero"}, default="undefined"
         Value if no passage is relevant: NaN or 0.
+
+    Returns
+    -------
+    float
+        Value in [0, 1]; higher is better. An empty list of retrieved passages gives 0. NaN if no
+        passage is relevant (see `when_none_relevant`), or if `retrieved` or `relevant` is None.
 
     Notes
     -----
@@ -254,9 +261,31 @@ def precision(
 ) -> float:
     """Precision: proportion of the retrieved passages that are relevant.
 
-    The value is in [0, 1]; higher is better. precision@k = relevant among the first k / k, even if
-    fewer than k passages were retrieved. Without k, the denominator is the number of retrieved
-    passages. Its parameters, and the cases in which it is NaN, are those of `recall`.
+    precision@k = (number of relevant passages among the first k) / k, even if fewer than k passages
+    were retrieved. Without `k`, the denominator is the number of retrieved passages.
+
+    Parameters
+    ----------
+    retrieved : list of str or int, or None
+        Ids of the retrieved passages, best first.
+    relevant : list, mapping or None
+        Ids of the relevant passages, or a mapping from the ids of the judged passages to their
+        grades. The passages of a list have grade 1.
+    k : int or None, default=None
+        Cutoff: only the first k passages count. If None, all retrieved passages count.
+    min_grade : int, default=1
+        A passage is relevant if its grade is at least this number.
+    unjudged : {"nonrelevant", "removed"}, default="nonrelevant"
+        Whether a retrieved passage without a grade counts as not relevant or is removed from the
+        list before the cutoff. ``"removed"`` requires grades in `relevant`.
+    when_none_relevant : {"undefined", "zero"}, default="undefined"
+        Value if no passage is relevant: NaN or 0.
+
+    Returns
+    -------
+    float
+        Value in [0, 1]; higher is better. An empty list of retrieved passages gives 0. NaN if no
+        passage is relevant (see `when_none_relevant`), or if `retrieved` or `relevant` is None.
 
     Notes
     -----
@@ -290,21 +319,38 @@ def ndcg(
 ) -> float:
     """Normalised discounted cumulative gain of the ranked list (nDCG).
 
-    The value is in [0, 1]; higher is better. nDCG@k = DCG@k / IDCG@k, where DCG@k is the sum of
-    gain(grade of the passage at rank i) / log2(i + 1) over i = 1, ..., k, and IDCG@k is the DCG@k of
-    all judged passages in descending order of grade. It is NaN in the same cases as `recall`.
+    nDCG@k = DCG@k / IDCG@k. DCG@k = sum of gain(i) / log2(i + 1) over the ranks i from 1 to k,
+    where gain(i) is the gain of the passage at rank i. IDCG@k = DCG@k of all judged passages in
+    descending order of grade. Without `k`, both sums include all ranks.
 
     Parameters
     ----------
-    gain : {"linear", "exponential"}
-        Gain of a passage: its grade, or 2^grade - 1. If all grades are 0 or 1, both are equal.
-    retrieved, relevant, k, unjudged, when_none_relevant
-        See `recall`.
+    retrieved : list of str or int, or None
+        Ids of the retrieved passages, best first.
+    relevant : list, mapping or None
+        Ids of the relevant passages, or a mapping from the ids of the judged passages to their
+        grades. The passages of a list have grade 1.
+    k : int or None, default=None
+        Cutoff: only the first k passages count. If None, all retrieved passages count.
+    gain : {"linear", "exponential"}, default="linear"
+        Gain of a passage: its grade, or 2^grade - 1. The two are equal if all grades are 0 or 1.
+    unjudged : {"nonrelevant", "removed"}, default="nonrelevant"
+        Whether a retrieved passage without a grade counts as not relevant or is removed from the
+        list before the cutoff. ``"removed"`` requires grades in `relevant`.
+    when_none_relevant : {"undefined", "zero"}, default="undefined"
+        Value if no passage is relevant: NaN or 0.
+
+    Returns
+    -------
+    float
+        Value in [0, 1]; higher is better. An empty list of retrieved passages gives 0. NaN if no
+        passage has a grade of at least 1 (see `when_none_relevant`), or if `retrieved` or
+        `relevant` is None.
 
     Notes
     -----
-    Source: Järvelin and Kekäläinen (2002); ``ndcg`` and ``ndcg_cut_k`` of trec_eval. The
-    exponential gain is that of Burges et al. (2005).
+    Source: Järvelin and Kekäläinen (2002), and ``ndcg`` and ``ndcg_cut_k`` of trec_eval. The
+    exponential gain is from Burges et al. (2005).
 
     Examples
     --------
@@ -336,10 +382,32 @@ def average_precision(
 ) -> float:
     """Average precision (AP): mean precision at the ranks of the relevant passages.
 
-    A relevant passage that was not retrieved counts as a precision of 0. The mean over questions is
-    MAP. The value is in [0, 1]; higher is better. AP@k = (sum of precision@i over the
-    ranks i <= k of relevant passages) / (number of all relevant passages). Its parameters, and the
-    cases in which it is NaN, are those of `recall`.
+    AP@k = (sum of precision@i over the ranks i <= k of relevant passages) / (number of relevant
+    passages). A relevant passage that was not retrieved thus contributes 0. The mean over questions
+    is the mean average precision (MAP).
+
+    Parameters
+    ----------
+    retrieved : list of str or int, or None
+        Ids of the retrieved passages, best first.
+    relevant : list, mapping or None
+        Ids of the relevant passages, or a mapping from the ids of the judged passages to their
+        grades. The passages of a list have grade 1.
+    k : int or None, default=None
+        Cutoff: only the first k passages count. If None, all retrieved passages count.
+    min_grade : int, default=1
+        A passage is relevant if its grade is at least this number.
+    unjudged : {"nonrelevant", "removed"}, default="nonrelevant"
+        Whether a retrieved passage without a grade counts as not relevant or is removed from the
+        list before the cutoff. ``"removed"`` requires grades in `relevant`.
+    when_none_relevant : {"undefined", "zero"}, default="undefined"
+        Value if no passage is relevant: NaN or 0.
+
+    Returns
+    -------
+    float
+        Value in [0, 1]; higher is better. An empty list of retrieved passages gives 0. NaN if no
+        passage is relevant (see `when_none_relevant`), or if `retrieved` or `relevant` is None.
 
     Notes
     -----
@@ -371,11 +439,32 @@ def reciprocal_rank(
     unjudged: str = "nonrelevant",
     when_none_relevant: str = "undefined",
 ) -> float:
-    """Reciprocal rank (RR) of the first relevant passage. Its mean over questions is MRR.
+    """Reciprocal rank (RR) of the first relevant passage; the mean over questions is MRR.
 
-    The value is in [0, 1]; higher is better. It is 1 / rank of the first relevant passage, or 0 if
-    none is among the first k. Its parameters, and the cases in which it is NaN, are those of
-    `recall`.
+    RR = 1 / (rank of the first relevant passage), or 0 if none is among the first k.
+
+    Parameters
+    ----------
+    retrieved : list of str or int, or None
+        Ids of the retrieved passages, best first.
+    relevant : list, mapping or None
+        Ids of the relevant passages, or a mapping from the ids of the judged passages to their
+        grades. The passages of a list have grade 1.
+    k : int or None, default=None
+        Cutoff: only the first k passages count. If None, all retrieved passages count.
+    min_grade : int, default=1
+        A passage is relevant if its grade is at least this number.
+    unjudged : {"nonrelevant", "removed"}, default="nonrelevant"
+        Whether a retrieved passage without a grade counts as not relevant or is removed from the
+        list before the cutoff. ``"removed"`` requires grades in `relevant`.
+    when_none_relevant : {"undefined", "zero"}, default="undefined"
+        Value if no passage is relevant: NaN or 0.
+
+    Returns
+    -------
+    float
+        Value in [0, 1]; higher is better. NaN if no passage is relevant (see `when_none_relevant`),
+        or if `retrieved` or `relevant` is None.
 
     Notes
     -----
@@ -407,9 +496,33 @@ def success(
     unjudged: str = "nonrelevant",
     when_none_relevant: str = "undefined",
 ) -> float:
-    """1.0 if any relevant passage was retrieved, else 0.0 (success; also called hit rate).
+    """Success (hit rate): 1.0 if at least one relevant passage was retrieved, else 0.0.
 
-    Higher is better. Its parameters, and the cases in which it is NaN, are those of `recall`.
+    The mean over questions is the proportion of questions with a relevant passage among the first
+    k.
+
+    Parameters
+    ----------
+    retrieved : list of str or int, or None
+        Ids of the retrieved passages, best first.
+    relevant : list, mapping or None
+        Ids of the relevant passages, or a mapping from the ids of the judged passages to their
+        grades. The passages of a list have grade 1.
+    k : int or None, default=None
+        Cutoff: only the first k passages count. If None, all retrieved passages count.
+    min_grade : int, default=1
+        A passage is relevant if its grade is at least this number.
+    unjudged : {"nonrelevant", "removed"}, default="nonrelevant"
+        Whether a retrieved passage without a grade counts as not relevant or is removed from the
+        list before the cutoff. ``"removed"`` requires grades in `relevant`.
+    when_none_relevant : {"undefined", "zero"}, default="undefined"
+        Value if no passage is relevant: NaN or 0.
+
+    Returns
+    -------
+    float
+        1.0 or 0.0; higher is better. NaN if no passage is relevant (see `when_none_relevant`), or
+        if `retrieved` or `relevant` is None.
 
     Notes
     -----
@@ -442,8 +555,28 @@ def r_precision(
 ) -> float:
     """R-precision: precision at rank R, where R is the number of relevant passages.
 
-    The value is in [0, 1]; higher is better. It is NaN in the same cases as `recall`, whose
-    parameters it has, except k.
+    R-precision = (number of relevant passages among the first R) / R.
+
+    Parameters
+    ----------
+    retrieved : list of str or int, or None
+        Ids of the retrieved passages, best first.
+    relevant : list, mapping or None
+        Ids of the relevant passages, or a mapping from the ids of the judged passages to their
+        grades. The passages of a list have grade 1.
+    min_grade : int, default=1
+        A passage is relevant if its grade is at least this number.
+    unjudged : {"nonrelevant", "removed"}, default="nonrelevant"
+        Whether a retrieved passage without a grade counts as not relevant or is removed from the
+        list. ``"removed"`` requires grades in `relevant`.
+    when_none_relevant : {"undefined", "zero"}, default="undefined"
+        Value if no passage is relevant: NaN or 0.
+
+    Returns
+    -------
+    float
+        Value in [0, 1]; higher is better. An empty list of retrieved passages gives 0. NaN if no
+        passage is relevant (see `when_none_relevant`), or if `retrieved` or `relevant` is None.
 
     Notes
     -----

@@ -201,7 +201,7 @@ def formula_of(metric: Metric) -> str:
     """The sentences with a formula at the beginning of a metric's docstring; empty if there are none.
 
     >>> formula_of(METRICS["retrieval.recall"])
-    'recall@k = relevant among the first k / all relevant.'
+    'recall@k = (number of relevant passages among the first k) / (number of relevant passages).'
     """
     beginning = re.split(r"\n\w+\n---|\n>>>", inspect.getdoc(metric.function) or "")[0]
     sentences = re.split(r"(?<=[.;])\s+", " ".join(beginning.split()))
