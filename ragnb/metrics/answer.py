@@ -1,26 +1,26 @@
-"""Answer metrics compare a response with its reference: exact match, F1, containment, ROUGE, BLEU.
+"""Metrics that compare a response with a reference: exact match, F1, ROUGE-L, chrF, BLEU.
 
-A reference is a string, or a list of *parts* that are all required in the answer. Each part is
-a string or a list of *aliases*; any one alias is sufficient. ``["a", "b"]`` means a AND b, and
+A reference is a string, or a list of *parts* that are all required in the answer. Each part is a
+string or a list of *aliases*; any one alias is sufficient. ``["a", "b"]`` means a AND b, and
 ``[["a", "b"]]`` means a OR b. A *reference text* consists of one alias of each part, in the given
-order and joined by spaces. The value of a response is its highest value over all reference texts.
+order and joined by spaces. Except for `contains`, the value of a response is its highest value
+over all reference texts.
 
-A value is NaN if there is nothing to compare: no response (None), no reference (None), or both of
-them empty after normalisation. If only one of them is empty, the value is 0. The variants that
-reproduce other code give two empty texts the value that this code gives (`BOTH_EMPTY`).
+The value is NaN if the response or the reference is None. If both are empty after normalisation,
+it is NaN by default, and with the other variants it is the value that the published code gives.
 
 The functions use the whole response. `ragnb.score` passes them the answer without the reasoning
 (``<think>…</think>``). If you call a function yourself with the reply of a reasoning model, first
 extract the answer with `ragnb.text.split_reasoning`.
 
-To compare with published numbers, use the variant of the benchmark: ``"squad"``, ``"triviaqa"``,
-``"kilt"`` or ``"mlqa"``. The default, ``"unicode"``, treats all languages alike and differs from
-them. SQuAD removes *a, an, the* and deletes punctuation, so that "the cat" becomes "cat", "U.S."
-becomes "us", "10,000" becomes "10000" and "don't" becomes "dont". With ``"unicode"``, articles are
-kept and punctuation separates words. The two strings of each of these pairs are therefore different.
+To compare with published numbers, use the variant of the benchmark: ``'squad'``, ``'triviaqa'``,
+``'kilt'`` or ``'mlqa'``. SQuAD deletes punctuation and the articles *a*, *an* and *the*, so that
+"the cat" equals "cat" and "U.S." equals "US". The default, ``'unicode'``, treats all languages
+alike: it keeps articles and replaces punctuation by spaces, so that the strings of these pairs
+differ.
 
-All functions raise InputError for a response that is not a string, a malformed reference, and an
-unknown variant or language.
+All functions raise InputError for a response that is not a string, a malformed reference, an
+unknown variant, and a language that `bleu` or the variant ``'mlqa'`` does not know.
 """
 
 import math
@@ -124,27 +124,36 @@ def exact_match(
     variant: str = "unicode",
     language: str | None = None,
 ) -> float:
-    """1.0 if the response equals a reference text after normalisation, else 0.0 (EM).
+    """Exact match (EM): 1.0 if the response equals the reference after normalisation, else 0.0.
 
-    Higher is better. The value is NaN if there is no response or no reference. If both are empty
-    after normalisation, it is NaN with ``"unicode"`` and 1.0 with the other variants.
+    The parts of a reference are joined by spaces in the given order. If there are aliases, the
+    response must equal one of the combinations of aliases.
 
     Parameters
     ----------
     response : str or None
-        The response of the system.
+        Response of the system.
     reference : str, list or None
-        A string, or parts with aliases (see the top of the module).
-    variant : {"unicode", "lbrag", "squad", "triviaqa", "kilt", "mlqa"}
-        How both are normalised; see `ragnb.metrics.normalization`.
-    language : str, optional
-        Language code, which ``"mlqa"`` needs. It has no effect on the other variants.
+        Reference answer: a string, or a list of parts that are all required. Each part is a string
+        or a list of aliases; any one alias is sufficient.
+    variant : {'unicode', 'lbrag', 'squad', 'triviaqa', 'kilt', 'mlqa'}, default='unicode'
+        Normalisation of both texts; see `ragnb.metrics.normalization`.
+    language : str or None, default=None
+        Language code. ``'mlqa'`` requires one of ar, de, en, es, hi, vi and zh. The other variants
+        ignore it.
+
+    Returns
+    -------
+    float
+        1.0 or 0.0; higher is better. NaN if the response or the reference is None. If both are
+        empty after normalisation, the value is NaN with ``'unicode'`` and 1.0 with the other
+        variants.
 
     Notes
     -----
-    Source: Rajpurkar et al. (2016), SQuAD, section 6.1. ``"squad"``, ``"triviaqa"``, ``"kilt"`` and
-    ``"mlqa"`` equal the evaluation scripts of these benchmarks. ``"lbrag"`` is ``exact_match`` of
-    kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
+    Source: Rajpurkar et al. (2016), SQuAD, section 6.1. ``'squad'``, ``'triviaqa'``, ``'kilt'``
+    and ``'mlqa'`` reproduce the evaluation scripts of these benchmarks. ``'lbrag'`` is
+    ``exact_match`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
 
     Examples
     --------
@@ -187,16 +196,25 @@ def contains(
     variant: str = "unicode",
     language: str | None = None,
 ) -> float:
-    """1.0 if the response contains every part of the reference as a substring, else 0.0.
+    """Containment of the reference: 1.0 if the response contains all of its parts, else 0.0.
 
-    Higher is better. Response and reference are normalised first. One alias of each part is
-    sufficient. Part of a word counts: ``1999`` contains ``99``. The value is NaN if there is no
-    response or no reference. It is also NaN if all aliases of a part are empty after normalisation,
-    because every response would contain them. The parameters are those of `exact_match`.
+    A part is contained if one of its aliases is a substring of the response after normalisation of
+    both. Word boundaries are ignored: "1999" contains "99".
+
+    Parameters
+    ----------
+    response, reference, variant, language
+        See `exact_match`.
+
+    Returns
+    -------
+    float
+        1.0 or 0.0; higher is better. NaN if the response or the reference is None, or if all
+        aliases of a part are empty after normalisation.
 
     Notes
     -----
-    Source: ours; other tools call it "lexical match" or "cover exact match".
+    Source: ours. Other tools call it "lexical match" or "cover exact match".
 
     Examples
     --------
@@ -220,8 +238,22 @@ def contains(
 
 
 def overlap(said: Tokens, wanted: Tokens) -> int:
-    """Size of the intersection of two multisets of tokens.
+    """Size of the multiset intersection of two sequences of tokens.
 
+    A token that occurs m times in one sequence and n times in the other counts min(m, n) times.
+
+    Parameters
+    ----------
+    said, wanted : tuple of str
+        Tokens of the response and of the reference text.
+
+    Returns
+    -------
+    int
+        Number of shared tokens, counted with repetitions.
+
+    Examples
+    --------
     >>> overlap(("a", "a", "b"), ("a", "a", "a", "c"))
     2
     """
@@ -242,31 +274,34 @@ def token_f1(
     language: str | None = None,
     variant: str = "unicode",
 ) -> float:
-    """Harmonic mean of token precision and recall (F1).
+    """Token F1: harmonic mean of token precision and token recall.
 
-    The value is in [0, 1]; higher is better. If there are several reference texts, it is the
-    highest value over them. It is NaN if there is no response or no reference. If both are empty
-    after normalisation, the variant determines the value (`BOTH_EMPTY`); it is NaN with
-    ``"unicode"``. If only one of them is empty, it is 0.0.
-
-    F1 = 2PR / (P + R), where P = overlap / tokens of the response and R = overlap / tokens of the
-    reference. The overlap is the number of tokens that both share, counted with repetitions.
+    F1 = 2PR / (P + R), where P = shared tokens / tokens of the response and R = shared tokens /
+    tokens of the reference. Shared tokens are counted with repetitions.
 
     Parameters
     ----------
     response, reference
         See `exact_match`.
-    language : str, optional
-        Language code. It determines the tokens with ``"lbrag"`` and ``"mlqa"``, and has no effect
-        on the other variants.
-    variant : {"unicode", "lbrag", "squad", "triviaqa", "kilt", "mlqa"}
-        Normalisation and tokens; see `ragnb.metrics.normalization`.
+    language : str or None, default=None
+        Language code. ``'mlqa'`` requires one of ar, de, en, es, hi, vi and zh. With ``'lbrag'``,
+        the tokens are characters for Chinese and Japanese. The other variants ignore it.
+    variant : {'unicode', 'lbrag', 'squad', 'triviaqa', 'kilt', 'mlqa'}, default='unicode'
+        Normalisation and tokenisation of both texts; see `ragnb.metrics.normalization`.
+
+    Returns
+    -------
+    float
+        Value in [0, 1]; higher is better. If the reference has aliases, it is the highest value
+        over all combinations of aliases. NaN if the response or the reference is None. If only one
+        of them is empty after normalisation, the value is 0.0. If both are, it is NaN with
+        ``'unicode'``, 1.0 with ``'lbrag'`` and ``'squad'``, and 0.0 with the other variants.
 
     Notes
     -----
-    Source: Rajpurkar et al. (2016), SQuAD, section 6.1. ``"squad"``, ``"triviaqa"``, ``"kilt"`` and
-    ``"mlqa"`` equal the evaluation scripts of these benchmarks. ``"lbrag"`` is ``f1_score_lang`` of
-    kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
+    Source: Rajpurkar et al. (2016), SQuAD, section 6.1. ``'squad'``, ``'triviaqa'``, ``'kilt'``
+    and ``'mlqa'`` reproduce the evaluation scripts of these benchmarks. ``'lbrag'`` is
+    ``f1_score_lang`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
 
     Examples
     --------
@@ -294,15 +329,27 @@ def token_precision(
     language: str | None = None,
     variant: str = "unicode",
 ) -> float:
-    """Proportion of the response's tokens that are in the reference.
+    """Token precision: proportion of the tokens of the response that are in the reference.
 
-    Each token of the reference can be matched only once. The value is in [0, 1]; higher is better.
-    With several references, it is the maximum over them. It is NaN in the same cases as `token_f1`.
-    The parameters are those of `token_f1`.
+    Precision = shared tokens / tokens of the response. Shared tokens are counted with repetitions,
+    so each token of the reference can be matched only once.
+
+    Parameters
+    ----------
+    response, reference
+        See `exact_match`.
+    language, variant
+        See `token_f1`.
+
+    Returns
+    -------
+    float
+        Value in [0, 1]; higher is better. If the reference has aliases, it is the highest value
+        over all combinations of aliases. Missing and empty texts are treated as in `token_f1`.
 
     Notes
     -----
-    Source: Rajpurkar et al. (2016), arXiv 1606.05250; see `token_f1` for the variants.
+    Source: Rajpurkar et al. (2016), SQuAD, section 6.1; see `token_f1` for the variants.
 
     Examples
     --------
@@ -328,14 +375,27 @@ def token_recall(
     language: str | None = None,
     variant: str = "unicode",
 ) -> float:
-    """Proportion of the reference's tokens that are in the response.
+    """Token recall: proportion of the tokens of the reference that are in the response.
 
-    The value is in [0, 1]; higher is better. It is the highest value over the reference texts, and
-    NaN in the same cases as `token_f1`. The parameters are those of `token_f1`.
+    Recall = shared tokens / tokens of the reference. Shared tokens are counted with repetitions,
+    so each token of the response can be matched only once.
+
+    Parameters
+    ----------
+    response, reference
+        See `exact_match`.
+    language, variant
+        See `token_f1`.
+
+    Returns
+    -------
+    float
+        Value in [0, 1]; higher is better. If the reference has aliases, it is the highest value
+        over all combinations of aliases. Missing and empty texts are treated as in `token_f1`.
 
     Notes
     -----
-    Source: Rajpurkar et al. (2016), arXiv 1606.05250; see `token_f1` for the variants.
+    Source: Rajpurkar et al. (2016), SQuAD, section 6.1; see `token_f1` for the variants.
 
     Examples
     --------
@@ -367,17 +427,27 @@ def rouge_l(
     language: str | None = None,
     variant: str = "unicode",
 ) -> float:
-    """ROUGE-L: F1 of the longest common subsequence of tokens, which depends on their order.
-
-    The value is in [0, 1]; higher is better. It is the highest value over the reference texts, and
-    NaN in the same cases as `token_f1`. The parameters are those of `token_f1`.
+    """ROUGE-L: F1 based on the longest common subsequence (LCS) of tokens.
 
     ROUGE-L = 2PR / (P + R), where P = LCS / tokens of the response, R = LCS / tokens of the
     reference, and LCS is the length of the longest common subsequence.
 
+    Parameters
+    ----------
+    response, reference
+        See `exact_match`.
+    language, variant
+        See `token_f1`.
+
+    Returns
+    -------
+    float
+        Value in [0, 1]; higher is better. If the reference has aliases, it is the highest value
+        over all combinations of aliases. Missing and empty texts are treated as in `token_f1`.
+
     Notes
     -----
-    Source: Lin (2004), ROUGE, section 3.1, with beta = 1 and our tokens instead of ASCII words.
+    Source: Lin (2004), ROUGE, section 3.1, with beta = 1. The tokens are those of `token_f1`.
 
     Examples
     --------
@@ -420,27 +490,31 @@ def chrf(
     language: str | None = None,
     word_order: int = 0,
 ) -> float:
-    """F2 of character n-grams with n from 1 to 6 (chrF); with word_order=2 also of words (chrF++).
+    """chrF: F2 score of character n-grams with n from 1 to 6, computed by sacreBLEU.
 
-    F2 = 5PR / (4P + R), where P and R are precision and recall, averaged over the orders n. F2
-    emphasises recall. The value is sacreBLEU's score divided by 100, so it is in [0, 1]; higher is
-    better. It is the highest value over the reference texts. It is NaN if there is no response or
-    no reference, or if both are blank. The metric is case-sensitive. The character n-grams ignore
-    spaces.
+    F2 = 5PR / (4P + R), where P and R are the n-gram precision and recall, averaged over all n for
+    which both texts have n-grams. With ``word_order=2``, word unigrams and bigrams are included
+    (chrF++). The metric is case-sensitive, and character n-grams ignore spaces.
 
     Parameters
     ----------
     response, reference
         See `exact_match`.
-    language : str, optional
-        No effect, because the metric does not use tokens.
-    word_order : int
-        Largest order of the word n-grams: 0 for chrF, and 2 for chrF++.
+    language : str or None, default=None
+        Ignored. chrF does not depend on the language.
+    word_order : int, default=0
+        Largest n of the word n-grams: 0 for chrF, 2 for chrF++.
+
+    Returns
+    -------
+    float
+        sacreBLEU's score divided by 100, in [0, 1]; higher is better. If the reference has
+        aliases, it is the highest value over all combinations of aliases. NaN if the response or
+        the reference is None, or if both are blank; 0.0 if only one of them is blank.
 
     Notes
     -----
-    Source: Popović (2015), chrF; Popović (2017), chrF++; computed by sacreBLEU's
-    ``sentence_chrf``.
+    Source: Popović (2015), chrF; Popović (2017), chrF++; sacreBLEU, ``sentence_chrf``.
 
     Examples
     --------
@@ -486,25 +560,31 @@ def bleu(
     language: str | None = None,
     tokenize: str | None = None,
 ) -> float:
-    """Geometric mean of the precisions of 1- to 4-grams, times a brevity penalty (sentence BLEU).
+    """Sentence BLEU: geometric mean of the 1- to 4-gram precisions times a brevity penalty.
 
-    The value is sacreBLEU's score divided by 100, so it is in [0, 1]; higher is better. It is the
-    highest value over the reference texts. It is NaN in the same cases as `chrf`. BLEU was designed
-    for corpora and is not very informative for a short answer. We use exponential smoothing and
-    leave out n-grams longer than the answer (effective order).
+    The score is computed by sacreBLEU with exponential smoothing and effective order: n-grams that
+    are longer than the response are left out. BLEU was designed for corpora and is not very
+    informative for short answers.
 
     Parameters
     ----------
     response, reference
         See `exact_match`.
-    language : str, optional
-        Language code, which determines the tokeniser; see `bleu_tokenizer`.
-    tokenize : str, optional
-        Name of a sacreBLEU tokeniser to use instead.
+    language : str or None, default=None
+        Language code, which selects the tokeniser; see `bleu_tokenizer`.
+    tokenize : str or None, default=None
+        Name of a sacreBLEU tokeniser, which overrides the choice by language.
+
+    Returns
+    -------
+    float
+        sacreBLEU's score divided by 100, in [0, 1]; higher is better. If the reference has
+        aliases, it is the highest value over all combinations of aliases. NaN if the response or
+        the reference is None, or if both are blank; 0.0 if only one of them is blank.
 
     Notes
     -----
-    Source: Papineni et al. (2002); Post (2018); computed by sacreBLEU's ``sentence_bleu``.
+    Source: Papineni et al. (2002); Post (2018); sacreBLEU, ``sentence_bleu``.
 
     Examples
     --------
@@ -525,9 +605,20 @@ def bleu(
 def bleu_tokenizer(language: str | None) -> str:
     """Return the name of the sacreBLEU tokeniser that `bleu` uses for a language.
 
-    It is ``zh`` for Chinese, ``char`` for other languages without spaces between words (Japanese,
-    Thai, Lao, Khmer, Burmese and Tibetan), and ``13a`` for all others.
+    Parameters
+    ----------
+    language : str or None
+        Language code.
 
+    Returns
+    -------
+    str
+        ``'zh'`` for Chinese; ``'char'`` for other languages that are written without spaces
+        between words (Japanese, Thai, Lao, Khmer, Burmese, Tibetan and Dzongkha); ``'13a'`` for
+        all others and for None.
+
+    Examples
+    --------
     >>> bleu_tokenizer("zh-TW"), bleu_tokenizer("th"), bleu_tokenizer("hi"), bleu_tokenizer(None)
     ('zh', 'char', '13a', '13a')
     """

@@ -18,56 +18,56 @@ METRICS: dict[str, "Metric"] = {}
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """Definition of a metric. To use a custom metric, pass your own `Metric` to `ragnb.score`.
+    """Definition of a metric: its function, inputs, options, range and source.
 
-    `ragnb.summarize` and the tables look up the attributes of a metric by its name in `METRICS`. They
-    treat a metric that is not in `METRICS` as binary if all of its values are 0 or 1.
+    To use a custom metric, pass your own `Metric` to `ragnb.score`. `ragnb.summarize` treats a
+    metric that is not in `METRICS` as binary if all of its values are 0 or 1.
 
     Attributes
     ----------
-    name
-        ``"family.name"``.
-    function
-        Pure function that takes the fields of one response and returns a float, which is NaN if the
-        metric is undefined.
-    columns
-        Mapping from each argument of the function to the column of the responses that contains it,
-        such as ``{"answer": "references"}``.
-    higher_is_better
+    name : str
+        Name of the form ``'family.name'``.
+    function : callable
+        Pure function that takes the fields of one response and returns a float. It returns NaN if
+        the metric is undefined for this response.
+    columns : mapping of str to str
+        For each argument of the function, the column of the responses that contains it, such as
+        ``{'answer': 'references'}``.
+    higher_is_better : bool
         Whether a higher value is better.
-    bounds
-        Lowest and highest possible value, except in the cases described by ``beyond``.
-    source
+    bounds : tuple of (float, float)
+        Lowest and highest possible value. Exceptions are described in ``beyond``.
+    source : str
         Where the metric is defined: paper and equation, or repository and commit.
-    options
-        Keyword options that select a variant, with their defaults. They are part of the signature
-        of a score.
-    binary
+    options : mapping, default={}
+        Options of the function, as keyword arguments, with their defaults. They select a variant
+        of the metric.
+    binary : bool, default=False
         Whether 0 and 1 are the only values. If so, the mean is reported with a Wilson interval.
-    evidence
-        Optional function of the same arguments that explains the value in words.
-    reason
-        Optional function of the same arguments that says in a few words why the value is NaN. By
-        default, the reason is the ``condition`` or the text of ``undefined``.
-    of_many
-        Optional function that computes the values of many responses at once: it takes a list of
-        mappings from the arguments in ``columns`` to their values, and the options. The function of
-        one response must give the same value.
-    condition
-        Reason, as a text, why the metric does not apply to some responses. These responses are not
-        counted in n, in contrast to those that are ``undefined``.
-    variants
-        Mapping from each option to a mapping from its values, default first, to a sentence. The
-        key ``Ellipsis`` describes all other values.
-    undefined
-        Text that says when the value is NaN. It starts with "Only if" if this happens only where an
-        input is missing, as in "Only if the verdict is missing."
-    beyond
-        Text that says when a value can be outside the bounds, such as "more if ...".
-    optional_under
-        Arguments that are optional for certain values of an option, such as
-        ``{"documents_sentences": {"variant": "guide"}}``. All other arguments are required unless
-        they have a default.
+    evidence : callable or None, default=None
+        Function of the same arguments and options that explains the value in words.
+    reason : callable or None, default=None
+        Function of the same arguments and options that says in a few words why the value is NaN.
+        By default, the reason is taken from ``condition`` or ``undefined``.
+    of_many : callable or None, default=None
+        Function that computes the values of many responses at once. It takes a list of mappings
+        from the arguments in ``columns`` to their values, and the options. It must return the same
+        values as ``function``.
+    condition : str, default=''
+        Why the metric does not apply to some responses, such as "the question is answerable". If
+        this is the reason for a NaN, the response is not counted in the sample size n.
+    variants : mapping, default={}
+        For each option, a mapping from its values to a sentence that describes the value. The
+        default comes first. The key ``Ellipsis`` describes all other values.
+    undefined : str, default=''
+        When the value is NaN. The text starts with "Only if" if a missing input is the only cause,
+        and with "If" otherwise.
+    beyond : str, default=''
+        When a value can be outside the bounds, such as "more if keys are repeated".
+    optional_under : mapping, default={}
+        Arguments that are optional for one value of an option, such as ``{'documents_sentences':
+        {'variant': 'guide'}}``. All other arguments are required unless the function has a default
+        for them.
     """
 
     name: str
@@ -95,11 +95,25 @@ class Metric:
             )
 
     def signature(self, options: Mapping[str, Any], **marks: Any) -> str:
-        """Return the signature of a score: one line with version, metric, options and marks.
+        """Return the signature of a score: a line that identifies the definition of the score.
 
-        `options` override the defaults of the metric. `marks` are additional properties of the score,
-        such as its language.
+        The signature contains the version of ragnb, the name of the metric, its options, and
+        additional properties. Entries whose value is None are left out.
 
+        Parameters
+        ----------
+        options : mapping
+            Options that replace the defaults of the metric.
+        **marks
+            Additional properties of the score, such as ``lang='en'``.
+
+        Returns
+        -------
+        str
+            Entries of the form ``name:value``, separated by ``|``.
+
+        Examples
+        --------
         >>> words = Metric("own.words", len, {"response": "response"}, False, (0, 1000), "here",
         ...                options={"variant": "a"})
         >>> words.signature({"variant": "b"}, lang="en").split("|", 1)[1]
@@ -111,8 +125,20 @@ class Metric:
         )
 
     def why_undefined(self, **call: Any) -> str:
-        """Return in a few words why the value for these arguments and options is NaN.
+        """Return the reason, in a few words, why the value for these arguments and options is NaN.
 
+        Parameters
+        ----------
+        **call
+            Arguments and options of the function.
+
+        Returns
+        -------
+        str
+            The result of ``reason``, else ``condition``, else the first clause of ``undefined``.
+
+        Examples
+        --------
         >>> METRICS["language.rlc"].why_undefined(response="42", language="de", variant="unicode")
         'the response contains no letters'
         """
@@ -122,7 +148,20 @@ class Metric:
         return re.sub(r"^If |^Only if |(?<=,|r) if\b", "", first) or "the metric gives no value"
 
     def needs(self, argument: str, options: Mapping[str, Any] | None = None) -> bool:
-        """Return whether an argument is required under the given options."""
+        """Return whether an argument of the function is required under the given options.
+
+        Parameters
+        ----------
+        argument : str
+            Name of the argument.
+        options : mapping or None, default=None
+            Options that replace the defaults of the metric.
+
+        Returns
+        -------
+        bool
+            False if the argument has a default, or if ``optional_under`` makes it optional.
+        """
         if argument in self.optional_under:
             chosen = {**self.options, **(options or {})}
             return any(
@@ -146,11 +185,26 @@ def metric(
 
     Parameters
     ----------
-    name, columns, source, higher_is_better, bounds, **more
-        See `Metric`.
-    options
-        Mapping from each option to a mapping from its values to a sentence that describes the value
-        (`Metric.variants`). The defaults are those of the parameters of the function.
+    name : str
+        Name of the metric, of the form ``'family.name'``.
+    columns : mapping of str to str
+        For each argument of the function, the column of the responses that contains it.
+    source : str
+        Where the metric is defined.
+    options : mapping or None, default=None
+        For each option, a mapping from its values to a sentence that describes the value. The
+        defaults of the options are those of the function.
+    higher_is_better : bool, default=True
+        Whether a higher value is better.
+    bounds : tuple of (float, float), default=(0.0, 1.0)
+        Lowest and highest possible value.
+    **more
+        Further attributes of `Metric`.
+
+    Returns
+    -------
+    callable
+        Decorator that returns the function unchanged.
     """
 
     def declare(function: Function) -> Function:
