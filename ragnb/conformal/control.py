@@ -1,9 +1,8 @@
 """Selective classification with a guarantee for the selective risk, by Learn then Test.
 
-The coverage guarantee of prediction sets is about all items. If you use only the accepted labels,
-you need another guarantee: the error rate among the accepted labels, called the selective risk, is
-at most `alpha`. This holds with probability at least 1 - `delta` over calibration sets, for any
-classifier.
+The coverage guarantee of conformal prediction sets is about all items. It does not limit the
+*selective risk*, which is the error rate among the accepted labels. Here, the selective risk is at
+most `alpha` with probability at least 1 - `delta` over calibration sets, for any classifier.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -22,29 +21,33 @@ THRESHOLDS: Floats = 1 / (1 + np.exp(-np.arange(51) / 10))
 """Confidences from 0.5 to 0.993, in equal steps of the log-odds."""
 
 N_STARTS = 5
-"""Number of thresholds at which the fallback procedure starts."""
+"""Number of thresholds among which the fallback procedure divides delta."""
 
 
 @dataclass(frozen=True, slots=True)
 class SelectiveClassifier:
     """Classifier that accepts a label if its confidence reaches a threshold, else abstains.
 
-    Created by `calibrate_selective_risk`. The confidence is the probability of the more probable
-    label.
+    It is created by `calibrate_selective_risk`. The confidence is the probability of the more
+    probable label.
 
     Attributes
     ----------
     threshold : float
         Smallest confidence at which a label is accepted; ``inf`` if no label is accepted.
-    alpha, delta : float
-        Tolerated error rate among accepted labels, and tolerated probability of a calibration set
-        for which this rate is exceeded.
-    n, n_accepted, n_errors : int
-        Number of calibration items, number of calibration items whose label is accepted, and number
-        of wrong labels among the latter.
+    alpha : float
+        Tolerated error rate among the accepted labels.
+    delta : float
+        Tolerated probability of a calibration set for which the error rate exceeds `alpha`.
+    n : int
+        Number of calibration items.
+    n_accepted : int
+        Number of calibration items whose label is accepted.
+    n_errors : int
+        Number of wrong labels among the accepted labels of the calibration items.
     p_value : float
-        p-value of the null hypothesis that the error rate among accepted labels is above `alpha`;
-        NaN if there is no threshold.
+        p-value of the null hypothesis that the error rate among the accepted labels is above
+        `alpha`; NaN if no label is accepted.
     """
 
     threshold: float
@@ -57,7 +60,7 @@ class SelectiveClassifier:
 
     @property
     def warning(self) -> str:
-        """Explain why no label is accepted; empty if a threshold was found."""
+        """Explanation of why no label is accepted; empty if a threshold was found."""
         if self.threshold <= 1:
             return ""
         fewest = ceil(log(self.delta / N_STARTS) / log1p(-self.alpha))
@@ -69,17 +72,19 @@ class SelectiveClassifier:
 
     @accepts(probability="probabilities")
     def sets(self, probability: Floats) -> Booleans:
-        """Compute prediction sets: one label if it is accepted, otherwise both labels.
+        """Compute the prediction set of each item.
+
+        The set contains the accepted label or, if the classifier abstains, both labels.
 
         Parameters
         ----------
-        probability : array_like of shape (n,)
+        probability : array-like of shape (n,)
             Predicted probability of class 1.
 
         Returns
         -------
-        bool array of shape (n, 2)
-            Column y is True if label y is in the set.
+        ndarray of bool of shape (n, 2)
+            Whether labels 0 and 1 are in the set.
 
         Warns
         -----
@@ -97,38 +102,44 @@ class SelectiveClassifier:
 def calibrate_selective_risk(
     probability: Floats, labels: Booleans, alpha: Fraction, delta: Fraction
 ) -> SelectiveClassifier:
-    """Find the lowest confidence threshold that controls the selective risk at `alpha`.
+    """Find the lowest confidence threshold that controls the selective risk.
 
     With probability at least 1 - `delta` over calibration sets, P(wrong | accepted) <= `alpha` for
-    new items. If no threshold passes the tests, no label is accepted.
+    new items. The calibration items and the new items must be independent and identically
+    distributed.
 
     Parameters
     ----------
-    probability : array_like of shape (n,)
-        Predicted probability of class 1 for independent items that were not used to train the
-        classifier.
-    labels : array_like of shape (n,)
+    probability : array-like of shape (n,)
+        Predicted probability of class 1 for calibration items, which must not have been used to
+        train the classifier.
+    labels : array-like of shape (n,)
         True labels, 0 or 1.
     alpha : float, str, Fraction or Decimal
-        Tolerated error rate among accepted labels, in (0, 1).
+        Tolerated error rate among the accepted labels, in (0, 1).
     delta : float, str, Fraction or Decimal
-        Tolerated probability of a calibration set for which this rate is exceeded, in (0, 1).
+        Tolerated probability of a calibration set for which the error rate exceeds `alpha`, in (0,
+        1).
+
+    Returns
+    -------
+    SelectiveClassifier
+        Classifier with this threshold. If no threshold passes the tests, it accepts no label.
 
     Notes
     -----
-    The thresholds are 51 confidences from 0.5 to 0.993 in equal steps of the log-odds. For a
-    threshold t, the null hypothesis is r(t) > `alpha`, where r(t) is the error rate among
+    The candidate thresholds are 51 confidences from 0.5 to 0.993 in equal steps of the log-odds.
+    For a threshold t, the null hypothesis is r(t) > `alpha`, where r(t) is the error rate among
     items with a confidence of at least t. Given the number m of such calibration items, the number
     of errors among them is Binomial(m, r(t)). P(Binomial(m, `alpha`) <= observed errors) is
-    therefore a valid p-value, for any classifier and any distribution of m.
+    therefore a valid p-value.
 
-    The fallback procedure tests the thresholds from the highest to the lowest. With probability at
-    least 1 - `delta`, it rejects no true null hypothesis, whatever the dependence between the
-    p-values. `delta` is divided equally among five starting points, which are spread evenly over
-    the thresholds. If a null hypothesis is rejected, its level is added to that of the next
-    threshold. A single sequence from the highest threshold would often stop at once, because few
-    items have such a high confidence. Each starting point is another chance. The result is the
-    lowest threshold whose null hypothesis is rejected, because it accepts the most labels.
+    The fallback procedure tests the thresholds in descending order. It allots the level `delta` / 5
+    to each of five thresholds: 0.982, 0.953, 0.881, 0.731 and 0.5. A null hypothesis is rejected if
+    its p-value is at most its level. Its level is then added to that of the next threshold. The
+    probability of rejecting any true null hypothesis is at most `delta`, whatever the dependence
+    between the p-values. The result is the lowest threshold whose null hypothesis is rejected,
+    because it accepts the most labels.
 
     References
     ----------
@@ -142,7 +153,7 @@ def calibrate_selective_risk(
     >>> found = calibrate_selective_risk(
     ...     [0.97] * 60 + [0.6] * 40, [1] * 60 + [0, 1] * 20, alpha=0.1, delta=0.1
     ... )
-    >>> found.n_accepted, found.n_errors, f"{found.p_value:.4f}"
+    >>> found.n_accepted, found.n_errors, f"{found.p_value:.4f}"  # p = 0.9 ** 60
     (60, 0, '0.0018')
     """
     from scipy.special import bdtr

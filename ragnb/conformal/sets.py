@@ -1,14 +1,13 @@
 """Split conformal prediction for two classes: p-values, prediction sets, and their coverage.
 
-The *prediction set* of an item contains each label that cannot be excluded because its p-value is
-above the miscoverage level `alpha`. If the calibration items and the new items are exchangeable,
-P(the set does not contain the true label) <= `alpha`, on average over calibration sets and new
-items. This is no guarantee for a single item, nor for the items whose set contains exactly one
-label. For the latter, see `ragnb.conformal.control`.
+The *prediction set* of an item contains each label whose conformal p-value is above the miscoverage
+level `alpha`. If the calibration items and the new items are exchangeable, P(the set does not
+contain the true label) <= `alpha`, on average over calibration sets and new items. This is no
+guarantee for a single item, nor for the items whose set contains exactly one label. For the latter,
+see `ragnb.conformal.control`.
 
-Ranks are computed with fractions, because floating-point arithmetic gives a wrong rank in some
-cases. A float `alpha` is taken as the decimal number that it prints as: 0.1 is 1/10. So write
-``alpha=0.1`` and not ``alpha=1 - 0.9``, which prints as 0.09999999999999998.
+A float `alpha` is taken as the decimal number that it prints as: 0.1 is 1/10. Write ``alpha=0.1``
+rather than ``alpha=1 - 0.9``, which prints as 0.09999999999999998.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -27,7 +26,7 @@ from ragnb.arguments import Booleans, Floats, accepts
 from ragnb.errors import InputError
 
 ALL = "all"
-"""Key that replaces the group, or the label, if all groups or both labels share a calibration."""
+"""Group if there are no groups, and label if both classes are calibrated together."""
 
 
 # ---- ranks and coverage --------------------------------------------------------------------------
@@ -37,16 +36,19 @@ ALL = "all"
 def conformal_rank(n: int, alpha: Fraction) -> int:
     """Rank of the calibration score that is the conformal quantile: k = ceil((n + 1)(1 - alpha)).
 
-    The rank is among the `n` calibration scores in ascending order. A rank of n + 1 means that
-    there is no threshold, so no label can be excluded.
-
     Parameters
     ----------
     n : int
-        Number of calibration scores.
+        Number of calibration scores, at least 0.
     alpha : float, str, Fraction or Decimal
-        Miscoverage level, in (0, 1): the tolerated proportion of prediction sets that do not
+        Miscoverage level, in (0, 1): the tolerated probability that a prediction set does not
         contain the true label.
+
+    Returns
+    -------
+    int
+        Rank among the calibration scores in ascending order, from 1 to n + 1. A rank of n + 1 means
+        that no label can be excluded.
 
     References
     ----------
@@ -67,17 +69,24 @@ def conformal_rank(n: int, alpha: Fraction) -> int:
 def coverage_distribution(n: int, alpha: Fraction) -> Any:
     """Distribution of the coverage over calibration sets of `n` items: Beta(k, n + 1 - k).
 
-    The coverage of a calibration set is P(the prediction set contains the true label) for new
-    items. If the items are independent and identically distributed and their scores have no ties,
-    this coverage varies between calibration sets with exactly this distribution. With ties, it is
-    stochastically larger. If there is no threshold (k = n + 1), it is 1. The parameters are those
-    of `conformal_rank`, which gives k.
+    The coverage of a calibration set is P(the prediction set contains the true label) for a new
+    item, and k is the `conformal_rank`. The distribution is exact if the items are independent and
+    identically distributed and their scores have no ties. With ties, the coverage is stochastically
+    larger. If k = n + 1, it is 1.
+
+    Parameters
+    ----------
+    n : int
+        Number of calibration items, at least 0.
+    alpha : float, str, Fraction or Decimal
+        Miscoverage level, in (0, 1).
 
     Returns
     -------
     scipy.stats.rv_frozen
-        Its methods include ``mean()``, which is k / (n + 1) and at least 1 - alpha, ``std()``,
-        ``ppf(0.05)`` for a quantile, and ``interval(0.9)`` for the central 90 %.
+        Beta distribution with, for example, the methods ``mean()``, ``std()``, ``ppf(0.05)`` for
+        the 5 % quantile, and ``interval(0.9)`` for the central 90 % interval. Its mean is k / (n +
+        1), which is at least 1 - alpha.
 
     References
     ----------
@@ -86,7 +95,7 @@ def coverage_distribution(n: int, alpha: Fraction) -> Any:
 
     Examples
     --------
-    >>> coverage = coverage_distribution(240, 0.1)
+    >>> coverage = coverage_distribution(240, 0.1)  # k = 217
     >>> round(float(coverage.mean()), 3), round(float(coverage.ppf(0.05)), 3)
     (0.9, 0.867)
     """
@@ -98,9 +107,19 @@ def coverage_distribution(n: int, alpha: Fraction) -> Any:
 
 @accepts(n="count", alpha="rate")
 def too_few_items(n: int, alpha: Fraction) -> str:
-    """Explain why `n` calibration items are too few to exclude any label at level `alpha`.
+    """Explain why there are too few calibration items to exclude any label.
 
-    The result is an empty string if they are sufficient.
+    Parameters
+    ----------
+    n : int
+        Number of calibration items, at least 0.
+    alpha : float, str, Fraction or Decimal
+        Miscoverage level, in (0, 1). It requires at least 1 / alpha - 1 calibration items.
+
+    Returns
+    -------
+    str
+        The explanation; empty if there are enough items.
 
     Examples
     --------
@@ -118,18 +137,18 @@ def too_few_items(n: int, alpha: Fraction) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConformalClassifier:
-    """Split conformal classifier for two classes; created by `calibrate`.
+    """Split conformal classifier for two classes, created by `calibrate`.
 
     The nonconformity score of a label is one minus its predicted probability. This is the score of
-    the least ambiguous set-valued classifier (LAC). A label is excluded if its score is above the
-    k-th smallest calibration score, where k is the `conformal_rank`.
+    least ambiguous set-valued classifiers (LAC). A label is excluded if its score is above the k-th
+    smallest calibration score, where k is the `conformal_rank`.
 
     Attributes
     ----------
     scores : dict
-        Maps (group, label) to the sorted scores of the true labels of the calibration items in this
-        group with this label. The group is ``"all"`` if there are no groups, and the label is
-        ``"all"`` unless the classes are calibrated separately.
+        Maps each pair (group, label) to the nonconformity scores of the true labels of its
+        calibration items, as a sorted array. The group is ``"all"`` if no groups were given. The
+        label is 0 or 1 if the classes are calibrated separately, and otherwise ``"all"``.
 
     References
     ----------
@@ -151,20 +170,25 @@ class ConformalClassifier:
         by_class: bool = False,
         groups: NDArray[Any] | None = None,
     ) -> "ConformalClassifier":
-        """Calibrate prediction sets on items that were not used to train the classifier.
+        """Compute the calibration scores from items that were not used to train the classifier.
 
         Parameters
         ----------
-        probability : array_like of shape (n,)
+        probability : array-like of shape (n,)
             Predicted probability of class 1.
-        labels : array_like of shape (n,)
+        labels : array-like of shape (n,)
             True labels, 0 or 1.
-        by_class : bool, default False
-            Whether the coverage is guaranteed within each class (Mondrian conformal prediction),
-            which requires enough items of each class. Otherwise it is guaranteed over all items.
-        groups : array_like of shape (n,), optional
-            Name of the group of each item. The coverage is then also guaranteed within each group.
-            The group of a new item must be known before its label is.
+        by_class : bool, default=False
+            Whether the coverage is guaranteed within each class (Mondrian conformal prediction).
+            Otherwise, it is guaranteed over both classes together.
+        groups : array-like of shape (n,) or None, default=None
+            Group of each item. The coverage is then guaranteed within each group. The group of a
+            new item must be known before its label is.
+
+        Returns
+        -------
+        ConformalClassifier
+            The calibrated classifier.
 
         Examples
         --------
@@ -190,22 +214,27 @@ class ConformalClassifier:
 
     @accepts(probability="probabilities", groups=np.asarray)
     def p_values(self, probability: Floats, *, groups: NDArray[Any] | None = None) -> Floats:
-        """Compute the conformal p-value of each label, as an array of shape (n, 2).
+        """Compute the conformal p-value of each label of each item.
 
-        For any u in (0, 1), the p-value of the true label of a new item is at most u with
-        probability at most u, with or without ties.
+        If the calibration items and a new item are exchangeable, the p-value of the true label of
+        the new item is at most u with probability at most u, for any u in (0, 1).
 
         Parameters
         ----------
-        probability : array_like of shape (n,)
+        probability : array-like of shape (n,)
             Predicted probability of class 1.
-        groups : array_like of shape (n,), optional
+        groups : array-like of shape (n,) or None, default=None
             Group of each item. Required if, and only if, the calibration items had groups.
+
+        Returns
+        -------
+        ndarray of float of shape (n, 2)
+            p-values of labels 0 and 1, in (0, 1].
 
         Notes
         -----
         The p-value is (1 + number of calibration scores that are at least the score of the label) /
-        (n + 1), where n is the number of calibration scores. It is not randomised (smoothed).
+        (1 + number of calibration scores). It is not randomised (smoothed).
         """
         scores = _scores(probability)
         values = np.empty_like(scores)
@@ -225,17 +254,23 @@ class ConformalClassifier:
         *,
         groups: NDArray[Any] | None = None,
     ) -> Booleans:
-        """Compute prediction sets, as a Boolean array of shape (n, 2).
+        """Compute the prediction set of each item: the labels whose p-value is above `alpha`.
 
-        Column y is True if label y is in the set, which means that its p-value is above `alpha`. A
-        set may contain both labels or neither; the classifier then abstains.
+        A set may contain both labels or neither.
 
         Parameters
         ----------
-        probability, groups
-            As for `p_values`.
+        probability : array-like of shape (n,)
+            Predicted probability of class 1.
         alpha : float, str, Fraction or Decimal
-            Miscoverage level, in (0, 1), as for `conformal_rank`.
+            Miscoverage level, in (0, 1).
+        groups : array-like of shape (n,) or None, default=None
+            Group of each item. Required if, and only if, the calibration items had groups.
+
+        Returns
+        -------
+        ndarray of bool of shape (n, 2)
+            Whether labels 0 and 1 are in the set.
 
         Warns
         -----
@@ -253,7 +288,7 @@ class ConformalClassifier:
         return inside
 
     def _cells(self, groups: NDArray[Any] | None) -> Iterator[tuple[Any, Any, Floats]]:
-        """Yield the key of each calibration, the cells to which it applies, and its scores."""
+        """Yield each key of `scores`, its entries of an (n, 2) array, and its calibration scores."""
         known_groups = {group for group, _ in self.scores}
         given = {ALL} if groups is None else set(groups.tolist())
         if not given <= known_groups:
@@ -266,5 +301,5 @@ class ConformalClassifier:
 
 
 def _scores(probability: Floats) -> Floats:
-    """Nonconformity scores of labels 0 and 1."""
+    """Nonconformity scores of labels 0 and 1, as an array of shape (n, 2)."""
     return 1 - np.column_stack([1 - probability, probability])
