@@ -1,11 +1,13 @@
-"""McNemar tests and intervals for the difference of two systems with 0/1 scores.
+"""McNemar's test and Tango's score test and interval for two systems with paired 0/1 scores.
 
-The systems must have been scored on the same items. Count these items with `paired_table` first.
-`tango_interval` inverts `tango_test`, which at a difference of 0 is `mcnemar_test` with
-``method="asymptotic"``. The interval that inverts the exact or the mid-p McNemar test is
-`ragnb.stats.effects.discordant_odds_ratio` with the method of the same name.
+Both systems must have been scored on the same items. First count these items with `paired_table`.
 
-All functions raise InputError for arguments outside the stated range.
+`tango_interval` inverts `tango_test`. With a null difference of 0, `tango_test` is equivalent to
+`mcnemar_test` with ``method="asymptotic"``. The exact and the mid-p McNemar test are inverted by
+`ragnb.stats.effects.discordant_odds_ratio`.
+
+The functions raise InputError for invalid arguments, except for `mid_p_cdf`, which does not check
+its arguments.
 """
 
 from dataclasses import dataclass
@@ -30,12 +32,17 @@ MCNEMAR_METHODS = ("mid-p", "exact", "asymptotic")
 
 @dataclass(frozen=True, slots=True)
 class PairedTable:
-    """Numbers of items on which both, exactly one or neither of two systems is correct.
+    """Numbers of items on which both, only one or neither of two systems is correct.
 
     Attributes
     ----------
-    both, first_only, second_only, neither : int
-        Number of items. `first_only` and `second_only` count the discordant items.
+    both : int
+        Number of items on which both systems are correct.
+    first_only, second_only : int
+        Numbers of discordant items: those on which only the first or only the second system is
+        correct.
+    neither : int
+        Number of items on which neither system is correct.
     """
 
     both: int
@@ -45,18 +52,23 @@ class PairedTable:
 
     @property
     def n(self) -> int:
-        """Number of items."""
+        """Total number of items."""
         return self.both + self.first_only + self.second_only + self.neither
 
 
 @accepts(first="labels", second="labels")
 def paired_table(first: Booleans, second: Booleans) -> PairedTable:
-    """Count the items on which both, exactly one or neither of two systems is correct.
+    """Count the items on which both, only one or neither of two systems is correct.
 
     Parameters
     ----------
-    first, second : array_like of shape (n,)
-        0/1 (or boolean) scores of two systems on the same items.
+    first, second : array-like of shape (n,)
+        Scores of two systems on the same items: 0 or 1, where 1 means correct.
+
+    Returns
+    -------
+    PairedTable
+        The four counts.
 
     Examples
     --------
@@ -74,29 +86,33 @@ def paired_table(first: Booleans, second: Booleans) -> PairedTable:
 def mcnemar_test(
     table: PairedTable, *, method: str = "mid-p", alternative: str = "two-sided"
 ) -> SignificanceResult:
-    """McNemar test of the null hypothesis that two systems have the same success rate.
-
-    The p-value is in (0, 1]. It is 1 if there are no discordant items, and NaN if there are no
-    items.
+    """McNemar's test of the null hypothesis that two systems have the same success rate.
 
     Parameters
     ----------
     table : PairedTable
-        From `paired_table`. Only the discordant items affect the p-value.
-    method : {"mid-p", "exact", "asymptotic"}
-        ``"exact"`` guarantees the level of the test but is conservative. ``"mid-p"`` counts half of
-        the probability of the observed counts. It has more power and, although this is not
-        guaranteed, holds its level in practice [2]_. The statistic of both is the number of items
-        on which only the first system is correct. ``"asymptotic"`` has a statistic that is
-        approximately chi-squared with 1 degree of freedom.
-    alternative : {"two-sided", "greater", "less"}
-        Direction of first - second.
+        Output of `paired_table`. The p-value depends only on the two discordant counts.
+    method : {'mid-p', 'exact', 'asymptotic'}, default='mid-p'
+        Variant of the test. The exact test never exceeds its nominal level but is conservative. The
+        mid-p test is more powerful, and its type I error rate rarely exceeds the nominal level
+        [2]_. The asymptotic test uses the chi-squared distribution with 1 degree of freedom.
+    alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
+        Alternative hypothesis: the difference of the success rates (first - second) is not 0, above
+        0 or below 0.
+
+    Returns
+    -------
+    SignificanceResult
+        Statistic and p-value. The p-value is 1 if there are no discordant items. Both are NaN if
+        there are no items.
 
     Notes
     -----
-    Let b and c be the numbers of items on which only the first and only the second system is
-    correct. Given b + c, b is Binomial(b + c, 1/2) under the null hypothesis. The asymptotic
-    statistic is (b - c)^2 / (b + c).
+    Let b and c be the numbers of items on which only the first or only the second system is
+    correct. Under the null hypothesis and given b + c, b has the Binomial(b + c, 1/2) distribution,
+    from which the exact and the mid-p test are computed; their statistic is b. The mid-p test adds
+    only half of the probability of the observed b to the tail probability. The statistic of the
+    asymptotic test is (b - c)^2 / (b + c), without continuity correction.
 
     References
     ----------
@@ -122,24 +138,27 @@ def mcnemar_test(
 
 
 def mcnemar_p_value(b: Any, c: Any, method: str, alternative: str = "two-sided") -> Any:
-    """Compute p-values of McNemar tests from the two discordant counts.
+    """Compute p-values of McNemar's test from the two discordant counts.
 
     Parameters
     ----------
-    b, c : int or array_like
-        Numbers of items on which only the first and only the second system is correct. Arrays
-        broadcast.
-    method, alternative
-        See `mcnemar_test`. ``"greater"`` tests whether the first system is better.
+    b, c : int or ndarray of int
+        Numbers of items on which only the first or only the second system is correct. The shapes
+        must be broadcastable.
+    method : {'mid-p', 'exact', 'asymptotic'}
+        Variant of the test; see `mcnemar_test`.
+    alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
+        Alternative hypothesis: the difference of the success rates (first - second) is not 0, above
+        0 or below 0.
 
     Returns
     -------
     float or ndarray
-        The p-values, in the shape to which `b` and `c` broadcast.
+        The p-values, in the broadcast shape of `b` and `c`.
 
     Examples
     --------
-    >>> mcnemar_p_value(np.array([5, 4]), 0, "mid-p").tolist()
+    >>> mcnemar_p_value(np.array([5, 4]), 0, "mid-p").tolist()  # 1 / 2 ** 5 and 1 / 2 ** 4
     [0.03125, 0.0625]
     """
     check_choice(method, MCNEMAR_METHODS, "method")
@@ -154,10 +173,26 @@ def mcnemar_p_value(b: Any, c: Any, method: str, alternative: str = "two-sided")
 
 
 def mid_p_cdf(successes: Any, n: Any, probability: float = 0.5) -> Any:
-    """Mid-p version of the binomial distribution function: P(X < k) + P(X = k) / 2.
+    """Mid-p binomial distribution function, P(X < k) + P(X = k) / 2.
 
-    X is the number of successes in `n` trials with the given probability, and k is `successes`. The
-    arguments are numbers or arrays that broadcast.
+    Parameters
+    ----------
+    successes : int or ndarray of int
+        Number k of successes, at which the function is evaluated.
+    n : int or ndarray of int
+        Number of trials.
+    probability : float or ndarray, default=0.5
+        Probability of success in each trial.
+
+    Returns
+    -------
+    float or ndarray
+        The probabilities, in the broadcast shape of the arguments.
+
+    Examples
+    --------
+    >>> float(mid_p_cdf(1, 2))  # 1 / 4 + (1 / 2) / 2
+    0.5
     """
     below = np.where(successes > 0, bdtr(successes - 1, n, probability), 0.0)
     return (below + bdtr(successes, n, probability)) / 2
@@ -167,37 +202,31 @@ def mid_p_cdf(successes: Any, n: Any, probability: float = 0.5) -> Any:
 def mcnemar_bounds(
     first: int, second: int, n: int, *, method: str = "exact"
 ) -> tuple[float, float, str]:
-    """Smallest and largest McNemar p-values that are compatible with two published success counts.
+    """Smallest and largest McNemar p-values that are compatible with two success counts.
 
-    The two systems answered the same items, but it was not published on which of them each system
-    was correct. The function therefore computes the two-sided p-value of every table that has the
-    two totals.
+    Publications often report the success counts of two systems on the same items, but not the
+    number of items on which both are correct. This function computes the two-sided p-value for
+    every possible value of this number.
 
     Parameters
     ----------
     first, second : int
-        Numbers of successes of the two systems, each from 0 to `n`.
+        Numbers of successes of the two systems, from 0 to `n`.
     n : int
         Number of items, at least 1.
-    method : {"exact", "mid-p", "asymptotic"}
-        Variant of the test; see `mcnemar_test`. Unless `first` equals `second`, the bounds of the
-        exact test are higher than those of the mid-p test, which `ragnb.compare` uses. The result
-        therefore names the test.
+    method : {'exact', 'mid-p', 'asymptotic'}, default='exact'
+        Variant of the test; see `mcnemar_test`.
 
     Returns
     -------
-    (low, high, test)
-        The smallest and the largest p-value, and the name of the test.
-
-    Notes
-    -----
-    Let c be the number of items on which only the second system is correct. Then only the first is
-    correct on b = c + first - second items. The possible values of c are max(0, second - first) to
-    min(second, n - first). For the same difference of the totals, the evidence is weaker if there are more discordant items.
+    low, high : float
+        Smallest and largest p-value.
+    test : str
+        Name of the test, such as ``'McNemar exact'``.
 
     Examples
     --------
-    >>> low, high, test = mcnemar_bounds(289, 282, 300)  # 96.33 % and 94.00 % of 300
+    >>> low, high, test = mcnemar_bounds(289, 282, 300)  # 96.33 % and 94.00 % of 300 items
     >>> round(low, 3), round(high, 2), test
     (0.016, 0.26, 'McNemar exact')
     """
@@ -215,25 +244,33 @@ def mcnemar_bounds(
 def tango_test(
     table: PairedTable, *, null: float = 0.0, alternative: str = "two-sided"
 ) -> SignificanceResult:
-    """Tango's score test of the null hypothesis that two paired rates differ by `null`.
-
-    The test is asymptotic. The p-value is in (0, 1], and NaN if there are no items.
+    """Tango's score test of the null hypothesis that two paired rates differ by a given amount.
 
     Parameters
     ----------
     table : PairedTable
-        From `paired_table`.
-    null : float, default 0.0
-        Difference of rates, first - second, under the null hypothesis; in (-1, 1). For a
-        non-inferiority test, use ``null=-margin`` with ``alternative="greater"``.
-    alternative : {"two-sided", "greater", "less"}
-        Direction of first - second - null.
+        Output of `paired_table`.
+    null : float, default=0.0
+        Difference of the success rates (first - second) under the null hypothesis, in (-1, 1). For
+        a test of non-inferiority, use ``null=-margin`` and ``alternative="greater"``.
+    alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
+        Alternative hypothesis: the difference of the success rates (first - second) is not `null`,
+        above `null` or below `null`.
+
+    Returns
+    -------
+    SignificanceResult
+        The statistic z and its p-value, which is asymptotic. Both are NaN if there are no items.
 
     Notes
     -----
-    With the numbers b and c of items on which only the first and only the second system is correct,
-    z = (b - c - n null) / sqrt(n (2 q + null (1 - null))). Here q is the maximum likelihood
-    estimate, under the null hypothesis, of the probability that only the second system is correct.
+    Let b and c be the numbers of items on which only the first or only the second system is
+    correct, and n the number of all items. The statistic
+
+    z = (b - c - n null) / sqrt(n (2 q + null (1 - null)))
+
+    is approximately standard normal under the null hypothesis. Here q is the probability that only
+    the second system is correct, estimated by maximum likelihood under the null hypothesis.
 
     References
     ----------
@@ -242,7 +279,7 @@ def tango_test(
 
     Examples
     --------
-    >>> print(tango_test(PairedTable(59, 6, 16, 80)))
+    >>> print(tango_test(PairedTable(59, 6, 16, 80)))  # (6 - 16) / sqrt(6 + 16)
     statistic -2.132, p = 0.0330 (Tango score test, two-sided, n = 161)
     """
     if not -1 < null < 1:
@@ -256,17 +293,22 @@ def tango_test(
 
 @accepts(confidence_level="level")
 def tango_interval(table: PairedTable, *, confidence_level: float = 0.95) -> Interval:
-    """Tango's score interval for the difference of two paired rates, first - second.
+    """Tango's score interval for the difference of two paired success rates (first - second).
 
-    The interval inverts the two-sided `tango_test`. The limits are in [-1, 1] and never equal. They
-    are NaN if there are no items.
+    The interval contains the differences that the two-sided `tango_test` does not reject.
 
     Parameters
     ----------
     table : PairedTable
-        From `paired_table`.
-    confidence_level : float, default 0.95
-        Nominal coverage. The actual coverage is close to it if n is at least about 20.
+        Output of `paired_table`.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        The difference of the success rates with its limits, which are in [-1, 1]. Estimate and
+        limits are NaN if there are no items.
 
     References
     ----------
@@ -275,7 +317,7 @@ def tango_interval(table: PairedTable, *, confidence_level: float = 0.95) -> Int
 
     Examples
     --------
-    >>> print(tango_interval(PairedTable(59, 6, 16, 80)))
+    >>> print(tango_interval(PairedTable(59, 6, 16, 80)))  # estimate (6 - 16) / 161
     -0.062 [-0.124, -0.005] (95% Tango, n = 161)
     """
     b, c, n = table.first_only, table.second_only, table.n
@@ -287,7 +329,7 @@ def tango_interval(table: PairedTable, *, confidence_level: float = 0.95) -> Int
 
 
 def _tango_limit(b: int, c: int, n: int, z: float) -> float:
-    """Lower limit: the difference at which the score statistic is z."""
+    """Lower limit of the interval: the difference at which the score statistic equals z."""
     from scipy.optimize import bisect
 
     if c == n:
