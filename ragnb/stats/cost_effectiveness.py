@@ -1,13 +1,10 @@
-"""Cost-effectiveness: ratios of means, and net benefit.
+"""Cost-effectiveness of systems: ratios of mean gain to mean cost, and net benefit.
 
-`fieller_interval` is a confidence set for a ratio of means, such as mean gain / mean cost. It is
-valid even if the mean of the denominator is near 0. `compare_ratios` is not valid in this case, and
-warns if a t-test does not reject a mean denominator of 0.
+`fieller_interval` computes a confidence set for a ratio of means. It is valid even if the mean
+denominator is close to 0, where the interval of `compare_ratios` is too narrow.
 
-A negative ratio has two meanings: a gain at a negative cost, or a loss at a positive cost. At a
-mean cost of 0, the ratio does not exist. The net benefit, gain - price * cost, has neither problem,
-because it is an ordinary mean. The prices at which a limit of its t interval is 0 are the limits of
-`fieller_interval`.
+A negative ratio is ambiguous, because it can mean a gain at a negative cost or a loss at a positive
+cost. The net benefit, gain - price * cost, is not: it is an ordinary mean, see `net_benefit`.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -37,24 +34,35 @@ from ragnb.stats.intervals import mean_interval, too_few, unit_values
 class FiellerSet(Interval):
     """A ratio of means with Fieller's confidence set.
 
-    The attributes `low` and `high` are the limits of the set if it is bounded. They are -inf and
-    inf if it is unbounded, and NaN if it is undefined.
+    The set need not be an interval. `low` and `high` are its limits if it is bounded, -inf and inf
+    if it is unbounded, and NaN if it is undefined.
 
     Attributes
     ----------
-    kind : str
-        ``"bounded"``; ``"two rays"``, which means all values except those between the limits;
-        ``"whole line"``; or ``"undefined"``.
-    limits : tuple of float
-        The two ratios, in ascending order, at which the p-value of the two-sided t-test equals 1 -
-        `confidence_level`. One of them may be infinite. Both are NaN if there are no such ratios.
+    kind : {'bounded', 'two rays', 'whole line', 'undefined'}
+        Shape of the set. ``'two rays'`` means all ratios up to `limits[0]` and all from `limits[1]`
+        on.
+    limits : tuple of (float, float)
+        End points of the interval or of the two rays, in ascending order. One of them may be
+        infinite. Both are NaN if the set is the whole line or undefined.
     """
 
     kind: str
     limits: tuple[float, float]
 
     def contains(self, ratio: float) -> bool:
-        """Return whether the set contains `ratio`; False if the set is undefined."""
+        """Return whether a ratio is in the confidence set.
+
+        Parameters
+        ----------
+        ratio : float
+            The ratio.
+
+        Returns
+        -------
+        bool
+            Whether the set contains `ratio`; False if the set is undefined.
+        """
         if self.kind == "two rays":
             return ratio <= self.limits[0] or ratio >= self.limits[1]
         return self.low <= ratio <= self.high
@@ -68,16 +76,16 @@ class FiellerSet(Interval):
 
 @dataclass(frozen=True, slots=True)
 class RatioComparison:
-    """Two ratios of means on the same items, and their difference.
+    """The ratios of means of two systems on the same items, and the difference between them.
 
     Attributes
     ----------
     first, second : float
-        The ratio of means of each system.
+        Ratio of means of each system; NaN if its mean denominator is 0.
     interval : Interval
-        The difference first - second with its interval.
+        The difference of the ratios (first - second) with its confidence interval.
     test : SignificanceResult
-        The two-sided test of the null hypothesis of no difference. It rejects at level 1 -
+        Two-sided test of the null hypothesis that the ratios are equal. It rejects at level 1 -
         `confidence_level` if and only if the interval excludes 0.
     """
 
@@ -95,42 +103,52 @@ def fieller_interval(
     clusters: Integers | None = None,
     confidence_level: float = 0.95,
 ) -> FiellerSet:
-    """Fieller's confidence set for a ratio of means: all ratios that a t-test does not reject.
+    """Compute Fieller's confidence set for a ratio of means.
 
-    The null hypothesis of the two-sided t-test is that the mean of numerator - ratio * denominator
-    is 0; see `ragnb.stats.paired.paired_t_test`. The set is bounded if and only if the mean
-    denominator differs significantly from 0 at level 1 - `confidence_level`. It is undefined if
-    there are fewer than two items, if all denominators are 0, or if all items have the same ratio.
-    With clusters, the same holds for clusters instead of items.
+    The set contains each ratio for which a two-sided t-test does not reject the null hypothesis
+    that the mean of numerator - ratio * denominator is 0. It is bounded if and only if the mean
+    denominator differs significantly from 0 at level 1 - `confidence_level`.
 
     Parameters
     ----------
-    numerator, denominator : array_like of shape (n,)
-        Two values of each item, such as gain and cost.
-    clusters : array_like of shape (n,), optional
-        Key of the cluster of each item, such as its question. The variance is then cluster-robust,
-        and t has G - 1 degrees of freedom for G clusters.
-    confidence_level : float, default 0.95
-        Nominal coverage. It is exact for jointly normal pairs, even if the mean denominator is near
-        0. For log-normal costs, the actual coverage of a 95 % set is about 93 %.
+    numerator, denominator : array-like of shape (n,)
+        Two values of each item, such as its gain and its cost.
+    clusters : array-like of shape (n,), default=None
+        Cluster of each item, such as its question. If None, items are treated as independent.
+        Otherwise, the t-test is cluster-robust.
+    confidence_level : float, default=0.95
+        Nominal coverage of the set, in (0, 1). The coverage is exact if the pairs of numerator and
+        denominator are jointly normal.
+
+    Returns
+    -------
+    FiellerSet
+        The ratio of the two means with its confidence set. The ratio is NaN if the mean denominator
+        is 0. The set is undefined if there are fewer than two items (or clusters), if all
+        denominators (or their sums over each cluster) are 0, or if all items (or clusters) have the
+        same ratio.
 
     Notes
     -----
     Let y and z be the means of numerator and denominator, s_yy, s_yz and s_zz the estimated
     variances and covariance of these means, and t the (1 + `confidence_level`) / 2 quantile of the
-    t distribution with n - 1 degrees of freedom. The set contains each ratio r for which (y - r
-    z)^2 <= t^2 (s_yy - 2 r s_yz + r^2 s_zz).
+    t distribution with n - 1 degrees of freedom. The set contains each ratio r for which
+
+    (y - r z)^2 <= t^2 (s_yy - 2 r s_yz + r^2 s_zz).
+
+    With G clusters, the variances and the covariance are cluster-robust, and t has G - 1 degrees of
+    freedom.
 
     References
     ----------
     .. [1] Fieller, E. C. (1954). Some problems in interval estimation. J. R. Stat. Soc. B 16,
        175-185.
     .. [2] von Luxburg, U. & Franz, V. H. (2009). A geometric approach to confidence sets for
-       ratios. Stat. Sin. 19, 1095-1117 (for the three kinds of set).
+       ratios: Fieller's theorem, generalizations and bootstrap. Stat. Sin. 19, 1095-1117.
 
     Examples
     --------
-    >>> print(fieller_interval([0.5, 0.0, 0.25, 0.5], [20, 10, 10, 30]))
+    >>> print(fieller_interval([0.5, 0.0, 0.25, 0.5], [20, 10, 10, 30]))  # ratio 1.25 / 70
     0.01786 [-0.01736, 0.03682] (95% Fieller, n = 4)
     >>> print(fieller_interval([2, 1, 2, 3], [-1, 3, 1, -2]))
     8 (-inf, -0.9571] or [0.195, inf) (95% Fieller, two rays, n = 4)
@@ -193,31 +211,35 @@ def compare_ratios(
     clusters: Integers | None = None,
     confidence_level: float = 0.95,
 ) -> RatioComparison:
-    """Compare two systems' ratios of means on the same items, by a jackknife t interval and test.
-
-    The two-sided test agrees with the interval. Both are NaN if there are fewer than two items (or
-    clusters), if a mean denominator is 0, or if the difference does not vary when one item (or
-    cluster) is left out. If a mean denominator is 0, compare the systems by `net_benefit` instead.
+    """Compare two ratios of means on the same items with a jackknife t interval and t-test.
 
     Parameters
     ----------
-    first_numerator, first_denominator, second_numerator, second_denominator : array_like, shape (n,)
-        Two values of each item for each system, such as gains and costs.
-    clusters : array_like of shape (n,), optional
-        Key of the cluster of each item, such as its question. The jackknife then leaves out whole
-        clusters, and t has G - 1 degrees of freedom for G clusters.
-    confidence_level : float, default 0.95
-        Nominal coverage. The actual coverage is close to it for n >= 20, even for log-normal costs.
-        (For these, that of the delta method is 92 % at a nominal 95 %.) It is lower if a mean
-        denominator is near 0: 90 % at a distance of 2.5 standard errors and 93 % at 4. The method
-        and the warning of the result point this out only if a t-test does not reject a mean
-        denominator of 0.
+    first_numerator, first_denominator : array-like of shape (n,)
+        Two values of each item for the first system, such as its gain and its cost.
+    second_numerator, second_denominator : array-like of shape (n,)
+        The same values for the second system.
+    clusters : array-like of shape (n,), default=None
+        Cluster of each item, such as its question. If None, items are treated as independent.
+        Otherwise, the jackknife leaves out whole clusters.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1). The actual coverage is lower if a mean
+        denominator is close to 0. If a t-test does not reject a mean denominator of 0, the method
+        of the interval and the warning of the test say so.
+
+    Returns
+    -------
+    RatioComparison
+        The two ratios and their difference with its interval and test. Interval and test are NaN if
+        there are fewer than two items (or clusters), if a mean denominator is 0, or if the
+        difference is undefined or constant when one item (or cluster) is left out.
 
     Notes
     -----
-    With the difference D of the ratios and the difference D_(i) without item i, the limits are D -+
-    t sqrt((n - 1) / n sum_i (D_(i) - mean D_(.))^2), where t is the (1 + `confidence_level`) / 2
-    quantile of the t distribution with n - 1 degrees of freedom.
+    Let D be the difference of the ratios, and D_(i) the difference without item i. The limits are D
+    -+ t s with s = sqrt((n - 1) / n sum_i (D_(i) - mean_j D_(j))^2), where t is the (1 +
+    `confidence_level`) / 2 quantile of the t distribution with n - 1 degrees of freedom. The
+    statistic of the test is D / s. With G clusters, G replaces n, and i is a cluster.
 
     References
     ----------
@@ -226,8 +248,10 @@ def compare_ratios(
     Examples
     --------
     >>> result = compare_ratios([4, 1, 3, 4], [2, 1, 1, 2], [1, 1, 2, 1], [3, 2, 4, 3])
-    >>> round(result.first, 3), round(result.second, 3), round(result.test.p_value, 4)
-    (2.0, 0.417, 0.0067)
+    >>> round(result.first, 3), round(result.second, 3)  # 12 / 6 and 5 / 12
+    (2.0, 0.417)
+    >>> round(result.test.p_value, 4)
+    0.0067
     """
     ratios, without, doubt = [], [], ""
     for numerator, denominator in (
@@ -272,7 +296,7 @@ def _named(method: str, n: int, clusters: Integers | None) -> str:
 
 
 def _ratio(y: Any, z: Any, size: float) -> Any:
-    """Divide y by z, with NaN where z is 0 up to rounding error; `size` is sum(abs(z))."""
+    """Divide y by z, with NaN where z is 0 up to rounding error; `size` is the sum of abs(z)."""
     return y / np.where(np.abs(z) > 1e-12 * size, z, nan)
 
 
@@ -294,31 +318,39 @@ def mean_of_ratios(
     clusters: Integers | None = None,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Mean over items of the ratio gain / cost, with its t interval.
+    """Compute the mean over items of the ratio gain / cost, with a t interval.
 
-    With gains in token F1 and costs in translated tokens, this is the mean of the cost-normalised
-    bridging efficiency (CNBE). Cheap items dominate it. It differs from the ratio of means unless
-    cost and ratio are uncorrelated. The limits are NaN if fewer than two ratios remain or all of
-    them are equal.
+    If the gain is a difference of token F1 and the cost is the number of translated tokens, this is
+    the mean cost-normalised bridging efficiency (CNBE). Items with a low cost dominate this mean.
 
     Parameters
     ----------
-    gains, costs : array_like of shape (n,)
-        Gain and cost of each item.
-    zero : {"nan", "zero"}
-        How to treat items with a cost of 0, which have no ratio. ``"nan"`` leaves them out, and
-        raises InputError for negative costs. ``"zero"`` counts items with a cost of 0 or less as 0,
-        which is the published rule (kanoes/LBRAG-NEW, experiments/scripts/experiment.py). It
-        multiplies the mean by the proportion of items with a positive cost, so a system without any
-        cost scores 0 regardless of its gain.
-    clusters : array_like of shape (n,), optional
-        Key of the cluster of each item, such as its question. The interval is then cluster-robust.
-    confidence_level : float, default 0.95
-        Nominal coverage of the mean of ratios.
+    gains, costs : array-like of shape (n,)
+        Gain and cost of each item. Costs must not be negative unless `zero` is ``'zero'``.
+    zero : {'nan', 'zero'}, default='nan'
+        Treatment of items without a positive cost. ``'nan'`` leaves them out. ``'zero'`` sets their
+        ratio to 0, as in the published CNBE [1]_.
+    clusters : array-like of shape (n,), default=None
+        Cluster of each item, such as its question. If None, items are treated as independent.
+        Otherwise, the interval is cluster-robust.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        The mean ratio with its limits. The mean is NaN if there are no ratios. The limits are NaN
+        if there are fewer than two ratios (or clusters) or if the ratios do not vary.
+
+    References
+    ----------
+    .. [1] https://github.com/kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
 
     Examples
     --------
-    >>> round(mean_of_ratios([0.5, 0.2, 0.3], [10, 10, 0], zero="zero").estimate, 6)
+    >>> round(mean_of_ratios([0.5, 0.2, 0.3], [10, 10, 0]).estimate, 6)  # (0.05 + 0.02) / 2
+    0.035
+    >>> round(mean_of_ratios([0.5, 0.2, 0.3], [10, 10, 0], zero="zero").estimate, 6)  # 0.07 / 3
     0.023333
     """
     if zero == "nan" and (costs < 0).any():
@@ -343,24 +375,30 @@ def net_benefit(
     clusters: Integers | None = None,
     confidence_level: float = 0.95,
 ) -> tuple[Interval, ...]:
-    """Mean net benefit, gain - price * cost, with its t interval at each price.
+    """Compute the mean net benefit, gain - price * cost, with a t interval at each price.
 
-    The interval at a price contains 0 if and only if `fieller_interval` contains the price. The
-    intervals are pointwise, not simultaneous over the prices. The limits are NaN at a price at
-    which all net benefits are equal, and for fewer than two items (or clusters).
+    The prices at which the interval contains 0 form the set of `fieller_interval`, if this set is
+    defined.
 
     Parameters
     ----------
-    gains, costs : array_like of shape (n,)
-        Gain over the baseline and (extra) cost of each item.
-    prices : array_like of shape (m,)
-        Values of one unit of cost in units of gain, such as token F1 per token. This is the
-        reciprocal of the usual willingness-to-pay threshold.
-    clusters : array_like of shape (n,), optional
-        Key of the cluster of each item, such as its question. The intervals are then
-        cluster-robust.
-    confidence_level : float, default 0.95
-        Nominal coverage at each price.
+    gains, costs : array-like of shape (n,)
+        Gain and cost of each item, relative to a baseline.
+    prices : array-like of shape (m,)
+        Values of one unit of cost, in units of the gain. A price is the reciprocal of a
+        willingness-to-pay threshold.
+    clusters : array-like of shape (n,), default=None
+        Cluster of each item, such as its question. If None, items are treated as independent.
+        Otherwise, the intervals are cluster-robust.
+    confidence_level : float, default=0.95
+        Nominal coverage of each interval, in (0, 1). The intervals are not simultaneous over
+        prices.
+
+    Returns
+    -------
+    tuple of Interval
+        The mean net benefit with its limits at each price, in the order of `prices`. The limits are
+        NaN if there are fewer than two items (or clusters) or if all net benefits are equal.
 
     References
     ----------

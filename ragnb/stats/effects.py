@@ -1,4 +1,4 @@
-"""Effect sizes for a paired comparison, which show how large a difference is.
+"""Effect sizes for paired comparisons, with confidence intervals.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -19,28 +19,33 @@ from ragnb.stats.paired import paired_differences
 def cohen_d_z(
     first: Floats, second: Floats | None = None, *, confidence_level: float = 0.95
 ) -> Interval:
-    """Cohen's d_z: the mean paired difference divided by the standard deviation of the differences.
-
-    It is positive if the first system has the higher mean score. It is NaN if there are fewer than
-    two pairs or if all differences are equal. The interval is based on the noncentral t
-    distribution and agrees with `ragnb.stats.paired.paired_t_test`: it excludes 0 if and only if
-    the two-sided test rejects at level 1 - `confidence_level`.
+    """Cohen's d_z: mean paired difference divided by the standard deviation of the differences.
 
     Parameters
     ----------
-    first, second : array_like of shape (n,)
-        Scores of two systems on the same items. If `second` is omitted, `first` is taken to contain
-        the paired differences.
-    confidence_level : float, default 0.95
-        Coverage, exact if the differences are independent and normally distributed.
+    first : array-like of shape (n,)
+        Scores of the first system, or the paired differences (first - second) if `second` is None.
+    second : array-like of shape (n,), default=None
+        Scores of the second system on the same items.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1). The coverage is exact if the differences are
+        independent and normally distributed.
+
+    Returns
+    -------
+    Interval
+        The effect size with its limits. It is positive if the first system has the higher mean.
+        Estimate and limits are NaN if there are fewer than two pairs or if all differences are
+        equal.
 
     Notes
     -----
-    d_z = m / s, where m is the mean and s the standard deviation (divisor n - 1) of the
-    differences. The limits are delta / sqrt(n), where delta is the noncentrality parameter for
-    which the observed t = d_z sqrt(n) is the (1 + level) / 2 quantile (lower limit) or the (1 -
-    level) / 2 quantile (upper limit) of the noncentral t distribution with n - 1 degrees of
-    freedom. d_z is not comparable with Cohen's d for independent groups.
+    d_z = m / s, where m is the mean and s the standard deviation (with divisor n - 1) of the n
+    differences. A limit is the noncentrality parameter for which the observed t = d_z sqrt(n) is a
+    given quantile of the noncentral t distribution with n - 1 degrees of freedom, divided by
+    sqrt(n). This is the (1 + `confidence_level`) / 2 quantile for the lower limit and the (1 -
+    `confidence_level`) / 2 quantile for the upper limit. The interval excludes 0 if and only if the
+    two-sided `ragnb.stats.paired.paired_t_test` rejects.
 
     References
     ----------
@@ -52,7 +57,7 @@ def cohen_d_z(
 
     Examples
     --------
-    >>> round(cohen_d_z([1, 2, 3]).estimate, 6)
+    >>> round(cohen_d_z([1, 2, 3]).estimate, 6)  # mean 2, standard deviation 1
     2.0
     """
     from scipy.optimize import brentq
@@ -78,26 +83,29 @@ def cohen_d_z(
 def discordant_odds_ratio(
     table: PairedTable, *, confidence_level: float = 0.95, method: str = "mid-p"
 ) -> Interval:
-    """Conditional odds ratio b / c, where b and c are the two numbers of discordant items.
+    """Conditional odds ratio b / c of two systems, where b and c count the discordant items.
 
-    Only the first system is correct on b items, and only the second on c items. The odds ratio is
-    in [0, inf]. It is 1 if b = c, and NaN if there are no discordant items. The interval inverts
-    the two-sided `ragnb.stats.binary.mcnemar_test` with the same method: it excludes 1 if and only
-    if the test rejects at level 1 - `confidence_level`.
+    Only the first system is correct on b items, and only the second system on c items.
 
     Parameters
     ----------
     table : PairedTable
-        From `ragnb.stats.binary.paired_table`.
-    confidence_level : float, default 0.95
-        Coverage, guaranteed with ``"exact"`` and nominal with ``"mid-p"``.
-    method : {"mid-p", "exact"}
-        Which binomial tail probabilities are inverted.
+        Output of `ragnb.stats.binary.paired_table`.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1). It is guaranteed only for ``method="exact"``.
+    method : {'mid-p', 'exact'}, default='mid-p'
+        Variant of the two-sided `ragnb.stats.binary.mcnemar_test` that the interval inverts.
+
+    Returns
+    -------
+    Interval
+        The odds ratio in [0, inf] with its limits. A ratio above 1 favours the first system.
+        Estimate and limits are NaN if there are no discordant items.
 
     Notes
     -----
-    The limits are p / (1 - p), where p are the mid-p or Clopper-Pearson limits for the rate b / (b
-    + c).
+    The limits are p / (1 - p), where p is a mid-p or Clopper-Pearson confidence limit for the
+    binomial rate b / (b + c).
 
     References
     ----------
