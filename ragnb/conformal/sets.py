@@ -288,7 +288,7 @@ class ConformalClassifier:
         return inside
 
     def _cells(self, groups: NDArray[Any] | None) -> Iterator[tuple[Any, Any, Floats]]:
-        """Yield each key of `scores`, its entries of an (n, 2) array, and its calibration scores."""
+        """Yield each key of `scores`, its entries of an array of shape (n, 2), and its scores."""
         known_groups = {group for group, _ in self.scores}
         given = {ALL} if groups is None else set(groups.tolist())
         if not given <= known_groups:

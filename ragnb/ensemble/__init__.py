@@ -1,7 +1,8 @@
 """Ensembles of metrics that predict a human label, with conformal guarantees.
 
-`feature_frame` turns scores into features, and `DataSplit` divides them into three parts. A
-`MetricEnsemble` is trained on one part, calibrated on another, and can be tested on the third.
+`feature_frame` turns scores into features, and `DataSplit` divides the responses into three parts.
+A `MetricEnsemble` is trained on the first, can be tested on the second, and is calibrated on the
+third.
 """
 
 from ragnb.ensemble.data import DataSplit, SplitRatios, XYData, feature_frame

@@ -1,7 +1,7 @@
 """Data of an ensemble: features X and labels y, and their split into three parts.
 
-`feature_frame` turns scores into features. `DataSplit` divides them into a training, a test and a
-calibration part.
+`feature_frame` turns scores into features. `DataSplit` divides the responses into a training, a
+test and a calibration part. All functions raise InputError for invalid arguments.
 """
 # ruff: noqa: N803 (X and y are the names of the field)
 
@@ -26,8 +26,15 @@ OF_THE_RESPONSE = ("metric", "references", "lang", "prompt", "reasoning")
 
 @dataclass(frozen=True, slots=True)
 class SplitRatios:
-    """Proportions of the responses in the training, test and calibration parts. They must sum to 1.
+    """Proportions of the responses in the training, test and calibration parts.
 
+    Attributes
+    ----------
+    train, test, calibration : float
+        Proportions above 0 that sum to 1.
+
+    Examples
+    --------
     >>> SplitRatios(train=0.6, test=0.2, calibration=0.2)
     SplitRatios(train=0.6, test=0.2, calibration=0.2)
     """
@@ -51,10 +58,19 @@ class XYData:
         One row per response and one column per metric, with finite numbers. The index identifies
         the responses.
     y : iterable
-        Labels: 1 or True for the class to predict, 0 or False for the other class. A Series is
-        aligned with X by its index. The attribute ``y`` is a Series of 0 and 1.
-    groups : iterable, optional
-        Group of each response, such as its question. Cross-validation never splits a group.
+        Label of each response, 0 or 1 (or False and True). A Series is aligned with X by its index.
+    groups : iterable or None, default=None
+        Group of each response, such as its question. Cross-validation keeps the responses of a
+        group in the same fold. A Series is aligned with X by its index.
+
+    Attributes
+    ----------
+    X : DataFrame
+        Metric values as floats.
+    y : Series
+        Labels, 0 or 1, with the index of X.
+    groups : Series or None
+        Groups, with the index of X.
 
     Examples
     --------
@@ -74,39 +90,57 @@ class XYData:
         return len(self.X)
 
     def take(self, rows: np.ndarray) -> "XYData":
-        """Return the responses at the given positions, or those for which a mask is True."""
+        """Select responses by position.
+
+        Parameters
+        ----------
+        rows : ndarray of int or bool
+            Positions of the responses, counted from 0, or a mask with one value per response.
+
+        Returns
+        -------
+        XYData
+            The selected responses.
+        """
         groups = None if self.groups is None else self.groups.iloc[rows]
         return XYData(self.X.iloc[rows], self.y.iloc[rows], groups)
 
     def units(self) -> pd.Index:
-        """Return the group of each response, or the index of X if there are no groups."""
+        """Return the group of each response or, if there are no groups, the index of X.
+
+        Returns
+        -------
+        Index
+            One value per response.
+        """
         return self.X.index if self.groups is None else pd.Index(self.groups)
 
 
 class DataSplit:
     """Random split of responses into a training, a test and a calibration part.
 
-    All responses of a group are in the same part. The parts have approximately the requested sizes
-    and approximately equal proportions of each label. The split uses the folds of scikit-learn's
-    ``StratifiedGroupKFold`` (``StratifiedKFold`` without groups).
+    All responses of a group are in the same part. The sizes of the parts are approximately those
+    requested, and the proportion of each label is approximately equal in all parts. The parts are
+    unions of folds of scikit-learn's ``StratifiedGroupKFold`` (``StratifiedKFold`` without groups).
 
     Parameters
     ----------
     X : DataFrame
-        One row per response and one column per metric. The index must be unique.
+        One row per response and one column per metric, with finite numbers. The index must be
+        unique.
     y : iterable
-        Labels; see `XYData`.
-    split_ratios : SplitRatios
+        Label of each response, 0 or 1 (or False and True). A Series is aligned with X by its index.
+    split_ratios : SplitRatios, default=SplitRatios(train=0.6, test=0.2, calibration=0.2)
         Proportions of the parts.
-    features : sequence of str, optional
-        Columns of X to use; by default all except the column named by ``groups``.
-    oversample : bool, default False
+    features : sequence of str or None, default=None
+        Columns of X to use. None uses all columns except the column of `groups`.
+    oversample : bool, default=False
         Whether to repeat randomly chosen rows of the rarer label in the training part until both
-        labels are equally frequent. The class weights of `MetricEnsemble` have a similar effect
-        without randomness. Both shift the predicted probabilities towards the rarer label.
-    random_state : int, optional
-        Seed of the split; None gives a different split each time.
-    groups : str or iterable, optional
+        labels are equally frequent. This shifts the predicted probabilities towards the rarer
+        label.
+    random_state : int or None, default=None
+        Seed of all random steps; None gives a different result each time.
+    groups : str, iterable or None, default=None
         Group of each response, such as its question: the name of a column of X, or one value per
         row.
 
@@ -155,7 +189,23 @@ class DataSplit:
 
 
 def random_folds(data: XYData, n_folds: int, rng: np.random.Generator) -> Integers:
-    """Assign each response to a random fold, without splitting groups, stratified by label."""
+    """Assign each response to a random fold, stratified by label and without splitting groups.
+
+    Parameters
+    ----------
+    data : XYData
+        Responses.
+    n_folds : int
+        Number of folds, at least 2. It may exceed neither the number of groups nor the number of
+        responses with the more frequent label.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of int of shape (n,)
+        Number of the fold of each response, from 0 to `n_folds` - 1.
+    """
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     units = data.units()
@@ -177,9 +227,22 @@ def random_folds(data: XYData, n_folds: int, rng: np.random.Generator) -> Intege
 def cross_validation_folds(
     data: XYData, random_state: int | None
 ) -> list[tuple[Integers, Integers]]:
-    """Return the training and held-out rows of up to 5 folds; each part contains both labels.
+    """Split responses for cross-validation, stratified by label and without splitting groups.
 
-    Groups are never split. There are fewer folds if the rarer label occurs in fewer than 5 groups.
+    There are five folds, or fewer if the rarer label occurs in fewer than five groups. Folds in
+    which the training or the held-out responses have only one label are left out.
+
+    Parameters
+    ----------
+    data : XYData
+        Responses.
+    random_state : int or None
+        Seed of the folds; None gives a different result each time.
+
+    Returns
+    -------
+    list of (ndarray of int, ndarray of int)
+        Positions of the training responses and of the held-out responses of each fold.
     """
     units, y = data.units(), data.y.to_numpy()
     rarer = min(len(set(units[y == label])) for label in (0, 1))
@@ -196,7 +259,7 @@ def cross_validation_folds(
 
 
 def _fold_counts(ratios: SplitRatios) -> Integers:
-    """Number of equal folds in each part: the fewest folds that give the ratios to within 0.01."""
+    """Smallest numbers of equal folds per part that give the ratios to within 0.01."""
     shares = np.array([ratios.train, ratios.test, ratios.calibration])
     candidates = (np.rint(shares * n).astype(int) for n in count(3))
     return next(
@@ -210,7 +273,20 @@ def _fold_counts(ratios: SplitRatios) -> Integers:
 
 
 def finite(X: pd.DataFrame, who: str) -> pd.DataFrame:
-    """Return the features as floats; raise InputError if any of them is not finite."""
+    """Convert features to floats and check that all of them are finite.
+
+    Parameters
+    ----------
+    X : DataFrame
+        One row per response and one column per metric.
+    who : str
+        Name of the function or object that requires X, for the error message.
+
+    Returns
+    -------
+    DataFrame
+        The features as floats.
+    """
     require_columns(X, (), who)
     values = X.astype(float)
     bad = values.columns[~np.isfinite(values).all()]
@@ -223,9 +299,21 @@ def finite(X: pd.DataFrame, who: str) -> pd.DataFrame:
 
 
 def aligned(values: Any, index: pd.Index, name: str) -> pd.Series:
-    """Return `values` as a Series with the given index. Missing values raise InputError.
+    """Convert values to a Series with the given index and check that none is missing.
 
-    A Series is aligned by its index, anything else by position.
+    Parameters
+    ----------
+    values : iterable
+        One value per response. A Series is aligned by its index, any other iterable by position.
+    index : Index
+        Index of the responses.
+    name : str
+        Name of the values in the error message.
+
+    Returns
+    -------
+    Series
+        The values.
     """
     if isinstance(values, pd.Series):
         found = values if values.index.equals(index) else values.reindex(index)
@@ -244,7 +332,20 @@ def aligned(values: Any, index: pd.Index, name: str) -> pd.Series:
 
 
 def binary(labels: pd.Series, name: str) -> pd.Series:
-    """Return labels as integers; raise InputError if any of them is not 0 or 1."""
+    """Convert labels to integers and check that each of them is 0 or 1.
+
+    Parameters
+    ----------
+    labels : Series
+        Labels, 0 or 1 (or False and True).
+    name : str
+        Name of the labels in the error message.
+
+    Returns
+    -------
+    Series of int
+        The labels.
+    """
     odd = labels[~labels.isin([0, 1])]
     if len(odd):
         raise InputError(
@@ -255,7 +356,15 @@ def binary(labels: pd.Series, name: str) -> pd.Series:
 
 
 def refuse_repeated_labels(index: pd.Index, who: str) -> None:
-    """Raise InputError if an index value occurs twice."""
+    """Raise InputError if an index label occurs more than once.
+
+    Parameters
+    ----------
+    index : Index
+        Index of a data frame.
+    who : str
+        Name of the function or object that requires unique labels, for the error message.
+    """
     if not index.is_unique:
         twice = index[index.duplicated()][0]
         raise InputError(
@@ -264,7 +373,15 @@ def refuse_repeated_labels(index: pd.Index, who: str) -> None:
 
 
 def require_both_labels(y: pd.Series, who: str) -> None:
-    """Raise InputError unless both labels occur."""
+    """Raise InputError unless both labels occur.
+
+    Parameters
+    ----------
+    y : Series
+        Labels, 0 or 1.
+    who : str
+        Name of the function or object that requires both labels, for the error message.
+    """
     if y.nunique() < 2:
         raise InputError(
             f"{who} needs labels of both classes, got only {sorted(set(y))} in {len(y)} responses"
@@ -277,26 +394,24 @@ def require_both_labels(y: pd.Series, who: str) -> None:
 def feature_frame(scores: pd.DataFrame, *, responses: pd.DataFrame) -> pd.DataFrame:
     """Turn scores into features for an ensemble: one row per response and one column per metric.
 
-    A score belongs to the response with which it agrees in all common columns except those that
-    describe the score (`SCORE`). These columns are, for example, the example, system, language,
-    noise rate and repeat.
+    A score belongs to the response that has the same values in all common columns, such as the
+    example, system, language, noise rate and repeat. The columns ``metric, value, reason,
+    evidence`` and ``signature``, which describe the score, are not compared.
 
     Parameters
     ----------
     scores : DataFrame
-        Scores of several metrics, as returned by `ragnb.score`. You can concatenate the frames of
-        several calls.
+        Scores of one or several metrics, as returned by `ragnb.score`. Each metric must have a
+        value for each response.
     responses : DataFrame
         The responses that were scored.
 
     Returns
     -------
     DataFrame
-        One row per response, with the index of `responses`. The columns are named after the
-        metrics. A metric with several variants has one column per
-        variant. The part of the signature in which the variants differ is appended to the column
-        name, as in ``"rgb.accuracy|protocol:paper"``. If a metric has no value for a response, an
-        error lists the metrics and the reasons.
+        Value of each metric (column) for each response (row), with the index of `responses`. If a
+        metric was computed with different options, there is one column per combination of options.
+        The differing options are appended to its name, as in ``"rgb.accuracy|protocol:paper"``.
 
     Examples
     --------
@@ -348,7 +463,7 @@ def feature_frame(scores: pd.DataFrame, *, responses: pd.DataFrame) -> pd.DataFr
 
 
 def _column_names(scores: pd.DataFrame) -> pd.Index:
-    """Column name of each score: its metric, and the parts in which its variants' signatures differ."""
+    """Column name of each score: its metric, and the options that differ between its signatures."""
     names = {}
     for metric, part in scores.groupby("metric", sort=False):
         signatures = part["signature"].unique()

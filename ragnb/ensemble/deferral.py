@@ -3,8 +3,10 @@
 A *deferred* item gets the judge's verdict instead of the ensemble's label. If the judge gave no
 verdict (None or NaN), the ensemble's label is kept. `deferral_curve` defers an increasing number of
 items, starting with the least confident. `deferral_point` defers a given selection of items, such
-as those on which a conformal ensemble abstains. `compare_deferral` tests such a selection against
+as those on which a conformal ensemble abstains. `compare_deferral` compares such a selection with
 deferring no items, all items, or the same number of randomly chosen items.
+
+All functions raise InputError for invalid arguments.
 """
 
 from collections.abc import Sequence
@@ -43,39 +45,49 @@ def deferral_curve(
     """Accuracy of ensemble and judge together as a function of the proportion of deferred items.
 
     The least confident items are deferred first. If only some of several items with equal
-    confidence are deferred, the row contains the mean over all their orders. The result therefore
-    depends neither on the order of the items nor on a seed.
+    confidence are deferred, the result is the mean over all choices among them.
 
     Parameters
     ----------
-    y : array_like of shape (n,)
-        True labels, 0 or 1. Series are aligned with each other by their index.
-    probability : array_like of shape (n,)
-        Probability of label 1 according to the ensemble.
-    judged : array_like of shape (n,)
-        The judge's verdict on each item: True or False (1 or 0), and None or NaN if there is none.
-    y_hat : array_like of shape (n,), optional
-        The ensemble's labels; by default 1 if the probability is above 0.5.
-    groups : array_like of shape (n,), optional
-        Question of each item, if several items share a question. The intervals are then
-        cluster-robust.
-    shares : sequence of float
+    y : array-like of shape (n,)
+        True labels, 0 or 1. If several arguments are Series, they are aligned by their index.
+    probability : array-like of shape (n,)
+        Predicted probability of label 1. The confidence is its distance from 0.5.
+    judged : array-like of shape (n,)
+        The judge's verdict on each item: 0 or 1 (or False and True), and None or NaN if there is
+        none.
+    y_hat : array-like of shape (n,) or None, default=None
+        The ensemble's labels, 0 or 1. None means 1 if the probability is above 0.5, and otherwise
+        0.
+    groups : array-like of shape (n,) or None, default=None
+        Group of each item, such as its question. The intervals are then cluster-robust.
+    shares : sequence of float, default=(0, 0.01, ..., 1)
         Proportions of items to defer, in [0, 1], rounded to whole items. 0 and 1 are always
         included.
-    confidence_level : float, default 0.95
-        Nominal coverage of each interval.
+    confidence_level : float, default=0.95
+        Nominal coverage of each interval, in (0, 1).
 
     Returns
     -------
     DataFrame
-        One row per number of deferred items, with the columns ``share, n_deferred, n_judged,
-        n_missing, accuracy, low, high, interval, confidence_level, error, n, n_clusters, point``.
-        ``n_judged`` is the number of verdicts that are used, averaged over the orders of tied
-        items. ``n_missing`` is the number of deferred items without a verdict. ``error`` is 1 -
-        accuracy. ``point`` names the two ends of the curve. Without groups, the intervals are
-        Wilson intervals; limits are truncated to [0, 1]. The intervals are pointwise, not
-        simultaneous over the rows. If you choose the proportion with the highest accuracy, that
-        accuracy is biased upwards.
+        One row per number of deferred items, with the columns
+
+        - ``share, n_deferred``: proportion and number of deferred items;
+        - ``n_judged, n_missing``: numbers of deferred items with and without a verdict;
+        - ``accuracy``: proportion of correct labels; higher is better;
+        - ``low, high, interval, confidence_level``: confidence interval of the accuracy, truncated
+          to [0, 1]. It is a Wilson interval, or a cluster-robust t interval if there are groups;
+        - ``error``: 1 - accuracy;
+        - ``n, n_clusters``: numbers of items and of groups (of items if there are no groups);
+        - ``point``: ``"no deferral"`` or ``"judge everything"`` at the ends of the curve, else
+          empty.
+
+        If an interval is undefined, its limits are NaN, and a column ``problem`` states why.
+
+    Notes
+    -----
+    The intervals are pointwise, not simultaneous over the rows. The highest accuracy of the curve
+    is biased upwards.
 
     Examples
     --------
@@ -114,20 +126,26 @@ def deferral_point(
 
     Parameters
     ----------
-    y, y_hat : array_like of shape (n,)
-        True labels and the ensemble's labels, 0 or 1.
-    deferred : array_like of shape (n,)
+    y : array-like of shape (n,)
+        True labels, 0 or 1. If several arguments are Series, they are aligned by their index.
+    y_hat : array-like of shape (n,)
+        The ensemble's labels, 0 or 1.
+    deferred : array-like of shape (n,)
         Whether each item is deferred, for example because the ensemble abstains on it.
-    judged, groups, confidence_level
-        As for `deferral_curve`. Only the verdicts on deferred items are used.
-    name : str
-        Name of the selection in the column ``point``.
+    judged : array-like of shape (n,)
+        The judge's verdict on each item: 0 or 1 (or False and True), and None or NaN if there is
+        none. The verdicts on items that are not deferred have no effect.
+    name : str, default="conformal set"
+        Name of the selection, for the column ``point``.
+    groups : array-like of shape (n,) or None, default=None
+        Group of each item, such as its question. The interval is then cluster-robust.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1).
 
     Returns
     -------
     DataFrame
-        One row with the columns of `deferral_curve`. A deferred item without a verdict keeps the
-        label of the ensemble and is counted in ``n_missing``.
+        One row with the columns of `deferral_curve`.
 
     Examples
     --------
@@ -153,41 +171,61 @@ def compare_deferral(
 ) -> pd.DataFrame:
     """Compare deferring a given selection of items with deferring none, all or random items.
 
-    Each row of the result compares the accuracy of two policies. The difference is the accuracy of
-    ``policy`` minus that of ``baseline``, so it is positive if the policy is better.
-
     Parameters
     ----------
-    y, y_hat, deferred, name, groups, confidence_level
-        As for `deferral_point`.
-    judged : array_like of shape (n,)
-        The judge's verdict on each item.
+    y : array-like of shape (n,)
+        True labels, 0 or 1. If several arguments are Series, they are aligned by their index.
+    y_hat : array-like of shape (n,)
+        The ensemble's labels, 0 or 1.
+    deferred : array-like of shape (n,)
+        Whether each item is deferred, for example because the ensemble abstains on it.
+    judged : array-like of shape (n,)
+        The judge's verdict on each item: 0 or 1 (or False and True), and None or NaN if there is
+        none.
+    name : str, default="conformal set"
+        Name of the selection, for the columns ``policy`` and ``baseline``.
+    groups : array-like of shape (n,) or None, default=None
+        Group of each item, such as its question. Intervals and tests then account for the groups.
+    confidence_level : float, default=0.95
+        Nominal coverage of each interval, in (0, 1).
 
     Returns
     -------
     DataFrame
-        Four rows: the selection against "no deferral", "as many at random" and "judge everything",
-        and "judge everything" against "no deferral". Columns: ``policy, baseline, accuracy,
-        baseline_accuracy, difference, low, high, interval, confidence_level, test, statistic,
-        p_value, p_adjusted, correction, family_size, duality, n_pairs, n_clusters, share,
-        baseline_share, n_missing, warning``. Tests are two-sided. Holm's correction is over the
-        four rows. ``duality`` is "dual" if the interval inverts the test, else "not dual".
-        ``share`` and ``baseline_share`` are the proportions of items that the two policies defer.
-        ``n_missing`` is the number of items that the policy defers and that have no verdict.
+        Four rows: the selection compared with ``"no deferral"``, ``"as many at random"`` and
+        ``"judge everything"``, and ``"judge everything"`` compared with ``"no deferral"``. The
+        columns are
+
+        - ``policy, baseline``: names of the two policies;
+        - ``accuracy, baseline_accuracy``: their accuracies;
+        - ``difference, low, high, interval, confidence_level``: accuracy of the policy minus
+          accuracy of the baseline, with its confidence interval. A positive difference favours the
+          policy;
+        - ``test, statistic, p_value``: two-sided test of a difference of 0;
+        - ``p_adjusted, correction, family_size``: p-value with Holm's correction over the four
+          rows;
+        - ``duality``: ``"dual"`` if the interval inverts the test, else ``"not dual"``;
+        - ``n_pairs, n_clusters``: numbers of items and of groups (of items if there are no groups);
+        - ``share, baseline_share``: proportions of items that the two policies defer;
+        - ``n_missing``: number of items without a verdict among those that the policy defers;
+        - ``warning``: why the test is undefined or questionable, else empty.
+
+        If an interval is undefined, its limits are NaN, and a column ``problem`` states why.
 
     Notes
     -----
-    The comparisons with no deferral and with "judge everything" use McNemar's mid-p test and
-    Tango's interval. With groups, they use the cluster-robust t-test and interval; if there are
-    fewer than 30 groups, the test is the exact sign-flip test of whole groups.
+    The comparisons with no deferral and with "judge everything" use
+    `ragnb.stats.binary.mcnemar_test` and `ragnb.stats.binary.tango_interval`. With groups, they use
+    the cluster-robust t interval and t-test. With fewer than 30 groups, the test is the sign-flip
+    test of whole groups.
 
-    For the comparison with random deferral, let *correct* be 1 if the ensemble's label of an item
-    is correct, and else 0, and *gain* the change in correctness (-1, 0 or 1) if the judge decides
-    instead. If the same number of items is drawn without replacement, the expected accuracy is
-    mean(correct) + share * mean(gain). The difference in accuracy is thus the covariance of
-    deferral and gain, mean((deferred - share) (gain - mean(gain))). Interval and test are those of
-    Student's t on these products, cluster-robust with groups. They are inaccurate if fewer than
-    about ten gains differ from 0.
+    For the comparison with random deferral, *correct* is 1 if the ensemble's label of an item is
+    correct, else 0, and *gain* is the change in correctness (-1, 0 or 1) if the item is deferred.
+    If the same number of items is drawn without replacement, the expected accuracy is mean(correct)
+    + share * mean(gain). The difference in accuracy is therefore the covariance of deferral and
+    gain, mean((deferred - share) * (gain - mean(gain))). Its interval and test are those of
+    Student's t for the mean of these products, cluster-robust with groups. They are inaccurate if
+    fewer than about ten gains differ from 0.
 
     Examples
     --------
@@ -208,10 +246,10 @@ def compare_deferral(
 
 
 def _items(y: Any, y_hat: Any, judged: Any, groups: Any, **more: Any) -> pd.DataFrame:
-    """Compute for each item whether the ensemble is correct and how the judge changes that.
+    """Compute for each item whether the ensemble is correct and how a deferral changes that.
 
-    The column ``right`` is 0 or 1, ``gain`` is the change in correctness if the judge decides (-1,
-    0 or 1), and ``answered`` is 1 if the judge gave a verdict, else 0.
+    The column ``right`` is 0 or 1, ``gain`` is the change in correctness if the item is deferred
+    (-1, 0 or 1), and ``answered`` is 1 if the judge gave a verdict, else 0.
     """
     items = pd.DataFrame({"y": y, "judged": judged, "group": groups, **more})
     items["y_hat"] = items["probability"] > 0.5 if y_hat is None else y_hat
