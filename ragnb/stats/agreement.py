@@ -426,8 +426,8 @@ def agreement_interval(
     Interval
         The coefficient with its limits and the number of units. Estimate and limits are NaN if the
         coefficient is undefined. The limits are also NaN if there are fewer than two units, if the
-        coefficient is undefined when one of the units is left out, or if leaving out a unit never
-        changes it.
+        coefficient is undefined when one of the units is left out, or if all leave-one-out values
+        are equal.
 
     References
     ----------

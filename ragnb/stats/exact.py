@@ -1,8 +1,8 @@
-"""Exact distributions of sums of scores: of a bootstrap mean, and of a sum with random signs.
+"""Exact distributions of the bootstrap mean and of a sum with random signs.
 
-Most scores are multiples of some step (0/1 labels, accuracies in percent, ratios of small counts).
-A sum of such scores lies on a lattice, and a Fourier sum gives its distribution exactly. Resampling
-would only approximate it, and would need thousands of draws and a seed.
+Most scores are integer multiples of a common step: 0/1 labels, accuracies in percent, ratios of
+small counts. Sums of such scores lie on a lattice, and their distribution can be computed exactly
+with a Fourier transform. No random resampling is needed.
 """
 
 from functools import reduce
@@ -29,10 +29,18 @@ BINS_PER_SD = 64
 
 
 def find_lattice(values: Floats) -> tuple[Integers, float] | None:
-    """Return the values as integer multiples of their largest common step, together with the step.
+    """Express values as integer multiples of their largest common step.
 
-    The result is None if, for every d in `DENOMINATORS`, some value is not a multiple of 1/d up to
-    rounding error.
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Finite numbers.
+
+    Returns
+    -------
+    (ndarray of int of shape (n,), float) or None
+        The multiples and the step. None if there is no d in `DENOMINATORS` for which all values are
+        multiples of 1/d up to rounding error.
 
     Examples
     --------
@@ -55,30 +63,32 @@ def find_lattice(values: Floats) -> tuple[Integers, float] | None:
 
 
 def bootstrap_distribution(values: Floats) -> tuple[float, float, Floats, float, float]:
-    """Bootstrap distribution of the mean of `values`, in the limit of infinitely many resamples.
+    """Compute the bootstrap distribution of a mean, in the limit of infinitely many resamples.
 
-    The distribution is exact if the values are on a lattice. Otherwise each value is split between
-    the two neighbouring bins so that the mean is preserved. The standard deviation then increases
-    by a factor of at most 1 + 1 / (8 * `BINS_PER_SD`**2).
+    The distribution is exact if the values are multiples of a common step that is not too small for
+    the Fourier transform. Otherwise, each value is split between two neighbouring bins so that the
+    mean is preserved.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Finite numbers.
 
     Returns
     -------
     start, width : float
-        First point and spacing of the grid of means.
+        First point and spacing of the grid on which the distribution is given.
     cdf : ndarray
-        Cumulative distribution function at the grid points.
+        Cumulative distribution function of the bootstrap mean m* at the grid points.
     below : float
-        P(resampled mean < observed mean) + P(resampled mean = observed mean) / 2.
+        P(m* < m) + P(m* = m) / 2, where m is the mean of `values`.
     binned_at : float
-        Width of the bins if the values are not on a common lattice; 0 if the distribution is exact.
+        Width of the bins, or 0 if the distribution is exact.
 
     Notes
     -----
-    The characteristic function of the sum of n draws is phi(t)**n, where phi is the characteristic
-    function of one draw. One inverse fast Fourier transform (FFT) of its values at equally spaced t
-    gives the distribution. The FFT covers 7.5 standard deviations on either side, but at least 2048
-    steps, or the whole support if that is smaller. The probability outside this range (below 1e-13
-    for a normal distribution) is folded back into it.
+    The characteristic function of the sum of n draws is the n-th power of the characteristic
+    function of one draw. An inverse Fourier transform gives the distribution.
 
     Examples
     --------
@@ -124,20 +134,23 @@ def bootstrap_distribution(values: Floats) -> tuple[float, float, Floats, float,
 def sign_flip_tail(steps: Integers) -> float:
     """Probability that a sum of integers with random signs is at least the observed sum.
 
-    The result is in [2**-n, 1], where n is the number of non-zero integers. Its relative error is
-    about 1e-10, however small it is.
+    Parameters
+    ----------
+    steps : ndarray of int of shape (n,)
+        The integers. Their sum is the observed sum.
+
+    Returns
+    -------
+    float
+        The proportion of the 2^n sign patterns for which the sum is at least the observed sum. It
+        is above 0, and its relative error is about 1e-10.
 
     Notes
     -----
-    Let T be the total of the magnitudes. The sum with random signs is 2 B - T, where B adds up the
-    magnitudes, each included with probability 1/2. The tail probability is thus P(B >= b) with b =
-    (observed sum + T) / 2. A plain Fourier inversion has an absolute error of about 1e-16 and could
-    even return a negative probability. B is therefore tilted exponentially until its mean is b
-    (Esscher 1932; Daniels 1954). With the cumulant generating function K of B and the tilting
-    parameter theta, the tail probability is exp(K(theta) - theta b) times an expectation of order
-    one under the tilted distribution. This expectation is a Fourier sum over the few frequencies at
-    which the characteristic function exceeds 1e-20. The method uses neither resampling nor an
-    asymptotic approximation.
+    The distribution of the sum is tilted exponentially so that its mean is the observed sum
+    (Esscher [1]_, Daniels [2]_). The tail probability is then computed by Fourier inversion of the
+    tilted characteristic function, which keeps the relative error small even if the probability is
+    tiny.
 
     References
     ----------
@@ -162,7 +175,7 @@ def sign_flip_tail(steps: Integers) -> float:
 
 
 def _tilted_tail(magnitudes: Integers, counts: Integers, target: int) -> float:
-    """P(B >= target), where target is not below the mean of B."""
+    """P(B >= target), where B sums each magnitude with probability 1/2 and target >= E(B)."""
     from scipy.optimize import brentq
 
     weights, n = counts * magnitudes, int(counts.sum())
@@ -218,15 +231,22 @@ def _live_frequencies(
 def listed_tail(differences: Floats) -> float:
     """Probability that a sum with random signs is at least the observed sum, by enumeration.
 
-    The numbers need not be on a lattice, but there should be at most `MAX_LISTED` of them. Sums
-    count as equal if they differ by at most 1e-12 times the sum of all magnitudes.
+    Parameters
+    ----------
+    differences : ndarray of shape (n,)
+        The numbers, at most about `MAX_LISTED`. Their sum is the observed sum.
+
+    Returns
+    -------
+    float
+        The proportion of the 2^n sign patterns for which the sum is at least the observed sum, up
+        to rounding error.
 
     Notes
     -----
-    The numbers are divided into two halves. The sums of all sign patterns of each half are listed,
-    and those of the second half are sorted. For each sum of the first half, a binary search counts
-    the sums of the second half with which it reaches the observed sum. All 2^n patterns are thus
-    counted, although only 2 * 2^(n/2) sums are stored [1]_.
+    The numbers are divided into two halves. The sums of all sign patterns are listed for each half
+    and sorted for the second half. For each sum of the first half, a binary search then counts the
+    sums of the second half with which the total reaches the observed sum [1]_.
 
     References
     ----------
@@ -249,12 +269,24 @@ def listed_tail(differences: Floats) -> float:
 
 
 def to_lattice(differences: Floats) -> tuple[Integers, float]:
-    """Convert differences to integer steps; return them and the width of the grid (0 if exact).
+    """Convert differences to integer multiples of a step, and round them if necessary.
 
-    The differences are rounded only if they are not on a common lattice. Let g be the smallest
-    power of ten that is not below the largest absolute difference. The grid is then g / 1000.
-    Because rounding is an odd function, a sign-flip test of the rounded differences still holds its
-    level.
+    Differences are rounded if they have no common step, or if this step is too small for a Fourier
+    transform. Rounding treats positive and negative differences alike, so a sign-flip test of the
+    rounded differences still holds its level.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n,)
+        Finite numbers, not all 0.
+
+    Returns
+    -------
+    steps : ndarray of int of shape (n,)
+        The multiples.
+    grid : float
+        Step to which the differences were rounded, or 0 if they were not. It is g / 1000, where g
+        is the smallest power of ten that is at least the largest absolute difference.
 
     Examples
     --------

@@ -1,11 +1,12 @@
-"""Confidence intervals for rates, for means, and for smooth functions of sums.
+"""Confidence intervals for rates, for means and for smooth functions of sums.
 
 Use `rate_interval` for a rate (successes out of n), and `mean_interval` or `bca_interval` for a
-mean. If several items share a question, pass the questions to `mean_interval` as clusters. Use
+mean. If several items share a question, use `mean_interval` with the questions as clusters. Use
 `jackknife_interval` for other statistics that can be computed from sums, such as a ratio or an
 agreement coefficient.
 
-All functions raise InputError for arguments outside the stated range.
+The functions whose names end in ``_interval`` raise InputError for arguments outside the stated
+range.
 """
 
 from collections.abc import Callable
@@ -26,10 +27,10 @@ RATE_METHODS = {
     "jeffreys": ("jeffreys", "Jeffreys"),
     "wald": ("normal", "Wald (for comparison only)"),
 }
-"""Method of `rate_interval` -> name of the method in statsmodels, and its printed name."""
+"""Methods of `rate_interval`, each with its name in statsmodels and its name in results."""
 
 FEW_CLUSTERS = 30
-"""With fewer clusters, the cluster-robust standard error is too small on average, and uncertain."""
+"""Number of units below which results warn that the robust standard error is too small."""
 
 
 @accepts(successes="count", n="count", method=tuple(RATE_METHODS), confidence_level="level")
@@ -38,27 +39,32 @@ def rate_interval(
 ) -> Interval:
     """Confidence interval for a rate (a binomial proportion).
 
-    The limits are in [0, 1]. Estimate and limits are NaN if there are no items.
-
     Parameters
     ----------
-    successes, n : int
-        Number of successes and of independent items.
-    method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
-        The Wilson interval inverts the score test. Averaged over rates, its coverage is close to
-        nominal for n >= 10. The coverage of the Clopper-Pearson interval is never below nominal, so
-        this interval is wider than necessary. The Jeffreys interval is the equal-tailed credible
-        interval of the Beta(x + 1/2, n - x + 1/2) posterior, where x is the number of successes.
-        The coverage of the Wald interval is far below nominal for rates near 0 and 1; use it for
-        comparison only.
-    confidence_level : float, default 0.95
-        Nominal coverage.
+    successes : int
+        Number of successes, from 0 to `n`.
+    n : int
+        Number of independent items.
+    method : {'wilson', 'clopper-pearson', 'jeffreys', 'wald'}, default='wilson'
+        ``'wilson'`` inverts the score test; on average over rates, its coverage is close to
+        nominal. ``'clopper-pearson'`` inverts the exact binomial test; its coverage is never below
+        nominal, so the interval is wide. ``'jeffreys'`` is the equal-tailed Bayesian credible
+        interval under the Beta(1/2, 1/2) prior. ``'wald'`` is the normal approximation; its
+        coverage is far below nominal for rates near 0 or 1.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        The observed rate with its limits, which are in [0, 1]. Estimate and limits are NaN if `n`
+        is 0.
 
     Notes
     -----
-    The limits are those of ``statsmodels.stats.proportion.proportion_confint``, except that the
-    lower limit is 0 if there are no successes and the upper limit is 1 if there are no failures.
-    For the Jeffreys interval, this is the modification of Brown, Cai and DasGupta [3]_.
+    The lower limit is 0 if there are no successes, and the upper limit is 1 if there are no
+    failures. Otherwise, the limits are those of
+    ``statsmodels.stats.proportion.proportion_confint``.
 
     References
     ----------
@@ -92,28 +98,32 @@ def rate_interval(
 def mean_interval(
     values: Floats, clusters: Integers | None = None, *, confidence_level: float = 0.95
 ) -> Interval:
-    """Student t interval for a mean, which is cluster-robust if clusters are given.
-
-    The interval inverts the two-sided `ragnb.stats.paired.paired_t_test`. The limits are NaN if
-    there are fewer than two items (or clusters), or if the values do not vary.
+    """Student t interval for a mean, cluster-robust if clusters are given.
 
     Parameters
     ----------
-    values : array_like of shape (n,)
+    values : array-like of shape (n,)
         Scores or paired differences.
-    clusters : array_like of shape (n,), optional
-        Key of the cluster of each item, such as its question. The clusters are then the independent
-        units. If there are fewer than 30 of them, the method of the result says so.
-    confidence_level : float, default 0.95
-        Nominal coverage. The actual coverage is close to it for n >= 50, and for smaller n if the
-        scores are not concentrated at one end of their range.
+    clusters : array-like of shape (n,), default=None
+        Cluster of each item, such as its question. If None, items are treated as independent. If
+        there are fewer than 30 clusters, the method of the result warns that the interval is too
+        narrow.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        The mean with its limits. The limits are NaN if there are fewer than two items (or clusters)
+        or if the values do not vary; the mean is NaN if there are no items.
 
     Notes
     -----
-    The limits are mean -+ t s / sqrt(n), where s is the standard deviation of the values and t the
-    (1 + `confidence_level`) / 2 quantile of the t distribution with n - 1 degrees of freedom. With
-    G clusters, the standard error is sqrt(G / (G - 1) sum_g S_g^2) / n, where S_g is the sum of the
-    deviations from the mean in cluster g, and t has G - 1 degrees of freedom.
+    The limits are mean -+ t s / sqrt(n), where s is the standard deviation of the values and t is
+    the (1 + `confidence_level`) / 2 quantile of the t distribution with n - 1 degrees of freedom.
+    With G clusters, the standard error s / sqrt(n) is replaced by sqrt(G / (G - 1) sum_g S_g^2) /
+    n, where S_g is the sum of the deviations from the mean in cluster g, and t has G - 1 degrees of
+    freedom.
 
     References
     ----------
@@ -143,30 +153,36 @@ def mean_interval(
 
 @accepts(values="scores", confidence_level="level")
 def bca_interval(values: Floats, *, confidence_level: float = 0.95) -> Interval:
-    """BCa bootstrap interval for a mean, computed from the exact bootstrap distribution.
+    """BCa bootstrap interval for a mean, computed without random resampling.
 
-    BCa means bias-corrected and accelerated. The function does not resample, so the result
-    does not depend on a seed. The limits are NaN if there are fewer than two values or if all
-    values are equal. No test in this package corresponds to this interval.
+    BCa stands for bias-corrected and accelerated. The bootstrap distribution of the mean is
+    computed directly, in the limit of infinitely many resamples. The result therefore does not
+    depend on a random seed.
 
     Parameters
     ----------
-    values : array_like of shape (n,)
+    values : array-like of shape (n,)
         Scores or paired differences of independent items.
-    confidence_level : float, default 0.95
-        Nominal coverage. For scores in [0, 1], the actual coverage is close to it for n >= 20. For
-        skewed scores such as costs it is lower: at n = 20, that of a 95 % interval is 92 % for an
-        exponential and 87 % for a log-normal distribution.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1). The actual coverage is lower for small samples
+        of skewed values.
+
+    Returns
+    -------
+    Interval
+        The mean with its limits. The limits are NaN if there are fewer than two values or if all
+        values are equal; the mean is NaN if there are no values.
 
     Notes
     -----
-    Let m be the observed mean, m* a bootstrap mean and d the deviations of the values from m. The
-    limits are the quantiles of the distribution of m* at the probabilities Phi(z0 + (z0 + z) / (1 -
-    a (z0 + z))), where z = Phi^-1((1 -+ `confidence_level`) / 2), the bias correction is z0 =
-    Phi^-1(P(m* < m) + P(m* = m) / 2), and the acceleration is a = sum(d^3) / (6 sum(d^2)^1.5). The
-    distribution of m* is that of infinitely many resamples. It is exact if the scores are on a
-    lattice. Otherwise the scores are binned at 1/64 of their standard deviation, which moves the
-    limits by less than 1e-4 of the width of the interval.
+    The limits are the quantiles of the bootstrap mean m* at the probabilities
+
+    Phi(z0 + (z0 + z) / (1 - a (z0 + z)))  with z = Phi^-1((1 -+ `confidence_level`) / 2).
+
+    The bias correction is z0 = Phi^-1(P(m* < m) + P(m* = m) / 2), where m is the observed mean. The
+    acceleration is a = sum(d^3) / (6 sum(d^2)^1.5), where d are the deviations from m. Values
+    without a common step are binned at 1/64 of their standard deviation; see
+    `ragnb.stats.exact.bootstrap_distribution`.
 
     References
     ----------
@@ -199,29 +215,36 @@ def jackknife_interval(
     bounds: tuple[float, float] = (-inf, inf),
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Jackknife t interval for a smooth function of sums, leaving out one unit at a time.
-
-    The limits are NaN if there are fewer than two units, if the statistic is undefined with all
-    units or without one of them, or if leaving out a unit never changes it. If there are fewer than
-    30 units, the method of the result says so.
+    """Jackknife t interval for a smooth function of sums over independent units.
 
     Parameters
     ----------
     statistic : callable
-        Takes sums of shape (..., k) and returns values of shape (...).
-    totals : array_like of shape (n_units, ..., k)
-        Sums for each unit, which is an item or a cluster of items.
-    bounds : tuple of float, optional
+        Vectorised function of the sums. It must accept an array of shape (..., k) and return an
+        array of shape (...).
+    totals : array-like of shape (n_units, k)
+        The k sums of each unit, which is an item or a cluster of items. They may also have more
+        than one axis, as in `ragnb.stats.agreement.agreement_sums`.
+    bounds : tuple of (float, float), default=(-inf, inf)
         Smallest and largest possible value of the statistic. The limits are truncated to this
         range.
-    confidence_level : float, default 0.95
-        Nominal coverage.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        The statistic of all units with its limits. The limits are NaN if there are fewer than two
+        units, if the statistic is NaN for all units or without one of them, or if all leave-one-out
+        values are equal. If there are fewer than 30 units, the method of the result warns that the
+        interval is too narrow.
 
     Notes
     -----
-    The limits are estimate -+ t s / sqrt(n), where t is the (1 + `confidence_level`) / 2 quantile
-    of the t distribution with n - 1 degrees of freedom and s the standard deviation of the n
-    pseudo-values. The pseudo-value of a unit is n estimate - (n - 1) (estimate without the unit).
+    The pseudo-value of a unit is n T - (n - 1) T_(i), where T is the statistic of all n units and
+    T_(i) the statistic without unit i. The limits are T -+ t s / sqrt(n), where s is the standard
+    deviation of the pseudo-values and t is the (1 + `confidence_level`) / 2 quantile of the t
+    distribution with n - 1 degrees of freedom.
 
     References
     ----------
@@ -243,7 +266,27 @@ def jackknife_interval(
 def left_out_interval(
     estimate: float, left_out: Floats, n: int, bounds: tuple[float, float], confidence_level: float
 ) -> Interval:
-    """Jackknife t interval from the n leave-one-out values of a statistic."""
+    """Jackknife t interval from the leave-one-out values of a statistic.
+
+    Parameters
+    ----------
+    estimate : float
+        The statistic of all units.
+    left_out : ndarray of shape (n,)
+        The statistic without each of the units.
+    n : int
+        Number of units.
+    bounds : tuple of (float, float)
+        Smallest and largest possible value of the statistic. The limits are truncated to this
+        range.
+    confidence_level : float
+        Nominal coverage of the interval, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        The estimate with its limits, as in `jackknife_interval`.
+    """
     pseudo = n * estimate - (n - 1) * left_out
     problem = (
         f"at least 2 units are needed, got {n}" if n < 2
@@ -264,11 +307,22 @@ def left_out_interval(
 
 
 def unit_values(values: Floats, clusters: Integers | None) -> Floats:
-    """Return one value per independent unit. The mean of these values is the mean over all items.
+    """Compute one value per independent unit, so that their mean is the mean over all items.
 
-    Without clusters, these are the values themselves. With clusters, the ordinary standard error of
-    the mean of the unit values is the cluster-robust standard error. Every t procedure for
-    independent values can therefore be applied to them.
+    The ordinary standard error of the mean of these values is the cluster-robust standard error, so
+    any t procedure for independent values can be applied to them.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Value of each item.
+    clusters : ndarray of int of shape (n,) or None
+        Cluster of each item, as codes from 0 to G - 1. If None, items are treated as independent.
+
+    Returns
+    -------
+    ndarray of shape (G,) or (n,)
+        One value for each cluster, or `values` itself if `clusters` is None.
 
     Examples
     --------
@@ -285,7 +339,19 @@ def unit_values(values: Floats, clusters: Integers | None) -> Floats:
 
 
 def spread_problem(values: Floats, unit: str = "values") -> str:
-    """Explain why the standard deviation cannot be estimated or is 0; otherwise an empty string.
+    """Explain why the standard error of a mean is undefined or 0.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        The values.
+    unit : str, default='values'
+        Noun for the values in the explanation.
+
+    Returns
+    -------
+    str
+        The explanation, or an empty string if there are two or more values that are not all equal.
 
     Examples
     --------
@@ -299,13 +365,38 @@ def spread_problem(values: Floats, unit: str = "values") -> str:
 
 
 def t_half_width(values: Floats, confidence_level: float) -> float:
-    """Half-width of the t interval for the mean of two or more independent values."""
+    """Half-width of the Student t interval for a mean.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Two or more independent values.
+    confidence_level : float
+        Nominal coverage of the interval, in (0, 1).
+
+    Returns
+    -------
+    float
+        The half-width, in the units of the values.
+    """
     quantile = stdtrit(values.size - 1, (1 + confidence_level) / 2)
     return float(quantile * values.std(ddof=1)) / sqrt(values.size)
 
 
 def too_few(n: int, unit: str = "") -> str:
-    """Return an addition to a method's name that warns of fewer than `FEW_CLUSTERS` units, or "".
+    """Return a warning to append to the name of a method if there are few units.
+
+    Parameters
+    ----------
+    n : int
+        Number of units.
+    unit : str, default=''
+        Noun that follows the number in the warning, with a leading space.
+
+    Returns
+    -------
+    str
+        The warning, or an empty string if there are at least `FEW_CLUSTERS` units.
 
     Examples
     --------
