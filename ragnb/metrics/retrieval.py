@@ -496,7 +496,7 @@ def success(
     unjudged: str = "nonrelevant",
     when_none_relevant: str = "undefined",
 ) -> float:
-    """Success (hit rate): 1.0 if at least one relevant passage was retrieved, else 0.0.
+    """1.0 if at least one relevant passage was retrieved, else 0.0 (success, hit rate).
 
     The mean over questions is the proportion of questions with a relevant passage among the first
     k.

@@ -1,38 +1,40 @@
 """RGB's four abilities (Chen et al., AAAI 2024, arXiv 2309.01431, section 3) under three protocols.
 
-A reference answer is a list of *parts*. A response must contain all of them. A part is a string or
-a list of *aliases*; any one alias is sufficient. ``["a", "b"]`` means a AND b; ``[["a", "b"]]``
-means a OR b.
+A reference answer is a string, or a list of *parts*. A correct response contains all parts. A part
+is a string or a list of equivalent *aliases*. ``["a", "b"]`` means a AND b;
+``[["a", "b"]]`` means a OR b.
 
 ``protocol`` selects the definition: ``"paper"`` is the definition in the paper, ``"released"`` is
 the published code (chen700564/RGB at commit 65ec39e4) including its errors, and ``"flexible"`` is a
 lenient re-implementation with long lists of English phrases. `ragnb.metrics.rgb_protocols`
 describes how each protocol normalises a text.
 
-RGB's prompt tells the model which sentence to use for a refusal, and which for a report of errors
-in the documents (the *agreed sentences*). ``refusal`` and ``detection`` select how a refusal or a
-report of errors is recognised:
+RGB's prompt tells the model which sentence to use for a refusal, and which one to report errors in
+the documents. These are the *agreed sentences*. ``refusal`` and ``detection`` select how a refusal
+or a report of errors is recognised:
 
 ===================  ===============================================================================
 value                a response counts if
 ===================  ===============================================================================
-None (default)       it meets the protocol's own rule
+None (default)       it meets the rule of the protocol
 ``"phrase"``         it contains the key phrase of the agreed sentence
 ``"sentence"``       it contains the whole agreed sentence
-a list of phrases    it contains one of them, in any letter case (under ``"released"``, as written)
+a list of phrases    it contains one of them
 a mapping            it contains one of the phrases for its language: ``{"en": [...], "zh": [...]}``
 ``"judge"``          a judge decides so, in ``judged_refusal`` or ``judged_detection``
 ``"label"``          a person decides so, in ``refusal_label`` or ``detection_label``
 ===================  ===============================================================================
+
+Letter case is ignored, except under ``"released"``: there, a response must contain custom phrases
+as they are written, and agreed sentences and their key phrases in lower case.
 
 The functions use the whole response. `ragnb.score` passes them the answer without the reasoning
 (``<think>…</think>``), except under ``"released"``, where it passes the whole reply, as in the
 published code. If you call a function yourself with the reply of a reasoning model, first extract
 the answer with `ragnb.text.split_reasoning`.
 
-The value of a metric is 1.0 or 0.0. It is NaN if there is no response (None or NaN), or if a
-required verdict of a judge or person is missing. Note that Python treats NaN as true in an ``if``
-statement.
+The value of a metric is 1.0 or 0.0. It is NaN if the response is missing (None or NaN), or if a
+required verdict of a judge or person is missing.
 
 All functions raise InputError for an unknown protocol or rule, a value that is not a language code,
 a response that is not a string, an answer without a part or with an empty alias, and a noise rate
@@ -86,7 +88,7 @@ _RIGHT = (
     f"Every part of the answer is a substring of the response, {_FOLDED}. A refusal is incorrect."
 )
 _NEARLY_RIGHT = (
-    f"{_LENIENT}80 % of the words of a part are sufficient, and a response that also refuses can be "
+    f"{_LENIENT}at least 80 % of the words of a part are sufficient, and a response that also refuses can be "
     "correct."
 )
 _BY_PHRASE = f"The response contains the agreed key phrase, {_FOLDED}."
@@ -113,9 +115,18 @@ _DETECTION = {
 
 
 class Assessment(NamedTuple):
-    """Value of a metric for one response, its evidence in words, and the labels of the parts.
+    """Value of an RGB metric for one response, with its evidence.
 
-    The labels are ``[REFUSED]`` for a refusal, except under ``"flexible"``.
+    Attributes
+    ----------
+    value : float
+        1.0, 0.0, or NaN if the metric is undefined.
+    evidence : str
+        Explanation of the value in words.
+    labels : list of int
+        Label of each part of the reference answer: 1 if found, 0 if not. For a refusal, the list is
+        ``[-1]``, except under ``"flexible"``. It is empty if the response or a required verdict is
+        missing.
     """
 
     value: float
@@ -141,22 +152,53 @@ def assess(
     detection_label: float | None = None,
     explain: bool = True,
 ) -> Assessment:
-    """Compute the value of one ability for a response, and explain it.
+    """Compute one RGB metric for a response, with an explanation of its value.
+
+    The functions `is_correct`, `is_refusal`, `is_rejection`, `detects_error` and `corrects_error`
+    return only the value.
 
     Parameters
     ----------
     ability : {"accuracy", "refusal", "rejection", "error_detection", "error_correction"}
-        What is computed: one of RGB's abilities, or whether the response is a refusal at all. See
-        `is_correct`, `is_refusal`, `is_rejection`, `detects_error` and `corrects_error`, which also
-        describe the other parameters.
-    explain : bool
-        Whether to describe the evidence in words, which takes some time. If False, ignore the
-        evidence.
+        What to compute. The functions above define the five values, in this order.
+    response : str or None
+        Response of the system; None if it is missing.
+    answer : str, list or None, default=None
+        Reference answer: a string, or a list of parts that must all be found. A part is a string or
+        a list of equivalent aliases. Required for ``"accuracy"`` and ``"error_correction"``.
+    false_answer : str, list of str or None, default=None
+        The false answers that the passages give. Only ``"flexible"`` uses them.
+    language : str, default="en"
+        Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
+        like English.
+    protocol : {"paper", "released", "flexible"}, default="paper"
+        Whether to use the definition in the paper, the definition in the published code, or a more
+        lenient definition.
+    noise_rate : float or None, default=None
+        Proportion of passages that do not contain the answer, in [0, 1]. Only ``"released"`` uses
+        it: at noise rate 1, it counts a refusal as correct.
+    refusal : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
+        How a refusal is recognised. None uses the rule of the protocol. For the other values, see
+        `ragnb.metrics.rgb`.
+    detection : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
+        How a report of errors is recognised. None uses the rule of the protocol. For the other
+        values, see `ragnb.metrics.rgb`.
+    parts : {"all", "any"}, default="all"
+        Whether all parts of the answer must be found, as in RGB, or one is sufficient.
+    judged_refusal, refusal_label : float or None, default=None
+        Verdict of a judge and of a person: 1 for a refusal, 0 otherwise. They are used only with
+        ``refusal="judge"`` and ``refusal="label"``, respectively.
+    judged_detection, detection_label : float or None, default=None
+        Verdict of a judge and of a person: 1 for a report of errors, 0 otherwise. They are used
+        only with ``detection="judge"`` and ``detection="label"``, respectively.
+    explain : bool, default=True
+        Whether to describe the evidence in words. If False, the function is faster, but the
+        evidence is incomplete.
 
     Returns
     -------
     Assessment
-        The value (1.0, 0.0 or NaN), the evidence, and the label of each answer part.
+        Value, evidence and labels of the parts of the answer.
 
     Examples
     --------
@@ -218,17 +260,17 @@ class _Seen(NamedTuple):
     explain: bool
 
     def refusal(self) -> str:
-        """Evidence that the response is or is not a refusal."""
+        """Say why the response is or is not a refusal."""
         if not self.explain:
             return ""
         return _in_words("refusal", self.refused, self.response, self.rules)
 
     def report(self) -> str:
-        """Evidence that the response does or does not report errors."""
+        """Say why the response does or does not report errors."""
         return _in_words("error", self.reported, self.response, self.rules) if self.explain else ""
 
     def parts(self) -> str:
-        """Evidence for each part of the answer, or for the refusal that overrides the parts."""
+        """Say which parts of the answer are found, or that the response is a refusal."""
         if not self.explain or self.labels == [REFUSED]:
             return self.refusal()
         return "; ".join(
@@ -248,7 +290,7 @@ def _rejection(seen: _Seen) -> tuple[float, str]:
 
 
 def _released_rejection(seen: _Seen) -> tuple[float, str]:
-    """The released code also counts correct responses as rejections."""
+    """As in the released code, count correct responses as rejections, too."""
     if not seen.wanted:
         return math.nan, f"{seen.refusal()}; no reference answer"
     if seen.refused:
@@ -285,10 +327,10 @@ def _decision(
     protocol: Protocol,
     false_answers: Sequence[str] = (),
 ) -> str | None:
-    """Return why a response is a refusal or reports an error, or None if it is not and does not.
+    """Return why a response is a refusal or reports errors; None if it is not or does not.
 
-    The reason is a phrase, or `BY_THE_VERDICT` of a judge or a person. The result is `NO_VERDICT` if
-    a verdict is required and missing.
+    The reason is a phrase, or `BY_THE_VERDICT` of a judge or a person. The result is `NO_VERDICT`
+    if a required verdict is missing.
     """
     if rule not in BY_VERDICT:
         return phrase_in(response, option, rule, protocol, false_answers)
@@ -334,20 +376,38 @@ def answer_labels(
     protocol: str = "paper",
     refusal: Rule = None,
 ) -> list[int]:
-    """Label each answer part: 1 if found in the response, 0 if not; ``[-1]`` for a refusal.
+    """Label each part of the answer: 1 if found, 0 if not, or ``[-1]`` for a refusal.
 
-    Under ``"flexible"``, the parts are labelled even if the response is a refusal. The list is empty
-    if there is no response. The parameters are those of `is_correct`.
+    A part is found if one of its aliases is a substring of the response, after the normalisation
+    that `ragnb.metrics.rgb_protocols` describes. All protocols ignore letter case. Under
+    ``"flexible"``, it is sufficient that at least 80 % of the words of an alias occur anywhere in
+    the response, and a refusal is labelled like any other response.
 
-    A part is found if one of its aliases is a substring of the response. Letter case is ignored.
-    For Chinese, spaces are removed first; ``"released"`` removes them from the response only. Under
-    ``"flexible"``, it is sufficient that 80 % of the words of an alias occur anywhere in the
-    response.
+    Parameters
+    ----------
+    response : str or None
+        Response of the system; None if it is missing.
+    answer : str or list
+        Reference answer: a string, or a list of parts that must all be found. A part is a string or
+        a list of equivalent aliases.
+    language : str, default="en"
+        Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
+        like English.
+    protocol : {"paper", "released", "flexible"}, default="paper"
+        Whether to use the definition in the paper, the definition in the published code, or a more
+        lenient definition.
+    refusal : {"phrase", "sentence"}, list of str, mapping or None, default=None
+        How a refusal is recognised. None uses the rule of the protocol. For the other values, see
+        `ragnb.metrics.rgb`.
+
+    Returns
+    -------
+    list of int
+        One label per part, or ``[-1]``. The list is empty if the response is missing.
 
     Notes
     -----
-    Source: Chen et al. (2024), section 3; ``checkanswer`` of chen700564/RGB at commit 65ec39e4. A
-    comment in that code, and documents that repeat it, swap the meaning of 0 and 1.
+    Source: Chen et al. (2024), section 3; ``checkanswer`` of chen700564/RGB at commit 65ec39e4.
 
     Examples
     --------
@@ -400,37 +460,41 @@ def is_correct(
     judged_refusal: float | None = None,
     refusal_label: float | None = None,
 ) -> float:
-    """1.0 if every part of the answer is found and the response is not a refusal, else 0.0.
+    """1.0 if the response contains the answer and is not a refusal, else 0.0.
 
-    Higher is better. The value is NaN if there is no response, or if the verdict that `refusal`
-    requires is missing. The mean over questions is RGB's accuracy, correct / n, for noise
-    robustness and for information integration.
-
-    `answer_labels` computes the label of each part. With ``parts="all"``, a response is correct if
-    the labels contain 1 and no 0. Under ``"flexible"``, a response can be correct even if it is
-    also a refusal.
+    The mean over questions is the accuracy that RGB reports for noise robustness and for
+    information integration. Under ``"flexible"``, a response that contains the answer is correct
+    even if it is also a refusal. `answer_labels` describes how the parts of the answer are found.
 
     Parameters
     ----------
     response : str or None
-        The response of the system.
+        Response of the system; None if it is missing.
     answer : str or list
-        A string, or a list of parts.
-    language : str
-        Language code.
-    protocol : {"paper", "released", "flexible"}
-        The definition; see the top of this module.
-    noise_rate : float, optional
-        Nominal proportion of passages without the answer. Used only by ``"released"``, which counts
-        refusals at noise rate 1 as correct.
-    refusal : optional
-        How a refusal is recognised; see the top of this module.
-    parts : {"all", "any"}
-        ``"all"``: every part must be found, which is RGB's definition. ``"any"``: one part is
-        sufficient; some evaluations report this more lenient value under the same name.
-    judged_refusal, refusal_label : float, optional
-        Verdict of a judge or of a person, 1 for a refusal. Required for ``refusal="judge"`` and
-        ``refusal="label"``.
+        Reference answer: a string, or a list of parts that must all be found. A part is a string or
+        a list of equivalent aliases.
+    language : str, default="en"
+        Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
+        like English.
+    protocol : {"paper", "released", "flexible"}, default="paper"
+        Whether to use the definition in the paper, the definition in the published code, or a more
+        lenient definition.
+    noise_rate : float or None, default=None
+        Proportion of passages that do not contain the answer, in [0, 1]. Only ``"released"`` uses
+        it: at noise rate 1, it counts a refusal as correct.
+    refusal : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
+        How a refusal is recognised. None uses the rule of the protocol. For the other values, see
+        `ragnb.metrics.rgb`.
+    parts : {"all", "any"}, default="all"
+        Whether all parts of the answer must be found, as in RGB, or one is sufficient.
+    judged_refusal, refusal_label : float or None, default=None
+        Verdict of a judge and of a person: 1 for a refusal, 0 otherwise. They are used only with
+        ``refusal="judge"`` and ``refusal="label"``, respectively.
+
+    Returns
+    -------
+    float
+        1.0 or 0.0; higher is better. NaN if the response or a required verdict is missing.
 
     Notes
     -----
@@ -474,17 +538,39 @@ def is_refusal(
 ) -> float:
     """1.0 if the response is a refusal, else 0.0.
 
-    Whether a refusal is the correct reaction depends on the passages. The value is NaN in the same
-    cases as `is_correct`.
+    With ``refusal=None``, the rule depends on the protocol:
 
-    Under ``"paper"``, a refusal contains the key phrase of the agreed sentence, ``insufficient
-    information`` or ``信息不足``, in any letter case. Under ``"released"``, the phrase must be in lower
-    case. For Chinese, spaces are removed from the response first. Because ``"released"`` keeps the
-    spaces in its phrases, it never finds the English phrase in a Chinese response. Under
-    ``"flexible"``, the response in lower case contains one of the phrases in
-    `ragnb.metrics.rgb_protocols.FLEXIBLE_REFUSALS` or, for Chinese, one of the two key phrases.
-    Pass custom phrases for models that refuse in other words, or in a language other than that of
-    the question. The parameters are those of `is_correct`.
+    - ``"paper"``: the response contains ``insufficient information`` or ``信息不足``, the key phrases
+      of the sentences that RGB's prompts request. Letter case, Unicode form and, in Chinese, spaces
+      are ignored.
+    - ``"released"``: the response contains one of these phrases in lower case. Spaces are removed
+      from Chinese responses first, so the English phrase is never found in them.
+    - ``"flexible"``: the response contains one of the phrases in
+      `ragnb.metrics.rgb_protocols.FLEXIBLE_REFUSALS` or, for Chinese, one of the two key phrases,
+      in any letter case.
+
+    Parameters
+    ----------
+    response : str or None
+        Response of the system; None if it is missing.
+    language : str, default="en"
+        Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
+        like English.
+    protocol : {"paper", "released", "flexible"}, default="paper"
+        Whether to use the definition in the paper, the definition in the published code, or a more
+        lenient definition.
+    refusal : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
+        How a refusal is recognised. None uses the rule of the protocol. For the other values, see
+        `ragnb.metrics.rgb`.
+    judged_refusal, refusal_label : float or None, default=None
+        Verdict of a judge and of a person: 1 for a refusal, 0 otherwise. They are used only with
+        ``refusal="judge"`` and ``refusal="label"``, respectively.
+
+    Returns
+    -------
+    float
+        1.0 or 0.0. Whether a refusal is desirable depends on the passages. NaN if the response or a
+        required verdict is missing.
 
     Notes
     -----
@@ -527,7 +613,7 @@ def is_refusal(
     source=f"{_CHEN}; {_CODE} all_rate",
     binary=True,
     evidence=lambda **call: assess("rejection", **call).evidence,
-    undefined="Only if the response or, under released, the reference is missing.",
+    undefined="Only if the response, a required verdict or, under released, the reference is missing.",
 )
 def is_rejection(
     response: str | None,
@@ -539,13 +625,38 @@ def is_rejection(
     judged_refusal: float | None = None,
     refusal_label: float | None = None,
 ) -> float:
-    """1.0 if the response refuses to answer from passages that lack the answer, else 0.0 (Rej).
+    """1.0 if the response refuses to answer, else 0.0 (negative rejection, Rej).
 
-    Higher is better. RGB calls this ability negative rejection. The mean is the rejection rate,
-    refusals / n, which does not require a reference answer. Under ``"released"``, the mean is
-    ``all_rate`` of the published code, (refusals + correct answers) / n, and the value is NaN
-    without a reference answer. Otherwise it is NaN in the same cases as `is_correct`. Use
-    `is_refusal` for refusals alone. The parameters are those of `is_correct`.
+    RGB evaluates it on questions whose passages do not contain the answer. The mean is the
+    rejection rate, refusals / n. Under ``"released"``, correct answers also count as rejections:
+    the mean is (refusals + correct answers) / n. `is_refusal` describes how a refusal is
+    recognised.
+
+    Parameters
+    ----------
+    response : str or None
+        Response of the system; None if it is missing.
+    answer : str, list or None, default=None
+        Reference answer, which only ``"released"`` uses: a string, or a list of parts that must all
+        be found. A part is a string or a list of equivalent aliases.
+    language : str, default="en"
+        Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
+        like English.
+    protocol : {"paper", "released", "flexible"}, default="paper"
+        Whether to use the definition in the paper, the definition in the published code, or a more
+        lenient definition.
+    refusal : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
+        How a refusal is recognised. None uses the rule of the protocol. For the other values, see
+        `ragnb.metrics.rgb`.
+    judged_refusal, refusal_label : float or None, default=None
+        Verdict of a judge and of a person: 1 for a refusal, 0 otherwise. They are used only with
+        ``refusal="judge"`` and ``refusal="label"``, respectively.
+
+    Returns
+    -------
+    float
+        1.0 or 0.0; higher is better. NaN if the response or a required verdict is missing or, under
+        ``"released"``, if there is no reference answer.
 
     Notes
     -----
@@ -602,29 +713,43 @@ def detects_error(
     judged_detection: float | None = None,
     detection_label: float | None = None,
 ) -> float:
-    """1.0 if the response states that the passages are wrong, else 0.0 (error detection, ED).
+    """1.0 if the response reports errors in the passages, else 0.0 (error detection, ED).
 
-    Higher is better. The value is NaN if there is no response, or if the verdict that `detection`
-    requires is missing. The mean is RGB's error detection rate (ED).
+    The mean over questions with counterfactual passages is RGB's error detection rate. With
+    ``detection=None``, the rule depends on the protocol:
 
-    Under ``"paper"``, the response contains the key phrase ``factual errors`` or ``事实性错误``, in any
-    letter case. Under ``"released"``, the phrase must be in lower case. For Chinese, spaces are
-    removed from the response first. Under ``"flexible"``, the response in lower case contains one
-    of the phrases in `ragnb.metrics.rgb_protocols.FLEXIBLE_ERRORS` (for Chinese, one of the two key
-    phrases), ``not <false answer>`` or ``<false answer> is wrong``.
+    - ``"paper"``: the response contains ``factual errors`` or ``事实性错误``, the key phrases of the
+      sentences that RGB's prompts request. Letter case, Unicode form and, in Chinese, spaces are
+      ignored.
+    - ``"released"``: the response contains one of these phrases in lower case. Spaces are removed
+      from Chinese responses first, so the English phrase is never found in them.
+    - ``"flexible"``: the response contains one of the phrases in
+      `ragnb.metrics.rgb_protocols.FLEXIBLE_ERRORS` (for Chinese, one of the two key phrases), ``not
+      X`` or ``X is wrong``, where X is a false answer, in any letter case.
 
     Parameters
     ----------
-    response, language, protocol
-        As for `is_correct`.
-    false_answer : str, list or None
-        The answer that the false passages give: a string, a list of strings, or None. Used only by
-        ``"flexible"``.
-    detection : optional
-        How a report of errors is recognised; see the top of this module.
-    judged_detection, detection_label : float, optional
-        Verdict of a judge or of a person, 1 for a report of errors. Required for
-        ``detection="judge"`` and ``detection="label"``.
+    response : str or None
+        Response of the system; None if it is missing.
+    false_answer : str, list of str or None, default=None
+        The false answers that the passages give. Only ``"flexible"`` uses them.
+    language : str, default="en"
+        Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
+        like English.
+    protocol : {"paper", "released", "flexible"}, default="paper"
+        Whether to use the definition in the paper, the definition in the published code, or a more
+        lenient definition.
+    detection : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
+        How a report of errors is recognised. None uses the rule of the protocol. For the other
+        values, see `ragnb.metrics.rgb`.
+    judged_detection, detection_label : float or None, default=None
+        Verdict of a judge and of a person: 1 for a report of errors, 0 otherwise. They are used
+        only with ``detection="judge"`` and ``detection="label"``, respectively.
+
+    Returns
+    -------
+    float
+        1.0 or 0.0; higher is better. NaN if the response or a required verdict is missing.
 
     Notes
     -----
@@ -687,27 +812,56 @@ def corrects_error(
     judged_detection: float | None = None,
     detection_label: float | None = None,
 ) -> float:
-    """1.0 if a response that reports errors gives the true answer, else 0.0 (error correction, CR).
+    """1.0 if a response that reports errors is correct, else 0.0 (error correction, CR).
 
-    Higher is better. The value is NaN if there is no response, if a required verdict is missing or,
-    except under ``"flexible"``, if no error is detected. The mean is RGB's error correction rate
-    (CR), and the number of values is its denominator.
+    The mean is RGB's error correction rate. CR = (responses that report errors and are correct) /
+    (responses that report errors). ``"released"`` also counts refusals as correct. ``"flexible"``
+    scores all responses, so that CR = (correct responses) / n. Under ``"flexible"``, a response
+    that contains a false answer is correct only if every part of the true answer is a substring of
+    it.
 
-    Under ``"paper"``, CR = (responses that detect an error and are correct) / (responses that
-    detect an error). Under ``"released"``, the numerator is the number of responses that detect an
-    error and have no part labelled 0, so a refusal counts as corrected. Under ``"flexible"``, CR =
-    (correct responses) / n, whether or not an error is detected. There, a response is not correct
-    if its normalised text contains a false answer but not the true one, even if it contains 80 % of
-    the words of the true one.
+    `is_correct` describes how a response is assessed, and `detects_error` how a report of errors is
+    recognised.
 
-    Errors are detected as in `detects_error`. How a report of errors is recognised is part of the
-    definition: the CR in the paper is based on the verdicts of a judge. The parameters are those of
-    `is_correct` and `detects_error`.
+    Parameters
+    ----------
+    response : str or None
+        Response of the system; None if it is missing.
+    answer : str or list
+        Reference answer: a string, or a list of parts that must all be found. A part is a string or
+        a list of equivalent aliases.
+    false_answer : str, list of str or None, default=None
+        The false answers that the passages give. Only ``"flexible"`` uses them.
+    language : str, default="en"
+        Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
+        like English.
+    protocol : {"paper", "released", "flexible"}, default="paper"
+        Whether to use the definition in the paper, the definition in the published code, or a more
+        lenient definition.
+    refusal : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
+        How a refusal is recognised. None uses the rule of the protocol. For the other values, see
+        `ragnb.metrics.rgb`.
+    detection : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
+        How a report of errors is recognised. None uses the rule of the protocol. For the other
+        values, see `ragnb.metrics.rgb`.
+    judged_refusal, refusal_label : float or None, default=None
+        Verdict of a judge and of a person: 1 for a refusal, 0 otherwise. They are used only with
+        ``refusal="judge"`` and ``refusal="label"``, respectively.
+    judged_detection, detection_label : float or None, default=None
+        Verdict of a judge and of a person: 1 for a report of errors, 0 otherwise. They are used
+        only with ``detection="judge"`` and ``detection="label"``, respectively.
+
+    Returns
+    -------
+    float
+        1.0 or 0.0; higher is better. NaN if the response or a required verdict is missing or,
+        except under ``"flexible"``, if the response does not report errors.
 
     Notes
     -----
     Source: Chen et al. (2024), section 3, "Error correction rate"; ``correct_rate`` of
-    chen700564/RGB at commit 65ec39e4.
+    chen700564/RGB at commit 65ec39e4. The values in the paper use the verdicts of a judge to detect
+    errors, as in `judged_error_correction`.
 
     Examples
     --------
@@ -745,9 +899,20 @@ def corrects_error(
     undefined=NEVER_JUDGED,
 )
 def judged_rejection(judged_refusal: float | None) -> float:
-    """1.0 if a judge decides that the response is a refusal, else 0.0 (Rej*).
+    """1.0 if a judge finds that the response is a refusal, else 0.0 (Rej*).
 
-    Higher is better. The value is NaN if there is no verdict.
+    The mean over questions whose passages do not contain the answer is the rejection rate according
+    to the judge.
+
+    Parameters
+    ----------
+    judged_refusal : float or None
+        Verdict of the judge: 1 for a refusal, 0 otherwise; None if it is missing.
+
+    Returns
+    -------
+    float
+        1.0 or 0.0; higher is better. NaN if the verdict is missing.
 
     Notes
     -----
@@ -769,9 +934,21 @@ def judged_rejection(judged_refusal: float | None) -> float:
     undefined=NEVER_JUDGED,
 )
 def judged_error_detection(judged_detection: float | None) -> float:
-    """1.0 if a judge decides that the response reports the errors, else 0.0 (ED*).
+    """1.0 if a judge finds that the response reports errors, else 0.0 (ED*).
 
-    Higher is better. The value is NaN if there is no verdict.
+    The mean over questions with counterfactual passages is the error detection rate according to
+    the judge.
+
+    Parameters
+    ----------
+    judged_detection : float or None
+        Verdict of the judge: 1 if the response reports errors in the passages, 0 otherwise; None if
+        it is missing.
+
+    Returns
+    -------
+    float
+        1.0 or 0.0; higher is better. NaN if the verdict is missing.
 
     Notes
     -----
@@ -809,28 +986,38 @@ def judged_error_correction(
     language: str = "en",
     protocol: str = "paper",
 ) -> float:
-    """1.0 if the response is correct, else 0.0; only for responses that report errors according to a judge (CR over ED*).
+    """1.0 if a response judged to report errors is correct, else 0.0 (CR over ED*).
 
-    Higher is better. The mean is the error correction rate (CR) among the responses that report the
-    errors according to a judge (ED*). The number of values is its denominator, which can be very
-    small: in table 7 of the paper, it is 3, 4 and 7. The value is NaN if there is no response, if
-    there is no verdict, or if the judge decided that the response does not report the errors.
-
-    A refusal counts as incorrect with ``"paper"`` and ``"released"``. With ``"flexible"``, only the
-    parts of the answer matter. The published code counts refusals as correct in the CR that it
-    computes without a judge, see `corrects_error`.
+    Only responses that report errors according to the judge (ED*) have a value. Their number is the
+    denominator of the mean and can be very small. A refusal is incorrect, except under
+    ``"flexible"``, where a response that contains the answer is correct.
 
     Parameters
     ----------
-    response, answer, language, protocol
-        See `is_correct`.
+    response : str or None
+        Response of the system; None if it is missing.
+    answer : str or list
+        Reference answer: a string, or a list of parts that must all be found. A part is a string or
+        a list of equivalent aliases.
     judged_detection : float or None
-        1 if the judge decided that the response reports the errors, else 0; None if there is no
-        verdict.
+        Verdict of the judge: 1 if the response reports errors in the passages, 0 otherwise; None if
+        it is missing.
+    language : str, default="en"
+        Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
+        like English.
+    protocol : {"paper", "released", "flexible"}, default="paper"
+        Whether to use the definition in the paper, the definition in the published code, or a more
+        lenient definition.
+
+    Returns
+    -------
+    float
+        1.0 or 0.0; higher is better. NaN if the verdict is 0, or if the response or the verdict is
+        missing.
 
     Notes
     -----
-    Source: Chen et al. (2024), section 3, "Error correction rate", table 7.
+    Source: Chen et al. (2024), section 3, "Error correction rate", and table 7.
 
     Examples
     --------

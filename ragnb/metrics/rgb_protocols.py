@@ -1,12 +1,14 @@
 """Protocols of RGB: the phrases that they search for, and how they normalise texts.
 
+Before two texts are compared, they are normalised as follows:
+
 ===================  ==========================  ===========================  ========================
 protocol             ``"paper"``                 ``"released"``               ``"flexible"``
 ===================  ==========================  ===========================  ========================
-answers compared in  `folded`, lower case        lower case                   `normalised`
-phrases compared in  `folded`, lower case        the text as it is            lower case
-Chinese              all spaces removed          spaces removed from the      tokens are characters
-                                                 response only
+answers              `folded`, lower case        lower case                   `normalised`
+phrases              `folded`, lower case        unchanged                    lower case
+Chinese              all spaces removed          spaces removed from the      words are characters
+                                                 response, not from answers
 ===================  ==========================  ===========================  ========================
 
 A language is Chinese if its code begins with ``zh``. All other languages are treated like English.
@@ -41,7 +43,17 @@ _CODE = regex.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 
 
 class Protocol(NamedTuple):
-    """Name of a protocol, language code, and whether the language is treated as Chinese."""
+    """Protocol of RGB for one language.
+
+    Attributes
+    ----------
+    name : {"paper", "released", "flexible"}
+        Name of the protocol.
+    language : str
+        Language code.
+    chinese : bool
+        Whether the language is treated as Chinese.
+    """
 
     name: str
     language: str
@@ -50,7 +62,20 @@ class Protocol(NamedTuple):
 
 @lru_cache
 def protocol_of(name: str, language: str) -> Protocol:
-    """Return the `Protocol` with this name for a language code."""
+    """Return the protocol with a given name for a language.
+
+    Parameters
+    ----------
+    name : {"paper", "released", "flexible"}
+        Name of the protocol.
+    language : str
+        Language code, such as ``"en"`` or ``"zh-TW"``.
+
+    Returns
+    -------
+    Protocol
+        The protocol and the language. The language is Chinese if its code begins with ``zh``.
+    """
     check_choice(name, PROTOCOLS, "protocol")
     if not isinstance(language, str) or not _CODE.fullmatch(language):
         raise InputError(f"language must be a code such as 'en' or 'zh-TW', got {language!r}")
@@ -134,7 +159,23 @@ PHRASES: dict[str, dict[str | None, tuple[str, ...]]] = {
 
 
 def phrases_of(option: str, rule: Rule, protocol: Protocol) -> list[str]:
-    """Return the normalised phrases by which a rule for ``"refusal"`` or ``"detection"`` decides."""
+    """Return the normalised phrases that identify a refusal or a report of errors.
+
+    Parameters
+    ----------
+    option : {"refusal", "detection"}
+        Whether the phrases are those of refusals or those of reports of errors.
+    rule : {"phrase", "sentence"}, list of str, mapping or None
+        Which phrases to use; see `ragnb.metrics.rgb`.
+    protocol : Protocol
+        Protocol and language.
+
+    Returns
+    -------
+    list of str
+        The phrases, in the form that `phrase_form` gives to a response. Without a rule,
+        ``"released"`` uses its key phrases unchanged.
+    """
     named = PHRASES[option]
     if rule is None and protocol.name == "released":
         return list(named["phrase"])  # as in that code, so the English one is never in Chinese
@@ -162,10 +203,28 @@ def phrase_in(
     protocol: Protocol,
     false_answers: Sequence[str] = (),
 ) -> str | None:
-    """Return the first phrase by which a response is a refusal or reports an error, or None.
+    """Return the first phrase that makes a response a refusal or a report of errors.
 
-    Under ``"flexible"``, the phrases ``not X`` and ``X is wrong``, where X is a false answer, also
-    report an error.
+    Without a rule, ``"flexible"`` also uses the phrases ``not X`` and ``X is wrong`` for each false
+    answer X.
+
+    Parameters
+    ----------
+    response : str
+        Response of the system.
+    option : {"refusal", "detection"}
+        Whether the phrases are those of refusals or those of reports of errors.
+    rule : {"phrase", "sentence"}, list of str, mapping or None
+        Which phrases to use; see `ragnb.metrics.rgb`.
+    protocol : Protocol
+        Protocol and language.
+    false_answers : sequence of str, default=()
+        The false answers that the passages give.
+
+    Returns
+    -------
+    str or None
+        The normalised phrase, or None if the response contains none of the phrases.
     """
     phrases = phrases_of(option, rule, protocol)
     if protocol.name == "flexible" and rule is None:
@@ -187,12 +246,11 @@ _FORMS = {
 
 
 def folded(text: str) -> str:
-    """Unify Unicode variants of characters, but keep letter case.
+    """Return a text with Unicode variants of characters unified, and its letter case kept.
 
-    The function applies NFKC. Then it replaces every white space character by a space, every
-    hyphen, dash and minus sign by ``-``, and every typographic quotation mark or apostrophe by its
-    ASCII form. Recent models use such variants in dates and names, for example a narrow no-break
-    space in ``7 November``.
+    The text is converted to NFKC. Then each white space character becomes a space, each hyphen,
+    dash and minus sign becomes ``-``, and each typographic quotation mark or apostrophe becomes its
+    ASCII form.
 
     >>> folded("7\u202fNovember\u00a01940, COVID\u201119, O\u2019Neill")
     "7 November 1940, COVID-19, O'Neill"
@@ -204,11 +262,11 @@ _ARTICLES = frozenset({"a", "an", "the"})
 
 
 def normalised(text: str) -> str:
-    """Normalise text for the ``"flexible"`` protocol.
+    """Return a text as the ``"flexible"`` protocol normalises it.
 
-    The text is converted to NFKC and to lower case. Punctuation, English articles and repeated white
-    space are removed. Punctuation means any character of the Unicode category P, and any of
-    ``$+<=>^`|~``. It is deleted and not replaced by a space.
+    The text is converted to NFKC and to lower case. Punctuation and English articles are deleted,
+    and the remaining words are joined by single spaces. Punctuation is any character of the Unicode
+    category P, and any of ``$+<=>^`|~``.
 
     >>> normalised("The  Ｕ.S. —  a\\nWell-Known place!")
     'us wellknown place'
@@ -219,7 +277,20 @@ def normalised(text: str) -> str:
 
 @lru_cache(maxsize=16384)
 def phrase_form(text: str, protocol: Protocol) -> str:
-    """Normalise a text for the comparison with phrases under a protocol."""
+    """Normalise a text as a protocol does before it searches for phrases.
+
+    Parameters
+    ----------
+    text : str
+        A phrase or a response.
+    protocol : Protocol
+        Protocol and language.
+
+    Returns
+    -------
+    str
+        The normalised text; the table at the top of this module describes it.
+    """
     if protocol.name == "flexible":
         return text.lower()
     if protocol.name == "paper":
@@ -229,7 +300,20 @@ def phrase_form(text: str, protocol: Protocol) -> str:
 
 @lru_cache(maxsize=16384)
 def answer_form(text: str, protocol: Protocol) -> str:
-    """Normalise a text for the comparison of answers under a protocol."""
+    """Normalise a text as a protocol does before it searches for answers.
+
+    Parameters
+    ----------
+    text : str
+        An alias of the answer or a response.
+    protocol : Protocol
+        Protocol and language.
+
+    Returns
+    -------
+    str
+        The normalised text; the table at the top of this module describes it.
+    """
     return normalised(text) if protocol.name == "flexible" else phrase_form(text, protocol).lower()
 
 
@@ -240,7 +324,23 @@ def _words(text: str, protocol: Protocol) -> Counter[str]:
 
 
 def needs_folding(needle: str, response: str, protocol: Protocol) -> bool:
-    """Return whether ``"paper"`` finds a text in a response only because it unifies Unicode forms."""
+    """Whether ``"paper"`` finds a text in a response only because of `folded`.
+
+    Parameters
+    ----------
+    needle : str
+        A normalised text that ``"paper"`` finds in the response.
+    response : str
+        Response of the system.
+    protocol : Protocol
+        Protocol and language.
+
+    Returns
+    -------
+    bool
+        True if the response in lower case does not contain the text. Always False under the other
+        protocols.
+    """
     if protocol.name != "paper":
         return False
     plain = response.lower()
@@ -251,9 +351,25 @@ def needs_folding(needle: str, response: str, protocol: Protocol) -> bool:
 
 
 def is_in(alias: str, response: str, protocol: Protocol) -> bool:
-    """Return whether a response contains an alias as a substring.
+    """Whether a response contains an alias of the answer as a substring.
 
-    If ``"flexible"`` leaves nothing of an alias, it is compared with its articles and punctuation.
+    Both texts are normalised by `answer_form`, except that ``"released"`` only converts the alias
+    to lower case. If ``"flexible"`` leaves nothing of the alias, both are only converted to lower
+    case.
+
+    Parameters
+    ----------
+    alias : str
+        One alias of a part of the reference answer.
+    response : str
+        Response of the system.
+    protocol : Protocol
+        Protocol and language.
+
+    Returns
+    -------
+    bool
+        True if the alias is found.
     """
     released = protocol.name == "released"
     needle = alias.lower() if released else answer_form(alias, protocol)
@@ -263,16 +379,48 @@ def is_in(alias: str, response: str, protocol: Protocol) -> bool:
 
 
 def words_in(alias: str, response: str, protocol: Protocol) -> tuple[int, int]:
-    """Count the words of an alias that also occur in a response, and all words of the alias."""
+    """Count the words of an alias, and those that also occur in a response.
+
+    Parameters
+    ----------
+    alias : str
+        One alias of a part of the reference answer.
+    response : str
+        Response of the system.
+    protocol : Protocol
+        Protocol and language.
+
+    Returns
+    -------
+    found : int
+        Number of words of the alias that occur in the response. A word that the alias repeats
+        counts each time.
+    words : int
+        Number of words of the alias.
+    """
     words, there = _words(alias, protocol), _words(response, protocol)
     return sum(n for word, n in words.items() if word in there), words.total()
 
 
 def found_alias(part: Sequence[str], response: str, protocol: Protocol) -> str | None:
-    """Return the first alias of an answer part that is found in a response, or None.
+    """Return the first alias of a part of the answer that is found in a response.
 
-    An alias is found if it is a substring of the response or, under ``"flexible"``, if at least
-    80 % of its words occur in the response.
+    An alias is found if it is a substring of the response after normalisation. Under
+    ``"flexible"``, it is sufficient that at least 80 % of its words occur in the response.
+
+    Parameters
+    ----------
+    part : sequence of str
+        The aliases of one part of the reference answer.
+    response : str
+        Response of the system.
+    protocol : Protocol
+        Protocol and language.
+
+    Returns
+    -------
+    str or None
+        The alias, or None if none is found.
     """
     for alias in part:
         if is_in(alias, response, protocol):
@@ -285,14 +433,38 @@ def found_alias(part: Sequence[str], response: str, protocol: Protocol) -> str |
 
 
 def by_folding(part: Sequence[str], response: str, protocol: Protocol) -> bool:
-    """Return whether ``"paper"`` finds a part only because it unifies Unicode forms, if it finds it."""
+    """Whether ``"paper"`` finds a part of the answer only because of `folded`.
+
+    Parameters
+    ----------
+    part : sequence of str
+        The aliases of a part of the reference answer that is found in the response.
+    response : str
+        Response of the system.
+    protocol : Protocol
+        Protocol and language.
+
+    Returns
+    -------
+    bool
+        True if the response in lower case contains none of the aliases. Always False under the
+        other protocols.
+    """
     return all(needs_folding(alias.lower(), response, protocol) for alias in part)
 
 
 def false_answers_of(false_answer: FalseAnswer) -> list[str]:
     """Return the false answers as a list, which is empty if there are none.
 
-    InputError is raised if a false answer is not a string, or is empty.
+    Parameters
+    ----------
+    false_answer : str, list of str, tuple of str or None
+        One false answer, several, or none. An empty string raises InputError.
+
+    Returns
+    -------
+    list of str
+        The false answers.
     """
     if is_missing(false_answer):
         return []
