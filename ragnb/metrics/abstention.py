@@ -1,33 +1,33 @@
 """Refusals on a mix of answerable and unanswerable questions.
 
-A system should answer a question if the passages (or the model's knowledge) contain the answer, and
-refuse otherwise. ``answerable`` is 1 or 0; ``rule`` decides what counts as a refusal:
+A system should answer a question if the passages (or the model's knowledge) contain the answer,
+and refuse otherwise. ``answerable`` is 1 or 0. ``rule`` selects how a refusal is recognised:
 
-=============  ===============================================================================
-``rule=``      the response is a refusal if
-=============  ===============================================================================
-``"start"``    it begins with an agreed phrase, such as the one that the prompt requests
-``"anywhere"`` it contains an agreed phrase
-``"list"``     it contains one of the phrases in `REFUSALS` in its own language or in English
-``"judge"``    a judge says so (column ``judged_refusal``)
-``"label"``    a person says so (column ``refusal``)
-``"nomiracl"`` it contains "I don't know", and not "Yes, answer is present"
-=============  ===============================================================================
+==============  ==============================================================================
+``rule=``       the response is a refusal if
+==============  ==============================================================================
+``'start'``     it begins with an agreed phrase, such as the one that the prompt requests
+``'anywhere'``  it contains an agreed phrase
+``'list'``      it contains one of the phrases in `REFUSALS` in its own language or in English
+``'judge'``     a judge says so (column ``judged_refusal``)
+``'label'``     a person says so (column ``refusal``)
+``'nomiracl'``  it contains "I don't know", and not "Yes, answer is present"
+==============  ==============================================================================
 
-``"nomiracl"`` is the rule of the published figures of NoMIRACL, whose prompt requests one of these two
-replies. A response that contains both or neither is not scored. The published accuracies count it
-as wrong: they are one minus the upper worst-case bound of the hallucination rate and of over-refusal
-(``worst_high`` of `ragnb.summarize`).
+NoMIRACL's prompt requests one of the two replies in the last row. A response that contains both is
+not scored. A response that contains neither is a refusal if it contains "answer is not present".
+It is an answer if it contains "answer is present", or if it has fewer than 10 characters and cites
+a passage, such as "[3]". Otherwise it is not scored. The published accuracies count responses that
+are not scored as wrong.
 
-``phrases`` replaces the agreed phrases, or those of the list: a text, several texts, or a mapping
-from language codes to them. Texts are compared in lower case, and the variants of apostrophes and
-white space are alike. All functions raise InputError for an unknown rule, and for labels other than
-0, 1 and None.
+``phrases`` replaces the agreed phrases, or those of the list. Texts are compared after NFKC and
+case folding, with straight apostrophes and single spaces. All functions raise InputError for an
+unknown rule, and for labels other than 0, 1 and None.
 
-The four outcomes form a 2 × 2 table of answerable and refused. The names of its shares differ
-between papers. Thakur et al. (2024), NoMIRACL, arXiv 2312.11361, report the *hallucination rate*
-and the *error rate*; Chen et al. (2024), arXiv 2409.16146, report *risk*, *carefulness*,
-*alignment* and *coverage*.
+The four outcomes form a 2 × 2 table of answerable and refused. Papers report different shares of
+this table. Thakur et al. (2024), NoMIRACL, arXiv 2312.11361, report the *hallucination rate* and
+the *error rate*. Chen et al. (2024), arXiv 2409.16146, report *risk*, *carefulness*, *alignment*
+and *coverage*.
 """
 
 import math
@@ -42,13 +42,12 @@ from ragnb.metrics.record import metric
 from ragnb.records import column_names
 from ragnb.text import fold
 
-# The phrase that most prompts request for a refusal, NoMIRACL's among them.
+# Agreed phrase for a refusal, which most prompts request.
 AGREED = ("I don't know",)
 
-# Phrases that count as a refusal under ``rule="list"``, by language. English counts everywhere.
-# The English phrases were collected from DelucionQA among others, so they agree with its people
-# better than they will elsewhere. Phrases also occur in answers ("I'm sorry to hear that"): check
-# a sample.
+# Phrases that count as a refusal under ``rule="list"``, by language. The English phrases are used for
+# every language. Some of them were collected from DelucionQA, so agreement with human labels is
+# likely to be lower on other datasets.
 REFUSALS = {
     "ar": ("لا أعرف", "لا أعلم", "لا يمكنني", "لا توجد معلومات"),
     "de": ("ich weiß nicht", "ich weiß es nicht", "kann nicht beantwortet", "keine informationen"),
@@ -104,7 +103,7 @@ _OPTIONS: dict[str, Mapping[Any, str]] = {
         "list": "A refusal contains a phrase of a list in its own language or in English.",
         "judge": "The verdict of a judge, in the column judged_refusal.",
         "label": "The verdict of a person, in the column refusal.",
-        "nomiracl": 'A refusal contains "I don\'t know", and not "Yes, answer is present".',
+        "nomiracl": 'A refusal contains "I don\'t know", and an answer "Yes, answer is present".',
     },
     "phrases": {
         None: "The agreed phrase is \"I don't know\"; the list is ragnb's.",
@@ -115,7 +114,7 @@ _THAKUR = "Thakur et al. 2024 (NoMIRACL), arXiv 2312.11361"
 _CHEN = "Chen et al. 2024, arXiv 2409.16146"
 _UNDECIDED = (
     "a verdict that the rule requires is missing, or if, under nomiracl, the response contains both "
-    "or neither of the two replies."
+    "replies or none that is recognised."
 )
 
 
@@ -128,10 +127,36 @@ def refused_and_why(
     rule: str = "start",
     phrases: Phrases = None,
 ) -> tuple[float, str]:
-    """1.0 if the response is a refusal under the rule, else 0.0, and the evidence in words.
+    """Determine whether a response is a refusal, and explain the result in words.
 
-    The value is NaN if a verdict is missing, or if ``"nomiracl"`` does not score the response.
+    Parameters
+    ----------
+    response : str
+        Response of the system.
+    language : str, default='en'
+        Language code of the response. It selects the phrases if these are given by language, as
+        with ``rule='list'``.
+    judged : float or None, default=None
+        Verdict of a judge, for ``rule='judge'``: 1 if the response is a refusal, else 0.
+    label : float or None, default=None
+        Label by a person, for ``rule='label'``: 1 if the response is a refusal, else 0.
+    rule : {'start', 'anywhere', 'list', 'judge', 'label', 'nomiracl'}, default='start'
+        Rule that recognises a refusal; see `ragnb.metrics.abstention`.
+    phrases : str, sequence of str, mapping or None, default=None
+        Phrases that indicate a refusal, or a mapping from language codes to such phrases. The
+        English phrases of a mapping are used for every language. By default, "I don't know", or
+        `REFUSALS` with ``rule='list'``. The last three rules do not use phrases.
 
+    Returns
+    -------
+    value : float
+        1.0 if the response is a refusal, else 0.0. NaN if the verdict or label that the rule
+        requires is missing, or if the response is not scored under ``'nomiracl'``.
+    evidence : str
+        Explanation of the value.
+
+    Examples
+    --------
     >>> refused_and_why("I don’t know. The contexts do not say.")
     (1.0, "refusal: begins with 'i don't know'")
     >>> refused_and_why("Das kann nicht beantwortet werden.", language="de", rule="list")
@@ -158,10 +183,7 @@ def refused_and_why(
 
 
 def _by_nomiracl(response: str) -> float:
-    """1.0 if a response is NoMIRACL's refusal, 0.0 if it is its other reply, else NaN.
-
-    A short response that is little more than a number of a passage, such as ``[3]``, is an answer.
-    """
+    """1.0 if a response is a refusal under the rule of NoMIRACL, 0.0 if it is an answer, else NaN."""
     text = _alike(response)
     refused, answered = "i don't know" in text, "yes, answer is present" in text
     if refused or answered:
@@ -177,14 +199,42 @@ def _alike(text: str) -> str:
 
 
 def is_refused(response: str, **how: Any) -> float:
-    """1.0 if the response is a refusal, else 0.0; NaN if this is unknown. See `refused_and_why`."""
+    """Refusal: 1.0 if the response is a refusal, else 0.0.
+
+    Parameters
+    ----------
+    response : str
+        Response of the system.
+    **how
+        Keyword arguments of `refused_and_why`.
+
+    Returns
+    -------
+    float
+        1.0, 0.0 or NaN; see `refused_and_why`.
+    """
     return refused_and_why(response, **how)[0]
 
 
 def refusal_evidence(
     response: str, answerable: float | None = None, correct: Any = None, **options: Any
 ) -> str:
-    """Explain why the response is or is not a refusal; see `refused_and_why`."""
+    """Explain in words why a response is or is not a refusal.
+
+    Parameters
+    ----------
+    response : str
+        Response of the system.
+    answerable, correct
+        Ignored.
+    **options
+        Keyword arguments of `refused_and_why`.
+
+    Returns
+    -------
+    str
+        Explanation, such as "refusal: begins with 'i don't know'".
+    """
     return refused_and_why(response, **options)[1]
 
 
@@ -217,24 +267,27 @@ def is_answered(
     rule: str = "start",
     phrases: Phrases = None,
 ) -> float:
-    """1.0 if the response answers the question, and 0.0 if it is a refusal (mean: coverage).
+    """Coverage: 1.0 if the response answers the question, 0.0 if it is a refusal.
 
-    A higher value means that the system answers more often, which is better only where its answers
-    are correct. The value is NaN if a verdict that the rule requires is missing.
+    Coverage = answered questions / all questions, which is the mean of this value.
 
     Parameters
     ----------
     response : str
-    language : str
-        Language of the response, which selects phrases under ``rule="list"``.
-    judged, label : float or None
-        Verdicts of a judge and of a person: 1 for a refusal, else 0.
-    rule, phrases
-        What counts as a refusal, see `ragnb.metrics.abstention`.
+        Response of the system.
+    language, judged, label, rule, phrases
+        See `refused_and_why`.
+
+    Returns
+    -------
+    float
+        1.0 or 0.0. A higher value is better only if the answers are correct. NaN if the verdict or
+        label that the rule requires is missing, or if the response is not scored under
+        ``'nomiracl'``.
 
     Notes
     -----
-    Source: Chen et al. (2024). The share of refusals is 1 - coverage.
+    Source: Chen et al. (2024).
 
     Examples
     --------
@@ -268,19 +321,25 @@ def is_hallucination(
     rule: str = "start",
     phrases: Phrases = None,
 ) -> float:
-    """1.0 if an unanswerable question is answered, and 0.0 if it is refused.
+    """Hallucination: 1.0 if an unanswerable question is answered, 0.0 if it is refused.
 
-    Lower is better. The mean is the *hallucination rate*: answered / unanswerable. Whether the answer
-    happens to be true is not considered. The value is NaN for answerable questions, if a verdict
-    that the rule requires is missing, or if ``rule="nomiracl"`` does not score the response.
+    Hallucination rate = answered unanswerable questions / all unanswerable questions, which is the
+    mean of this value. It does not depend on whether the answers are true.
 
     Parameters
     ----------
     response : str
+        Response of the system.
     answerable : float
         1 if the question is answerable, else 0.
     language, judged, label, rule, phrases
-        See `is_answered`.
+        See `refused_and_why`.
+
+    Returns
+    -------
+    float
+        1.0 or 0.0; lower is better. NaN if the question is answerable, if the verdict or label
+        that the rule requires is missing, or if the response is not scored under ``'nomiracl'``.
 
     Notes
     -----
@@ -320,18 +379,25 @@ def is_over_refusal(
     rule: str = "start",
     phrases: Phrases = None,
 ) -> float:
-    """1.0 if an answerable question is refused, and 0.0 if it is answered.
+    """Over-refusal: 1.0 if an answerable question is refused, 0.0 if it is answered.
 
-    Lower is better. The mean is the share of over-refusals, refused / answerable. The value is NaN
-    for unanswerable questions, and if a verdict that the rule requires is missing.
+    Over-refusal rate = refused answerable questions / all answerable questions, which is the mean
+    of this value.
 
     Parameters
     ----------
     response : str
+        Response of the system.
     answerable : float
         1 if the question is answerable, else 0.
     language, judged, label, rule, phrases
-        See `is_answered`.
+        See `refused_and_why`.
+
+    Returns
+    -------
+    float
+        1.0 or 0.0; lower is better. NaN if the question is not answerable, if the verdict or label
+        that the rule requires is missing, or if the response is not scored under ``'nomiracl'``.
 
     Notes
     -----
@@ -367,19 +433,25 @@ def is_aligned(
     rule: str = "start",
     phrases: Phrases = None,
 ) -> float:
-    """1.0 if an answerable question is answered or an unanswerable one refused, else 0.0.
+    """Alignment: 1.0 if the response answers exactly when the question is answerable, else 0.0.
 
-    Higher is better. The mean is the *alignment*, the accuracy of the decision whether to answer.
-    Whether the answer is correct is not considered. The value is NaN if a verdict that the rule
-    requires is missing.
+    The mean is the accuracy of the decision whether to answer. It does not depend on whether the
+    answers are correct.
 
     Parameters
     ----------
     response : str
+        Response of the system.
     answerable : float
         1 if the question is answerable, else 0.
     language, judged, label, rule, phrases
-        See `is_answered`.
+        See `refused_and_why`.
+
+    Returns
+    -------
+    float
+        1.0 or 0.0; higher is better. NaN if the verdict or label that the rule requires is
+        missing, or if the response is not scored under ``'nomiracl'``.
 
     Notes
     -----
@@ -420,25 +492,32 @@ def is_risk(
     rule: str = "start",
     phrases: Phrases = None,
 ) -> float:
-    """1.0 if an answer is wrong, and 0.0 if it is correct; NaN for refusals.
+    """Selective risk: 1.0 if an answer is wrong, 0.0 if it is correct; NaN for a refusal.
 
-    Lower is better. The mean is the *risk* of selective prediction: wrong / answered. An answer to an
-    unanswerable question is wrong. The value is also NaN if a verdict on an answer to an answerable
-    question is missing, or a verdict on the refusal that the rule requires.
+    Risk = wrong answers / all answers, which is the mean of this value. An answer to an
+    unanswerable question counts as wrong.
 
     Parameters
     ----------
     response : str
+        Response of the system.
     answerable : float
         1 if the question is answerable, else 0.
-    correct : bool, float, str or None
-        Verdict on the response, as in `ragnb.metrics.judged.is_accepted`.
+    correct : bool, float, str or None, default=None
+        Verdict on the response: true or false, 1 or 0, ``'correct'``, ``'incorrect'`` or
+        ``'refuse'``. It is required for answers to answerable questions.
     language, judged, label, rule, phrases
-        See `is_answered`.
+        See `refused_and_why`.
+
+    Returns
+    -------
+    float
+        1.0 or 0.0; lower is better. NaN if the response is a refusal, if a required verdict or
+        label is missing, or if the response is not scored under ``'nomiracl'``.
 
     Notes
     -----
-    Source: Chen et al. (2024); the selective risk of El-Yaniv & Wiener (2010).
+    Source: El-Yaniv and Wiener (2010); Chen et al. (2024).
 
     Examples
     --------

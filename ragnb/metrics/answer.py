@@ -196,7 +196,7 @@ def contains(
     variant: str = "unicode",
     language: str | None = None,
 ) -> float:
-    """Containment of the reference: 1.0 if the response contains all of its parts, else 0.0.
+    """Substring match: 1.0 if the response contains every part of the reference, else 0.0.
 
     A part is contained if one of its aliases is a substring of the response after normalisation of
     both. Word boundaries are ignored: "1999" contains "99".

@@ -1,12 +1,12 @@
-"""Shares of the parts of an answer: claims, facts, sentences, citations, nuggets and spans.
+"""Metrics of labelled parts of an answer: claims, facts, sentences, citations, nuggets and spans.
 
-Somebody, a person or a judge, labels each part, and a metric is a share of them. The value of one
-response is its own share, so the mean over responses is a *macro* average, in which each response
-has the same weight. For the pooled share (*micro* average), score one row per part
-(`ragnb.datasets.studies.one_row_per_part`), and summarise with the responses as clusters.
+A person or a judge labels the parts of each response. A metric is a share of the parts of one
+response, so its mean over responses is a *macro* average: each response has the same weight. For
+the pooled share (*micro* average), convert the responses to one row per part with
+`ragnb.datasets.studies.one_row_per_part`, and summarise these rows with the responses as clusters.
 
-A part is a mapping with its ``text`` and its ``label``: ``"supported"``, ``"contradicted"``, ``"not
-supported"`` or ``"irrelevant"``. All functions raise InputError for another label.
+Claims, facts and sentences have a ``label``: ``'supported'``, ``'contradicted'``, ``'not
+supported'`` or ``'irrelevant'``. All functions raise InputError for another label.
 """
 
 import math
@@ -40,8 +40,22 @@ def _share(count: float, total: float) -> float:
 
 
 def parts_evidence(parts: Sequence[Part], **options: Any) -> str:
-    """Count the labels, and name the parts that are not supported.
+    """Describe in words how many parts have each label, and which parts are not supported.
 
+    Parameters
+    ----------
+    parts : sequence of mapping
+        Claims, facts or sentences, each with its ``text`` and its ``label``.
+    **options
+        Ignored.
+
+    Returns
+    -------
+    str
+        Counts of the labels, followed by the parts that are not supported.
+
+    Examples
+    --------
     >>> parts_evidence([{"text": "It is red.", "label": "supported"},
     ...                 {"text": "It is big.", "label": "contradicted"}])
     "supported 1, contradicted 1; 'It is big.' (contradicted)"
@@ -68,24 +82,27 @@ def parts_evidence(parts: Sequence[Part], **options: Any) -> str:
     undefined="If the response has no parts that count.",
 )
 def supported_share(parts: Sequence[Part], *, irrelevant: str = "counted") -> float:
-    """Share of the parts of a response (claims, facts or sentences) labelled as supported.
+    """Share of the claims, facts or sentences of a response that are labelled as supported.
 
-    The value is in [0, 1]; higher is better. It is NaN if there are no parts, as for a refusal.
-    Other names for it are faithfulness, groundedness, factual precision and claim precision. It
-    says nothing about what the response leaves out.
+    This metric is also called faithfulness, groundedness or factual precision. It does not measure
+    what the response leaves out.
 
     Parameters
     ----------
-    parts : sequence of {"text", "label"}
-        The claims, facts or sentences.
-    irrelevant : {"counted", "left_out"}
-        Whether irrelevant parts are in the denominator. FActScore counts them: on its published
-        labels the score of PerplexityAI is 71.6 if they are counted, and 84.0 if they are not.
+    parts : sequence of mapping
+        Claims, facts or sentences of the response, each with its ``label``: ``'supported'``,
+        ``'contradicted'``, ``'not supported'`` or ``'irrelevant'``.
+    irrelevant : {'counted', 'left_out'}, default='counted'
+        Whether irrelevant parts are included in the denominator, as in FActScore, or left out.
+
+    Returns
+    -------
+    float
+        Share in [0, 1]; higher is better. NaN if no part is counted, as for a refusal.
 
     Notes
     -----
-    Source: Min et al. (2023), who average it over the prompts that were answered; with RefChecker
-    (Hu et al. 2024), the share of *Entailment*.
+    Source: Min et al. (2023), FActScore; Hu et al. (2024), RefChecker, the share of *Entailment*.
 
     Examples
     --------
@@ -108,14 +125,23 @@ def supported_share(parts: Sequence[Part], *, irrelevant: str = "counted") -> fl
     undefined=_NO_PARTS,
 )
 def contradicted_share(parts: Sequence[Part]) -> float:
-    """Share of the parts of a response (claims, facts or sentences) labelled as contradicted.
+    """Share of the claims, facts or sentences of a response that are labelled as contradicted.
 
-    The value is in [0, 1]; lower is better. It is NaN if there are no parts. A part that is merely
-    *not supported* is not contradicted.
+    Parts labelled ``'not supported'`` do not count as contradicted.
+
+    Parameters
+    ----------
+    parts
+        See `supported_share`.
+
+    Returns
+    -------
+    float
+        Share in [0, 1]; lower is better. NaN if there are no parts.
 
     Notes
     -----
-    Source: Hu et al. (2024), the share of *Contradiction*.
+    Source: Hu et al. (2024), RefChecker, the share of *Contradiction*.
 
     Examples
     --------
@@ -135,14 +161,23 @@ def contradicted_share(parts: Sequence[Part]) -> float:
     undefined=_NO_PARTS,
 )
 def all_supported(parts: Sequence[Part]) -> float:
-    """1.0 if all parts of a response (claims, facts or sentences) are supported, else 0.0.
+    """Full support: 1.0 if all claims, facts or sentences of a response are supported, else 0.0.
 
-    Higher is better. The value is NaN if there are no parts. One unsupported sentence in twenty
-    makes the whole response a hallucination, so longer responses score lower.
+    One unsupported sentence is enough for a value of 0.0, so longer responses tend to score lower.
+
+    Parameters
+    ----------
+    parts
+        See `supported_share`.
+
+    Returns
+    -------
+    float
+        1.0 or 0.0; higher is better. NaN if there are no parts.
 
     Notes
     -----
-    Source: Sadat et al. (2023), who call a response *hallucinated* if the value is 0.
+    Source: Sadat et al. (2023), DelucionQA, who call a response with a value of 0 *hallucinated*.
 
     Examples
     --------
@@ -179,25 +214,29 @@ _CREDIT = {
     undefined="If the question has no nuggets that count.",
 )
 def nugget_recall(nuggets: Sequence[Part], *, credit: str = "strict", over: str = "vital") -> float:
-    """Share of a question's nuggets that the response supports.
+    """Nugget recall: share of the nuggets of a question that the response supports.
 
-    A nugget is a fact that an answer should state. The value is in [0, 1]; higher is better. It is
-    NaN if there is no nugget of the chosen importance.
+    A nugget is a fact that an answer should state.
 
     Parameters
     ----------
-    nuggets : sequence of {"text", "importance", "assignment"}
-        ``importance`` is ``"vital"`` or ``"okay"``; ``assignment`` is ``"support"``,
-        ``"partial_support"`` or ``"not_support"``.
-    credit : {"strict", "partial"}
-        Credit for partial support: 0 or 0.5.
-    over : {"vital", "all"}
-        Which nuggets count.
+    nuggets : sequence of mapping
+        Nuggets of the question, each with its ``importance`` (``'vital'`` or ``'okay'``) and its
+        ``assignment`` (``'support'``, ``'partial_support'`` or ``'not_support'``).
+    credit : {'strict', 'partial'}, default='strict'
+        Credit for partial support: 0 with ``'strict'``, and 0.5 with ``'partial'``.
+    over : {'vital', 'all'}, default='vital'
+        Whether only vital nuggets or all nuggets count.
+
+    Returns
+    -------
+    float
+        Share in [0, 1]; higher is better. NaN if no nugget counts.
 
     Notes
     -----
-    Source: Pradeep et al. (2025): ``strict_vital_score`` (default), ``vital_score``,
-    ``strict_all_score`` and ``all_score``.
+    Source: Pradeep et al. (2025), AutoNuggetizer. The default is their ``strict_vital_score``. The
+    other combinations are ``vital_score``, ``strict_all_score`` and ``all_score``.
 
     Examples
     --------
@@ -228,22 +267,27 @@ _GAO = "Gao et al. 2023 (ALCE), arXiv 2305.14627, section 4"
     undefined="If there are no statements, or if the verdict on a statement with citations is missing.",
 )
 def citation_recall(statements: Sequence[Part]) -> float:
-    """Share of a response's statements that are supported by their citations.
+    """Citation recall: share of the statements of a response that their citations support.
 
-    The value is in [0, 1]; higher is better. A statement without citations counts as 0. The value
-    is NaN if there are no statements, or if the verdict on a statement with citations is missing.
-    A person or a model must judge whether the citations support a statement; the metric does not
-    compare the texts.
+    A person or a model must judge the support. A statement without citations counts as not
+    supported.
 
     Parameters
     ----------
-    statements : sequence of {"text", "supported", "citations"}
-        ``supported`` is 1 if all citations of the statement together support it, else 0.
-        ``citations`` is the list of its citations, see `citation_precision`.
+    statements : sequence of mapping
+        Statements of the response, each with ``supported`` and ``citations``. ``supported`` is 1
+        if all citations of the statement together support it, else 0. ``citations`` is the list of
+        these citations; see `citation_precision`.
+
+    Returns
+    -------
+    float
+        Share in [0, 1]; higher is better. NaN if there are no statements, or if ``supported`` is
+        None for a statement with citations.
 
     Notes
     -----
-    Source: Gao et al. (2023).
+    Source: Gao et al. (2023), ALCE, section 4.
 
     Examples
     --------
@@ -262,29 +306,34 @@ def citation_recall(statements: Sequence[Part]) -> float:
     undefined="If there are no citations, or if a required verdict is missing.",
 )
 def citation_precision(statements: Sequence[Part]) -> float:
-    """Share of the citations of a response that help to support their statement.
+    """Citation precision: share of a response's citations that help to support their statement.
 
-    The value is in [0, 1]; higher is better. A citation counts if two conditions are met. First,
-    all citations of the statement together support it. Second, this citation supports it alone, or
-    the other citations do not support it without this one. The value is NaN if there are no
-    citations, or if a required verdict is missing.
+    A citation helps if two conditions are met. First, all citations of the statement together
+    support it. Second, this citation supports the statement alone, or the other citations do not
+    support it.
 
     Parameters
     ----------
-    statements : sequence of {"text", "supported", "citations"}
-        ``supported``: see `citation_recall`. ``citations`` is a list of ``{"alone", "rest"}``:
-        ``alone`` is 1 if the citation supports the statement alone, and ``rest`` is 1 if the other
-        citations support it without this one. Without ``rest``, 0 is assumed, as for a single
-        citation.
+    statements : sequence of mapping
+        Statements of the response, each with ``supported`` (see `citation_recall`) and
+        ``citations``, a list of mappings with ``alone`` and ``rest``. ``alone`` is 1 if the
+        citation supports the statement alone, else 0. ``rest`` is 1 if the other citations support
+        the statement without this one, else 0. A missing ``rest`` counts as 0.
+
+    Returns
+    -------
+    float
+        Share in [0, 1]; higher is better. NaN if there are no citations, or if a required verdict
+        is None.
 
     Notes
     -----
-    Source: Gao et al. (2023).
+    Source: Gao et al. (2023), ALCE, section 4.
 
     Examples
     --------
-    The first citation supports the statement alone. The second one does not, and without it the
-    first still supports the statement, so only one of the two helps.
+    The first citation supports the statement alone. The second one does not, and the first is
+    sufficient without it, so only the first one helps.
 
     >>> both = [{"alone": 1, "rest": 1}, {"alone": 0, "rest": 1}]
     >>> citation_precision([{"supported": 1, "citations": both}])
@@ -323,21 +372,27 @@ def _helps(statement: Part, citation: Part) -> float:
 def span_overlap(spans: Sequence[Span], reference: Sequence[Span], *, measure: str = "f1") -> float:
     """Character-level F1, precision or recall of marked spans against reference spans.
 
-    The value is in [0, 1]; higher is better. It is NaN if its denominator is 0: for F1, if no
-    character is marked in either; for precision, if none is marked in `spans`; for recall, if none
-    is marked in `reference`.
+    Precision is the share of the marked characters that are in a reference span. Recall is the
+    share of the characters in reference spans that are marked. F1 is the harmonic mean of the two.
 
     Parameters
     ----------
-    spans, reference : sequence of (start, end)
-        Marked passages of the response, as positions of characters from 0. The end is excluded.
-        Spans may overlap; each character counts once.
-    measure : {"f1", "precision", "recall"}
-        What is reported.
+    spans, reference : sequence of (int, int)
+        Marked spans and reference spans in the response, as start and end positions in characters.
+        The first character has position 0, and the end is excluded. Spans may overlap; each
+        character counts once.
+    measure : {'f1', 'precision', 'recall'}, default='f1'
+        Measure to compute.
+
+    Returns
+    -------
+    float
+        Value in [0, 1]; higher is better. NaN if the denominator is 0: for precision without
+        spans, for recall without reference spans, and for F1 without either.
 
     Notes
     -----
-    Source: Niu et al. (2024), who pool the characters of all responses.
+    Source: Niu et al. (2024), RAGTruth, who pool the characters of all responses.
 
     Examples
     --------
