@@ -1,4 +1,7 @@
-"""Ensembles of metrics that predict a human label, with a guarantee for the predictions."""
+"""Ensembles of metrics that predict a human label, with a guarantee for the predictions.
+
+All functions raise InputError for invalid arguments.
+"""
 # ruff: noqa: N803, N806 (X and y are the names of the field)
 
 import warnings
@@ -34,10 +37,10 @@ STRENGTHS = (0.1, 1.0, 10.0)
 """Values of C among which the default classifier chooses."""
 
 Judicator = Callable[[Any], Any]
-"""A judge that decides the responses on which the ensemble abstains (the name is continuous-eval's).
+"""Judge that decides the responses on which an ensemble abstains.
 
-It is a function of the index value of one response. It returns True or False, 1 or 0, or None if it
-has no verdict.
+It is called with the index value of one response. It returns True or False (or 1 and 0), or None if
+there is no verdict.
 """
 
 
@@ -46,17 +49,16 @@ has no verdict.
 
 @dataclass(frozen=True, slots=True)
 class BatchJudicator:
-    """Judge that is called once, with all responses on which the ensemble abstains.
+    """Judge that decides all responses on which an ensemble abstains in a single call.
 
-    A *judicator* is a judge that decides these responses; the name is that of the package
-    continuous-eval.
+    A *judicator*, a term of the package continuous-eval, is a judge that decides these responses.
 
-    Parameters
+    Attributes
     ----------
     function : callable
-        Called with the list of the index values of these responses. It returns one verdict per
-        response, in the same order. A verdict is True or False, 1 or 0, or None if there is none.
-        The function is not called with an empty list.
+        Function of the list of the index values of these responses. It returns one verdict per
+        response, in the same order: True or False (or 1 and 0), or None if there is none. It is not
+        called if there are no responses.
 
     Examples
     --------
@@ -67,12 +69,36 @@ class BatchJudicator:
     function: Callable[[list[Any]], Sequence[Any]]
 
     def __call__(self, labels: Sequence[Any]) -> list[Any]:
-        """Return the verdicts on the responses with these index values."""
+        """Return the verdict on each of the given responses.
+
+        Parameters
+        ----------
+        labels : sequence
+            Index values of the responses.
+
+        Returns
+        -------
+        list
+            One verdict per response, in the same order.
+        """
         return list(self.function(list(labels))) if len(labels) else []
 
 
 def verdicts_of(judicator: Judicator, labels: Sequence[Any]) -> list[bool | None]:
-    """Call a judicator with the index values of responses, and check the verdicts."""
+    """Call a judge for the given responses and check the verdicts.
+
+    Parameters
+    ----------
+    judicator : callable
+        Judge: a function of the index value of one response, or a `BatchJudicator`.
+    labels : sequence
+        Index values of the responses.
+
+    Returns
+    -------
+    list of bool or None
+        One verdict per response, in the same order; None if the judge gave no verdict.
+    """
     at_once = isinstance(judicator, BatchJudicator)
     verdicts = judicator(labels) if at_once else [judicator(label) for label in labels]
     odd = [verdict for verdict in verdicts if verdict is not None and verdict not in (0, 1)]
@@ -95,11 +121,25 @@ def fit_classifier(
     class_weight: str | Mapping[int, float] | None = "balanced",
     random_state: int | None = None,
 ) -> Any:
-    """Fit a classifier to the training data and return it.
+    """Fit the classifier of an ensemble to training data.
 
-    By default, this is a logistic regression whose penalty has the highest cross-validated AUROC. A
-    given classifier is cloned, so the original remains unfitted. The parameters are those of
-    `MetricEnsemble`.
+    Parameters
+    ----------
+    training : XYData
+        Labelled responses. Cross-validation keeps the responses of a group in the same fold.
+    classifier : scikit-learn classifier or None, default=None
+        Classifier with ``predict_proba``; a clone of it is fitted. None means a logistic regression
+        on standardised metrics, whose penalty (l1 or l2) and inverse penalty strength C (0.1, 1 or
+        10) maximise the cross-validated AUROC.
+    class_weight : "balanced", mapping or None, default="balanced"
+        Class weights of the logistic regression.
+    random_state : int or None, default=None
+        Seed of all random steps; None gives a different result each time.
+
+    Returns
+    -------
+    scikit-learn classifier
+        The fitted classifier.
     """
     from sklearn.base import clone
     from sklearn.linear_model import LogisticRegression
@@ -135,52 +175,54 @@ def fit_classifier(
 class MetricEnsemble:
     """Binary classifier of responses by their metric values, with a statistical guarantee.
 
-    It is trained on one part of the labelled responses and calibrated on another. The `guarantee`
-    is one of the following three. Each assumes that new responses are drawn from the same
-    distribution as the calibration part, and none is a guarantee for a single response.
+    The ensemble is trained on one part of the labelled responses and calibrated on another. For
+    each new response, it predicts the set of labels that cannot be excluded. The ensemble *accepts*
+    a label if the set contains only this label. It *abstains* if the set contains both labels or
+    neither.
 
-    - ``"marginal"``: on average over calibration parts, P(the prediction set contains the correct
-      label) >= 1 - alpha for new responses.
-    - ``"class"``: the same within each class. Errors on a rare class can then not be offset by
-      correct predictions for the other class.
+    The guarantee assumes that new responses and calibration responses are drawn independently from
+    the same distribution. It is not a guarantee for a single response. There are three kinds:
+
+    - ``"marginal"``: P(the prediction set contains the correct label) >= 1 - alpha for new
+      responses, on average over calibration parts.
+    - ``"class"``: the same within each class.
     - ``"selective"``: with probability at least 1 - delta over calibration parts, the error rate
-      among the labels that the ensemble accepts is at most alpha.
-
-    The prediction set contains each label that cannot be excluded. The ensemble *accepts* a label
-    if the set contains only this label. It *abstains* if the set contains both labels or neither.
+      among the accepted labels is at most alpha.
 
     Parameters
     ----------
     training, calibration : XYData
         Labelled responses with the same metrics. No response or group may be in both.
-    alpha : float
+    alpha : float, str, Fraction or Decimal, default=0.1
         Error rate that the guarantee allows, in (0, 1).
-    random_state : int, optional
+    random_state : int or None, default=None
         Seed of all random steps; None gives a different result each time.
-    classifier : optional
-        Any scikit-learn classifier with ``predict_proba``. The default is a logistic regression on
-        standardised metrics. Its penalty (l1 or l2) and the inverse penalty strength C (0.1, 1 or
-        10) are chosen by cross-validation in the training part.
-    class_weight : "balanced", mapping or None
-        Class weights of the default classifier. Like oversampling, balanced weights shift the
-        probabilities, and thus the predicted labels, towards the rarer label. The guarantee still
-        holds.
-    guarantee : {"marginal", "class", "selective"}
-        See above.
-    delta : float
-        Tolerated probability of a calibration part for which the error rate exceeds alpha, in (0,
-        1). Only used by ``guarantee="selective"``.
-    groups : iterable, optional
+    classifier : scikit-learn classifier or None, default=None
+        Classifier with ``predict_proba``; a clone of it is fitted. None means a logistic regression
+        on standardised metrics, whose penalty (l1 or l2) and inverse penalty strength C (0.1, 1 or
+        10) maximise the cross-validated AUROC.
+    class_weight : "balanced", mapping or None, default="balanced"
+        Class weights of the logistic regression. Balanced weights shift the predicted probabilities
+        towards the rarer label. The guarantee holds for any weights.
+    guarantee : {"marginal", "class", "selective"}, default="marginal"
+        Kind of the guarantee.
+    delta : float, str, Fraction or Decimal, default=0.1
+        Tolerated probability of a calibration part for which the error rate exceeds `alpha`, in (0,
+        1). Only used with ``guarantee="selective"``.
+    groups : iterable or None, default=None
         Group of each calibration response, such as its language. The guarantee then holds within
-        each group, and `predict` requires the groups of new responses. Not available with
-        ``"selective"``.
+        each group. Not available with ``guarantee="selective"``.
 
     Attributes
     ----------
-    features : tuple
+    features : tuple of str
         Names of the metrics.
-    classifier
+    classifier : scikit-learn classifier
         The fitted classifier.
+    alpha, delta : float
+        As in the parameters.
+    guarantee : str
+        As in the parameters.
 
     References
     ----------
@@ -260,30 +302,32 @@ class MetricEnsemble:
         Parameters
         ----------
         X : DataFrame
-            One row per response with the columns `features`. Other columns are ignored.
-        judicator : callable, optional
-            Judge that decides the responses on which the ensemble abstains: a function of one index
-            value of X, or a `BatchJudicator`.
-        groups : iterable, optional
-            Category of each row within which the guarantee holds, such as its language. Required
-            if, and only if, the ensemble was calibrated by groups.
+            One row per response with the columns `features`. Other columns are ignored. The index
+            must be unique.
+        judicator : callable or None, default=None
+            Judge that decides the responses on which the ensemble abstains: a function of the index
+            value of one response, or a `BatchJudicator`. It returns True or False (or 1 and 0), or
+            None if there is no verdict.
+        groups : iterable or None, default=None
+            Group of each response, such as its language. Required if, and only if, the ensemble was
+            calibrated with groups.
 
         Returns
         -------
-        y_hat : array of shape (n,)
-            The accepted label, 0 or 1. If the ensemble abstains, it is the judicator's verdict, or
-            the more probable label if there is no verdict.
-        y_set : bool array of shape (n, 2)
-            Whether labels 0 and 1 are in the prediction set. It does not depend on the judicator.
+        y_hat : ndarray of int of shape (n,)
+            The accepted label, 0 or 1. If the ensemble abstains, this is the judge's verdict or, if
+            there is none, the more probable label.
+        y_set : ndarray of bool of shape (n, 2)
+            Whether labels 0 and 1 are in the prediction set. It does not depend on the judge.
 
         Warns
         -----
         RuntimeWarning
-            There are too few calibration responses to exclude a label. With ``"selective"``, no
-            threshold was found, so no label is accepted.
+            There are too few calibration responses to exclude a label. With
+            ``guarantee="selective"``, no confidence threshold was found, so no label is accepted.
         UserWarning
-            The responses differ from the calibration responses, so the guarantee may not hold for
-            them. See `check_shift`.
+            The new responses differ from the calibration responses, so the guarantee may not hold
+            for them. See `check_shift`.
         """
         found = self.decide(X, judicator, groups=groups)
         return found["label"].to_numpy(), found[["in_set_0", "in_set_1"]].to_numpy()
@@ -295,24 +339,33 @@ class MetricEnsemble:
         *,
         groups: Iterable[Any] | None = None,
     ) -> pd.DataFrame:
-        """Predict as `predict` does, and also return probabilities, p-values and verdicts.
+        """Predict labels and sets like `predict`, with probabilities, p-values and verdicts.
 
-        The parameters are those of `predict`.
+        Parameters
+        ----------
+        X : DataFrame
+            One row per response with the columns `features`. Other columns are ignored. The index
+            must be unique.
+        judicator : callable or None, default=None
+            Judge that decides the responses on which the ensemble abstains; see `predict`.
+        groups : iterable or None, default=None
+            Group of each response, such as its language. Required if, and only if, the ensemble was
+            calibrated with groups.
 
         Returns
         -------
         DataFrame
-            One row per response, with the index of X. The columns are
+            One row per response, with the index of X and the columns
 
             - ``probability``: predicted probability of label 1;
             - ``p_value_0, p_value_1``: conformal p-values of the two labels (not used with
-              ``"selective"``);
+              ``guarantee="selective"``);
             - ``in_set_0, in_set_1``: whether the prediction set contains the label;
             - ``abstained``: whether the set contains both labels or neither;
-            - ``y_hat``: label predicted by the ensemble itself;
-            - ``deferred``: whether the judicator was called;
-            - ``judged``: verdict of the judicator, missing if there is none;
-            - ``label``: the verdict or, if there is none, y_hat.
+            - ``y_hat``: the accepted label or, if the ensemble abstains, the more probable label;
+            - ``deferred``: whether the judge was called;
+            - ``judged``: the judge's verdict, 0 or 1; missing if there is none;
+            - ``label``: the judge's verdict or, if there is none, ``y_hat``.
         """
         new = self._sample(X, groups)
         refuse_repeated_labels(X.index, "predict")
@@ -355,7 +408,7 @@ class MetricEnsemble:
     def _sample(
         self, X: pd.DataFrame, groups: Any, labels: Any = None, units: Any = None
     ) -> pd.DataFrame:
-        """Prepare new responses for the tests of shift."""
+        """Build the table of responses that `shift_tests` compares."""
         require_columns(X, self.features, "the ensemble")
         X = finite(X[list(self.features)], "the ensemble")
         probability = self.classifier.predict_proba(X)[:, 1] if len(X) else np.empty(0)
@@ -376,54 +429,56 @@ class MetricEnsemble:
         Parameters
         ----------
         new : DataFrame or XYData
-            Features of new responses, one row per response, with the columns `features`. An
-            `XYData` also has their labels, and its groups state which responses belong to the same
-            question.
-        groups : iterable, optional
-            Category of each row within which the guarantee holds, such as its language. Required
-            if, and only if, the ensemble was calibrated by groups.
+            One row per new response, with the columns `features`. An `XYData` also contains the
+            labels, and its groups state which responses belong to the same question.
+        groups : iterable or None, default=None
+            Group of each response, such as its language. Required if, and only if, the ensemble was
+            calibrated with groups.
 
         Returns
         -------
         DataFrame
-            One row per test. ``tested`` is the name of a feature, ``"probability"`` (the ensemble's
-            probability of label 1) or, if the labels are known, ``"score of the true label"``.
-            ``group`` and ``label`` state which responses were compared, as in `coverage`. The other
-            columns are ``test, statistic, p_value, p_adjusted, correction, family_size``;
-            ``n_calibration`` and ``n_new``, the numbers of responses; ``n_units_calibration`` and
-            ``n_units_new``, the effective sample sizes (see the Notes); and ``note``,
-            the result as a sentence. ``attrs["summary"]`` states the result of the whole table.
+            One row per test, with the columns
+
+            - ``tested``: name of a feature, ``"probability"`` (the predicted probability of label
+              1) or, if the labels are known, ``"score of the true label"``;
+            - ``group, label``: group and true label of the compared responses, or ``"all"``;
+            - ``test, statistic, p_value``: test, its statistic and its p-value;
+            - ``n_calibration, n_new``: numbers of responses;
+            - ``n_units_calibration, n_units_new``: effective sample sizes;
+            - ``p_adjusted, correction, family_size``: p-value with Holm's correction over all rows;
+            - ``note``: the result as a sentence.
+
+            ``attrs["summary"]`` states the result of all tests.
 
         Notes
         -----
-        Each feature, and the probability, is compared by a two-sided two-sample Kolmogorov-Smirnov
-        test. The labels are compared by a one-sided test of the nonconformity score, which is one
-        minus the probability of the true label. The conformal p-value of a label is determined by
-        the rank of its score among the calibration scores. The one-sided test therefore asks
-        whether the p-values of the true labels are smaller than those of responses that are
-        distributed as in calibration. With ``guarantee="class"``, it compares each class
-        separately. Ties make the tests conservative. Holm's correction is over all rows of the
-        table. Without any shift, the probability that an adjusted p-value is below 0.001 is at most
-        0.1 %, averaged over calibration samples.
+        Each feature and the predicted probability are compared by two-sided two-sample
+        Kolmogorov-Smirnov tests. The nonconformity score of the true label, which is one minus its
+        predicted probability, is compared by a one-sided test. The alternative is that this score
+        is larger for new responses, so that true labels are excluded more often than guaranteed.
+        With ``guarantee="class"``, each class is tested separately. Ties make the tests
+        conservative. Without any shift, the probability of an adjusted p-value below 0.001 is at
+        most about 0.1 %, averaged over calibration parts.
 
         Responses to the same question are not independent. The tests therefore use Kish's effective
         sample size n / m, where n is the number of responses and m is the number of responses to
-        the same question, averaged over responses. This is conservative unless the responses to a
+        the same question, averaged over responses. This is conservative unless all responses to a
         question are identical. If the questions of the new responses are not known, m is taken from
-        the calibration responses. If the calibration data have no question groups (the groups of
-        `XYData`), all responses are assumed to be independent. A test needs an effective sample
-        size of 20 on each side. Otherwise its p-value is NaN, and `predict` does not warn.
+        the calibration responses. If the calibration part has no groups, all of its responses count
+        as independent. A test needs an effective sample size of 20 on each side; otherwise its
+        p-value is NaN.
 
-        The prediction sets depend on the features only through the probability. Without labels, the
-        row of the probability is therefore the most important one. A shift that changes the labels
-        but not the features can be detected only if labels are given. With ``guarantee="class"``,
-        the guarantee still holds if only the proportions of the classes change, although this also
-        shifts the features.
+        The prediction sets depend on the features only through the predicted probability, so its
+        test is the most relevant one. A shift that changes the labels but not the features can be
+        detected only if labels are given. With ``guarantee="class"``, the guarantee still holds if
+        only the proportions of the classes change, although this also shifts the features.
 
         References
         ----------
         .. [1] Hodges, J. L. (1958). The significance probability of the Smirnov two-sample test.
            Arkiv för Matematik 3, 469-486.
+        .. [2] Kish, L. (1965). Survey Sampling. Wiley.
 
         Examples
         --------
@@ -446,18 +501,22 @@ class MetricEnsemble:
     # ---- what is guaranteed ----------------------------------------------------------------------
 
     def coverage(self) -> pd.DataFrame:
-        """Expected coverage and its central 90 % interval, for each class or group of the guarantee.
+        """Mean and central 90 % interval of the coverage over calibration parts of the same size.
 
         Returns
         -------
         DataFrame
-            One row per ``group`` and ``label`` (``"all"`` if they are calibrated together), with
-            the number ``n`` of calibration responses; the ``rank`` of the threshold among their
-            scores; the ``mean`` of the coverage over calibration parts of this size; ``low`` and
-            ``high``, the 5 % and 95 % quantiles of this coverage (a beta distribution); and a
-            ``warning`` if there are too few responses to exclude any label. With ``"selective"``,
-            this is the coverage that sets based on the p-values would have, not that of the sets
-            that `predict` returns.
+            One row per group and class within which the coverage is guaranteed, with the columns
+
+            - ``group, label``: group and class, or ``"all"``;
+            - ``n``: number of calibration responses;
+            - ``rank``: `conformal_rank` of the threshold among their nonconformity scores;
+            - ``mean, low, high``: mean, 5 % quantile and 95 % quantile of the
+              `coverage_distribution`;
+            - ``warning``: why no label can be excluded, else empty.
+
+            With ``guarantee="selective"``, the values apply to sets of the labels whose p-value is
+            above `alpha`, and not to the sets that `predict` returns.
         """
         rows = []
         for (group, label), scores in self._conformal.scores.items():
@@ -481,7 +540,13 @@ class MetricEnsemble:
         return f"MetricEnsemble of {len(self.features)} metrics, {self.summary()}"
 
     def summary(self) -> str:
-        """Describe what the guarantee promises and what it does not."""
+        """Describe what the guarantee promises and what it does not promise.
+
+        Returns
+        -------
+        str
+            The number of calibration responses and the guarantee, in words.
+        """
         if self.guarantee != "selective":
             cells = self.coverage()
             within = " of each class" * (self.guarantee == "class")

@@ -1,4 +1,7 @@
-"""Reports: how well each metric predicts a label, and how accurate predicted labels are."""
+"""Reports: how well each metric predicts a label, and how accurate predicted labels are.
+
+All functions raise InputError for invalid arguments.
+"""
 # ruff: noqa: N803 (X and y are the names of the field)
 
 from collections.abc import Iterable
@@ -23,8 +26,8 @@ COLUMNS = ("auc", "auc_low", "auc_high", "accuracy", "correlation", "importance"
 def eval_prediction(y: Iterable[Any], y_hat: Iterable[Any]) -> dict[str, Any]:
     """Compute precision, recall and F1 of label 1, accuracy, and the confusion matrix.
 
-    All values are in [0, 1]. Precision is NaN if no 1 is predicted, recall is NaN if there is no
-    true 1, and F1 is NaN if there is neither a predicted nor a true 1.
+    The four measures are in [0, 1]; higher is better. Precision is NaN if no 1 is predicted, recall
+    is NaN if there is no true 1, and F1 is NaN if there is neither.
 
     Parameters
     ----------
@@ -34,8 +37,8 @@ def eval_prediction(y: Iterable[Any], y_hat: Iterable[Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``precision, recall, f1, accuracy`` and ``confusion_matrix``, with one row per true and one
-        column per predicted label: ``[[true 0, false 1], [false 0, true 1]]``.
+        ``precision``, ``recall``, ``f1`` and ``accuracy`` as floats, and ``confusion_matrix`` as an
+        array of counts: ``[[true negatives, false positives], [false negatives, true positives]]``.
 
     Examples
     --------
@@ -68,36 +71,50 @@ def feature_report(
     classifier: Any = None,
     random_state: int | None = None,
 ) -> pd.DataFrame:
-    """AUROC, accuracy and correlation of each metric and of the ensemble, with importances.
+    """AUROC, accuracy and correlation of each metric and of the ensemble, with permutation importances.
 
-    The ensemble is evaluated by cross-validation with at most five folds. There are fewer if the
-    rarer label occurs in fewer than five groups.
+    The held-out predictions are those of a stratified cross-validation with five folds, or fewer if
+    the rarer label occurs in fewer than five groups.
 
     Parameters
     ----------
-    X, y, groups
-        Metrics and labels as in `XYData`. Cross-validation never splits a group.
-    classifier
-        As in `MetricEnsemble`.
-    random_state : int, optional
-        Seed of folds, classifier and permutations; None gives a different result each time.
+    X : DataFrame
+        One row per response and one column per metric, with finite numbers. The index identifies
+        the responses.
+    y : iterable
+        Label of each response, 0 or 1 (or False and True). A Series is aligned with X by its index.
+    groups : iterable or None, default=None
+        Group of each response, such as its question. Cross-validation keeps the responses of a
+        group in the same fold. A Series is aligned with X by its index.
+    classifier : scikit-learn classifier or None, default=None
+        Classifier of the ensemble; None means that of `MetricEnsemble`.
+    random_state : int or None, default=None
+        Seed of all random steps; None gives a different result each time.
 
     Returns
     -------
     DataFrame
-        Indexed by metric, followed by the rows ``"ensemble"`` and ``"more frequent label"``:
+        One row per metric, followed by the rows ``"ensemble"`` and ``"more frequent label"`` (which
+        is predicted for all responses), with the columns
 
-        - ``auc, auc_low, auc_high``: area under the ROC curve with a 95 % interval (DeLong's, or
-          cluster-robust if responses share a group). It is below 0.5 for metrics that are lower for
-          label 1. For the ensemble, it is the area of the held-out probabilities, pooled over the
-          folds. Its interval does not include the variability of the training data.
+        - ``auc, auc_low, auc_high``: area under the ROC curve with a 95 % interval, which is
+          DeLong's, or cluster-robust if responses share a group. The area is below 0.5 if the
+          values tend to be lower for label 1. For the ensemble, it is computed from the held-out
+          probabilities of all folds, and the interval does not include the variability of the
+          training data;
         - ``accuracy``: mean accuracy on the held-out folds of a decision tree with a single
-          threshold. For the ensemble, it is the accuracy of the more probable label.
-        - ``correlation``: Pearson correlation with the label.
+          threshold. For the ensemble, it is the held-out accuracy of the more probable label;
+        - ``correlation``: Pearson correlation with the label;
         - ``importance``: mean decrease of the ensemble's held-out AUROC when the metric is
-          permuted, over five permutations in each fold. Metrics with the same information share
-          their importance.
-        - ``note``: why numbers are missing, for example because a metric is constant.
+          permuted, over five permutations in each fold. It is shared between metrics with the same
+          information;
+        - ``note``: why values are missing, for example because a metric is constant.
+
+    References
+    ----------
+    .. [1] DeLong, E. R., DeLong, D. M. & Clarke-Pearson, D. L. (1988). Comparing the areas under
+       two or more correlated receiver operating characteristic curves. Biometrics 44, 837-845.
+    .. [2] Breiman, L. (2001). Random forests. Machine Learning 45, 5-32.
     """
     from sklearn.inspection import permutation_importance
     from sklearn.model_selection import cross_val_score
@@ -134,7 +151,7 @@ def feature_report(
 
 
 def _area(data: XYData, values: pd.Series) -> dict[str, float]:
-    """AUROC with its interval, and correlation, over the responses that have a value."""
+    """AUROC with its interval, and correlation, over the responses whose value is not missing."""
     known, units = values.notna().to_numpy(), pd.factorize(data.units())[0]
     y, scores = data.y[known], values[known]
     found = auroc(y, scores, None if data.units().is_unique else units[known])

@@ -25,12 +25,27 @@ def sample(
     units: Any = None,
     groups: Any = None,
 ) -> pd.DataFrame:
-    """Build one of the two tables that `shift_tests` compares, with one row per response.
+    """Build one of the two tables that `shift_tests` compares.
 
-    The columns have two levels. ``("feature", name)`` is a feature. Under ``"about"`` there are the
-    ``probability`` of label 1, the nonconformity score of the true label, the ``label``, the
-    ``unit`` (such as the question) to which the response belongs, and the ``group`` within which
-    the guarantee holds. Labels and units are missing if they are unknown.
+    Parameters
+    ----------
+    X : DataFrame
+        One row per response and one column per feature.
+    probability : ndarray of float of shape (n,)
+        Predicted probability of label 1.
+    labels : array-like of shape (n,) or None, default=None
+        True labels, 0 or 1; None if they are not known.
+    units : array-like of shape (n,) or None, default=None
+        Question of each response; None if it is not known.
+    groups : array-like of shape (n,) or None, default=None
+        Group of each response within which the guarantee holds; None if all are in one group.
+
+    Returns
+    -------
+    DataFrame
+        One row per response. The columns have two levels: ``("feature", name)`` for each feature,
+        and ``("about", name)`` for the names ``probability``, ``score of the true label``
+        (nonconformity score), ``label``, ``unit`` and ``group``.
     """
     about = {
         "probability": probability,
@@ -43,13 +58,20 @@ def sample(
 
 
 def shift_tests(known: pd.DataFrame, new: pd.DataFrame, *, by_class: bool) -> pd.DataFrame:
-    """Test for distribution shift between new and calibration responses, with one row per test.
+    """Test for distribution shift between new and calibration responses.
 
-    `known` and `new` are made by `sample`. With `by_class`, the scores of the true labels are
-    tested for each class separately. See `MetricEnsemble.check_shift`. The p-values use Kish's effective
-    sample size, n^2 / sum_j m_j^2, where m_j is the number of responses to question j. They are
-    conservative for any correlation within a question, because this is the effective size under
-    perfect correlation.
+    Parameters
+    ----------
+    known, new : DataFrame
+        Calibration responses and new responses, as returned by `sample`.
+    by_class : bool
+        Whether the scores of the true labels are tested for each class separately.
+
+    Returns
+    -------
+    DataFrame
+        One row per test, with the columns of `MetricEnsemble.check_shift`, which describes the
+        tests.
     """
     from scipy.stats import ks_2samp, ksone, kstwo
 
@@ -104,13 +126,24 @@ def shift_tests(known: pd.DataFrame, new: pd.DataFrame, *, by_class: bool) -> pd
 
 
 def differing(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows with significant differences, in the order of the p-values."""
+    """Select the tests with an adjusted p-value below `LEVEL`.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Tests, as returned by `shift_tests`.
+
+    Returns
+    -------
+    DataFrame
+        The selected rows, with the smallest p-value first.
+    """
     found = table[table["p_adjusted"] < LEVEL]
     return found.sort_values(["p_adjusted", "statistic"], ascending=[True, False])
 
 
 def _unit_size(part: pd.DataFrame, usual: float) -> float:
-    """Number of responses per unit, averaged over responses; `usual` if the units are unknown."""
+    """Number of responses per unit, averaged over responses; `usual` if the units are not known."""
     units = part["about", "unit"]
     return usual if units.isna().all() else float((units.value_counts() ** 2).sum() / len(units))
 
