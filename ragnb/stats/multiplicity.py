@@ -1,9 +1,7 @@
 """Corrections of p-values for multiple testing.
 
-A correction applies to one family of tests. An undefined p-value (NaN) stays undefined and does not
-count as a test. The results equal those of statsmodels' `multipletests`, which is about a thousand
-times slower because it runs the garbage collector in every call. All functions raise InputError for
-arguments outside the stated range.
+A correction applies to one family of tests. Undefined p-values (NaN) stay NaN and do not count as
+tests. All functions raise InputError for arguments outside the stated range.
 """
 
 from collections.abc import Callable
@@ -22,14 +20,25 @@ CORRECTIONS: dict[str, Callable[[Floats, int], Floats]] = {
     ],
     "bonferroni": lambda p, m: p * m,
 }
-"""Name of a correction -> function of the m p-values in ascending order."""
+"""Name of each correction, and the function that applies it to m sorted p-values."""
 
 ADJUSTED = ("p_adjusted", "correction", "family_size")
-"""The columns that a correction adds to a table of p-values."""
+"""Columns that a correction adds to a table of p-values; see `adjusted_columns`."""
 
 
 def as_p_values(values: ArrayLike) -> Floats:
-    """Convert p-values to an array; NaN means that a test is undefined."""
+    """Convert p-values to an array and check that they are between 0 and 1.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        P-values, with NaN for undefined ones.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The p-values.
+    """
     p = np.asarray(values, dtype=np.float64)
     wrong = p[(p < 0) | (p > 1)]
     if wrong.size:
@@ -43,23 +52,26 @@ def adjust(p_values: ArrayLike, correction: str = "holm") -> Floats:
 
     Parameters
     ----------
-    p_values : array_like of shape (n,)
+    p_values : array-like of shape (n,)
         P-values. NaN stays NaN and is not counted among the m tests.
-    correction : {"holm", "benjamini-hochberg", "bonferroni"}
-        ``"holm"`` and ``"bonferroni"`` control the family-wise error rate, the probability of at
-        least one false positive, under any dependence between the tests. Holm's correction [1]_ is
-        more powerful: it multiplies the i-th smallest p-value by m - i + 1 and replaces each
-        product by the maximum of the products up to it. Bonferroni's correction [2]_ multiplies
-        each p-value by m. ``"benjamini-hochberg"`` [3]_ controls the false discovery rate, the
-        expected proportion of false positives among the significant tests, if the tests are
-        independent or positively dependent. It multiplies the i-th smallest p-value by m / i and
-        replaces each product by the minimum of the products from it on. Products above 1 are
-        replaced by 1.
+    correction : {'holm', 'benjamini-hochberg', 'bonferroni'}, default='holm'
+        ``'holm'`` [1]_ and ``'bonferroni'`` [2]_ control the family-wise error rate, which is the
+        probability of at least one false positive, under any dependence between the tests. Holm's
+        correction is more powerful. ``'benjamini-hochberg'`` [3]_ controls the false discovery
+        rate, which is the expected proportion of false positives among the significant tests, if
+        the tests are independent or positively dependent.
 
     Returns
     -------
     ndarray of shape (n,)
         The corrected p-values, in the given order.
+
+    Notes
+    -----
+    The i-th smallest of the m p-values is multiplied by m (Bonferroni), m - i + 1 (Holm) or m / i
+    (Benjamini-Hochberg). For Holm, each product is then replaced by the largest product for this or
+    a smaller p-value; for Benjamini-Hochberg, by the smallest product for this or a larger p-value.
+    Values above 1 are set to 1.
 
     References
     ----------
@@ -85,10 +97,26 @@ def adjust(p_values: ArrayLike, correction: str = "holm") -> Floats:
 def adjusted_columns(
     p_values: ArrayLike, correction: str = "holm", families: ArrayLike | None = None
 ) -> dict[str, Floats | Integers | str]:
-    """Correct p-values within each family, and return the columns `ADJUSTED` for a table of them.
+    """Correct p-values within each family of tests, and return columns for a table of the tests.
 
-    By default all p-values are one family.
+    Parameters
+    ----------
+    p_values : array-like of shape (n,)
+        P-values, with NaN for undefined ones.
+    correction : {'holm', 'benjamini-hochberg', 'bonferroni'}, default='holm'
+        The correction; see `adjust`.
+    families : array-like of shape (n,), default=None
+        Family of each test. If None, all tests are one family.
 
+    Returns
+    -------
+    dict
+        ``p_adjusted`` (ndarray of shape (n,)) contains the corrected p-values, ``correction`` (str)
+        the name of the correction, and ``family_size`` (ndarray of shape (n,)) the number of
+        defined p-values in the family of each test.
+
+    Examples
+    --------
     >>> adjusted_columns([0.01, 0.04, 0.03], families=["a", "b", "a"])["p_adjusted"]
     array([0.02, 0.04, 0.03])
     """

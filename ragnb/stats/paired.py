@@ -1,9 +1,9 @@
-"""Tests of the difference between two systems on the same items, and a sign-flip interval.
+"""Tests of the mean difference between two systems on the same items, and a sign-flip interval.
 
-Every function takes two aligned arrays of scores, or one array of differences (first - second). Two
-scores count as equal if they differ by at most 1e-12 times the larger absolute score, so that
-rounding errors have no effect. For graded scores such as token F1, use `sign_flip_test`, which does
-not assume a normal distribution. For 0/1 scores, see `ragnb.stats.binary`.
+Every function takes the scores of both systems in the same order, or one array of paired
+differences (first - second). Scores that differ only by rounding error are treated as equal. For
+graded scores such as token F1, use `sign_flip_test`, which does not assume a normal distribution.
+For 0/1 scores, see `ragnb.stats.binary`.
 
 =====================  =========================================================
 test                   interval that inverts it
@@ -13,7 +13,7 @@ test                   interval that inverts it
 `tost`                 `mean_interval` at level ``2 * confidence_level - 1``
 =====================  =========================================================
 
-All functions raise InputError for arguments outside the stated range.
+All functions except `paired_differences` raise InputError for arguments outside the stated range.
 """
 
 from dataclasses import dataclass
@@ -50,10 +50,20 @@ from ragnb.stats.intervals import (
 
 
 def paired_differences(first: Floats, second: Floats | None = None) -> Floats:
-    """Compute the differences first - second without rounding errors.
+    """Compute paired differences (first - second), with exact zeros where scores are equal.
 
-    Differences within rounding error (relative tolerance 1e-12) are set to exactly 0. If `second`
-    is omitted, `first` is taken to contain the differences and returned unchanged.
+    Parameters
+    ----------
+    first : ndarray of shape (n,)
+        Scores of the first system, or the paired differences (first - second) if `second` is None.
+    second : ndarray of shape (n,), default=None
+        Scores of the second system on the same items.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The differences. They are 0 if two scores differ by at most 1e-12 times the larger absolute
+        score.
 
     Examples
     --------
@@ -81,37 +91,40 @@ def sign_flip_test(
     null: float = 0.0,
     alternative: str = "two-sided",
 ) -> SignificanceResult:
-    """Exact sign-flip test of whether paired differences are symmetric about `null`.
+    """Exact sign-flip test of whether paired differences are symmetrically distributed about `null`.
 
-    The test is also known as Fisher's randomisation test for paired data. Its statistic is the mean
-    difference, so it has power if the mean differs from `null`. The p-value is in (0, 1]. With m
-    differences (or cluster sums) that are not equal to `null`, it is at least 2^(1-m) if two-sided
-    and 2^-m if one-sided. It is 1 if all differences equal `null`, and NaN if there are no items.
-    `sign_flip_interval` inverts the two-sided test without clusters.
+    The test is also known as Fisher's randomisation test for paired data.
 
     Parameters
     ----------
-    first, second : array_like of shape (n,)
-        Scores of two systems on the same items. If `second` is omitted, `first` is taken to contain
-        the paired differences.
-    clusters : array_like of shape (n,), optional
-        Key of the cluster of each item, such as its question. The signs of all differences in a
-        cluster are then flipped together. The test is valid for any number of clusters.
-    null : float, default 0.0
-        Centre of symmetry, and thus mean difference, under the null hypothesis.
-    alternative : {"two-sided", "greater", "less"}
-        Direction of first - second - null.
+    first : array-like of shape (n,)
+        Scores of the first system, or the paired differences (first - second) if `second` is None.
+    second : array-like of shape (n,), default=None
+        Scores of the second system on the same items.
+    clusters : array-like of shape (n,), default=None
+        Cluster of each item, such as its question. If None, items are treated as independent.
+        Otherwise, the signs of all differences in a cluster are flipped together.
+    null : float, default=0.0
+        Centre of symmetry, and thus the mean difference, under the null hypothesis.
+    alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
+        Alternative hypothesis: the mean difference (first - second) is not `null`, above `null` or
+        below `null`.
+
+    Returns
+    -------
+    SignificanceResult
+        The statistic is the mean difference minus `null`. The p-value is 1 if all differences equal
+        `null`. Both are NaN if there are no items.
 
     Notes
     -----
-    If the systems are exchangeable on each item, each difference is equally likely to have either
-    sign. The p-value is the proportion of all 2^n sign patterns with a sum at least as extreme as
-    the observed sum. It is exact; sign patterns are not sampled. `ragnb.stats.exact.listed_tail`
-    counts the patterns of up to 30 non-zero differences (or cluster sums). For more,
-    `ragnb.stats.exact.sign_flip_tail` requires integer multiples of one step, such as 0.01.
-    Differences without such a step are rounded to a grid, which the method of the result names; see
-    `ragnb.stats.exact.to_lattice`. The test of the rounded differences holds its level, but its
-    p-value can differ by about 0.01 from the p-value without rounding.
+    Under the null hypothesis, each difference minus `null` is equally likely to have either sign.
+    The one-sided p-value is the proportion of all sign patterns for which the sum is at least as
+    extreme as the observed sum. The two-sided p-value is twice the smaller one-sided p-value, but
+    at most 1. Sign patterns are not sampled: all of them are counted, by enumeration for up to 30
+    differences (or cluster sums) that are not 0, and otherwise by Fourier inversion [2]_. The
+    latter requires multiples of a common step. Other differences are rounded, and the method of the
+    result then states the step. The test of the rounded differences still holds its level.
 
     References
     ----------
@@ -119,7 +132,7 @@ def sign_flip_test(
     .. [2] Pagano, M. & Tritchler, D. (1983). On obtaining permutation distributions in polynomial
        time. JASA 78, 435-440.
     .. [3] Canay, I. A., Romano, J. P. & Shaikh, A. M. (2017). Randomization tests under an
-       approximate symmetry assumption. Econometrica 85, 1013-1030.
+       approximate symmetry assumption. Econometrica 85, 1013-1030. (Clusters.)
 
     Examples
     --------
@@ -153,31 +166,34 @@ def sign_flip_test(
 def sign_flip_interval(
     first: Floats, second: Floats | None = None, *, confidence_level: float = 0.95
 ) -> Interval:
-    """Confidence interval for a mean paired difference, by inverting the sign-flip test.
+    """Confidence interval for a mean paired difference, computed by inverting the sign-flip test.
 
-    The limits are NaN if there are fewer than two items or if all differences are equal. Otherwise,
-    they are infinite if there are too few items for the test to reject any null value (n < 6 for a
-    95% interval). The inversion of the two-sided `sign_flip_test` is exact for up to 20 items. For
-    more items, each limit is accurate to within 1/32 of the half-width of the interval.
+    The interval inverts the two-sided `sign_flip_test`, exactly for up to 20 items and
+    approximately for more.
 
     Parameters
     ----------
-    first, second : array_like of shape (n,)
-        Scores of two systems on the same items. If `second` is omitted, `first` is taken to contain
-        the paired differences.
-    confidence_level : float, default 0.95
-        Minimum coverage if the differences are independent and symmetrically distributed about a
-        common mean; approximate for more than 20 items.
+    first : array-like of shape (n,)
+        Scores of the first system, or the paired differences (first - second) if `second` is None.
+    second : array-like of shape (n,), default=None
+        Scores of the second system on the same items.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1). For up to 20 items, it is guaranteed if the
+        differences are independent and symmetrically distributed about a common mean.
+
+    Returns
+    -------
+    Interval
+        The mean difference with its limits. The limits are NaN if there are fewer than two items or
+        if all differences are equal. Otherwise, they are infinite if there are too few items for
+        the test to reject any mean; a 95 % interval requires 6 items.
 
     Notes
     -----
-    Let d be the paired differences and delta the mean under the null hypothesis. Flipping the signs
-    of d - delta for a subset A of the items lowers the sum if and only if the mean of d over A
-    exceeds delta. The one-sided p-value against a larger mean is thus the proportion of subsets with
-    a mean of at most delta, counting the empty subset among them. The limits are quantiles of subset
-    means. For up to 20 items, all subsets are enumerated. For more, `sign_flip_test` is evaluated at
-    values of delta near the limits of the t interval, and the normal quantile of its p-value is
-    interpolated linearly between them.
+    Let d be the differences. Flipping the signs of d - delta for a subset of the items lowers their
+    sum if and only if the mean of d over the subset exceeds delta. The limits are therefore
+    quantiles of the means of subsets [1]_. For more than 20 items, the limits are found by
+    evaluating `sign_flip_test` on a grid of null values and interpolating between them.
 
     References
     ----------
@@ -210,7 +226,7 @@ def _listed_limit(differences: Floats, tail: float) -> float:
 
 
 def _searched_limit(differences: Floats, tail: float) -> float:
-    """Lower limit, from a search that starts at the t limit."""
+    """Lower limit, from a search on a grid that starts at the lower limit of the t interval."""
     from scipy.optimize import brentq
 
     half = t_half_width(differences, 1 - 2 * tail)
@@ -254,23 +270,30 @@ def paired_t_test(
 ) -> SignificanceResult:
     """Student's t-test of the null hypothesis that the mean paired difference is `null`.
 
-    The test is cluster-robust if clusters are given. The p-value is in (0, 1]. It is NaN if there
-    are fewer than two pairs (or clusters), or if the differences do not vary.
-    `ragnb.stats.intervals.mean_interval` inverts the two-sided test.
+    The test is inverted by `ragnb.stats.intervals.mean_interval`.
 
     Parameters
     ----------
-    first, second : array_like of shape (n,)
-        Scores of two systems on the same items. If `second` is omitted, `first` is taken to contain
-        the paired differences.
-    clusters : array_like of shape (n,), optional
-        Key of the cluster of each item, such as its question. If there are fewer than 30 clusters,
-        the result has a warning.
-    null : float, default 0.0
-        Mean difference under the null hypothesis. For a non-inferiority test, use ``null=-margin``
-        with ``alternative="greater"``.
-    alternative : {"two-sided", "greater", "less"}
-        Direction of first - second - null.
+    first : array-like of shape (n,)
+        Scores of the first system, or the paired differences (first - second) if `second` is None.
+    second : array-like of shape (n,), default=None
+        Scores of the second system on the same items.
+    clusters : array-like of shape (n,), default=None
+        Cluster of each item, such as its question. If None, items are treated as independent.
+        Otherwise, the test is cluster-robust. If there are fewer than 30 clusters, the result has a
+        warning that the p-value may be too small.
+    null : float, default=0.0
+        Mean difference under the null hypothesis. For a test of non-inferiority, use
+        ``null=-margin`` and ``alternative="greater"``.
+    alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
+        Alternative hypothesis: the mean difference (first - second) is not `null`, above `null` or
+        below `null`.
+
+    Returns
+    -------
+    SignificanceResult
+        The t statistic and its p-value. Both are NaN if there are fewer than two pairs (or
+        clusters) or if the differences do not vary.
 
     Notes
     -----
@@ -305,20 +328,20 @@ def paired_t_test(
 
 @dataclass(frozen=True, slots=True)
 class EquivalenceResult:
-    """Result of an equivalence test, with the confidence interval that agrees with it.
+    """Result of an equivalence test, with the corresponding confidence interval.
 
     Attributes
     ----------
     p_value : float
-        The larger of the two one-sided p-values. Equivalence is shown at level ``1 -
-        confidence_level`` if the p-value is below this level.
+        The larger of the two one-sided p-values; NaN if undefined.
     margin : float
-        Equivalence margin: the mean difference must be between -margin and margin. In the units of
-        the scores.
+        Equivalence margin, in the units of the scores. Equivalence means that the mean difference
+        is between -margin and margin.
     interval : Interval
         The mean difference with its interval at level ``2 * confidence_level - 1``.
     equivalent : bool
-        Whether the interval lies strictly inside (-margin, margin); ``False`` if it is undefined.
+        Whether both limits of the interval are strictly between -margin and margin; False if they
+        are undefined.
     """
 
     p_value: float
@@ -331,21 +354,28 @@ class EquivalenceResult:
 def tost(
     first: Floats, second: Floats | None = None, *, margin: float, confidence_level: float = 0.95
 ) -> EquivalenceResult:
-    """Two one-sided t-tests (TOST) of the null hypothesis that abs(mean difference) >= `margin`.
+    """Equivalence test for a mean paired difference by two one-sided t-tests (TOST).
 
-    Rejecting the null hypothesis shows equivalence. If there are fewer than two pairs or if all
-    differences are equal, the p-value is NaN and equivalence is not shown.
+    The null hypothesis is that the absolute mean difference is at least `margin`. Rejecting it
+    shows that the systems are equivalent.
 
     Parameters
     ----------
-    first, second : array_like of shape (n,)
-        Scores of two systems on the same items. If `second` is omitted, `first` is taken to contain
-        the paired differences.
+    first : array-like of shape (n,)
+        Scores of the first system, or the paired differences (first - second) if `second` is None.
+    second : array-like of shape (n,), default=None
+        Scores of the second system on the same items.
     margin : float
-        Equivalence margin in the units of the scores: mean differences closer to 0 than this are
-        regarded as equivalent. Choose it before you see the data.
-    confidence_level : float, default 0.95
-        One minus the level of each one-sided test; above 0.5.
+        Equivalence margin, above 0 and in the units of the scores: the largest mean difference that
+        does not matter in practice. Choose it before you see the data.
+    confidence_level : float, default=0.95
+        One minus the significance level of each one-sided test, in (0.5, 1).
+
+    Returns
+    -------
+    EquivalenceResult
+        The p-value, the confidence interval and the conclusion. If there are fewer than two pairs
+        or if all differences are equal, the p-value is NaN and equivalence is not shown.
 
     References
     ----------

@@ -1,20 +1,11 @@
 """Minimum detectable effect of paired comparisons.
 
-The minimum detectable effect (MDE) of a comparison is the smallest true difference that its test
-detects with a given power. Each design has one definition, which `ragnb.compare`,
-`ragnb.mixed_model` and `ragnb.figures.plot_power` share:
+The minimum detectable effect (MDE) is the smallest true difference that a test detects with a given
+power. `mcnemar_mde` is for pairs of 0/1 scores. `t_mde` is for graded scores, for clusters of items
+and for mixed models. It is also used for the sign-flip test, because the power of this test is
+similar to that of the t-test.
 
-==============================  ====================================================================
-design                          minimum detectable effect
-==============================  ====================================================================
-pairs of 0/1 scores             `mcnemar_mde`, from the exact power of the McNemar test
-graded scores, clusters of      `t_mde`, from the noncentral t distribution and the standard error
-items, mixed model              of the t interval
-==============================  ====================================================================
-
-The MDE of the t-test is also used for the sign-flip test, because their powers are similar.
-
-All functions raise InputError for arguments outside the stated range.
+`mcnemar_mde` and `t_mde` raise InputError for arguments outside the stated range.
 """
 
 from functools import lru_cache
@@ -40,45 +31,37 @@ def mcnemar_mde(
 ) -> float:
     """Minimum detectable effect of the two-sided McNemar test, as a difference of two rates.
 
-    The result is in [0, 1]. It is NaN if n is so small that the test does not reject even
-    if one system is correct on every item and the other on none (n < 5 for mid-p at 95 %).
-
     Parameters
     ----------
     n : int
-        Number of items.
+        Number of items, at least 1.
     discordance : float
-        Proportion of items on which exactly one system is correct, in [0, 1], for example the
-        observed proportion.
-    method : {"mid-p", "exact", "asymptotic"}
+        Expected proportion of items on which exactly one system is correct, in [0, 1], such as the
+        proportion observed in a pilot study.
+    method : {'mid-p', 'exact', 'asymptotic'}, default='mid-p'
         Variant of the test; see `ragnb.stats.binary.mcnemar_test`.
-    confidence_level : float, default 0.95
-        One minus the level of the test.
-    power : float, default 0.8
-        Desired probability of detecting the difference, above 1 - confidence_level.
+    confidence_level : float, default=0.95
+        One minus the significance level of the test, in (0, 1).
+    power : float, default=0.8
+        Desired probability of rejecting the null hypothesis, above 1 - `confidence_level` and below
+        1.
+
+    Returns
+    -------
+    float
+        The minimum detectable difference in [0, 1]. It is NaN if the test cannot reject with `n`
+        items, even if one system is correct on all of them and the other on none.
 
     Notes
     -----
-    For a difference d, the expected proportion of discordant items is taken to be psi(d) =
-    max(`discordance`, d), because it cannot be less than d. Only the better system is correct on a
-    proportion (psi(d) + d) / 2 of the items, and only the other system on (psi(d) - d) / 2. The
-    result is the d at which the test has the desired power. If the result is larger than
-    `discordance`, the true MDE may be larger still, because the calculation assumes that every
-    discordant item favours the better system.
-
-    It is usual in formulas for the sample size that psi does not depend on d [1]_. If the two rates
-    move apart by d while their mean and the covariance of the scores stay the same, psi increases
-    only by d^2 / 2.
-
-    The power is exact [2]_. The number of discordant items m is Binomial(n, psi). Given m, the
-    number of items that favour the better system is Binomial(m, (psi + d) / (2 psi)). The power is
-    the total probability of all pairs of counts for which the test rejects.
+    A difference d requires a proportion of discordant items of at least d, so this proportion is
+    taken to be psi = max(`discordance`, d). Only the better system is correct on a proportion (psi
+    + d) / 2 of the items, and only the other system on (psi - d) / 2. The result is the d for which
+    the exact unconditional power [1]_ equals `power`.
 
     References
     ----------
-    .. [1] Connor, R. J. (1987). Sample size for testing differences in proportions for the
-       paired-sample design. Biometrics 43, 207-211.
-    .. [2] Suissa, S. & Shuster, J. J. (1991). The 2 x 2 matched-pairs trial: exact unconditional
+    .. [1] Suissa, S. & Shuster, J. J. (1991). The 2 x 2 matched-pairs trial: exact unconditional
        design and analysis. Biometrics 47, 361-372.
 
     Examples
@@ -103,8 +86,27 @@ def mcnemar_power(
 ) -> float:
     """Power of the two-sided McNemar test for given true proportions of discordant items.
 
-    `first_only` and `second_only` are the proportions of the `n` items that only one of the systems
-    answers correctly; `method` is one of `MCNEMAR_METHODS`.
+    Parameters
+    ----------
+    n : int
+        Number of items.
+    first_only, second_only : float
+        True proportions of items on which only the first or only the second system is correct.
+        Their sum must be above 0 and at most 1.
+    method : {'mid-p', 'exact', 'asymptotic'}
+        Variant of the test; see `ragnb.stats.binary.mcnemar_test`.
+    confidence_level : float
+        One minus the significance level of the test, in (0, 1).
+
+    Returns
+    -------
+    float
+        Probability of rejecting the null hypothesis that the two success rates are equal.
+
+    Examples
+    --------
+    >>> round(mcnemar_power(5, 1.0, 0.0, "mid-p", 0.95), 6)  # p is 0.03125 with certainty
+    1.0
     """
     from scipy.stats import binom
 
@@ -120,11 +122,22 @@ def mcnemar_power(
 
 @lru_cache(maxsize=128)  # The search for a minimum detectable effect needs most ranges many times.
 def critical_counts(first: int, last: int, method: str, confidence_level: float) -> Integers:
-    """Critical values of the two-sided McNemar test for `first` to `last` discordant items.
+    """Critical values of the two-sided McNemar test for given numbers of discordant items.
 
-    The test rejects if the smaller of the two discordant counts is at most the critical value. The
-    critical value is -1 if the test never rejects. Both ends are included; `method` is one of
-    `MCNEMAR_METHODS`.
+    Parameters
+    ----------
+    first, last : int
+        Smallest and largest number of discordant items.
+    method : {'mid-p', 'exact', 'asymptotic'}
+        Variant of the test; see `ragnb.stats.binary.mcnemar_test`.
+    confidence_level : float
+        One minus the significance level of the test, in (0, 1).
+
+    Returns
+    -------
+    ndarray of int of shape (last - first + 1,)
+        The critical value for each number of discordant items. The test rejects if the smaller of
+        the two discordant counts is at most this value. It is -1 if the test never rejects.
 
     Examples
     --------
@@ -144,33 +157,37 @@ def critical_counts(first: int, last: int, method: str, confidence_level: float)
 def t_mde(
     standard_error: float, *, df: float, confidence_level: float = 0.95, power: float = 0.8
 ) -> float:
-    """Minimum detectable effect of a two-sided t-test, from a standard error.
-
-    The test may be that of a cluster-robust mean or of a mixed model. The effect is in the units of
-    the standard error. It is NaN unless the standard error is positive and finite and `df` is at
-    least 1.
+    """Minimum detectable effect of a two-sided t-test with a given standard error.
 
     Parameters
     ----------
     standard_error : float
-        Standard error of the estimated difference.
+        Standard error of the estimated difference, for example from a cluster-robust t-test or from
+        a mixed model.
     df : float
         Degrees of freedom of the test, such as the number of clusters minus 1.
-    confidence_level : float, default 0.95
-        One minus the level of the test.
-    power : float, default 0.8
-        Desired probability of detecting the difference, above 1 - confidence_level.
+    confidence_level : float, default=0.95
+        One minus the significance level of the test, in (0, 1).
+    power : float, default=0.8
+        Desired probability of rejecting the null hypothesis, above 1 - `confidence_level` and below
+        1.
+
+    Returns
+    -------
+    float
+        The minimum detectable difference, in the same units as `standard_error`. It is NaN if
+        `standard_error` is not positive and finite or if `df` is below 1.
 
     Notes
     -----
-    The t statistic is taken to have the noncentral t distribution with `df` degrees of freedom and
-    noncentrality parameter effect / `standard_error`.
+    The t statistic is assumed to have the noncentral t distribution with `df` degrees of freedom
+    and noncentrality parameter difference / `standard_error`.
 
     Examples
     --------
-    >>> round(t_mde(1 / 34**0.5, df=33), 3)  # 34 pairs, whose differences have the SD 1
+    >>> round(t_mde(1 / 34**0.5, df=33), 3)  # 34 pairs whose differences have standard deviation 1
     0.495
-    >>> round(t_mde(0.02, df=39), 4)  # 40 clusters; with normal quantiles 2.802 * 0.02 = 0.0560
+    >>> round(t_mde(0.02, df=39), 4)  # 40 clusters; the normal approximation gives 2.802 * 0.02
     0.0575
     """
     from scipy.optimize import brentq
