@@ -1,4 +1,4 @@
-"""Exceptions of ragnb, and functions that check a value and raise them.
+"""Exceptions of ragnb, and two functions that check values.
 
 Each message states what is wrong, the offending value, and what is allowed.
 """

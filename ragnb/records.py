@@ -203,7 +203,7 @@ def reasoning_apart(frame: Any) -> Any:
     Returns
     -------
     DataFrame
-        A copy with both columns; ``reasoning`` is None for a response without reasoning. If no
+        A copy with both columns; ``reasoning`` is None if neither column contained reasoning. If no
         response contains reasoning, `frame` itself is returned.
     """
     if "response" not in frame:
@@ -270,7 +270,7 @@ def require_columns(
     what : str
         Name of the function or object that requires them, with which the error message begins.
     unique : sequence of str, default=()
-        Further required columns whose combination of values must differ between all rows.
+        Further required columns. No two rows may have the same values in all of them.
     """
     if type(frame).__module__.startswith(("dask", "pyspark")) or not hasattr(frame, "columns"):
         raise InputError(

@@ -1,4 +1,4 @@
-"""Result classes of the statistical functions, which are immutable and print as a sentence."""
+"""Immutable result classes of the statistical functions."""
 
 from dataclasses import dataclass, field, replace
 from math import nan
@@ -13,7 +13,7 @@ SMALLEST_P = 2.0**-1022
 
 
 class Sentence:
-    """Base class of results that are displayed as their string."""
+    """Base class of results whose ``repr`` is the same as their ``str``."""
 
     __slots__ = ()
 
@@ -145,10 +145,16 @@ def undefined_interval(
 
     Parameters
     ----------
-    estimate, confidence_level, method, n
-        Attributes of the interval.
+    estimate : float
+        Point estimate; NaN if undefined.
+    confidence_level : float
+        Nominal coverage, in (0, 1).
+    method : str
+        Name of the interval.
+    n : int
+        Number of independent units (items or clusters).
     reason : str
-        Why the limits are undefined; the attribute `problem` of the interval.
+        Why the limits are undefined, for the attribute `problem` of the interval.
 
     Returns
     -------
@@ -163,8 +169,12 @@ def undefined_test(alternative: str, method: str, n: int, reason: str) -> Signif
 
     Parameters
     ----------
-    alternative, method, n
-        Attributes of the result.
+    alternative : {"two-sided", "greater", "less"}
+        Alternative hypothesis.
+    method : str
+        Name of the test.
+    n : int
+        Number of independent units (items, pairs or clusters).
     reason : str
         Why the test is undefined, for the attribute `warning` of the result.
 
@@ -177,7 +187,7 @@ def undefined_test(alternative: str, method: str, n: int, reason: str) -> Signif
 
 
 def two_sided(lower_tail: float, upper_tail: float, alternative: str) -> float:
-    """Compute the p-value for the stated alternative from the p-values of both one-sided tests.
+    """Compute the p-value for an alternative from the p-values of the two one-sided tests.
 
     The two-sided p-value is twice the smaller one-sided p-value, but at most 1.
 

@@ -136,13 +136,13 @@ def split_reasoning(reply: str) -> tuple[str, str]:
 
 
 def join_reasoning(reasoning: str, answer: str) -> str:
-    """Join the reasoning and the answer of a reply, as the reverse of `split_reasoning`.
+    """Join the reasoning and the answer of a reply into one text.
 
     Parameters
     ----------
     reasoning : str
-        Reasoning. It is dropped if it contains no ``<think>`` or ``</think>`` tag, because the
-        endpoint then returned it separately from the text of the reply.
+        Reasoning, as returned by `split_reasoning`. Reasoning without a ``<think>`` or ``</think>``
+        tag is dropped, because the endpoint returned it separately from the text of the reply.
     answer : str
         Answer.
 

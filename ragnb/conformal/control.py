@@ -118,8 +118,8 @@ def calibrate_selective_risk(
     alpha : float, str, Fraction or Decimal
         Tolerated error rate among the accepted labels, in (0, 1).
     delta : float, str, Fraction or Decimal
-        Tolerated probability of a calibration set for which the error rate exceeds `alpha`, in (0,
-        1).
+        Tolerated probability of a calibration set for which the error rate exceeds `alpha`, in
+        (0, 1).
 
     Returns
     -------
@@ -136,10 +136,10 @@ def calibrate_selective_risk(
 
     The fallback procedure tests the thresholds in descending order. It allots the level `delta` / 5
     to each of five thresholds: 0.982, 0.953, 0.881, 0.731 and 0.5. A null hypothesis is rejected if
-    its p-value is at most its level. Its level is then added to that of the next threshold. The
-    probability of rejecting any true null hypothesis is at most `delta`, whatever the dependence
-    between the p-values. The result is the lowest threshold whose null hypothesis is rejected,
-    because it accepts the most labels.
+    its p-value is at most its level. Its level is then added to that of the next lower threshold.
+    The probability of rejecting any true null hypothesis is at most `delta`, whatever the
+    dependence between the p-values. The result is the lowest threshold whose null hypothesis is
+    rejected, because it accepts the most labels.
 
     References
     ----------

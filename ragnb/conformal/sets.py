@@ -67,12 +67,12 @@ def conformal_rank(n: int, alpha: Fraction) -> int:
 
 @accepts(n="count", alpha="rate")
 def coverage_distribution(n: int, alpha: Fraction) -> Any:
-    """Distribution of the coverage over calibration sets of `n` items: Beta(k, n + 1 - k).
+    """Beta distribution of the coverage over calibration sets of `n` items.
 
     The coverage of a calibration set is P(the prediction set contains the true label) for a new
-    item, and k is the `conformal_rank`. The distribution is exact if the items are independent and
-    identically distributed and their scores have no ties. With ties, the coverage is stochastically
-    larger. If k = n + 1, it is 1.
+    item. Its distribution is Beta(k, n + 1 - k), where k is the `conformal_rank`. This is exact if
+    the items are independent and identically distributed and their scores have no ties. With ties,
+    the coverage is stochastically larger. If k = n + 1, it is 1.
 
     Parameters
     ----------
@@ -84,9 +84,9 @@ def coverage_distribution(n: int, alpha: Fraction) -> Any:
     Returns
     -------
     scipy.stats.rv_frozen
-        Beta distribution with, for example, the methods ``mean()``, ``std()``, ``ppf(0.05)`` for
-        the 5 % quantile, and ``interval(0.9)`` for the central 90 % interval. Its mean is k / (n +
-        1), which is at least 1 - alpha.
+        Distribution with, for example, the methods ``mean()``, ``std()``, ``ppf(0.05)`` for the 5 %
+        quantile, and ``interval(0.9)`` for the central 90 % interval. Its mean is k / (n + 1),
+        which is at least 1 - alpha.
 
     References
     ----------

@@ -21,7 +21,7 @@ SCORE = ("metric", "value", "reason", "evidence", "signature")
 """Columns of a frame of scores that describe the score. All others identify the response."""
 
 OF_THE_RESPONSE = ("metric", "references", "lang", "prompt", "reasoning")
-"""Parts of a signature that depend on the response and not on the variant of the metric."""
+"""Fields of a score's signature that depend on the response, not on the options of the metric."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from ragnb.errors import InputError
 from ragnb.records import require_columns
 
 STRENGTHS = (0.1, 1.0, 10.0)
-"""Values of C among which the default classifier chooses."""
+"""Inverse penalty strengths C from which the default classifier is chosen."""
 
 Judicator = Callable[[Any], Any]
 """Judge that decides the responses on which an ensemble abstains.
@@ -129,8 +129,8 @@ def fit_classifier(
         Labelled responses. Cross-validation keeps the responses of a group in the same fold.
     classifier : scikit-learn classifier or None, default=None
         Classifier with ``predict_proba``; a clone of it is fitted. None means a logistic regression
-        on standardised metrics, whose penalty (l1 or l2) and inverse penalty strength C (0.1, 1 or
-        10) maximise the cross-validated AUROC.
+        on standardised metrics, whose penalty (l1 or l2) and inverse penalty strength C
+        (0.1, 1 or 10) maximise the cross-validated AUROC.
     class_weight : "balanced", mapping or None, default="balanced"
         Class weights of the logistic regression.
     random_state : int or None, default=None
@@ -176,9 +176,9 @@ class MetricEnsemble:
     """Binary classifier of responses by their metric values, with a statistical guarantee.
 
     The ensemble is trained on one part of the labelled responses and calibrated on another. For
-    each new response, it predicts the set of labels that cannot be excluded. The ensemble *accepts*
-    a label if the set contains only this label. It *abstains* if the set contains both labels or
-    neither.
+    each new response, it predicts a set that contains every label that cannot be excluded. The
+    ensemble *accepts* a label if the set contains only this label. It *abstains* if the set
+    contains both labels or neither.
 
     The guarantee assumes that new responses and calibration responses are drawn independently from
     the same distribution. It is not a guarantee for a single response. There are three kinds:
@@ -199,16 +199,16 @@ class MetricEnsemble:
         Seed of all random steps; None gives a different result each time.
     classifier : scikit-learn classifier or None, default=None
         Classifier with ``predict_proba``; a clone of it is fitted. None means a logistic regression
-        on standardised metrics, whose penalty (l1 or l2) and inverse penalty strength C (0.1, 1 or
-        10) maximise the cross-validated AUROC.
+        on standardised metrics, whose penalty (l1 or l2) and inverse penalty strength C
+        (0.1, 1 or 10) maximise the cross-validated AUROC.
     class_weight : "balanced", mapping or None, default="balanced"
         Class weights of the logistic regression. Balanced weights shift the predicted probabilities
         towards the rarer label. The guarantee holds for any weights.
     guarantee : {"marginal", "class", "selective"}, default="marginal"
         Kind of the guarantee.
     delta : float, str, Fraction or Decimal, default=0.1
-        Tolerated probability of a calibration part for which the error rate exceeds `alpha`, in (0,
-        1). Only used with ``guarantee="selective"``.
+        Tolerated probability of a calibration part for which the error rate exceeds `alpha`, in
+        (0, 1). Only used with ``guarantee="selective"``.
     groups : iterable or None, default=None
         Group of each calibration response, such as its language. The guarantee then holds within
         each group. Not available with ``guarantee="selective"``.
@@ -339,7 +339,9 @@ class MetricEnsemble:
         *,
         groups: Iterable[Any] | None = None,
     ) -> pd.DataFrame:
-        """Predict labels and sets like `predict`, with probabilities, p-values and verdicts.
+        """Predict labels and prediction sets, with probabilities, p-values and verdicts.
+
+        The predictions and the warnings are those of `predict`.
 
         Parameters
         ----------

@@ -71,7 +71,7 @@ def feature_report(
     classifier: Any = None,
     random_state: int | None = None,
 ) -> pd.DataFrame:
-    """AUROC, accuracy and correlation of each metric and of the ensemble, with permutation importances.
+    """Evaluate how well each metric, and the ensemble of all metrics, predicts the label.
 
     The held-out predictions are those of a stratified cross-validation with five folds, or fewer if
     the rarer label occurs in fewer than five groups.
