@@ -1,7 +1,7 @@
 """Metrics from the judgements of models and people, and the cosine similarity of embeddings.
 
-`ragnb.experiments.judges.judge_responses` adds a model's judgements to the responses. All functions
-raise InputError for a value that is not allowed.
+`ragnb.experiments.judges.judge_responses` and `ragnb.experiments.judges.judge_pairs` ask a model,
+the judge, for its judgements. All functions raise InputError for a value that is not allowed.
 """
 
 import math
@@ -21,7 +21,17 @@ NEVER_JUDGED = "Only if the verdict is missing."
 
 
 def binary_verdict(verdict: float | None) -> float:
-    """Convert a verdict to a value: 1.0 for yes, 0.0 for no, NaN if missing.
+    """Convert a verdict to 1.0 (yes) or 0.0 (no), or to NaN if it is missing.
+
+    Parameters
+    ----------
+    verdict : bool, int, float or None
+        True or 1, False or 0; None or NaN if it is missing.
+
+    Returns
+    -------
+    float
+        1.0, 0.0 or NaN.
 
     >>> binary_verdict(True), binary_verdict(None)
     (1.0, nan)
@@ -30,7 +40,7 @@ def binary_verdict(verdict: float | None) -> float:
 
 
 def _given(value: Any, is_allowed: Callable[[float], bool], rule: str) -> float:
-    """A judgement as a float; NaN if it is missing."""
+    """Convert a judgement to a float, or to NaN if it is missing."""
     if is_missing(value):
         return math.nan
     if not is_allowed(as_real(value)):
@@ -48,26 +58,23 @@ def _given(value: Any, is_allowed: Callable[[float], bool], rule: str) -> float:
 def judged_similarity(score: float | None) -> float:
     """Judge's score for the semantic similarity of a response and its reference.
 
-    The value is in [0, 1]; higher is better. According to the prompt, it is 1 if both have the same
-    meaning, about 0.5 if half of the reference is present, and near 0 if the response contradicts
-    the reference or gives no answer. The score comes from
-    ``ragnb.experiments.judges.judge_responses(..., "similarity")`` with the prompt
-    ``answer.judge_similarity``. The name of the judge model is recorded in the signature of
-    the score.
-
-    The value is NaN if there is no score, because the response is missing or empty, the reference
-    is missing, or the judge's reply could not be parsed. The published code of LBRAG gives 0.0 in
-    these cases, and includes these zeros in its mean.
+    ``ragnb.experiments.judges.judge_responses(..., "similarity")`` asks for the score.
 
     Parameters
     ----------
     score : float or None
-        The judge's score, in [0, 1]; None if there is none.
+        Score of the judge, in [0, 1]: 1 if both have the same meaning, near 0 if the response
+        contradicts the reference or gives no answer. None if there is no score.
+
+    Returns
+    -------
+    float
+        The score; higher is better. NaN if there is none.
 
     Notes
     -----
-    Source: kanoes/LBRAG-NEW, experiments/scripts/experiment.py, except for the prompt and the
-    treatment of missing scores.
+    Source: kanoes/LBRAG-NEW, experiments/scripts/experiment.py, except for the prompt. That code
+    gives 0 to responses without a score.
 
     Examples
     --------
@@ -87,10 +94,17 @@ def judged_similarity(score: float | None) -> float:
 def judged_correctness(verdict: float | None) -> float:
     """1.0 if a judge that is given the references finds the response correct, else 0.0.
 
-    Higher is better. The verdict comes from ``ragnb.experiments.judges.judge_responses(...,
-    "correctness")`` with the prompt ``answer.judge_correctness``, or from
-    ``"bare_correctness"`` with the prompt ``answer.judge_bare_correctness``. The value is NaN
-    if there is no verdict. The name of the judge model is recorded in the signature of the score.
+    ``ragnb.experiments.judges.judge_responses(..., "correctness")`` asks for the verdict.
+
+    Parameters
+    ----------
+    verdict : bool, float or None
+        Verdict of the judge: 1 if the response is correct, 0 otherwise; None if it is missing.
+
+    Returns
+    -------
+    float
+        1.0 or 0.0; higher is better. NaN if the verdict is missing.
 
     Notes
     -----
@@ -127,22 +141,23 @@ def judged_faithfulness(
 ) -> float:
     """Share of a response's statements that a judge finds supported by the passages (groundedness).
 
-    The value is in [0, 1]; higher is better. The verdicts come from
-    ``ragnb.experiments.judges.judge_responses(..., "faithfulness")`` with the prompt
-    ``answer.judge_faithfulness``. The judge's name and the prompt are in the signature.
-
-    The value is NaN if there are no verdicts, if one of them is missing, or if the judge finds no
-    statement, as in a refusal. Tools differ in the value of a response without statements: in ragas
-    it is undefined, in DeepEval 1 and in RAGChecker 0.
+    ``ragnb.experiments.judges.judge_responses(..., "faithfulness")`` asks for the statements and
+    the verdicts.
 
     Parameters
     ----------
-    statements : sequence of {"statement", "supported"}, or None
-        The statements that the judge finds in the response. ``supported`` is true if the passages
-        support the statement.
-    variant : {"share", "all"}
-        ``"share"`` is the share of supported statements. ``"all"`` is 1 if all statements are
-        supported, else 0, as in TRACe's adherence.
+    statements : sequence of mappings or None
+        The statements that the judge finds in the response, each with the keys ``"statement"`` (the
+        text) and ``"supported"`` (the verdict, true or false). None if there are no verdicts.
+    variant : {"share", "all"}, default="share"
+        ``"share"``: the share of supported statements. ``"all"``: 1.0 if all statements are
+        supported, else 0.0.
+
+    Returns
+    -------
+    float
+        Value in [0, 1]; higher is better. NaN if there is no statement, as in a refusal, or if a
+        verdict is missing.
 
     Notes
     -----
@@ -171,22 +186,27 @@ def judged_answer_relevancy(
 ) -> float:
     """Share of a response's statements that, according to a judge, help to answer the question.
 
-    The value is in [0, 1]; higher is better. The verdicts come from
-    ``ragnb.experiments.judges.judge_responses(..., "answer_relevancy")`` with the prompt
-    ``answer.judge_relevancy``. The value is NaN if there are no verdicts, or if the judge
-    finds no statement. Correctness does not count. Answer relevancy in ragas is another quantity:
-    the cosine similarity between the question and questions that a model writes for the response.
+    ``ragnb.experiments.judges.judge_responses(..., "answer_relevancy")`` asks for the statements
+    and the verdicts. A statement can be relevant even if it is wrong.
 
     Parameters
     ----------
-    statements
-        ``[{"statement": ..., "relevant": ...}, ...]``.
-    variant
-        ``"share"``, or ``"all"``: 1 if all statements are relevant, else 0.
+    statements : sequence of mappings or None
+        The statements that the judge finds in the response, each with the keys ``"statement"`` (the
+        text) and ``"relevant"`` (the verdict, true or false). None if there are no verdicts.
+    variant : {"share", "all"}, default="share"
+        ``"share"``: the share of relevant statements. ``"all"``: 1.0 if all statements are
+        relevant, else 0.0.
+
+    Returns
+    -------
+    float
+        Value in [0, 1]; higher is better. NaN if there is no statement, or if a verdict is missing.
 
     Notes
     -----
-    Source: ours, after DeepEval.
+    Source: ours, after DeepEval. The answer relevancy of ragas is another quantity: the cosine
+    similarity between the question and questions that a model generates from the response.
 
     Examples
     --------
@@ -212,26 +232,27 @@ def judged_answer_relevancy(
 def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str = "ranked") -> float:
     """Average precision of the retrieved passages, by a judge that is given the reference.
 
-    The value is in [0, 1]; higher is better. It rewards useful passages at the top of the ranking.
-    The verdicts come from ``ragnb.experiments.judges.judge_responses(..., "context_precision")``
-    with the prompt ``context.judge_precision``. The value is 0 if no passage is useful. It is
-    NaN if there are no passages, or if a verdict is missing.
+    AP = (sum of precision@k over the ranks k of the useful passages) / (number of useful passages).
+    Unlike in `ragnb.metrics.retrieval.average_precision`, the denominator does not include useful
+    passages that were not retrieved. ``ragnb.experiments.judges.judge_responses(...,
+    "context_precision")`` asks for the verdicts.
 
     Parameters
     ----------
-    verdicts : sequence of float, or None
-        1 for a passage that is useful for finding the reference answer, and 0 for any other, in the
-        order of the ranking.
-    variant : {"ranked", "share"}
-        ``"ranked"`` is average precision. ``"share"`` is the share of useful passages, whatever
-        their order.
+    verdicts : sequence of float or None
+        Verdict on each passage, in the order of the ranks: 1 if it is useful for finding the
+        reference answer, 0 otherwise. None if there are no verdicts.
+    variant : {"ranked", "share"}, default="ranked"
+        ``"ranked"``: average precision. ``"share"``: the share of useful passages.
+
+    Returns
+    -------
+    float
+        Value in [0, 1]; higher is better. 0 if no passage is useful. NaN if there is no passage, or
+        if a verdict is missing.
 
     Notes
     -----
-    With r useful passages among those retrieved, average precision is 1/r Σ precision@k over the
-    ranks k of these passages. Unlike `ragnb.metrics.retrieval.average_precision`, it does not
-    penalise useful passages that were not retrieved.
-
     Source: the documentation of ragas, context precision.
 
     Examples
@@ -257,9 +278,17 @@ def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str =
 def judged_rubric(score: float | None) -> float:
     """Judge's score for a response according to your own rubric, from 1 (worst) to 5 (best).
 
-    Higher is better. The score comes from ``ragnb.experiments.judges.judge_responses(..., "rubric",
-    rubric="...")`` with the prompt ``answer.judge_rubric``. The value is NaN if there is no
-    score. Scores by different rubrics have different signatures.
+    ``ragnb.experiments.judges.judge_responses(..., "rubric", rubric="...")`` asks for the score.
+
+    Parameters
+    ----------
+    score : float or None
+        Score of the judge: 1, 2, 3, 4 or 5. None if there is no score.
+
+    Returns
+    -------
+    float
+        The score; higher is better. NaN if there is none.
 
     Notes
     -----
@@ -282,20 +311,23 @@ def judged_rubric(score: float | None) -> float:
 def judged_preference(preference: float | None) -> float:
     """Judge's preference for a response over the response of the baseline (mean: win rate).
 
-    The value is in [0, 1]; higher is better, and 0.5 is a tie. It comes from
-    ``ragnb.experiments.judges.judge_pairs``, which shows the two responses to the judge once in
-    each order. Each verdict is 1 if the response wins, 0.5 for a tie and 0 if it loses, and the
-    value is the mean of the two verdicts. A judge that always prefers the response shown first
-    therefore gives 0.5 to every response. The value is NaN if one of the verdicts is missing.
+    `ragnb.experiments.judges.judge_pairs` shows the two responses to the judge in both orders. Each
+    verdict is 1 if the response wins, 0.5 for a tie and 0 if it loses. A judge that always prefers
+    the response shown first thus gives a tie.
 
     Parameters
     ----------
     preference : float or None
-        Mean of the two verdicts: 0, 0.25, 0.5, 0.75 or 1.
+        Mean of the two verdicts: 0, 0.25, 0.5, 0.75 or 1. None if one of them is missing.
+
+    Returns
+    -------
+    float
+        The mean of the two verdicts; higher is better, and 0.5 is a tie. NaN if one is missing.
 
     Notes
     -----
-    Source: ours; on the order of responses see Zheng et al. (2023), arXiv 2306.05685.
+    Source: ours; on the effect of the order, see Zheng et al. (2023), arXiv 2306.05685.
 
     Examples
     --------
@@ -327,16 +359,20 @@ def _share(verdicts: Sequence[Any], variant: str) -> float:
 def is_accepted(verdict: bool | float | str | None) -> float:
     """1.0 if an annotator accepted the response, else 0.0.
 
-    Higher is better. The value is NaN if there is no verdict (None or NaN).
-
     Parameters
     ----------
     verdict : bool, float, str or None
-        True or False, 1 or 0, ``"correct"``, ``"incorrect"`` or ``"refuse"``.
+        Verdict of the annotator: True, 1 or ``"correct"`` if the response is accepted; False, 0,
+        ``"incorrect"`` or ``"refuse"`` otherwise. None or NaN if it is missing.
+
+    Returns
+    -------
+    float
+        1.0 or 0.0; higher is better. NaN if the verdict is missing.
 
     Notes
     -----
-    Source: a human judgement; nothing is computed.
+    Source: the judgement of a person.
 
     Examples
     --------
@@ -358,22 +394,22 @@ def is_accepted(verdict: bool | float | str | None) -> float:
 def embedding_cosine(a: ArrayLike, b: ArrayLike) -> float:
     """Cosine similarity between the embeddings of a response and its reference.
 
-    The value is in [-1, 1], and higher means more similar. It is NaN if either embedding is zero.
-    It does not measure correctness: answers that differ only in a number or a name often have
-    nearly identical embeddings. The name of the embedding model is recorded in the signature of the
-    score.
+    cosine similarity = a·b / (‖a‖ ‖b‖). It does not measure correctness: answers that differ only
+    in a number or a name often have nearly identical embeddings.
 
     Parameters
     ----------
-    a, b : 1-D array_like
-        The two embeddings, of equal size.
+    a, b : array-like of shape (n_dimensions,)
+        The two embeddings, from the same model.
+
+    Returns
+    -------
+    float
+        Value in [-1, 1]; higher means more similar. NaN if either embedding is zero.
 
     Notes
     -----
-    The cosine similarity is a·b / (‖a‖ ‖b‖).
-
-    Source: the definition of cosine similarity. To compare the whole response with the whole
-    reference is our choice.
+    Source: ours.
 
     Examples
     --------

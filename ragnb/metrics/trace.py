@@ -1,31 +1,29 @@
 """TRACe of RAGBench: relevance, utilization, completeness and adherence, from sentence labels.
 
-There are two definitions of these names. ``variant="ragbench"`` is the definition of the benchmark
+There are two definitions of these scores. ``variant="ragbench"`` is the definition of the benchmark
 (Friel et al. 2024, arXiv 2407.11005), which reproduces the scores in its data. ``variant="guide"``
-is the definition of a popular visual guide. In the guide, relevance is the number of relevant
-sentences divided by 20, and utilization is relative to the relevant sentences. Below, R denotes the
-relevant sentences, U the utilized sentences and D all sentences of the context. Because the guide
-only counts labels, the context may be None with ``"guide"``, unless ``unknown_keys="drop"``
-requires it.
+is the definition of a popular visual guide to TRACe, which only counts labels: it divides the
+number of relevant sentences by 20, and the number of utilized sentences by the number of relevant
+sentences.
 
-``length`` is the unit in which the length Len of a set of sentences is measured: sentences, their
-`ragnb.text.tokens` (``"token"``) or their `ragnb.text.graphemes` (``"character"``). Published
-records contain keys of sentences that are not in the context. With ``unknown_keys="count"``, such
-keys are counted as in the benchmark; in tokens or characters, their length is 0. With ``"drop"``,
-they are left out.
+``length`` is the unit in which the length of sentences is measured: sentences, their
+`ragnb.text.tokens` (``"token"``) or their `ragnb.text.graphemes` (``"character"``).
+
+Some published records contain keys that name no sentence of the context. With
+``unknown_keys="count"`` they count, as in the benchmark; in tokens or characters, their length is
+0. With ``"drop"``, they are left out.
 
 Sources disagree on the completeness of a response if no sentence of the context is relevant. By
-default, it depends on the variant: with ``"ragbench"`` it is 1; with ``"guide"`` it is 1 if no
-sentence is utilized, and 0 otherwise. ``when_none_relevant="one"``, ``"zero"`` or ``"undefined"``
-(NaN) sets the value.
+default, it is 1 under ``"ragbench"``. Under ``"guide"`` it is 1 if no sentence is utilized either,
+and 0 otherwise. ``when_none_relevant`` sets it to 1 (``"one"``), 0 (``"zero"``) or NaN
+(``"undefined"``).
 
 All functions raise InputError for an unknown option and for a field of the wrong type.
 """
 
 import math
-from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragnb.errors import InputError, check_choice
 from ragnb.metrics.record import metric
@@ -138,22 +136,30 @@ def relevance(
 ) -> float:
     """Context relevance: proportion of the context that is relevant to the question.
 
-    Higher is better. The value is at least 0, and at most 1 unless keys are repeated or unknown. It
-    is NaN if the context has no sentences or a total length of 0, if the context is None although
-    it is required, or if the keys are None.
-
-    With ``"ragbench"``, the value is Len(R) / Len(D): the length of the relevant sentences divided by
-    that of the documents. With ``"guide"``, it is the number of relevant sentences divided by 20, but
-    at most 1.
+    Under ``"ragbench"``, relevance = (length of the relevant sentences) / (length of the context).
+    Under ``"guide"``, relevance = min(1, (number of relevant sentences) / 20).
 
     Parameters
     ----------
     relevant_keys : sequence of str or None
-        Keys of the relevant sentences. A key that is given twice counts twice, as in the benchmark.
-    documents_sentences : list or None
-        Sentences of each document as ``[key, text]`` pairs; None if there are only labels.
-    variant, length, unknown_keys : str
-        See the top of the module.
+        Keys of the relevant sentences of the context. A repeated key counts each time.
+    documents_sentences : list or None, default=None
+        Sentences of each document of the context, as ``[key, text]`` pairs. They are not required
+        with ``variant="guide"`` and ``unknown_keys="count"``.
+    variant : {"ragbench", "guide"}, default="ragbench"
+        Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
+    length : {"sentence", "token", "character"}, default="sentence"
+        Unit in which the length of sentences is measured. ``"guide"`` allows only ``"sentence"``.
+    unknown_keys : {"count", "drop"}, default="count"
+        Whether keys that name no sentence of the context count or are left out. If they count,
+        their length is 1 sentence, 0 tokens or 0 characters.
+
+    Returns
+    -------
+    float
+        Higher is better. The value is in [0, 1], but ``"ragbench"`` can exceed 1 if keys are
+        repeated or unknown. NaN if the keys or a required context are None, or if the context has
+        no sentences or a total length of 0.
 
     Notes
     -----
@@ -202,18 +208,34 @@ def utilization(
 ) -> float:
     """Context utilization: proportion of the context that the response uses.
 
-    A higher value means that more of the context is used. The range is the same as for `relevance`.
-    The value is NaN in the same cases as `relevance`, and if the utilized keys are None. The other
-    parameters are those of `relevance`.
-
-    With ``"ragbench"``, the value is Len(U) / Len(D): the length of the utilized sentences divided by
-    that of the documents. With ``"guide"``, it is the number of utilized sentences divided by the
-    number of relevant sentences, but at most 1, and 0 if no sentence is relevant.
+    Under ``"ragbench"``, utilization = (length of the utilized sentences) / (length of the
+    context). Under ``"guide"``, utilization = min(1, (number of utilized sentences) / (number of
+    relevant sentences)), or 0 if no sentence is relevant.
 
     Parameters
     ----------
+    relevant_keys : sequence of str or None
+        Keys of the relevant sentences of the context.
     utilized_keys : sequence of str or None
-        Keys of the sentences that the response uses.
+        Keys of the sentences of the context that the response uses. A repeated key counts each
+        time.
+    documents_sentences : list or None, default=None
+        Sentences of each document of the context, as ``[key, text]`` pairs. They are not required
+        with ``variant="guide"`` and ``unknown_keys="count"``.
+    variant : {"ragbench", "guide"}, default="ragbench"
+        Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
+    length : {"sentence", "token", "character"}, default="sentence"
+        Unit in which the length of sentences is measured. ``"guide"`` allows only ``"sentence"``.
+    unknown_keys : {"count", "drop"}, default="count"
+        Whether keys that name no sentence of the context count or are left out. If they count,
+        their length is 1 sentence, 0 tokens or 0 characters.
+
+    Returns
+    -------
+    float
+        A higher value means that more of the context is used. The value is in [0, 1], but
+        ``"ragbench"`` can exceed 1 if keys are repeated or unknown. NaN if either list of keys or a
+        required context is None, or if the context has no sentences or a total length of 0.
 
     Notes
     -----
@@ -266,25 +288,36 @@ def completeness(
 ) -> float:
     """Completeness: proportion of the relevant sentences that the response uses.
 
-    Completeness is Len(R and U) / Len(R), where each key counts once. The value is in [0, 1], and
-    higher is better.
-
-    The value is NaN in each of these cases:
-
-    - The relevant or the utilized keys are None.
-    - The context has no sentences, or it is None. With ``"guide"``, it may be None; see the top of
-      the module.
-    - The relevant sentences have a total length of 0. This happens if the length is in tokens or
-      characters and no relevant key is in the context.
-    - No sentence is relevant, and `when_none_relevant` is ``"undefined"``.
+    completeness = (length of the relevant sentences that are utilized) / (length of the relevant
+    sentences), where each key counts once.
 
     Parameters
     ----------
-    relevant_keys, utilized_keys, documents_sentences, variant, length, unknown_keys
-        See `relevance` and `utilization`.
-    when_none_relevant : {None, "one", "zero", "undefined"}
-        Value if no sentence is relevant: 1, 0 or NaN. By default it depends on the variant: with
-        ``"ragbench"`` it is 1; with ``"guide"`` it is 1 if no sentence is utilized, else 0.
+    relevant_keys : sequence of str or None
+        Keys of the relevant sentences of the context.
+    utilized_keys : sequence of str or None
+        Keys of the sentences of the context that the response uses.
+    documents_sentences : list or None, default=None
+        Sentences of each document of the context, as ``[key, text]`` pairs. They are not required
+        with ``variant="guide"`` and ``unknown_keys="count"``.
+    variant : {"ragbench", "guide"}, default="ragbench"
+        Whether to use the definition of RAGBench or of a popular visual guide to TRACe. They differ
+        if no sentence is relevant.
+    length : {"sentence", "token", "character"}, default="sentence"
+        Unit in which the length of sentences is measured. ``"guide"`` allows only ``"sentence"``.
+    unknown_keys : {"count", "drop"}, default="count"
+        Whether keys that name no sentence of the context count or are left out. If they count,
+        their length is 1 sentence, 0 tokens or 0 characters.
+    when_none_relevant : {"one", "zero", "undefined"} or None, default=None
+        Completeness if no sentence is relevant: 1, 0 or NaN. With None, it is 1 under
+        ``"ragbench"``. Under ``"guide"`` it is 1 if no sentence is utilized either, else 0.
+
+    Returns
+    -------
+    float
+        Value in [0, 1]; higher is better. NaN if either list of keys or a required context is None,
+        if the context has no sentences, if the relevant sentences have a total length of 0, or if
+        no sentence is relevant and `when_none_relevant` is ``"undefined"``.
 
     Notes
     -----
@@ -320,34 +353,38 @@ def completeness(
             "ragbench": "The benchmark: no sentence of the response is listed as unsupported. "
             "If no such list is given, every sentence must have a supporting key; where the keys are "
             "not given, it must be marked fully_supported.",
-            "guide": "The visual guide: every sentence is marked fully_supported, where null means "
-            "no.",
+            "guide": "The visual guide: every sentence is marked fully_supported. If supporting keys "
+            "are given, null means not supported.",
         }
     },
     source=_FRIEL,
     binary=True,
-    undefined="If a sentence has no label and no other sentence is unsupported. The value is 1 for a "
-    "response without sentences.",
+    undefined="If a sentence has no label and no other sentence is unsupported. The value is 1 if the "
+    "list of labels is empty.",
 )
 def adherence(
     support: Support | None, unsupported_keys: Keys | None = None, *, variant: str = "ragbench"
 ) -> float:
     """1.0 if the context supports every sentence of the response, else 0.0 (adherence).
 
-    Higher is better. See `supported_fraction` for the proportion of supported sentences. The value
-    is 1.0 for a response without sentences. It is NaN if the labels that the variant requires are
-    None, or if a sentence has no label and no other sentence is unsupported.
+    `ragnb.metrics.trace_labels.supported_sentences` describes when a sentence is supported.
+    `supported_fraction` is the proportion of the supported sentences.
 
     Parameters
     ----------
     support : sequence of mappings or None
-        Support information, one mapping per response sentence.
-    unsupported_keys : sequence of str, optional
-        Keys of the unsupported sentences of the response; None if the labels do not list them.
-    variant : {"ragbench", "guide"}
-        ``"ragbench"``: no key is listed as unsupported. Without such a list, every sentence is
-        supported in the sense of `ragnb.metrics.trace_labels.supported_sentences`. ``"guide"``:
-        every sentence is ``fully_supported``, where null means no.
+        RAGBench's ``sentence_support_information``, one mapping per sentence of the response.
+    unsupported_keys : sequence of str or None, default=None
+        Keys of the unsupported sentences of the response; None if they are not listed. Only
+        ``"ragbench"`` uses them.
+    variant : {"ragbench", "guide"}, default="ragbench"
+        Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
+
+    Returns
+    -------
+    float
+        1.0 or 0.0; higher is better. 1.0 if the list of labels is empty. NaN if the required labels
+        are None, or if a sentence has no label and no other sentence is unsupported.
 
     Notes
     -----
@@ -392,20 +429,34 @@ def supported_fraction(
     *,
     variant: str = "ragbench",
 ) -> float:
-    """Proportion of the response's sentences that are supported, sometimes mistaken for adherence.
+    """Proportion of the sentences of the response that the context supports.
 
-    The value is in [0, 1]; higher is better. If it is defined, it is 1 if and only if adherence is
-    1. It is NaN if the response has no sentences, if the labels that the variant requires are None,
-    or if a sentence has no label.
+    Under ``"ragbench"``, the value is 1 - (number of distinct unsupported keys) / (number of
+    sentences of the response), but at least 0. Under ``"guide"``, it is (number of supported
+    sentences) / (number of labelled sentences). `ragnb.metrics.trace_labels.supported_sentences`
+    describes when a sentence is supported.
 
-    ``"ragbench"``: 1 - (number of distinct unsupported keys) / (number of response sentences), at
-    least 0. ``"guide"``: (number of supported sentences) / (number of labelled sentences). The
-    latter ignores ``response_sentences``, which are ``[key, text]`` pairs. The other parameters are
-    those of `adherence`.
+    Parameters
+    ----------
+    response_sentences : sequence or None
+        Sentences of the response, as ``[key, text]`` pairs. Only ``"ragbench"`` uses them.
+    support : sequence of mappings or None
+        RAGBench's ``sentence_support_information``, one mapping per sentence of the response.
+    unsupported_keys : sequence of str or None, default=None
+        Keys of the unsupported sentences of the response; None if they are not listed. Only
+        ``"ragbench"`` uses them.
+    variant : {"ragbench", "guide"}, default="ragbench"
+        Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
+
+    Returns
+    -------
+    float
+        Value in [0, 1]; higher is better. NaN if a required argument is None, if a sentence has no
+        label, or if there are no sentences.
 
     Notes
     -----
-    Source: ours; neither the benchmark nor the guide publishes it.
+    Source: ours; neither the benchmark nor the guide contains this score.
 
     Examples
     --------
@@ -448,9 +499,37 @@ def average(
 ) -> float:
     """Mean of relevance, utilization, completeness and adherence.
 
-    Higher is better. The value is in [0, 1] if the four scores are, and NaN if one of them is NaN.
-    The parameters are those of `completeness` and `adherence`. The mean hides which of the four is
-    low, so also report them one by one.
+    average = (relevance + utilization + completeness + adherence) / 4.
+
+    Parameters
+    ----------
+    relevant_keys : sequence of str or None
+        Keys of the relevant sentences of the context.
+    utilized_keys : sequence of str or None
+        Keys of the sentences of the context that the response uses.
+    documents_sentences : list or None
+        Sentences of each document of the context, as ``[key, text]`` pairs. They are not required
+        with ``variant="guide"`` and ``unknown_keys="count"``.
+    support : sequence of mappings or None
+        RAGBench's ``sentence_support_information``, one mapping per sentence of the response.
+    unsupported_keys : sequence of str or None, default=None
+        Keys of the unsupported sentences of the response; None if they are not listed. Only
+        ``"ragbench"`` uses them.
+    variant : {"ragbench", "guide"}, default="ragbench"
+        Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
+    length : {"sentence", "token", "character"}, default="sentence"
+        Unit in which the length of sentences is measured. ``"guide"`` allows only ``"sentence"``.
+    unknown_keys : {"count", "drop"}, default="count"
+        Whether keys that name no sentence of the context count or are left out. If they count,
+        their length is 1 sentence, 0 tokens or 0 characters.
+    when_none_relevant : {"one", "zero", "undefined"} or None, default=None
+        Completeness if no sentence is relevant: 1, 0 or NaN. With None, it is 1 under
+        ``"ragbench"``. Under ``"guide"`` it is 1 if no sentence is utilized either, else 0.
+
+    Returns
+    -------
+    float
+        Higher is better. The value is in [0, 1] if the four scores are. NaN if one of them is NaN.
 
     Notes
     -----
@@ -504,16 +583,42 @@ def rmse_to_ideal(
 ) -> float:
     """Root mean square distance of relevance, utilization, completeness and adherence from 1.
 
-    Lower is better. The value is in [0, 1] if the four scores are, and NaN if one of them is NaN.
-    The parameters are those of `completeness` and `adherence`.
+    rmse_to_ideal = sqrt(((1 - relevance)^2 + (1 - utilization)^2 + (1 - completeness)^2 + (1 -
+    adherence)^2) / 4).
 
-    sqrt(((1 - relevance)^2 + (1 - utilization)^2 + (1 - completeness)^2 + (1 - adherence)^2) / 4).
-    The guide prints 0.437 for its own example, which is the distance for an adherence of 1. Because
-    the adherence of the example is 0, the distance is 0.664.
+    Parameters
+    ----------
+    relevant_keys : sequence of str or None
+        Keys of the relevant sentences of the context.
+    utilized_keys : sequence of str or None
+        Keys of the sentences of the context that the response uses.
+    documents_sentences : list or None
+        Sentences of each document of the context, as ``[key, text]`` pairs. They are not required
+        with ``variant="guide"`` and ``unknown_keys="count"``.
+    support : sequence of mappings or None
+        RAGBench's ``sentence_support_information``, one mapping per sentence of the response.
+    unsupported_keys : sequence of str or None, default=None
+        Keys of the unsupported sentences of the response; None if they are not listed. Only
+        ``"ragbench"`` uses them.
+    variant : {"ragbench", "guide"}, default="ragbench"
+        Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
+    length : {"sentence", "token", "character"}, default="sentence"
+        Unit in which the length of sentences is measured. ``"guide"`` allows only ``"sentence"``.
+    unknown_keys : {"count", "drop"}, default="count"
+        Whether keys that name no sentence of the context count or are left out. If they count,
+        their length is 1 sentence, 0 tokens or 0 characters.
+    when_none_relevant : {"one", "zero", "undefined"} or None, default=None
+        Completeness if no sentence is relevant: 1, 0 or NaN. With None, it is 1 under
+        ``"ragbench"``. Under ``"guide"`` it is 1 if no sentence is utilized either, else 0.
+
+    Returns
+    -------
+    float
+        Lower is better. The value is in [0, 1] if the four scores are. NaN if one of them is NaN.
 
     Notes
     -----
-    Source: the visual guide to TRACe, where it is called "RMSE aggregation".
+    Source: the visual guide to TRACe, which calls it "RMSE aggregation".
 
     Examples
     --------
@@ -557,10 +662,40 @@ def consistency(
     unknown_keys: str = "count",
     when_none_relevant: str | None = None,
 ) -> float:
-    """1 minus the RMS distance of relevance, utilization, completeness and adherence from 1.
+    """1 minus the root mean square distance of the four TRACe scores from 1 (consistency).
 
-    It is 1 - `rmse_to_ideal`. Higher is better. The value is in [0, 1] if the four scores are, and
-    NaN if one of them is NaN. The parameters are those of `rmse_to_ideal`.
+    consistency = 1 - rmse_to_ideal. The four scores are relevance, utilization, completeness and
+    adherence.
+
+    Parameters
+    ----------
+    relevant_keys : sequence of str or None
+        Keys of the relevant sentences of the context.
+    utilized_keys : sequence of str or None
+        Keys of the sentences of the context that the response uses.
+    documents_sentences : list or None
+        Sentences of each document of the context, as ``[key, text]`` pairs. They are not required
+        with ``variant="guide"`` and ``unknown_keys="count"``.
+    support : sequence of mappings or None
+        RAGBench's ``sentence_support_information``, one mapping per sentence of the response.
+    unsupported_keys : sequence of str or None, default=None
+        Keys of the unsupported sentences of the response; None if they are not listed. Only
+        ``"ragbench"`` uses them.
+    variant : {"ragbench", "guide"}, default="ragbench"
+        Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
+    length : {"sentence", "token", "character"}, default="sentence"
+        Unit in which the length of sentences is measured. ``"guide"`` allows only ``"sentence"``.
+    unknown_keys : {"count", "drop"}, default="count"
+        Whether keys that name no sentence of the context count or are left out. If they count,
+        their length is 1 sentence, 0 tokens or 0 characters.
+    when_none_relevant : {"one", "zero", "undefined"} or None, default=None
+        Completeness if no sentence is relevant: 1, 0 or NaN. With None, it is 1 under
+        ``"ragbench"``. Under ``"guide"`` it is 1 if no sentence is utilized either, else 0.
+
+    Returns
+    -------
+    float
+        Higher is better. The value is in [0, 1] if the four scores are. NaN if one of them is NaN.
 
     Notes
     -----
@@ -595,7 +730,7 @@ def _four(
     when_none_relevant: str | None,
     **counted: str,
 ) -> tuple[float, float, float, float]:
-    """Relevance, utilization, completeness and adherence."""
+    """Compute relevance, utilization, completeness and adherence."""
     options: dict[str, Any] = {"variant": variant, **counted}
     used = relevant_keys, utilized_keys, documents_sentences
     return (
@@ -609,6 +744,18 @@ def _four(
 def distance_from_ideal(*scores: float) -> float:
     """Root mean square distance of scores from 1.
 
+    Parameters
+    ----------
+    *scores : float
+        One or more scores.
+
+    Returns
+    -------
+    float
+        Distance; lower is better. NaN if a score is NaN.
+
+    Examples
+    --------
     >>> round(distance_from_ideal(0.2, 0.75, 0.75, 0.0), 3)
     0.664
     """
@@ -618,13 +765,42 @@ def distance_from_ideal(*scores: float) -> float:
 # ---- all scores of a record --------------------------------------------------------------------
 
 
-# The TRACe scores of one response, and one line of text per problem in its labels. The scores are
-# described in the functions of the same names; they are NaN if undefined.
-TraceScores = namedtuple(
-    "TraceScores",
-    "relevance utilization completeness adherence supported_fraction average rmse_to_ideal "
-    "consistency issues",
-)
+class TraceScores(NamedTuple):
+    """TRACe scores of one response, and problems in its labels.
+
+    The functions with the same names define the scores. A score that is undefined is NaN.
+
+    Attributes
+    ----------
+    relevance : float
+        Context relevance.
+    utilization : float
+        Context utilization.
+    completeness : float
+        Completeness.
+    adherence : float
+        Adherence, 1.0 or 0.0.
+    supported_fraction : float
+        Proportion of the sentences of the response that are supported.
+    average : float
+        Mean of relevance, utilization, completeness and adherence.
+    rmse_to_ideal : float
+        Root mean square distance of these four scores from 1.
+    consistency : float
+        1 minus `rmse_to_ideal`.
+    issues : tuple of str
+        One line of text for each problem; see `ragnb.metrics.trace_labels.label_issues`.
+    """
+
+    relevance: float
+    utilization: float
+    completeness: float
+    adherence: float
+    supported_fraction: float
+    average: float
+    rmse_to_ideal: float
+    consistency: float
+    issues: tuple[str, ...]
 
 
 def trace_scores(
@@ -635,19 +811,31 @@ def trace_scores(
     unknown_keys: str = "count",
     when_none_relevant: str | None = None,
 ) -> TraceScores:
-    """Compute all TRACe scores for one labelled response, and report problems in its labels.
+    """Compute all TRACe scores for one labelled response, and list problems in its labels.
 
     Parameters
     ----------
-    record
-        Mapping, or row of a DataFrame, with RAGBench's field names: those in `FIELDS` and,
-        optionally, ``overall_supported``. If a field required by a score is missing, the score is
-        NaN and the field is listed in ``issues``. With ``variant="guide"``, the scores require only
-        ``all_relevant_sentence_keys``, ``all_utilized_sentence_keys`` and
-        ``sentence_support_information``.
-    variant, length, unknown_keys, when_none_relevant
-        See the module docstring.
+    record : mapping
+        A record, or a row of a DataFrame, with the fields in `ragnb.metrics.trace_labels.FIELDS`
+        and, optionally, ``overall_supported``. A score whose fields are missing is NaN.
+    variant : {"ragbench", "guide"}, default="ragbench"
+        Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
+    length : {"sentence", "token", "character"}, default="sentence"
+        Unit in which the length of sentences is measured. ``"guide"`` allows only ``"sentence"``.
+    unknown_keys : {"count", "drop"}, default="count"
+        Whether keys that name no sentence of the context count or are left out. If they count,
+        their length is 1 sentence, 0 tokens or 0 characters.
+    when_none_relevant : {"one", "zero", "undefined"} or None, default=None
+        Completeness if no sentence is relevant: 1, 0 or NaN. With None, it is 1 under
+        ``"ragbench"``. Under ``"guide"`` it is 1 if no sentence is utilized either, else 0.
 
+    Returns
+    -------
+    TraceScores
+        The scores and the problems.
+
+    Examples
+    --------
     >>> scores = trace_scores({
     ...     "documents_sentences": [[["0a", "Oslo is a city."], ["0b", "It rains."]]],
     ...     "response_sentences": [["a", "Oslo is rainy."]],
@@ -689,9 +877,9 @@ def _context(
 ) -> tuple[Callable[[Iterable[str]], list[int]], int] | None:
     """Measure the sentences of the context.
 
-    The result is a function that returns the length of each key, without those that are left out,
-    and Len(D), the sum over all sentences. It is None if the context is required and missing, or if
-    it has no sentences.
+    Returns a function that maps keys to their lengths and leaves out dropped keys, and the total
+    length of the context. Returns None if the context is required and missing, or if it has no
+    sentences.
     """
     check_choice(variant, VARIANTS, "variant")
     check_choice(length, tuple(LENGTHS), "length")

@@ -44,19 +44,37 @@ def supported_sentences(
     *,
     variant: str = "ragbench",
 ) -> list[tuple[str, bool | None]]:
-    """Return the key of each labelled sentence and whether it is supported (None if unknown).
+    """Return the key of each labelled sentence of a response, and whether it is supported.
 
-    The first of these rules that applies decides:
+    The first of these rules that applies is used:
 
-    1. ``"ragbench"`` with `unsupported_keys`: these sentences are not supported, and only they are
-       returned.
-    2. A label with ``supporting_sentence_keys``: the sentence is supported if the list is not empty
-       (``"ragbench"``), or if ``fully_supported`` is true (``"guide"``).
-    3. A label without that list: ``fully_supported``.
-    4. Neither: None.
+    1. Under ``"ragbench"``, if `unsupported_keys` is given, these sentences are not supported. The
+       result contains only them.
+    2. If a label has ``supporting_sentence_keys``, the sentence is supported if this list is not
+       empty (``"ragbench"``), or if ``fully_supported`` is true (``"guide"``).
+    3. Otherwise, the sentence is supported if ``fully_supported`` is true, and not supported if it
+       is false.
+    4. If ``fully_supported`` is missing or null as well, it is unknown whether the sentence is
+       supported.
 
-    If `support` is None, the result is ``[("", None)]``.
+    Parameters
+    ----------
+    support : sequence of mappings or None
+        RAGBench's ``sentence_support_information``, one mapping per sentence of the response.
+    unsupported_keys : sequence of str or None, default=None
+        Keys of the unsupported sentences of the response; None if they are not listed. Only
+        ``"ragbench"`` uses them.
+    variant : {"ragbench", "guide"}, default="ragbench"
+        Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
 
+    Returns
+    -------
+    list of (str, bool or None)
+        Key of each sentence, and whether it is supported; None if this is unknown. If the labels
+        are None, the result is ``[("", None)]``.
+
+    Examples
+    --------
     >>> supported_sentences([{"response_sentence_key": "a", "supporting_sentence_keys": []},
     ...                      {"response_sentence_key": "b", "fully_supported": True},
     ...                      {"response_sentence_key": "c"}])
@@ -78,11 +96,27 @@ def supported_sentences(
 def unsupported_sentences(
     support: Support, unsupported_keys: Sequence[str] | None = None, *, variant: str = "ragbench"
 ) -> list[str]:
-    """Return the keys of the sentences that are not supported; see `supported_sentences`.
+    """Return the keys of the sentences of a response that are not supported.
 
-    Under ``"ragbench"`` they equal the published ``unsupported_response_sentence_keys`` in 50 of
-    50 records.
+    `supported_sentences` describes when a sentence is supported.
 
+    Parameters
+    ----------
+    support : sequence of mappings or None
+        RAGBench's ``sentence_support_information``, one mapping per sentence of the response.
+    unsupported_keys : sequence of str or None, default=None
+        Keys of the unsupported sentences of the response; None if they are not listed. Only
+        ``"ragbench"`` uses them.
+    variant : {"ragbench", "guide"}, default="ragbench"
+        Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
+
+    Returns
+    -------
+    list of str
+        Keys of the unsupported sentences.
+
+    Examples
+    --------
     >>> unsupported_sentences([{"response_sentence_key": "a", "supporting_sentence_keys": ["0a"]},
     ...                        {"response_sentence_key": "b", "supporting_sentence_keys": []}])
     ['b']
@@ -95,7 +129,20 @@ def unsupported_sentences(
 
 
 def listed(value: Any, what: str) -> list[Any]:
-    """Convert a field to a list. Parquet files contain arrays instead of lists."""
+    """Convert a field of a record to a list.
+
+    Parameters
+    ----------
+    value : list, tuple or ndarray
+        Value of the field. Any other type raises InputError.
+    what : str
+        Name of the field for the error message.
+
+    Returns
+    -------
+    list
+        The items of the field.
+    """
     if not isinstance(value, list | tuple | np.ndarray):
         raise InputError(
             f"{what} must be a list, got {type(value).__name__}; load_ragbench parses lists in text"
@@ -104,7 +151,18 @@ def listed(value: Any, what: str) -> list[Any]:
 
 
 def as_keys(keys: Any) -> list[str]:
-    """Convert a field of sentence keys to a list of strings."""
+    """Convert a field of sentence keys to a list of strings.
+
+    Parameters
+    ----------
+    keys : list, tuple or ndarray of str
+        Value of the field.
+
+    Returns
+    -------
+    list of str
+        The keys.
+    """
     checked = listed(keys, "a field of sentence keys")
     if not all(isinstance(key, str) for key in checked):
         raise InputError(f"a sentence key must be a string such as '0a', got {checked!r:.80}")
@@ -112,9 +170,17 @@ def as_keys(keys: Any) -> list[str]:
 
 
 def sentence_pairs(documents_sentences: Any) -> list[tuple[str, str]]:
-    """Return all sentences of all documents as (key, text) pairs, in order.
+    """Return the sentences of all documents as (key, text) pairs, in order.
 
-    InputError is raised unless each sentence is a pair of two strings.
+    Parameters
+    ----------
+    documents_sentences : sequence
+        Sentences of each document, as ``[key, text]`` pairs of strings.
+
+    Returns
+    -------
+    list of (str, str)
+        Key and text of each sentence.
     """
     pairs = []
     for document in listed(documents_sentences, "documents_sentences"):
@@ -129,7 +195,7 @@ def sentence_pairs(documents_sentences: Any) -> list[tuple[str, str]]:
 def _labels(support: Any) -> Iterator[tuple[str, list[str] | None, bool | None]]:
     """Yield response key, supporting keys and ``fully_supported`` of each label; None if absent.
 
-    The visual guide to TRACe also writes ``key`` for the key of the response sentence.
+    In the visual guide to TRACe, the key of the response sentence is in the field ``key``.
     """
     for label in () if support is None else listed(support, "sentence_support_information"):
         if not isinstance(label, Mapping):
@@ -145,7 +211,7 @@ def _labels(support: Any) -> Iterator[tuple[str, list[str] | None, bool | None]]
 
 
 def as_flag(value: Any) -> bool | None:
-    """Convert a field such as ``fully_supported`` to True, False, or None if it is neither."""
+    """Convert a field such as ``fully_supported`` to a bool, or to None if it is not boolean."""
     return bool(value) if isinstance(value, bool | np.bool_) else None
 
 
@@ -155,13 +221,29 @@ def as_flag(value: Any) -> bool | None:
 def label_issues(
     record: Mapping[str, Any], *, variant: str = "ragbench", unknown: str = "counted"
 ) -> tuple[str, ...]:
-    """List the problems in the labels of one record, one line of text each.
+    """List the problems in the labels of one record.
 
-    Problems are missing fields that a score requires, a context without sentences, keys of unknown
-    sentences (``unknown`` states what happens to them), repeated keys, special keys, sentences
-    without support information, ``fully_supported`` that is null, and labels that contradict each
-    other.
+    Problems are missing fields that a score requires, a context or a response without sentences,
+    keys that name no sentence, repeated keys, supporting keys with a special meaning
+    (`SPECIAL_KEYS`), sentences without support information, ``fully_supported`` that is null, and
+    labels that contradict each other.
 
+    Parameters
+    ----------
+    record : mapping
+        A record with the fields in `FIELDS` and, optionally, ``overall_supported``.
+    variant : {"ragbench", "guide"}, default="ragbench"
+        Definition that determines which fields are required and which sentences are supported.
+    unknown : str, default="counted"
+        Word or phrase that says how the scores treat unknown keys, such as ``"dropped"``.
+
+    Returns
+    -------
+    tuple of str
+        One line of text per problem.
+
+    Examples
+    --------
     >>> label_issues({"documents_sentences": [[["0a", "One."]]],  # doctest: +NORMALIZE_WHITESPACE
     ...               "all_relevant_sentence_keys": ["0b", "0a", "0a"]})[-2:]
     ("all_relevant_sentence_keys: '0b' names no sentence (counted)",
@@ -240,7 +322,7 @@ def label_issues(
 def _key_issues(
     name: str, keys: Any, known: list[str] | None = None, remark: str = ""
 ) -> Iterator[str]:
-    """Yield the unknown and the repeated keys of a field; nothing is unknown if `known` is None."""
+    """Yield the unknown and the repeated keys of a field. If `known` is None, no key is unknown."""
     keys = [] if keys is None else as_keys(keys)
     for key in _missing(keys, known):
         special = "is a special key and " if key in SPECIAL_KEYS else ""
@@ -251,7 +333,7 @@ def _key_issues(
 
 
 def _missing(keys: Iterable[str], known: list[str] | None) -> list[str]:
-    """Return the keys that are not among the known keys; none if the latter are not given."""
+    """Return the keys that are not among the known keys, or none if `known` is None."""
     return [key for key in dict.fromkeys(keys) if known is not None and key not in known]
 
 
