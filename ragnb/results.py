@@ -214,7 +214,7 @@ def two_sided(lower_tail: float, upper_tail: float, alternative: str) -> float:
 
 
 def format_p_value(p_value: float) -> str:
-    """Format a p-value as text, with four decimals or, below 0.001, two significant digits.
+    """Format a p-value as text, with four decimals or, below 0.001, up to two significant digits.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def fold(text: str) -> str:
     Returns
     -------
     str
-        The text in folded case, with a single space in place of each run of white space and none at
+        The case-folded text, with a single space in place of each run of white space and none at
         either end.
 
     Examples
@@ -430,7 +430,7 @@ def sentence_key(number: int) -> str:
 
 
 def keyed_sentences(documents: Iterable[str]) -> list[list[list[str]]]:
-    """Split documents into keyed sentences, the format of RAGBench's ``documents_sentences``.
+    """Split documents into sentences with keys, as in RAGBench's ``documents_sentences``.
 
     Parameters
     ----------
@@ -457,7 +457,7 @@ def keyed_sentences(documents: Iterable[str]) -> list[list[list[str]]]:
 
 
 def keyed_response(response: str) -> list[list[str]]:
-    """Split a response into keyed sentences, the format of RAGBench's ``response_sentences``.
+    """Split a response into sentences with keys, as in RAGBench's ``response_sentences``.
 
     Parameters
     ----------

@@ -42,10 +42,11 @@ def deferral_curve(
     shares: Sequence[float] = SHARES,
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
-    """Accuracy of ensemble and judge together as a function of the proportion of deferred items.
+    """Accuracy of an ensemble combined with a judge, by proportion of deferred items.
 
-    The least confident items are deferred first. If only some of several items with equal
-    confidence are deferred, the result is the mean over all choices among them.
+    A deferred item gets the judge's verdict or, if there is none, the ensemble's label. The least
+    confident items are deferred first. If only some of several items with equal confidence are
+    deferred, the result is the mean over all choices among them.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ def deferral_curve(
     items = _items(y, y_hat, judged, groups, probability=probability)
     if not items["probability"].between(0, 1).all():
         raise InputError("probability must be between 0 and 1 for each item")
-    confidence = (items["probability"] - 0.5).abs().round(12)  # so that rounding breaks no tie
+    confidence = (items["probability"] - 0.5).abs().round(12)  # rounding errors must not break ties
     _, tie, size = np.unique(confidence, return_inverse=True, return_counts=True)
     before = np.cumsum(size) - size
     rows, n = [], len(items)
@@ -122,7 +123,9 @@ def deferral_point(
     groups: ArrayLike | None = None,
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
-    """Accuracy of ensemble and judge together if a given selection of items is deferred.
+    """Accuracy of an ensemble combined with a judge, if a given selection of items is deferred.
+
+    A deferred item gets the judge's verdict or, if there is none, the ensemble's label.
 
     Parameters
     ----------
@@ -170,6 +173,8 @@ def compare_deferral(
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
     """Compare deferring a given selection of items with deferring none, all or random items.
+
+    A deferred item gets the judge's verdict or, if there is none, the ensemble's label.
 
     Parameters
     ----------

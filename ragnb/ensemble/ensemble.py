@@ -49,16 +49,16 @@ there is no verdict.
 
 @dataclass(frozen=True, slots=True)
 class BatchJudicator:
-    """Judge that decides all responses on which an ensemble abstains in a single call.
+    """Judge that decides, in a single call, all responses on which an ensemble abstains.
 
     A *judicator*, a term of the package continuous-eval, is a judge that decides these responses.
 
     Attributes
     ----------
     function : callable
-        Function of the list of the index values of these responses. It returns one verdict per
-        response, in the same order: True or False (or 1 and 0), or None if there is none. It is not
-        called if there are no responses.
+        Function that is called with the list of the index values of these responses. It returns one
+        verdict per response, in the same order: True or False (or 1 and 0), or None if there is
+        none. It is not called if there are no responses.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def verdicts_of(judicator: Judicator, labels: Sequence[Any]) -> list[bool | None
 
     Returns
     -------
-    list of bool or None
+    list of (bool or None)
         One verdict per response, in the same order; None if the judge gave no verdict.
     """
     at_once = isinstance(judicator, BatchJudicator)
@@ -129,8 +129,8 @@ def fit_classifier(
         Labelled responses. Cross-validation keeps the responses of a group in the same fold.
     classifier : scikit-learn classifier or None, default=None
         Classifier with ``predict_proba``; a clone of it is fitted. None means a logistic regression
-        on standardised metrics, whose penalty (l1 or l2) and inverse penalty strength C
-        (0.1, 1 or 10) maximise the cross-validated AUROC.
+        on standardised metrics. Cross-validation chooses its penalty (l1 or l2) and its inverse
+        penalty strength C (0.1, 1 or 10) by AUROC.
     class_weight : "balanced", mapping or None, default="balanced"
         Class weights of the logistic regression.
     random_state : int or None, default=None
@@ -176,16 +176,17 @@ class MetricEnsemble:
     """Binary classifier of responses by their metric values, with a statistical guarantee.
 
     The ensemble is trained on one part of the labelled responses and calibrated on another. For
-    each new response, it predicts a set that contains every label that cannot be excluded. The
-    ensemble *accepts* a label if the set contains only this label. It *abstains* if the set
-    contains both labels or neither.
+    each new response, it predicts a set of labels, the *prediction set*, which contains every label
+    that cannot be excluded. The ensemble *accepts* a label if the set contains only this label. It
+    *abstains* if the set contains both labels or neither.
 
     The guarantee assumes that new responses and calibration responses are drawn independently from
-    the same distribution. It is not a guarantee for a single response. There are three kinds:
+    the same distribution. It is not a guarantee for a single response. There are three kinds of
+    guarantee:
 
     - ``"marginal"``: P(the prediction set contains the correct label) >= 1 - alpha for new
       responses, on average over calibration parts.
-    - ``"class"``: the same within each class.
+    - ``"class"``: as ``"marginal"``, but within each class.
     - ``"selective"``: with probability at least 1 - delta over calibration parts, the error rate
       among the accepted labels is at most alpha.
 
@@ -199,8 +200,8 @@ class MetricEnsemble:
         Seed of all random steps; None gives a different result each time.
     classifier : scikit-learn classifier or None, default=None
         Classifier with ``predict_proba``; a clone of it is fitted. None means a logistic regression
-        on standardised metrics, whose penalty (l1 or l2) and inverse penalty strength C
-        (0.1, 1 or 10) maximise the cross-validated AUROC.
+        on standardised metrics. Cross-validation chooses its penalty (l1 or l2) and its inverse
+        penalty strength C (0.1, 1 or 10) by AUROC.
     class_weight : "balanced", mapping or None, default="balanced"
         Class weights of the logistic regression. Balanced weights shift the predicted probabilities
         towards the rarer label. The guarantee holds for any weights.
@@ -220,9 +221,9 @@ class MetricEnsemble:
     classifier : scikit-learn classifier
         The fitted classifier.
     alpha, delta : float
-        As in the parameters.
+        Values of the parameters.
     guarantee : str
-        As in the parameters.
+        Value of the parameter.
 
     References
     ----------
@@ -456,12 +457,12 @@ class MetricEnsemble:
         Notes
         -----
         Each feature and the predicted probability are compared by two-sided two-sample
-        Kolmogorov-Smirnov tests. The nonconformity score of the true label, which is one minus its
-        predicted probability, is compared by a one-sided test. The alternative is that this score
-        is larger for new responses, so that true labels are excluded more often than guaranteed.
-        With ``guarantee="class"``, each class is tested separately. Ties make the tests
-        conservative. Without any shift, the probability of an adjusted p-value below 0.001 is at
-        most about 0.1 %, averaged over calibration parts.
+        Kolmogorov-Smirnov tests. If labels are given, the nonconformity score of the true label,
+        which is one minus its predicted probability, is compared by a one-sided test. The
+        alternative is that this score is larger for new responses, so that true labels are excluded
+        more often than guaranteed. With ``guarantee="class"``, each class is tested separately.
+        Ties make the tests conservative. Without any shift, the probability of an adjusted p-value
+        below 0.001 is at most about 0.1 %, averaged over calibration parts.
 
         Responses to the same question are not independent. The tests therefore use Kish's effective
         sample size n / m, where n is the number of responses and m is the number of responses to
@@ -512,9 +513,9 @@ class MetricEnsemble:
 
             - ``group, label``: group and class, or ``"all"``;
             - ``n``: number of calibration responses;
-            - ``rank``: `conformal_rank` of the threshold among their nonconformity scores;
+            - ``rank``: rank of the threshold among their nonconformity scores;
             - ``mean, low, high``: mean, 5 % quantile and 95 % quantile of the
-              `coverage_distribution`;
+              `ragnb.conformal.sets.coverage_distribution`;
             - ``warning``: why no label can be excluded, else empty.
 
             With ``guarantee="selective"``, the values apply to sets of the labels whose p-value is
