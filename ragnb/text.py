@@ -341,9 +341,9 @@ def sentences(text: str) -> list[str]:
 
     The function recognises the sentence-ending punctuation of many scripts, such as Latin, Greek,
     Chinese, Arabic, Devanagari, Armenian, Ethiopic, Khmer, Burmese and Tibetan. Empty lines and
-    list items also separate sentences, whereas the periods of common abbreviations, initials and
-    decimals do not. Thai and Lao do not mark the end of a sentence, so text in these languages is
-    split only at empty lines, list items and the punctuation of other scripts.
+    list items also separate sentences, whereas the periods of list numbers, common abbreviations,
+    initials and decimals do not. Thai and Lao do not mark the end of a sentence, so text in these
+    languages is split only at empty lines, list items and the punctuation of other scripts.
 
     Parameters
     ----------
