@@ -490,7 +490,7 @@ def chrf(
     language: str | None = None,
     word_order: int = 0,
 ) -> float:
-    """chrF: F2 score of character n-grams with n from 1 to 6, computed by sacreBLEU.
+    """F2 score of character n-grams with n from 1 to 6 (chrF), computed by sacreBLEU.
 
     F2 = 5PR / (4P + R), where P and R are the n-gram precision and recall, averaged over all n for
     which both texts have n-grams. With ``word_order=2``, word unigrams and bigrams are included

@@ -30,25 +30,28 @@ VARIANTS = ("ratio", "lbrag")
 def translation_tokens(passages: Sequence[Any] | None, *, tokenizer: str | None = None) -> float:
     """Total number of tokens of the translated passages of one response.
 
-    The value is at least 0; lower is better. It is 0.0 if no passage was translated, and NaN if the
-    passages were not recorded (None).
-
     Parameters
     ----------
     passages : list or None
-        One mapping or object per passage, or the text of a translation. The number of tokens of
-        its translation is ``passage["token_count"]``, ``passage["metadata"]["token_count"]`` or the
-        attribute of the same name. If a passage was not translated, its ``text`` (or
-        ``translated_text``) is None and it need not have a count.
-    tokenizer : {None, "unicode"}
-        How a translated passage without a count is counted. By default it raises InputError.
-        ``"unicode"`` counts its text with `ragnb.text.tokens`, which is an approximation of the
-        tokens that a model was paid for.
+        Passages of the response. Each one is a mapping or an object with the number of tokens of
+        its translation in ``token_count`` or ``metadata['token_count']``, or the translation
+        itself as a string. If a passage was not translated, its ``text`` or ``translated_text`` is
+        None.
+    tokenizer : {None, 'unicode'}, default=None
+        How to count the tokens of a translation without a recorded count. By default, this raises
+        InputError. ``'unicode'`` counts them with `ragnb.text.tokens`, which approximates the
+        tokens of a model.
+
+    Returns
+    -------
+    float
+        Number of tokens, at least 0; lower is better. 0.0 if no passage was translated. NaN if
+        `passages` is None.
 
     Notes
     -----
-    Source: ``total_translation_tokens`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
-    There, a passage without a count costs nothing.
+    Source: ``total_translation_tokens`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py,
+    where a passage without a count adds 0.
 
     Examples
     --------
@@ -102,27 +105,29 @@ def bridging_efficiency(
 ) -> float:
     """Cost-normalised bridging efficiency (CNBE): gain over the baseline per translated token.
 
-    The gain is in token F1, and the value is that of one item.
-
-    Higher is better. The value is unbounded, and negative if translation lowers F1. It is NaN if
-    either F1 is missing. At a cost of 0, the ratio is undefined: ``"ratio"`` gives NaN, and
-    ``"lbrag"`` gives 0.0. With ``"lbrag"``, these zeros are part of the
-    mean.
-
-    CNBE = (F1_system - F1_direct) / cost. Items with a low cost dominate the mean over items, so
-    also report the ratio of the means.
+    CNBE = (F1_system - F1_direct) / cost, where F1 is token F1. Questions with a low cost dominate
+    the mean of CNBE, so also report the ratio of the mean gain to the mean cost.
 
     Parameters
     ----------
     f1_system, f1_direct : float or None
-        F1 of the system, and of the answer without passages, for the **same** item; NaN or None if
-        missing.
+        Token F1, in [0, 1], of the system and of the baseline on the same question. The baseline
+        answers without passages.
     cost : float
-        Number of translated tokens that the system used for this item.
-    variant : {"ratio", "lbrag"}
-        The two differ at a cost of 0.
-    baseline, f1 : str
-        The baseline and the variant of F1. They only name the definition.
+        Number of translated tokens that the system used for this question.
+    variant : {'ratio', 'lbrag'}, default='ratio'
+        Value at a cost of 0: NaN with ``'ratio'``, and 0.0 with ``'lbrag'``.
+    baseline : str, default='direct'
+        Name of the baseline. It is part of the signature of a score and does not affect the value.
+    f1 : str or None, default='unicode'
+        Variant of F1. It is part of the signature of a score and does not affect the value.
+
+    Returns
+    -------
+    float
+        Gain per token, unbounded; higher is better. It is negative if the F1 of the system is
+        below that of the baseline. NaN if either F1 is missing, or if the cost is 0 with
+        ``'ratio'``.
 
     Notes
     -----

@@ -1,7 +1,8 @@
 """Response language consistency (RLC): whether a response is in the target language.
 
-RLC uses the script of the letters; `language_identified` uses a language identifier. All functions
-raise InputError for a value that is not a string and for an unknown language or variant.
+`response_language_consistency` uses the script of the letters, and `language_identified` uses a
+language identifier. The metrics raise InputError for a response that is not a string, for an
+unknown variant, and for a language that they do not know.
 """
 
 import math
@@ -68,8 +69,21 @@ LBRAG_ALPHABETIC = ("en", "de", "es", "fr", "it", "pt")
 
 
 def known_code(language: str | None) -> str:
-    """Return the key of a language in `LANGUAGE_SCRIPTS`: its code, or the part before the region.
+    """Return the key of a language in `LANGUAGE_SCRIPTS`: its code with or without the region.
 
+    Parameters
+    ----------
+    language : str or None
+        Language code. An unknown or missing code raises InputError.
+
+    Returns
+    -------
+    str
+        The code in lower case with underscores, without the region unless `LANGUAGE_SCRIPTS`
+        contains it.
+
+    Examples
+    --------
     >>> known_code("zh-TW"), known_code("pt-BR")
     ('zh_tw', 'pt')
     """
@@ -83,9 +97,9 @@ def known_code(language: str | None) -> str:
 
 
 def primary_code(language: str) -> str:
-    """Return a known language code without its region: ``zh`` for ``zh_tw``.
+    """Return a language code without its region, such as ``'zh'`` for ``'zh_tw'``.
 
-    An unknown code raises InputError.
+    A code that is not in `LANGUAGE_SCRIPTS` raises InputError.
 
     >>> primary_code("zh_tw")
     'zh'
@@ -94,7 +108,9 @@ def primary_code(language: str) -> str:
 
 
 def scripts_of(language: str | None) -> frozenset[str]:
-    """Return the scripts in which a language is written.
+    """Return the names of the Unicode scripts in which a language is written.
+
+    A language that is not in `LANGUAGE_SCRIPTS` raises InputError.
 
     >>> sorted(scripts_of("ja"))
     ['Han', 'Hiragana', 'Katakana']
@@ -131,23 +147,28 @@ def response_language_consistency(
 ) -> float:
     """Response language consistency (RLC): share of letters in a script of the target language.
 
-    The value is in [0, 1]; higher is better. It is NaN if there is no response. If no character
-    counts, it is NaN with ``"unicode"`` and 1.0 with ``"lbrag"``. RLC cannot distinguish languages
-    that share a script; use `language_identified` for that.
+    RLC cannot distinguish languages that share a script; use `language_identified` for that.
 
     Parameters
     ----------
     response : str or None
-        The response of the system.
+        Response of the system.
     language : str
-        Code of the target language; see `LANGUAGE_SCRIPTS`. With ``"lbrag"`` any code is allowed.
-    variant : {"unicode", "lbrag"}
-        ``"unicode"``: letters of the language's scripts / letters of all scripts, counted after
-        composition (NFC). ``"lbrag"``: hits / characters, where spaces, digits and
-        `LBRAG_UNCOUNTED` are not counted. A hit is a kana or Han character for ``ja``, a Han
-        character for ``zh``, a letter of any script for the languages in `LBRAG_ALPHABETIC`, and
-        any of these for all other languages. An English response to a Russian question therefore
-        scores 1.0.
+        Code of the target language. ``'unicode'`` requires a code in `LANGUAGE_SCRIPTS`;
+        ``'lbrag'`` accepts any code.
+    variant : {'unicode', 'lbrag'}, default='unicode'
+        ``'unicode'`` divides the number of letters in the scripts of the language by the number of
+        all letters. ``'lbrag'`` divides the number of accepted characters by the number of all
+        characters except spaces, digits and `LBRAG_UNCOUNTED`. It accepts Han characters for
+        Chinese, Han characters and kana for Japanese, letters of any script for the languages in
+        `LBRAG_ALPHABETIC`, and all of these for any other language. An English response to a
+        Russian question therefore scores 1.0.
+
+    Returns
+    -------
+    float
+        Share in [0, 1]; higher is better. NaN if the response is None. If there is nothing to
+        count, the value is NaN with ``'unicode'`` and 1.0 with ``'lbrag'``.
 
     Notes
     -----
@@ -168,12 +189,24 @@ def response_language_consistency(
 
 
 def consistency_counts(text: str, language: str, *, variant: str = "unicode") -> tuple[int, int]:
-    """Return the numerator and the denominator of RLC.
+    """Return the numerator and the denominator of response language consistency (RLC).
 
-    These are the number of characters in a script of the target language and the number of all
-    characters, among those that RLC takes into account. The parameters are those of
-    `response_language_consistency`.
+    Parameters
+    ----------
+    text : str
+        Response of the system.
+    language, variant
+        See `response_language_consistency`.
 
+    Returns
+    -------
+    hits : int
+        Number of characters that are accepted for the target language.
+    counted : int
+        Number of all characters that are counted.
+
+    Examples
+    --------
     >>> consistency_counts("答案是 4429 meters", "zh")
     (3, 9)
     >>> consistency_counts("答案是。", "zh", variant="lbrag")
@@ -197,7 +230,9 @@ def consistency_counts(text: str, language: str, *, variant: str = "unicode") ->
 
 
 def letters_by_script(text: str) -> Counter[str]:
-    """Count the letters of each script after composition (NFC), so that 각 is one letter.
+    """Count the letters of each script in a text.
+
+    Letters are counted after canonical composition (NFC), so that a Hangul syllable is one letter.
 
     >>> letters_by_script("각 x") == {"Hangul": 1, "Latin": 1}
     True
@@ -222,10 +257,19 @@ def letters_by_script(text: str) -> Counter[str]:
 def response_in_language(
     response: str | None, language: str, *, variant: str = "unicode", threshold: float = 0.6
 ) -> float:
-    """1.0 if the RLC of the response reaches the threshold, else 0.0 (RLC_OK).
+    """RLC_OK: 1.0 if the response language consistency (RLC) reaches a threshold, else 0.0.
 
-    Higher is better. The value is NaN in the same cases as `response_language_consistency` (RLC).
-    The threshold is in (0, 1]. All other parameters are those of `response_language_consistency`.
+    Parameters
+    ----------
+    response, language, variant
+        See `response_language_consistency`.
+    threshold : float, default=0.6
+        Smallest accepted RLC, in (0, 1].
+
+    Returns
+    -------
+    float
+        1.0 or 0.0; higher is better. NaN if RLC is NaN.
 
     Notes
     -----
@@ -243,8 +287,21 @@ def response_in_language(
 
 
 def lbrag_rule(language: str | None) -> str:
-    """Return the name of the rule by which ``"lbrag"`` recognises a language.
+    """Return the name of the rule by which the RLC variant ``'lbrag'`` accepts characters.
 
+    Parameters
+    ----------
+    language : str or None
+        Language code. A missing code raises InputError.
+
+    Returns
+    -------
+    {'japanese', 'han', 'letter', 'any'}
+        Rule for Japanese, for Chinese, for the languages in `LBRAG_ALPHABETIC`, and for any other
+        language; see `response_language_consistency`.
+
+    Examples
+    --------
     >>> lbrag_rule("zh_tw"), lbrag_rule("de"), lbrag_rule("ru")
     ('han', 'letter', 'any')
     """
@@ -277,28 +334,31 @@ def lbrag_rule(language: str | None) -> str:
 def language_identified(
     response: str | None, language: str, *, candidates: Sequence[str] | None = None
 ) -> float:
-    """1.0 if a language identifier assigns the response to the target language, else 0.0 (RLC_LID).
+    """Language identification (RLC_LID): 1.0 if the target language is identified, else 0.0.
 
-    Higher is better. The value is NaN if there is no response or if it contains no letters. Unlike
-    response language consistency (RLC, `response_language_consistency`), language identification
-    distinguishes English from German. It is often wrong for short answers, especially names. Its
-    error rate increases with the number of candidates.
+    The identifier is py3langid. Unlike response language consistency (RLC), this metric
+    distinguishes languages that share a script. It is often wrong for short answers, especially
+    names. Its error rate increases with the number of candidates.
 
     Parameters
     ----------
     response : str or None
-        The response of the system.
+        Response of the system.
     language : str
-        Code of the target language. Region subtags are ignored, so ``zh_tw`` is treated as ``zh``.
-    candidates : sequence of str, optional
-        Codes of the languages that may occur, for example, all languages in your dataset. By
-        default these are all languages that are known to both `LANGUAGE_SCRIPTS` and the
-        identifier. The target language is always a candidate.
+        Code of the target language. A region is ignored: ``'zh_tw'`` is treated as ``'zh'``.
+    candidates : sequence of str or None, default=None
+        Codes of the languages that may occur, such as all languages in your dataset. The target
+        language is added to them. By default, all languages in `LANGUAGE_SCRIPTS` that the
+        identifier knows.
+
+    Returns
+    -------
+    float
+        1.0 or 0.0; higher is better. NaN if the response is None or contains no letters.
 
     Notes
     -----
-    Source: Lui and Baldwin (2012), langid.py; computed by its successor py3langid with the model
-    that py3langid contains.
+    Source: Lui and Baldwin (2012), langid.py. The model is that of its successor py3langid.
 
     Examples
     --------
@@ -315,8 +375,23 @@ def language_identified(
 
 
 def identified_language(text: str, candidates: Sequence[str] | None = None) -> str:
-    """Return the most likely language of a text among the candidates (by default all languages).
+    """Return the most likely language of a text according to py3langid.
 
+    Parameters
+    ----------
+    text : str
+        Text in one language.
+    candidates : sequence of str or None, default=None
+        Codes of the languages that may occur. By default, all languages in `LANGUAGE_SCRIPTS` that
+        the identifier knows.
+
+    Returns
+    -------
+    str
+        Language code without a region. The code of Norwegian Bokmål is ``'no'``.
+
+    Examples
+    --------
     >>> identified_language("¿Cuánto mide la montaña?", ["es", "pt"])
     'es'
     """
@@ -326,11 +401,25 @@ def identified_language(text: str, candidates: Sequence[str] | None = None) -> s
 
 
 def language_probabilities(texts: Sequence[str]) -> tuple[list[str], np.ndarray]:
-    """Return the languages that the identifier knows, and the probability of each for each text.
+    """Estimate the probability of each language for each text with py3langid.
 
-    The shape of the probabilities is (texts, languages). Each row sums to 1. Languages that are not
-    written in any script of the text have probability 0, unless there is no language left.
+    Languages that are not written in any script of the text have probability 0, unless this
+    applies to all languages.
 
+    Parameters
+    ----------
+    texts : sequence of str
+        Texts in one language each.
+
+    Returns
+    -------
+    codes : list of str
+        Codes of the languages in `LANGUAGE_SCRIPTS` that the identifier knows.
+    probabilities : ndarray of shape (n_texts, n_languages)
+        Probability of each language. Each row sums to 1.
+
+    Examples
+    --------
     >>> codes, probabilities = language_probabilities(["Où est la tour Eiffel ?"])
     >>> codes[probabilities[0].argmax()]
     'fr'

@@ -1,18 +1,18 @@
 """Normalisation and tokenisation of answers before they are compared.
 
-The variant ``"unicode"`` keeps all scripts. The variant ``"lbrag"`` reproduces the code of
-kanoes/LBRAG-NEW, which deletes all characters outside a fixed list of Unicode blocks. Devanagari,
+The variant ``'unicode'`` keeps all scripts. The variant ``'lbrag'`` reproduces the code of
+kanoes/LBRAG-NEW, which keeps only the characters in a fixed list of Unicode blocks. Devanagari,
 Greek, Tamil and Bengali, among others, are not in this list. All answers in Hindi letters, without
-digits, are therefore equal under ``"lbrag"``.
+digits, are therefore equal under ``'lbrag'``.
 
-The variants ``"squad"``, ``"triviaqa"``, ``"kilt"`` and ``"mlqa"`` are those of the official
-evaluation scripts of these benchmarks, so that exact match and F1 equal published numbers.
+The variants ``'squad'``, ``'triviaqa'``, ``'kilt'`` and ``'mlqa'`` reproduce the official
+evaluation scripts of these benchmarks.
 
-- ``"squad"`` and ``"kilt"``: lower case; ASCII punctuation is deleted; *a*, *an* and *the* are
-  removed. The two differ in the F1 of two empty texts only.
-- ``"triviaqa"``: the same, but punctuation is replaced by spaces, including the quotation marks
+- ``'squad'`` and ``'kilt'``: lower case; ASCII punctuation is deleted; *a*, *an* and *the* are
+  removed. The two differ only in the F1 of two empty texts.
+- ``'triviaqa'``: the same, but punctuation is replaced by spaces, including the quotation marks
   ‘ ’ ´ and `.
-- ``"mlqa"``: lower case; all Unicode punctuation is deleted; the articles of the language are
+- ``'mlqa'``: lower case; all Unicode punctuation is deleted; the articles of the language are
   removed; Chinese characters are separate words. In Arabic, the script replaces the letters of the
   article by a space wherever they occur, also within words.
 
@@ -65,13 +65,26 @@ _LBRAG_KEPT = regex.compile(f"[{LBRAG_KEPT}]+")
 def normalized(text: str, *, variant: str = "unicode", language: str | None = None) -> str:
     """Normalise a text for comparison with a reference: words separated by single spaces.
 
-    The variant ``"unicode"`` (the default) applies NFKC and case folding, keeps the letters, marks
-    and numbers of all scripts, and deletes invisible joiners and direction marks. The variant
-    ``"lbrag"`` converts the text to lower case and keeps only the characters in `LBRAG_KEPT`. The
-    other variants are described at the top of the module. `language` is a language code, which only
-    ``"mlqa"`` uses. It raises InputError if the language is missing or is not one of those in
-    `MLQA_ARTICLES`.
+    Parameters
+    ----------
+    text : str
+        Text to normalise.
+    variant : {'unicode', 'lbrag', 'squad', 'triviaqa', 'kilt', 'mlqa'}, default='unicode'
+        ``'unicode'`` applies NFKC and case folding, removes invisible characters, and keeps the
+        letters, marks and numbers of all scripts. ``'lbrag'`` converts the text to lower case and
+        keeps the characters in `LBRAG_KEPT`. The other variants reproduce the scripts of
+        benchmarks; see `ragnb.metrics.normalization`.
+    language : str or None, default=None
+        Language code. ``'mlqa'`` requires one of ar, de, en, es, hi, vi and zh. The other variants
+        ignore it.
 
+    Returns
+    -------
+    str
+        Normalised text.
+
+    Examples
+    --------
     >>> normalized("  Ｔhe “Straße”, № 5!"), normalized("दिल्ली, 5.", variant="lbrag")
     ('the strasse no 5', '5')
     >>> normalized("The U.S. dollar", variant="squad"), normalized("A-ha", variant="triviaqa")
@@ -110,11 +123,26 @@ def answer_tokens(
 ) -> tuple[str, ...]:
     """Normalise a text and split it into tokens.
 
-    With ``variant="unicode"`` (the default), tokens are grapheme clusters in scripts without spaces
-    between words, and words in all other scripts. With ``variant="lbrag"``, tokens are characters
-    if the language is one of `LBRAG_CHARACTER_LANGUAGES`, and words otherwise. With the other
-    variants, they are the words of the normalised text.
+    Parameters
+    ----------
+    text : str
+        Text to split.
+    variant : {'unicode', 'lbrag', 'squad', 'triviaqa', 'kilt', 'mlqa'}, default='unicode'
+        Normalisation; see `normalized`. With ``'unicode'``, tokens are grapheme clusters in
+        scripts without spaces between words, and words in all other scripts. With ``'lbrag'``,
+        they are characters if the language is one of `LBRAG_CHARACTER_LANGUAGES`, and words
+        otherwise. With the other variants, they are words.
+    language : str or None, default=None
+        Language code. ``'mlqa'`` requires one of ar, de, en, es, hi, vi and zh. ``'unicode'``,
+        ``'squad'``, ``'triviaqa'`` and ``'kilt'`` ignore it.
 
+    Returns
+    -------
+    tuple of str
+        Tokens of the normalised text.
+
+    Examples
+    --------
     >>> answer_tokens("The peak: 4429米高"), answer_tokens("4429m", variant="lbrag", language="zh")
     (('the', 'peak', '4429', '米', '高'), ('4', '4', '2', '9', 'm'))
     """
@@ -127,7 +155,9 @@ def answer_tokens(
 
 
 def code_form(language: str | None) -> str | None:
-    """Convert a language code to lower case with underscores; None if it is missing or empty.
+    """Convert a language code to lower case with underscores.
+
+    None and an empty string are converted to None.
 
     >>> code_form("zh-CN")
     'zh_cn'
@@ -138,7 +168,7 @@ def code_form(language: str | None) -> str | None:
 
 
 def check_text(value: object, what: str) -> str:
-    """Return `value` if it is a string; otherwise raise InputError.
+    """Return `value` if it is a string, else raise an `InputError`.
 
     `what` is the name of the value in the error message.
     """

@@ -29,15 +29,25 @@ FLESCH = {
     undefined="If the response has no words, or if there is no published formula for its language.",
 )
 def flesch_reading_ease(response: str | None, language: str) -> float:
-    """Flesch reading ease, computed from the mean lengths of sentences and words.
+    """Flesch reading ease, computed from the mean sentence length and the mean word length.
 
-    A higher value means that the text is easier to read. Most values are between 0 and 100, but the
-    range is unbounded. The value is NaN if there is no response, if the response has no words, or
-    if `FLESCH` has no formula for the language. It is meaningful only for texts of several
+    Reading ease = constant - a * words / sentences - b * syllables / words, where the constant, a
+    and b depend on the language (`FLESCH`). Syllables are counted by hyphenation with pyphen,
+    which misses syllables of some English words. The value is meaningful only for texts of several
     sentences.
 
-    The formula is constant - a words/sentences - b syllables/words, with the values in `FLESCH`.
-    Syllables are counted by hyphenation (pyphen), which finds too few in some English words.
+    Parameters
+    ----------
+    response : str or None
+        Response of the system.
+    language : str
+        Language code of the response. There are formulas for de, en, es, fr, it, nl and ru.
+
+    Returns
+    -------
+    float
+        Reading ease, unbounded but mostly between 0 and 100; a higher value means an easier text.
+        NaN if the response is None or has no words, or if there is no formula for the language.
 
     Notes
     -----

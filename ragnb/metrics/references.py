@@ -1,4 +1,7 @@
-"""Reference answers: a string, or a list of parts. A part is a string or a list of aliases."""
+"""Reference answers: a string, or a list of parts that are all required in the answer.
+
+A part is a string or a list of aliases; any one alias is sufficient.
+"""
 
 import math
 from collections.abc import Sequence
@@ -14,9 +17,10 @@ MOST_ALTERNATIVES = 10_000
 
 
 def listed(value: object) -> list[Any]:
-    """Convert a value to a list: a string to a list of one, and a list or tuple to a new list.
+    """Convert a string, list or tuple to a new list.
 
-    Any other value becomes an empty list.
+    A string becomes a list with this string as its only element. Any other value becomes an empty
+    list.
 
     >>> listed("Oslo"), listed(("Oslo", "Bergen")), listed(7)
     (['Oslo'], ['Oslo', 'Bergen'], [])
@@ -27,11 +31,29 @@ def listed(value: object) -> list[Any]:
 
 
 def reference_parts(reference: Reference | None, *, can_be_blank: bool = False) -> list[list[str]]:
-    """Convert a reference to a list of parts, with each part a list of aliases.
+    """Convert a reference to a list of parts, with each part as a list of aliases.
 
-    A reference without parts, a part without aliases, and an alias that is not a string raise
-    InputError. So does a blank alias, unless ``can_be_blank`` is true.
+    Parameters
+    ----------
+    reference : str or list
+        Reference answer: a string, or a list of parts that are all required. Each part is a string
+        or a list of aliases; any one alias is sufficient.
+    can_be_blank : bool, default=False
+        Whether blank aliases are allowed.
 
+    Returns
+    -------
+    list of list of str
+        Aliases of each part.
+
+    Raises
+    ------
+    InputError
+        If the reference has no parts, a part has no aliases, an alias is not a string, or an alias
+        is blank although `can_be_blank` is False.
+
+    Examples
+    --------
     >>> reference_parts("Oslo"), reference_parts(["a", ["b", "c"]])
     ([['Oslo']], [['a'], ['b', 'c']])
     """
@@ -48,8 +70,25 @@ def reference_parts(reference: Reference | None, *, can_be_blank: bool = False) 
 
 
 def reference_texts(reference: Reference) -> list[str]:
-    """Return all complete reference texts. Each joins one alias of every part by spaces.
+    """Return the texts of a reference: one for each combination of the aliases of its parts.
 
+    Parameters
+    ----------
+    reference : str or list
+        See `reference_parts`.
+
+    Returns
+    -------
+    list of str
+        Texts that consist of one alias of each part, joined by spaces.
+
+    Raises
+    ------
+    InputError
+        If the reference is malformed or has more than `MOST_ALTERNATIVES` texts.
+
+    Examples
+    --------
     >>> reference_texts([["Oslo", "Kristiania"], "1925"])
     ['Oslo 1925', 'Kristiania 1925']
     """

@@ -110,8 +110,7 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
     >>> [metric.name for metric in definitions("F1").metrics]
     ['answer.f1', 'answer.rouge_l', 'parts.span_f1']
     >>> definitions("language.rlc_lid")  # doctest: +ELLIPSIS
-    language.rlc_lid: ...
-    (RLC_LID).
+    language.rlc_lid: Language identification (RLC_LID): ...
       better                  higher
       range                   0 or 1
       needs                   response, language
