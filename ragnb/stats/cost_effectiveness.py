@@ -340,7 +340,7 @@ def mean_of_ratios(
     -------
     Interval
         The mean ratio with its limits. The mean is NaN if there are no ratios. The limits are NaN
-        if there are fewer than two ratios (or clusters) or if the ratios do not vary.
+        if there are fewer than two ratios (or clusters) or if the estimated standard error is 0.
 
     References
     ----------
@@ -398,7 +398,7 @@ def net_benefit(
     -------
     tuple of Interval
         The mean net benefit with its limits at each price, in the order of `prices`. The limits are
-        NaN if there are fewer than two items (or clusters) or if all net benefits are equal.
+        NaN if there are fewer than two items (or clusters) or if the estimated standard error is 0.
 
     References
     ----------

@@ -115,7 +115,7 @@ def mean_interval(
     -------
     Interval
         The mean with its limits. The limits are NaN if there are fewer than two items (or clusters)
-        or if the values do not vary; the mean is NaN if there are no items.
+        or if the estimated standard error is 0. The mean is NaN if there are no items.
 
     Notes
     -----
@@ -171,7 +171,7 @@ def bca_interval(values: Floats, *, confidence_level: float = 0.95) -> Interval:
     -------
     Interval
         The mean with its limits. The limits are NaN if there are fewer than two values or if all
-        values are equal; the mean is NaN if there are no values.
+        values are equal. The mean is NaN if there are no values.
 
     Notes
     -----

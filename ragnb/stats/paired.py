@@ -91,7 +91,7 @@ def sign_flip_test(
     null: float = 0.0,
     alternative: str = "two-sided",
 ) -> SignificanceResult:
-    """Exact sign-flip test of whether paired differences are symmetrically distributed about `null`.
+    """Exact sign-flip test of whether paired differences are symmetric about `null`.
 
     The test is also known as Fisher's randomisation test for paired data.
 
@@ -293,7 +293,7 @@ def paired_t_test(
     -------
     SignificanceResult
         The t statistic and its p-value. Both are NaN if there are fewer than two pairs (or
-        clusters) or if the differences do not vary.
+        clusters) or if the estimated standard error is 0.
 
     Notes
     -----

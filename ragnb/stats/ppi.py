@@ -1,10 +1,8 @@
-"""Means and rates from a few human labels and many verdicts of a judge.
+"""Estimates of means and rates from a few human labels and many verdicts of an automatic judge.
 
-The mean of a judge's verdicts is biased if the judge is. `ppi_mean` (prediction-powered inference,
-PPI++) removes this bias with the help of a few labels, and its interval is never much wider than
-that of the labels alone. `rogan_gladen` corrects 0/1 verdicts by the sensitivity and specificity of
-the judge; its interval is wider. `labels_needed` and `expected_half_width` plan how many labels to
-collect.
+The mean of a judge's verdicts is biased if the judge makes systematic errors. `ppi_mean`
+(prediction-powered inference) and `rogan_gladen` (only for rates) correct this bias with the help
+of labels. `labels_needed` and `expected_half_width` help to plan how many labels to collect.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -31,25 +29,27 @@ Bounds = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PpiInterval(Interval):
-    """Prediction-powered estimate, together with the labels-only and judge-only estimates.
+    """Prediction-powered estimate with its interval, and the estimates without labels or judge.
 
-    ``n`` is the number of independent units with a label: items, or clusters if they are given.
+    The attribute `n` is the number of labelled items, or of labelled clusters if clusters are
+    given.
 
     Attributes
     ----------
-    n_labels, n_unlabelled : int
-        Number of items with a label and a verdict, and of items with a verdict only.
+    n_labels : int
+        Number of items with a label and a verdict.
+    n_unlabelled : int
+        Number of items with a verdict only.
     lam : float
-        Weight λ of the judge (power tuning): 0 uses the labels alone, and 1 is prediction-powered
-        inference without tuning.
+        Weight λ of the judge. If it is 0, the estimate is the mean of the labels.
     effective_sample_size : float
         Number of labels that would give the same standard error without the judge; NaN if
         undefined.
     classical : Interval
-        The same kind of interval from the labels alone (λ = 0).
+        Mean of the labels with its interval (λ = 0).
     judge_only : Interval
-        Mean and t interval of the judge's verdicts on all items. It ignores the bias of the judge;
-        use it for comparison only.
+        Mean of the judge's verdicts on all items with its t interval. It is not corrected for the
+        bias of the judge.
     """
 
     n_labels: int
@@ -70,22 +70,25 @@ class PpiInterval(Interval):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LabelPlan(Sentence):
-    """Expected half-width of the interval for a number of labels, with and without the judge.
+    """Numbers of labels and expected half-widths of the interval, with and without the judge.
 
     Attributes
     ----------
-    n_labels, n_labels_alone : float
-        Number of labels with the judge, and of labels alone. The first is NaN if labels of all
-        `n_judged` items are not sufficient.
+    n_labels : float
+        Number of labels if the judge is used; NaN if labels for all `n_judged` items are not
+        enough.
+    n_labels_alone : float
+        Number of labels if the judge is not used.
     half_width, half_width_alone : float
-        Half-widths of the two intervals at these numbers of labels.
+        Expected half-widths of the intervals with these two numbers of labels, in the units of the
+        labels.
     correlation : float
-        Correlation of labels and verdicts in the pilot data; NaN if the verdicts do not vary. Such
-        verdicts do not help.
+        Pearson correlation of labels and verdicts in the pilot data; NaN if the verdicts do not
+        vary.
     n_judged : int
         Number of items with a verdict, including those to be labelled.
     confidence_level : float
-        Confidence level of the intervals.
+        Nominal coverage of the intervals.
     """
 
     n_labels: float
@@ -107,7 +110,18 @@ class LabelPlan(Sentence):
 
 
 def as_verdicts(values: ArrayLike) -> Floats:
-    """Convert the verdicts of a judge to finite numbers, one per item."""
+    """Convert the verdicts of a judge to an array and check that none is missing.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        Finite numbers.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The verdicts.
+    """
     verdicts = np.asarray(values, dtype=np.float64)
     missing = int(np.isnan(verdicts).sum())
     if missing:
@@ -119,7 +133,18 @@ def as_verdicts(values: ArrayLike) -> Floats:
 
 
 def as_binary_verdicts(values: ArrayLike) -> Booleans:
-    """Convert verdicts of 0 or 1, one per item, to an array of False or True."""
+    """Convert 0/1 verdicts of a judge to a boolean array and check that none is missing.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        Verdicts, 0 or 1.
+
+    Returns
+    -------
+    ndarray of bool of shape (n,)
+        The verdicts.
+    """
     return as_labels(as_verdicts(values))
 
 
@@ -144,55 +169,53 @@ def ppi_mean(
     bounds: Bounds | None = None,
     confidence_level: float = 0.95,
 ) -> PpiInterval:
-    """Prediction-powered mean (PPI++): mean of the labels, adjusted by the judge's verdicts.
-
-    The limits are NaN if there are fewer than three labels or labelled clusters (two if `lam` is
-    given), or if label - λ verdict does not vary. The latter does not apply to whole-number labels
-    with finite bounds; see the Notes.
+    """Prediction-powered estimate (PPI++) of a mean from few labels and many verdicts of a judge.
 
     Parameters
     ----------
-    labels, judged : array_like of shape (n,)
-        The human label and the judge's verdict on the same items. These items must be **a random
-        sample** of all items. If you label the items that look doubtful, the estimate is biased.
-        The judge must not have been trained or tuned on these labels.
-    judged_unlabelled : array_like of shape (N,)
-        The judge's verdicts on the other items, without the labelled ones. Verdicts should be on
-        the scale of the labels, because λ is at most 1: for grades from 1 to 4 and a judge's scores
-        in [0, 1], pass 1 + 3 * score. A linear change of the scale causes no bias.
-    clusters, clusters_unlabelled : array_like of shape (n,) and (N,), optional
-        Key of the question that several responses share, for both lists. The sample may be drawn by
-        question or by response. The interval is not valid if one particular response per question
-        was labelled, such as the first.
-    lam : float, optional
-        Weight λ of the judge. By default it is the weight in [0, 1] that minimises the estimated
-        variance. A weight that is chosen in advance saves one degree of freedom.
-    bounds : (float, float), optional
-        Smallest and largest possible label; (0, 1) if all labels are 0 or 1. Estimate and limits
-        are clipped to the bounds. If this changes one of them, the method of the result says so.
-    confidence_level : float, default 0.95
-        Nominal coverage. In simulations with 20 to 300 labels, the coverage of a 95 % interval is
-        93 % to 97 % for rates from 0.1 to 0.95 and for normal, Beta(2, 2) and F1-like scores. It is
-        up to 99 % if one or two of 20 or 50 labels contradict the judge. It is **too low for scores
-        that are concentrated at one end** of their range without being 0/1, as for any t interval:
-        with 20 labels, 93 % for Beta(5, 1) and 90 % for Beta(9, 0.5).
+    labels, judged : array-like of shape (n,)
+        Human labels and verdicts of the judge on the same n >= 2 items. These must be a random
+        sample of all items, and the judge must not have been tuned on their labels.
+    judged_unlabelled : array-like of shape (N,)
+        Verdicts of the judge on N >= 2 other items. All verdicts should be on the same scale as the
+        labels.
+    clusters : array-like of shape (n,), default=None
+        Cluster of each labelled item, such as its question. If None, items are treated as
+        independent.
+    clusters_unlabelled : array-like of shape (N,), default=None
+        Cluster of each unlabelled item. Required if `clusters` is given.
+    lam : float, default=None
+        Weight λ of the judge. If None, it is the weight in [0, 1] with the smallest estimated
+        variance.
+    bounds : tuple of (float, float), default=None
+        Smallest and largest possible label. The estimate and its limits are clipped to this range.
+        If None, the bounds are (0, 1) if all labels are 0 or 1, and infinite otherwise.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1). The actual coverage is lower for few labels
+        that are concentrated at one end of their range, unless they are whole numbers with finite
+        bounds.
+
+    Returns
+    -------
+    PpiInterval
+        The estimate with its limits. The limits are NaN if there are fewer than three labels or
+        labelled clusters (two if `lam` is given), or if label - λ verdict does not vary. The latter
+        condition does not apply to whole-number labels with finite bounds.
 
     Notes
     -----
-    Let Y and F be the labels and verdicts of the labelled items and F' the verdicts on the
-    unlabelled items. The estimate is mean(Y) + λ (mean(F') - mean(F)). Its standard error is
-    sqrt(s^2 / n + λ^2 s'^2 / N), where s^2 is the variance of Y - λ F and s'^2 that of F'. By
-    default, λ = cov(Y, F) / ((1 + n / N) v), clipped to [0, 1], where v is the variance of all n +
-    N verdicts. The divisor is n in cov and n + N - 1 in v. The interval is a t interval with n - 1
-    degrees of freedom, or n - 2 if λ is estimated from the same labels; s^2 has the same divisor.
-    (The package ppi_py uses the normal quantile and the divisor n.) With clusters, the terms of
-    each cluster are summed before they are squared, and the number of labelled clusters replaces n.
+    Let Y and F be the labels and verdicts of the labelled items, and F' the verdicts on the other
+    items. The estimate is mean(Y) + λ (mean(F') - mean(F)). Its standard error is sqrt(s^2 / n +
+    λ^2 s'^2 / N), where s^2 is the variance of Y - λ F and s'^2 that of F'. By default, λ = cov(Y,
+    F) / ((1 + n / N) v), clipped to [0, 1], where v is the variance of all verdicts. The interval
+    is a t interval with n - 1 degrees of freedom, or n - 2 if λ is estimated; s^2 is computed with
+    the same divisor. With clusters, the errors are summed over each cluster before they are
+    squared, and the number of labelled clusters replaces n.
 
-    If the labels are whole numbers with finite bounds, such as 0 and 1, all of 20 labels may agree
-    with the judge. This does not prove that the judge is perfect. The variance is therefore
-    computed as if there were one more label, half of it at each bound and unrelated to the judge.
-    For rates, the interval is a Wilson interval, with the t quantile, for the number of independent
-    labels that would give this variance.
+    If the labels are whole numbers with finite bounds, the variance is computed as if there were
+    one more label, half of it at each bound and uncorrelated with the judge. The variance is
+    therefore not 0 if all labels agree with the judge. For bounds of (0, 1), the interval is a
+    Wilson interval with the t quantile and the effective number of labels.
 
     References
     ----------
@@ -262,7 +285,7 @@ def _interval(
     bounds: Bounds,
     level: float,
 ) -> tuple[Interval, float]:
-    """Interval with weight λ of the judge, and its squared standard error; NaN if undefined."""
+    """Interval with weight λ of the judge, and the squared standard error, which may be NaN."""
     rest = labels - lam * judged
     raw = float(labels.mean() + lam * (unlabelled.mean() - judged.mean()))
     estimate = min(max(raw, bounds[0]), bounds[1])
@@ -314,13 +337,12 @@ def _fitted_lam(covariance: float, judge_variance: float, ratio: float) -> float
 def _one_more_label(
     mean: float, variance: float, tuned_covariance: float, units: int, bounds: Bounds
 ) -> tuple[float, float]:
-    """Increase of the squared error through one more label, and the variance of the labels with it.
+    """Increase of the squared error by one more label, and the variance of the labels with it.
 
-    Half of this label is at each bound, and it is unrelated to the judge. (Agresti and Coull add
-    successes and failures in a similar way.)
+    Half of the label is at each bound, and it is uncorrelated with the judge.
 
     >>> added, variance = _one_more_label(1.0, 0.0, 0.0, 9, (0, 1))  # 9.5 successes of 10
-    >>> round(variance, 6), round(added, 6)  # 0.95 (1 - 0.95), and that over 9
+    >>> round(variance, 6), round(added, 6)  # 0.95 (1 - 0.95), and this divided by 9
     (0.0475, 0.005278)
     """
     share, (low, high) = 1 / (units + 1), bounds
@@ -331,7 +353,7 @@ def _one_more_label(
 
 
 def _wilson(rate: float, n: float, quantile: float) -> Bounds:
-    """Wilson limits of a rate from `n` independent labels, where n need not be a whole number."""
+    """Wilson limits for a rate from `n` independent labels, where n need not be an integer."""
     q = quantile * quantile / n
     centre, half = (rate + q / 2) / (1 + q), sqrt(rate * (1 - rate) * q + q * q / 4) / (1 + q)
     return max(centre - half, 0.0), min(centre + half, 1.0)
@@ -355,31 +377,32 @@ def labels_needed(
     *,
     confidence_level: float = 0.95,
 ) -> LabelPlan:
-    """Number of labels needed for a given half-width of the interval, with and without the judge.
-
-    The result is a `LabelPlan`. A plan is only as accurate as its pilot data: with 30 labels, the 95
-    % margin of error of a correlation of 0.7 is about 0.2.
+    """Number of labels needed for an interval with a given half-width, with and without the judge.
 
     Parameters
     ----------
-    pilot_labels, pilot_judged : array_like of shape (m,)
-        Labels and verdicts on a small random sample of items. If all labels are 0 or 1, the plan is
-        for the interval of a rate, and otherwise for that of a mean.
+    pilot_labels, pilot_judged : array-like of shape (m,)
+        Human labels and verdicts of the judge on a small random sample of items. If all labels are
+        0 or 1, the plan is for a rate, and otherwise for a mean. The labels must not all be equal.
     n_judged : int
-        Number of items for which there will be a verdict, including those to be labelled.
+        Number of items that will have a verdict, including those to be labelled.
     half_width : float
-        Desired half-width of the interval, in the units of the labels.
-    confidence_level : float, default 0.95
-        Confidence level of the interval.
+        Desired half-width of the interval, above 0 and in the units of the labels.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1).
+
+    Returns
+    -------
+    LabelPlan
+        The numbers of labels, and the half-widths that they are expected to give.
 
     Notes
     -----
-    The result is the smallest n for which the interval of `ppi_mean` is narrow enough, given the
-    mean, variances and covariance of the pilot data, N = n_judged - n unlabelled items, and n - 2
-    degrees of freedom (n - 1 for labels alone). For a mean, the half-width is
-    t s sqrt((1 - r^2 N / n_judged) / n), unless λ is clipped. Here s is the standard deviation of
-    the labels, r their correlation with the verdicts, and t the (1 + `confidence_level`) / 2
-    quantile of the t distribution.
+    The half-widths are those of `ppi_mean` if the mean, variances and covariance are as in the
+    pilot data. For a mean, the half-width is t s sqrt((1 - r^2 N / (n + N)) / n) unless λ is
+    clipped. Here n is the number of labels, N = n_judged - n, s is the standard deviation of the
+    labels, r is their correlation with the verdicts, and t is the (1 + `confidence_level`) / 2
+    quantile of the t distribution with n - 2 degrees of freedom (n - 1 without the judge).
 
     Examples
     --------
@@ -409,11 +432,27 @@ def expected_half_width(
     *,
     confidence_level: float = 0.95,
 ) -> LabelPlan:
-    """Half-width of the interval for a given number of labels, with and without the judge.
+    """Expected half-width of the interval for a number of labels, with and without the judge.
 
-    This is the inverse of `labels_needed`. The parameters are those of `labels_needed`, with
-    `n_labels` from 3 to `n_judged` instead of `half_width`.
+    Parameters
+    ----------
+    pilot_labels, pilot_judged : array-like of shape (m,)
+        Human labels and verdicts of the judge on a small random sample of items. If all labels are
+        0 or 1, the plan is for a rate, and otherwise for a mean. The labels must not all be equal.
+    n_judged : int
+        Number of items that will have a verdict, including those to be labelled.
+    n_labels : int
+        Number of labels, from 3 to `n_judged`.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1).
 
+    Returns
+    -------
+    LabelPlan
+        The expected half-widths, computed as in `labels_needed`.
+
+    Examples
+    --------
     >>> labels, judged = [1, 1, 0, 1, 0, 1, 1, 1, 1, 0], [1, 1, 0, 1, 1, 1, 0, 1, 1, 0]
     >>> print(expected_half_width(labels, judged, 3000, 200))
     200 labels and 3000 verdicts: +-0.055; 200 labels alone: +-0.063 (95%, pilot correlation 0.52)
@@ -426,7 +465,7 @@ def expected_half_width(
 def _planned_half_width(
     labels: Floats, judged: Floats, level: float, n: float, n_judged: float
 ) -> float:
-    """Half-width of the interval from n labels among n_judged items; NaN if n is NaN."""
+    """Expected half-width of the interval from n labels among n_judged items; NaN if n is NaN."""
     if np.isnan(n):
         return nan
     others = n_judged - n
@@ -466,34 +505,35 @@ def rogan_gladen(
     *,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Rogan-Gladen estimate of a rate: the judge's rate, corrected for the errors of the judge.
+    """Rogan-Gladen estimate of a rate from 0/1 verdicts, corrected for the errors of the judge.
 
-    The judge's sensitivity and specificity are estimated from the labelled items. The estimate and
-    its limits are clipped to [0, 1]. They are NaN if the labels are all successes or all failures.
-    They are also NaN if sensitivity + specificity - 1 (Youden's index) is not positive, because
-    such a judge is no better than chance.
+    The sensitivity and specificity of the judge are estimated from labelled items.
 
     Parameters
     ----------
-    labels, judged : array_like of shape (n,)
-        0/1 labels and verdicts on the same items. These must be random samples of the successes and
-        of the failures, but need not be a random sample of all items. If they are, the interval of
-        `ppi_mean` is narrower, because it also uses the rate of successes among the labels.
-    judged_unlabelled : array_like of shape (N,)
-        The judge's 0/1 verdicts on a random sample of all items.
-    confidence_level : float, default 0.95
-        Nominal coverage. The interval is unreliable if Youden's index is within about one standard
-        error of 0.
+    labels, judged : array-like of shape (n,)
+        Human labels and verdicts of the judge on the same items, 0 or 1. The items must be a random
+        sample within each class of labels, but the proportions of the classes are arbitrary.
+    judged_unlabelled : array-like of shape (N,)
+        Verdicts of the judge on a random sample of all items, 0 or 1. There must be at least one.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        The estimated rate with its limits, clipped to [0, 1]. All are NaN if the labels are all 0
+        or all 1, or if the judge is no better than chance: sensitivity + specificity - 1 is not
+        positive, before or after the adjustment described in the Notes.
 
     Notes
     -----
-    The estimate is p = (q + Sp - 1) / (Se + Sp - 1), where q is the proportion of positive verdicts
-    on the unlabelled items, Se the sensitivity and Sp the specificity. Let n1 and n0 be the numbers
-    of labelled successes and failures, and z the (1 + `confidence_level`) / 2 quantile of the
-    normal distribution. For the interval, Lang and Reiczigel add z^2 / 2 positive and z^2 / 2
-    negative verdicts to q, and one right and one wrong verdict to Se and to Sp. They use the delta
-    method at these adjusted values, and shift the centre of the interval by 2 z^2 (p Se (1 - Se) /
-    (n1 + 2) - (1 - p) Sp (1 - Sp) / (n0 + 2)).
+    The estimate is p = (q + Sp - 1) / (Se + Sp - 1), where q is the proportion of verdicts of 1 on
+    the unlabelled items, Se is the sensitivity and Sp the specificity. The interval is that of Lang
+    and Reiczigel [2]_. They add z^2 / 2 verdicts of each kind to q, and one correct and one wrong
+    verdict to both Se and Sp, where z is the (1 + `confidence_level`) / 2 quantile of the standard
+    normal distribution. They then apply the delta method and shift the centre of the interval by a
+    correction for bias.
 
     References
     ----------

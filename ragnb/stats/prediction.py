@@ -1,15 +1,10 @@
-"""How well scores or probabilities predict a label: ROC area, correlation, errors and calibration.
+"""Measures of how well scores or probabilities predict a label or another score, with intervals.
 
-The arguments have the same meaning in all functions. All arrays have one value per item.
+The functions compute areas under ROC and risk-coverage curves, correlations, prediction errors and
+calibration.
 
-- `labels`: 0 or 1, where 1 is the positive class, which should have the higher scores.
-- `scores`, `predictions`, `targets`: finite numbers.
-- `probabilities`: predicted probabilities of label 1.
-- `clusters`: key of the cluster of each item, such as its question. The clusters are then the
-  independent units of the interval. By default the items are independent.
-- `confidence_level`: nominal coverage of the interval.
-
-All functions raise InputError for arguments outside the stated range.
+All functions except `expected_calibration_error` raise InputError for arguments outside the stated
+range.
 """
 
 from dataclasses import replace
@@ -46,35 +41,39 @@ def auroc(
     *,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Area under the ROC curve with DeLong's interval, or a cluster-robust interval.
+    """Area under the ROC curve with DeLong's interval, or with a cluster-robust t interval.
 
     The area is the probability that a random positive item has a higher score than a random
-    negative item, where ties count half. It is NaN unless there are items of both classes. The
-    limits are NaN if a class has fewer than two items (with clusters, if there are fewer than two
-    clusters). They are also NaN if the placements (see the Notes) do not vary within either class,
-    for example because the scores separate the classes perfectly or because all scores are equal.
-    The limits are truncated to [0, 1]. The coverage of DeLong's interval is too low for areas near
-    1.
+    negative item, where ties count half.
 
     Parameters
     ----------
-    labels : array_like of bool, shape (n,)
-        True for positive items.
-    scores : array_like of shape (n,)
-        Score of each item; higher scores mean more likely positive.
-    clusters : array_like of shape (n,), optional
-        Cluster of each item. By default, items are treated as independent.
-    confidence_level : float, default 0.95
-        Nominal coverage.
+    labels : array-like of shape (n,)
+        0 or 1, where 1 is the positive class.
+    scores : array-like of shape (n,)
+        Score of each item. Higher scores should indicate label 1.
+    clusters : array-like of shape (n,), default=None
+        Cluster of each item, such as its question. If None, items are treated as independent, and
+        the interval is DeLong's.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1). The actual coverage of DeLong's interval is
+        lower for areas near 1.
+
+    Returns
+    -------
+    Interval
+        The area with its limits, in [0, 1]; higher is better, and 0.5 corresponds to random scores.
+        The area is NaN unless both labels occur. The limits are NaN if a class has fewer than two
+        items (with clusters, if there are fewer than two clusters) or if the estimated variance is
+        0, for example because the scores separate the classes perfectly.
 
     Notes
     -----
-    The placement of a positive item is the proportion of negative items with a lower score, and
-    that of a negative item the proportion of positive items with a higher score; ties count half.
-    DeLong's variance is the variance of the placements of the positive items divided by their
-    number, plus that of the negative items divided by theirs. With clusters, the deviation of each
-    placement from the area, divided by the number of items of its class, is summed within clusters
-    (Obuchowski).
+    The placement of a positive item is the proportion of negative items with a lower score, and the
+    placement of a negative item is the proportion of positive items with a higher score. DeLong's
+    variance is the sum over both classes of the variance of the placements divided by the number of
+    items in the class. With clusters, the deviation of each placement from the area is divided by
+    the number of items in its class and summed within clusters [3]_.
 
     References
     ----------
@@ -87,7 +86,7 @@ def auroc(
 
     Examples
     --------
-    >>> print(auroc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]))
+    >>> print(auroc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]))  # 3 of 4 pairs in the right order
     0.750 [0.057, 1.000] (95% DeLong, n = 4)
     """
     placements = _placements(labels, scores)
@@ -107,20 +106,28 @@ def compare_auroc(
 ) -> tuple[Interval, SignificanceResult]:
     """Difference of the areas under the ROC curve of two scores, with DeLong's interval and test.
 
-    The difference is the area of `first` minus that of `second`. It is NaN if one of the classes
-    has no items. The two-sided test of the null hypothesis of equal areas agrees with the interval,
-    whose limits are truncated to [-1, 1]. Both are asymptotic. They are NaN if a class has fewer
-    than two items, or if the difference between the placements of the two scores is constant within
-    each class, for example because both scores rank the items identically.
-
     Parameters
     ----------
-    labels : array_like of shape (n,)
-        0 or 1.
-    first, second : array_like of shape (n,)
-        Two scores of the same items. The area is below 0.5 if a score is lower for label 1.
-    confidence_level : float, default 0.95
-        Nominal coverage.
+    labels : array-like of shape (n,)
+        0 or 1, where 1 is the positive class.
+    first, second : array-like of shape (n,)
+        Two scores of the same items. Higher scores should indicate label 1.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1).
+
+    Returns
+    -------
+    interval : Interval
+        The area for `first` minus the area for `second`, with limits in [-1, 1].
+    test : SignificanceResult
+        Two-sided test of the null hypothesis that the areas are equal. Its statistic is
+        approximately standard normal.
+
+    Notes
+    -----
+    The difference is NaN unless both labels occur. Limits, statistic and p-value are NaN if a class
+    has fewer than two items or if the estimated variance is 0, for example because both scores rank
+    the items identically.
 
     References
     ----------
@@ -130,7 +137,7 @@ def compare_auroc(
     Examples
     --------
     >>> for result in compare_auroc([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], [2, 4, 5, 1, 3, 6]):
-    ...     print(result)
+    ...     print(result)  # 8 / 9 - 4 / 9
     0.444 [-0.043, 0.931] (95% DeLong, n = 6)
     statistic 1.789, p = 0.0736 (DeLong test, two-sided, n = 6)
     """
@@ -143,7 +150,7 @@ def compare_auroc(
 
 
 def _placements(labels: Booleans, scores: Floats) -> Floats:
-    """Placement of each item: proportion of the other class against which its rank is correct."""
+    """Placement of each item: proportion of the other class that it is ordered correctly against."""
     from scipy.stats import rankdata
 
     n_positive, n_negative = labels.sum(), (~labels).sum()
@@ -186,22 +193,26 @@ def pearson(
     *,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Pearson's correlation with Fisher's z interval, or a jackknife interval over clusters.
-
-    The correlation is NaN if either variable does not vary. The limits are NaN if there are fewer
-    than four items (with clusters, fewer than two clusters), or if the correlation is perfect. With
-    clusters, they are also NaN if the correlation is undefined or perfect without one of the
-    clusters. The coverage of Fisher's interval is close to nominal for bivariate normal data, and
-    lower for heavy-tailed data. The jackknife interval is computed on Fisher's z scale.
+    """Pearson's correlation with Fisher's z interval, or with a cluster jackknife interval.
 
     Parameters
     ----------
-    first, second : array_like of shape (n,)
+    first, second : array-like of shape (n,)
         The two variables.
-    clusters : array_like of shape (n,), optional
-        Cluster of each item. By default, items are treated as independent.
-    confidence_level : float, default 0.95
-        Nominal coverage.
+    clusters : array-like of shape (n,), default=None
+        Cluster of each item, such as its question. If None, items are treated as independent.
+        Otherwise, the interval is a jackknife t interval for arctanh(r), transformed back.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1). Fisher's z interval assumes bivariate normal
+        data.
+
+    Returns
+    -------
+    Interval
+        The correlation r in [-1, 1] with its limits. The correlation is NaN if one of the variables
+        does not vary. The limits are NaN if there are fewer than four items or if the correlation
+        is perfect. With clusters, they are NaN under the conditions described in
+        `ragnb.stats.intervals.jackknife_interval`, where a perfect correlation counts as undefined.
 
     References
     ----------
@@ -252,24 +263,31 @@ def rmse(
     *,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Root mean squared error with a BCa bootstrap interval, or a cluster jackknife interval.
+    """Root mean squared error with a BCa bootstrap interval, or with a cluster jackknife interval.
 
-    The error is sqrt(mean((prediction - target)^2)), in the units of the targets. The limits of the
-    BCa interval are the square roots of those for the mean squared error. If `clusters` is given,
-    the interval is a jackknife t interval over clusters. The limits are NaN if there are fewer than
-    two items (or clusters), or if all squared errors are equal.
+    The error is sqrt(mean((prediction - target)^2)).
 
     Parameters
     ----------
-    predictions, targets : array_like of shape (n,)
+    predictions, targets : array-like of shape (n,)
         Predicted and true values.
-    clusters : array_like of shape (n,), optional
-        Cluster of each item. By default, items are treated as independent.
-    confidence_level : float, default 0.95
-        Nominal coverage.
+    clusters : array-like of shape (n,), default=None
+        Cluster of each item, such as its question. If None, items are treated as independent.
+        Otherwise, the interval is a jackknife t interval over clusters.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1).
 
-    >>> rmse([1, 2, 3], [1, 2, 5]).estimate == (4 / 3) ** 0.5
-    True
+    Returns
+    -------
+    Interval
+        The error with its limits, in [0, inf) and in the units of the targets; lower is better. The
+        error is NaN if there are no items. The limits are NaN if there are fewer than two items (or
+        clusters) or if the estimated standard error is 0.
+
+    Examples
+    --------
+    >>> round(rmse([1, 2, 3], [1, 2, 5]).estimate, 4)  # sqrt(4 / 3)
+    1.1547
     """
     errors = (predictions - targets) ** 2
     if clusters is None:
@@ -295,24 +313,30 @@ def brier_score(
     *,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Brier score: mean squared difference between predicted probabilities and labels.
-
-    The score is in [0, 1]; lower is better. Predicting a probability of 0.5 for every item gives
-    0.25. The score reflects both calibration and discrimination. The interval is a BCa bootstrap
-    interval, or a cluster-robust t interval if `clusters` is given. The limits are NaN if there are
-    fewer than two items (or clusters), or if the estimated standard error is 0, as when all squared
-    errors are equal. The score is half of that in [1]_, which sums over both labels.
+    """Brier score: mean squared difference between predicted probabilities and 0/1 labels.
 
     Parameters
     ----------
-    labels : array_like of shape (n,)
+    labels : array-like of shape (n,)
         0 or 1.
-    probabilities : array_like of shape (n,)
-        Predicted probability of label 1.
-    clusters : array_like of shape (n,), optional
-        Cluster of each item, such as its question.
-    confidence_level : float, default 0.95
-        Nominal coverage.
+    probabilities : array-like of shape (n,)
+        Predicted probabilities of label 1, in [0, 1].
+    clusters : array-like of shape (n,), default=None
+        Cluster of each item, such as its question. If None, items are treated as independent, and
+        the interval is a BCa bootstrap interval. Otherwise, it is a cluster-robust t interval.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        The score with its limits, in [0, 1]; lower is better, and predicting 0.5 for every item
+        gives 0.25. The score is NaN if there are no items. The limits are NaN if there are fewer
+        than two items (or clusters) or if the estimated standard error is 0.
+
+    Notes
+    -----
+    The score is half of the original definition [1]_, which sums over both labels.
 
     References
     ----------
@@ -321,7 +345,7 @@ def brier_score(
 
     Examples
     --------
-    >>> round(brier_score([1, 0, 1], [0.9, 0.2, 0.6]).estimate, 6)
+    >>> round(brier_score([1, 0, 1], [0.9, 0.2, 0.6]).estimate, 6)  # (0.01 + 0.04 + 0.16) / 3
     0.07
     """
     errors = (probabilities - labels) ** 2
@@ -337,28 +361,34 @@ def brier_score(
 
 @accepts(labels="labels", probabilities="probabilities", n_bins="size")
 def reliability_curve(labels: Booleans, probabilities: Floats, *, n_bins: int = 10) -> pd.DataFrame:
-    """Reliability curve: mean predicted probability and proportion of positive labels in each bin.
-
-    The curve of a perfectly calibrated model lies on the diagonal, up to sampling error. The bins
-    have equal width. Each bin includes its lower edge, and the last bin also its upper edge.
+    """Reliability curve: mean predicted probability and proportion of label 1 in each bin.
 
     Parameters
     ----------
-    labels : array_like of bool, shape (n,)
-        True for positive items.
-    probabilities : array_like of shape (n,)
-        Predicted probability that the item is positive.
-    n_bins : int, default 10
-        Number of bins between 0 and 1.
+    labels : array-like of shape (n,)
+        0 or 1.
+    probabilities : array-like of shape (n,)
+        Predicted probabilities of label 1, in [0, 1].
+    n_bins : int, default=10
+        Number of bins of equal width between 0 and 1. Each bin includes its lower edge, and the
+        last bin also includes its upper edge.
 
     Returns
     -------
-    DataFrame
-        One row per non-empty bin: its edges ``low`` and ``high``, the number ``n`` of items,
-        ``mean_predicted``, ``observed`` and ``expected_gap``. The latter is the approximate mean of
-        abs(observed - mean_predicted) if every predicted probability is correct: the mean
-        sqrt(2 / pi) s of a half-normal distribution, where s = sqrt(sum p (1 - p)) / n is the
-        standard deviation of ``observed``.
+    pandas.DataFrame
+        One row per non-empty bin, with the columns
+
+        - ``low``, ``high``: edges of the bin;
+        - ``n``: number of items in the bin;
+        - ``mean_predicted``: mean predicted probability;
+        - ``observed``: proportion of items with label 1;
+        - ``expected_gap``: approximate expected value of abs(observed - mean_predicted) if every
+          predicted probability is correct.
+
+    Notes
+    -----
+    The expected gap is sqrt(2 / pi) s, where s = sqrt(sum p (1 - p)) / n is the standard deviation
+    of ``observed`` given the predicted probabilities p. It is based on the normal approximation.
 
     References
     ----------
@@ -389,25 +419,32 @@ def reliability_curve(labels: Booleans, probabilities: Floats, *, n_bins: int = 
 
 
 def expected_calibration_error(curve: pd.DataFrame) -> tuple[float, float]:
-    """Expected calibration error (ECE), and the value to expect from a perfectly calibrated model.
+    """Expected calibration error (ECE), and its approximate value under perfect calibration.
 
-    ECE = sum_b (n_b / n) abs(mean y - mean p), where n_b is the number of items in bin b, and y and
-    p are their labels and predicted probabilities. It is in [0, 1]; lower is better. It is biased
-    upwards: the ECE of a perfectly calibrated model is not 0 but about the second value, which
-    increases with the number of bins and decreases with the number of items. Only an ECE clearly
-    above that value suggests miscalibration. Without items, both values are NaN.
+    ECE = sum_b (n_b / n) abs(observed_b - mean_predicted_b)
+
+    Here n_b is the number of items in bin b of the reliability curve.
 
     Parameters
     ----------
-    curve : DataFrame
-        From `reliability_curve`.
+    curve : pandas.DataFrame
+        Output of `reliability_curve`.
+
+    Returns
+    -------
+    ece : float
+        The calibration error in [0, 1]; lower is better. It is NaN if there are no items.
+    expected : float
+        Approximate expected value of the ECE of a perfectly calibrated model for the same predicted
+        probabilities. It is not 0, because the ECE is biased upwards [2]_, [3]_. Only an ECE
+        clearly above this value suggests miscalibration. It is NaN if there are no items.
 
     References
     ----------
     .. [1] Naeini, M. P., Cooper, G. & Hauskrecht, M. (2015). Obtaining well calibrated
        probabilities using Bayesian binning. AAAI.
     .. [2] Broecker, J. (2012). Estimating reliability and resolution of probability forecasts
-       through decomposition of the empirical score. Clim. Dyn. 39, 655-667 (for the bias).
+       through decomposition of the empirical score. Clim. Dyn. 39, 655-667.
     .. [3] Roelofs, R. et al. (2022). Mitigating bias in calibration error estimation. AISTATS.
 
     Examples
@@ -435,28 +472,31 @@ def aurc(
     minus_random: bool = False,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Area under the risk-coverage curve, with a jackknife interval over items or clusters.
+    """Area under the risk-coverage curve with a jackknife interval over items or clusters.
 
-    The area is the mean error rate of the k most confident predictions over k = 1, ..., n, where the
-    order of predictions with equal confidence is random; lower is better. It is meaningful only next to its
-    *control*, a random order of the same items, whose expected area is their error rate. With
-    `minus_random`, the result is the area minus the error rate. It is negative if the confidence
-    ranks the predictions better than a random order, and 0 if the confidence is constant. The value
-    is NaN without items. The computation takes a time proportional to the square of the number of
-    items.
+    The area is the error rate among the k most confident predictions, averaged over k = 1, ..., n.
+    Ties in confidence are broken at random, and the expected area is computed.
 
     Parameters
     ----------
-    errors : array_like of bool, shape (n,)
-        True where the prediction is wrong.
-    confidence : array_like of shape (n,)
+    errors : array-like of shape (n,)
+        1 if the prediction is wrong and 0 if it is correct.
+    confidence : array-like of shape (n,)
         Confidence in each prediction, on any scale.
-    clusters : array_like of shape (n,), optional
-        Cluster of each item. By default, items are treated as independent.
-    minus_random : bool
-        Whether to subtract the error rate.
-    confidence_level : float, default 0.95
-        Nominal coverage.
+    clusters : array-like of shape (n,), default=None
+        Cluster of each item, such as its question. If None, items are treated as independent.
+    minus_random : bool, default=False
+        Whether to subtract the overall error rate, which is the expected area if the confidence is
+        random.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        The area with its limits, in [0, 1], or in [-1, 1] if `minus_random` is True; lower is
+        better. The area is NaN if there are no items. The limits are NaN under the conditions
+        described in `ragnb.stats.intervals.jackknife_interval`.
 
     References
     ----------

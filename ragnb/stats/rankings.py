@@ -1,6 +1,6 @@
-"""Agreement of two rankings of systems, such as those by a judge and by people.
+"""Rank correlation of two rankings of systems, such as those by a judge and by human annotators.
 
-All functions raise InputError for arguments outside the stated range.
+`ranking_interval` raises InputError for arguments outside the stated range.
 """
 
 from collections.abc import Callable
@@ -15,10 +15,19 @@ from ragnb.results import Interval, undefined_interval
 
 
 def kendall_tau_b(reference: ArrayLike, other: ArrayLike) -> float:
-    """Kendall's tau-b of two lists of scores, one score per system.
+    """Kendall's tau-b between two scores of the same systems.
 
-    It is in [-1, 1]. It is 1 if both rank the systems alike, and NaN if one of them ties all
-    systems. Ties in one of the lists lower its absolute value.
+    Parameters
+    ----------
+    reference, other : array-like of shape (n_systems,)
+        One score per system.
+
+    Returns
+    -------
+    float
+        Correlation in [-1, 1]. It is 1 if both scores rank the systems in the same order with the
+        same ties, and NaN if there are fewer than two systems or if one of the scores ties all of
+        them.
 
     References
     ----------
@@ -26,7 +35,7 @@ def kendall_tau_b(reference: ArrayLike, other: ArrayLike) -> float:
 
     Examples
     --------
-    >>> round(kendall_tau_b([0.9, 0.5, 0.1], [0.8, 0.2, 0.4]), 3)
+    >>> round(kendall_tau_b([0.9, 0.5, 0.1], [0.8, 0.2, 0.4]), 3)  # (2 - 1) / 3
     0.333
     """
     from scipy.stats import kendalltau
@@ -35,20 +44,29 @@ def kendall_tau_b(reference: ArrayLike, other: ArrayLike) -> float:
 
 
 def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
-    """AP rank correlation of two lists of scores, one score per system.
+    """AP rank correlation, a variant of Kendall's tau that gives more weight to the top ranks.
 
-    It is a version of Kendall's tau that gives more weight to errors at the top of the ranking by
-    `other`. It is in [-1, 1], and 1 if both rank the systems alike without ties. It is not
-    symmetric: exchanging `reference` and `other` can change the value. A pair that is tied in
-    `reference` counts as half correct. The value is therefore 0 if `reference` ties all systems. It
-    is NaN if `other` does.
+    Parameters
+    ----------
+    reference : array-like of shape (n_systems,)
+        One score per system, such as by human annotators. A pair of systems with equal reference
+        scores counts as half correct.
+    other : array-like of shape (n_systems,)
+        One score per system, such as by a judge. This ranking determines the weights, so the
+        coefficient is not symmetric in its arguments.
+
+    Returns
+    -------
+    float
+        Correlation in [-1, 1]. It is 1 if both scores rank the systems in the same order without
+        ties. It is NaN if there are fewer than two systems or if `other` ties all of them.
 
     Notes
     -----
     tau_AP = 2 mean_i C(i) - 1, where i runs over all systems except the first in the ranking by
-    `other`. C(i) is the proportion of the systems that `other` ranks above i for which `reference`
-    agrees. A system that `other` ties with i counts as half above i, so systems that are tied for
-    first place are included.
+    `other`, and C(i) is the proportion of the systems ranked above i by `other` that are also
+    ranked above i by `reference`. A system that `other` ties with i counts as half above i, so
+    systems that are tied for the first place are included in the mean.
 
     References
     ----------
@@ -90,24 +108,29 @@ def ranking_interval(
     *,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Rank correlation of the systems' means under two scores, with a bootstrap interval.
+    """Rank correlation of the mean scores of systems, with a bootstrap interval over questions.
 
     Parameters
     ----------
-    statistic : {"tau-b", "tau-AP"}
-        `kendall_tau_b` or `tau_ap`.
-    reference, other : array_like of shape (n_questions, n_systems)
-        Scores of the same responses, such as people's and a judge's.
-    confidence_level : float, default 0.95
-        Nominal coverage.
+    statistic : {'tau-b', 'tau-AP'}
+        Correlation coefficient: `kendall_tau_b` or `tau_ap`.
+    reference, other : array-like of shape (n_questions, n_systems)
+        Two scores of the same responses, such as by human annotators and by a judge. There must be
+        at least two systems.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        The correlation in [-1, 1] with its limits. Estimate and limits are NaN if the coefficient
+        is undefined for the mean scores, for example because all systems have the same mean.
 
     Notes
     -----
-    The correlation is in [-1, 1]. It is NaN if it is undefined for the means of the systems, for
-    example because all systems have the same mean. The interval is the percentile interval over
-    2000 resamples of the questions, which always have the same seed. With few systems, the
-    correlation has few possible values, and the interval is coarse. The interval applies to these
-    systems only, not to other systems.
+    The limits are percentiles over 2000 bootstrap resamples of the questions, drawn with a fixed
+    seed. The systems are not resampled. With few systems, the coefficient has few possible values,
+    so the interval is coarse.
 
     Examples
     --------

@@ -1,15 +1,9 @@
 """Comparisons of several systems on the same items: Friedman test and simultaneous intervals.
 
-Scores are an array with one row per item and one column per system. Higher scores are better;
-negate scores for which lower is better. All functions raise InputError for arguments outside the
-stated range.
+`friedman_test` tests whether the systems differ at all. `simultaneous_intervals` estimates all
+differences at once.
 
-=======================================  ========================
-question                                 function
-=======================================  ========================
-Do the systems differ at all?            `friedman_test`
-How large are all differences at once?   `simultaneous_intervals`
-=======================================  ========================
+All functions raise InputError for arguments outside the stated range.
 """
 
 from math import factorial, inf, nan, prod, sqrt
@@ -30,13 +24,22 @@ from ragnb.results import (
 from ragnb.stats.intervals import unit_values
 
 FEW_ITEMS = 10
-"""With fewer items, the F test does not hold its level.
-
-For 3 systems on 3 items, it rejects a true null hypothesis in 19 % of cases at a nominal 5 %."""
+"""Number of items below which `friedman_test` warns that its p-value is only approximate."""
 
 
 def as_systems(scores: ArrayLike) -> Floats:
-    """Convert scores to a finite array of shape (n_items, n_systems), with two or more systems."""
+    """Convert the scores of several systems to an array and check its shape.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_items, n_systems)
+        Finite scores of two or more systems.
+
+    Returns
+    -------
+    ndarray of shape (n_items, n_systems)
+        The scores.
+    """
     values = as_scores(scores, 2)
     if values.shape[1] < 2:
         raise InputError(f"must have one column per system, at least two, got shape {values.shape}")
@@ -48,11 +51,21 @@ def as_systems(scores: ArrayLike) -> Floats:
 
 @accepts(scores=as_systems)
 def item_ranks(scores: Floats) -> Floats:
-    """Rank the systems within each item: 1 for the highest score, mean ranks for ties.
+    """Rank the systems within each item, from 1 for the highest score.
 
-    Scores count as tied if they differ by less than about 1e-12 times the largest absolute score of
-    the item.
+    Parameters
+    ----------
+    scores : array-like of shape (n_items, n_systems)
+        Score of each system on each item.
 
+    Returns
+    -------
+    ndarray of shape (n_items, n_systems)
+        The ranks. Tied systems share the mean of their ranks. Scores that differ only by rounding
+        error are tied.
+
+    Examples
+    --------
     >>> item_ranks([[0.9, 0.5, 0.9], [0.2, 0.1, 0.4]])
     array([[1.5, 3. , 1.5],
            [2. , 3. , 1. ]])
@@ -65,28 +78,30 @@ def item_ranks(scores: Floats) -> Floats:
 
 @accepts(scores=as_systems)
 def friedman_test(scores: Floats) -> SignificanceResult:
-    """Friedman test of whether several systems differ, based on their ranks within each item.
+    """Friedman test of whether several systems differ, with the F statistic of Iman and Davenport.
 
     The null hypothesis is that, within each item, all rankings of the systems are equally likely.
-    The test is corrected for ties and requires independent items. It is an omnibus test without a
-    direction. The p-value is 1 if all systems are tied on every item, and NaN if there are fewer
-    than two items. The statistic is the F of Iman and Davenport, not Friedman's chi-squared. Their
-    test holds its nominal level with about ten or more items.
+    The test has no direction, and the items must be independent.
 
     Parameters
     ----------
-    scores : array_like of shape (n_items, n_systems)
-        Score of each system on each item.
+    scores : array-like of shape (n_items, n_systems)
+        Score of each of two or more systems on each item.
+
+    Returns
+    -------
+    SignificanceResult
+        The F statistic and its p-value. The p-value is 1 if all systems are tied on every item.
+        Both are NaN if there are fewer than two items. If there are fewer than 10 items, a warning
+        says that the p-value is only approximate.
 
     Notes
     -----
-    Let n be the number of items and k the number of systems. Kendall's W is the proportion of the
-    total within-item sum of squares of the ranks that is explained by the systems. Under the null
-    hypothesis, F = (n - 1) W / (1 - W) has approximately an F distribution with k - 1 and (k - 1)(n
-    - 1) degrees of freedom. If all items rank the systems in the same way, W is 1 and F is
-    infinite. The p-value is then the exact probability of such agreement, m^(1 - n), where m is the
-    number of distinct permutations of an item's ranks (k! without ties). Friedman's original
-    statistic is n (k - 1) W. It is conservative for few items and many systems.
+    Let n be the number of items, k the number of systems and W Kendall's coefficient of
+    concordance, corrected for ties. Under the null hypothesis, F = (n - 1) W / (1 - W) has
+    approximately an F distribution with k - 1 and (k - 1)(n - 1) degrees of freedom. If all items
+    rank the systems in the same way, F is infinite, and the p-value is the exact probability of
+    this event.
 
     References
     ----------
@@ -137,33 +152,38 @@ def simultaneous_intervals(
 ) -> tuple[Interval, ...]:
     """Simultaneous max-T bootstrap confidence intervals for several means.
 
-    The confidence level is the nominal probability that all intervals contain their means at the
-    same time. The intervals are wider than pointwise intervals. If the columns are correlated, they
-    are narrower than Bonferroni intervals. A constant column has NaN limits and is left out of the
-    maximum. For a single column, the interval is approximately the t interval.
+    With probability `confidence_level`, approximately, all intervals contain their means at the
+    same time.
 
     Parameters
     ----------
-    values : array_like of shape (n, m)
-        Scores or paired differences, with one row per item and one column per comparison.
+    values : array-like of shape (n, m)
+        Scores or paired differences, with one row per item and one column per mean.
     rng : numpy.random.Generator
-        Source of randomness for the resamples, which all columns share.
-    clusters : array_like of shape (n,), optional
-        Key of the cluster of each item, such as its question. Whole clusters are then resampled.
-    confidence_level : float, default 0.95
-        Nominal simultaneous coverage.
-    n_resamples : int, default 10_000
-        Number of resamples.
+        Random number generator for the bootstrap resamples.
+    clusters : array-like of shape (n,), default=None
+        Cluster of each item, such as its question. If None, items are treated as independent.
+        Otherwise, whole clusters are resampled.
+    confidence_level : float, default=0.95
+        Nominal simultaneous coverage of the intervals, in (0, 1).
+    n_resamples : int, default=10_000
+        Number of bootstrap resamples.
+
+    Returns
+    -------
+    tuple of Interval
+        The mean of each column with its limits. The limits are NaN if there are fewer than two
+        items (or clusters) or if the estimated standard error is 0.
 
     Notes
     -----
-    The units are the n items or, if given, the n clusters. Let d_ij be the deviation of unit i from
-    the mean of column j, and let S*_j be the sum of these deviations over a bootstrap resample of
-    the units. Then c is the `confidence_level` quantile, over resamples, of max_j abs(S*_j) /
-    sqrt(sum_i d_ij^2). The limits are mean -+ t se with se = sqrt(sum_i d_ij^2 / (n (n - 1))) and t
-    = F^-1(Phi(c)), where F is the distribution function of t with n - 1 degrees of freedom and Phi
-    that of the standard normal distribution. Using t instead of c accounts for the estimated
-    standard error in small samples.
+    Let d_ij be the deviation of item i (or of cluster i) from the mean of column j, and S*_j the
+    sum of these deviations over a bootstrap resample. Then c is the `confidence_level` quantile,
+    over resamples, of max_j abs(S*_j) / sqrt(sum_i d_ij^2). The limits are mean -+ t se with se =
+    sqrt(sum_i d_ij^2 / (n (n - 1))), where n is the number of items (or clusters). To account for
+    the estimated standard error, c is replaced by the quantile t = F^-1(Phi(c)) of the t
+    distribution with n - 1 degrees of freedom, where F and Phi are the t and the standard normal
+    distribution functions.
 
     References
     ----------
