@@ -33,6 +33,8 @@ def binary_verdict(verdict: float | None) -> float:
     float
         1.0, 0.0 or NaN.
 
+    Examples
+    --------
     >>> binary_verdict(True), binary_verdict(None)
     (1.0, nan)
     """
@@ -58,7 +60,7 @@ def _given(value: Any, is_allowed: Callable[[float], bool], rule: str) -> float:
 def judged_similarity(score: float | None) -> float:
     """Judge's score for the semantic similarity of a response and its reference.
 
-    ``ragnb.experiments.judges.judge_responses(..., "similarity")`` asks for the score.
+    Obtain the score with ``ragnb.experiments.judges.judge_responses(..., "similarity")``.
 
     Parameters
     ----------
@@ -94,7 +96,7 @@ def judged_similarity(score: float | None) -> float:
 def judged_correctness(verdict: float | None) -> float:
     """1.0 if a judge that is given the references finds the response correct, else 0.0.
 
-    ``ragnb.experiments.judges.judge_responses(..., "correctness")`` asks for the verdict.
+    Obtain the verdict with ``ragnb.experiments.judges.judge_responses(..., "correctness")``.
 
     Parameters
     ----------
@@ -108,7 +110,7 @@ def judged_correctness(verdict: float | None) -> float:
 
     Notes
     -----
-    Source: ours.
+    Source: this package.
 
     Examples
     --------
@@ -139,10 +141,10 @@ _VERDICTS: Mapping[str, Mapping[Any, str]] = {
 def judged_faithfulness(
     statements: Sequence[Mapping[str, Any]] | None, *, variant: str = "share"
 ) -> float:
-    """Share of a response's statements that a judge finds supported by the passages (groundedness).
+    """Share of the statements in a response that a judge finds supported by the passages.
 
-    ``ragnb.experiments.judges.judge_responses(..., "faithfulness")`` asks for the statements and
-    the verdicts.
+    Obtain the statements and verdicts with ``ragnb.experiments.judges.judge_responses(...,
+    "faithfulness")``.
 
     Parameters
     ----------
@@ -161,7 +163,7 @@ def judged_faithfulness(
 
     Notes
     -----
-    Source: ours, after Es et al. (2024), arXiv 2309.15217.
+    Source: this package, after the faithfulness of ragas (Es et al. 2024, arXiv 2309.15217).
 
     Examples
     --------
@@ -184,10 +186,10 @@ def judged_faithfulness(
 def judged_answer_relevancy(
     statements: Sequence[Mapping[str, Any]] | None, *, variant: str = "share"
 ) -> float:
-    """Share of a response's statements that, according to a judge, help to answer the question.
+    """Share of the statements in a response that a judge finds relevant to the question.
 
-    ``ragnb.experiments.judges.judge_responses(..., "answer_relevancy")`` asks for the statements
-    and the verdicts. A statement can be relevant even if it is wrong.
+    Obtain the statements and verdicts with ``ragnb.experiments.judges.judge_responses(...,
+    "answer_relevancy")``. A statement can be relevant even if it is wrong.
 
     Parameters
     ----------
@@ -205,8 +207,8 @@ def judged_answer_relevancy(
 
     Notes
     -----
-    Source: ours, after DeepEval. The answer relevancy of ragas is another quantity: the cosine
-    similarity between the question and questions that a model generates from the response.
+    Source: this package, after DeepEval. The answer relevancy of ragas is another quantity: the
+    cosine similarity between the question and questions that a model generates from the response.
 
     Examples
     --------
@@ -234,8 +236,8 @@ def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str =
 
     AP = (sum of precision@k over the ranks k of the useful passages) / (number of useful passages).
     Unlike in `ragnb.metrics.retrieval.average_precision`, the denominator does not include useful
-    passages that were not retrieved. ``ragnb.experiments.judges.judge_responses(...,
-    "context_precision")`` asks for the verdicts.
+    passages that were not retrieved. Obtain the verdicts with
+    ``ragnb.experiments.judges.judge_responses(..., "context_precision")``.
 
     Parameters
     ----------
@@ -278,7 +280,7 @@ def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str =
 def judged_rubric(score: float | None) -> float:
     """Judge's score for a response according to your own rubric, from 1 (worst) to 5 (best).
 
-    ``ragnb.experiments.judges.judge_responses(..., "rubric", rubric="...")`` asks for the score.
+    Obtain the score with ``ragnb.experiments.judges.judge_responses(..., "rubric", rubric="...")``.
 
     Parameters
     ----------
@@ -292,7 +294,7 @@ def judged_rubric(score: float | None) -> float:
 
     Notes
     -----
-    Source: ours.
+    Source: this package.
 
     Examples
     --------
@@ -309,11 +311,11 @@ def judged_rubric(score: float | None) -> float:
     undefined="Only if one of the two verdicts is missing.",
 )
 def judged_preference(preference: float | None) -> float:
-    """Judge's preference for a response over the response of the baseline (mean: win rate).
+    """Judge's preference for a response over the baseline's response; the mean is the win rate.
 
     `ragnb.experiments.judges.judge_pairs` shows the two responses to the judge in both orders. Each
     verdict is 1 if the response wins, 0.5 for a tie and 0 if it loses. A judge that always prefers
-    the response shown first thus gives a tie.
+    the response shown first therefore gives a tie.
 
     Parameters
     ----------
@@ -327,7 +329,7 @@ def judged_preference(preference: float | None) -> float:
 
     Notes
     -----
-    Source: ours; on the effect of the order, see Zheng et al. (2023), arXiv 2306.05685.
+    Source: this package; on the effect of the order, see Zheng et al. (2023), arXiv 2306.05685.
 
     Examples
     --------
@@ -394,8 +396,8 @@ def is_accepted(verdict: bool | float | str | None) -> float:
 def embedding_cosine(a: ArrayLike, b: ArrayLike) -> float:
     """Cosine similarity between the embeddings of a response and its reference.
 
-    cosine similarity = a·b / (‖a‖ ‖b‖). It does not measure correctness: answers that differ only
-    in a number or a name often have nearly identical embeddings.
+    cosine similarity = a·b / (‖a‖ ‖b‖). The similarity does not measure correctness: answers that
+    differ only in a number or a name often have nearly identical embeddings.
 
     Parameters
     ----------
@@ -409,7 +411,7 @@ def embedding_cosine(a: ArrayLike, b: ArrayLike) -> float:
 
     Notes
     -----
-    Source: ours.
+    Source: this package.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """RGB's four abilities (Chen et al., AAAI 2024, arXiv 2309.01431, section 3) under three protocols.
 
 A reference answer is a string, or a list of *parts*. A correct response contains all parts. A part
-is a string or a list of equivalent *aliases*. ``["a", "b"]`` means a AND b;
-``[["a", "b"]]`` means a OR b.
+is a string or a list of equivalent *aliases*. ``["a", "b"]`` means a AND b; ``[["a", "b"]]`` means
+a OR b.
 
 ``protocol`` selects the definition: ``"paper"`` is the definition in the paper, ``"released"`` is
 the published code (chen700564/RGB at commit 65ec39e4) including its errors, and ``"flexible"`` is a
@@ -14,7 +14,7 @@ the documents. These are the *agreed sentences*. ``refusal`` and ``detection`` s
 or a report of errors is recognised:
 
 ===================  ===============================================================================
-value                a response counts if
+value                a response is a refusal, or reports errors, if
 ===================  ===============================================================================
 None (default)       it meets the rule of the protocol
 ``"phrase"``         it contains the key phrase of the agreed sentence
@@ -165,7 +165,8 @@ def assess(
         Response of the system; None if it is missing.
     answer : str, list or None, default=None
         Reference answer: a string, or a list of parts that must all be found. A part is a string or
-        a list of equivalent aliases. Required for ``"accuracy"`` and ``"error_correction"``.
+        a list of equivalent aliases. Required for ``"accuracy"`` and ``"error_correction"`` and,
+        under ``"released"``, for ``"rejection"``.
     false_answer : str, list of str or None, default=None
         The false answers that the passages give. Only ``"flexible"`` uses them.
     language : str, default="en"
@@ -178,11 +179,14 @@ def assess(
         Proportion of passages that do not contain the answer, in [0, 1]. Only ``"released"`` uses
         it: at noise rate 1, it counts a refusal as correct.
     refusal : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
-        How a refusal is recognised. None uses the rule of the protocol. For the other values, see
-        `ragnb.metrics.rgb`.
+        How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
+        the whole sentence, by the verdict of a judge or of a person, or by custom phrases (a list,
+        or a mapping from language codes to lists). None uses the rule of the protocol.
     detection : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
-        How a report of errors is recognised. None uses the rule of the protocol. For the other
-        values, see `ragnb.metrics.rgb`.
+        How a report of errors is recognised: by the key phrase of the corresponding sentence in
+        RGB's prompt, by the whole sentence, by the verdict of a judge or of a person, or by custom
+        phrases (a list, or a mapping from language codes to lists). None uses the rule of the
+        protocol.
     parts : {"all", "any"}, default="all"
         Whether all parts of the answer must be found, as in RGB, or one is sufficient.
     judged_refusal, refusal_label : float or None, default=None
@@ -397,8 +401,9 @@ def answer_labels(
         Whether to use the definition in the paper, the definition in the published code, or a more
         lenient definition.
     refusal : {"phrase", "sentence"}, list of str, mapping or None, default=None
-        How a refusal is recognised. None uses the rule of the protocol. For the other values, see
-        `ragnb.metrics.rgb`.
+        How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
+        the whole sentence, or by custom phrases (a list, or a mapping from language codes to
+        lists). None uses the rule of the protocol.
 
     Returns
     -------
@@ -483,8 +488,9 @@ def is_correct(
         Proportion of passages that do not contain the answer, in [0, 1]. Only ``"released"`` uses
         it: at noise rate 1, it counts a refusal as correct.
     refusal : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
-        How a refusal is recognised. None uses the rule of the protocol. For the other values, see
-        `ragnb.metrics.rgb`.
+        How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
+        the whole sentence, by the verdict of a judge or of a person, or by custom phrases (a list,
+        or a mapping from language codes to lists). None uses the rule of the protocol.
     parts : {"all", "any"}, default="all"
         Whether all parts of the answer must be found, as in RGB, or one is sufficient.
     judged_refusal, refusal_label : float or None, default=None
@@ -560,8 +566,9 @@ def is_refusal(
         Whether to use the definition in the paper, the definition in the published code, or a more
         lenient definition.
     refusal : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
-        How a refusal is recognised. None uses the rule of the protocol. For the other values, see
-        `ragnb.metrics.rgb`.
+        How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
+        the whole sentence, by the verdict of a judge or of a person, or by custom phrases (a list,
+        or a mapping from language codes to lists). None uses the rule of the protocol.
     judged_refusal, refusal_label : float or None, default=None
         Verdict of a judge and of a person: 1 for a refusal, 0 otherwise. They are used only with
         ``refusal="judge"`` and ``refusal="label"``, respectively.
@@ -627,10 +634,10 @@ def is_rejection(
 ) -> float:
     """1.0 if the response refuses to answer, else 0.0 (negative rejection, Rej).
 
-    RGB evaluates it on questions whose passages do not contain the answer. The mean is the
-    rejection rate, refusals / n. Under ``"released"``, correct answers also count as rejections:
-    the mean is (refusals + correct answers) / n. `is_refusal` describes how a refusal is
-    recognised.
+    RGB evaluates negative rejection on questions whose passages do not contain the answer. The mean
+    is the rejection rate, refusals / n. Under ``"released"``, correct answers also count as
+    rejections: the mean is (refusals + correct answers) / n. `is_refusal` describes how a refusal
+    is recognised.
 
     Parameters
     ----------
@@ -646,8 +653,9 @@ def is_rejection(
         Whether to use the definition in the paper, the definition in the published code, or a more
         lenient definition.
     refusal : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
-        How a refusal is recognised. None uses the rule of the protocol. For the other values, see
-        `ragnb.metrics.rgb`.
+        How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
+        the whole sentence, by the verdict of a judge or of a person, or by custom phrases (a list,
+        or a mapping from language codes to lists). None uses the rule of the protocol.
     judged_refusal, refusal_label : float or None, default=None
         Verdict of a judge and of a person: 1 for a refusal, 0 otherwise. They are used only with
         ``refusal="judge"`` and ``refusal="label"``, respectively.
@@ -740,8 +748,10 @@ def detects_error(
         Whether to use the definition in the paper, the definition in the published code, or a more
         lenient definition.
     detection : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
-        How a report of errors is recognised. None uses the rule of the protocol. For the other
-        values, see `ragnb.metrics.rgb`.
+        How a report of errors is recognised: by the key phrase of the corresponding sentence in
+        RGB's prompt, by the whole sentence, by the verdict of a judge or of a person, or by custom
+        phrases (a list, or a mapping from language codes to lists). None uses the rule of the
+        protocol.
     judged_detection, detection_label : float or None, default=None
         Verdict of a judge and of a person: 1 for a report of errors, 0 otherwise. They are used
         only with ``detection="judge"`` and ``detection="label"``, respectively.
@@ -839,11 +849,14 @@ def corrects_error(
         Whether to use the definition in the paper, the definition in the published code, or a more
         lenient definition.
     refusal : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
-        How a refusal is recognised. None uses the rule of the protocol. For the other values, see
-        `ragnb.metrics.rgb`.
+        How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
+        the whole sentence, by the verdict of a judge or of a person, or by custom phrases (a list,
+        or a mapping from language codes to lists). None uses the rule of the protocol.
     detection : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
-        How a report of errors is recognised. None uses the rule of the protocol. For the other
-        values, see `ragnb.metrics.rgb`.
+        How a report of errors is recognised: by the key phrase of the corresponding sentence in
+        RGB's prompt, by the whole sentence, by the verdict of a judge or of a person, or by custom
+        phrases (a list, or a mapping from language codes to lists). None uses the rule of the
+        protocol.
     judged_refusal, refusal_label : float or None, default=None
         Verdict of a judge and of a person: 1 for a refusal, 0 otherwise. They are used only with
         ``refusal="judge"`` and ``refusal="label"``, respectively.

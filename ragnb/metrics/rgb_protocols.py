@@ -252,6 +252,18 @@ def folded(text: str) -> str:
     dash and minus sign becomes ``-``, and each typographic quotation mark or apostrophe becomes its
     ASCII form.
 
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    str
+        The converted text.
+
+    Examples
+    --------
     >>> folded("7\u202fNovember\u00a01940, COVID\u201119, O\u2019Neill")
     "7 November 1940, COVID-19, O'Neill"
     """
@@ -268,6 +280,18 @@ def normalised(text: str) -> str:
     and the remaining words are joined by single spaces. Punctuation is any character of the Unicode
     category P, and any of ``$+<=>^`|~``.
 
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    str
+        The normalised text.
+
+    Examples
+    --------
     >>> normalised("The  Ｕ.S. —  a\\nWell-Known place!")
     'us wellknown place'
     """

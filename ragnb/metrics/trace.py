@@ -367,8 +367,8 @@ def adherence(
 ) -> float:
     """1.0 if the context supports every sentence of the response, else 0.0 (adherence).
 
-    `ragnb.metrics.trace_labels.supported_sentences` describes when a sentence is supported.
-    `supported_fraction` is the proportion of the supported sentences.
+    `ragnb.metrics.trace_labels.supported_sentences` describes when a sentence is supported. For the
+    proportion of supported sentences, use `supported_fraction`.
 
     Parameters
     ----------
@@ -456,7 +456,7 @@ def supported_fraction(
 
     Notes
     -----
-    Source: ours; neither the benchmark nor the guide contains this score.
+    Source: this package; neither the benchmark nor the guide contains this score.
 
     Examples
     --------

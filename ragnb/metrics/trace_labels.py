@@ -70,8 +70,8 @@ def supported_sentences(
     Returns
     -------
     list of (str, bool or None)
-        Key of each sentence, and whether it is supported; None if this is unknown. If the labels
-        are None, the result is ``[("", None)]``.
+        Key of each sentence, and whether it is supported; None if this is unknown. If `support` is
+        None and the first rule does not apply, the result is ``[("", None)]``.
 
     Examples
     --------
@@ -235,7 +235,8 @@ def label_issues(
     variant : {"ragbench", "guide"}, default="ragbench"
         Definition that determines which fields are required and which sentences are supported.
     unknown : str, default="counted"
-        Word or phrase that says how the scores treat unknown keys, such as ``"dropped"``.
+        How the scores treat keys that name no sentence, in words, such as ``"dropped"``. The issues
+        about these keys contain it.
 
     Returns
     -------
