@@ -345,7 +345,8 @@ def token_precision(
     -------
     float
         Value in [0, 1]; higher is better. If the reference has aliases, it is the highest value
-        over all combinations of aliases. Missing and empty texts are treated as in `token_f1`.
+        over all combinations of aliases. NaN if the response or the reference is None. Empty texts
+        are treated as in `token_f1`.
 
     Notes
     -----
@@ -391,7 +392,8 @@ def token_recall(
     -------
     float
         Value in [0, 1]; higher is better. If the reference has aliases, it is the highest value
-        over all combinations of aliases. Missing and empty texts are treated as in `token_f1`.
+        over all combinations of aliases. NaN if the response or the reference is None. Empty texts
+        are treated as in `token_f1`.
 
     Notes
     -----
@@ -443,7 +445,8 @@ def rouge_l(
     -------
     float
         Value in [0, 1]; higher is better. If the reference has aliases, it is the highest value
-        over all combinations of aliases. Missing and empty texts are treated as in `token_f1`.
+        over all combinations of aliases. NaN if the response or the reference is None. Empty texts
+        are treated as in `token_f1`.
 
     Notes
     -----
