@@ -134,8 +134,8 @@ _VERDICTS: Mapping[str, Mapping[Any, str]] = {
     "judged.faithfulness",
     {"statements": "judged_statements"},
     options=_VERDICTS,
-    source="ours; the statements and the share are those of faithfulness in ragas (Es et al. 2024, "
-    "arXiv 2309.15217), in one request instead of two and with a prompt of our own",
+    source="ours, after faithfulness in ragas (Es et al. 2024, arXiv 2309.15217), with one request "
+    "instead of two and with our own prompt",
     undefined="If the judge finds no statement, as in a refusal, or if a verdict is missing.",
 )
 def judged_faithfulness(
@@ -179,8 +179,7 @@ def judged_faithfulness(
     "judged.answer_relevancy",
     {"statements": "judged_relevant_statements"},
     options=_VERDICTS,
-    source="ours; the share of relevant statements is that of DeepEval's answer relevancy, in one "
-    "request and with a prompt of our own",
+    source="ours, after answer relevancy in DeepEval, with one request and with our own prompt",
     undefined="If the judge finds no statement, or if a verdict is missing.",
 )
 def judged_answer_relevancy(
@@ -228,7 +227,7 @@ def judged_answer_relevancy(
             "share": "The share of useful passages, whatever their order.",
         }
     },
-    source="ours; the formula is that of context precision in ragas, with a prompt of our own",
+    source="ours, with the formula of context precision in ragas and our own prompt",
     undefined="If there is no passage, or if a verdict is missing.",
 )
 def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str = "ranked") -> float:

@@ -43,7 +43,7 @@ _CODE = regex.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 
 
 class Protocol(NamedTuple):
-    """Protocol of RGB for one language.
+    """Protocol of the RGB benchmark, applied to one language.
 
     Attributes
     ----------
@@ -166,7 +166,9 @@ def phrases_of(option: str, rule: Rule, protocol: Protocol) -> list[str]:
     option : {"refusal", "detection"}
         Whether the phrases are those of refusals or those of reports of errors.
     rule : {"phrase", "sentence"}, list of str, mapping or None
-        Which phrases to use; see `ragnb.metrics.rgb`.
+        Phrases to use: the key phrase of the sentence in RGB's prompt, the whole sentence, or
+        custom phrases (a list, or a mapping from language codes to lists). None uses the rule of
+        the protocol.
     protocol : Protocol
         Protocol and language.
 
@@ -215,7 +217,9 @@ def phrase_in(
     option : {"refusal", "detection"}
         Whether the phrases are those of refusals or those of reports of errors.
     rule : {"phrase", "sentence"}, list of str, mapping or None
-        Which phrases to use; see `ragnb.metrics.rgb`.
+        Phrases to use: the key phrase of the sentence in RGB's prompt, the whole sentence, or
+        custom phrases (a list, or a mapping from language codes to lists). None uses the rule of
+        the protocol.
     protocol : Protocol
         Protocol and language.
     false_answers : sequence of str, default=()
@@ -246,7 +250,7 @@ _FORMS = {
 
 
 def folded(text: str) -> str:
-    """Return a text with Unicode variants of characters unified, and its letter case kept.
+    """Replace Unicode variants of characters by one form, and keep the letter case.
 
     The text is converted to NFKC. Then each white space character becomes a space, each hyphen,
     dash and minus sign becomes ``-``, and each typographic quotation mark or apostrophe becomes its
@@ -274,7 +278,7 @@ _ARTICLES = frozenset({"a", "an", "the"})
 
 
 def normalised(text: str) -> str:
-    """Return a text as the ``"flexible"`` protocol normalises it.
+    """Normalise a text for the ``"flexible"`` protocol.
 
     The text is converted to NFKC and to lower case. Punctuation and English articles are deleted,
     and the remaining words are joined by single spaces. Punctuation is any character of the Unicode
@@ -348,7 +352,7 @@ def _words(text: str, protocol: Protocol) -> Counter[str]:
 
 
 def needs_folding(needle: str, response: str, protocol: Protocol) -> bool:
-    """Whether ``"paper"`` finds a text in a response only because of `folded`.
+    """Whether ``"paper"`` finds a text in a response only because `folded` unifies variants.
 
     Parameters
     ----------
@@ -378,8 +382,8 @@ def is_in(alias: str, response: str, protocol: Protocol) -> bool:
     """Whether a response contains an alias of the answer as a substring.
 
     Both texts are normalised by `answer_form`, except that ``"released"`` only converts the alias
-    to lower case. If ``"flexible"`` leaves nothing of the alias, both are only converted to lower
-    case.
+    to lower case. If nothing is left of the alias under ``"flexible"``, both texts are only
+    converted to lower case.
 
     Parameters
     ----------
@@ -457,7 +461,7 @@ def found_alias(part: Sequence[str], response: str, protocol: Protocol) -> str |
 
 
 def by_folding(part: Sequence[str], response: str, protocol: Protocol) -> bool:
-    """Whether ``"paper"`` finds a part of the answer only because of `folded`.
+    """Whether ``"paper"`` finds a part of the answer only because `folded` unifies variants.
 
     Parameters
     ----------

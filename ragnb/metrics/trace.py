@@ -499,8 +499,6 @@ def average(
 ) -> float:
     """Mean of relevance, utilization, completeness and adherence.
 
-    average = (relevance + utilization + completeness + adherence) / 4.
-
     Parameters
     ----------
     relevant_keys : sequence of str or None
@@ -583,8 +581,7 @@ def rmse_to_ideal(
 ) -> float:
     """Root mean square distance of relevance, utilization, completeness and adherence from 1.
 
-    rmse_to_ideal = sqrt(((1 - relevance)^2 + (1 - utilization)^2 + (1 - completeness)^2 + (1 -
-    adherence)^2) / 4).
+    rmse_to_ideal = sqrt(mean of (1 - score)^2 over the four scores).
 
     Parameters
     ----------
