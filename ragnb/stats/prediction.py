@@ -150,7 +150,7 @@ def compare_auroc(
 
 
 def _placements(labels: Booleans, scores: Floats) -> Floats:
-    """Placement of each item: proportion of the other class that it is ordered correctly against."""
+    """Proportion of the other class with which each item is in the right order."""
     from scipy.stats import rankdata
 
     n_positive, n_negative = labels.sum(), (~labels).sum()
