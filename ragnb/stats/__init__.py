@@ -1,5 +1,5 @@
-"""Statistics on arrays: intervals, paired tests, multiplicity, power and agreement.
+"""Statistical functions of arrays: intervals, paired tests, corrections, power and agreement.
 
-The functions take arrays and return immutable results. Import them from the modules that define
-them, because importing this package does not import its modules.
+Import each function from its module, for example ``from ragnb.stats.paired import tost``. Importing
+`ragnb.stats` alone does not import its modules.
 """

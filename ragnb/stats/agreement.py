@@ -20,7 +20,7 @@ from ragnb.stats.intervals import jackknife_interval
 
 
 def agreement_sums(codes: Integers, n_categories: int, clusters: Integers | None = None) -> Floats:
-    """Compute the sums over items from which all agreement coefficients can be computed.
+    """Compute sums over items that are sufficient for all agreement coefficients.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def agreement_sums(codes: Integers, n_categories: int, clusters: Integers | None
 
 
 # ---- coefficients -------------------------------------------------------------------------------
-# Each takes the result of `agreement_sums`, added up over clusters.
+# Each takes the output of `agreement_sums`, summed over clusters.
 
 
 def percent_agreement(sums: Floats) -> Floats:
@@ -445,7 +445,7 @@ def agreement_interval(
         raise InputError(f"{coefficient} is for two raters, got {ratings.shape[1]}")
     needed = 1 if coefficient in ("Fleiss' kappa", "Gwet's AC1") else 2
     rated = (ratings >= 0).sum(axis=1) >= needed
-    n_categories = max(ratings.max(initial=0) + 1, 2)  # AC1 divides by the number minus 1
+    n_categories = max(ratings.max(initial=0) + 1, 2)  # AC1 divides by n_categories - 1
     units = None if clusters is None else clusters[rated]
     found = jackknife_interval(
         COEFFICIENTS[coefficient],

@@ -93,9 +93,10 @@ def mcnemar_test(
     table : PairedTable
         Output of `paired_table`. The p-value depends only on the two discordant counts.
     method : {'mid-p', 'exact', 'asymptotic'}, default='mid-p'
-        Variant of the test. The exact test never exceeds its nominal level but is conservative. The
-        mid-p test is more powerful, and its type I error rate rarely exceeds the nominal level
-        [2]_. The asymptotic test uses the chi-squared distribution with 1 degree of freedom.
+        Variant of the test. The type I error rate of the exact test never exceeds the nominal
+        level, but the test is conservative. The mid-p test is more powerful, and its type I error
+        rate rarely exceeds the nominal level [2]_. The asymptotic test uses the chi-squared
+        distribution with 1 degree of freedom.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
         Alternative hypothesis: the difference of the success rates (first - second) is not 0, above
         0 or below 0.

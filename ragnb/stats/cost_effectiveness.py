@@ -4,7 +4,7 @@
 denominator is close to 0, where the interval of `compare_ratios` is too narrow.
 
 A negative ratio is ambiguous, because it can mean a gain at a negative cost or a loss at a positive
-cost. The net benefit, gain - price * cost, is not: it is an ordinary mean, see `net_benefit`.
+cost. The net benefit (gain - price * cost) avoids this ambiguity; see `net_benefit`.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -35,13 +35,14 @@ class FiellerSet(Interval):
     """A ratio of means with Fieller's confidence set.
 
     The set need not be an interval. `low` and `high` are its limits if it is bounded, -inf and inf
-    if it is unbounded, and NaN if it is undefined.
+    if it is unbounded, and NaN if it is undefined. The other inherited attributes are those of
+    `ragnb.results.Interval`.
 
     Attributes
     ----------
     kind : {'bounded', 'two rays', 'whole line', 'undefined'}
-        Shape of the set. ``'two rays'`` means all ratios up to `limits[0]` and all from `limits[1]`
-        on.
+        Shape of the set. ``'two rays'`` means all ratios <= ``limits[0]`` and all ratios >=
+        ``limits[1]``.
     limits : tuple of (float, float)
         End points of the interval or of the two rays, in ascending order. One of them may be
         infinite. Both are NaN if the set is the whole line or undefined.
@@ -230,8 +231,8 @@ def compare_ratios(
     Returns
     -------
     RatioComparison
-        The two ratios and their difference with its interval and test. Interval and test are NaN if
-        there are fewer than two items (or clusters), if a mean denominator is 0, or if the
+        The two ratios and their difference with its interval and test. The limits and the test are
+        NaN if there are fewer than two items (or clusters), if a mean denominator is 0, or if the
         difference is undefined or constant when one item (or cluster) is left out.
 
     Notes

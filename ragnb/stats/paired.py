@@ -190,10 +190,10 @@ def sign_flip_interval(
 
     Notes
     -----
-    Let d be the differences. Flipping the signs of d - delta for a subset of the items lowers their
-    sum if and only if the mean of d over the subset exceeds delta. The limits are therefore
-    quantiles of the means of subsets [1]_. For more than 20 items, the limits are found by
-    evaluating `sign_flip_test` on a grid of null values and interpolating between them.
+    Let d be the differences. Flipping the signs of d - delta for a subset of the items lowers the
+    sum of all d - delta if and only if the mean of d over the subset exceeds delta. The limits are
+    therefore quantiles of the means of subsets [1]_. For more than 20 items, the limits are found
+    by evaluating `sign_flip_test` on a grid of null values and interpolating between them.
 
     References
     ----------

@@ -32,7 +32,7 @@ class PpiInterval(Interval):
     """Prediction-powered estimate with its interval, and the estimates without labels or judge.
 
     The attribute `n` is the number of labelled items, or of labelled clusters if clusters are
-    given.
+    given. The other inherited attributes are those of `ragnb.results.Interval`.
 
     Attributes
     ----------
@@ -522,18 +522,18 @@ def rogan_gladen(
     Returns
     -------
     Interval
-        The estimated rate with its limits, clipped to [0, 1]. All are NaN if the labels are all 0
-        or all 1, or if the judge is no better than chance: sensitivity + specificity - 1 is not
-        positive, before or after the adjustment described in the Notes.
+        The estimated rate with its limits, clipped to [0, 1]. Estimate and limits are NaN if the
+        labels are all 0 or all 1, or if the judge is no better than chance: sensitivity +
+        specificity - 1 is not positive, before or after the adjustment described in the Notes.
 
     Notes
     -----
     The estimate is p = (q + Sp - 1) / (Se + Sp - 1), where q is the proportion of verdicts of 1 on
     the unlabelled items, Se is the sensitivity and Sp the specificity. The interval is that of Lang
-    and Reiczigel [2]_. They add z^2 / 2 verdicts of each kind to q, and one correct and one wrong
-    verdict to both Se and Sp, where z is the (1 + `confidence_level`) / 2 quantile of the standard
-    normal distribution. They then apply the delta method and shift the centre of the interval by a
-    correction for bias.
+    and Reiczigel [2]_. They first adjust the three proportions: q by adding z^2 / 2 verdicts of 0
+    and as many of 1, and both Se and Sp by adding one correct and one wrong verdict. Here z is the
+    (1 + `confidence_level`) / 2 quantile of the standard normal distribution. They then apply the
+    delta method and correct the centre of the interval for bias.
 
     References
     ----------

@@ -156,7 +156,8 @@ def _placements(labels: Booleans, scores: Floats) -> Floats:
     n_positive, n_negative = labels.sum(), (~labels).sum()
     if not n_positive or not n_negative:
         return np.full(labels.size, nan)
-    lower = rankdata(scores)  # minus the rank in its own class: the items of the other class below
+    # Rank among all items minus rank in the own class = number of lower items of the other class.
+    lower = rankdata(scores)
     for own in (labels, ~labels):
         lower[own] -= rankdata(scores[own])
     return np.where(labels, lower / n_negative, 1 - lower / n_positive)
@@ -423,7 +424,8 @@ def expected_calibration_error(curve: pd.DataFrame) -> tuple[float, float]:
 
     ECE = sum_b (n_b / n) abs(observed_b - mean_predicted_b)
 
-    Here n_b is the number of items in bin b of the reliability curve.
+    Here n_b, observed_b and mean_predicted_b are the values of `curve` in bin b, and n is the total
+    number of items.
 
     Parameters
     ----------
@@ -475,7 +477,8 @@ def aurc(
     """Area under the risk-coverage curve with a jackknife interval over items or clusters.
 
     The area is the error rate among the k most confident predictions, averaged over k = 1, ..., n.
-    Ties in confidence are broken at random, and the expected area is computed.
+    Predictions with equal confidence are taken in random order, and the area is the expected value
+    over these orders.
 
     Parameters
     ----------

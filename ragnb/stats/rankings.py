@@ -15,7 +15,7 @@ from ragnb.results import Interval, undefined_interval
 
 
 def kendall_tau_b(reference: ArrayLike, other: ArrayLike) -> float:
-    """Kendall's tau-b between two scores of the same systems.
+    """Kendall's tau-b between two lists of scores of the same systems.
 
     Parameters
     ----------

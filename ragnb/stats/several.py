@@ -152,8 +152,7 @@ def simultaneous_intervals(
 ) -> tuple[Interval, ...]:
     """Simultaneous max-T bootstrap confidence intervals for several means.
 
-    With probability `confidence_level`, approximately, all intervals contain their means at the
-    same time.
+    All intervals contain their means simultaneously with a probability of about `confidence_level`.
 
     Parameters
     ----------
