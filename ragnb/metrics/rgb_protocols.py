@@ -352,7 +352,7 @@ def _words(text: str, protocol: Protocol) -> Counter[str]:
 
 
 def needs_folding(needle: str, response: str, protocol: Protocol) -> bool:
-    """Whether ``"paper"`` finds a text in a response only because `folded` unifies variants.
+    """Return whether ``"paper"`` finds a text in a response only because `folded` unifies variants.
 
     Parameters
     ----------
@@ -379,7 +379,7 @@ def needs_folding(needle: str, response: str, protocol: Protocol) -> bool:
 
 
 def is_in(alias: str, response: str, protocol: Protocol) -> bool:
-    """Whether a response contains an alias of the answer as a substring.
+    """Return whether a response contains an alias of the answer as a substring.
 
     Both texts are normalised by `answer_form`, except that ``"released"`` only converts the alias
     to lower case. If nothing is left of the alias under ``"flexible"``, both texts are only
@@ -461,7 +461,7 @@ def found_alias(part: Sequence[str], response: str, protocol: Protocol) -> str |
 
 
 def by_folding(part: Sequence[str], response: str, protocol: Protocol) -> bool:
-    """Whether ``"paper"`` finds a part of the answer only because `folded` unifies variants.
+    """Return whether ``"paper"`` finds a part of the answer only because `folded` unifies variants.
 
     Parameters
     ----------
