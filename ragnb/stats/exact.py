@@ -14,15 +14,15 @@ from scipy.special import expit
 from ragnb.arguments import Floats, Integers
 from ragnb.results import SMALLEST_P
 
-#: Denominators to try for the common step of the values: 100 for percents, 2520 for halves, thirds, ...,
-#: tenths, and 10,000 for hundredths of a percent.
+#: Denominators to try for the common step of the values: 100 for percents, 2520 for halves, thirds,
+#: ..., tenths, and 10,000 for hundredths of a percent.
 DENOMINATORS = (100, 2520, 10_000)
 #: Length of the longest Fourier transform, which takes about ten milliseconds.
 MAX_POINTS = 2**19
 #: Largest absolute value, in steps.
 MAX_STEPS = 2**20
-#: Largest number of values whose sign patterns are enumerated. This takes about two milliseconds for
-#: the 2**15 sums of each half.
+#: Largest number of values whose sign patterns are enumerated. This takes about two milliseconds
+#: for the 2**15 sums of each half.
 MAX_LISTED = 30
 #: Bins per standard deviation for values without a common step.
 BINS_PER_SD = 64

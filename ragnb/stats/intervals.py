@@ -5,8 +5,8 @@ mean. If several items share a question, use `mean_interval` with the questions 
 `jackknife_interval` for other statistics that can be computed from sums, such as a ratio or an
 agreement coefficient.
 
-The functions whose names end in ``_interval`` raise InputError for arguments outside the stated
-range.
+`rate_interval`, `mean_interval`, `bca_interval` and `jackknife_interval` raise InputError for
+arguments outside the stated range.
 """
 
 from collections.abc import Callable
@@ -47,10 +47,10 @@ def rate_interval(
         Number of independent items.
     method : {'wilson', 'clopper-pearson', 'jeffreys', 'wald'}, default='wilson'
         ``'wilson'`` inverts the score test; on average over rates, its coverage is close to
-        nominal. ``'clopper-pearson'`` inverts the exact binomial test; its coverage is never below
-        nominal, so the interval is wide. ``'jeffreys'`` is the equal-tailed Bayesian credible
-        interval under the Beta(1/2, 1/2) prior. ``'wald'`` is the normal approximation; its
-        coverage is far below nominal for rates near 0 or 1.
+        nominal. ``'clopper-pearson'`` inverts the equal-tailed exact binomial test; its coverage is
+        never below nominal, so the interval is wide. ``'jeffreys'`` is the equal-tailed Bayesian
+        credible interval under the Beta(1/2, 1/2) prior. ``'wald'`` is the normal approximation;
+        its coverage is far below nominal for rates near 0 or 1.
     confidence_level : float, default=0.95
         Nominal coverage of the interval, in (0, 1).
 
