@@ -185,6 +185,7 @@ def as_file_name(value: Any) -> str:
     return str(value)
 
 
+# Kind of argument -> function that checks and converts it.
 KINDS: dict[str, Callable[[Any], Any]] = {
     "scores": as_scores,
     "matrix": partial(as_scores, dimensions=2),
@@ -200,7 +201,6 @@ KINDS: dict[str, Callable[[Any], Any]] = {
     "count": _number_kind("a whole number of at least 0", lambda x: x >= 0 and x.is_integer(), int),
     "size": _number_kind("a whole number of at least 1", lambda x: x >= 1 and x.is_integer(), int),
 }
-"""Kind of argument -> function that checks and converts it."""
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from ragnb.markup import escape_markdown
 
+# The smallest normal double, which replaces p-values that underflow to 0.
 SMALLEST_P = 2.0**-1022
-"""The smallest normal double, which replaces p-values that underflow to 0."""
 
 
 class Sentence:

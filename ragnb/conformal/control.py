@@ -17,11 +17,11 @@ import numpy as np
 from ragnb.arguments import Booleans, Floats, accepts
 from ragnb.errors import InputError
 
-THRESHOLDS: Floats = 1 / (1 + np.exp(-np.arange(51) / 10))
-"""Confidences from 0.5 to 0.993, in equal steps of the log-odds."""
+# Confidences from 0.5 to 0.982, in equal steps of the log-odds.
+THRESHOLDS: Floats = 1 / (1 + np.exp(-np.arange(41) / 10))
 
-N_STARTS = 5
-"""Number of thresholds among which the fallback procedure divides delta."""
+# Places of the thresholds among which the fallback procedure divides delta.
+STARTS = (0, 10, 20, 30, 40)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class SelectiveClassifier:
         """Explanation of why no label is accepted; empty if a threshold was found."""
         if self.threshold <= 1:
             return ""
-        fewest = ceil(log(self.delta / N_STARTS) / log1p(-self.alpha))
+        fewest = ceil(log(self.delta / len(STARTS)) / log1p(-self.alpha))
         return (
             "No label is accepted, because no confidence threshold keeps the selective risk below "
             f"alpha = {self.alpha:g} with delta = {self.delta:g}. This needs at least {fewest} "
@@ -128,7 +128,7 @@ def calibrate_selective_risk(
 
     Notes
     -----
-    The candidate thresholds are 51 confidences from 0.5 to 0.993 in equal steps of the log-odds.
+    The candidate thresholds are 41 confidences from 0.5 to 0.982 in equal steps of the log-odds.
     For a threshold t, the null hypothesis is r(t) > `alpha`, where r(t) is the error rate among
     items with a confidence of at least t. Given the number m of such calibration items, the number
     of errors among them is Binomial(m, r(t)). P(Binomial(m, `alpha`) <= observed errors) is
@@ -166,10 +166,9 @@ def calibrate_selective_risk(
         values.size - np.searchsorted(np.sort(values), THRESHOLDS) for values in (confidence, wrong)
     )
     p_values = bdtr(n_errors, n_accepted, float(alpha))
-    starts = np.arange(N_STARTS) * THRESHOLDS.size // N_STARTS
     best, available = None, 0.0
     for i in reversed(range(THRESHOLDS.size)):
-        available += float(delta) / N_STARTS * (i in starts)
+        available += float(delta) / len(STARTS) * (i in STARTS)
         if p_values[i] <= available:
             best = i
         else:

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from ragnb.arguments import Booleans, Floats, accepts
 from ragnb.errors import InputError
 
+# Group if there are no groups, and label if both classes are calibrated together.
 ALL = "all"
-"""Group if there are no groups, and label if both classes are calibrated together."""
 
 
 # ---- ranks and coverage --------------------------------------------------------------------------

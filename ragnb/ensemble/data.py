@@ -17,11 +17,11 @@ from ragnb.arguments import Integers
 from ragnb.errors import InputError
 from ragnb.records import require_columns
 
+# Columns of a frame of scores that describe the score. All others identify the response.
 SCORE = ("metric", "value", "reason", "evidence", "signature")
-"""Columns of a frame of scores that describe the score. All others identify the response."""
 
+# Fields of a score's signature that depend on the response, not on the options of the metric.
 OF_THE_RESPONSE = ("metric", "references", "lang", "prompt", "reasoning")
-"""Fields of a score's signature that depend on the response, not on the options of the metric."""
 
 
 @dataclass(frozen=True, slots=True)

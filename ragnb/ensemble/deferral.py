@@ -25,8 +25,8 @@ from ragnb.stats.intervals import FEW_CLUSTERS, mean_interval
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.paired import paired_t_test, sign_flip_test
 
+# Names of the policies with which a selection of items is compared.
 NONE, EVERYTHING, RANDOM = "no deferral", "judge everything", "as many at random"
-"""Names of the policies with which a selection of items is compared."""
 
 SHARES = tuple(k / 100 for k in range(101))
 

@@ -33,15 +33,12 @@ from ragnb.ensemble.shift import differing, sample, shift_tests
 from ragnb.errors import InputError
 from ragnb.records import require_columns
 
+# Inverse penalty strengths C from which the default classifier is chosen.
 STRENGTHS = (0.1, 1.0, 10.0)
-"""Inverse penalty strengths C from which the default classifier is chosen."""
 
+# Judge that decides the responses on which an ensemble abstains. It is called with the index value
+# of one response. It returns True or False (or 1 and 0), or None if there is no verdict.
 Judicator = Callable[[Any], Any]
-"""Judge that decides the responses on which an ensemble abstains.
-
-It is called with the index value of one response. It returns True or False (or 1 and 0), or None if
-there is no verdict.
-"""
 
 
 # ---- judicators ----------------------------------------------------------------------------------
@@ -573,5 +570,5 @@ class MetricEnsemble:
         return f"calibrated on {len(self._known)} responses: {text}"
 
 
+# Alias of `MetricEnsemble`, for code that was written for continuous-eval.
 EnsembleMetric = MetricEnsemble
-"""Alias of `MetricEnsemble`, for code that was written for continuous-eval."""

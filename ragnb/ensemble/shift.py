@@ -9,11 +9,11 @@ from ragnb.conformal.sets import ALL
 from ragnb.results import format_p_value
 from ragnb.stats.multiplicity import adjusted_columns
 
+# Adjusted p-values below this level are reported as a difference.
 LEVEL = 0.001
-"""Adjusted p-values below this level are reported as a difference."""
 
+# Smallest number of independent responses on each side. Smaller samples are not tested.
 MIN_UNITS = 20
-"""Smallest number of independent responses on each side. Smaller samples are not tested."""
 
 SCORE = "score of the true label"
 
