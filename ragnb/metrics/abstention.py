@@ -145,7 +145,8 @@ def refused_and_why(
     phrases : str, sequence of str, mapping or None, default=None
         Phrases that indicate a refusal, or a mapping from language codes to such phrases. The
         English phrases of a mapping are used for every language. By default, "I don't know", or
-        `REFUSALS` with ``rule='list'``. The last three rules do not use phrases.
+        `REFUSALS` with ``rule='list'``. The rules ``'judge'``, ``'label'`` and ``'nomiracl'`` do
+        not use phrases.
 
     Returns
     -------
@@ -269,7 +270,7 @@ def is_answered(
 ) -> float:
     """Coverage: 1.0 if the response answers the question, 0.0 if it is a refusal.
 
-    Coverage = answered questions / all questions, which is the mean of this value.
+    Coverage = answered questions / all questions, which is the mean of this indicator.
 
     Parameters
     ----------
@@ -324,7 +325,7 @@ def is_hallucination(
     """Hallucination: 1.0 if an unanswerable question is answered, 0.0 if it is refused.
 
     Hallucination rate = answered unanswerable questions / all unanswerable questions, which is the
-    mean of this value. It does not depend on whether the answers are true.
+    mean of this indicator. It does not depend on whether the answers are true.
 
     Parameters
     ----------
@@ -382,7 +383,7 @@ def is_over_refusal(
     """Over-refusal: 1.0 if an answerable question is refused, 0.0 if it is answered.
 
     Over-refusal rate = refused answerable questions / all answerable questions, which is the mean
-    of this value.
+    of this indicator.
 
     Parameters
     ----------
@@ -435,8 +436,8 @@ def is_aligned(
 ) -> float:
     """Alignment: 1.0 if the response answers exactly when the question is answerable, else 0.0.
 
-    The mean is the accuracy of the decision whether to answer. It does not depend on whether the
-    answers are correct.
+    The mean of this indicator is the accuracy of the decision whether to answer. It does not
+    depend on whether the answers are correct.
 
     Parameters
     ----------
@@ -492,9 +493,9 @@ def is_risk(
     rule: str = "start",
     phrases: Phrases = None,
 ) -> float:
-    """Selective risk: 1.0 if an answer is wrong, 0.0 if it is correct; NaN for a refusal.
+    """Selective risk: 1.0 if an answer is wrong, 0.0 if it is correct.
 
-    Risk = wrong answers / all answers, which is the mean of this value. An answer to an
+    Risk = wrong answers / all answers, which is the mean of this indicator. An answer to an
     unanswerable question counts as wrong.
 
     Parameters

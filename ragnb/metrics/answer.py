@@ -285,7 +285,8 @@ def token_f1(
         See `exact_match`.
     language : str or None, default=None
         Language code. ``'mlqa'`` requires one of ar, de, en, es, hi, vi and zh. With ``'lbrag'``,
-        the tokens are characters for Chinese and Japanese. The other variants ignore it.
+        the tokens are characters for ja, zh, zh_cn and zh_tw, and words otherwise. The other
+        variants ignore it.
     variant : {'unicode', 'lbrag', 'squad', 'triviaqa', 'kilt', 'mlqa'}, default='unicode'
         Normalisation and tokenisation of both texts; see `ragnb.metrics.normalization`.
 

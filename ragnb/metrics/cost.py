@@ -38,9 +38,9 @@ def translation_tokens(passages: Sequence[Any] | None, *, tokenizer: str | None 
         itself as a string. If a passage was not translated, its ``text`` or ``translated_text`` is
         None.
     tokenizer : {None, 'unicode'}, default=None
-        How to count the tokens of a translation without a recorded count. By default, this raises
-        InputError. ``'unicode'`` counts them with `ragnb.text.tokens`, which approximates the
-        tokens of a model.
+        Tokeniser for translations without a recorded number of tokens. ``'unicode'`` uses
+        `ragnb.text.tokens`, which approximates the tokens of a model. None raises InputError for
+        these translations.
 
     Returns
     -------

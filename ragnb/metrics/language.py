@@ -99,8 +99,18 @@ def known_code(language: str | None) -> str:
 def primary_code(language: str) -> str:
     """Return a language code without its region, such as ``'zh'`` for ``'zh_tw'``.
 
-    A code that is not in `LANGUAGE_SCRIPTS` raises InputError.
+    Parameters
+    ----------
+    language : str
+        Language code. A language that is not in `LANGUAGE_SCRIPTS` raises InputError.
 
+    Returns
+    -------
+    str
+        Code in lower case without the region.
+
+    Examples
+    --------
     >>> primary_code("zh_tw")
     'zh'
     """
@@ -110,8 +120,18 @@ def primary_code(language: str) -> str:
 def scripts_of(language: str | None) -> frozenset[str]:
     """Return the names of the Unicode scripts in which a language is written.
 
-    A language that is not in `LANGUAGE_SCRIPTS` raises InputError.
+    Parameters
+    ----------
+    language : str or None
+        Language code. An unknown or missing code raises InputError.
 
+    Returns
+    -------
+    frozenset of str
+        Names of scripts, as in `LANGUAGE_SCRIPTS`.
+
+    Examples
+    --------
     >>> sorted(scripts_of("ja"))
     ['Han', 'Hiragana', 'Katakana']
     """
@@ -232,8 +252,19 @@ def consistency_counts(text: str, language: str, *, variant: str = "unicode") ->
 def letters_by_script(text: str) -> Counter[str]:
     """Count the letters of each script in a text.
 
-    Letters are counted after canonical composition (NFC), so that a Hangul syllable is one letter.
+    Parameters
+    ----------
+    text : str
+        Text whose letters are counted.
 
+    Returns
+    -------
+    Counter
+        Number of letters for each script, after canonical composition (NFC). A Hangul syllable is
+        therefore one letter.
+
+    Examples
+    --------
     >>> letters_by_script("각 x") == {"Hangul": 1, "Latin": 1}
     True
     """

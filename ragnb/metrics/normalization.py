@@ -72,8 +72,8 @@ def normalized(text: str, *, variant: str = "unicode", language: str | None = No
     variant : {'unicode', 'lbrag', 'squad', 'triviaqa', 'kilt', 'mlqa'}, default='unicode'
         ``'unicode'`` applies NFKC and case folding, removes invisible characters, and keeps the
         letters, marks and numbers of all scripts. ``'lbrag'`` converts the text to lower case and
-        keeps the characters in `LBRAG_KEPT`. The other variants reproduce the scripts of
-        benchmarks; see `ragnb.metrics.normalization`.
+        replaces all characters except `LBRAG_KEPT` by spaces. The other variants reproduce the
+        scripts of benchmarks; see `ragnb.metrics.normalization`.
     language : str or None, default=None
         Language code. ``'mlqa'`` requires one of ar, de, en, es, hi, vi and zh. The other variants
         ignore it.
@@ -157,8 +157,18 @@ def answer_tokens(
 def code_form(language: str | None) -> str | None:
     """Convert a language code to lower case with underscores.
 
-    None and an empty string are converted to None.
+    Parameters
+    ----------
+    language : str or None
+        Language code.
 
+    Returns
+    -------
+    str or None
+        Converted code; None if the code is None or empty.
+
+    Examples
+    --------
     >>> code_form("zh-CN")
     'zh_cn'
     """
@@ -170,7 +180,17 @@ def code_form(language: str | None) -> str | None:
 def check_text(value: object, what: str) -> str:
     """Return `value` if it is a string, else raise an `InputError`.
 
-    `what` is the name of the value in the error message.
+    Parameters
+    ----------
+    value : object
+        Value to check.
+    what : str
+        Name of the value in the error message.
+
+    Returns
+    -------
+    str
+        The value.
     """
     if not isinstance(value, str):
         raise InputError(f"{what} must be a string, or None if there is none, got {value!r:.80}")

@@ -231,7 +231,7 @@ def nugget_recall(nuggets: Sequence[Part], *, credit: str = "strict", over: str 
     Returns
     -------
     float
-        Share in [0, 1]; higher is better. NaN if no nugget counts.
+        Share in [0, 1]; higher is better. NaN if there is no nugget that counts.
 
     Notes
     -----
@@ -267,7 +267,7 @@ _GAO = "Gao et al. 2023 (ALCE), arXiv 2305.14627, section 4"
     undefined="If there are no statements, or if the verdict on a statement with citations is missing.",
 )
 def citation_recall(statements: Sequence[Part]) -> float:
-    """Citation recall: share of the statements of a response that their citations support.
+    """Citation recall: share of a response's statements that are supported by their citations.
 
     A person or a model must judge the support. A statement without citations counts as not
     supported.
@@ -276,7 +276,7 @@ def citation_recall(statements: Sequence[Part]) -> float:
     ----------
     statements : sequence of mapping
         Statements of the response, each with ``supported`` and ``citations``. ``supported`` is 1
-        if all citations of the statement together support it, else 0. ``citations`` is the list of
+        if the citations of the statement together support it, else 0. ``citations`` is the list of
         these citations; see `citation_precision`.
 
     Returns
@@ -308,9 +308,9 @@ def citation_recall(statements: Sequence[Part]) -> float:
 def citation_precision(statements: Sequence[Part]) -> float:
     """Citation precision: share of a response's citations that help to support their statement.
 
-    A citation helps if two conditions are met. First, all citations of the statement together
-    support it. Second, this citation supports the statement alone, or the other citations do not
-    support it.
+    A citation helps if two conditions are met. First, the citations of the statement together
+    support it. Second, this citation supports the statement alone, or the other citations alone do
+    not support it.
 
     Parameters
     ----------
@@ -332,8 +332,8 @@ def citation_precision(statements: Sequence[Part]) -> float:
 
     Examples
     --------
-    The first citation supports the statement alone. The second one does not, and the first is
-    sufficient without it, so only the first one helps.
+    The first citation supports the statement alone. The second one does not, and the statement is
+    supported without it, so only the first citation helps.
 
     >>> both = [{"alone": 1, "rest": 1}, {"alone": 0, "rest": 1}]
     >>> citation_precision([{"supported": 1, "citations": both}])
@@ -388,7 +388,7 @@ def span_overlap(spans: Sequence[Span], reference: Sequence[Span], *, measure: s
     -------
     float
         Value in [0, 1]; higher is better. NaN if the denominator is 0: for precision without
-        spans, for recall without reference spans, and for F1 without either.
+        marked spans, for recall without reference spans, and for F1 without both.
 
     Notes
     -----

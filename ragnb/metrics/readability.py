@@ -29,7 +29,7 @@ FLESCH = {
     undefined="If the response has no words, or if there is no published formula for its language.",
 )
 def flesch_reading_ease(response: str | None, language: str) -> float:
-    """Flesch reading ease, computed from the mean sentence length and the mean word length.
+    """Flesch reading ease, computed from words per sentence and syllables per word.
 
     Reading ease = constant - a * words / sentences - b * syllables / words, where the constant, a
     and b depend on the language (`FLESCH`). Syllables are counted by hyphenation with pyphen,

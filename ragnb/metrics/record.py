@@ -65,9 +65,9 @@ class Metric:
     beyond : str, default=''
         When a value can be outside the bounds, such as "more if keys are repeated".
     optional_under : mapping, default={}
-        Arguments that are optional for one value of an option, such as ``{'documents_sentences':
-        {'variant': 'guide'}}``. All other arguments are required unless the function has a default
-        for them.
+        For each argument that is optional only under certain options, the values of these options,
+        such as ``{'documents_sentences': {'variant': 'guide'}}``. All other arguments are required
+        unless the function has a default for them.
     """
 
     name: str
@@ -95,10 +95,10 @@ class Metric:
             )
 
     def signature(self, options: Mapping[str, Any], **marks: Any) -> str:
-        """Return the signature of a score: a line that identifies the definition of the score.
+        """Return the signature of a score: a line of text that says how the score was computed.
 
-        The signature contains the version of ragnb, the name of the metric, its options, and
-        additional properties. Entries whose value is None are left out.
+        The signature contains the version of ragnb, the name of the metric, its options, and the
+        marks. Entries whose value is None are left out.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class Metric:
         )
 
     def why_undefined(self, **call: Any) -> str:
-        """Return the reason, in a few words, why the value for these arguments and options is NaN.
+        """Return a short reason why the value for these arguments and options is NaN.
 
         Parameters
         ----------
@@ -160,7 +160,13 @@ class Metric:
         Returns
         -------
         bool
-            False if the argument has a default, or if ``optional_under`` makes it optional.
+            An argument in ``optional_under`` is required unless all options have the values given
+            there. Any other argument is required unless the function has a default for it.
+
+        Examples
+        --------
+        >>> METRICS["answer.f1"].needs("response"), METRICS["answer.f1"].needs("language")
+        (True, False)
         """
         if argument in self.optional_under:
             chosen = {**self.options, **(options or {})}

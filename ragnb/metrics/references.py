@@ -19,9 +19,18 @@ MOST_ALTERNATIVES = 10_000
 def listed(value: object) -> list[Any]:
     """Convert a string, list or tuple to a new list.
 
-    A string becomes a list with this string as its only element. Any other value becomes an empty
-    list.
+    Parameters
+    ----------
+    value : object
+        Value to convert.
 
+    Returns
+    -------
+    list
+        ``[value]`` for a string, the elements of a list or tuple, and ``[]`` for any other value.
+
+    Examples
+    --------
     >>> listed("Oslo"), listed(("Oslo", "Bergen")), listed(7)
     (['Oslo'], ['Oslo', 'Bergen'], [])
     """
