@@ -29,7 +29,7 @@ Bounds = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PpiInterval(Interval):
-    """Prediction-powered estimate with its interval, and the estimates without labels or judge.
+    """Prediction-powered estimate, together with the labels-only and judge-only estimates.
 
     The attribute `n` is the number of labelled items, or of labelled clusters if clusters are
     given. The other inherited attributes are those of `ragnb.results.Interval`.
@@ -199,15 +199,15 @@ def ppi_mean(
     -------
     PpiInterval
         The estimate with its limits. The limits are NaN if there are fewer than three labels or
-        labelled clusters (two if `lam` is given), or if label - λ verdict does not vary. The latter
+        labelled clusters (two if `lam` is given), or if label - λ * verdict does not vary. The latter
         condition does not apply to whole-number labels with finite bounds.
 
     Notes
     -----
     Let Y and F be the labels and verdicts of the labelled items, and F' the verdicts on the other
     items. The estimate is mean(Y) + λ (mean(F') - mean(F)). Its standard error is sqrt(s^2 / n +
-    λ^2 s'^2 / N), where s^2 is the variance of Y - λ F and s'^2 that of F'. By default, λ = cov(Y,
-    F) / ((1 + n / N) v), clipped to [0, 1], where v is the variance of all verdicts. The interval
+    λ^2 s'^2 / N), where s^2 is the variance of Y - λ F and s'^2 is the variance of F'. By default, λ =
+    cov(Y, F) / ((1 + n / N) v), clipped to [0, 1], where v is the variance of all verdicts. The interval
     is a t interval with n - 1 degrees of freedom, or n - 2 if λ is estimated; s^2 is computed with
     the same divisor. With clusters, the errors are summed over each cluster before they are
     squared, and the number of labelled clusters replaces n.
@@ -215,7 +215,8 @@ def ppi_mean(
     If the labels are whole numbers with finite bounds, the variance is computed as if there were
     one more label, half of it at each bound and uncorrelated with the judge. The variance is
     therefore not 0 if all labels agree with the judge. For bounds of (0, 1), the interval is a
-    Wilson interval with the t quantile and the effective number of labels.
+    Wilson interval with the t quantile, computed for the number of independent labels that would
+    give this variance.
 
     References
     ----------

@@ -108,7 +108,7 @@ def ranking_interval(
     *,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Rank correlation of the mean scores of systems, with a bootstrap interval over questions.
+    """Rank correlation between two sets of mean system scores, with a bootstrap interval.
 
     Parameters
     ----------
