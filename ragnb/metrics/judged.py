@@ -60,7 +60,7 @@ def _given(value: Any, is_allowed: Callable[[float], bool], rule: str) -> float:
 def judged_similarity(score: float | None) -> float:
     """Judge's score for the semantic similarity of a response and its reference.
 
-    Obtain the score with ``ragnb.experiments.judges.judge_responses(..., "similarity")``.
+    Obtain the score with ``ragnb.experiments.judges.judge_responses(..., 'similarity')``.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def judged_similarity(score: float | None) -> float:
 def judged_correctness(verdict: float | None) -> float:
     """1.0 if a judge that is given the references finds the response correct, else 0.0.
 
-    Obtain the verdict with ``ragnb.experiments.judges.judge_responses(..., "correctness")``.
+    Obtain the verdict with ``ragnb.experiments.judges.judge_responses(..., 'correctness')``.
 
     Parameters
     ----------
@@ -144,15 +144,15 @@ def judged_faithfulness(
     """Share of the statements in a response that a judge finds supported by the passages.
 
     Obtain the statements and verdicts with ``ragnb.experiments.judges.judge_responses(...,
-    "faithfulness")``.
+    'faithfulness')``.
 
     Parameters
     ----------
     statements : sequence of mappings or None
-        The statements that the judge finds in the response, each with the keys ``"statement"`` (the
-        text) and ``"supported"`` (the verdict, true or false). None if there are no verdicts.
-    variant : {"share", "all"}, default="share"
-        ``"share"``: the share of supported statements. ``"all"``: 1.0 if all statements are
+        The statements that the judge finds in the response, each with the keys ``'statement'`` (the
+        text) and ``'supported'`` (the verdict, true or false). None if there are no verdicts.
+    variant : {'share', 'all'}, default='share'
+        ``'share'``: the share of supported statements. ``'all'``: 1.0 if all statements are
         supported, else 0.0.
 
     Returns
@@ -188,15 +188,15 @@ def judged_answer_relevancy(
     """Share of the statements in a response that a judge finds relevant to the question.
 
     Obtain the statements and verdicts with ``ragnb.experiments.judges.judge_responses(...,
-    "answer_relevancy")``. A statement can be relevant even if it is wrong.
+    'answer_relevancy')``. A statement can be relevant even if it is wrong.
 
     Parameters
     ----------
     statements : sequence of mappings or None
-        The statements that the judge finds in the response, each with the keys ``"statement"`` (the
-        text) and ``"relevant"`` (the verdict, true or false). None if there are no verdicts.
-    variant : {"share", "all"}, default="share"
-        ``"share"``: the share of relevant statements. ``"all"``: 1.0 if all statements are
+        The statements that the judge finds in the response, each with the keys ``'statement'`` (the
+        text) and ``'relevant'`` (the verdict, true or false). None if there are no verdicts.
+    variant : {'share', 'all'}, default='share'
+        ``'share'``: the share of relevant statements. ``'all'``: 1.0 if all statements are
         relevant, else 0.0.
 
     Returns
@@ -236,15 +236,15 @@ def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str =
     AP = (sum of precision@k over the ranks k of the useful passages) / (number of useful passages).
     Unlike in `ragnb.metrics.retrieval.average_precision`, the denominator does not include useful
     passages that were not retrieved. Obtain the verdicts with
-    ``ragnb.experiments.judges.judge_responses(..., "context_precision")``.
+    ``ragnb.experiments.judges.judge_responses(..., 'context_precision')``.
 
     Parameters
     ----------
     verdicts : sequence of float or None
         Verdict on each passage, in the order of the ranks: 1 if it is useful for finding the
         reference answer, 0 otherwise. None if there are no verdicts.
-    variant : {"ranked", "share"}, default="ranked"
-        ``"ranked"``: average precision. ``"share"``: the share of useful passages.
+    variant : {'ranked', 'share'}, default='ranked'
+        ``'ranked'``: average precision. ``'share'``: the share of useful passages.
 
     Returns
     -------
@@ -279,7 +279,7 @@ def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str =
 def judged_rubric(score: float | None) -> float:
     """Judge's score for a response according to your own rubric, from 1 (worst) to 5 (best).
 
-    Obtain the score with ``ragnb.experiments.judges.judge_responses(..., "rubric", rubric="...")``.
+    Obtain the score with ``ragnb.experiments.judges.judge_responses(..., 'rubric', rubric='...')``.
 
     Parameters
     ----------
@@ -363,8 +363,8 @@ def is_accepted(verdict: bool | float | str | None) -> float:
     Parameters
     ----------
     verdict : bool, float, str or None
-        Verdict of the annotator: True, 1 or ``"correct"`` if the response is accepted; False, 0,
-        ``"incorrect"`` or ``"refuse"`` otherwise. None or NaN if it is missing.
+        Verdict of the annotator: True, 1 or ``'correct'`` if the response is accepted; False, 0,
+        ``'incorrect'`` or ``'refuse'`` otherwise. None or NaN if it is missing.
 
     Returns
     -------

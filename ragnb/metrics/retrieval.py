@@ -9,15 +9,15 @@ their own: the mean of the average precision is MAP, and the mean of the recipro
 Tools differ in the following conventions.
 
 - *Cutoff.* With ``k``, only the first k passages count; by default, all count.
-  ``"retrieval.recall@5"`` is a short form of ``"retrieval.recall"`` with ``k=5``.
+  ``'retrieval.recall@5'`` is a short form of ``'retrieval.recall'`` with ``k=5``.
 - *Grades.* A passage is relevant if its grade is at least ``min_grade``. Only nDCG uses the grades
   themselves.
 - *Nothing relevant.* If no passage is relevant to a question, the value is NaN. With
-  ``when_none_relevant="zero"`` it is 0, as in trec_eval.
+  ``when_none_relevant='zero'`` it is 0, as in trec_eval.
 - *Nothing retrieved.* An empty list gives 0, as with ``trec_eval -c``. A missing list (None) gives
   NaN. Without ``-c``, trec_eval leaves out such questions, which raises the mean.
 - *Unjudged passages.* A passage without a grade counts as not relevant. With
-  ``unjudged="removed"``, such passages are removed from the list first, as with ``trec_eval -J``.
+  ``unjudged='removed'``, such passages are removed from the list first, as with ``trec_eval -J``.
 - *Ties.* A ranked list has no ties. trec_eval orders passages with equal scores by id, in
   descending order.
 
@@ -217,10 +217,10 @@ def recall(
         Cutoff: only the first k passages count. If None, all retrieved passages count.
     min_grade : int, default=1
         A passage is relevant if its grade is at least this number.
-    unjudged : {"nonrelevant", "removed"}, default="nonrelevant"
+    unjudged : {'nonrelevant', 'removed'}, default='nonrelevant'
         Whether a retrieved passage without a grade counts as not relevant or is removed from the
-        list before the cutoff. ``"removed"`` requires grades in `relevant`.
-    when_none_relevant : {"undefined", "zero"}, default="undefined"
+        list before the cutoff. ``'removed'`` requires grades in `relevant`.
+    when_none_relevant : {'undefined', 'zero'}, default='undefined'
         Value if no passage is relevant: NaN or 0.
 
     Returns
@@ -275,10 +275,10 @@ def precision(
         Cutoff: only the first k passages count. If None, all retrieved passages count.
     min_grade : int, default=1
         A passage is relevant if its grade is at least this number.
-    unjudged : {"nonrelevant", "removed"}, default="nonrelevant"
+    unjudged : {'nonrelevant', 'removed'}, default='nonrelevant'
         Whether a retrieved passage without a grade counts as not relevant or is removed from the
-        list before the cutoff. ``"removed"`` requires grades in `relevant`.
-    when_none_relevant : {"undefined", "zero"}, default="undefined"
+        list before the cutoff. ``'removed'`` requires grades in `relevant`.
+    when_none_relevant : {'undefined', 'zero'}, default='undefined'
         Value if no passage is relevant: NaN or 0.
 
     Returns
@@ -332,12 +332,12 @@ def ndcg(
         grades. The passages of a list have grade 1.
     k : int or None, default=None
         Cutoff: only the first k passages count. If None, all retrieved passages count.
-    gain : {"linear", "exponential"}, default="linear"
+    gain : {'linear', 'exponential'}, default='linear'
         Gain of a passage: its grade, or 2^grade - 1. The two are equal if all grades are 0 or 1.
-    unjudged : {"nonrelevant", "removed"}, default="nonrelevant"
+    unjudged : {'nonrelevant', 'removed'}, default='nonrelevant'
         Whether a retrieved passage without a grade counts as not relevant or is removed from the
-        list before the cutoff. ``"removed"`` requires grades in `relevant`.
-    when_none_relevant : {"undefined", "zero"}, default="undefined"
+        list before the cutoff. ``'removed'`` requires grades in `relevant`.
+    when_none_relevant : {'undefined', 'zero'}, default='undefined'
         Value if no passage is relevant: NaN or 0.
 
     Returns
@@ -397,10 +397,10 @@ def average_precision(
         Cutoff: only the first k passages count. If None, all retrieved passages count.
     min_grade : int, default=1
         A passage is relevant if its grade is at least this number.
-    unjudged : {"nonrelevant", "removed"}, default="nonrelevant"
+    unjudged : {'nonrelevant', 'removed'}, default='nonrelevant'
         Whether a retrieved passage without a grade counts as not relevant or is removed from the
-        list before the cutoff. ``"removed"`` requires grades in `relevant`.
-    when_none_relevant : {"undefined", "zero"}, default="undefined"
+        list before the cutoff. ``'removed'`` requires grades in `relevant`.
+    when_none_relevant : {'undefined', 'zero'}, default='undefined'
         Value if no passage is relevant: NaN or 0.
 
     Returns
@@ -454,10 +454,10 @@ def reciprocal_rank(
         Cutoff: only the first k passages count. If None, all retrieved passages count.
     min_grade : int, default=1
         A passage is relevant if its grade is at least this number.
-    unjudged : {"nonrelevant", "removed"}, default="nonrelevant"
+    unjudged : {'nonrelevant', 'removed'}, default='nonrelevant'
         Whether a retrieved passage without a grade counts as not relevant or is removed from the
-        list before the cutoff. ``"removed"`` requires grades in `relevant`.
-    when_none_relevant : {"undefined", "zero"}, default="undefined"
+        list before the cutoff. ``'removed'`` requires grades in `relevant`.
+    when_none_relevant : {'undefined', 'zero'}, default='undefined'
         Value if no passage is relevant: NaN or 0.
 
     Returns
@@ -512,10 +512,10 @@ def success(
         Cutoff: only the first k passages count. If None, all retrieved passages count.
     min_grade : int, default=1
         A passage is relevant if its grade is at least this number.
-    unjudged : {"nonrelevant", "removed"}, default="nonrelevant"
+    unjudged : {'nonrelevant', 'removed'}, default='nonrelevant'
         Whether a retrieved passage without a grade counts as not relevant or is removed from the
-        list before the cutoff. ``"removed"`` requires grades in `relevant`.
-    when_none_relevant : {"undefined", "zero"}, default="undefined"
+        list before the cutoff. ``'removed'`` requires grades in `relevant`.
+    when_none_relevant : {'undefined', 'zero'}, default='undefined'
         Value if no passage is relevant: NaN or 0.
 
     Returns
@@ -566,10 +566,10 @@ def r_precision(
         grades. The passages of a list have grade 1.
     min_grade : int, default=1
         A passage is relevant if its grade is at least this number.
-    unjudged : {"nonrelevant", "removed"}, default="nonrelevant"
+    unjudged : {'nonrelevant', 'removed'}, default='nonrelevant'
         Whether a retrieved passage without a grade counts as not relevant or is removed from the
-        list. ``"removed"`` requires grades in `relevant`.
-    when_none_relevant : {"undefined", "zero"}, default="undefined"
+        list. ``'removed'`` requires grades in `relevant`.
+    when_none_relevant : {'undefined', 'zero'}, default='undefined'
         Value if no passage is relevant: NaN or 0.
 
     Returns

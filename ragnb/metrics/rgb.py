@@ -1,11 +1,11 @@
 """RGB's four abilities (Chen et al., AAAI 2024, arXiv 2309.01431, section 3) under three protocols.
 
 A reference answer is a string, or a list of *parts*. A correct response contains all parts. A part
-is a string or a list of equivalent *aliases*. ``["a", "b"]`` means a AND b; ``[["a", "b"]]`` means
+is a string or a list of equivalent *aliases*. ``['a', 'b']`` means a AND b; ``[['a', 'b']]`` means
 a OR b.
 
-``protocol`` selects the definition: ``"paper"`` is the definition in the paper, ``"released"`` is
-the published code (chen700564/RGB at commit 65ec39e4) including its errors, and ``"flexible"`` is a
+``protocol`` selects the definition: ``'paper'`` is the definition in the paper, ``'released'`` is
+the published code (chen700564/RGB at commit 65ec39e4) including its errors, and ``'flexible'`` is a
 lenient re-implementation with long lists of English phrases. `ragnb.metrics.rgb_protocols`
 describes how each protocol normalises a text.
 
@@ -17,19 +17,19 @@ or a report of errors is recognised:
 value                a response is a refusal, or reports errors, if
 ===================  ===============================================================================
 None (default)       it meets the rule of the protocol
-``"phrase"``         it contains the key phrase of the agreed sentence
-``"sentence"``       it contains the whole agreed sentence
+``'phrase'``         it contains the key phrase of the agreed sentence
+``'sentence'``       it contains the whole agreed sentence
 a list of phrases    it contains one of them
-a mapping            it contains one of the phrases for its language: ``{"en": [...], "zh": [...]}``
-``"judge"``          a judge decides so, in ``judged_refusal`` or ``judged_detection``
-``"label"``          a person decides so, in ``refusal_label`` or ``detection_label``
+a mapping            it contains one of the phrases for its language: ``{'en': [...], 'zh': [...]}``
+``'judge'``          a judge decides so, in ``judged_refusal`` or ``judged_detection``
+``'label'``          a person decides so, in ``refusal_label`` or ``detection_label``
 ===================  ===============================================================================
 
-Letter case is ignored, except under ``"released"``: there, a response must contain custom phrases
+Letter case is ignored, except under ``'released'``: there, a response must contain custom phrases
 as they are written, and agreed sentences and their key phrases in lower case.
 
 The functions use the whole response. `ragnb.score` passes them the answer without the reasoning
-(``<think>…</think>``), except under ``"released"``, where it passes the whole reply, as in the
+(``<think>…</think>``), except under ``'released'``, where it passes the whole reply, as in the
 published code. If you call a function yourself with the reply of a reasoning model, first extract
 the answer with `ragnb.text.split_reasoning`.
 
@@ -125,7 +125,7 @@ class Assessment(NamedTuple):
         Explanation of the value in words.
     labels : list of int
         Label of each part of the reference answer: 1 if found, 0 if not. For a refusal, the list is
-        ``[-1]``, except under ``"flexible"``. It is empty if the response or a required verdict is
+        ``[-1]``, except under ``'flexible'``. It is empty if the response or a required verdict is
         missing.
     """
 
@@ -159,42 +159,42 @@ def assess(
 
     Parameters
     ----------
-    ability : {"accuracy", "refusal", "rejection", "error_detection", "error_correction"}
+    ability : {'accuracy', 'refusal', 'rejection', 'error_detection', 'error_correction'}
         What to compute. The functions above define the five values, in this order.
     response : str or None
         Response of the system; None if it is missing.
     answer : str, list or None, default=None
         Reference answer: a string, or a list of parts that must all be found. A part is a string or
-        a list of equivalent aliases. Required for ``"accuracy"`` and ``"error_correction"`` and,
-        under ``"released"``, for ``"rejection"``.
+        a list of equivalent aliases. Required for ``'accuracy'`` and ``'error_correction'`` and,
+        under ``'released'``, for ``'rejection'``.
     false_answer : str, list of str or None, default=None
-        The false answers that the passages give. Only ``"flexible"`` uses them.
-    language : str, default="en"
+        The false answers that the passages give. Only ``'flexible'`` uses them.
+    language : str, default='en'
         Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
         like English.
-    protocol : {"paper", "released", "flexible"}, default="paper"
+    protocol : {'paper', 'released', 'flexible'}, default='paper'
         Whether to use the definition in the paper, the definition in the published code, or a more
         lenient definition.
     noise_rate : float or None, default=None
-        Proportion of passages that do not contain the answer, in [0, 1]. Only ``"released"`` uses
+        Proportion of passages that do not contain the answer, in [0, 1]. Only ``'released'`` uses
         it: at noise rate 1, it counts a refusal as correct.
-    refusal : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
+    refusal : {'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None, default=None
         How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
         the whole sentence, by the verdict of a judge or of a person, or by custom phrases (a list,
         or a mapping from language codes to lists). None uses the rule of the protocol.
-    detection : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
+    detection : {'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None, default=None
         How a report of errors is recognised: by the key phrase of the corresponding sentence in
         RGB's prompt, by the whole sentence, by the verdict of a judge or of a person, or by custom
         phrases (a list, or a mapping from language codes to lists). None uses the rule of the
         protocol.
-    parts : {"all", "any"}, default="all"
+    parts : {'all', 'any'}, default='all'
         Whether all parts of the answer must be found, as in RGB, or one is sufficient.
     judged_refusal, refusal_label : float or None, default=None
         Verdict of a judge and of a person: 1 for a refusal, 0 otherwise. They are used only with
-        ``refusal="judge"`` and ``refusal="label"``, respectively.
+        ``refusal='judge'`` and ``refusal='label'``, respectively.
     judged_detection, detection_label : float or None, default=None
         Verdict of a judge and of a person: 1 for a report of errors, 0 otherwise. They are used
-        only with ``detection="judge"`` and ``detection="label"``, respectively.
+        only with ``detection='judge'`` and ``detection='label'``, respectively.
     explain : bool, default=True
         Whether to describe the evidence in words. If False, the function is faster, but the
         evidence is incomplete.
@@ -348,7 +348,7 @@ _FOLDING = " (after folding Unicode forms)"
 
 
 def _in_words(what: str, phrase: str | None, response: str, protocol: Protocol) -> str:
-    """Describe why a response is or is not a ``"refusal"`` or a report of an ``"error"``."""
+    """Describe why a response is or is not a ``'refusal'`` or a report of an ``'error'``."""
     if phrase is None:
         return {"refusal": "no refusal phrase", "error": "no error detected"}[what]
     if phrase == BY_THE_VERDICT:
@@ -384,7 +384,7 @@ def answer_labels(
 
     A part is found if one of its aliases is a substring of the response, after the normalisation
     that `ragnb.metrics.rgb_protocols` describes. All protocols ignore letter case. Under
-    ``"flexible"``, it is sufficient that at least 80 % of the words of an alias occur anywhere in
+    ``'flexible'``, it is sufficient that at least 80 % of the words of an alias occur anywhere in
     the response, and a refusal is labelled like any other response.
 
     Parameters
@@ -394,13 +394,13 @@ def answer_labels(
     answer : str or list
         Reference answer: a string, or a list of parts that must all be found. A part is a string or
         a list of equivalent aliases.
-    language : str, default="en"
+    language : str, default='en'
         Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
         like English.
-    protocol : {"paper", "released", "flexible"}, default="paper"
+    protocol : {'paper', 'released', 'flexible'}, default='paper'
         Whether to use the definition in the paper, the definition in the published code, or a more
         lenient definition.
-    refusal : {"phrase", "sentence"}, list of str, mapping or None, default=None
+    refusal : {'phrase', 'sentence'}, list of str, mapping or None, default=None
         How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
         the whole sentence, or by custom phrases (a list, or a mapping from language codes to
         lists). None uses the rule of the protocol.
@@ -468,7 +468,7 @@ def is_correct(
     """1.0 if the response contains the answer and is not a refusal, else 0.0.
 
     The mean over questions is the accuracy that RGB reports for noise robustness and for
-    information integration. Under ``"flexible"``, a response that contains the answer is correct
+    information integration. Under ``'flexible'``, a response that contains the answer is correct
     even if it is also a refusal. `answer_labels` describes how the parts of the answer are found.
 
     Parameters
@@ -478,24 +478,24 @@ def is_correct(
     answer : str or list
         Reference answer: a string, or a list of parts that must all be found. A part is a string or
         a list of equivalent aliases.
-    language : str, default="en"
+    language : str, default='en'
         Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
         like English.
-    protocol : {"paper", "released", "flexible"}, default="paper"
+    protocol : {'paper', 'released', 'flexible'}, default='paper'
         Whether to use the definition in the paper, the definition in the published code, or a more
         lenient definition.
     noise_rate : float or None, default=None
-        Proportion of passages that do not contain the answer, in [0, 1]. Only ``"released"`` uses
+        Proportion of passages that do not contain the answer, in [0, 1]. Only ``'released'`` uses
         it: at noise rate 1, it counts a refusal as correct.
-    refusal : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
+    refusal : {'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None, default=None
         How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
         the whole sentence, by the verdict of a judge or of a person, or by custom phrases (a list,
         or a mapping from language codes to lists). None uses the rule of the protocol.
-    parts : {"all", "any"}, default="all"
+    parts : {'all', 'any'}, default='all'
         Whether all parts of the answer must be found, as in RGB, or one is sufficient.
     judged_refusal, refusal_label : float or None, default=None
         Verdict of a judge and of a person: 1 for a refusal, 0 otherwise. They are used only with
-        ``refusal="judge"`` and ``refusal="label"``, respectively.
+        ``refusal='judge'`` and ``refusal='label'``, respectively.
 
     Returns
     -------
@@ -546,12 +546,12 @@ def is_refusal(
 
     With ``refusal=None``, the rule depends on the protocol:
 
-    - ``"paper"``: the response contains ``insufficient information`` or ``信息不足``, the key phrases
+    - ``'paper'``: the response contains ``insufficient information`` or ``信息不足``, the key phrases
       of the sentences that RGB's prompts request. Letter case, Unicode form and, in Chinese, spaces
       are ignored.
-    - ``"released"``: the response contains one of these phrases in lower case. Spaces are removed
+    - ``'released'``: the response contains one of these phrases in lower case. Spaces are removed
       from Chinese responses first, so the English phrase is never found in them.
-    - ``"flexible"``: the response contains one of the phrases in
+    - ``'flexible'``: the response contains one of the phrases in
       `ragnb.metrics.rgb_protocols.FLEXIBLE_REFUSALS` or, for Chinese, one of the two key phrases,
       in any letter case.
 
@@ -559,19 +559,19 @@ def is_refusal(
     ----------
     response : str or None
         Response of the system; None if it is missing.
-    language : str, default="en"
+    language : str, default='en'
         Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
         like English.
-    protocol : {"paper", "released", "flexible"}, default="paper"
+    protocol : {'paper', 'released', 'flexible'}, default='paper'
         Whether to use the definition in the paper, the definition in the published code, or a more
         lenient definition.
-    refusal : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
+    refusal : {'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None, default=None
         How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
         the whole sentence, by the verdict of a judge or of a person, or by custom phrases (a list,
         or a mapping from language codes to lists). None uses the rule of the protocol.
     judged_refusal, refusal_label : float or None, default=None
         Verdict of a judge and of a person: 1 for a refusal, 0 otherwise. They are used only with
-        ``refusal="judge"`` and ``refusal="label"``, respectively.
+        ``refusal='judge'`` and ``refusal='label'``, respectively.
 
     Returns
     -------
@@ -635,7 +635,7 @@ def is_rejection(
     """1.0 if the response refuses to answer, else 0.0 (negative rejection, Rej).
 
     RGB evaluates negative rejection on questions whose passages do not contain the answer. The mean
-    is the rejection rate, refusals / n. Under ``"released"``, correct answers also count as
+    is the rejection rate, refusals / n. Under ``'released'``, correct answers also count as
     rejections: the mean is (refusals + correct answers) / n. `is_refusal` describes how a refusal
     is recognised.
 
@@ -644,27 +644,27 @@ def is_rejection(
     response : str or None
         Response of the system; None if it is missing.
     answer : str, list or None, default=None
-        Reference answer, which only ``"released"`` uses: a string, or a list of parts that must all
+        Reference answer, which only ``'released'`` uses: a string, or a list of parts that must all
         be found. A part is a string or a list of equivalent aliases.
-    language : str, default="en"
+    language : str, default='en'
         Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
         like English.
-    protocol : {"paper", "released", "flexible"}, default="paper"
+    protocol : {'paper', 'released', 'flexible'}, default='paper'
         Whether to use the definition in the paper, the definition in the published code, or a more
         lenient definition.
-    refusal : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
+    refusal : {'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None, default=None
         How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
         the whole sentence, by the verdict of a judge or of a person, or by custom phrases (a list,
         or a mapping from language codes to lists). None uses the rule of the protocol.
     judged_refusal, refusal_label : float or None, default=None
         Verdict of a judge and of a person: 1 for a refusal, 0 otherwise. They are used only with
-        ``refusal="judge"`` and ``refusal="label"``, respectively.
+        ``refusal='judge'`` and ``refusal='label'``, respectively.
 
     Returns
     -------
     float
         1.0 or 0.0; higher is better. NaN if the response or a required verdict is missing or, under
-        ``"released"``, if there is no reference answer.
+        ``'released'``, if there is no reference answer.
 
     Notes
     -----
@@ -726,12 +726,12 @@ def detects_error(
     The mean over questions with counterfactual passages is RGB's error detection rate. With
     ``detection=None``, the rule depends on the protocol:
 
-    - ``"paper"``: the response contains ``factual errors`` or ``事实性错误``, the key phrases of the
+    - ``'paper'``: the response contains ``factual errors`` or ``事实性错误``, the key phrases of the
       sentences that RGB's prompts request. Letter case, Unicode form and, in Chinese, spaces are
       ignored.
-    - ``"released"``: the response contains one of these phrases in lower case. Spaces are removed
+    - ``'released'``: the response contains one of these phrases in lower case. Spaces are removed
       from Chinese responses first, so the English phrase is never found in them.
-    - ``"flexible"``: the response contains one of the phrases in
+    - ``'flexible'``: the response contains one of the phrases in
       `ragnb.metrics.rgb_protocols.FLEXIBLE_ERRORS` (for Chinese, one of the two key phrases), ``not
       X`` or ``X is wrong``, where X is a false answer, in any letter case.
 
@@ -740,21 +740,21 @@ def detects_error(
     response : str or None
         Response of the system; None if it is missing.
     false_answer : str, list of str or None, default=None
-        The false answers that the passages give. Only ``"flexible"`` uses them.
-    language : str, default="en"
+        The false answers that the passages give. Only ``'flexible'`` uses them.
+    language : str, default='en'
         Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
         like English.
-    protocol : {"paper", "released", "flexible"}, default="paper"
+    protocol : {'paper', 'released', 'flexible'}, default='paper'
         Whether to use the definition in the paper, the definition in the published code, or a more
         lenient definition.
-    detection : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
+    detection : {'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None, default=None
         How a report of errors is recognised: by the key phrase of the corresponding sentence in
         RGB's prompt, by the whole sentence, by the verdict of a judge or of a person, or by custom
         phrases (a list, or a mapping from language codes to lists). None uses the rule of the
         protocol.
     judged_detection, detection_label : float or None, default=None
         Verdict of a judge and of a person: 1 for a report of errors, 0 otherwise. They are used
-        only with ``detection="judge"`` and ``detection="label"``, respectively.
+        only with ``detection='judge'`` and ``detection='label'``, respectively.
 
     Returns
     -------
@@ -825,8 +825,8 @@ def corrects_error(
     """1.0 if a response that reports errors is correct, else 0.0 (error correction, CR).
 
     The mean is RGB's error correction rate. CR = (responses that report errors and are correct) /
-    (responses that report errors). ``"released"`` also counts refusals as correct. ``"flexible"``
-    scores all responses, so that CR = (correct responses) / n. Under ``"flexible"``, a response
+    (responses that report errors). ``'released'`` also counts refusals as correct. ``'flexible'``
+    scores all responses, so that CR = (correct responses) / n. Under ``'flexible'``, a response
     that contains a false answer is correct only if every part of the true answer is a substring of
     it.
 
@@ -841,34 +841,34 @@ def corrects_error(
         Reference answer: a string, or a list of parts that must all be found. A part is a string or
         a list of equivalent aliases.
     false_answer : str, list of str or None, default=None
-        The false answers that the passages give. Only ``"flexible"`` uses them.
-    language : str, default="en"
+        The false answers that the passages give. Only ``'flexible'`` uses them.
+    language : str, default='en'
         Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
         like English.
-    protocol : {"paper", "released", "flexible"}, default="paper"
+    protocol : {'paper', 'released', 'flexible'}, default='paper'
         Whether to use the definition in the paper, the definition in the published code, or a more
         lenient definition.
-    refusal : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
+    refusal : {'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None, default=None
         How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
         the whole sentence, by the verdict of a judge or of a person, or by custom phrases (a list,
         or a mapping from language codes to lists). None uses the rule of the protocol.
-    detection : {"phrase", "sentence", "judge", "label"}, list of str, mapping or None, default=None
+    detection : {'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None, default=None
         How a report of errors is recognised: by the key phrase of the corresponding sentence in
         RGB's prompt, by the whole sentence, by the verdict of a judge or of a person, or by custom
         phrases (a list, or a mapping from language codes to lists). None uses the rule of the
         protocol.
     judged_refusal, refusal_label : float or None, default=None
         Verdict of a judge and of a person: 1 for a refusal, 0 otherwise. They are used only with
-        ``refusal="judge"`` and ``refusal="label"``, respectively.
+        ``refusal='judge'`` and ``refusal='label'``, respectively.
     judged_detection, detection_label : float or None, default=None
         Verdict of a judge and of a person: 1 for a report of errors, 0 otherwise. They are used
-        only with ``detection="judge"`` and ``detection="label"``, respectively.
+        only with ``detection='judge'`` and ``detection='label'``, respectively.
 
     Returns
     -------
     float
         1.0 or 0.0; higher is better. NaN if the response or a required verdict is missing or,
-        except under ``"flexible"``, if the response does not report errors.
+        except under ``'flexible'``, if the response does not report errors.
 
     Notes
     -----
@@ -1003,7 +1003,7 @@ def judged_error_correction(
 
     Only responses that report errors according to the judge (ED*) have a value. Their number is the
     denominator of the mean and can be very small. A refusal is incorrect, except under
-    ``"flexible"``, where a response that contains the answer is correct.
+    ``'flexible'``, where a response that contains the answer is correct.
 
     Parameters
     ----------
@@ -1015,10 +1015,10 @@ def judged_error_correction(
     judged_detection : float or None
         Verdict of the judge: 1 if the response reports errors in the passages, 0 otherwise; None if
         it is missing.
-    language : str, default="en"
+    language : str, default='en'
         Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
         like English.
-    protocol : {"paper", "released", "flexible"}, default="paper"
+    protocol : {'paper', 'released', 'flexible'}, default='paper'
         Whether to use the definition in the paper, the definition in the published code, or a more
         lenient definition.
 

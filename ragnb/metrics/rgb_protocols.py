@@ -3,7 +3,7 @@
 Before two texts are compared, they are normalised as follows:
 
 ===================  ==========================  ===========================  ========================
-protocol             ``"paper"``                 ``"released"``               ``"flexible"``
+protocol             ``'paper'``                 ``'released'``               ``'flexible'``
 ===================  ==========================  ===========================  ========================
 answers              `folded`, lower case        lower case                   `normalised`
 phrases              `folded`, lower case        unchanged                    lower case
@@ -47,7 +47,7 @@ class Protocol(NamedTuple):
 
     Attributes
     ----------
-    name : {"paper", "released", "flexible"}
+    name : {'paper', 'released', 'flexible'}
         Name of the protocol.
     language : str
         Language code.
@@ -66,10 +66,10 @@ def protocol_of(name: str, language: str) -> Protocol:
 
     Parameters
     ----------
-    name : {"paper", "released", "flexible"}
+    name : {'paper', 'released', 'flexible'}
         Name of the protocol.
     language : str
-        Language code, such as ``"en"`` or ``"zh-TW"``.
+        Language code, such as ``'en'`` or ``'zh-TW'``.
 
     Returns
     -------
@@ -163,9 +163,9 @@ def phrases_of(option: str, rule: Rule, protocol: Protocol) -> list[str]:
 
     Parameters
     ----------
-    option : {"refusal", "detection"}
+    option : {'refusal', 'detection'}
         Whether the phrases are those of refusals or those of reports of errors.
-    rule : {"phrase", "sentence"}, list of str, mapping or None
+    rule : {'phrase', 'sentence'}, list of str, mapping or None
         Phrases to use: the key phrase of the sentence in RGB's prompt, the whole sentence, or
         custom phrases (a list, or a mapping from language codes to lists). None uses the rule of
         the protocol.
@@ -176,7 +176,7 @@ def phrases_of(option: str, rule: Rule, protocol: Protocol) -> list[str]:
     -------
     list of str
         The phrases, in the form that `phrase_form` gives to a response. Without a rule,
-        ``"released"`` uses its key phrases unchanged.
+        ``'released'`` uses its key phrases unchanged.
     """
     named = PHRASES[option]
     if rule is None and protocol.name == "released":
@@ -207,16 +207,16 @@ def phrase_in(
 ) -> str | None:
     """Return the first phrase that makes a response a refusal or a report of errors.
 
-    Without a rule, ``"flexible"`` also uses the phrases ``not X`` and ``X is wrong`` for each false
+    Without a rule, ``'flexible'`` also uses the phrases ``not X`` and ``X is wrong`` for each false
     answer X.
 
     Parameters
     ----------
     response : str
         Response of the system.
-    option : {"refusal", "detection"}
+    option : {'refusal', 'detection'}
         Whether the phrases are those of refusals or those of reports of errors.
-    rule : {"phrase", "sentence"}, list of str, mapping or None
+    rule : {'phrase', 'sentence'}, list of str, mapping or None
         Phrases to use: the key phrase of the sentence in RGB's prompt, the whole sentence, or
         custom phrases (a list, or a mapping from language codes to lists). None uses the rule of
         the protocol.
@@ -278,7 +278,7 @@ _ARTICLES = frozenset({"a", "an", "the"})
 
 
 def normalised(text: str) -> str:
-    """Normalise a text for the ``"flexible"`` protocol.
+    """Normalise a text for the ``'flexible'`` protocol.
 
     The text is converted to NFKC and to lower case. Punctuation and English articles are deleted,
     and the remaining words are joined by single spaces. Punctuation is any character of the Unicode
@@ -352,12 +352,12 @@ def _words(text: str, protocol: Protocol) -> Counter[str]:
 
 
 def needs_folding(needle: str, response: str, protocol: Protocol) -> bool:
-    """Return whether ``"paper"`` finds a text in a response only because `folded` unifies variants.
+    """Return whether ``'paper'`` finds a text in a response only because `folded` unifies variants.
 
     Parameters
     ----------
     needle : str
-        A normalised text that ``"paper"`` finds in the response.
+        A normalised text that ``'paper'`` finds in the response.
     response : str
         Response of the system.
     protocol : Protocol
@@ -381,8 +381,8 @@ def needs_folding(needle: str, response: str, protocol: Protocol) -> bool:
 def is_in(alias: str, response: str, protocol: Protocol) -> bool:
     """Return whether a response contains an alias of the answer as a substring.
 
-    Both texts are normalised by `answer_form`, except that ``"released"`` only converts the alias
-    to lower case. If nothing is left of the alias under ``"flexible"``, both texts are only
+    Both texts are normalised by `answer_form`, except that ``'released'`` only converts the alias
+    to lower case. If nothing is left of the alias under ``'flexible'``, both texts are only
     converted to lower case.
 
     Parameters
@@ -434,7 +434,7 @@ def found_alias(part: Sequence[str], response: str, protocol: Protocol) -> str |
     """Return the first alias of a part of the answer that is found in a response.
 
     An alias is found if it is a substring of the response after normalisation. Under
-    ``"flexible"``, it is sufficient that at least 80 % of its words occur in the response.
+    ``'flexible'``, it is sufficient that at least 80 % of its words occur in the response.
 
     Parameters
     ----------
@@ -461,7 +461,7 @@ def found_alias(part: Sequence[str], response: str, protocol: Protocol) -> str |
 
 
 def by_folding(part: Sequence[str], response: str, protocol: Protocol) -> bool:
-    """Return whether ``"paper"`` finds a part of the answer only because `folded` unifies variants.
+    """Return whether ``'paper'`` finds a part of the answer only because `folded` unifies variants.
 
     Parameters
     ----------

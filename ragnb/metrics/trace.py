@@ -1,22 +1,22 @@
 """TRACe of RAGBench: relevance, utilization, completeness and adherence, from sentence labels.
 
-There are two definitions of these scores. ``variant="ragbench"`` is the definition of the benchmark
-(Friel et al. 2024, arXiv 2407.11005), which reproduces the scores in its data. ``variant="guide"``
+There are two definitions of these scores. ``variant='ragbench'`` is the definition of the benchmark
+(Friel et al. 2024, arXiv 2407.11005), which reproduces the scores in its data. ``variant='guide'``
 is the definition of a popular visual guide to TRACe, which only counts labels: it divides the
 number of relevant sentences by 20, and the number of utilized sentences by the number of relevant
 sentences.
 
 ``length`` is the unit in which the length of sentences is measured: sentences, their
-`ragnb.text.tokens` (``"token"``) or their `ragnb.text.graphemes` (``"character"``).
+`ragnb.text.tokens` (``'token'``) or their `ragnb.text.graphemes` (``'character'``).
 
 Some published records contain keys that name no sentence of the context. With
-``unknown_keys="count"`` they count, as in the benchmark; in tokens or characters, their length is
-0. With ``"drop"``, they are left out.
+``unknown_keys='count'`` they count, as in the benchmark; in tokens or characters, their length is
+0. With ``'drop'``, they are left out.
 
 Sources disagree on the completeness of a response if no sentence of the context is relevant. By
-default, it is 1 under ``"ragbench"``. Under ``"guide"`` it is 1 if no sentence is utilized either,
-and 0 otherwise. ``when_none_relevant`` sets it to 1 (``"one"``), 0 (``"zero"``) or NaN
-(``"undefined"``).
+default, it is 1 under ``'ragbench'``. Under ``'guide'`` it is 1 if no sentence is utilized either,
+and 0 otherwise. ``when_none_relevant`` sets it to 1 (``'one'``), 0 (``'zero'``) or NaN
+(``'undefined'``).
 
 All functions raise InputError for an unknown option and for a field of the wrong type.
 """
@@ -136,8 +136,8 @@ def relevance(
 ) -> float:
     """Context relevance: proportion of the context that is relevant to the question.
 
-    Under ``"ragbench"``, relevance = (length of the relevant sentences) / (length of the context).
-    Under ``"guide"``, relevance = min(1, (number of relevant sentences) / 20).
+    Under ``'ragbench'``, relevance = (length of the relevant sentences) / (length of the context).
+    Under ``'guide'``, relevance = min(1, (number of relevant sentences) / 20).
 
     Parameters
     ----------
@@ -145,19 +145,19 @@ def relevance(
         Keys of the relevant sentences of the context. A repeated key counts each time.
     documents_sentences : list or None, default=None
         Sentences of each document of the context, as ``[key, text]`` pairs. They are not required
-        with ``variant="guide"`` and ``unknown_keys="count"``.
-    variant : {"ragbench", "guide"}, default="ragbench"
+        with ``variant='guide'`` and ``unknown_keys='count'``.
+    variant : {'ragbench', 'guide'}, default='ragbench'
         Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
-    length : {"sentence", "token", "character"}, default="sentence"
-        Unit in which the length of sentences is measured. ``"guide"`` allows only ``"sentence"``.
-    unknown_keys : {"count", "drop"}, default="count"
+    length : {'sentence', 'token', 'character'}, default='sentence'
+        Unit in which the length of sentences is measured. ``'guide'`` allows only ``'sentence'``.
+    unknown_keys : {'count', 'drop'}, default='count'
         Whether keys that name no sentence of the context count or are left out. If they count,
         their length is 1 sentence, 0 tokens or 0 characters.
 
     Returns
     -------
     float
-        Higher is better. The value is in [0, 1], but ``"ragbench"`` can exceed 1 if keys are
+        Higher is better. The value is in [0, 1], but ``'ragbench'`` can exceed 1 if keys are
         repeated or unknown. NaN if the keys or a required context are None, or if the context has
         no sentences or a total length of 0.
 
@@ -208,8 +208,8 @@ def utilization(
 ) -> float:
     """Context utilization: proportion of the context that the response uses.
 
-    Under ``"ragbench"``, utilization = (length of the utilized sentences) / (length of the
-    context). Under ``"guide"``, utilization = min(1, (number of utilized sentences) / (number of
+    Under ``'ragbench'``, utilization = (length of the utilized sentences) / (length of the
+    context). Under ``'guide'``, utilization = min(1, (number of utilized sentences) / (number of
     relevant sentences)), or 0 if no sentence is relevant.
 
     Parameters
@@ -221,12 +221,12 @@ def utilization(
         time.
     documents_sentences : list or None, default=None
         Sentences of each document of the context, as ``[key, text]`` pairs. They are not required
-        with ``variant="guide"`` and ``unknown_keys="count"``.
-    variant : {"ragbench", "guide"}, default="ragbench"
+        with ``variant='guide'`` and ``unknown_keys='count'``.
+    variant : {'ragbench', 'guide'}, default='ragbench'
         Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
-    length : {"sentence", "token", "character"}, default="sentence"
-        Unit in which the length of sentences is measured. ``"guide"`` allows only ``"sentence"``.
-    unknown_keys : {"count", "drop"}, default="count"
+    length : {'sentence', 'token', 'character'}, default='sentence'
+        Unit in which the length of sentences is measured. ``'guide'`` allows only ``'sentence'``.
+    unknown_keys : {'count', 'drop'}, default='count'
         Whether keys that name no sentence of the context count or are left out. If they count,
         their length is 1 sentence, 0 tokens or 0 characters.
 
@@ -234,7 +234,7 @@ def utilization(
     -------
     float
         A higher value means that more of the context is used. The value is in [0, 1], but
-        ``"ragbench"`` can exceed 1 if keys are repeated or unknown. NaN if either list of keys or a
+        ``'ragbench'`` can exceed 1 if keys are repeated or unknown. NaN if either list of keys or a
         required context is None, or if the context has no sentences or a total length of 0.
 
     Notes
@@ -299,25 +299,25 @@ def completeness(
         Keys of the sentences of the context that the response uses.
     documents_sentences : list or None, default=None
         Sentences of each document of the context, as ``[key, text]`` pairs. They are not required
-        with ``variant="guide"`` and ``unknown_keys="count"``.
-    variant : {"ragbench", "guide"}, default="ragbench"
+        with ``variant='guide'`` and ``unknown_keys='count'``.
+    variant : {'ragbench', 'guide'}, default='ragbench'
         Whether to use the definition of RAGBench or of a popular visual guide to TRACe. They differ
         if no sentence is relevant.
-    length : {"sentence", "token", "character"}, default="sentence"
-        Unit in which the length of sentences is measured. ``"guide"`` allows only ``"sentence"``.
-    unknown_keys : {"count", "drop"}, default="count"
+    length : {'sentence', 'token', 'character'}, default='sentence'
+        Unit in which the length of sentences is measured. ``'guide'`` allows only ``'sentence'``.
+    unknown_keys : {'count', 'drop'}, default='count'
         Whether keys that name no sentence of the context count or are left out. If they count,
         their length is 1 sentence, 0 tokens or 0 characters.
-    when_none_relevant : {"one", "zero", "undefined"} or None, default=None
+    when_none_relevant : {'one', 'zero', 'undefined'} or None, default=None
         Completeness if no sentence is relevant: 1, 0 or NaN. With None, it is 1 under
-        ``"ragbench"``. Under ``"guide"`` it is 1 if no sentence is utilized either, else 0.
+        ``'ragbench'``. Under ``'guide'`` it is 1 if no sentence is utilized either, else 0.
 
     Returns
     -------
     float
         Value in [0, 1]; higher is better. NaN if either list of keys or a required context is None,
         if the context has no sentences, if the relevant sentences have a total length of 0, or if
-        no sentence is relevant and `when_none_relevant` is ``"undefined"``.
+        no sentence is relevant and `when_none_relevant` is ``'undefined'``.
 
     Notes
     -----
@@ -376,8 +376,8 @@ def adherence(
         RAGBench's ``sentence_support_information``, one mapping per sentence of the response.
     unsupported_keys : sequence of str or None, default=None
         Keys of the unsupported sentences of the response; None if they are not listed. Only
-        ``"ragbench"`` uses them.
-    variant : {"ragbench", "guide"}, default="ragbench"
+        ``'ragbench'`` uses them.
+    variant : {'ragbench', 'guide'}, default='ragbench'
         Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
 
     Returns
@@ -431,21 +431,21 @@ def supported_fraction(
 ) -> float:
     """Proportion of the sentences of the response that the context supports.
 
-    Under ``"ragbench"``, the value is 1 - (number of distinct unsupported keys) / (number of
-    sentences of the response), but at least 0. Under ``"guide"``, it is (number of supported
+    Under ``'ragbench'``, the value is 1 - (number of distinct unsupported keys) / (number of
+    sentences of the response), but at least 0. Under ``'guide'``, it is (number of supported
     sentences) / (number of labelled sentences). `ragnb.metrics.trace_labels.supported_sentences`
     describes when a sentence is supported.
 
     Parameters
     ----------
     response_sentences : sequence or None
-        Sentences of the response, as ``[key, text]`` pairs. Only ``"ragbench"`` uses them.
+        Sentences of the response, as ``[key, text]`` pairs. Only ``'ragbench'`` uses them.
     support : sequence of mappings or None
         RAGBench's ``sentence_support_information``, one mapping per sentence of the response.
     unsupported_keys : sequence of str or None, default=None
         Keys of the unsupported sentences of the response; None if they are not listed. Only
-        ``"ragbench"`` uses them.
-    variant : {"ragbench", "guide"}, default="ragbench"
+        ``'ragbench'`` uses them.
+    variant : {'ragbench', 'guide'}, default='ragbench'
         Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
 
     Returns
@@ -507,22 +507,22 @@ def average(
         Keys of the sentences of the context that the response uses.
     documents_sentences : list or None
         Sentences of each document of the context, as ``[key, text]`` pairs. They are not required
-        with ``variant="guide"`` and ``unknown_keys="count"``.
+        with ``variant='guide'`` and ``unknown_keys='count'``.
     support : sequence of mappings or None
         RAGBench's ``sentence_support_information``, one mapping per sentence of the response.
     unsupported_keys : sequence of str or None, default=None
         Keys of the unsupported sentences of the response; None if they are not listed. Only
-        ``"ragbench"`` uses them.
-    variant : {"ragbench", "guide"}, default="ragbench"
+        ``'ragbench'`` uses them.
+    variant : {'ragbench', 'guide'}, default='ragbench'
         Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
-    length : {"sentence", "token", "character"}, default="sentence"
-        Unit in which the length of sentences is measured. ``"guide"`` allows only ``"sentence"``.
-    unknown_keys : {"count", "drop"}, default="count"
+    length : {'sentence', 'token', 'character'}, default='sentence'
+        Unit in which the length of sentences is measured. ``'guide'`` allows only ``'sentence'``.
+    unknown_keys : {'count', 'drop'}, default='count'
         Whether keys that name no sentence of the context count or are left out. If they count,
         their length is 1 sentence, 0 tokens or 0 characters.
-    when_none_relevant : {"one", "zero", "undefined"} or None, default=None
+    when_none_relevant : {'one', 'zero', 'undefined'} or None, default=None
         Completeness if no sentence is relevant: 1, 0 or NaN. With None, it is 1 under
-        ``"ragbench"``. Under ``"guide"`` it is 1 if no sentence is utilized either, else 0.
+        ``'ragbench'``. Under ``'guide'`` it is 1 if no sentence is utilized either, else 0.
 
     Returns
     -------
@@ -591,22 +591,22 @@ def rmse_to_ideal(
         Keys of the sentences of the context that the response uses.
     documents_sentences : list or None
         Sentences of each document of the context, as ``[key, text]`` pairs. They are not required
-        with ``variant="guide"`` and ``unknown_keys="count"``.
+        with ``variant='guide'`` and ``unknown_keys='count'``.
     support : sequence of mappings or None
         RAGBench's ``sentence_support_information``, one mapping per sentence of the response.
     unsupported_keys : sequence of str or None, default=None
         Keys of the unsupported sentences of the response; None if they are not listed. Only
-        ``"ragbench"`` uses them.
-    variant : {"ragbench", "guide"}, default="ragbench"
+        ``'ragbench'`` uses them.
+    variant : {'ragbench', 'guide'}, default='ragbench'
         Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
-    length : {"sentence", "token", "character"}, default="sentence"
-        Unit in which the length of sentences is measured. ``"guide"`` allows only ``"sentence"``.
-    unknown_keys : {"count", "drop"}, default="count"
+    length : {'sentence', 'token', 'character'}, default='sentence'
+        Unit in which the length of sentences is measured. ``'guide'`` allows only ``'sentence'``.
+    unknown_keys : {'count', 'drop'}, default='count'
         Whether keys that name no sentence of the context count or are left out. If they count,
         their length is 1 sentence, 0 tokens or 0 characters.
-    when_none_relevant : {"one", "zero", "undefined"} or None, default=None
+    when_none_relevant : {'one', 'zero', 'undefined'} or None, default=None
         Completeness if no sentence is relevant: 1, 0 or NaN. With None, it is 1 under
-        ``"ragbench"``. Under ``"guide"`` it is 1 if no sentence is utilized either, else 0.
+        ``'ragbench'``. Under ``'guide'`` it is 1 if no sentence is utilized either, else 0.
 
     Returns
     -------
@@ -672,22 +672,22 @@ def consistency(
         Keys of the sentences of the context that the response uses.
     documents_sentences : list or None
         Sentences of each document of the context, as ``[key, text]`` pairs. They are not required
-        with ``variant="guide"`` and ``unknown_keys="count"``.
+        with ``variant='guide'`` and ``unknown_keys='count'``.
     support : sequence of mappings or None
         RAGBench's ``sentence_support_information``, one mapping per sentence of the response.
     unsupported_keys : sequence of str or None, default=None
         Keys of the unsupported sentences of the response; None if they are not listed. Only
-        ``"ragbench"`` uses them.
-    variant : {"ragbench", "guide"}, default="ragbench"
+        ``'ragbench'`` uses them.
+    variant : {'ragbench', 'guide'}, default='ragbench'
         Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
-    length : {"sentence", "token", "character"}, default="sentence"
-        Unit in which the length of sentences is measured. ``"guide"`` allows only ``"sentence"``.
-    unknown_keys : {"count", "drop"}, default="count"
+    length : {'sentence', 'token', 'character'}, default='sentence'
+        Unit in which the length of sentences is measured. ``'guide'`` allows only ``'sentence'``.
+    unknown_keys : {'count', 'drop'}, default='count'
         Whether keys that name no sentence of the context count or are left out. If they count,
         their length is 1 sentence, 0 tokens or 0 characters.
-    when_none_relevant : {"one", "zero", "undefined"} or None, default=None
+    when_none_relevant : {'one', 'zero', 'undefined'} or None, default=None
         Completeness if no sentence is relevant: 1, 0 or NaN. With None, it is 1 under
-        ``"ragbench"``. Under ``"guide"`` it is 1 if no sentence is utilized either, else 0.
+        ``'ragbench'``. Under ``'guide'`` it is 1 if no sentence is utilized either, else 0.
 
     Returns
     -------
@@ -815,16 +815,16 @@ def trace_scores(
     record : mapping
         A record, or a row of a DataFrame, with the fields in `ragnb.metrics.trace_labels.FIELDS`
         and, optionally, ``overall_supported``. A score whose fields are missing is NaN.
-    variant : {"ragbench", "guide"}, default="ragbench"
+    variant : {'ragbench', 'guide'}, default='ragbench'
         Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
-    length : {"sentence", "token", "character"}, default="sentence"
-        Unit in which the length of sentences is measured. ``"guide"`` allows only ``"sentence"``.
-    unknown_keys : {"count", "drop"}, default="count"
+    length : {'sentence', 'token', 'character'}, default='sentence'
+        Unit in which the length of sentences is measured. ``'guide'`` allows only ``'sentence'``.
+    unknown_keys : {'count', 'drop'}, default='count'
         Whether keys that name no sentence of the context count or are left out. If they count,
         their length is 1 sentence, 0 tokens or 0 characters.
-    when_none_relevant : {"one", "zero", "undefined"} or None, default=None
+    when_none_relevant : {'one', 'zero', 'undefined'} or None, default=None
         Completeness if no sentence is relevant: 1, 0 or NaN. With None, it is 1 under
-        ``"ragbench"``. Under ``"guide"`` it is 1 if no sentence is utilized either, else 0.
+        ``'ragbench'``. Under ``'guide'`` it is 1 if no sentence is utilized either, else 0.
 
     Returns
     -------

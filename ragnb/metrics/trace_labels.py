@@ -48,10 +48,10 @@ def supported_sentences(
 
     The first of these rules that applies is used:
 
-    1. Under ``"ragbench"``, if `unsupported_keys` is given, these sentences are not supported. The
+    1. Under ``'ragbench'``, if `unsupported_keys` is given, these sentences are not supported. The
        result contains only them.
     2. If a label has ``supporting_sentence_keys``, the sentence is supported if this list is not
-       empty (``"ragbench"``), or if ``fully_supported`` is true (``"guide"``).
+       empty (``'ragbench'``), or if ``fully_supported`` is true (``'guide'``).
     3. Otherwise, the sentence is supported if ``fully_supported`` is true, and not supported if it
        is false.
     4. If ``fully_supported`` is missing or null as well, it is unknown whether the sentence is
@@ -63,15 +63,15 @@ def supported_sentences(
         RAGBench's ``sentence_support_information``, one mapping per sentence of the response.
     unsupported_keys : sequence of str or None, default=None
         Keys of the unsupported sentences of the response; None if they are not listed. Only
-        ``"ragbench"`` uses them.
-    variant : {"ragbench", "guide"}, default="ragbench"
+        ``'ragbench'`` uses them.
+    variant : {'ragbench', 'guide'}, default='ragbench'
         Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
 
     Returns
     -------
     list of (str, bool or None)
         Key of each sentence, and whether it is supported; None if this is unknown. If `support` is
-        None and the first rule does not apply, the result is ``[("", None)]``.
+        None and the first rule does not apply, the result is ``[('', None)]``.
 
     Examples
     --------
@@ -106,8 +106,8 @@ def unsupported_sentences(
         RAGBench's ``sentence_support_information``, one mapping per sentence of the response.
     unsupported_keys : sequence of str or None, default=None
         Keys of the unsupported sentences of the response; None if they are not listed. Only
-        ``"ragbench"`` uses them.
-    variant : {"ragbench", "guide"}, default="ragbench"
+        ``'ragbench'`` uses them.
+    variant : {'ragbench', 'guide'}, default='ragbench'
         Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
 
     Returns
@@ -232,10 +232,10 @@ def label_issues(
     ----------
     record : mapping
         A record with the fields in `FIELDS` and, optionally, ``overall_supported``.
-    variant : {"ragbench", "guide"}, default="ragbench"
+    variant : {'ragbench', 'guide'}, default='ragbench'
         Definition that determines which fields are required and which sentences are supported.
-    unknown : str, default="counted"
-        How the scores treat keys that name no sentence, in words, such as ``"dropped"``. The issues
+    unknown : str, default='counted'
+        How the scores treat keys that name no sentence, in words, such as ``'dropped'``. The issues
         about these keys contain it.
 
     Returns
