@@ -72,8 +72,8 @@ _TOKENS: Mapping[str, Mapping[Any, str]] = {
         **{name: f"{_OFFICIAL[name]} Two empty texts score 0." for name in OFFICIAL[1:]},
     }
 }
-# Value of a measure of tokens if there are none in either text. Exact match is 1, or NaN under
-# unicode.
+# Value of the token metrics if neither text has tokens. The exact match is then 1, or NaN with
+# "unicode".
 BOTH_EMPTY = {"unicode": math.nan, "lbrag": 1.0, "squad": 1.0, **dict.fromkeys(OFFICIAL[1:], 0.0)}
 
 
