@@ -332,6 +332,7 @@ def _ratio(numerator: Floats, denominator: Floats) -> Floats:
     return np.divide(numerator, np.where(np.abs(denominator) > 1e-12, denominator, np.nan))
 
 
+# Name of each coefficient, as printed in tables, and the function that computes it.
 COEFFICIENTS: dict[str, Callable[[Floats], Floats]] = {
     "percent agreement": percent_agreement,
     "Cohen's kappa": cohen_kappa,
@@ -341,20 +342,19 @@ COEFFICIENTS: dict[str, Callable[[Floats], Floats]] = {
     "ordinal alpha": ordinal_alpha,
     "quadratic kappa": quadratic_kappa,
 }
-"""Name of each coefficient, as printed in tables, and the function that computes it."""
 
+# Names of the coefficients for ordinal ratings.
 GRADED = ("ordinal alpha", "quadratic kappa")
-"""Names of the coefficients for ordinal ratings."""
 
+# Names of the coefficients for exactly two raters.
 OF_TWO = ("Cohen's kappa", "quadratic kappa")
-"""Names of the coefficients for exactly two raters."""
 
+# Smallest and largest possible value of each coefficient.
 BOUNDS = dict.fromkeys(COEFFICIENTS, (-1.0, 1.0)) | {
     "percent agreement": (0.0, 1.0),
     "Krippendorff's alpha": (-inf, 1.0),
     "ordinal alpha": (-inf, 1.0),
 }
-"""Smallest and largest possible value of each coefficient."""
 
 
 # ---- intervals ----------------------------------------------------------------------------------

@@ -21,16 +21,16 @@ from ragnb.errors import InputError
 from ragnb.results import Interval, undefined_interval
 from ragnb.stats.exact import bootstrap_distribution
 
+# Methods of `rate_interval`, each with its name in statsmodels and its name in results.
 RATE_METHODS = {
     "wilson": ("wilson", "Wilson"),
     "clopper-pearson": ("beta", "Clopper-Pearson"),
     "jeffreys": ("jeffreys", "Jeffreys"),
     "wald": ("normal", "Wald (for comparison only)"),
 }
-"""Methods of `rate_interval`, each with its name in statsmodels and its name in results."""
 
+# Number of units below which results warn that the robust standard error is too small.
 FEW_CLUSTERS = 30
-"""Number of units below which results warn that the robust standard error is too small."""
 
 
 @accepts(successes="count", n="count", method=tuple(RATE_METHODS), confidence_level="level")

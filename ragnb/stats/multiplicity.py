@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from ragnb.arguments import Floats, Integers, accepts
 from ragnb.errors import InputError
 
+# Name of each correction, and the function that applies it to m sorted p-values.
 CORRECTIONS: dict[str, Callable[[Floats, int], Floats]] = {
     "holm": lambda p, m: np.maximum.accumulate(p * np.arange(m, 0, -1)),
     "benjamini-hochberg": lambda p, m: np.minimum.accumulate((p * m / np.arange(1, m + 1))[::-1])[
@@ -20,10 +21,9 @@ CORRECTIONS: dict[str, Callable[[Floats, int], Floats]] = {
     ],
     "bonferroni": lambda p, m: p * m,
 }
-"""Name of each correction, and the function that applies it to m sorted p-values."""
 
+# Columns that a correction adds to a table of p-values; see `adjusted_columns`.
 ADJUSTED = ("p_adjusted", "correction", "family_size")
-"""Columns that a correction adds to a table of p-values; see `adjusted_columns`."""
 
 
 def as_p_values(values: ArrayLike) -> Floats:

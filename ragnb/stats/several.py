@@ -23,8 +23,8 @@ from ragnb.results import (
 )
 from ragnb.stats.intervals import unit_values
 
+# Number of items below which `friedman_test` warns that its p-value is only approximate.
 FEW_ITEMS = 10
-"""Number of items below which `friedman_test` warns that its p-value is only approximate."""
 
 
 def as_systems(scores: ArrayLike) -> Floats:
