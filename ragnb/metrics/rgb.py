@@ -26,7 +26,7 @@ a mapping            it contains one of the phrases for its language: ``{'en': [
 ===================  ===============================================================================
 
 Letter case is ignored, except under ``'released'``: there, a response must contain custom phrases
-as they are written, and agreed sentences and their key phrases in lower case.
+and agreed sentences as they are written, and key phrases in lower case.
 
 The functions use the whole response. `ragnb.score` passes them the answer without the reasoning
 (``<think>…</think>``), except under ``'released'``, where it passes the whole reply, as in the

@@ -136,13 +136,13 @@ FLEXIBLE_ERRORS = (
 )
 
 # Option -> rule -> its phrases in English and Chinese. "phrase" is the key phrase of the sentence that
-# RGB's prompt requests, and "sentence" is that sentence in lower case and without its full stop. With
-# None, the phrases are those of ``"flexible"`` in English.
+# RGB's prompt requests, and "sentence" is that sentence without its full stop. With None, the phrases
+# are those of ``"flexible"`` in English.
 PHRASES: dict[str, dict[str | None, tuple[str, ...]]] = {
     "refusal": {
         "phrase": ("insufficient information", "信息不足"),
         "sentence": (
-            "i can not answer the question because of the insufficient information in documents",
+            "I can not answer the question because of the insufficient information in documents",
             "文档信息不足，因此我无法基于提供的文档回答该问题",
         ),
         None: FLEXIBLE_REFUSALS,
@@ -150,7 +150,7 @@ PHRASES: dict[str, dict[str | None, tuple[str, ...]]] = {
     "detection": {
         "phrase": ("factual errors", "事实性错误"),
         "sentence": (
-            "there are factual errors in the provided documents",
+            "There are factual errors in the provided documents",
             "提供文档的文档存在事实性错误",
         ),
         None: FLEXIBLE_ERRORS,

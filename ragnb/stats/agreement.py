@@ -352,6 +352,7 @@ OF_TWO = ("Cohen's kappa", "quadratic kappa")
 # Smallest and largest possible value of each coefficient.
 BOUNDS = dict.fromkeys(COEFFICIENTS, (-1.0, 1.0)) | {
     "percent agreement": (0.0, 1.0),
+    "Fleiss' kappa": (-inf, 1.0),
     "Krippendorff's alpha": (-inf, 1.0),
     "ordinal alpha": (-inf, 1.0),
 }

@@ -469,10 +469,10 @@ def _planned_half_width(
     """Expected half-width of the interval from n labels among n_judged items; NaN if n is NaN."""
     if np.isnan(n):
         return nan
+    if not np.ptp(labels):
+        raise InputError(f"pilot_labels must differ, got only {labels[0]:g}")
     others = n_judged - n
     (variance, covariance), (_, judge_variance) = np.cov(labels, judged).tolist()
-    if not variance:
-        raise InputError(f"pilot_labels must differ, got only {labels[0]:g}")
     lam = _fitted_lam(covariance, judge_variance, n / others) if others else 0.0
     quantile = float(stdtrit(n - 1 - (others > 0), (1 + level) / 2))
     rest = variance - 2 * lam * covariance + lam**2 * judge_variance

@@ -123,8 +123,9 @@ def ranking_interval(
     Returns
     -------
     Interval
-        The correlation in [-1, 1] with its limits. Estimate and limits are NaN if the coefficient
-        is undefined for the mean scores, for example because all systems have the same mean.
+        The correlation in [-1, 1] with its limits. Estimate and limits are NaN if there are fewer
+        than two questions, or if the coefficient is undefined for the mean scores, for example
+        because all systems have the same mean.
 
     Notes
     -----
@@ -146,6 +147,10 @@ def ranking_interval(
     from scipy.stats import rankdata
 
     correlation, n = STATISTICS[statistic], len(reference)
+    method = f"{statistic}, percentile bootstrap over questions"
+    if n < 2:
+        problem = f"at least 2 questions are needed, got {n}"
+        return undefined_interval(nan, confidence_level, method, n, problem)
     weights = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=2000) / n
     # Few systems have few rankings, so most pairs of rankings occur many times.
     rankings = [rankdata(weights @ scores, axis=1) for scores in (reference, other)]
@@ -153,7 +158,6 @@ def ranking_interval(
     found = np.array([correlation(true, judged) for true, judged in pairs])[which]
     tail = (1 - confidence_level) / 2
     estimate = correlation(reference.mean(axis=0), other.mean(axis=0))
-    method = f"{statistic}, percentile bootstrap over questions"
     if np.isnan(estimate):
         problem = "all systems have the same mean"
         return undefined_interval(nan, confidence_level, method, n, problem)

@@ -207,6 +207,7 @@ def test_the_key_phrase_the_whole_sentence_and_own_phrases_count_differently():
     said = [REFUSAL_EN, "There is insufficient information here.", "I don't know.", "Tampa"]
     assert rates(said) == rates(said, refusal="phrase") == [1, 1, 0, 0]
     assert rates(said, refusal="sentence") == [1, 0, 0, 0]
+    assert rates(said, refusal="sentence", protocol="released") == [1, 0, 0, 0]
     assert rates(said, refusal=["i don't know", "no idea"]) == [0, 0, 1, 0]
     assert rates(said, refusal={"en": ["I don't know"], "zh": ["我不知道"]}) == [0, 0, 1, 0]
     assert rates(said, protocol="flexible") == [1, 1, 1, 0]
@@ -229,6 +230,8 @@ def test_detection_by_the_sentence_and_by_own_phrases():
     by_rule = {"phrase": [1, 1, 0, 0], "sentence": [1, 0, 0, 0]}
     for rule, found in by_rule.items():
         assert [detects_error(response, detection=rule) for response in said] == found
+        released = [detects_error(one, detection=rule, protocol="released") for one in said]
+        assert released == found
     own = {"detection": ["documents are wrong"]}
     assert [detects_error(response, **own) for response in said] == [0, 0, 1, 0]
     assert corrects_error("The documents are wrong: Tampa", "Tampa", **own) == 1.0

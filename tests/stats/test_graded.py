@@ -123,3 +123,5 @@ def test_undefined_rankings_say_why():
     found = ranking_interval("tau-b", same, same)
     assert np.isnan(found.estimate)
     assert found.problem == "all systems have the same mean"
+    found = ranking_interval("tau-b", [[1, 0]], [[1, 0]])
+    assert found.problem == "at least 2 questions are needed, got 1"
