@@ -266,20 +266,8 @@ def precision(
 
     Parameters
     ----------
-    retrieved : list of str or int, or None
-        Ids of the retrieved passages, best first.
-    relevant : list, mapping or None
-        Ids of the relevant passages, or a mapping from the ids of the judged passages to their
-        grades. The passages of a list have grade 1.
-    k : int or None, default=None
-        Cutoff: only the first k passages count. If None, all retrieved passages count.
-    min_grade : int, default=1
-        A passage is relevant if its grade is at least this number.
-    unjudged : {'nonrelevant', 'removed'}, default='nonrelevant'
-        Whether a retrieved passage without a grade counts as not relevant or is removed from the
-        list before the cutoff. ``'removed'`` requires grades in `relevant`.
-    when_none_relevant : {'undefined', 'zero'}, default='undefined'
-        Value if no passage is relevant: NaN or 0.
+    retrieved, relevant, k, min_grade, unjudged, when_none_relevant
+        See `recall`.
 
     Returns
     -------
@@ -325,20 +313,10 @@ def ndcg(
 
     Parameters
     ----------
-    retrieved : list of str or int, or None
-        Ids of the retrieved passages, best first.
-    relevant : list, mapping or None
-        Ids of the relevant passages, or a mapping from the ids of the judged passages to their
-        grades. The passages of a list have grade 1.
-    k : int or None, default=None
-        Cutoff: only the first k passages count. If None, all retrieved passages count.
     gain : {'linear', 'exponential'}, default='linear'
         Gain of a passage: its grade, or 2^grade - 1. The two are equal if all grades are 0 or 1.
-    unjudged : {'nonrelevant', 'removed'}, default='nonrelevant'
-        Whether a retrieved passage without a grade counts as not relevant or is removed from the
-        list before the cutoff. ``'removed'`` requires grades in `relevant`.
-    when_none_relevant : {'undefined', 'zero'}, default='undefined'
-        Value if no passage is relevant: NaN or 0.
+    retrieved, relevant, k, unjudged, when_none_relevant
+        See `recall`.
 
     Returns
     -------
@@ -388,20 +366,8 @@ def average_precision(
 
     Parameters
     ----------
-    retrieved : list of str or int, or None
-        Ids of the retrieved passages, best first.
-    relevant : list, mapping or None
-        Ids of the relevant passages, or a mapping from the ids of the judged passages to their
-        grades. The passages of a list have grade 1.
-    k : int or None, default=None
-        Cutoff: only the first k passages count. If None, all retrieved passages count.
-    min_grade : int, default=1
-        A passage is relevant if its grade is at least this number.
-    unjudged : {'nonrelevant', 'removed'}, default='nonrelevant'
-        Whether a retrieved passage without a grade counts as not relevant or is removed from the
-        list before the cutoff. ``'removed'`` requires grades in `relevant`.
-    when_none_relevant : {'undefined', 'zero'}, default='undefined'
-        Value if no passage is relevant: NaN or 0.
+    retrieved, relevant, k, min_grade, unjudged, when_none_relevant
+        See `recall`.
 
     Returns
     -------
@@ -445,20 +411,8 @@ def reciprocal_rank(
 
     Parameters
     ----------
-    retrieved : list of str or int, or None
-        Ids of the retrieved passages, best first.
-    relevant : list, mapping or None
-        Ids of the relevant passages, or a mapping from the ids of the judged passages to their
-        grades. The passages of a list have grade 1.
-    k : int or None, default=None
-        Cutoff: only the first k passages count. If None, all retrieved passages count.
-    min_grade : int, default=1
-        A passage is relevant if its grade is at least this number.
-    unjudged : {'nonrelevant', 'removed'}, default='nonrelevant'
-        Whether a retrieved passage without a grade counts as not relevant or is removed from the
-        list before the cutoff. ``'removed'`` requires grades in `relevant`.
-    when_none_relevant : {'undefined', 'zero'}, default='undefined'
-        Value if no passage is relevant: NaN or 0.
+    retrieved, relevant, k, min_grade, unjudged, when_none_relevant
+        See `recall`.
 
     Returns
     -------
@@ -503,20 +457,8 @@ def success(
 
     Parameters
     ----------
-    retrieved : list of str or int, or None
-        Ids of the retrieved passages, best first.
-    relevant : list, mapping or None
-        Ids of the relevant passages, or a mapping from the ids of the judged passages to their
-        grades. The passages of a list have grade 1.
-    k : int or None, default=None
-        Cutoff: only the first k passages count. If None, all retrieved passages count.
-    min_grade : int, default=1
-        A passage is relevant if its grade is at least this number.
-    unjudged : {'nonrelevant', 'removed'}, default='nonrelevant'
-        Whether a retrieved passage without a grade counts as not relevant or is removed from the
-        list before the cutoff. ``'removed'`` requires grades in `relevant`.
-    when_none_relevant : {'undefined', 'zero'}, default='undefined'
-        Value if no passage is relevant: NaN or 0.
+    retrieved, relevant, k, min_grade, unjudged, when_none_relevant
+        See `recall`.
 
     Returns
     -------
@@ -559,18 +501,11 @@ def r_precision(
 
     Parameters
     ----------
-    retrieved : list of str or int, or None
-        Ids of the retrieved passages, best first.
-    relevant : list, mapping or None
-        Ids of the relevant passages, or a mapping from the ids of the judged passages to their
-        grades. The passages of a list have grade 1.
-    min_grade : int, default=1
-        A passage is relevant if its grade is at least this number.
     unjudged : {'nonrelevant', 'removed'}, default='nonrelevant'
         Whether a retrieved passage without a grade counts as not relevant or is removed from the
         list. ``'removed'`` requires grades in `relevant`.
-    when_none_relevant : {'undefined', 'zero'}, default='undefined'
-        Value if no passage is relevant: NaN or 0.
+    retrieved, relevant, min_grade, when_none_relevant
+        See `recall`.
 
     Returns
     -------

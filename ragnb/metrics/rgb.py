@@ -161,43 +161,17 @@ def assess(
     ----------
     ability : {'accuracy', 'refusal', 'rejection', 'error_detection', 'error_correction'}
         What to compute. The functions above define the five values, in this order.
-    response : str or None
-        Response of the system; None if it is missing.
     answer : str, list or None, default=None
         Reference answer: a string, or a list of parts that must all be found. A part is a string or
         a list of equivalent aliases. Required for ``'accuracy'`` and ``'error_correction'`` and,
         under ``'released'``, for ``'rejection'``.
-    false_answer : str, list of str or None, default=None
-        The false answers that the passages give. Only ``'flexible'`` uses them.
-    language : str, default='en'
-        Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
-        like English.
-    protocol : {'paper', 'released', 'flexible'}, default='paper'
-        Whether to use the definition in the paper, the definition in the published code, or a more
-        lenient definition.
-    noise_rate : float or None, default=None
-        Proportion of passages that do not contain the answer, in [0, 1]. Only ``'released'`` uses
-        it: at noise rate 1, it counts a refusal as correct.
-    refusal : {'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None, default=None
-        How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
-        the whole sentence, by the verdict of a judge or of a person, or by custom phrases (a list,
-        or a mapping from language codes to lists). None uses the rule of the protocol.
-    detection : {'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None, default=None
-        How a report of errors is recognised: by the key phrase of the corresponding sentence in
-        RGB's prompt, by the whole sentence, by the verdict of a judge or of a person, or by custom
-        phrases (a list, or a mapping from language codes to lists). None uses the rule of the
-        protocol.
-    parts : {'all', 'any'}, default='all'
-        Whether all parts of the answer must be found, as in RGB, or one is sufficient.
-    judged_refusal, refusal_label : float or None, default=None
-        Verdict of a judge and of a person: 1 for a refusal, 0 otherwise. They are used only with
-        ``refusal='judge'`` and ``refusal='label'``, respectively.
-    judged_detection, detection_label : float or None, default=None
-        Verdict of a judge and of a person: 1 for a report of errors, 0 otherwise. They are used
-        only with ``detection='judge'`` and ``detection='label'``, respectively.
     explain : bool, default=True
         Whether to describe the evidence in words. If False, the function is faster, but the
         evidence is incomplete.
+    response, language, protocol, noise_rate, refusal, parts, judged_refusal, refusal_label
+        See `is_correct`.
+    false_answer, detection, judged_detection, detection_label
+        See `detects_error`.
 
     Returns
     -------
@@ -389,21 +363,12 @@ def answer_labels(
 
     Parameters
     ----------
-    response : str or None
-        Response of the system; None if it is missing.
-    answer : str or list
-        Reference answer: a string, or a list of parts that must all be found. A part is a string or
-        a list of equivalent aliases.
-    language : str, default='en'
-        Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
-        like English.
-    protocol : {'paper', 'released', 'flexible'}, default='paper'
-        Whether to use the definition in the paper, the definition in the published code, or a more
-        lenient definition.
     refusal : {'phrase', 'sentence'}, list of str, mapping or None, default=None
         How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
         the whole sentence, or by custom phrases (a list, or a mapping from language codes to
         lists). None uses the rule of the protocol.
+    response, answer, language, protocol
+        See `is_correct`.
 
     Returns
     -------
@@ -557,21 +522,8 @@ def is_refusal(
 
     Parameters
     ----------
-    response : str or None
-        Response of the system; None if it is missing.
-    language : str, default='en'
-        Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
-        like English.
-    protocol : {'paper', 'released', 'flexible'}, default='paper'
-        Whether to use the definition in the paper, the definition in the published code, or a more
-        lenient definition.
-    refusal : {'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None, default=None
-        How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
-        the whole sentence, by the verdict of a judge or of a person, or by custom phrases (a list,
-        or a mapping from language codes to lists). None uses the rule of the protocol.
-    judged_refusal, refusal_label : float or None, default=None
-        Verdict of a judge and of a person: 1 for a refusal, 0 otherwise. They are used only with
-        ``refusal='judge'`` and ``refusal='label'``, respectively.
+    response, language, protocol, refusal, judged_refusal, refusal_label
+        See `is_correct`.
 
     Returns
     -------
@@ -641,24 +593,11 @@ def is_rejection(
 
     Parameters
     ----------
-    response : str or None
-        Response of the system; None if it is missing.
     answer : str, list or None, default=None
         Reference answer, which only ``'released'`` uses: a string, or a list of parts that must all
         be found. A part is a string or a list of equivalent aliases.
-    language : str, default='en'
-        Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
-        like English.
-    protocol : {'paper', 'released', 'flexible'}, default='paper'
-        Whether to use the definition in the paper, the definition in the published code, or a more
-        lenient definition.
-    refusal : {'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None, default=None
-        How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
-        the whole sentence, by the verdict of a judge or of a person, or by custom phrases (a list,
-        or a mapping from language codes to lists). None uses the rule of the protocol.
-    judged_refusal, refusal_label : float or None, default=None
-        Verdict of a judge and of a person: 1 for a refusal, 0 otherwise. They are used only with
-        ``refusal='judge'`` and ``refusal='label'``, respectively.
+    response, language, protocol, refusal, judged_refusal, refusal_label
+        See `is_correct`.
 
     Returns
     -------
@@ -737,16 +676,8 @@ def detects_error(
 
     Parameters
     ----------
-    response : str or None
-        Response of the system; None if it is missing.
     false_answer : str, list of str or None, default=None
         The false answers that the passages give. Only ``'flexible'`` uses them.
-    language : str, default='en'
-        Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
-        like English.
-    protocol : {'paper', 'released', 'flexible'}, default='paper'
-        Whether to use the definition in the paper, the definition in the published code, or a more
-        lenient definition.
     detection : {'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None, default=None
         How a report of errors is recognised: by the key phrase of the corresponding sentence in
         RGB's prompt, by the whole sentence, by the verdict of a judge or of a person, or by custom
@@ -755,6 +686,8 @@ def detects_error(
     judged_detection, detection_label : float or None, default=None
         Verdict of a judge and of a person: 1 for a report of errors, 0 otherwise. They are used
         only with ``detection='judge'`` and ``detection='label'``, respectively.
+    response, language, protocol
+        See `is_correct`.
 
     Returns
     -------
@@ -835,34 +768,10 @@ def corrects_error(
 
     Parameters
     ----------
-    response : str or None
-        Response of the system; None if it is missing.
-    answer : str or list
-        Reference answer: a string, or a list of parts that must all be found. A part is a string or
-        a list of equivalent aliases.
-    false_answer : str, list of str or None, default=None
-        The false answers that the passages give. Only ``'flexible'`` uses them.
-    language : str, default='en'
-        Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
-        like English.
-    protocol : {'paper', 'released', 'flexible'}, default='paper'
-        Whether to use the definition in the paper, the definition in the published code, or a more
-        lenient definition.
-    refusal : {'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None, default=None
-        How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
-        the whole sentence, by the verdict of a judge or of a person, or by custom phrases (a list,
-        or a mapping from language codes to lists). None uses the rule of the protocol.
-    detection : {'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None, default=None
-        How a report of errors is recognised: by the key phrase of the corresponding sentence in
-        RGB's prompt, by the whole sentence, by the verdict of a judge or of a person, or by custom
-        phrases (a list, or a mapping from language codes to lists). None uses the rule of the
-        protocol.
-    judged_refusal, refusal_label : float or None, default=None
-        Verdict of a judge and of a person: 1 for a refusal, 0 otherwise. They are used only with
-        ``refusal='judge'`` and ``refusal='label'``, respectively.
-    judged_detection, detection_label : float or None, default=None
-        Verdict of a judge and of a person: 1 for a report of errors, 0 otherwise. They are used
-        only with ``detection='judge'`` and ``detection='label'``, respectively.
+    response, answer, language, protocol, refusal, judged_refusal, refusal_label
+        See `is_correct`.
+    false_answer, detection, judged_detection, detection_label
+        See `detects_error`.
 
     Returns
     -------
@@ -1007,20 +916,11 @@ def judged_error_correction(
 
     Parameters
     ----------
-    response : str or None
-        Response of the system; None if it is missing.
-    answer : str or list
-        Reference answer: a string, or a list of parts that must all be found. A part is a string or
-        a list of equivalent aliases.
     judged_detection : float or None
         Verdict of the judge: 1 if the response reports errors in the passages, 0 otherwise; None if
         it is missing.
-    language : str, default='en'
-        Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
-        like English.
-    protocol : {'paper', 'released', 'flexible'}, default='paper'
-        Whether to use the definition in the paper, the definition in the published code, or a more
-        lenient definition.
+    response, answer, language, protocol
+        See `is_correct`.
 
     Returns
     -------

@@ -143,16 +143,10 @@ def relevance(
     ----------
     relevant_keys : sequence of str or None
         Keys of the relevant sentences of the context. A repeated key counts each time.
-    documents_sentences : list or None, default=None
-        Sentences of each document of the context, as ``[key, text]`` pairs. They are not required
-        with ``variant='guide'`` and ``unknown_keys='count'``.
     variant : {'ragbench', 'guide'}, default='ragbench'
         Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
-    length : {'sentence', 'token', 'character'}, default='sentence'
-        Unit in which the length of sentences is measured. ``'guide'`` allows only ``'sentence'``.
-    unknown_keys : {'count', 'drop'}, default='count'
-        Whether keys that name no sentence of the context count or are left out. If they count,
-        their length is 1 sentence, 0 tokens or 0 characters.
+    documents_sentences, length, unknown_keys
+        See `completeness`.
 
     Returns
     -------
@@ -214,21 +208,13 @@ def utilization(
 
     Parameters
     ----------
-    relevant_keys : sequence of str or None
-        Keys of the relevant sentences of the context.
     utilized_keys : sequence of str or None
         Keys of the sentences of the context that the response uses. A repeated key counts each
         time.
-    documents_sentences : list or None, default=None
-        Sentences of each document of the context, as ``[key, text]`` pairs. They are not required
-        with ``variant='guide'`` and ``unknown_keys='count'``.
     variant : {'ragbench', 'guide'}, default='ragbench'
         Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
-    length : {'sentence', 'token', 'character'}, default='sentence'
-        Unit in which the length of sentences is measured. ``'guide'`` allows only ``'sentence'``.
-    unknown_keys : {'count', 'drop'}, default='count'
-        Whether keys that name no sentence of the context count or are left out. If they count,
-        their length is 1 sentence, 0 tokens or 0 characters.
+    relevant_keys, documents_sentences, length, unknown_keys
+        See `completeness`.
 
     Returns
     -------
@@ -440,13 +426,8 @@ def supported_fraction(
     ----------
     response_sentences : sequence or None
         Sentences of the response, as ``[key, text]`` pairs. Only ``'ragbench'`` uses them.
-    support : sequence of mappings or None
-        RAGBench's ``sentence_support_information``, one mapping per sentence of the response.
-    unsupported_keys : sequence of str or None, default=None
-        Keys of the unsupported sentences of the response; None if they are not listed. Only
-        ``'ragbench'`` uses them.
-    variant : {'ragbench', 'guide'}, default='ragbench'
-        Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
+    support, unsupported_keys, variant
+        See `adherence`.
 
     Returns
     -------
@@ -501,28 +482,13 @@ def average(
 
     Parameters
     ----------
-    relevant_keys : sequence of str or None
-        Keys of the relevant sentences of the context.
-    utilized_keys : sequence of str or None
-        Keys of the sentences of the context that the response uses.
     documents_sentences : list or None
         Sentences of each document of the context, as ``[key, text]`` pairs. They are not required
         with ``variant='guide'`` and ``unknown_keys='count'``.
-    support : sequence of mappings or None
-        RAGBench's ``sentence_support_information``, one mapping per sentence of the response.
-    unsupported_keys : sequence of str or None, default=None
-        Keys of the unsupported sentences of the response; None if they are not listed. Only
-        ``'ragbench'`` uses them.
-    variant : {'ragbench', 'guide'}, default='ragbench'
-        Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
-    length : {'sentence', 'token', 'character'}, default='sentence'
-        Unit in which the length of sentences is measured. ``'guide'`` allows only ``'sentence'``.
-    unknown_keys : {'count', 'drop'}, default='count'
-        Whether keys that name no sentence of the context count or are left out. If they count,
-        their length is 1 sentence, 0 tokens or 0 characters.
-    when_none_relevant : {'one', 'zero', 'undefined'} or None, default=None
-        Completeness if no sentence is relevant: 1, 0 or NaN. With None, it is 1 under
-        ``'ragbench'``. Under ``'guide'`` it is 1 if no sentence is utilized either, else 0.
+    relevant_keys, utilized_keys, length, unknown_keys, when_none_relevant
+        See `completeness`.
+    support, unsupported_keys, variant
+        See `adherence`.
 
     Returns
     -------
@@ -585,28 +551,13 @@ def rmse_to_ideal(
 
     Parameters
     ----------
-    relevant_keys : sequence of str or None
-        Keys of the relevant sentences of the context.
-    utilized_keys : sequence of str or None
-        Keys of the sentences of the context that the response uses.
     documents_sentences : list or None
         Sentences of each document of the context, as ``[key, text]`` pairs. They are not required
         with ``variant='guide'`` and ``unknown_keys='count'``.
-    support : sequence of mappings or None
-        RAGBench's ``sentence_support_information``, one mapping per sentence of the response.
-    unsupported_keys : sequence of str or None, default=None
-        Keys of the unsupported sentences of the response; None if they are not listed. Only
-        ``'ragbench'`` uses them.
-    variant : {'ragbench', 'guide'}, default='ragbench'
-        Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
-    length : {'sentence', 'token', 'character'}, default='sentence'
-        Unit in which the length of sentences is measured. ``'guide'`` allows only ``'sentence'``.
-    unknown_keys : {'count', 'drop'}, default='count'
-        Whether keys that name no sentence of the context count or are left out. If they count,
-        their length is 1 sentence, 0 tokens or 0 characters.
-    when_none_relevant : {'one', 'zero', 'undefined'} or None, default=None
-        Completeness if no sentence is relevant: 1, 0 or NaN. With None, it is 1 under
-        ``'ragbench'``. Under ``'guide'`` it is 1 if no sentence is utilized either, else 0.
+    relevant_keys, utilized_keys, length, unknown_keys, when_none_relevant
+        See `completeness`.
+    support, unsupported_keys, variant
+        See `adherence`.
 
     Returns
     -------
@@ -666,28 +617,13 @@ def consistency(
 
     Parameters
     ----------
-    relevant_keys : sequence of str or None
-        Keys of the relevant sentences of the context.
-    utilized_keys : sequence of str or None
-        Keys of the sentences of the context that the response uses.
     documents_sentences : list or None
         Sentences of each document of the context, as ``[key, text]`` pairs. They are not required
         with ``variant='guide'`` and ``unknown_keys='count'``.
-    support : sequence of mappings or None
-        RAGBench's ``sentence_support_information``, one mapping per sentence of the response.
-    unsupported_keys : sequence of str or None, default=None
-        Keys of the unsupported sentences of the response; None if they are not listed. Only
-        ``'ragbench'`` uses them.
-    variant : {'ragbench', 'guide'}, default='ragbench'
-        Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
-    length : {'sentence', 'token', 'character'}, default='sentence'
-        Unit in which the length of sentences is measured. ``'guide'`` allows only ``'sentence'``.
-    unknown_keys : {'count', 'drop'}, default='count'
-        Whether keys that name no sentence of the context count or are left out. If they count,
-        their length is 1 sentence, 0 tokens or 0 characters.
-    when_none_relevant : {'one', 'zero', 'undefined'} or None, default=None
-        Completeness if no sentence is relevant: 1, 0 or NaN. With None, it is 1 under
-        ``'ragbench'``. Under ``'guide'`` it is 1 if no sentence is utilized either, else 0.
+    relevant_keys, utilized_keys, length, unknown_keys, when_none_relevant
+        See `completeness`.
+    support, unsupported_keys, variant
+        See `adherence`.
 
     Returns
     -------
@@ -817,14 +753,8 @@ def trace_scores(
         and, optionally, ``overall_supported``. A score whose fields are missing is NaN.
     variant : {'ragbench', 'guide'}, default='ragbench'
         Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
-    length : {'sentence', 'token', 'character'}, default='sentence'
-        Unit in which the length of sentences is measured. ``'guide'`` allows only ``'sentence'``.
-    unknown_keys : {'count', 'drop'}, default='count'
-        Whether keys that name no sentence of the context count or are left out. If they count,
-        their length is 1 sentence, 0 tokens or 0 characters.
-    when_none_relevant : {'one', 'zero', 'undefined'} or None, default=None
-        Completeness if no sentence is relevant: 1, 0 or NaN. With None, it is 1 under
-        ``'ragbench'``. Under ``'guide'`` it is 1 if no sentence is utilized either, else 0.
+    length, unknown_keys, when_none_relevant
+        See `completeness`.
 
     Returns
     -------
