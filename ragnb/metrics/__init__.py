@@ -11,7 +11,6 @@ for _module in (
     "rgb",
     "trace",
     "answer",
-    "readability",
     "language",
     "cost",
     "judged",

@@ -97,7 +97,7 @@ def _token_count(passage: Any, place: int, tokenizer: str | None) -> float:
 def bridging_efficiency(
     f1_system: float | None,
     f1_direct: float | None,
-    cost: float,
+    cost: float | None,
     *,
     variant: str = "ratio",
     baseline: str = "direct",
@@ -113,7 +113,7 @@ def bridging_efficiency(
     f1_system, f1_direct : float or None
         Token F1, in [0, 1], of the system and of the baseline on the same question. The baseline
         answers without passages.
-    cost : float
+    cost : float or None
         Number of translated tokens that the system used for this question.
     variant : {'ratio', 'lbrag'}, default='ratio'
         Value at a cost of 0: NaN with ``'ratio'``, and 0.0 with ``'lbrag'``.
@@ -126,8 +126,8 @@ def bridging_efficiency(
     -------
     float
         Gain per token, unbounded; higher is better. It is negative if the F1 of the system is
-        below that of the baseline. NaN if either F1 is missing, or if the cost is 0 with
-        ``'ratio'``.
+        below that of the baseline. NaN if either F1 or the cost is missing, or if the cost is
+        0 with ``'ratio'``.
 
     Notes
     -----
@@ -141,10 +141,10 @@ def bridging_efficiency(
     0.0
     """
     check_choice(variant, VARIANTS, "variant")
-    if is_missing(f1_system) or is_missing(f1_direct):
+    if any(map(is_missing, (f1_system, f1_direct, cost))):
         return math.nan
     if not (0 <= as_real(f1_system) <= 1 and 0 <= as_real(f1_direct) <= 1):
         raise InputError(f"F1 must be between 0 and 1, got {f1_system!r} and {f1_direct!r}")
-    if cost > 0:
+    if cost > 0:  # type: ignore[operator]
         return (f1_system - f1_direct) / cost  # type: ignore[operator]
     return 0.0 if variant == "lbrag" else math.nan

@@ -94,7 +94,7 @@ def judged_similarity(score: float | None) -> float:
     undefined=NEVER_JUDGED,
 )
 def judged_correctness(verdict: float | None) -> float:
-    """1.0 if a judge that is given the references finds the response correct, else 0.0.
+    """Judged correctness: 1.0 if a judge with the references finds the response correct, else 0.0.
 
     Obtain the verdict with ``ragnb.experiments.judges.judge_responses(..., 'correctness')``.
 
@@ -358,7 +358,7 @@ def _share(verdicts: Sequence[Any], variant: str) -> float:
     undefined=NEVER_JUDGED,
 )
 def is_accepted(verdict: bool | float | str | None) -> float:
-    """1.0 if an annotator accepted the response, else 0.0.
+    """Annotator's verdict: 1.0 if an annotator accepted the response, else 0.0.
 
     Parameters
     ----------

@@ -450,7 +450,7 @@ def success(
     unjudged: str = "nonrelevant",
     when_none_relevant: str = "undefined",
 ) -> float:
-    """1.0 if at least one relevant passage was retrieved, else 0.0 (success, hit rate).
+    """Success (hit rate): 1.0 if at least one relevant passage was retrieved, else 0.0.
 
     The mean over questions is the proportion of questions with a relevant passage among the first
     k.

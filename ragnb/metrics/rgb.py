@@ -430,7 +430,7 @@ def is_correct(
     judged_refusal: float | None = None,
     refusal_label: float | None = None,
 ) -> float:
-    """1.0 if the response contains the answer and is not a refusal, else 0.0.
+    """Accuracy: 1.0 if the response contains the answer and is not a refusal, else 0.0.
 
     The mean over questions is the accuracy that RGB reports for noise robustness and for
     information integration. Under ``'flexible'``, a response that contains the answer is correct
@@ -584,7 +584,7 @@ def is_rejection(
     judged_refusal: float | None = None,
     refusal_label: float | None = None,
 ) -> float:
-    """1.0 if the response refuses to answer, else 0.0 (negative rejection, Rej).
+    """Negative rejection (Rej): 1.0 if the response refuses to answer, else 0.0.
 
     RGB evaluates negative rejection on questions whose passages do not contain the answer. The mean
     is the rejection rate, refusals / n. Under ``'released'``, correct answers also count as
@@ -660,7 +660,7 @@ def detects_error(
     judged_detection: float | None = None,
     detection_label: float | None = None,
 ) -> float:
-    """1.0 if the response reports errors in the passages, else 0.0 (error detection, ED).
+    """Error detection (ED): 1.0 if the response reports errors in the passages, else 0.0.
 
     The mean over questions with counterfactual passages is RGB's error detection rate. With
     ``detection=None``, the rule depends on the protocol:
@@ -755,7 +755,7 @@ def corrects_error(
     judged_detection: float | None = None,
     detection_label: float | None = None,
 ) -> float:
-    """1.0 if a response that reports errors is correct, else 0.0 (error correction, CR).
+    """Error correction (CR): 1.0 if a response that reports errors is correct, else 0.0.
 
     The mean is RGB's error correction rate. CR = (responses that report errors and are correct) /
     (responses that report errors). ``'released'`` also counts refusals as correct. ``'flexible'``
@@ -821,7 +821,7 @@ def corrects_error(
     undefined=NEVER_JUDGED,
 )
 def judged_rejection(judged_refusal: float | None) -> float:
-    """1.0 if a judge finds that the response is a refusal, else 0.0 (Rej*).
+    """Judged rejection (Rej*): 1.0 if a judge finds that the response is a refusal, else 0.0.
 
     The mean over questions whose passages do not contain the answer is the rejection rate according
     to the judge.
@@ -856,7 +856,7 @@ def judged_rejection(judged_refusal: float | None) -> float:
     undefined=NEVER_JUDGED,
 )
 def judged_error_detection(judged_detection: float | None) -> float:
-    """1.0 if a judge finds that the response reports errors, else 0.0 (ED*).
+    """Judged error detection (ED*): 1.0 if a judge finds that errors are reported, else 0.0.
 
     The mean over questions with counterfactual passages is the error detection rate according to
     the judge.
@@ -908,7 +908,7 @@ def judged_error_correction(
     language: str = "en",
     protocol: str = "paper",
 ) -> float:
-    """1.0 if a response judged to report errors is correct, else 0.0 (CR over ED*).
+    """Correction (CR over ED*): 1.0 if a response judged to report errors is correct, else 0.0.
 
     Only responses that report errors according to the judge (ED*) have a value. Their number is the
     denominator of the mean and can be very small. A refusal is incorrect, except under

@@ -351,7 +351,7 @@ def completeness(
 def adherence(
     support: Support | None, unsupported_keys: Keys | None = None, *, variant: str = "ragbench"
 ) -> float:
-    """1.0 if the context supports every sentence of the response, else 0.0 (adherence).
+    """Adherence: 1.0 if the context supports every sentence of the response, else 0.0.
 
     `ragnb.metrics.trace_labels.supported_sentences` describes when a sentence is supported. For the
     proportion of supported sentences, use `supported_fraction`.
@@ -610,7 +610,7 @@ def consistency(
     unknown_keys: str = "count",
     when_none_relevant: str | None = None,
 ) -> float:
-    """1 minus the root mean square distance of the four TRACe scores from 1 (consistency).
+    """Consistency: 1 minus the root mean square distance of the four TRACe scores from 1.
 
     consistency = 1 - rmse_to_ideal. The four scores are relevance, utilization, completeness and
     adherence.

@@ -268,6 +268,7 @@ def _metrics(signatures: list[str], words: dict[str, str], short: bool) -> list[
         facts = ", ".join(filter(None, [name * (word != name), under]))
         if name in METRICS:
             definition = definition_of(METRICS[name]).rstrip(".")
+            definition = re.sub(r"^[^:]{,40}: ", "", definition)  # the name of the metric
             facts = f"{facts}: {definition}" if facts else definition
         shown.append(f"{word} ({facts})" if facts and not short else word)
     return shown

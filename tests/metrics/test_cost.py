@@ -36,6 +36,7 @@ def test_cost_is_the_sum_of_the_translations_tokens(passages, tokens):
         (0.5, 0.25, 0, math.nan, 0),
         (math.nan, 0.5, 20, math.nan, math.nan),
         (0.5, None, 20, math.nan, math.nan),
+        (0.5, 0.25, math.nan, math.nan, math.nan),
     ],
 )
 def test_efficiency_is_gain_over_cost(f1_system, f1_direct, cost, ratio, lbrag):

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from ragnb.metrics.readability import FLESCH, flesch_reading_ease
+from ragnb.metrics.answer import FLESCH, flesch_reading_ease
 
 GERMAN = "Der Hund läuft schnell nach Hause. Die Katze wartet lange am Fenster."
 TEXTSTAT = [  # textstat 0.7.13 with pyphen 0.18.1; its English needs a download
