@@ -2,6 +2,9 @@
 
 A public function declares the kind of each argument with the decorator `accepts`. The function then
 receives converted values: arrays of floats, Booleans or integer cluster codes, and plain numbers.
+
+If an argument is invalid, `convert` and functions decorated with `accepts` raise InputError. The
+other functions raise ValueError, in most cases its subclass InputError.
 """
 
 from collections.abc import Callable
@@ -84,7 +87,7 @@ def as_labels(values: ArrayLike) -> Booleans:
     Parameters
     ----------
     values : array-like of shape (n,)
-        Labels, 0 or 1, one per item.
+        Labels, 0 or 1 (or False or True), one per item.
 
     Returns
     -------
@@ -104,13 +107,18 @@ def as_clusters(keys: ArrayLike) -> Integers:
     Parameters
     ----------
     keys : array-like of shape (n,)
-        Key of the cluster of each item, such as a question identifier. All keys must be of one
-        type, and none may be missing.
+        Key of the cluster of each item, such as a question identifier. The keys must be mutually
+        comparable, and none may be missing.
 
     Returns
     -------
     ndarray of int of shape (n,)
-        The codes 0, 1, ..., in the sorted order of the distinct keys.
+        Code of the cluster of each item: the index of its key in the sorted array of distinct keys.
+
+    Examples
+    --------
+    >>> as_clusters(["q2", "q1", "q2"])
+    array([1, 0, 1])
     """
     found = np.asarray(keys)
     if found.dtype.kind in "US" and found is not keys:
@@ -122,7 +130,7 @@ def as_clusters(keys: ArrayLike) -> Integers:
     try:
         return np.unique(found, return_inverse=True)[1].astype(np.int64)
     except TypeError as error:
-        raise InputError(f"must be keys of one type ({error})") from error
+        raise InputError(f"must be keys that can be compared with each other ({error})") from error
 
 
 # ---- numbers and names ---------------------------------------------------------------------------
@@ -147,7 +155,7 @@ def as_rate(value: Any) -> Fraction:
     Parameters
     ----------
     value : float, str, Fraction or Decimal
-        The number. A float is taken as the decimal number that it prints as.
+        The number. A float is interpreted as the decimal number that is printed for it.
 
     Returns
     -------
@@ -166,23 +174,25 @@ def as_rate(value: Any) -> Fraction:
 
 
 def as_file_name(value: Any) -> str:
-    """Check that a file name has neither a folder nor a suffix, because the caller adds both.
+    """Check that a file name contains no directory and no extension.
+
+    The function that saves the file adds them.
 
     Parameters
     ----------
     value : str
-        File name, such as ``"01_noise"``.
+        File name without slashes and dots, such as ``"01_noise"``.
 
     Returns
     -------
     str
         The unchanged file name.
     """
-    if not value or Path(value).name != value or Path(value).suffix:
+    if not isinstance(value, str) or not value or Path(value).name != value or "." in value:
         raise InputError(
-            f"must be a plain name such as '01_noise', without folder and suffix, got {value!r}"
+            f"must be a plain name such as '01_noise', without slashes and dots, got {value!r}"
         )
-    return str(value)
+    return value
 
 
 # Kind of argument -> function that checks and converts it.
@@ -218,14 +228,23 @@ def accepts(
     aligned : bool, default=True
         Whether all converted arrays must have the same length.
     **kinds : str, tuple or callable
-        Kind of each argument: a key of `KINDS`, a tuple of allowed values, or a function that
-        checks and converts the argument. Omitted arguments are not checked, nor is None if it is
-        the default.
+        Kind of each argument: one of the names in the Notes, a tuple of allowed values, or a
+        function that checks and converts the argument. Omitted arguments are not checked, nor is
+        None if it is the default.
 
     Returns
     -------
     callable
-        The decorator.
+        The decorator. The decorated function raises InputError for an invalid argument, and the
+        message names the argument.
+
+    Notes
+    -----
+    The arrays are ``'scores'`` and ``'matrix'`` (finite numbers in one and two dimensions),
+    ``'probabilities'``, ``'labels'`` (0 or 1) and ``'clusters'`` (see `as_clusters`). The numbers
+    are ``'number'`` (any finite number), ``'positive'`` (above 0), ``'share'`` (in [0, 1]),
+    ``'level'`` and ``'rate'`` (in (0, 1); see `as_rate`), ``'count'`` and ``'size'`` (whole numbers
+    of at least 0 and 1). ``'file name'`` is checked by `as_file_name`.
 
     Examples
     --------
@@ -284,6 +303,11 @@ def convert(given: Any, kind: str | tuple[Any, ...] | Callable[[Any], Any], name
     -------
     object
         The converted value.
+
+    Raises
+    ------
+    InputError
+        The argument is invalid.
     """
     if isinstance(kind, tuple):
         return check_choice(given, kind, name)
@@ -292,4 +316,4 @@ def convert(given: Any, kind: str | tuple[Any, ...] | Callable[[Any], Any], name
     except InputError as error:
         raise InputError(f"{name} {error}") from None
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be numbers ({error})") from error
+        raise InputError(f"{name} must be numeric ({error})") from error

@@ -1,7 +1,4 @@
-"""Exceptions of ragnb, and two functions that check values.
-
-Each message states what is wrong, the offending value, and what is allowed.
-"""
+"""Exceptions of ragnb, and two functions that help to check values."""
 
 from numbers import Real
 from typing import Any, TypeVar
@@ -34,7 +31,10 @@ class StoreError(RagnbError, RuntimeError):
 
 
 class MissingPartError(RagnbError, ImportError):
-    """Raised if an optional dependency is missing; the message states how to install it."""
+    """Raised if a package for local language models or for embeddings is not installed.
+
+    The message states how to install the package.
+    """
 
 
 def check_choice(value: Choice, choices: tuple[Choice, ...], what: str) -> Choice:
@@ -65,14 +65,15 @@ def check_choice(value: Choice, choices: tuple[Choice, ...], what: str) -> Choic
 
 
 def as_real(value: Any) -> float:
-    """Convert a real number to a float, and any other object to NaN.
+    """Convert an instance of `numbers.Real` to a float, and any other object to NaN.
 
-    Comparisons with NaN are false, so a check of the range also rejects objects of other types.
+    A range check such as ``0 <= as_real(value) <= 1`` is false for NaN, so it also rejects objects
+    that are not numbers.
 
     Parameters
     ----------
     value : object
-        Value to convert. Booleans count as 0 and 1; a string is not a number.
+        Value to convert. True and False count as 1 and 0. A string is not a number.
 
     Returns
     -------
