@@ -13,7 +13,7 @@ import pandas as pd
 
 from ragnb.markup import Markup, spelled, tag
 from ragnb.records import count_reasons, is_missing
-from ragnb.results import format_p_value
+from ragnb.results import format_p_value, percent
 
 DECIMALS = {"cost.translation_tokens": 1, "cost.cnbe": 5}
 """Decimals of the metrics for which two are too many or too few."""
@@ -233,7 +233,7 @@ def drawing(frame: pd.DataFrame) -> tuple[list[Column], str, list[str], list[str
 
 
 def _once(name: str, value: Any) -> str:
-    return f"{value:.0%}" if name in ("confidence_level", "power") else _text(value)
+    return percent(value) if name in ("confidence_level", "power") else _text(value)
 
 
 def _columns(frame: pd.DataFrame, names: list[Any], n_rows: int) -> list[Column]:
@@ -261,7 +261,7 @@ def _columns(frame: pd.DataFrame, names: list[Any], n_rows: int) -> list[Column]
             signed = estimate == "difference"
             texts = [MISSING if a != a and b != b else limits(a, b, k, signed) for a, b, k in ends]
             level = next(iter(frame.get("confidence_level", ())), 0)
-            heading = f"{level:.0%} interval" if level else "interval"
+            heading = f"{percent(level)} interval" if level else "interval"
             heading = "worst case" if name == "worst_low" else heading
             bars = _bars(frame[[name, high, estimate]], units)[:n_rows] if estimate else None
             rank = 2 if estimate else 0

@@ -136,7 +136,8 @@ def is_missing(value: Any) -> bool:
     Returns
     -------
     bool
-        True for None, NaN, and the pandas values NA and NaT; False for any other value.
+        True for None, a float NaN, and the pandas values NA and NaT; False for any other value. A
+        list is never missing, whereas `pandas.isna` checks each of its items.
 
     Examples
     --------
@@ -149,7 +150,7 @@ def is_missing(value: Any) -> bool:
 
 
 def present(value: Any) -> Any:
-    """Return the value of a cell of a data frame, or None if it is missing.
+    """Return the value of a cell of a data frame, or None if the value is missing.
 
     Parameters
     ----------
@@ -159,7 +160,7 @@ def present(value: Any) -> Any:
     Returns
     -------
     object or None
-        The value, or None.
+        The value, or None; see `is_missing`.
     """
     return None if is_missing(value) else value
 
@@ -170,14 +171,14 @@ def count_reasons(reasons: Iterable[Any]) -> str:
     Parameters
     ----------
     reasons : iterable of str or None
-        Reasons, such as error messages. None counts as ``"no reason given"``. The text from the
-        first colon or opening parenthesis on is ignored, so that reasons with different details are
-        counted together.
+        Reasons, such as error messages. An empty or missing reason counts as ``"no reason given"``.
+        The text from the first colon or opening parenthesis on is ignored, so that reasons with
+        different details are counted together.
 
     Returns
     -------
     str
-        The shortened reasons, each followed by its count in parentheses.
+        The shortened reasons, cut to 80 characters, each followed by its count in parentheses.
 
     Examples
     --------
@@ -203,8 +204,9 @@ def reasoning_apart(frame: Any) -> Any:
     Returns
     -------
     DataFrame
-        A copy with both columns; ``reasoning`` is None if neither column contained reasoning. If no
-        response contains reasoning, `frame` itself is returned.
+        A copy with both columns. Reasoning from the response is appended to reasoning that was
+        already in the column ``reasoning``, which is None if there is neither. If no response
+        contains reasoning, `frame` itself is returned.
     """
     if "response" not in frame:
         return frame
@@ -224,7 +226,8 @@ def reasoning_apart(frame: Any) -> Any:
 def whole_replies(frame: Any) -> Any:
     """Move the reasoning of each response back into the column ``response``.
 
-    This reverses `reasoning_apart`, except that reasoning without ``<think>`` tags is dropped.
+    This reverses `reasoning_apart`, except for white space around the answer. Reasoning without
+    ``<think>`` tags is dropped.
 
     Parameters
     ----------

@@ -62,15 +62,15 @@ class Interval(Sentence):
         If the limits are undefined, the text also states why.
         """
         problem = f"; undefined: {self.problem}" if self.problem else ""
-        return f"{self.confidence_level:.0%} {self.method}{problem}, n = {self.n}"
+        return f"{percent(self.confidence_level)} {self.method}{problem}, n = {self.n}"
 
     def clipped(self, lowest: float, highest: float) -> "Interval":
-        """Return a copy whose limits are truncated to a range.
+        """Return a copy whose limits are truncated to the range of possible values.
 
         Parameters
         ----------
         lowest, highest : float
-            Limits of the range, such as 0 and 1 for a proportion.
+            Ends of the range, such as 0 and 1 for a proportion. It must contain the estimate.
 
         Returns
         -------
@@ -110,9 +110,9 @@ class SignificanceResult(Sentence):
     Attributes
     ----------
     statistic : float
-        Observed value of the test statistic; NaN if undefined.
+        Observed value of the test statistic, which may be infinite; NaN if undefined.
     p_value : float
-        p-value, in (0, 1]; NaN if undefined.
+        p-value, in (0, 1]; NaN if undefined. Values below 2 ** -1022 are replaced by 2 ** -1022.
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis. It is ``"two-sided"`` for omnibus tests, which have no direction.
     method : str
@@ -176,7 +176,8 @@ def undefined_test(alternative: str, method: str, n: int, reason: str) -> Signif
     n : int
         Number of independent units (items, pairs or clusters).
     reason : str
-        Why the test is undefined, for the attribute `warning` of the result.
+        Why the test is undefined. The attribute `warning` of the result is ``"undefined: "``
+        followed by this reason.
 
     Returns
     -------
@@ -187,7 +188,7 @@ def undefined_test(alternative: str, method: str, n: int, reason: str) -> Signif
 
 
 def two_sided(lower_tail: float, upper_tail: float, alternative: str) -> float:
-    """Compute the p-value for an alternative from the p-values of the two one-sided tests.
+    """Compute the p-value of a test from the p-values of its two one-sided tests.
 
     The two-sided p-value is twice the smaller one-sided p-value, but at most 1.
 
@@ -201,7 +202,7 @@ def two_sided(lower_tail: float, upper_tail: float, alternative: str) -> float:
     Returns
     -------
     float or ndarray
-        p-value, in (0, 1]. A p-value of 0 is replaced by 2 ** -1022; NaN remains NaN.
+        p-value, in (0, 1]. Values below 2 ** -1022 are replaced by 2 ** -1022; NaN remains NaN.
 
     Examples
     --------
@@ -213,8 +214,29 @@ def two_sided(lower_tail: float, upper_tail: float, alternative: str) -> float:
     return np.clip(tails[alternative], SMALLEST_P, 1.0)
 
 
+def percent(share: float) -> str:
+    """Format a proportion, such as a confidence level, as a percentage.
+
+    Parameters
+    ----------
+    share : float
+        Proportion, such as 0.975.
+
+    Returns
+    -------
+    str
+        The percentage with at most six significant digits.
+
+    Examples
+    --------
+    >>> [percent(share) for share in (0.95, 0.975, 0.999)]
+    ['95%', '97.5%', '99.9%']
+    """
+    return f"{100 * share:g}%"
+
+
 def format_p_value(p_value: float) -> str:
-    """Format a p-value as text, with four decimals or, below 0.001, up to two significant digits.
+    """Format a p-value as text, with four decimals or, below 0.001, at most two significant digits.
 
     Parameters
     ----------

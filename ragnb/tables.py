@@ -36,6 +36,7 @@ from ragnb.display import (
 from ragnb.errors import InputError
 from ragnb.markup import Markup, escape, escape_latex, escape_markdown, page, tag
 from ragnb.records import CONDITION, column_names, require_columns
+from ragnb.results import percent
 from ragnb.scoring.bridges import known_metric
 from ragnb.scoring.columns import numbers
 
@@ -397,7 +398,7 @@ def _crossed(
     heads = pd.MultiIndex.from_tuples([("",) * (len(head) - 1) + (words.get(rows, rows),), *cells])
     body.columns = heads if len(head) > 1 else heads.get_level_values(0)
     n = f", n = {frame['n'].iloc[0]:,}" if same_n else ""
-    kinds = f"{frame['confidence_level'].iloc[0]:.0%} {distinct(frame['interval'])}"
+    kinds = f"{percent(frame['confidence_level'].iloc[0])} {distinct(frame['interval'])}"
     lines = [f"Mean [{kinds} interval]{n}."]
     if not all(own):
         lines.append(f"Bold: best of its column{', except for your own metrics' * any(own)}.")
@@ -460,11 +461,11 @@ def _comparison_list(
             **{name: words.get(v, v) if isinstance(v, str) else v for name, v in shown.items()},
             "n": row["n_pairs"],
             "difference": _Cell(difference, bold=row["p_adjusted"] < 1 - level),
-            f"{level:.0%} interval": limits(row["low"], row["high"], k, signed=True),
+            f"{percent(level)} interval": limits(row["low"], row["high"], k, signed=True),
             "p": short_p(row["p_value"]),
             "adjusted p": short_p(row["p_adjusted"]),
             effect: number(row["effect"], 2),
-            f"MDE ({first['power']:.0%})": number(row["mde"], k),
+            f"MDE ({percent(first['power'])})": number(row["mde"], k),
         }
         lines.append(line)
     kinds = distinct(frame["interval"].astype(str) + " (" + frame["duality"].astype(str) + ")")

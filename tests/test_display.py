@@ -140,3 +140,11 @@ def test_an_interval_and_a_test_read_as_a_sentence():
     found = mean_interval([0.0, 1.0, 1.0, 1.0])
     assert repr(found) == str(found) == "0.750 [-0.046, 1.546] (95% t, n = 4)"
     assert found._repr_markdown_() == r"0.750 \[\-0.046, 1.546\] \(95% t, n = 4\)"
+
+
+@pytest.mark.parametrize(("level", "shown"), [(0.9, "90"), (0.975, "97.5"), (0.999, "99.9")])
+def test_confidence_levels_are_not_rounded(scores, level, shown):
+    assert f"({shown}% t, n = 3)" in str(mean_interval([0.0, 1.0, 1.0], confidence_level=level))
+    summary = summarize(scores, confidence_level=level)
+    assert f"confidence_level = {shown}%" in str(summary)
+    assert f"{shown}% interval" in summary._repr_html_()

@@ -41,6 +41,7 @@ def test_a_table_of_summaries_reads_systems_by_conditions(scores):
     ]
     note = r"Mean \[95% Wilson interval\], n = 20. Bold: best of its column. Signatures:"
     assert note in to_markdown(summarize(scores))
+    assert r"\[97.5% Wilson" in to_markdown(summarize(scores, confidence_level=0.975))
     scores.loc[0, "value"] = np.nan
     text = to_markdown(summarize(scores))
     assert "n = 19 of 20" in text

@@ -190,7 +190,7 @@ def interval_note(summaries: pd.DataFrame) -> str:
 
 def level_of(rows: pd.DataFrame) -> str:
     """Confidence level of the intervals of a frame, as in the text of a paper: ``95 %``."""
-    return f"{100 * rows['confidence_level'].iloc[0]:.0f} %"
+    return f"{100 * rows['confidence_level'].iloc[0]:g} %"
 
 
 def kinds_of(rows: pd.DataFrame) -> str:

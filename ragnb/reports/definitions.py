@@ -11,6 +11,7 @@ from ragnb.errors import InputError
 from ragnb.metrics.record import Metric
 from ragnb.records import CONDITION, column_names, require_columns
 from ragnb.reports.frames import Report, Shown, with_counts
+from ragnb.results import percent
 from ragnb.scoring.columns import conversations
 from ragnb.scoring.comparisons import compare
 from ragnb.scoring.scores import as_metrics, score
@@ -64,7 +65,7 @@ class DefinitionComparison(Report):
         rates = self.rates.drop(columns="metric")
         first = self.differing[[*known, *self.definitions, *evidence]].head(5)
         n = self.scores["response_number"].nunique()
-        level = f"{self.rates['confidence_level'].iloc[0]:.0%}"
+        level = percent(self.rates["confidence_level"].iloc[0])
         tables = {
             f"{self.metric} under {len(self.definitions)} definitions": rates,
             "Paired differences": self.differences[

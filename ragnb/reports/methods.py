@@ -15,6 +15,7 @@ from ragnb.markup import escape_latex, escape_markdown, spelled
 from ragnb.metrics.record import METRICS
 from ragnb.records import CONDITION, count_reasons, present, require_columns
 from ragnb.reports.efficiency import questions
+from ragnb.results import percent
 from ragnb.scoring.experiments import data_name
 from ragnb.scoring.glossary import definition_of
 
@@ -326,7 +327,7 @@ def _template() -> Any:
         "span": _span,
         "plural": _plural,
         "number_of": lambda n, thing: f"{n:,} {thing}{'s' * (n != 1)}",
-        "percent": lambda levels: distinct(f"{100 * level:g}%" for level in levels),
+        "percent": lambda levels: distinct(map(percent, levels)),
         "source": _source_of,
         "sourced": lambda name: f"{name}{_source_of(name)}",
     }

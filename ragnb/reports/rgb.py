@@ -14,6 +14,7 @@ from ragnb.metrics.record import METRICS
 from ragnb.metrics.rgb_protocols import Rule
 from ragnb.records import column_names, require_columns
 from ragnb.reports.frames import Report, Shown, asked_of_judge, with_counts
+from ragnb.results import percent
 from ragnb.scoring.columns import numbers
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
@@ -107,7 +108,7 @@ class RgbReport(Report):
     def _shown(self) -> Shown:
         """The tables by title, and the line below them."""
         every = pd.concat(self.tables.values())
-        level = f"{every['confidence_level'].iloc[0]:.0%}"
+        level = percent(every["confidence_level"].iloc[0])
         kinds = distinct(every["interval"])
         line = f"protocol {', '.join(self.protocols)}; {level} {kinds} intervals"
         return {_TITLES[name]: table for name, table in self.tables.items()}, [line]

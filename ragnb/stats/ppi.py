@@ -18,7 +18,7 @@ from scipy.special import ndtri, stdtrit
 
 from ragnb.arguments import Booleans, Floats, Integers, accepts, as_clusters, as_labels, as_scores
 from ragnb.errors import InputError
-from ragnb.results import Interval, Sentence, undefined_interval
+from ragnb.results import Interval, Sentence, percent, undefined_interval
 from ragnb.stats.intervals import mean_interval, too_few
 
 Bounds = tuple[float, float]
@@ -102,7 +102,7 @@ class LabelPlan(Sentence):
     def __str__(self) -> str:
         judged = f"{self.n_labels:g} labels and {self.n_judged} verdicts: +-{self.half_width:.3f}"
         alone = f"{self.n_labels_alone:g} labels alone: +-{self.half_width_alone:.3f}"
-        level = f"{self.confidence_level:.0%}, pilot correlation {self.correlation:.2f}"
+        level = f"{percent(self.confidence_level)}, pilot correlation {self.correlation:.2f}"
         return f"{judged}; {alone} ({level})"
 
 
