@@ -6,7 +6,7 @@ graded scores such as token F1, use `sign_flip_test`, which does not assume a no
 For 0/1 scores, see `ragnb.stats.binary`.
 
 =====================  =========================================================
-test                   interval that inverts it
+test                   interval obtained by inverting the test
 =====================  =========================================================
 `sign_flip_test`       `sign_flip_interval`
 `paired_t_test`        `ragnb.stats.intervals.mean_interval`
@@ -50,7 +50,7 @@ from ragnb.stats.intervals import (
 
 
 def paired_differences(first: Floats, second: Floats | None = None) -> Floats:
-    """Compute paired differences (first - second), with exact zeros where scores are equal.
+    """Compute paired differences (first - second), without rounding errors of equal scores.
 
     Parameters
     ----------
@@ -118,13 +118,15 @@ def sign_flip_test(
 
     Notes
     -----
-    Under the null hypothesis, each difference minus `null` is equally likely to have either sign.
-    The one-sided p-value is the proportion of all sign patterns for which the sum is at least as
-    extreme as the observed sum. The two-sided p-value is twice the smaller one-sided p-value, but
-    at most 1. Sign patterns are not sampled: all of them are counted, by enumeration for up to 30
-    differences (or cluster sums) that are not 0, and otherwise by Fourier inversion [2]_. The
-    latter requires multiples of a common step. Other differences are rounded, and the method of the
-    result then states the step. The test of the rounded differences still holds its level.
+    Under the null hypothesis, each difference minus `null` (or the sum of these values over a
+    cluster) is equally likely to have either sign, independently of the others. The one-sided
+    p-value is the proportion of all sign patterns for which the sum is at least as extreme as the
+    observed sum. The two-sided p-value is twice the smaller one-sided p-value, but at most 1. Sign
+    patterns are not sampled: all of them are counted, by enumeration for up to 30 differences (or
+    cluster sums) that are not 0, and otherwise by Fourier inversion [2]_. The latter requires
+    multiples of a common step, such as 0.01. If no suitable step is found, the differences are
+    rounded, and the method of the result states to which step. The test of the rounded differences
+    still controls the type I error rate.
 
     References
     ----------
@@ -178,15 +180,17 @@ def sign_flip_interval(
     second : array-like of shape (n,), default=None
         Scores of the second system on the same items.
     confidence_level : float, default=0.95
-        Nominal coverage of the interval, in (0, 1). For up to 20 items, it is guaranteed if the
-        differences are independent and symmetrically distributed about a common mean.
+        Nominal coverage of the interval, in (0, 1). For up to 20 items, the actual coverage is at
+        least as high if the differences are independent and symmetrically distributed about a
+        common mean.
 
     Returns
     -------
     Interval
         The mean difference with its limits. The limits are NaN if there are fewer than two items or
         if all differences are equal. Otherwise, they are infinite if there are too few items for
-        the test to reject any mean; a 95 % interval requires 6 items.
+        the test to reject any mean; a finite 95 % interval requires 6 items. The mean difference is
+        NaN if there are no items.
 
     Notes
     -----
@@ -270,7 +274,7 @@ def paired_t_test(
 ) -> SignificanceResult:
     """Student's t-test of the null hypothesis that the mean paired difference is `null`.
 
-    The test is inverted by `ragnb.stats.intervals.mean_interval`.
+    The corresponding confidence interval is `ragnb.stats.intervals.mean_interval`.
 
     Parameters
     ----------
@@ -283,8 +287,8 @@ def paired_t_test(
         Otherwise, the test is cluster-robust. If there are fewer than 30 clusters, the result has a
         warning that the p-value may be too small.
     null : float, default=0.0
-        Mean difference under the null hypothesis. For a test of non-inferiority, use
-        ``null=-margin`` and ``alternative="greater"``.
+        Mean difference under the null hypothesis. For a test of non-inferiority of the first system
+        (if higher scores are better), use ``null=-margin`` and ``alternative="greater"``.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
         Alternative hypothesis: the mean difference (first - second) is not `null`, above `null` or
         below `null`.
@@ -297,9 +301,9 @@ def paired_t_test(
 
     Notes
     -----
-    t = (mean - null) / standard error, with n - 1 degrees of freedom. With G clusters, the standard
-    error is cluster-robust (see `ragnb.stats.intervals.mean_interval`), and t has G - 1 degrees of
-    freedom.
+    The statistic t = (mean - null) / standard error has n - 1 degrees of freedom. With G clusters,
+    the standard error is cluster-robust (see `ragnb.stats.intervals.mean_interval`), and there are
+    G - 1 degrees of freedom.
 
     References
     ----------
@@ -356,8 +360,8 @@ def tost(
 ) -> EquivalenceResult:
     """Equivalence test for a mean paired difference by two one-sided t-tests (TOST).
 
-    The null hypothesis is that the absolute mean difference is at least `margin`. Rejecting it
-    shows that the systems are equivalent.
+    The null hypothesis is that the true mean difference is at most -margin or at least margin. Its
+    rejection shows that the systems are equivalent. Items are treated as independent.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ power. `mcnemar_mde` is for pairs of 0/1 scores. `t_mde` is for graded scores, f
 and for mixed models. It is also used for the sign-flip test, because the power of this test is
 similar to that of the t-test.
 
-`mcnemar_mde` and `t_mde` raise InputError for arguments outside the stated range.
+All functions except `critical_counts` raise InputError for arguments outside the stated range.
 """
 
 from functools import lru_cache
@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import nctdtr, ndtri, stdtrit
 
 from ragnb.arguments import Integers, accepts
+from ragnb.errors import InputError
 from ragnb.stats.binary import MCNEMAR_METHODS, mcnemar_p_value
 
 
@@ -29,7 +30,7 @@ def mcnemar_mde(
     confidence_level: float = 0.95,
     power: float = 0.8,
 ) -> float:
-    """Minimum detectable effect of the two-sided McNemar test, as a difference of two rates.
+    """Minimum detectable effect of McNemar's two-sided test, as a difference of two success rates.
 
     Parameters
     ----------
@@ -43,21 +44,21 @@ def mcnemar_mde(
     confidence_level : float, default=0.95
         One minus the significance level of the test, in (0, 1).
     power : float, default=0.8
-        Desired probability of rejecting the null hypothesis, above 1 - `confidence_level` and below
-        1.
+        Desired probability of rejecting the null hypothesis, in (0, 1).
 
     Returns
     -------
     float
         The minimum detectable difference in [0, 1]. It is NaN if the test cannot reject with `n`
-        items, even if one system is correct on all of them and the other on none.
+        items, even if one system is correct on all of them and the other on none. It is 0 if the
+        test rejects with probability `power` or more when there is no difference.
 
     Notes
     -----
-    A difference d requires a proportion of discordant items of at least d, so this proportion is
-    taken to be psi = max(`discordance`, d). Only the better system is correct on a proportion (psi
+    If the success rates differ by d, the proportion of discordant items is at least d. This
+    proportion is therefore taken to be psi = max(`discordance`, d). Only the better system is correct on a proportion (psi
     + d) / 2 of the items, and only the other system on (psi - d) / 2. The result is the d for which
-    the exact unconditional power [1]_ equals `power`.
+    the exact unconditional power [1]_, computed by `mcnemar_power`, equals `power`.
 
     References
     ----------
@@ -81,18 +82,25 @@ def mcnemar_mde(
     return brentq(spare, 1e-9, 1.0, xtol=1e-9) if spare(1e-9) < 0 else 0.0
 
 
+@accepts(
+    n="size",
+    first_only="share",
+    second_only="share",
+    method=MCNEMAR_METHODS,
+    confidence_level="level",
+)
 def mcnemar_power(
     n: int, first_only: float, second_only: float, method: str, confidence_level: float
 ) -> float:
-    """Power of the two-sided McNemar test for given true proportions of discordant items.
+    """Exact unconditional power of McNemar's two-sided test.
 
     Parameters
     ----------
     n : int
-        Number of items.
+        Number of items, at least 1. The number of discordant items is random.
     first_only, second_only : float
-        True proportions of items on which only the first or only the second system is correct.
-        Their sum must be above 0 and at most 1.
+        True proportions of items on which only the first or only the second system is correct, in
+        [0, 1]. Their sum must be at most 1.
     method : {'mid-p', 'exact', 'asymptotic'}
         Variant of the test; see `ragnb.stats.binary.mcnemar_test`.
     confidence_level : float
@@ -103,6 +111,11 @@ def mcnemar_power(
     float
         Probability of rejecting the null hypothesis that the two success rates are equal.
 
+    References
+    ----------
+    .. [1] Suissa, S. & Shuster, J. J. (1991). The 2 x 2 matched-pairs trial: exact unconditional
+       design and analysis. Biometrics 47, 361-372.
+
     Examples
     --------
     >>> round(mcnemar_power(5, 1.0, 0.0, "mid-p", 0.95), 6)  # p is 0.03125 with certainty
@@ -110,19 +123,23 @@ def mcnemar_power(
     """
     from scipy.stats import binom
 
+    if first_only + second_only > 1 + 1e-9:
+        raise InputError(
+            f"first_only + second_only must be at most 1, got {first_only} + {second_only}"
+        )
     psi = min(first_only + second_only, 1.0)
     reach = 8 * sqrt(n * psi * (1 - psi)) + 20  # Counts beyond have a probability below 1e-13.
     first, last = max(0, floor(n * psi - reach)), min(n, ceil(n * psi + reach))
     discordant = np.arange(first, last + 1)
     critical = critical_counts(first, last, method, confidence_level)
-    share = first_only / psi
+    share = first_only / psi if psi else 0.5  # Any value will do: no item is discordant.
     rejected = binom.cdf(critical, discordant, share) + binom.cdf(critical, discordant, 1 - share)
     return float(binom.pmf(discordant, n, psi) @ rejected)
 
 
 @lru_cache(maxsize=128)  # The search for a minimum detectable effect needs most ranges many times.
 def critical_counts(first: int, last: int, method: str, confidence_level: float) -> Integers:
-    """Critical values of the two-sided McNemar test for given numbers of discordant items.
+    """Critical values of McNemar's two-sided test for given numbers of discordant items.
 
     Parameters
     ----------
@@ -162,21 +179,23 @@ def t_mde(
     Parameters
     ----------
     standard_error : float
-        Standard error of the estimated difference, for example from a cluster-robust t-test or from
-        a mixed model.
+        Standard error of the estimated difference at the planned sample size, for example from a
+        cluster-robust t-test or from a mixed model. If it was estimated from m pilot items (or
+        clusters) and n are planned, multiply it by sqrt(m / n).
     df : float
-        Degrees of freedom of the test, such as the number of clusters minus 1.
+        Degrees of freedom of the test at the planned sample size, such as the number of clusters
+        minus 1.
     confidence_level : float, default=0.95
         One minus the significance level of the test, in (0, 1).
     power : float, default=0.8
-        Desired probability of rejecting the null hypothesis, above 1 - `confidence_level` and below
-        1.
+        Desired probability of rejecting the null hypothesis, in (0, 1).
 
     Returns
     -------
     float
         The minimum detectable difference, in the same units as `standard_error`. It is NaN if
-        `standard_error` is not positive and finite or if `df` is below 1.
+        `standard_error` is not positive and finite or if `df` is below 1. It is 0 if `power` is at
+        most 1 - `confidence_level`.
 
     Notes
     -----

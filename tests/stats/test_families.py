@@ -107,3 +107,8 @@ def test_mistakes_in_plans_are_named() -> None:
     assert np.isnan(t_mde(0.0, df=10)), "without spread there is no effect"
     assert t_mde(1.0, df=10, power=0.01) == 0.0, "less power than the level needs no effect"
     assert mcnemar_mde(100, discordance=0.5, method="asymptotic", power=0.01) == 0.0
+    assert mcnemar_power(100, 0.0, 0.0, "mid-p", 0.95) == 0.0, "no item is discordant"
+    with pytest.raises(InputError, match="must be at most 1, got 0.6 \\+ 0.5"):
+        mcnemar_power(100, 0.6, 0.5, "mid-p", 0.95)
+    with pytest.raises(InputError, match="confidence_level must be strictly between 0 and 1"):
+        mcnemar_power(100, 0.2, 0.1, "mid-p", 95)
