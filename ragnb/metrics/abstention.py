@@ -1,7 +1,8 @@
 """Refusals on a mix of answerable and unanswerable questions.
 
 A system should answer a question if the passages (or the model's knowledge) contain the answer,
-and refuse otherwise. ``answerable`` is 1 or 0. ``rule`` selects how a refusal is recognised:
+and refuse otherwise. ``answerable`` is 1 if they do, else 0. ``rule`` selects how a refusal is
+recognised:
 
 ==============  ==============================================================================
 ``rule=``       the response is a refusal if
@@ -22,12 +23,13 @@ are not scored as wrong.
 
 ``phrases`` replaces the agreed phrases, or those of the list. Texts are compared after NFKC and
 case folding, with straight apostrophes and single spaces. All functions raise InputError for an
-unknown rule, and for labels other than 0, 1 and None.
+unknown rule, and for labels other than 0, 1, None and NaN.
 
 The four outcomes form a 2 × 2 table of answerable and refused. Papers report different shares of
 this table. Thakur et al. (2024), NoMIRACL, arXiv 2312.11361, report the *hallucination rate* and
 the *error rate*. Chen et al. (2024), arXiv 2409.16146, report *risk*, *carefulness*, *alignment*
-and *coverage*.
+and *coverage*. Their code calls a question answerable if the system's own answer matches the
+reference.
 """
 
 import math
@@ -144,15 +146,16 @@ def refused_and_why(
         Rule that recognises a refusal; see `ragnb.metrics.abstention`.
     phrases : str, sequence of str, mapping or None, default=None
         Phrases that indicate a refusal, or a mapping from language codes to such phrases. The
-        English phrases of a mapping are used for every language. By default, "I don't know", or
-        `REFUSALS` with ``rule='list'``. The rules ``'judge'``, ``'label'`` and ``'nomiracl'`` do
-        not use phrases.
+        English phrases of a mapping are used for every language. The default is "I don't know",
+        or `REFUSALS` with ``rule='list'``. The rules ``'judge'``, ``'label'`` and ``'nomiracl'``
+        do not use phrases.
 
     Returns
     -------
     value : float
-        1.0 if the response is a refusal, else 0.0. NaN if the verdict or label that the rule
-        requires is missing, or if the response is not scored under ``'nomiracl'``.
+        1.0 if the response is a refusal, else 0.0. An empty response is not a refusal. NaN if the
+        verdict or label that the rule requires is missing, or if the response is not scored under
+        ``'nomiracl'``.
     evidence : str
         Explanation of the value.
 
@@ -288,7 +291,7 @@ def is_answered(
 
     Notes
     -----
-    Source: Chen et al. (2024).
+    Source: Chen et al. (2024), arXiv 2409.16146.
 
     Examples
     --------
@@ -339,13 +342,14 @@ def is_hallucination(
     Returns
     -------
     float
-        1.0 or 0.0; lower is better. NaN if the question is answerable, if the verdict or label
+        1.0 or 0.0; lower is better. NaN if `answerable` is 1 or missing, if the verdict or label
         that the rule requires is missing, or if the response is not scored under ``'nomiracl'``.
 
     Notes
     -----
-    Source: Thakur et al. (2024), section 4. Chen et al. (2024) report 1 - hallucination rate as
-    *carefulness*.
+    Source: Thakur et al. (2024), NoMIRACL, arXiv 2312.11361. Chen et al. (2024), arXiv 2409.16146,
+    report 1 - hallucination rate as *carefulness*. Their code calls a question answerable if the
+    system's own answer matches the reference.
 
     Examples
     --------
@@ -397,12 +401,12 @@ def is_over_refusal(
     Returns
     -------
     float
-        1.0 or 0.0; lower is better. NaN if the question is not answerable, if the verdict or label
+        1.0 or 0.0; lower is better. NaN if `answerable` is 0 or missing, if the verdict or label
         that the rule requires is missing, or if the response is not scored under ``'nomiracl'``.
 
     Notes
     -----
-    Source: Thakur et al. (2024), section 4, who call the mean the *error rate*.
+    Source: Thakur et al. (2024), NoMIRACL, arXiv 2312.11361, who call the mean the *error rate*.
 
     Examples
     --------
@@ -412,7 +416,7 @@ def is_over_refusal(
     refused = is_refused(
         response, language=language, judged=judged, label=label, rule=rule, phrases=phrases
     )
-    return refused if binary_verdict(answerable) else math.nan
+    return refused if binary_verdict(answerable) == 1 else math.nan
 
 
 @metric(
@@ -434,10 +438,10 @@ def is_aligned(
     rule: str = "start",
     phrases: Phrases = None,
 ) -> float:
-    """Alignment: 1.0 if the response answers exactly when the question is answerable, else 0.0.
+    """Alignment: 1.0 if the decision whether to answer is right, else 0.0.
 
-    The mean of this indicator is the accuracy of the decision whether to answer. It does not
-    depend on whether the answers are correct.
+    It is right to answer an answerable question and to refuse an unanswerable one. The mean of
+    this indicator is the accuracy of the decisions.
 
     Parameters
     ----------
@@ -451,12 +455,14 @@ def is_aligned(
     Returns
     -------
     float
-        1.0 or 0.0; higher is better. NaN if the verdict or label that the rule requires is
-        missing, or if the response is not scored under ``'nomiracl'``.
+        1.0 or 0.0; higher is better. NaN if `answerable` is missing, if the verdict or label
+        that the rule requires is missing, or if the response is not scored under ``'nomiracl'``.
 
     Notes
     -----
-    Source: Chen et al. (2024).
+    Source: Chen et al. (2024), arXiv 2409.16146. Their code calls a question answerable if the
+    system's own answer matches the reference, so their value depends on the correctness of the
+    answers.
 
     Examples
     --------
@@ -466,7 +472,8 @@ def is_aligned(
     refused = is_refused(
         response, language=language, judged=judged, label=label, rule=rule, phrases=phrases
     )
-    return math.nan if math.isnan(refused) else float(binary_verdict(answerable) != refused)
+    known = binary_verdict(answerable)
+    return math.nan if math.isnan(known + refused) else float(known != refused)
 
 
 @metric(
@@ -505,20 +512,21 @@ def is_risk(
     answerable : float
         1 if the question is answerable, else 0.
     correct : bool, float, str or None, default=None
-        Verdict on the response: true or false, 1 or 0, ``'correct'``, ``'incorrect'`` or
-        ``'refuse'``. It is required for answers to answerable questions.
+        Verdict on the response: true, 1 or ``'correct'`` if it is correct; false, 0,
+        ``'incorrect'`` or ``'refuse'`` if not. It is required for answers to answerable questions.
     language, judged, label, rule, phrases
         See `refused_and_why`.
 
     Returns
     -------
     float
-        1.0 or 0.0; lower is better. NaN if the response is a refusal, if a required verdict or
-        label is missing, or if the response is not scored under ``'nomiracl'``.
+        1.0 or 0.0; lower is better. NaN if the response is a refusal, if `answerable` is
+        missing, if a required verdict or label is missing, or if the response is not scored under
+        ``'nomiracl'``.
 
     Notes
     -----
-    Source: El-Yaniv and Wiener (2010); Chen et al. (2024).
+    Source: El-Yaniv and Wiener (2010), JMLR 11; Chen et al. (2024), arXiv 2409.16146.
 
     Examples
     --------
@@ -528,6 +536,7 @@ def is_risk(
     refused = is_refused(
         response, language=language, judged=judged, label=label, rule=rule, phrases=phrases
     )
-    if refused:
+    known = binary_verdict(answerable)
+    if refused or math.isnan(known):
         return math.nan
-    return 1 - is_accepted(correct) if binary_verdict(answerable) else 1.0
+    return 1 - is_accepted(correct) if known else 1.0

@@ -1,10 +1,18 @@
 """Refusals under several rules, and the shares of the 2 × 2 table."""
 
+import math
+
 import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.metrics.abstention import refused_and_why
+from ragnb.metrics.abstention import (
+    is_aligned,
+    is_hallucination,
+    is_over_refusal,
+    is_risk,
+    refused_and_why,
+)
 
 RATES = ("hallucination", "over_refusal", "alignment", "coverage")
 
@@ -127,3 +135,13 @@ def test_without_the_verdict_that_a_rule_needs_there_is_no_value_and_a_reason():
     by_phrase = ragnb.score(frame, "abstention.risk")
     assert by_phrase["reason"].tolist()[0] == "no verdict on the answer"
     assert by_phrase["value"].tolist()[1] == 1
+
+
+@pytest.mark.parametrize("answerable", [None, math.nan])
+@pytest.mark.parametrize("response", ["Oslo.", "I don't know."])
+@pytest.mark.parametrize("indicator", [is_hallucination, is_over_refusal, is_aligned])
+def test_without_knowing_whether_a_question_is_answerable_there_is_no_value(
+    indicator, response, answerable
+):
+    assert math.isnan(indicator(response, answerable))
+    assert math.isnan(is_risk(response, answerable, 1))
