@@ -1,10 +1,11 @@
 """TRACe of RAGBench: relevance, utilization, completeness and adherence, from sentence labels.
 
 There are two definitions of these scores. ``variant='ragbench'`` is the definition of the benchmark
-(Friel et al. 2024, arXiv 2407.11005), which reproduces the scores in its data. ``variant='guide'``
-is the definition of a popular visual guide to TRACe, which only counts labels: it divides the
-number of relevant sentences by 20, and the number of utilized sentences by the number of relevant
-sentences.
+(Friel et al. 2024, arXiv 2407.11005). With the default options, it reproduces the published scores
+of all 50 test records that we checked. ``variant='guide'`` is the definition in *TRACE Metrics
+Calculation - Visual Guide* (docs/GPT_METRICS_VISUAL_GUIDE.md in the Hugging Face Space
+gopikrishnait/CapStoneRAG10), which only counts labels: it divides the number of relevant sentences
+by 20, and the number of utilized sentences by the number of relevant sentences.
 
 ``length`` is the unit in which the length of sentences is measured: sentences, their
 `ragnb.text.tokens` (``'token'``) or their `ragnb.text.graphemes` (``'character'``).
@@ -58,8 +59,12 @@ GUIDE_SENTENCES = 20
 
 # ---- what the records of the metrics say -------------------------------------------------------
 
-_FRIEL = "Friel et al. 2024, arXiv 2407.11005; equal to the published columns in 50 of 50 records"
-_GUIDE = "the visual guide to TRACe; root mean square distance from the ideal value 1"
+_FRIEL = (
+    "Friel et al. 2024, arXiv 2407.11005; with the default options equal to the published columns in "
+    "50 of 50 records"
+)
+_GUIDE = "TRACE Metrics Calculation - Visual Guide (Hugging Face Space gopikrishnait/CapStoneRAG10)"
+_DISTANCE = f"{_GUIDE}; root mean square distance from the ideal value 1"
 _RELEVANT = {
     "relevant_keys": "all_relevant_sentence_keys",
     "documents_sentences": "documents_sentences",
@@ -134,7 +139,7 @@ def relevance(
     length: str = "sentence",
     unknown_keys: str = "count",
 ) -> float:
-    """Context relevance: proportion of the context that is relevant to the question.
+    """Context relevance: how much of the context is relevant to the question.
 
     Under ``'ragbench'``, relevance = (length of the relevant sentences) / (length of the context).
     Under ``'guide'``, relevance = min(1, (number of relevant sentences) / 20).
@@ -144,7 +149,8 @@ def relevance(
     relevant_keys : sequence of str or None
         Keys of the relevant sentences of the context. A repeated key counts each time.
     variant : {'ragbench', 'guide'}, default='ragbench'
-        Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
+        Whether to use the definition of RAGBench or that of the *Visual Guide* that
+        `ragnb.metrics.trace` cites.
     documents_sentences, length, unknown_keys
         See `completeness`.
 
@@ -157,7 +163,8 @@ def relevance(
 
     Notes
     -----
-    Source: Friel et al. (2024), "Context Relevance"; equal to the published ``relevance_score``.
+    Source: Friel et al. (2024), arXiv 2407.11005, "Context Relevance". With the default options,
+    the value is equal to the published ``relevance_score`` in all 50 test records that we checked.
 
     Examples
     --------
@@ -200,7 +207,7 @@ def utilization(
     length: str = "sentence",
     unknown_keys: str = "count",
 ) -> float:
-    """Context utilization: proportion of the context that the response uses.
+    """Context utilization: how much of the context the response uses.
 
     Under ``'ragbench'``, utilization = (length of the utilized sentences) / (length of the
     context). Under ``'guide'``, utilization = min(1, (number of utilized sentences) / (number of
@@ -208,25 +215,31 @@ def utilization(
 
     Parameters
     ----------
+    relevant_keys : sequence of str or None
+        Keys of the relevant sentences of the context. They affect the value only under ``'guide'``,
+        where a repeated key counts each time.
     utilized_keys : sequence of str or None
         Keys of the sentences of the context that the response uses. A repeated key counts each
         time.
     variant : {'ragbench', 'guide'}, default='ragbench'
-        Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
-    relevant_keys, documents_sentences, length, unknown_keys
+        Whether to use the definition of RAGBench or that of the *Visual Guide* that
+        `ragnb.metrics.trace` cites.
+    documents_sentences, length, unknown_keys
         See `completeness`.
 
     Returns
     -------
     float
         A higher value means that more of the context is used. The value is in [0, 1], but
-        ``'ragbench'`` can exceed 1 if keys are repeated or unknown. NaN if either list of keys or a
-        required context is None, or if the context has no sentences or a total length of 0.
+        ``'ragbench'`` can exceed 1 if keys are repeated or unknown. NaN if `relevant_keys`,
+        `utilized_keys` or a required context is None, or if the context has no sentences or a total
+        length of 0.
 
     Notes
     -----
-    Source: Friel et al. (2024), "Context Utilization"; equal to the published
-    ``utilization_score``.
+    Source: Friel et al. (2024), arXiv 2407.11005, "Context Utilization". With the default options,
+    the value is equal to the published ``utilization_score`` in all 50 test records that we
+    checked.
 
     Examples
     --------
@@ -284,13 +297,15 @@ def completeness(
     utilized_keys : sequence of str or None
         Keys of the sentences of the context that the response uses.
     documents_sentences : list or None, default=None
-        Sentences of each document of the context, as ``[key, text]`` pairs. They are not required
+        Context: a list of documents, each a list of ``[key, text]`` sentences. It is not required
         with ``variant='guide'`` and ``unknown_keys='count'``.
     variant : {'ragbench', 'guide'}, default='ragbench'
-        Whether to use the definition of RAGBench or of a popular visual guide to TRACe. They differ
-        if no sentence is relevant.
+        Whether to use the definition of RAGBench or that of the *Visual Guide* that
+        `ragnb.metrics.trace` cites. By default, their values differ only if no sentence is
+        relevant.
     length : {'sentence', 'token', 'character'}, default='sentence'
-        Unit in which the length of sentences is measured. ``'guide'`` allows only ``'sentence'``.
+        Unit in which lengths are measured: sentences, tokens (`ragnb.text.tokens`) or characters
+        (`ragnb.text.graphemes`). ``'guide'`` allows only ``'sentence'``.
     unknown_keys : {'count', 'drop'}, default='count'
         Whether keys that name no sentence of the context count or are left out. If they count,
         their length is 1 sentence, 0 tokens or 0 characters.
@@ -307,7 +322,8 @@ def completeness(
 
     Notes
     -----
-    Source: Friel et al. (2024), "Completeness"; equal to the published ``completeness_score``.
+    Source: Friel et al. (2024), arXiv 2407.11005, "Completeness". With the default options, the
+    value is equal to the published ``completeness_score`` in all 50 test records that we checked.
 
     Examples
     --------
@@ -345,36 +361,43 @@ def completeness(
     },
     source=_FRIEL,
     binary=True,
-    undefined="If a sentence has no label and no other sentence is unsupported. The value is 1 if the "
-    "list of labels is empty.",
+    undefined="If there are no labels, or if it is unknown whether a labelled sentence is supported and "
+    "no other sentence is unsupported. The value is 1 if the list of labels is empty.",
 )
 def adherence(
     support: Support | None, unsupported_keys: Keys | None = None, *, variant: str = "ragbench"
 ) -> float:
     """Adherence: 1.0 if the context supports every sentence of the response, else 0.0.
 
-    `ragnb.metrics.trace_labels.supported_sentences` describes when a sentence is supported. For the
-    proportion of supported sentences, use `supported_fraction`.
+    Under ``'ragbench'``, the unsupported sentences are those in `unsupported_keys`. If these are
+    None, and under ``'guide'``, the labels in `support` are used instead, as
+    `ragnb.metrics.trace_labels.supported_sentences` describes. For the proportion of supported
+    sentences, use `supported_fraction`.
 
     Parameters
     ----------
     support : sequence of mappings or None
-        RAGBench's ``sentence_support_information``, one mapping per sentence of the response.
+        RAGBench's ``sentence_support_information``: one mapping per sentence of the response, with
+        the fields ``supporting_sentence_keys`` and ``fully_supported``.
     unsupported_keys : sequence of str or None, default=None
-        Keys of the unsupported sentences of the response; None if they are not listed. Only
+        RAGBench's ``unsupported_response_sentence_keys``; None if they are not listed. Only
         ``'ragbench'`` uses them.
     variant : {'ragbench', 'guide'}, default='ragbench'
-        Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
+        Whether to use the definition of RAGBench or that of the *Visual Guide* that
+        `ragnb.metrics.trace` cites.
 
     Returns
     -------
     float
-        1.0 or 0.0; higher is better. 1.0 if the list of labels is empty. NaN if the required labels
-        are None, or if a sentence has no label and no other sentence is unsupported.
+        1.0 or 0.0; higher is better. 1.0 if the labels that are used are an empty list. NaN if they
+        are None, or if it is unknown whether a sentence is supported and no other sentence is
+        unsupported.
 
     Notes
     -----
-    Source: Friel et al. (2024), "Adherence"; equal to the published ``adherence_score``.
+    Source: Friel et al. (2024), arXiv 2407.11005, "Adherence". With the default variant and
+    `unsupported_keys`, the value is equal to the published ``adherence_score`` in all 50 test
+    records that we checked.
 
     Examples
     --------
@@ -404,8 +427,8 @@ def adherence(
         }
     },
     source="ours: the proportion that is sometimes mistaken for adherence",
-    undefined="If a sentence has no label, or if there are no sentences (under guide, no labelled "
-    "sentences).",
+    undefined="If there are no labels, if it is unknown whether a labelled sentence is supported, or if "
+    "there are no sentences (under guide, no labelled sentences).",
     optional_under={"response_sentences": {"variant": "guide"}},
 )
 def supported_fraction(
@@ -417,10 +440,11 @@ def supported_fraction(
 ) -> float:
     """Proportion of the sentences of the response that the context supports.
 
-    Under ``'ragbench'``, the value is 1 - (number of distinct unsupported keys) / (number of
-    sentences of the response), but at least 0. Under ``'guide'``, it is (number of supported
-    sentences) / (number of labelled sentences). `ragnb.metrics.trace_labels.supported_sentences`
-    describes when a sentence is supported.
+    Under ``'ragbench'``, the value is max(0, 1 - (number of distinct unsupported sentences) /
+    (number of sentences of the response)); sentences without a label count as supported. Under
+    ``'guide'``, it is (number of supported sentences) / (number of labelled sentences).
+    `ragnb.metrics.trace_labels.supported_sentences` describes when a labelled sentence is
+    supported.
 
     Parameters
     ----------
@@ -432,12 +456,13 @@ def supported_fraction(
     Returns
     -------
     float
-        Value in [0, 1]; higher is better. NaN if a required argument is None, if a sentence has no
-        label, or if there are no sentences.
+        Value in [0, 1]; higher is better. NaN if the labels or the required sentences of the
+        response are None, if it is unknown whether a labelled sentence is supported, or if there
+        are no sentences (under ``'guide'``, no labelled sentences).
 
     Notes
     -----
-    Source: this package; neither the benchmark nor the guide contains this score.
+    Source: this package; neither the benchmark nor the *Visual Guide* contains this score.
 
     Examples
     --------
@@ -461,7 +486,7 @@ def supported_fraction(
     "trace.average",
     {**_USED, **_SUPPORT},
     options=_FOUR_SCORES,
-    source="the visual guide to TRACe",
+    source=_GUIDE,
     undefined=_ONE_UNDEFINED,
     beyond=_MORE,
     optional_under=_LABELS_ONLY,
@@ -483,7 +508,7 @@ def average(
     Parameters
     ----------
     documents_sentences : list or None
-        Sentences of each document of the context, as ``[key, text]`` pairs. They are not required
+        Context: a list of documents, each a list of ``[key, text]`` sentences. It is not required
         with ``variant='guide'`` and ``unknown_keys='count'``.
     relevant_keys, utilized_keys, length, unknown_keys, when_none_relevant
         See `completeness`.
@@ -497,7 +522,8 @@ def average(
 
     Notes
     -----
-    Source: the visual guide to TRACe.
+    Source: *TRACE Metrics Calculation - Visual Guide*, Hugging Face Space
+    gopikrishnait/CapStoneRAG10, "Average".
 
     Examples
     --------
@@ -527,7 +553,7 @@ def average(
     "trace.rmse_to_ideal",
     {**_USED, **_SUPPORT},
     options=_FOUR_SCORES,
-    source=_GUIDE,
+    source=_DISTANCE,
     higher_is_better=False,
     undefined=_ONE_UNDEFINED,
     beyond=_MORE,
@@ -552,7 +578,7 @@ def rmse_to_ideal(
     Parameters
     ----------
     documents_sentences : list or None
-        Sentences of each document of the context, as ``[key, text]`` pairs. They are not required
+        Context: a list of documents, each a list of ``[key, text]`` sentences. It is not required
         with ``variant='guide'`` and ``unknown_keys='count'``.
     relevant_keys, utilized_keys, length, unknown_keys, when_none_relevant
         See `completeness`.
@@ -566,7 +592,9 @@ def rmse_to_ideal(
 
     Notes
     -----
-    Source: the visual guide to TRACe, which calls it "RMSE aggregation".
+    Source: *TRACE Metrics Calculation - Visual Guide*, Hugging Face Space
+    gopikrishnait/CapStoneRAG10, "RMSE Aggregation". The guide gives no formula. Its example prints
+    0.437, the distance for an adherence of 1; for the adherence of 0 in the example, it is 0.664.
 
     Examples
     --------
@@ -593,7 +621,7 @@ def rmse_to_ideal(
     "trace.consistency",
     {**_USED, **_SUPPORT},
     options=_FOUR_SCORES,
-    source=_GUIDE,
+    source=_DISTANCE,
     undefined=_ONE_UNDEFINED,
     beyond=_MORE.replace("more", "less"),
     optional_under=_LABELS_ONLY,
@@ -618,7 +646,7 @@ def consistency(
     Parameters
     ----------
     documents_sentences : list or None
-        Sentences of each document of the context, as ``[key, text]`` pairs. They are not required
+        Context: a list of documents, each a list of ``[key, text]`` sentences. It is not required
         with ``variant='guide'`` and ``unknown_keys='count'``.
     relevant_keys, utilized_keys, length, unknown_keys, when_none_relevant
         See `completeness`.
@@ -632,7 +660,9 @@ def consistency(
 
     Notes
     -----
-    Source: the visual guide to TRACe.
+    Source: *TRACE Metrics Calculation - Visual Guide*, Hugging Face Space
+    gopikrishnait/CapStoneRAG10, "Consistency Score". The guide gives no formula. Its example prints
+    0.563, the value for an adherence of 1; for the adherence of 0 in the example, it is 0.336.
 
     Examples
     --------
@@ -749,10 +779,13 @@ def trace_scores(
     Parameters
     ----------
     record : mapping
-        A record, or a row of a DataFrame, with the fields in `ragnb.metrics.trace_labels.FIELDS`
-        and, optionally, ``overall_supported``. A score whose fields are missing is NaN.
+        A record, or a row of a DataFrame, with RAGBench's fields ``documents_sentences``,
+        ``response_sentences``, ``all_relevant_sentence_keys``, ``all_utilized_sentence_keys``,
+        ``sentence_support_information`` and, optionally, ``unsupported_response_sentence_keys`` and
+        ``overall_supported``. A score is NaN if a field that it requires is missing.
     variant : {'ragbench', 'guide'}, default='ragbench'
-        Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
+        Whether to use the definition of RAGBench or that of the *Visual Guide* that
+        `ragnb.metrics.trace` cites.
     length, unknown_keys, when_none_relevant
         See `completeness`.
 

@@ -49,29 +49,32 @@ def supported_sentences(
     The first of these rules that applies is used:
 
     1. Under ``'ragbench'``, if `unsupported_keys` is given, these sentences are not supported. The
-       result contains only them.
+       result contains only these sentences.
     2. If a label has ``supporting_sentence_keys``, the sentence is supported if this list is not
        empty (``'ragbench'``), or if ``fully_supported`` is true (``'guide'``).
-    3. Otherwise, the sentence is supported if ``fully_supported`` is true, and not supported if it
-       is false.
-    4. If ``fully_supported`` is missing or null as well, it is unknown whether the sentence is
-       supported.
+    3. If ``fully_supported`` is true or false, the sentence is supported or not supported,
+       respectively.
+    4. Otherwise, it is unknown whether the sentence is supported.
 
     Parameters
     ----------
     support : sequence of mappings or None
-        RAGBench's ``sentence_support_information``, one mapping per sentence of the response.
+        RAGBench's ``sentence_support_information``: one mapping per sentence of the response, with
+        the fields ``response_sentence_key`` (or ``key``), ``supporting_sentence_keys`` and
+        ``fully_supported``.
     unsupported_keys : sequence of str or None, default=None
-        Keys of the unsupported sentences of the response; None if they are not listed. Only
+        RAGBench's ``unsupported_response_sentence_keys``; None if they are not listed. Only
         ``'ragbench'`` uses them.
     variant : {'ragbench', 'guide'}, default='ragbench'
-        Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
+        Whether to use the definition of RAGBench or that of the *Visual Guide* that
+        `ragnb.metrics.trace` cites.
 
     Returns
     -------
     list of (str, bool or None)
-        Key of each sentence, and whether it is supported; None if this is unknown. If `support` is
-        None and the first rule does not apply, the result is ``[('', None)]``.
+        Key of each sentence with True if it is supported, False if it is not, and None if this is
+        unknown. If `support` is None and the first rule does not apply, the result is ``[('',
+        None)]``.
 
     Examples
     --------
@@ -102,18 +105,14 @@ def unsupported_sentences(
 
     Parameters
     ----------
-    support : sequence of mappings or None
-        RAGBench's ``sentence_support_information``, one mapping per sentence of the response.
-    unsupported_keys : sequence of str or None, default=None
-        Keys of the unsupported sentences of the response; None if they are not listed. Only
-        ``'ragbench'`` uses them.
-    variant : {'ragbench', 'guide'}, default='ragbench'
-        Whether to use the definition of RAGBench or of a popular visual guide to TRACe.
+    support, unsupported_keys, variant
+        See `supported_sentences`.
 
     Returns
     -------
     list of str
-        Keys of the unsupported sentences.
+        Keys of the unsupported sentences. They do not include sentences for which it is unknown
+        whether they are supported.
 
     Examples
     --------
@@ -156,7 +155,7 @@ def as_keys(keys: Any) -> list[str]:
     Parameters
     ----------
     keys : list, tuple or ndarray of str
-        Value of the field.
+        Value of the field. Any other type raises InputError.
 
     Returns
     -------
@@ -174,13 +173,19 @@ def sentence_pairs(documents_sentences: Any) -> list[tuple[str, str]]:
 
     Parameters
     ----------
-    documents_sentences : sequence
-        Sentences of each document, as ``[key, text]`` pairs of strings.
+    documents_sentences : list, tuple or ndarray
+        RAGBench's ``documents_sentences``: a list of documents, each a list of sentences, each a
+        ``[key, text]`` pair of strings.
 
     Returns
     -------
     list of (str, str)
         Key and text of each sentence.
+
+    Examples
+    --------
+    >>> sentence_pairs([[["0a", "Oslo is a city."], ["0b", "It rains."]], [["1a", "Yes."]]])
+    [('0a', 'Oslo is a city.'), ('0b', 'It rains.'), ('1a', 'Yes.')]
     """
     pairs = []
     for document in listed(documents_sentences, "documents_sentences"):
@@ -195,7 +200,7 @@ def sentence_pairs(documents_sentences: Any) -> list[tuple[str, str]]:
 def _labels(support: Any) -> Iterator[tuple[str, list[str] | None, bool | None]]:
     """Yield response key, supporting keys and ``fully_supported`` of each label; None if absent.
 
-    In the visual guide to TRACe, the key of the response sentence is in the field ``key``.
+    In the *Visual Guide*, the key of the response sentence is in the field ``key``.
     """
     for label in () if support is None else listed(support, "sentence_support_information"):
         if not isinstance(label, Mapping):
@@ -211,7 +216,19 @@ def _labels(support: Any) -> Iterator[tuple[str, list[str] | None, bool | None]]
 
 
 def as_flag(value: Any) -> bool | None:
-    """Convert a field such as ``fully_supported`` to a bool, or to None if it is not boolean."""
+    """Convert a field such as ``fully_supported`` to a bool, or to None if it is not boolean.
+
+    Parameters
+    ----------
+    value : object
+        Value of the field.
+
+    Returns
+    -------
+    bool or None
+        The value if it is a bool or a NumPy bool. None for any other value, including 0, 1 and
+        strings.
+    """
     return bool(value) if isinstance(value, bool | np.bool_) else None
 
 
@@ -231,7 +248,7 @@ def label_issues(
     Parameters
     ----------
     record : mapping
-        A record with the fields in `FIELDS` and, optionally, ``overall_supported``.
+        A record with the fields that `ragnb.metrics.trace.trace_scores` lists.
     variant : {'ragbench', 'guide'}, default='ragbench'
         Definition that determines which fields are required and which sentences are supported.
     unknown : str, default='counted'
@@ -250,6 +267,7 @@ def label_issues(
     ("all_relevant_sentence_keys: '0b' names no sentence (counted)",
      "all_relevant_sentence_keys: '0a' is repeated")
     """
+    check_choice(variant, VARIANTS, "variant")
     fields = {name: present(record.get(name)) for name in FIELDS}
     needed = FIELDS[:5] if variant == "ragbench" else FIELDS[2:5]
     if variant == "guide" and unknown == "dropped":  # it needs the context to know what to drop

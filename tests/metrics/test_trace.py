@@ -17,7 +17,12 @@ from ragnb.metrics.trace import (
     trace_scores,
     utilization,
 )
-from ragnb.metrics.trace_labels import FIELDS, supported_sentences, unsupported_sentences
+from ragnb.metrics.trace_labels import (
+    FIELDS,
+    label_issues,
+    supported_sentences,
+    unsupported_sentences,
+)
 
 
 def label(key, supporting, fully=None):
@@ -412,6 +417,11 @@ def test_issues_speak_of_what_was_given(record, expected):
 def test_the_guide_measures_no_length():
     with pytest.raises(InputError, match="length must be 'sentence' with variant 'guide'"):
         trace_scores(GUIDE_EXAMPLE, variant="guide", length="token")
+
+
+def test_issues_need_a_known_variant():
+    with pytest.raises(InputError, match="variant must be one of 'ragbench', 'guide'"):
+        label_issues(GUIDE_EXAMPLE, variant="Guide")
 
 
 @pytest.mark.parametrize(
