@@ -43,13 +43,13 @@ class PpiInterval(Interval):
     lam : float
         Weight λ of the judge. If it is 0, the estimate is the mean of the labels.
     effective_sample_size : float
-        Number of labels that would give the same standard error without the judge; NaN if
+        Estimated number of labels that would give the same standard error without the judge; NaN if
         undefined.
     classical : Interval
         Mean of the labels with its interval (λ = 0).
     judge_only : Interval
-        Mean of the judge's verdicts on all items with its t interval. It is not corrected for the
-        bias of the judge.
+        Mean of the judge's verdicts on all items, labelled or not, with its t interval. It is not
+        corrected for the bias of the judge.
     """
 
     n_labels: int
@@ -81,7 +81,7 @@ class LabelPlan(Sentence):
         Number of labels if the judge is not used.
     half_width, half_width_alone : float
         Expected half-widths of the intervals with these two numbers of labels, in the units of the
-        labels.
+        labels; NaN if the number of labels is NaN.
     correlation : float
         Pearson correlation of labels and verdicts in the pilot data; NaN if the verdicts do not
         vary.
@@ -177,19 +177,21 @@ def ppi_mean(
         Human labels and verdicts of the judge on the same n >= 2 items. These must be a random
         sample of all items, and the judge must not have been tuned on their labels.
     judged_unlabelled : array-like of shape (N,)
-        Verdicts of the judge on N >= 2 other items. All verdicts should be on the same scale as the
-        labels.
+        Verdicts of the judge on N >= 2 other items, in at least two clusters if clusters are given.
+        All verdicts should be on the same scale as the labels.
     clusters : array-like of shape (n,), default=None
         Cluster of each labelled item, such as its question. If None, items are treated as
         independent.
     clusters_unlabelled : array-like of shape (N,), default=None
         Cluster of each unlabelled item. Required if `clusters` is given.
     lam : float, default=None
-        Weight λ of the judge. If None, it is the weight in [0, 1] with the smallest estimated
-        variance.
+        Weight λ of the judge; 0 ignores the judge, and 1 gives the original PPI estimate [1]_. If
+        None, it is the weight in [0, 1] with the smallest estimated variance for independent
+        items.
     bounds : tuple of (float, float), default=None
         Smallest and largest possible label. The estimate and its limits are clipped to this range.
-        If None, the bounds are (0, 1) if all labels are 0 or 1, and infinite otherwise.
+        If None, the bounds are (0, 1) if all labels are 0 or 1, and infinite otherwise. For
+        differences of 0/1 labels, pass (-1, 1).
     confidence_level : float, default=0.95
         Nominal coverage of the interval, in (0, 1). The actual coverage is lower for few labels
         that are concentrated at one end of their range, unless they are whole numbers with finite
@@ -199,24 +201,24 @@ def ppi_mean(
     -------
     PpiInterval
         The estimate with its limits. The limits are NaN if there are fewer than three labels or
-        labelled clusters (two if `lam` is given), or if label - λ * verdict does not vary. The latter
-        condition does not apply to whole-number labels with finite bounds.
+        labelled clusters (two if `lam` is given), or if label - λ * verdict does not vary. The
+        latter condition does not apply to whole-number labels with finite bounds.
 
     Notes
     -----
     Let Y and F be the labels and verdicts of the labelled items, and F' the verdicts on the other
     items. The estimate is mean(Y) + λ (mean(F') - mean(F)). Its standard error is sqrt(s^2 / n +
-    λ^2 s'^2 / N), where s^2 is the variance of Y - λ F and s'^2 is the variance of F'. By default, λ =
-    cov(Y, F) / ((1 + n / N) v), clipped to [0, 1], where v is the variance of all verdicts. The interval
-    is a t interval with n - 1 degrees of freedom, or n - 2 if λ is estimated; s^2 is computed with
-    the same divisor. With clusters, the errors are summed over each cluster before they are
-    squared, and the number of labelled clusters replaces n.
+    λ^2 s'^2 / N), where s^2 is the variance of Y - λ F and s'^2 is the variance of F'. By default,
+    λ = cov(Y, F) / ((1 + n / N) v), clipped to [0, 1], where v is the variance of all verdicts. The
+    interval is a t interval with n - 1 degrees of freedom, or n - 2 if λ is estimated; s^2 is
+    computed with this divisor. With clusters, the errors are summed over each cluster before
+    they are squared, and the number of labelled clusters replaces n in the degrees of freedom.
 
     If the labels are whole numbers with finite bounds, the variance is computed as if there were
-    one more label, half of it at each bound and uncorrelated with the judge. The variance is
-    therefore not 0 if all labels agree with the judge. For bounds of (0, 1), the interval is a
-    Wilson interval with the t quantile, computed for the number of independent labels that would
-    give this variance.
+    one more label, which is split equally between the two bounds and is uncorrelated with the
+    verdicts. The variance is therefore not 0 if all labels agree with the judge. If the bounds are
+    (0, 1), the interval is a Wilson interval with the t quantile, computed for the number of
+    independent labels that would give this variance.
 
     References
     ----------
@@ -384,7 +386,7 @@ def labels_needed(
     ----------
     pilot_labels, pilot_judged : array-like of shape (m,)
         Human labels and verdicts of the judge on a small random sample of items. If all labels are
-        0 or 1, the plan is for a rate, and otherwise for a mean. The labels must not all be equal.
+        0 or 1, the plan is for a rate, and otherwise for a mean. At least two labels must differ.
     n_judged : int
         Number of items that will have a verdict, including those to be labelled.
     half_width : float
@@ -399,11 +401,12 @@ def labels_needed(
 
     Notes
     -----
-    The half-widths are those of `ppi_mean` if the mean, variances and covariance are as in the
-    pilot data. For a mean, the half-width is t s sqrt((1 - r^2 N / (n + N)) / n) unless λ is
-    clipped. Here n is the number of labels, N = n_judged - n, s is the standard deviation of the
-    labels, r is their correlation with the verdicts, and t is the (1 + `confidence_level`) / 2
-    quantile of the t distribution with n - 2 degrees of freedom (n - 1 without the judge).
+    The half-widths are approximately those of `ppi_mean` (without clusters and with the default λ
+    and bounds) if the mean, variances and covariance are as in the pilot data. For a mean, the
+    half-width is t s sqrt((1 - r^2 N / (n + N)) / n) unless λ is clipped. Here n is the number of
+    labels, N = n_judged - n, s is the standard deviation of the labels, r is their correlation with
+    the verdicts (0 without the judge), and t is the (1 + `confidence_level`) / 2 quantile of the t
+    distribution. It has n - 2 degrees of freedom, or n - 1 without the judge.
 
     Examples
     --------
@@ -433,13 +436,13 @@ def expected_half_width(
     *,
     confidence_level: float = 0.95,
 ) -> LabelPlan:
-    """Expected half-width of the interval for a number of labels, with and without the judge.
+    """Expected half-width of the interval for a given number of labels, with and without the judge.
 
     Parameters
     ----------
     pilot_labels, pilot_judged : array-like of shape (m,)
         Human labels and verdicts of the judge on a small random sample of items. If all labels are
-        0 or 1, the plan is for a rate, and otherwise for a mean. The labels must not all be equal.
+        0 or 1, the plan is for a rate, and otherwise for a mean. At least two labels must differ.
     n_judged : int
         Number of items that will have a verdict, including those to be labelled.
     n_labels : int
@@ -469,8 +472,9 @@ def _planned_half_width(
     """Expected half-width of the interval from n labels among n_judged items; NaN if n is NaN."""
     if np.isnan(n):
         return nan
-    if not np.ptp(labels):
-        raise InputError(f"pilot_labels must differ, got only {labels[0]:g}")
+    if np.unique(labels).size < 2:
+        found = f"only {labels[0]:g}" if labels.size else "none"
+        raise InputError(f"pilot_labels must differ, got {found}")
     others = n_judged - n
     (variance, covariance), (_, judge_variance) = np.cov(labels, judged).tolist()
     lam = _fitted_lam(covariance, judge_variance, n / others) if others else 0.0
@@ -488,9 +492,9 @@ def _planned_half_width(
 def _plan(
     labels: Floats, judged: Floats, n: float, alone: float, n_judged: int, level: float
 ) -> LabelPlan:
-    correlation = float(np.corrcoef(labels, judged)[0, 1]) if np.ptp(judged) else nan
     half_width = _planned_half_width(labels, judged, level, n, n_judged)
     half_width_alone = _planned_half_width(labels, judged, level, alone, alone)
+    correlation = float(np.corrcoef(labels, judged)[0, 1]) if np.ptp(judged) else nan
     return LabelPlan(n, alone, half_width, half_width_alone, correlation, n_judged, level)
 
 
@@ -523,8 +527,8 @@ def rogan_gladen(
     Returns
     -------
     Interval
-        The estimated rate with its limits, clipped to [0, 1]. Estimate and limits are NaN if the
-        labels are all 0 or all 1, or if the judge is no better than chance: sensitivity +
+        The estimated rate with its limits, clipped to [0, 1]. Estimate and limits are NaN if one of
+        the two labels does not occur, or if the judge is no better than chance: sensitivity +
         specificity - 1 is not positive, before or after the adjustment described in the Notes.
 
     Notes
@@ -549,6 +553,8 @@ def rogan_gladen(
     >>> print(rogan_gladen(labels, judged, [1] * 550 + [0] * 450))  # (.55 + .8 - 1) / (.9 + .8 - 1)
     0.500 [0.384, 0.612] (95% Rogan-Gladen, Lang-Reiczigel, n = 100)
     """
+    if not judged_unlabelled.size:
+        raise InputError("rogan_gladen needs at least 1 unlabelled item, got 0")
     method = "Rogan-Gladen, Lang-Reiczigel"
     of = np.array([labels.sum(), (~labels).sum()])
     right = np.array([(judged & labels).sum(), (~judged & ~labels).sum()])

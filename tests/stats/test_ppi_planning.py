@@ -67,5 +67,7 @@ def test_mistakes_are_named() -> None:
         labels_needed([1, 1, 1], [1, 0, 1], 2000, 0.1)
     with pytest.raises(InputError, match=r"pilot_labels must differ, got only 1"):
         labels_needed([1], [1], 2000, 0.1)
+    with pytest.raises(InputError, match=r"pilot_labels must differ, got none"):
+        expected_half_width([], [], 2000, 100)
     with pytest.raises(InputError, match=r"n_labels must be from 3 to n_judged \(40\), got 50"):
         expected_half_width(LABELS, JUDGED, 40, 50)

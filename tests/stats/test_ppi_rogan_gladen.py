@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulation import slack
 
+from ragnb.errors import InputError
 from ragnb.stats.ppi import rogan_gladen
 
 Z = NormalDist().inv_cdf(0.975)
@@ -80,6 +81,11 @@ def test_undefined_with_a_reason(table, reason: str) -> None:
     result = rogan_gladen(*labelled(*table), verdicts(50, 100))
     assert np.isnan([result.estimate, result.low, result.high]).all()
     assert result.problem == reason
+
+
+def test_an_empty_selection_of_unlabelled_items_is_named() -> None:
+    with pytest.raises(InputError, match="needs at least 1 unlabelled item, got 0"):
+        rogan_gladen(*labelled(5, 10, 1, 10), [])
 
 
 @pytest.mark.parametrize("trials", [pytest.param(4000, marks=pytest.mark.slow), 300])
