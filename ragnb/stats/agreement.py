@@ -9,6 +9,7 @@ functions of the coefficients, such as `cohen_kappa`, take the sums that `agreem
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -134,12 +135,13 @@ def cohen_kappa(sums: Floats) -> Floats:
 
 
 def quadratic_kappa(sums: Floats) -> Floats:
-    """Compute Cohen's kappa with quadratic weights for two raters with equally spaced grades.
+    """Compute the quadratically weighted kappa of two raters for equally spaced grades.
 
     kappa = 1 - sum_ck f_ck (c - k)^2 / sum_ck e_ck (c - k)^2
 
-    Here f is the confusion matrix of the two raters, and e is the confusion matrix expected by
-    chance from its row and column sums. Items that only one of the raters has rated are ignored.
+    Here f_ck is the number of items that the first rater puts into category c and the second rater
+    into category k, and e_ck is the number expected by chance, computed from the row and column
+    sums of f. Items that only one of the raters has rated are ignored.
 
     Parameters
     ----------
@@ -246,8 +248,8 @@ def krippendorff_alpha(sums: Floats) -> Floats:
 
     alpha = 1 - (N - 1) (N - sum_k o_kk) / (N^2 - sum_k n_k^2)
 
-    Here n_k is the number of ratings in category k, N is the total number of ratings, and o_kk are
-    the diagonal elements of the coincidence matrix. Items with fewer than two ratings are ignored.
+    Here n_k is the number of ratings in category k, N is the total number of ratings, and o_kk is
+    element (k, k) of the coincidence matrix. Items with fewer than two ratings are ignored.
 
     Parameters
     ----------
@@ -257,8 +259,8 @@ def krippendorff_alpha(sums: Floats) -> Floats:
     Returns
     -------
     float or ndarray of shape (...)
-        Alpha; higher is better, 1 means perfect agreement and 0 agreement at chance level. It is
-        NaN if no item has two ratings or if all ratings are the same.
+        Alpha in (-1, 1]; higher is better, 1 means perfect agreement, and 0 means agreement at
+        chance level. It is NaN if no item has two ratings or if all ratings are the same.
 
     References
     ----------
@@ -280,10 +282,10 @@ def ordinal_alpha(sums: Floats) -> Floats:
 
     alpha = 1 - (N - 1) sum_ck o_ck d_ck / sum_ck n_c n_k d_ck
 
-    Here o_ck are the elements of the coincidence matrix, n_c is the number of ratings in category
-    c, and N is the total number of ratings. For c < k, the disagreement d_ck = d_kc = (n_c / 2 +
-    n_(c+1) + ... + n_(k-1) + n_k / 2)^2 depends on the number of ratings in the categories from c
-    to k. Items with fewer than two ratings are ignored.
+    Here o_ck is element (c, k) of the coincidence matrix, n_c is the number of ratings in category
+    c, and N is the total number of ratings. The ordinal difference function is d_cc = 0 and, for c
+    < k, d_ck = d_kc = (n_c / 2 + n_(c+1) + ... + n_(k-1) + n_k / 2)^2. Items with fewer than two
+    ratings are ignored.
 
     Parameters
     ----------
@@ -293,13 +295,20 @@ def ordinal_alpha(sums: Floats) -> Floats:
     Returns
     -------
     float or ndarray of shape (...)
-        Alpha; higher is better, 1 means perfect agreement and 0 agreement at chance level. It is
-        NaN if no item has two ratings or if all ratings are the same.
+        Alpha in (-1, 1]; higher is better, 1 means perfect agreement, and 0 means agreement at
+        chance level. It is NaN if no item has two ratings or if all ratings are the same.
 
     References
     ----------
     .. [1] Krippendorff, K. (2011). Computing Krippendorff's alpha-reliability. University of
        Pennsylvania.
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0], [1, 1], [2, 1], [2, 2]])
+    >>> value = ordinal_alpha(agreement_sums(codes, 3).sum(axis=0))  # n = 2, 3, 3
+    >>> round(float(value), 3)  # 1 - 7 * 2 * 3**2 / (2 * (6 * 2.5**2 + 6 * 5.5**2 + 9 * 3**2))
+    0.79
     """
     n = _parts(sums)[0].sum(axis=-1)
     middle = np.cumsum(n, axis=-1) - n / 2
@@ -353,8 +362,6 @@ OF_TWO = ("Cohen's kappa", "quadratic kappa")
 BOUNDS = dict.fromkeys(COEFFICIENTS, (-1.0, 1.0)) | {
     "percent agreement": (0.0, 1.0),
     "Fleiss' kappa": (-inf, 1.0),
-    "Krippendorff's alpha": (-inf, 1.0),
-    "ordinal alpha": (-inf, 1.0),
 }
 
 
@@ -374,6 +381,7 @@ def as_codes(ratings: ArrayLike) -> Integers:
     -------
     ndarray of int of shape (n_items, n_raters)
         Codes 0, 1, ... in the sorted order of the distinct ratings, and -1 for a missing rating.
+        Strings are sorted alphabetically.
 
     Examples
     --------
@@ -383,22 +391,30 @@ def as_codes(ratings: ArrayLike) -> Integers:
     """
     import pandas as pd
 
+    table = _as_table(ratings)
+    codes, _ = pd.factorize(table.ravel(), sort=True)
+    return codes.reshape(table.shape)
+
+
+def _as_table(ratings: ArrayLike) -> Any:
     table = np.asarray(ratings, dtype=object)
     if table.ndim != 2 or table.shape[1] < 2:
         raise InputError(
             "must have one row per item and a column for each of two or more raters, "
             f"got shape {table.shape}"
         )
-    codes, _ = pd.factorize(table.ravel(), sort=True)
-    return codes.reshape(table.shape)
+    return table
 
 
 @accepts(
-    coefficient=tuple(COEFFICIENTS), ratings=as_codes, clusters="clusters", confidence_level="level"
+    coefficient=tuple(COEFFICIENTS),
+    ratings=_as_table,
+    clusters="clusters",
+    confidence_level="level",
 )
 def agreement_interval(
     coefficient: str,
-    ratings: Integers,
+    ratings: ArrayLike,
     clusters: Integers | None = None,
     *,
     confidence_level: float = 0.95,
@@ -412,11 +428,14 @@ def agreement_interval(
     Parameters
     ----------
     coefficient : str
-        A key of `COEFFICIENTS`. Cohen's kappa and the quadratic kappa require exactly two raters.
+        One of {"percent agreement", "Cohen's kappa", "Fleiss' kappa", "Gwet's AC1",
+        "Krippendorff's alpha", "ordinal alpha", "quadratic kappa"}. ``"ordinal alpha"`` is
+        Krippendorff's alpha for ordinal data, and ``"quadratic kappa"`` is the quadratically
+        weighted kappa. Cohen's kappa and the weighted kappa require exactly two raters.
     ratings : array-like of shape (n_items, n_raters)
         Numbers or labels, with None, NaN or NA for a missing rating. The categories are the
-        distinct ratings. The quadratic kappa and the ordinal alpha use the ranks of the distinct
-        ratings, so the grades 1, 2 and 4 are treated as 1, 2 and 3.
+        distinct ratings. The ordinal alpha and the quadratic kappa require numbers and use their
+        ranks among the distinct ratings, so the grades 1, 2 and 4 are treated as 1, 2 and 3.
     clusters : array-like of shape (n_items,), default=None
         Cluster of each item, such as its question. If None, items are treated as independent.
     confidence_level : float, default=0.95
@@ -425,10 +444,10 @@ def agreement_interval(
     Returns
     -------
     Interval
-        The coefficient with its limits and the number of units. Estimate and limits are NaN if the
-        coefficient is undefined. The limits are also NaN if there are fewer than two units, if the
-        coefficient is undefined when one of the units is left out, or if all leave-one-out values
-        are equal.
+        The coefficient with its limits, which are truncated to the range of the coefficient, and
+        the number of units. See `ragnb.stats.intervals.jackknife_interval` for undefined limits and
+        for the warning if there are fewer than 30 units. Estimate and limits are NaN if the
+        coefficient is undefined.
 
     References
     ----------
@@ -442,15 +461,22 @@ def agreement_interval(
     >>> print(agreement_interval("Cohen's kappa", ratings))
     -0.023 [-0.052, 0.005] (95% Cohen's kappa, jackknife t, n = 125)
     """
-    if coefficient in OF_TWO and ratings.shape[1] != 2:
-        raise InputError(f"{coefficient} is for two raters, got {ratings.shape[1]}")
+    codes = as_codes(ratings)
+    if coefficient in OF_TWO and codes.shape[1] != 2:
+        raise InputError(f"{coefficient} is for two raters, got {codes.shape[1]}")
+    labels = [rating for rating in np.ravel(ratings) if isinstance(rating, str)]
+    if coefficient in GRADED and labels:
+        raise InputError(
+            f"{coefficient} needs ratings that are numbers, got {labels[0]!r}; "
+            "replace the labels by numbers in the order of the grades"
+        )
     needed = 1 if coefficient in ("Fleiss' kappa", "Gwet's AC1") else 2
-    rated = (ratings >= 0).sum(axis=1) >= needed
-    n_categories = max(ratings.max(initial=0) + 1, 2)  # AC1 divides by n_categories - 1
+    rated = (codes >= 0).sum(axis=1) >= needed
+    n_categories = max(codes.max(initial=0) + 1, 2)  # AC1 divides by n_categories - 1
     units = None if clusters is None else clusters[rated]
     found = jackknife_interval(
         COEFFICIENTS[coefficient],
-        agreement_sums(ratings[rated], n_categories, units),
+        agreement_sums(codes[rated], n_categories, units),
         bounds=BOUNDS[coefficient],
         confidence_level=confidence_level,
     )

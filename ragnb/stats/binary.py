@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import bdtr, ndtr, ndtri
 
 from ragnb.arguments import ALTERNATIVES, Booleans, accepts
-from ragnb.errors import InputError, check_choice
+from ragnb.errors import InputError
 from ragnb.results import (
     Interval,
     SignificanceResult,
@@ -111,9 +111,11 @@ def mcnemar_test(
     -----
     Let b and c be the numbers of items on which only the first or only the second system is
     correct. Under the null hypothesis and given b + c, b has the Binomial(b + c, 1/2) distribution,
-    from which the exact and the mid-p test are computed; their statistic is b. The mid-p test adds
-    only half of the probability of the observed b to the tail probability. The statistic of the
-    asymptotic test is (b - c)^2 / (b + c), without continuity correction.
+    from which the exact and the mid-p test are computed; their statistic is b. The mid-p test
+    counts only half of the probability of the observed b. The two-sided p-value is twice the
+    smaller one-sided p-value, but at most 1. For b = c, the mid-p value is therefore 1; [2]_
+    subtracts half of the probability of b. The statistic of the asymptotic test is (b - c)^2 / (b +
+    c), without continuity correction.
 
     References
     ----------
@@ -138,6 +140,7 @@ def mcnemar_test(
     return SignificanceResult(float(statistic), p, alternative, name, table.n)
 
 
+@accepts(method=MCNEMAR_METHODS, alternative=ALTERNATIVES)
 def mcnemar_p_value(b: Any, c: Any, method: str, alternative: str = "two-sided") -> Any:
     """Compute p-values of McNemar's test from the two discordant counts.
 
@@ -155,14 +158,13 @@ def mcnemar_p_value(b: Any, c: Any, method: str, alternative: str = "two-sided")
     Returns
     -------
     float or ndarray
-        The p-values, in the broadcast shape of `b` and `c`.
+        The p-values, in the broadcast shape of `b` and `c`. They are 1 where `b` and `c` are 0.
 
     Examples
     --------
     >>> mcnemar_p_value(np.array([5, 4]), 0, "mid-p").tolist()  # 1 / 2 ** 5 and 1 / 2 ** 4
     [0.03125, 0.0625]
     """
-    check_choice(method, MCNEMAR_METHODS, "method")
     if method == "exact":
         lower, upper = bdtr(b, b + c, 0.5), bdtr(c, b + c, 0.5)
     elif method == "mid-p":
@@ -170,7 +172,7 @@ def mcnemar_p_value(b: Any, c: Any, method: str, alternative: str = "two-sided")
     else:
         z = (b - c) / np.sqrt(np.maximum(b + c, 1))
         lower, upper = ndtr(z), ndtr(-z)
-    return two_sided(lower, upper, alternative)
+    return np.where(b + c == 0, 1.0, two_sided(lower, upper, alternative))[()]
 
 
 def mid_p_cdf(successes: Any, n: Any, probability: float = 0.5) -> Any:

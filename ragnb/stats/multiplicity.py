@@ -38,6 +38,11 @@ def as_p_values(values: ArrayLike) -> Floats:
     -------
     ndarray of shape (n,)
         The p-values.
+
+    Examples
+    --------
+    >>> as_p_values([0.01, None])
+    array([0.01,  nan])
     """
     p = np.asarray(values, dtype=np.float64)
     wrong = p[(p < 0) | (p > 1)]
@@ -53,13 +58,13 @@ def adjust(p_values: ArrayLike, correction: str = "holm") -> Floats:
     Parameters
     ----------
     p_values : array-like of shape (n,)
-        P-values. NaN stays NaN and is not counted among the m tests.
+        P-values. NaN stays NaN and is not counted as a test.
     correction : {'holm', 'benjamini-hochberg', 'bonferroni'}, default='holm'
-        ``'holm'`` [1]_ and ``'bonferroni'`` [2]_ control the family-wise error rate, which is the
-        probability of at least one false positive, under any dependence between the tests. Holm's
-        correction is more powerful. ``'benjamini-hochberg'`` [3]_ controls the false discovery
-        rate, which is the expected proportion of false positives among the significant tests, if
-        the tests are independent or positively dependent.
+        ``'holm'`` [1]_ and ``'bonferroni'`` [2]_ control the family-wise error rate (the
+        probability of at least one false positive) under any dependence between the tests. Holm's
+        correction is uniformly more powerful than Bonferroni's. ``'benjamini-hochberg'`` [3]_
+        controls the false discovery rate (the expected proportion of false positives among the
+        significant tests) for independent tests and under positive dependence [4]_.
 
     Returns
     -------
@@ -68,10 +73,13 @@ def adjust(p_values: ArrayLike, correction: str = "holm") -> Floats:
 
     Notes
     -----
-    The i-th smallest of the m p-values is multiplied by m (Bonferroni), m - i + 1 (Holm) or m / i
-    (Benjamini-Hochberg). For Holm, each product is then replaced by the largest product for this or
-    a smaller p-value; for Benjamini-Hochberg, by the smallest product for this or a larger p-value.
-    Values above 1 are set to 1.
+    Let p_(1) <= ... <= p_(m) be the sorted p-values that are not NaN. The corrected value of p_(i)
+    is the smaller of 1 and
+
+    - m p_(i) for Bonferroni;
+    - the cumulative maximum, max_{j <= i} (m - j + 1) p_(j), for Holm;
+    - the cumulative minimum from the largest p-value down, min_{j >= i} (m / j) p_(j), for
+      Benjamini-Hochberg.
 
     References
     ----------
@@ -80,6 +88,8 @@ def adjust(p_values: ArrayLike, correction: str = "holm") -> Floats:
     .. [2] Dunn, O. J. (1961). Multiple comparisons among means. JASA 56, 52-64.
     .. [3] Benjamini, Y. & Hochberg, Y. (1995). Controlling the false discovery rate: a practical
        and powerful approach to multiple testing. J. R. Stat. Soc. B 57, 289-300.
+    .. [4] Benjamini, Y. & Yekutieli, D. (2001). The control of the false discovery rate in multiple
+       testing under dependency. Ann. Stat. 29, 1165-1188.
 
     Examples
     --------
@@ -106,7 +116,8 @@ def adjusted_columns(
     correction : {'holm', 'benjamini-hochberg', 'bonferroni'}, default='holm'
         The correction; see `adjust`.
     families : array-like of shape (n,), default=None
-        Family of each test. If None, all tests are one family.
+        Family of each test. If None, all tests are one family. Tests whose family is missing (None
+        or NaN) form one family.
 
     Returns
     -------
@@ -121,7 +132,7 @@ def adjusted_columns(
     array([0.02, 0.04, 0.03])
     """
     p = pd.Series(np.asarray(p_values, dtype=np.float64))
-    family = p.groupby(np.zeros(p.size) if families is None else np.asarray(families))
+    family = p.groupby(np.zeros(p.size) if families is None else np.asarray(families), dropna=False)
     adjusted = family.transform(lambda one: adjust(one, correction)).to_numpy()
     sizes = family.transform("count").to_numpy()
     return {"p_adjusted": adjusted, "correction": correction, "family_size": sizes}

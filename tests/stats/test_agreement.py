@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ragnb.errors import InputError
 from ragnb.stats.agreement import (
     COEFFICIENTS,
+    GRADED,
     OF_TWO,
     agreement_interval,
     agreement_sums,
@@ -55,7 +56,8 @@ def test_coefficients_do_not_depend_on_order_or_names(name, data) -> None:
     table = np.array(data)
     labels = [[None if x != x else "abc"[int(x)] for x in row] for row in table]
     result = agreement_interval(name, table)
-    for other in (table[::-1], table[:, ::-1], labels):
+    renamed = table * 2 + 1 if name in GRADED else labels
+    for other in (table[::-1], table[:, ::-1], renamed):
         found = agreement_interval(name, other)
         assert (found.estimate, found.low, found.high) == pytest.approx(
             (result.estimate, result.low, result.high), abs=1e-9, nan_ok=True
@@ -69,7 +71,7 @@ def test_labels_may_be_missing_and_kappa_drops_the_pair() -> None:
         ["ja", "nein", "nein", "ja", None, "nein"],
     )
     frame = pd.DataFrame({"a": first, "b": second}, dtype="string")
-    for name in COEFFICIENTS:
+    for name in set(COEFFICIENTS) - set(GRADED):
         pairs = list(zip(first, second, strict=True))
         assert agreement_interval(name, frame) == agreement_interval(name, pairs)
     complete = frame.dropna()
@@ -83,6 +85,8 @@ def test_labels_may_be_missing_and_kappa_drops_the_pair() -> None:
     [
         ("Cohen's kappa", [[1, 2, 1]], "Cohen's kappa is for two raters, got 3"),
         ("Fleiss' kappa", [1, 2], r"ratings must have one row per item and .* got shape \(2,\)"),
+        ("ordinal alpha", [[None, "low"], ["high", "low"]], "needs ratings .* numbers, got 'low'"),
+        ("quadratic kappa", pd.DataFrame([["1", "10"]], dtype="category"), "numbers, got '1'"),
     ],
 )
 def test_bad_ratings_are_refused(name, data, message: str) -> None:

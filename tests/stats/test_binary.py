@@ -6,10 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from ragnb.errors import InputError
 from ragnb.stats.binary import (
     MCNEMAR_METHODS,
     PairedTable,
     mcnemar_bounds,
+    mcnemar_p_value,
     mcnemar_test,
     tango_interval,
     tango_test,
@@ -59,6 +61,9 @@ def test_without_items_or_discordant_ones() -> None:
     for method in MCNEMAR_METHODS:
         result = mcnemar_test(PairedTable(5, 0, 0, 5), method=method)
         assert (result.p_value, result.warning) == (1.0, "no discordant items")
+        assert mcnemar_p_value(np.array([0, 3]), 0, method, "greater")[0] == 1.0
+    with pytest.raises(InputError, match="alternative must be one of"):
+        mcnemar_p_value(3, 1, "exact", "larger")
     assert "no discordant item" in discordant_odds_ratio(PairedTable(3, 0, 0, 3)).problem
 
 

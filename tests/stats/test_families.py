@@ -30,6 +30,8 @@ def test_the_columns_beside_p_values_hold_each_family_by_itself() -> None:
     assert columns["family_size"].tolist() == [2, 2, 2, 2, 2]
     assert adjusted_columns(p)["p_adjusted"] == pytest.approx(adjust(p), nan_ok=True)
     assert adjusted_columns([])["family_size"].size == 0
+    missing = adjusted_columns(p, "bonferroni", ["b", None, "b", "b", None])
+    assert missing["p_adjusted"] == pytest.approx([0.02, 1, np.nan, 0.06, 0.4], nan_ok=True)
 
 
 def rejects(method: str, b: int, c: int) -> bool:
