@@ -7,7 +7,7 @@ order and joined by spaces. Except for `contains`, the value of a response is it
 over all reference texts.
 
 The value is NaN if the response or the reference is None. If both are empty after normalisation,
-it is NaN by default, and with the other variants it is the value that the published code gives.
+the value depends on the variant.
 
 The functions use the whole response. `ragnb.score` passes them the answer without the reasoning
 (``<think>…</think>``). If you call a function yourself with the reply of a reasoning model, first
@@ -16,11 +16,12 @@ extract the answer with `ragnb.text.split_reasoning`.
 To compare with published numbers, use the variant of the benchmark: ``'squad'``, ``'triviaqa'``,
 ``'kilt'`` or ``'mlqa'``. SQuAD deletes punctuation and the articles *a*, *an* and *the*, so that
 "the cat" equals "cat" and "U.S." equals "US". The default, ``'unicode'``, treats all languages
-alike: it keeps articles and replaces punctuation by spaces, so that the strings of these pairs
+alike: it keeps articles and replaces punctuation by spaces, so that the two strings of each pair
 differ.
 
-All functions raise InputError for a response that is not a string, a malformed reference, an
-unknown variant, and a language that `bleu` or the variant ``'mlqa'`` does not know.
+All functions raise InputError for a response that is not a string, a malformed reference and an
+unknown variant. `bleu`, `flesch_reading_ease` and the variant ``'mlqa'`` raise it for a language
+code that they do not know.
 """
 
 import math
@@ -199,8 +200,8 @@ def contains(
 ) -> float:
     """Substring match: 1.0 if the response contains every part of the reference, else 0.0.
 
-    A part is contained if one of its aliases is a substring of the response after normalisation of
-    both. Word boundaries are ignored: "1999" contains "99".
+    The response contains a part if one of the part's aliases is a substring of it after
+    normalisation of both. Word boundaries are ignored: "1999" contains "99".
 
     Parameters
     ----------
@@ -215,7 +216,7 @@ def contains(
 
     Notes
     -----
-    Source: ours. Other tools call it "lexical match" or "cover exact match".
+    Source: ours. It is also known as lexical match or cover exact match.
 
     Examples
     --------
@@ -278,7 +279,8 @@ def token_f1(
     """Token F1: harmonic mean of token precision and token recall.
 
     F1 = 2PR / (P + R), where P = shared tokens / tokens of the response and R = shared tokens /
-    tokens of the reference. Shared tokens are counted with repetitions.
+    tokens of the reference. A token that occurs m times in one text and n times in the other
+    counts as min(m, n) shared tokens.
 
     Parameters
     ----------
@@ -333,8 +335,8 @@ def token_precision(
 ) -> float:
     """Token precision: proportion of the tokens of the response that are in the reference.
 
-    Precision = shared tokens / tokens of the response. Shared tokens are counted with repetitions,
-    so each token of the reference can be matched only once.
+    Precision = shared tokens / tokens of the response. Each token of the reference can be matched
+    only once.
 
     Parameters
     ----------
@@ -380,8 +382,8 @@ def token_recall(
 ) -> float:
     """Token recall: proportion of the tokens of the reference that are in the response.
 
-    Recall = shared tokens / tokens of the reference. Shared tokens are counted with repetitions,
-    so each token of the response can be matched only once.
+    Recall = shared tokens / tokens of the reference. Each token of the response can be matched
+    only once.
 
     Parameters
     ----------
@@ -495,7 +497,7 @@ def chrf(
     language: str | None = None,
     word_order: int = 0,
 ) -> float:
-    """F2 score of character n-grams with n from 1 to 6 (chrF), computed by sacreBLEU.
+    """chrF: F2 score of character n-grams with n from 1 to 6, computed by sacreBLEU.
 
     F2 = 5PR / (4P + R), where P and R are the n-gram precision and recall, averaged over all n for
     which both texts have n-grams. With ``word_order=2``, word unigrams and bigrams are included
@@ -519,7 +521,7 @@ def chrf(
 
     Notes
     -----
-    Source: Popović (2015), chrF; Popović (2017), chrF++; sacreBLEU, ``sentence_chrf``.
+    Source: Popović (2015), chrF; Popović (2017), chrF++; ``sacrebleu.sentence_chrf``.
 
     Examples
     --------
@@ -578,7 +580,8 @@ def bleu(
     language : str or None, default=None
         Language code, which selects the tokeniser; see `bleu_tokenizer`.
     tokenize : str or None, default=None
-        Name of a sacreBLEU tokeniser, which overrides the choice by language.
+        Name of a sacreBLEU tokeniser, such as ``'13a'``, ``'intl'``, ``'zh'`` or ``'char'``. It
+        overrides the choice by language.
 
     Returns
     -------
@@ -589,7 +592,7 @@ def bleu(
 
     Notes
     -----
-    Source: Papineni et al. (2002); Post (2018); sacreBLEU, ``sentence_bleu``.
+    Source: Papineni et al. (2002); Post (2018); ``sacrebleu.sentence_bleu``.
 
     Examples
     --------
@@ -613,7 +616,7 @@ def bleu_tokenizer(language: str | None) -> str:
     Parameters
     ----------
     language : str or None
-        Language code.
+        Language code. An unknown code raises InputError.
 
     Returns
     -------
@@ -669,7 +672,7 @@ FLESCH = {
     undefined="If the response has no words, or if there is no published formula for its language.",
 )
 def flesch_reading_ease(response: str | None, language: str) -> float:
-    """Flesch reading ease, computed from words per sentence and syllables per word.
+    """Flesch reading ease: readability from words per sentence and syllables per word.
 
     Reading ease = constant - a * words / sentences - b * syllables / words, where the constant, a
     and b depend on the language (`FLESCH`). Syllables are counted by hyphenation with pyphen,
@@ -682,6 +685,7 @@ def flesch_reading_ease(response: str | None, language: str) -> float:
         Response of the system.
     language : str
         Language code of the response. There are formulas for de, en, es, fr, it, nl and ru.
+        Regions are ignored.
 
     Returns
     -------
@@ -691,8 +695,9 @@ def flesch_reading_ease(response: str | None, language: str) -> float:
 
     Notes
     -----
-    Source: Flesch, R. (1948). A new readability yardstick. J. Appl. Psychol. 32, 221-233; and the
-    adaptations named in `FLESCH`.
+    Source: Flesch (1948), J. Appl. Psychol. 32, 221-233. Adaptations: Amstad (1978, de), Fernández
+    Huerta (1959, es), Kandel and Moles (1958, fr), Franchina and Vacca (1986, it), Douma (1960,
+    nl) and Oborneva (2006, ru).
 
     Examples
     --------

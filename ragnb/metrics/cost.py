@@ -28,24 +28,24 @@ VARIANTS = ("ratio", "lbrag")
     undefined="Only if the translations were not recorded. It is 0 if no passage was translated.",
 )
 def translation_tokens(passages: Sequence[Any] | None, *, tokenizer: str | None = None) -> float:
-    """Total number of tokens of the translated passages of one response.
+    """Translation tokens: total length of the translated passages for one question, in tokens.
 
     Parameters
     ----------
     passages : list or None
-        Passages of the response. Each one is a mapping or an object with the number of tokens of
-        its translation in ``token_count`` or ``metadata['token_count']``, or the translation
-        itself as a string. If a passage was not translated, its ``text`` or ``translated_text`` is
-        None.
+        Retrieved passages. Each passage is a mapping, an object, or its translation as a string.
+        The number of tokens of the translation is in ``token_count`` or
+        ``metadata['token_count']``. The translation is in ``translated_text`` or, without this
+        field, in ``text``; it is None if the passage was not translated.
     tokenizer : {None, 'unicode'}, default=None
         Tokeniser for translations without a recorded number of tokens. ``'unicode'`` uses
-        `ragnb.text.tokens`, which approximates the tokens of a model. None raises InputError for
-        these translations.
+        `ragnb.text.tokens`, which approximates the tokens of a model. If None, such translations
+        raise InputError.
 
     Returns
     -------
     float
-        Number of tokens, at least 0; lower is better. 0.0 if no passage was translated. NaN if
+        Total number of tokens; lower is better. 0.0 if no passage was translated. NaN if
         `passages` is None.
 
     Notes
@@ -72,7 +72,7 @@ def translation_tokens(passages: Sequence[Any] | None, *, tokenizer: str | None 
 
 
 def _token_count(passage: Any, place: int, tokenizer: str | None) -> float:
-    if isinstance(passage, str):
+    if passage is None or isinstance(passage, str):
         passage = {"text": passage}
     fields = passage if isinstance(passage, Mapping) else vars(passage)
     count = fields.get("token_count")
@@ -83,7 +83,7 @@ def _token_count(passage: Any, place: int, tokenizer: str | None) -> float:
             raise InputError(f"token_count of passage {place} must be at least 0, got {count!r}")
         return float(count)
     texts = [fields[name] for name in ("translated_text", "text") if name in fields]
-    if None in texts:
+    if texts[:1] == [None]:
         return 0.0
     if tokenizer and texts and isinstance(texts[0], str):
         return float(len(tokens(texts[0])))
@@ -105,16 +105,16 @@ def bridging_efficiency(
 ) -> float:
     """Cost-normalised bridging efficiency (CNBE): gain over the baseline per translated token.
 
-    CNBE = (F1_system - F1_direct) / cost, where F1 is token F1. Questions with a low cost dominate
-    the mean of CNBE, so also report the ratio of the mean gain to the mean cost.
+    CNBE = (F1_system - F1_direct) / cost, where F1_direct is the token F1 of a baseline without
+    passages. Questions with a low cost dominate the mean of CNBE, so also report the ratio of the
+    mean gain to the mean cost.
 
     Parameters
     ----------
     f1_system, f1_direct : float or None
-        Token F1, in [0, 1], of the system and of the baseline on the same question. The baseline
-        answers without passages.
+        Token F1, in [0, 1], of the system and of the baseline on the same question.
     cost : float or None
-        Number of translated tokens that the system used for this question.
+        Number of tokens of the translated passages for this question; see `translation_tokens`.
     variant : {'ratio', 'lbrag'}, default='ratio'
         Value at a cost of 0: NaN with ``'ratio'``, and 0.0 with ``'lbrag'``.
     baseline : str, default='direct'
@@ -125,9 +125,9 @@ def bridging_efficiency(
     Returns
     -------
     float
-        Gain per token, unbounded; higher is better. It is negative if the F1 of the system is
-        below that of the baseline. NaN if either F1 or the cost is missing, or if the cost is
-        0 with ``'ratio'``.
+        Gain per token; higher is better. It is negative if the F1 of the system is below that of
+        the baseline. NaN if either F1 or the cost is missing, or if the cost is 0 with
+        ``'ratio'``.
 
     Notes
     -----

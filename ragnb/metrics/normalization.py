@@ -2,16 +2,15 @@
 
 The variant ``'unicode'`` keeps all scripts. The variant ``'lbrag'`` reproduces the code of
 kanoes/LBRAG-NEW, which keeps only the characters in a fixed list of Unicode blocks. Devanagari,
-Greek, Tamil and Bengali, among others, are not in this list. All answers in Hindi letters, without
-digits, are therefore equal under ``'lbrag'``.
+Greek, Tamil and Bengali, among others, are not in this list. Two Hindi answers without Latin
+letters and digits are therefore equal under ``'lbrag'``.
 
 The variants ``'squad'``, ``'triviaqa'``, ``'kilt'`` and ``'mlqa'`` reproduce the official
 evaluation scripts of these benchmarks.
 
 - ``'squad'`` and ``'kilt'``: lower case; ASCII punctuation is deleted; *a*, *an* and *the* are
   removed. The two differ only in the F1 of two empty texts.
-- ``'triviaqa'``: the same, but punctuation is replaced by spaces, including the quotation marks
-  ‘ ’ ´ and `.
+- ``'triviaqa'``: the same, but ASCII punctuation and the characters ‘ ’ ´ are replaced by spaces.
 - ``'mlqa'``: lower case; all Unicode punctuation is deleted; the articles of the language are
   removed; Chinese characters are separate words. In Arabic, the script replaces the letters of the
   article by a space wherever they occur, also within words.
@@ -71,9 +70,10 @@ def normalized(text: str, *, variant: str = "unicode", language: str | None = No
         Text to normalise.
     variant : {'unicode', 'lbrag', 'squad', 'triviaqa', 'kilt', 'mlqa'}, default='unicode'
         ``'unicode'`` applies NFKC and case folding, removes invisible characters, and keeps the
-        letters, marks and numbers of all scripts. ``'lbrag'`` converts the text to lower case and
-        replaces all characters except `LBRAG_KEPT` by spaces. The other variants reproduce the
-        scripts of benchmarks; see `ragnb.metrics.normalization`.
+        letters, marks and numbers of all scripts. Other characters, including symbols such as the
+        minus sign and %, become spaces. ``'lbrag'`` converts the text to lower case and replaces
+        all characters except `LBRAG_KEPT` by spaces. The other variants reproduce the scripts of
+        benchmarks; see `ragnb.metrics.normalization`.
     language : str or None, default=None
         Language code. ``'mlqa'`` requires one of ar, de, en, es, hi, vi and zh. The other variants
         ignore it.
@@ -81,7 +81,7 @@ def normalized(text: str, *, variant: str = "unicode", language: str | None = No
     Returns
     -------
     str
-        Normalised text.
+        Normalised text, which can be empty.
 
     Examples
     --------
@@ -133,8 +133,8 @@ def answer_tokens(
         they are characters if the language is one of `LBRAG_CHARACTER_LANGUAGES`, and words
         otherwise. With the other variants, they are words.
     language : str or None, default=None
-        Language code. ``'mlqa'`` requires one of ar, de, en, es, hi, vi and zh. ``'unicode'``,
-        ``'squad'``, ``'triviaqa'`` and ``'kilt'`` ignore it.
+        Language code, used by ``'lbrag'`` and ``'mlqa'``. ``'mlqa'`` requires one of ar, de, en,
+        es, hi, vi and zh.
 
     Returns
     -------

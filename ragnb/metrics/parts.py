@@ -1,8 +1,8 @@
 """Metrics of labelled parts of an answer: claims, facts, sentences, citations, nuggets and spans.
 
-A person or a judge labels the parts of each response. A metric is a share of the parts of one
-response, so its mean over responses is a *macro* average: each response has the same weight. For
-the pooled share (*micro* average), convert the responses to one row per part with
+A person or a judge labels the parts of each response. The metrics are computed for one response,
+so their mean over responses is a *macro* average: each response has the same weight. For the
+pooled share (*micro* average), convert the responses to one row per part with
 `ragnb.datasets.studies.one_row_per_part`, and summarise these rows with the responses as clusters.
 
 Claims, facts and sentences have a ``label``: ``'supported'``, ``'contradicted'``, ``'not
@@ -84,8 +84,8 @@ def parts_evidence(parts: Sequence[Part], **options: Any) -> str:
 def supported_share(parts: Sequence[Part], *, irrelevant: str = "counted") -> float:
     """Share of the claims, facts or sentences of a response that are labelled as supported.
 
-    This metric is also called faithfulness, groundedness or factual precision. It does not measure
-    what the response leaves out.
+    This metric is also called faithfulness, groundedness or factual precision. It does not
+    penalise omissions.
 
     Parameters
     ----------
@@ -127,7 +127,8 @@ def supported_share(parts: Sequence[Part], *, irrelevant: str = "counted") -> fl
 def contradicted_share(parts: Sequence[Part]) -> float:
     """Share of the claims, facts or sentences of a response that are labelled as contradicted.
 
-    Parts labelled ``'not supported'`` do not count as contradicted.
+    The denominator is the number of all parts, including those labelled ``'not supported'`` or
+    ``'irrelevant'``.
 
     Parameters
     ----------
@@ -163,7 +164,8 @@ def contradicted_share(parts: Sequence[Part]) -> float:
 def all_supported(parts: Sequence[Part]) -> float:
     """Full support: 1.0 if all claims, facts or sentences of a response are supported, else 0.0.
 
-    One unsupported sentence is enough for a value of 0.0, so longer responses tend to score lower.
+    A single part with another label than ``'supported'`` gives 0.0, so longer responses tend to
+    score lower.
 
     Parameters
     ----------
@@ -216,13 +218,14 @@ _CREDIT = {
 def nugget_recall(nuggets: Sequence[Part], *, credit: str = "strict", over: str = "vital") -> float:
     """Nugget recall: share of the nuggets of a question that the response supports.
 
-    A nugget is a fact that an answer should state.
+    A nugget is a fact that a good answer states.
 
     Parameters
     ----------
     nuggets : sequence of mapping
         Nuggets of the question, each with its ``importance`` (``'vital'`` or ``'okay'``) and its
-        ``assignment`` (``'support'``, ``'partial_support'`` or ``'not_support'``).
+        ``assignment``: whether the response supports it (``'support'``, ``'partial_support'`` or
+        ``'not_support'``).
     credit : {'strict', 'partial'}, default='strict'
         Credit for partial support: 0 with ``'strict'``, and 0.5 with ``'partial'``.
     over : {'vital', 'all'}, default='vital'
@@ -235,8 +238,9 @@ def nugget_recall(nuggets: Sequence[Part], *, credit: str = "strict", over: str 
 
     Notes
     -----
-    Source: Pradeep et al. (2025), AutoNuggetizer. The default is their ``strict_vital_score``. The
-    other combinations are ``vital_score``, ``strict_all_score`` and ``all_score``.
+    Source: Pradeep et al. (2025), AutoNuggetizer, arXiv 2504.15068. The default is their
+    ``strict_vital_score``. The other combinations are ``vital_score``, ``strict_all_score`` and
+    ``all_score``. Their tool gives 0 if there is no nugget.
 
     Examples
     --------
@@ -248,6 +252,8 @@ def nugget_recall(nuggets: Sequence[Part], *, credit: str = "strict", over: str 
     """
     check_choice(credit, tuple(_CREDIT), "credit")
     check_choice(over, ("vital", "all"), "over")
+    for nugget in nuggets:
+        check_choice(nugget.get("importance"), ("vital", "okay"), "the importance of a nugget")
     chosen = [nugget for nugget in nuggets if over == "all" or nugget["importance"] == "vital"]
     for nugget in chosen:
         check_choice(nugget.get("assignment"), tuple(_CREDIT[credit]), "the assignment of a nugget")
@@ -277,7 +283,7 @@ def citation_recall(statements: Sequence[Part]) -> float:
     statements : sequence of mapping
         Statements of the response, each with ``supported`` and ``citations``. ``supported`` is 1
         if the citations of the statement together support it, else 0. ``citations`` is the list of
-        these citations; see `citation_precision`.
+        these citations. Only whether it is empty matters here.
 
     Returns
     -------
@@ -287,7 +293,7 @@ def citation_recall(statements: Sequence[Part]) -> float:
 
     Notes
     -----
-    Source: Gao et al. (2023), ALCE, section 4.
+    Source: Gao et al. (2023), ALCE, arXiv 2305.14627, section 4.
 
     Examples
     --------
@@ -308,27 +314,27 @@ def citation_recall(statements: Sequence[Part]) -> float:
 def citation_precision(statements: Sequence[Part]) -> float:
     """Citation precision: share of a response's citations that help to support their statement.
 
-    A citation helps if two conditions are met. First, the citations of the statement together
-    support it. Second, this citation supports the statement alone, or the other citations alone do
-    not support it.
+    A citation helps if two conditions are met. First, all citations of the statement together
+    support it. Second, this citation alone supports the statement, or the other citations without
+    it do not.
 
     Parameters
     ----------
     statements : sequence of mapping
         Statements of the response, each with ``supported`` (see `citation_recall`) and
-        ``citations``, a list of mappings with ``alone`` and ``rest``. ``alone`` is 1 if the
-        citation supports the statement alone, else 0. ``rest`` is 1 if the other citations support
-        the statement without this one, else 0. A missing ``rest`` counts as 0.
+        ``citations``, a list of mappings with ``alone`` and ``rest``. ``alone`` is 1 if this
+        citation alone supports the statement, else 0. ``rest`` is 1 if the other citations without
+        it support the statement, else 0. A missing ``rest`` counts as 0.
 
     Returns
     -------
     float
-        Share in [0, 1]; higher is better. NaN if there are no citations, or if a required verdict
-        is None.
+        Share in [0, 1]; higher is better. NaN if there are no citations, or if ``supported`` or a
+        required ``alone`` is None.
 
     Notes
     -----
-    Source: Gao et al. (2023), ALCE, section 4.
+    Source: Gao et al. (2023), ALCE, arXiv 2305.14627, section 4.
 
     Examples
     --------
@@ -387,12 +393,12 @@ def span_overlap(spans: Sequence[Span], reference: Sequence[Span], *, measure: s
     Returns
     -------
     float
-        Value in [0, 1]; higher is better. NaN if the denominator is 0: for precision without
-        marked spans, for recall without reference spans, and for F1 without both.
+        Value in [0, 1]; higher is better. NaN for precision if there are no marked spans, for
+        recall if there are no reference spans, and for F1 if there are neither.
 
     Notes
     -----
-    Source: Niu et al. (2024), RAGTruth, who pool the characters of all responses.
+    Source: Niu et al. (2024), RAGTruth, arXiv 2401.00396, who pool the characters of all responses.
 
     Examples
     --------

@@ -43,7 +43,8 @@ class Metric:
         Options of the function, as keyword arguments, with their defaults. They select a variant
         of the metric.
     binary : bool, default=False
-        Whether 0 and 1 are the only values. If so, the mean is reported with a Wilson interval.
+        Whether 0 and 1 are the only values. If so, the default interval of the mean is the Wilson
+        interval.
     evidence : callable or None, default=None
         Function of the same arguments and options that explains the value in words.
     reason : callable or None, default=None
@@ -160,13 +161,16 @@ class Metric:
         Returns
         -------
         bool
-            An argument in ``optional_under`` is required unless all options have the values given
-            there. Any other argument is required unless the function has a default for it.
+            True if the argument is required. An argument in ``optional_under`` is optional only if
+            every option listed for it has the listed value. Any other argument is optional only if
+            the function has a default for it.
 
         Examples
         --------
         >>> METRICS["answer.f1"].needs("response"), METRICS["answer.f1"].needs("language")
         (True, False)
+        >>> METRICS["trace.relevance"].needs("documents_sentences", {"variant": "guide"})
+        False
         """
         if argument in self.optional_under:
             chosen = {**self.options, **(options or {})}

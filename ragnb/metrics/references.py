@@ -89,7 +89,7 @@ def reference_texts(reference: Reference) -> list[str]:
     Returns
     -------
     list of str
-        Texts that consist of one alias of each part, joined by spaces.
+        Texts that consist of one alias of each part, joined by spaces in the order of the parts.
 
     Raises
     ------

@@ -20,6 +20,14 @@ from ragnb.metrics.cost import bridging_efficiency, translation_tokens
         ([{"token_count": 0}], 0),
         ([{"text": None}, {"token_count": 12}, {"text": "x", "token_count": 5.0}], 17),
         ([{"token_count": 0.1}] * 10, 1),
+        (
+            [
+                None,
+                {"text": None, "translated_text": None},
+                {"text": "Regen", "translated_text": None},
+            ],
+            0,
+        ),
         (None, math.nan),
     ],
 )
@@ -57,3 +65,8 @@ def test_efficiency_is_gain_over_cost(f1_system, f1_direct, cost, ratio, lbrag):
 def test_a_translated_passage_without_a_count_is_refused_and_never_free(passage, message):
     with pytest.raises(InputError, match=message):
         translation_tokens([{"token_count": 3}, passage])
+
+
+def test_the_translation_is_counted_and_not_the_passage():
+    passages = [{"text": "Es regnet stark in Bergen.", "translated_text": "It rains."}, None, "So"]
+    assert translation_tokens(passages, tokenizer="unicode") == 3

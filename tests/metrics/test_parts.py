@@ -104,3 +104,5 @@ def test_span_overlap_equals_scikit_learn_over_characters(spans, reference):
 def test_an_unknown_label_is_refused():
     with pytest.raises(InputError, match="label of a part must be one of 'supported'.*'maybe'"):
         supported_share([{"text": "a", "label": "maybe"}])
+    with pytest.raises(InputError, match="importance of a nugget must be one of 'vital'.*'Vital'"):
+        nugget_recall([{"importance": "Vital", "assignment": "support"}])
