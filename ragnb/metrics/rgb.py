@@ -1,13 +1,14 @@
-"""RGB's four abilities (Chen et al., AAAI 2024, arXiv 2309.01431, section 3) under three protocols.
+"""RGB's four abilities (Chen et al., AAAI 2024, arXiv 2309.01431) under three protocols.
 
 A reference answer is a string, or a list of *parts*. A correct response contains all parts. A part
 is a string or a list of equivalent *aliases*. ``['a', 'b']`` means a AND b; ``[['a', 'b']]`` means
 a OR b.
 
-``protocol`` selects the definition: ``'paper'`` is the definition in the paper, ``'released'`` is
-the published code (chen700564/RGB at commit 65ec39e4) including its errors, and ``'flexible'`` is a
-lenient re-implementation with long lists of English phrases. `ragnb.metrics.rgb_protocols`
-describes how each protocol normalises a text.
+``protocol`` selects the definition. ``'paper'`` follows the paper, but recognises refusals and
+reports of errors by the key phrases of the published code. ``'released'`` is that code
+(chen700564/RGB at commit 65ec39e4), including its errors. ``'flexible'`` is a lenient
+re-implementation with long lists of English phrases. `ragnb.metrics.rgb_protocols` describes how
+each protocol normalises a text.
 
 RGB's prompt tells the model which sentence to use for a refusal, and which one to report errors in
 the documents. These are the *agreed sentences*. ``refusal`` and ``detection`` select how a refusal
@@ -33,12 +34,13 @@ The functions use the whole response. `ragnb.score` passes them the answer witho
 published code. If you call a function yourself with the reply of a reasoning model, first extract
 the answer with `ragnb.text.split_reasoning`.
 
-The value of a metric is 1.0 or 0.0. It is NaN if the response is missing (None or NaN), or if a
-required verdict of a judge or person is missing.
+The value of a metric is 1.0 or 0.0. It is NaN if the response is missing (None or NaN), if a
+required verdict of a judge or person is missing, and in the further cases that the functions
+describe. Accuracy and error correction under ``'flexible'`` require no verdict.
 
 All functions raise InputError for an unknown protocol or rule, a value that is not a language code,
-a response that is not a string, an answer without a part or with an empty alias, and a noise rate
-outside [0, 1].
+a response that is not a string, an answer without a part or with an empty alias, a verdict other
+than 0 and 1, and a noise rate outside [0, 1].
 """
 
 import math
@@ -75,7 +77,7 @@ BY_THE_VERDICT = "by the verdict"
 
 # ---- what the records of the metrics say -------------------------------------------------------
 
-_CHEN = "Chen et al., AAAI 2024, arXiv 2309.01431, section 3"
+_CHEN = "Chen et al., AAAI 2024, arXiv 2309.01431"
 _CODE = "chen700564/RGB@65ec39e4 evalue.py"
 _ANSWERED = {"response": "response", "answer": "references", "language": "language"}
 _FACED = {"response": "response", "false_answer": "false_answers", "language": "language"}
@@ -126,7 +128,7 @@ class Assessment(NamedTuple):
     labels : list of int
         Label of each part of the reference answer: 1 if found, 0 if not. For a refusal, the list is
         ``[-1]``, except under ``'flexible'``. It is empty if the response or a required verdict is
-        missing.
+        missing, or if there is neither a refusal nor a reference answer.
     """
 
     value: float
@@ -162,9 +164,9 @@ def assess(
     ability : {'accuracy', 'refusal', 'rejection', 'error_detection', 'error_correction'}
         What to compute. The functions above define the five values, in this order.
     answer : str, list or None, default=None
-        Reference answer: a string, or a list of parts that must all be found. A part is a string or
-        a list of equivalent aliases. Required for ``'accuracy'`` and ``'error_correction'`` and,
-        under ``'released'``, for ``'rejection'``.
+        Reference answer: a string, or a list of parts. A part is a string or a list of equivalent
+        aliases. Required for ``'accuracy'`` and ``'error_correction'`` and, under ``'released'``,
+        for ``'rejection'``.
     explain : bool, default=True
         Whether to describe the evidence in words. If False, the function is faster, but the
         evidence is incomplete.
@@ -203,7 +205,8 @@ def assess(
     if ability.startswith("error"):
         verdicts = judged_detection, detection_label
         reported = _decision("detection", detection, verdicts, response, rules, false_answers)
-    if NO_VERDICT in (refused, reported):
+    uses_verdicts = protocol != "flexible" or not is_needed
+    if uses_verdicts and NO_VERDICT in (refused, reported):
         return Assessment(math.nan, NO_VERDICT, [])
     found = [found_alias(part, response, rules) for part in wanted]
     labels = [NOT_FOUND if alias is None else FOUND for alias in found]
@@ -354,7 +357,7 @@ def answer_labels(
     protocol: str = "paper",
     refusal: Rule = None,
 ) -> list[int]:
-    """Label each part of the answer: 1 if found, 0 if not, or ``[-1]`` for a refusal.
+    """Label each part of the reference answer: 1 if found, 0 if not; ``[-1]`` for a refusal.
 
     A part is found if one of its aliases is a substring of the response, after the normalisation
     that `ragnb.metrics.rgb_protocols` describes. All protocols ignore letter case. Under
@@ -366,7 +369,7 @@ def answer_labels(
     refusal : {'phrase', 'sentence'}, list of str, mapping or None, default=None
         How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
         the whole sentence, or by custom phrases (a list, or a mapping from language codes to
-        lists). None uses the rule of the protocol.
+        lists). None uses the rule of the protocol (see `is_refusal`).
     response, answer, language, protocol
         See `is_correct`.
 
@@ -377,13 +380,14 @@ def answer_labels(
 
     Notes
     -----
-    Source: Chen et al. (2024), section 3; ``checkanswer`` of chen700564/RGB at commit 65ec39e4.
+    Source: ``checkanswer`` and, for ``[-1]``, ``predict`` of chen700564/RGB at commit 65ec39e4, the
+    code of Chen et al. (2024), arXiv 2309.01431.
 
     Examples
     --------
     >>> answer_labels("It was in Tampa.", [["Tampa", "Tampa Bay"], "2021"])
     [1, 0]
-    >>> answer_labels("on 2nd January of 1892", "2 January, 1892", protocol="flexible")  # 2 of 3
+    >>> answer_labels("on 2nd January of 1892", "2 January, 1892", protocol="flexible")  # 2 of 3 words
     [0]
     """
     return assess(
@@ -439,10 +443,11 @@ def is_correct(
     Parameters
     ----------
     response : str or None
-        Response of the system; None if it is missing.
+        Response of the system; None if it is missing. The whole text is searched. To exclude the
+        reasoning of a model, pass the answer that `ragnb.text.split_reasoning` returns.
     answer : str or list
-        Reference answer: a string, or a list of parts that must all be found. A part is a string or
-        a list of equivalent aliases.
+        Reference answer: a string, or a list of parts. A part is a string or a list of equivalent
+        aliases.
     language : str, default='en'
         Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
         like English.
@@ -455,7 +460,8 @@ def is_correct(
     refusal : {'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None, default=None
         How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
         the whole sentence, by the verdict of a judge or of a person, or by custom phrases (a list,
-        or a mapping from language codes to lists). None uses the rule of the protocol.
+        or a mapping from language codes to lists). None uses the rule of the protocol (see
+        `is_refusal`).
     parts : {'all', 'any'}, default='all'
         Whether all parts of the answer must be found, as in RGB, or one is sufficient.
     judged_refusal, refusal_label : float or None, default=None
@@ -465,12 +471,13 @@ def is_correct(
     Returns
     -------
     float
-        1.0 or 0.0; higher is better. NaN if the response or a required verdict is missing.
+        1.0 or 0.0; higher is better. NaN if the response or a required verdict is missing;
+        ``'flexible'`` requires no verdict.
 
     Notes
     -----
-    Source: Chen et al. (2024), section 3, "Accuracy"; ``all_rate`` of chen700564/RGB at commit
-    65ec39e4.
+    Source: Chen et al. (2024), arXiv 2309.01431, "Evaluation metrics", accuracy; ``all_rate`` of
+    chen700564/RGB at commit 65ec39e4.
 
     Examples
     --------
@@ -512,8 +519,8 @@ def is_refusal(
     With ``refusal=None``, the rule depends on the protocol:
 
     - ``'paper'``: the response contains ``insufficient information`` or ``信息不足``, the key phrases
-      of the sentences that RGB's prompts request. Letter case, Unicode form and, in Chinese, spaces
-      are ignored.
+      of the sentences that RGB's prompts request. Letter case, Unicode variants (see
+      `ragnb.metrics.rgb_protocols.folded`) and, in Chinese, spaces are ignored.
     - ``'released'``: the response contains one of these phrases in lower case. Spaces are removed
       from Chinese responses first, so the English phrase is never found in them.
     - ``'flexible'``: the response contains one of the phrases in
@@ -533,7 +540,9 @@ def is_refusal(
 
     Notes
     -----
-    Source: Chen et al. (2024), section 3; ``predict`` of chen700564/RGB at commit 65ec39e4.
+    Source: Chen et al. (2024), arXiv 2309.01431, "Evaluation metrics", rejection rate; ``predict``
+    of chen700564/RGB at commit 65ec39e4. The paper counts responses that give the whole sentence,
+    as ``refusal='sentence'`` does; the key phrases are those of the code.
 
     Examples
     --------
@@ -594,8 +603,7 @@ def is_rejection(
     Parameters
     ----------
     answer : str, list or None, default=None
-        Reference answer, which only ``'released'`` uses: a string, or a list of parts that must all
-        be found. A part is a string or a list of equivalent aliases.
+        Reference answer, which only ``'released'`` uses; see `is_correct`.
     response, language, protocol, refusal, judged_refusal, refusal_label
         See `is_correct`.
 
@@ -607,8 +615,8 @@ def is_rejection(
 
     Notes
     -----
-    Source: Chen et al. (2024), section 3, "Rejection rate"; ``all_rate`` of chen700564/RGB at
-    commit 65ec39e4.
+    Source: Chen et al. (2024), arXiv 2309.01431, "Evaluation metrics", rejection rate; ``all_rate``
+    of chen700564/RGB at commit 65ec39e4.
 
     Examples
     --------
@@ -666,13 +674,17 @@ def detects_error(
     ``detection=None``, the rule depends on the protocol:
 
     - ``'paper'``: the response contains ``factual errors`` or ``事实性错误``, the key phrases of the
-      sentences that RGB's prompts request. Letter case, Unicode form and, in Chinese, spaces are
-      ignored.
+      sentences that RGB's prompts request. Letter case, Unicode variants (see
+      `ragnb.metrics.rgb_protocols.folded`) and, in Chinese, spaces are ignored.
     - ``'released'``: the response contains one of these phrases in lower case. Spaces are removed
       from Chinese responses first, so the English phrase is never found in them.
     - ``'flexible'``: the response contains one of the phrases in
       `ragnb.metrics.rgb_protocols.FLEXIBLE_ERRORS` (for Chinese, one of the two key phrases), ``not
-      X`` or ``X is wrong``, where X is a false answer, in any letter case.
+      X`` or ``X is wrong``, where X is a false answer, in any letter case. Common words such as
+      ``however`` and ``actually`` are among the phrases, so ordinary responses often count as
+      reports of errors.
+
+    The phrases do not take account of negation: ``There are no factual errors.`` gives 1.0.
 
     Parameters
     ----------
@@ -696,8 +708,9 @@ def detects_error(
 
     Notes
     -----
-    Source: Chen et al. (2024), section 3, "Error detection rate"; ``predict`` of chen700564/RGB at
-    commit 65ec39e4.
+    Source: Chen et al. (2024), arXiv 2309.01431, "Evaluation metrics", error detection rate;
+    ``predict`` of chen700564/RGB at commit 65ec39e4. The paper counts responses that give the whole
+    sentence, as ``detection='sentence'`` does; the key phrases are those of the code.
 
     Examples
     --------
@@ -776,14 +789,14 @@ def corrects_error(
     Returns
     -------
     float
-        1.0 or 0.0; higher is better. NaN if the response or a required verdict is missing or,
-        except under ``'flexible'``, if the response does not report errors.
+        1.0 or 0.0; higher is better. NaN if the response is missing or, except under
+        ``'flexible'``, if a required verdict is missing or the response does not report errors.
 
     Notes
     -----
-    Source: Chen et al. (2024), section 3, "Error correction rate"; ``correct_rate`` of
-    chen700564/RGB at commit 65ec39e4. The values in the paper use the verdicts of a judge to detect
-    errors, as in `judged_error_correction`.
+    Source: Chen et al. (2024), arXiv 2309.01431, "Evaluation metrics", error correction rate;
+    ``correct_rate`` of chen700564/RGB at commit 65ec39e4. The values in the paper use the verdicts
+    of a judge to detect errors, as in `judged_error_correction`.
 
     Examples
     --------
@@ -838,7 +851,7 @@ def judged_rejection(judged_refusal: float | None) -> float:
 
     Notes
     -----
-    Source: Chen et al. (2024), section 3, Rej*.
+    Source: Chen et al. (2024), arXiv 2309.01431, "Evaluation metrics", Rej*.
 
     Examples
     --------
@@ -874,7 +887,7 @@ def judged_error_detection(judged_detection: float | None) -> float:
 
     Notes
     -----
-    Source: Chen et al. (2024), section 3, ED*.
+    Source: Chen et al. (2024), arXiv 2309.01431, "Evaluation metrics", ED*.
 
     Examples
     --------
@@ -930,7 +943,8 @@ def judged_error_correction(
 
     Notes
     -----
-    Source: Chen et al. (2024), section 3, "Error correction rate", and table 7.
+    Source: Chen et al. (2024), arXiv 2309.01431, "Evaluation metrics", error correction rate, and
+    table 7.
 
     Examples
     --------

@@ -5,9 +5,9 @@ Before two texts are compared, they are normalised as follows:
 ===================  ==========================  ===========================  ========================
 protocol             ``'paper'``                 ``'released'``               ``'flexible'``
 ===================  ==========================  ===========================  ========================
-answers              `folded`, lower case        lower case                   `normalised`
+answers              `folded`, lower case        lower case                   `flexible_form`
 phrases              `folded`, lower case        unchanged                    lower case
-Chinese              all spaces removed          spaces removed from the      words are characters
+Chinese              all spaces removed          spaces removed from the      words are `tokens`
                                                  response, not from answers
 ===================  ==========================  ===========================  ========================
 
@@ -164,19 +164,21 @@ def phrases_of(option: str, rule: Rule, protocol: Protocol) -> list[str]:
     Parameters
     ----------
     option : {'refusal', 'detection'}
-        Whether the phrases are those of refusals or those of reports of errors.
+        What the phrases identify: refusals or reports of errors.
     rule : {'phrase', 'sentence'}, list of str, mapping or None
         Phrases to use: the key phrase of the sentence in RGB's prompt, the whole sentence, or
-        custom phrases (a list, or a mapping from language codes to lists). None uses the rule of
-        the protocol.
+        custom phrases (a list, or a mapping from language codes to lists). A mapping must have an
+        entry for the language; the entry ``'zh'`` also applies to ``'zh-TW'``. None uses the rule
+        of the protocol, which `ragnb.metrics.rgb.is_refusal` and `ragnb.metrics.rgb.detects_error`
+        describe.
     protocol : Protocol
         Protocol and language.
 
     Returns
     -------
     list of str
-        The phrases, in the form that `phrase_form` gives to a response. Without a rule,
-        ``'released'`` uses its key phrases unchanged.
+        The phrases, normalised by `phrase_form`. With None, ``'released'`` uses its key phrases
+        unchanged.
     """
     named = PHRASES[option]
     if rule is None and protocol.name == "released":
@@ -207,23 +209,19 @@ def phrase_in(
 ) -> str | None:
     """Return the first phrase that makes a response a refusal or a report of errors.
 
-    Without a rule, ``'flexible'`` also uses the phrases ``not X`` and ``X is wrong`` for each false
-    answer X.
+    With ``rule=None``, ``'flexible'`` also uses the phrases ``not X`` and ``X is wrong`` for each
+    false answer X.
 
     Parameters
     ----------
     response : str
         Response of the system.
     option : {'refusal', 'detection'}
-        Whether the phrases are those of refusals or those of reports of errors.
-    rule : {'phrase', 'sentence'}, list of str, mapping or None
-        Phrases to use: the key phrase of the sentence in RGB's prompt, the whole sentence, or
-        custom phrases (a list, or a mapping from language codes to lists). None uses the rule of
-        the protocol.
-    protocol : Protocol
-        Protocol and language.
+        What the phrases identify: refusals or reports of errors.
     false_answers : sequence of str, default=()
         The false answers that the passages give.
+    rule, protocol
+        See `phrases_of`.
 
     Returns
     -------
@@ -252,9 +250,11 @@ _FORMS = {
 def folded(text: str) -> str:
     """Replace Unicode variants of characters by one form, and keep the letter case.
 
-    The text is converted to NFKC. Then each white space character becomes a space, each hyphen,
-    dash and minus sign becomes ``-``, and each typographic quotation mark or apostrophe becomes its
-    ASCII form.
+    The text is converted to NFKC. Then the following characters are replaced:
+
+    - Each white space character becomes a space.
+    - The hyphens and dashes U+2010 to U+2015 and the minus sign U+2212 become ``-``.
+    - The quotation marks and apostrophes ``‘ ’ ‛ ʼ`` become ``'``, and ``“ ” ‟`` become ``"``.
 
     Parameters
     ----------
@@ -277,12 +277,12 @@ def folded(text: str) -> str:
 _ARTICLES = frozenset({"a", "an", "the"})
 
 
-def normalised(text: str) -> str:
-    """Normalise a text for the ``'flexible'`` protocol.
+def flexible_form(text: str) -> str:
+    """Normalise a text as the ``'flexible'`` protocol does before it searches for answers.
 
     The text is converted to NFKC and to lower case. Punctuation and English articles are deleted,
     and the remaining words are joined by single spaces. Punctuation is any character of the Unicode
-    category P, and any of ``$+<=>^`|~``.
+    general category P (punctuation), and any of ``$+<=>^`|~``.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def normalised(text: str) -> str:
 
     Examples
     --------
-    >>> normalised("The  Ｕ.S. —  a\\nWell-Known place!")
+    >>> flexible_form("The  Ｕ.S. —  a\\nWell-Known place!")
     'us wellknown place'
     """
     words = PUNCTUATION.sub("", unicodedata.normalize("NFKC", text).lower()).split()
@@ -317,7 +317,7 @@ def phrase_form(text: str, protocol: Protocol) -> str:
     Returns
     -------
     str
-        The normalised text; the table at the top of this module describes it.
+        The normalised text. The table at the top of `ragnb.metrics.rgb_protocols` describes it.
     """
     if protocol.name == "flexible":
         return text.lower()
@@ -340,9 +340,11 @@ def answer_form(text: str, protocol: Protocol) -> str:
     Returns
     -------
     str
-        The normalised text; the table at the top of this module describes it.
+        The normalised text. The table at the top of `ragnb.metrics.rgb_protocols` describes it.
     """
-    return normalised(text) if protocol.name == "flexible" else phrase_form(text, protocol).lower()
+    return (
+        flexible_form(text) if protocol.name == "flexible" else phrase_form(text, protocol).lower()
+    )
 
 
 @lru_cache(maxsize=16384)
@@ -366,8 +368,8 @@ def needs_folding(needle: str, response: str, protocol: Protocol) -> bool:
     Returns
     -------
     bool
-        True if the response in lower case does not contain the text. Always False under the other
-        protocols.
+        True if the response in lower case (in Chinese, without spaces) does not contain the text.
+        Always False under the other protocols.
     """
     if protocol.name != "paper":
         return False
@@ -409,6 +411,9 @@ def is_in(alias: str, response: str, protocol: Protocol) -> bool:
 def words_in(alias: str, response: str, protocol: Protocol) -> tuple[int, int]:
     """Count the words of an alias, and those that also occur in a response.
 
+    Both texts are normalised by `answer_form`. Words are separated by spaces; in Chinese, they are
+    `ragnb.text.tokens`.
+
     Parameters
     ----------
     alias : str
@@ -433,7 +438,7 @@ def words_in(alias: str, response: str, protocol: Protocol) -> tuple[int, int]:
 def found_alias(part: Sequence[str], response: str, protocol: Protocol) -> str | None:
     """Return the first alias of a part of the answer that is found in a response.
 
-    An alias is found if it is a substring of the response after normalisation. Under
+    An alias is found if it is a substring of the response after normalisation (see `is_in`). Under
     ``'flexible'``, it is sufficient that at least 80 % of its words occur in the response.
 
     Parameters
@@ -475,8 +480,8 @@ def by_folding(part: Sequence[str], response: str, protocol: Protocol) -> bool:
     Returns
     -------
     bool
-        True if the response in lower case contains none of the aliases. Always False under the
-        other protocols.
+        True if the response in lower case (in Chinese, without spaces) contains none of the aliases
+        in lower case. Always False under the other protocols.
     """
     return all(needs_folding(alias.lower(), response, protocol) for alias in part)
 

@@ -68,6 +68,16 @@ def test_mistakes_are_named(response, options, message):
         is_correct(response, "Tampa", **options)
 
 
+def test_flexible_assesses_an_answer_without_the_verdicts_on_refusals_and_errors():
+    right, wrong = (1.0, "part 1: 'Tampa'", [1]), (0.0, "part 1: not found", [0])
+    for rules in [{"refusal": "judge"}, {"detection": "label"}]:
+        for ability in ["accuracy", "error_correction"]:
+            assert assess(ability, "Tampa", "Tampa", protocol="flexible", **rules) == right
+            assert assess(ability, "Miami", "Tampa", protocol="flexible", **rules) == wrong
+    assert math.isnan(is_correct("Tampa", "Tampa", refusal="judge"))
+    assert math.isnan(is_refusal("Tampa", refusal="judge", protocol="flexible"))
+
+
 @pytest.mark.parametrize(
     ("language", "value"),
     [("ZH", 1), ("zh_cn", 1), ("zho", 1), ("zh-Hant-HK", 1), ("en", 0), ("yue", 0), ("fr_CA", 0)],
