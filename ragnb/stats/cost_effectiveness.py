@@ -119,7 +119,7 @@ def fieller_interval(
         Otherwise, the t-test is cluster-robust.
     confidence_level : float, default=0.95
         Nominal coverage of the set, in (0, 1). The coverage is exact if the pairs of numerator and
-        denominator are jointly normal.
+        denominator are independent and jointly normal.
 
     Returns
     -------
@@ -321,8 +321,9 @@ def mean_of_ratios(
 ) -> Interval:
     """Compute the mean over items of the ratio gain / cost, with a t interval.
 
-    If the gain is a difference of token F1 and the cost is the number of translated tokens, this is
-    the mean cost-normalised bridging efficiency (CNBE). Items with a low cost dominate this mean.
+    If the gain is an improvement of token F1 over a baseline, and the cost is the number of
+    translated tokens, this is the mean cost-normalised bridging efficiency (CNBE). Items with a low
+    cost dominate this mean.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ def cohen_d_z(
     given quantile of the noncentral t distribution with n - 1 degrees of freedom, divided by
     sqrt(n). This is the (1 + `confidence_level`) / 2 quantile for the lower limit and the (1 -
     `confidence_level`) / 2 quantile for the upper limit. The interval excludes 0 if and only if the
-    two-sided `ragnb.stats.paired.paired_t_test` rejects.
+    two-sided `ragnb.stats.paired.paired_t_test` rejects at level 1 - `confidence_level`.
 
     References
     ----------
@@ -105,7 +105,7 @@ def discordant_odds_ratio(
     Notes
     -----
     The limits are p / (1 - p), where p is a mid-p or Clopper-Pearson confidence limit for the
-    binomial rate b / (b + c).
+    probability that only the first system is correct on a discordant item.
 
     References
     ----------

@@ -39,8 +39,8 @@ def find_lattice(values: Floats) -> tuple[Integers, float] | None:
     Returns
     -------
     (ndarray of int of shape (n,), float) or None
-        The multiples and the step. None if there is no d in `DENOMINATORS` for which all values are
-        multiples of 1/d up to rounding error.
+        The multiples and the step. None unless there is a d in {100, 2520, 10000} such that all
+        values are multiples of 1/d, up to rounding error, and at most 2^20 / d in absolute value.
 
     Examples
     --------
@@ -65,14 +65,16 @@ def find_lattice(values: Floats) -> tuple[Integers, float] | None:
 def bootstrap_distribution(values: Floats) -> tuple[float, float, Floats, float, float]:
     """Compute the bootstrap distribution of a mean, in the limit of infinitely many resamples.
 
-    The distribution is exact if the values are multiples of a common step that is not too small for
-    the Fourier transform. Otherwise, each value is split between two neighbouring bins so that the
-    mean is preserved.
+    The distribution is exact up to rounding error if `find_lattice` finds a common step of the
+    differences from the smallest value, and if 14 standard deviations of the sum of n draws are at
+    most 2^19 such steps. Otherwise, the distribution is approximated by linear binning: the
+    probability mass of each value is shared between the two nearest grid points, so that the mean
+    is preserved.
 
     Parameters
     ----------
     values : ndarray of shape (n,)
-        Finite numbers.
+        One or more finite numbers.
 
     Returns
     -------
@@ -83,7 +85,7 @@ def bootstrap_distribution(values: Floats) -> tuple[float, float, Floats, float,
     below : float
         P(m* < m) + P(m* = m) / 2, where m is the mean of `values`.
     binned_at : float
-        Width of the bins, or 0 if the distribution is exact.
+        Spacing of the grid on which the values were binned, or 0 if they were not.
 
     Notes
     -----
@@ -271,9 +273,9 @@ def listed_tail(differences: Floats) -> float:
 def to_lattice(differences: Floats) -> tuple[Integers, float]:
     """Convert differences to integer multiples of a step, and round them if necessary.
 
-    Differences are rounded if they have no common step, or if this step is too small for a Fourier
-    transform. Rounding treats positive and negative differences alike, so a sign-flip test of the
-    rounded differences still holds its level.
+    Differences are rounded if `find_lattice` finds no common step, or if this step is too small for
+    a Fourier transform. Rounding treats positive and negative differences alike, so a sign-flip
+    test of the rounded differences still controls the type I error rate.
 
     Parameters
     ----------

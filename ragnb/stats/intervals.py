@@ -180,9 +180,9 @@ def bca_interval(values: Floats, *, confidence_level: float = 0.95) -> Interval:
     Phi(z0 + (z0 + z) / (1 - a (z0 + z)))  with z = Phi^-1((1 -+ `confidence_level`) / 2).
 
     The bias correction is z0 = Phi^-1(P(m* < m) + P(m* = m) / 2), where m is the observed mean. The
-    acceleration is a = sum(d^3) / (6 sum(d^2)^1.5), where d are the deviations from m. Values
-    without a common step are binned at 1/64 of their standard deviation; see
-    `ragnb.stats.exact.bootstrap_distribution`.
+    acceleration is a = sum(d^3) / (6 sum(d^2)^1.5), where d are the deviations from m. If
+    `ragnb.stats.exact.bootstrap_distribution` is not exact for the values, they are binned on a
+    grid with a spacing of 1/64 of their standard deviation, and the method of the result says so.
 
     References
     ----------
@@ -235,9 +235,9 @@ def jackknife_interval(
     -------
     Interval
         The statistic of all units with its limits. The limits are NaN if there are fewer than two
-        units, if the statistic is NaN for all units or without one of them, or if all leave-one-out
-        values are equal. If there are fewer than 30 units, the method of the result warns that the
-        interval is too narrow.
+        units, if the statistic is undefined (NaN or infinite) for all units or without one of them,
+        or if all leave-one-out values are equal. If there are fewer than 30 units, the method of
+        the result warns that the interval is too narrow.
 
     Notes
     -----
@@ -286,6 +286,12 @@ def left_out_interval(
     -------
     Interval
         The estimate with its limits, as in `jackknife_interval`.
+
+    Examples
+    --------
+    >>> left_out = np.array([3.5, 3.25, 3.0, 2.75, 2.5])  # means of 1, ..., 5 without one of them
+    >>> print(left_out_interval(3.0, left_out, 5, (0, 4.5), 0.95))
+    3.000 [1.037, 4.500] (95% jackknife t (fewer than 30 units: too narrow), n = 5)
     """
     pseudo = n * estimate - (n - 1) * left_out
     problem = (
@@ -378,6 +384,11 @@ def t_half_width(values: Floats, confidence_level: float) -> float:
     -------
     float
         The half-width, in the units of the values.
+
+    Examples
+    --------
+    >>> round(t_half_width(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), 0.95), 3)
+    1.963
     """
     quantile = stdtrit(values.size - 1, (1 + confidence_level) / 2)
     return float(quantile * values.std(ddof=1)) / sqrt(values.size)
