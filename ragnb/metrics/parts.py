@@ -40,7 +40,7 @@ def _share(count: float, total: float) -> float:
 
 
 def parts_evidence(parts: Sequence[Part], **options: Any) -> str:
-    """Describe in words how many parts have each label, and which parts are not supported.
+    """Count the parts by label, in words, and list those that are not labelled as supported.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def parts_evidence(parts: Sequence[Part], **options: Any) -> str:
     Returns
     -------
     str
-        Counts of the labels, followed by the parts that are not supported.
+        Counts of the labels, followed by the parts with a label other than ``'supported'``.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def contradicted_share(parts: Sequence[Part]) -> float:
 def all_supported(parts: Sequence[Part]) -> float:
     """Full support: 1.0 if all claims, facts or sentences of a response are supported, else 0.0.
 
-    A single part with another label than ``'supported'`` gives 0.0, so longer responses tend to
+    A single part with a label other than ``'supported'`` gives 0.0, so longer responses tend to
     score lower.
 
     Parameters
@@ -216,7 +216,7 @@ _CREDIT = {
     undefined="If the question has no nuggets that count.",
 )
 def nugget_recall(nuggets: Sequence[Part], *, credit: str = "strict", over: str = "vital") -> float:
-    """Nugget recall: share of the nuggets of a question that the response supports.
+    """Nugget recall: share of a question's nuggets that the response supports.
 
     A nugget is a fact that a good answer states.
 
@@ -324,7 +324,8 @@ def citation_precision(statements: Sequence[Part]) -> float:
         Statements of the response, each with ``supported`` (see `citation_recall`) and
         ``citations``, a list of mappings with ``alone`` and ``rest``. ``alone`` is 1 if this
         citation alone supports the statement, else 0. ``rest`` is 1 if the other citations without
-        it support the statement, else 0. A missing ``rest`` counts as 0.
+        it support the statement, else 0. It can be left out for a single citation; if missing, it
+        counts as 0.
 
     Returns
     -------
@@ -379,7 +380,8 @@ def span_overlap(spans: Sequence[Span], reference: Sequence[Span], *, measure: s
     """Character-level F1, precision or recall of marked spans against reference spans.
 
     Precision is the share of the marked characters that are in a reference span. Recall is the
-    share of the characters in reference spans that are marked. F1 is the harmonic mean of the two.
+    share of the characters in reference spans that are marked. F1 = 2 * shared characters /
+    (marked characters + characters in reference spans), the harmonic mean of the two.
 
     Parameters
     ----------

@@ -66,9 +66,9 @@ class Metric:
     beyond : str, default=''
         When a value can be outside the bounds, such as "more if keys are repeated".
     optional_under : mapping, default={}
-        For each argument that is optional only under certain options, the values of these options,
-        such as ``{'documents_sentences': {'variant': 'guide'}}``. All other arguments are required
-        unless the function has a default for them.
+        For each argument that is optional only under certain options, the values that these
+        options must have, such as ``{'response_sentences': {'variant': 'guide'}}``. All other
+        arguments are required unless the function has a default for them.
     """
 
     name: str
@@ -136,7 +136,8 @@ class Metric:
         Returns
         -------
         str
-            The result of ``reason``, else ``condition``, else the first clause of ``undefined``.
+            The result of ``reason`` if there is such a function; otherwise ``condition`` or, if it
+            is empty, the first clause of ``undefined``.
 
         Examples
         --------
