@@ -50,8 +50,8 @@ def supported_sentences(
 
     1. Under ``'ragbench'``, if `unsupported_keys` is given, these sentences are not supported. The
        result contains only these sentences.
-    2. If a label has ``supporting_sentence_keys``, the sentence is supported if this list is not
-       empty (``'ragbench'``), or if ``fully_supported`` is true (``'guide'``).
+    2. If a label has ``supporting_sentence_keys``, the sentence is supported if and only if this
+       list is not empty (``'ragbench'``) or ``fully_supported`` is true (``'guide'``).
     3. If ``fully_supported`` is true or false, the sentence is supported or not supported,
        respectively.
     4. Otherwise, it is unknown whether the sentence is supported.
@@ -242,7 +242,7 @@ def label_issues(
 
     Problems are missing fields that a score requires, a context or a response without sentences,
     keys that name no sentence, repeated keys, supporting keys with a special meaning
-    (`SPECIAL_KEYS`), sentences without support information, ``fully_supported`` that is null, and
+    (`SPECIAL_KEYS`), sentences without support information, null values of ``fully_supported``, and
     labels that contradict each other.
 
     Parameters
