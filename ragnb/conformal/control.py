@@ -2,7 +2,8 @@
 
 The coverage guarantee of conformal prediction sets is about all items. It does not limit the
 *selective risk*, which is the error rate among the accepted labels. Here, the selective risk is at
-most `alpha` with probability at least 1 - `delta` over calibration sets, for any classifier.
+most `alpha` with probability at least 1 - `delta` over calibration sets, for any classifier, if the
+items are independent and identically distributed.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -26,15 +27,15 @@ STARTS = (0, 10, 20, 30, 40)
 
 @dataclass(frozen=True, slots=True)
 class SelectiveClassifier:
-    """Classifier that accepts a label if its confidence reaches a threshold, else abstains.
+    """Classifier that accepts the more probable label if it is probable enough, else abstains.
 
-    It is created by `calibrate_selective_risk`. The confidence is the probability of the more
-    probable label.
+    It is created by `calibrate_selective_risk`. The *confidence* is the predicted probability of
+    the more probable label, which is 0 if both are equally probable.
 
     Attributes
     ----------
     threshold : float
-        Smallest confidence at which a label is accepted; ``inf`` if no label is accepted.
+        Lowest confidence at which a label is accepted; ``inf`` if no label is accepted.
     alpha : float
         Tolerated error rate among the accepted labels.
     delta : float
@@ -46,8 +47,8 @@ class SelectiveClassifier:
     n_errors : int
         Number of wrong labels among the accepted labels of the calibration items.
     p_value : float
-        p-value of the null hypothesis that the error rate among the accepted labels is above
-        `alpha`; NaN if no label is accepted.
+        Unadjusted p-value of the null hypothesis that the error rate among the accepted labels is
+        above `alpha`; NaN if the threshold is infinite.
     """
 
     threshold: float
@@ -65,9 +66,9 @@ class SelectiveClassifier:
             return ""
         fewest = ceil(log(self.delta / len(STARTS)) / log1p(-self.alpha))
         return (
-            "No label is accepted, because no confidence threshold keeps the selective risk below "
-            f"alpha = {self.alpha:g} with delta = {self.delta:g}. This needs at least {fewest} "
-            f"accepted labels without an error; there are {self.n} calibration items."
+            "No label is accepted, because no confidence threshold was found to control the "
+            f"selective risk at alpha = {self.alpha:g} with delta = {self.delta:g}. This needs at "
+            f"least {fewest} accepted labels without an error; there are {self.n} calibration items."
         )
 
     @accepts(probability="probabilities")
@@ -102,11 +103,11 @@ class SelectiveClassifier:
 def calibrate_selective_risk(
     probability: Floats, labels: Booleans, alpha: Fraction, delta: Fraction
 ) -> SelectiveClassifier:
-    """Find the lowest confidence threshold that controls the selective risk.
+    """Choose a confidence threshold that controls the selective risk, by Learn then Test.
 
     With probability at least 1 - `delta` over calibration sets, P(wrong | accepted) <= `alpha` for
-    new items. The calibration items and the new items must be independent and identically
-    distributed.
+    a new item, or no label is accepted. The calibration items and the new items must be independent
+    and identically distributed.
 
     Parameters
     ----------
@@ -131,7 +132,7 @@ def calibrate_selective_risk(
     The candidate thresholds are 41 confidences from 0.5 to 0.982 in equal steps of the log-odds.
     For a threshold t, the null hypothesis is r(t) > `alpha`, where r(t) is the error rate among
     items with a confidence of at least t. Given the number m of such calibration items, the number
-    of errors among them is Binomial(m, r(t)). P(Binomial(m, `alpha`) <= observed errors) is
+    of errors among them has the distribution Binomial(m, r(t)). P(Binomial(m, `alpha`) <= observed errors) is
     therefore a valid p-value.
 
     The fallback procedure tests the thresholds in descending order. It allots the level `delta` / 5

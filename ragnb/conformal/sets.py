@@ -71,8 +71,8 @@ def coverage_distribution(n: int, alpha: Fraction) -> Any:
 
     The coverage of a calibration set is P(the prediction set contains the true label) for a new
     item. Its distribution is Beta(k, n + 1 - k), where k is the `conformal_rank`. This is exact if
-    the items are independent and identically distributed and their scores have no ties. With ties,
-    the coverage is stochastically larger. If k = n + 1, it is 1.
+    the items are independent and identically distributed and the distribution of the nonconformity
+    scores is continuous. With ties, the coverage is stochastically larger. If k = n + 1, it is 1.
 
     Parameters
     ----------
@@ -141,7 +141,8 @@ class ConformalClassifier:
 
     The nonconformity score of a label is one minus its predicted probability. This is the score of
     least ambiguous set-valued classifiers (LAC). A label is excluded if its score is above the k-th
-    smallest calibration score, where k is the `conformal_rank`.
+    smallest of the n calibration scores, where k is the `conformal_rank`. If k is n + 1, no label
+    is excluded.
 
     Attributes
     ----------
@@ -183,7 +184,7 @@ class ConformalClassifier:
             Otherwise, it is guaranteed over both classes together.
         groups : array-like of shape (n,) or None, default=None
             Group of each item. The coverage is then guaranteed within each group. The group of a
-            new item must be known before its label is.
+            new item must be known without its label.
 
         Returns
         -------
@@ -234,7 +235,8 @@ class ConformalClassifier:
         Notes
         -----
         The p-value is (1 + number of calibration scores that are at least the score of the label) /
-        (1 + number of calibration scores). It is not randomised (smoothed).
+        (1 + number of calibration scores). Only calibration scores of the same group and, with
+        ``by_class=True``, of the same class are counted. The p-value is not randomised (smoothed).
         """
         scores = _scores(probability)
         values = np.empty_like(scores)

@@ -1,8 +1,8 @@
 """Ensembles of metrics that predict a human label, with conformal guarantees.
 
-`feature_frame` turns scores into features, and `DataSplit` divides the responses into three parts.
-A `MetricEnsemble` is trained on the first, can be tested on the second, and is calibrated on the
-third.
+`feature_frame` turns scores into features, and `DataSplit` splits the responses into a training, a
+test and a calibration set. A `MetricEnsemble` is trained on the training set and calibrated on the
+calibration set. The test set is for its evaluation.
 """
 
 from ragnb.ensemble.data import DataSplit, SplitRatios, XYData, feature_frame

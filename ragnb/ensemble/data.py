@@ -1,7 +1,7 @@
-"""Data of an ensemble: features X and labels y, and their split into three parts.
+"""Data of an ensemble: features X and labels y, and their split into three sets.
 
-`feature_frame` turns scores into features. `DataSplit` divides the responses into a training, a
-test and a calibration part. All functions raise InputError for invalid arguments.
+`feature_frame` turns scores into features. `DataSplit` splits the responses into a training, a test
+and a calibration set.
 """
 # ruff: noqa: N803 (X and y are the names of the field)
 
@@ -26,7 +26,7 @@ OF_THE_RESPONSE = ("metric", "references", "lang", "prompt", "reasoning")
 
 @dataclass(frozen=True, slots=True)
 class SplitRatios:
-    """Proportions of the responses in the training, test and calibration parts.
+    """Proportions of the responses in the training, test and calibration sets.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class SplitRatios:
 
     def __post_init__(self) -> None:
         shares = (self.train, self.test, self.calibration)
-        if min(shares) <= 0 or abs(sum(shares) - 1) > 1e-9:
+        if not (min(shares) > 0 and abs(sum(shares) - 1) <= 1e-9):
             raise InputError(f"split ratios must be above 0 and sum to 1, got {shares}")
 
 
@@ -117,10 +117,10 @@ class XYData:
 
 
 class DataSplit:
-    """Random split of responses into a training, a test and a calibration part.
+    """Random split of responses into a training, a test and a calibration set.
 
-    All responses of a group are in the same part. The sizes of the parts are approximately those
-    requested, and the proportion of each label is approximately equal in all parts. The parts are
+    All responses of a group are in the same set. The sizes of the sets are approximately those
+    requested, and the proportion of each label is approximately equal in all sets. The sets are
     unions of folds of scikit-learn's ``StratifiedGroupKFold`` (``StratifiedKFold`` without groups).
 
     Parameters
@@ -131,11 +131,11 @@ class DataSplit:
     y : iterable
         Label of each response, 0 or 1 (or False and True). A Series is aligned with X by its index.
     split_ratios : SplitRatios, default=SplitRatios(train=0.6, test=0.2, calibration=0.2)
-        Proportions of the parts.
+        Proportions of the responses in the sets.
     features : sequence of str or None, default=None
         Columns of X to use. None uses all columns except the column of `groups`.
     oversample : bool, default=False
-        Whether to repeat randomly chosen rows of the rarer label in the training part until both
+        Whether to repeat randomly chosen rows of the rarer label in the training set until both
         labels are equally frequent. This shifts the predicted probabilities towards the rarer
         label.
     random_state : int or None, default=None
@@ -147,7 +147,7 @@ class DataSplit:
     Attributes
     ----------
     train, test, calibration : XYData
-        The parts.
+        The three sets.
 
     Examples
     --------
@@ -174,10 +174,10 @@ class DataSplit:
         refuse_repeated_labels(data.X.index, "DataSplit")
         rng = np.random.default_rng(random_state)
         counts = _fold_counts(split_ratios)
-        part = np.repeat(range(3), counts)[random_folds(data, counts.sum(), rng)]
-        self.train, self.test, self.calibration = (data.take(part == k) for k in range(3))
-        for name in ("train", "test", "calibration"):
-            require_both_labels(getattr(self, name).y, f"the {name} part")
+        number = np.repeat(range(3), counts)[random_folds(data, counts.sum(), rng)]
+        self.train, self.test, self.calibration = sets = [data.take(number == k) for k in range(3)]
+        for name, chosen in zip(("training", "test", "calibration"), sets, strict=True):
+            require_both_labels(chosen.y, f"the {name} set")
         if oversample:
             counted = self.train.y.value_counts()
             rarer = np.flatnonzero(self.train.y == counted.idxmin())
@@ -259,7 +259,7 @@ def cross_validation_folds(
 
 
 def _fold_counts(ratios: SplitRatios) -> Integers:
-    """Smallest numbers of equal folds per part that give the ratios to within 0.01."""
+    """Smallest numbers of equal folds per set that give the ratios to within 0.01."""
     shares = np.array([ratios.train, ratios.test, ratios.calibration])
     candidates = (np.rint(shares * n).astype(int) for n in count(3))
     return next(

@@ -5,8 +5,6 @@ verdict (None or NaN), the ensemble's label is kept. `deferral_curve` defers an 
 items, starting with the least confident. `deferral_point` defers a given selection of items, such
 as those on which a conformal ensemble abstains. `compare_deferral` compares such a selection with
 deferring no items, all items, or the same number of randomly chosen items.
-
-All functions raise InputError for invalid arguments.
 """
 
 from collections.abc import Sequence
@@ -42,16 +40,16 @@ def deferral_curve(
     shares: Sequence[float] = SHARES,
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
-    """Accuracy of an ensemble combined with a judge, by proportion of deferred items.
+    """Accuracy of an ensemble combined with a judge, as a function of the share of deferred items.
 
     A deferred item gets the judge's verdict or, if there is none, the ensemble's label. The least
     confident items are deferred first. If only some of several items with equal confidence are
-    deferred, the result is the mean over all choices among them.
+    deferred, ``accuracy``, ``n_judged`` and ``n_missing`` are means over all choices among them.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        True labels, 0 or 1. If several arguments are Series, they are aligned by their index.
+        True labels, 0 or 1. Series are aligned by their index, other sequences by position.
     probability : array-like of shape (n,)
         Predicted probability of label 1. The confidence is its distance from 0.5.
     judged : array-like of shape (n,)
@@ -130,7 +128,7 @@ def deferral_point(
     Parameters
     ----------
     y : array-like of shape (n,)
-        True labels, 0 or 1. If several arguments are Series, they are aligned by their index.
+        True labels, 0 or 1. Series are aligned by their index, other sequences by position.
     y_hat : array-like of shape (n,)
         The ensemble's labels, 0 or 1.
     deferred : array-like of shape (n,)
@@ -179,7 +177,7 @@ def compare_deferral(
     Parameters
     ----------
     y : array-like of shape (n,)
-        True labels, 0 or 1. If several arguments are Series, they are aligned by their index.
+        True labels, 0 or 1. Series are aligned by their index, other sequences by position.
     y_hat : array-like of shape (n,)
         The ensemble's labels, 0 or 1.
     deferred : array-like of shape (n,)
@@ -256,6 +254,13 @@ def _items(y: Any, y_hat: Any, judged: Any, groups: Any, **more: Any) -> pd.Data
     The column ``right`` is 0 or 1, ``gain`` is the change in correctness if the item is deferred
     (-1, 0 or 1), and ``answered`` is 1 if the judge gave a verdict, else 0.
     """
+    given = [values for values in (y, y_hat, judged, groups, *more.values()) if values is not None]
+    indexes = [values.index for values in given if isinstance(values, pd.Series)]
+    if 0 < len(indexes) < len(given) and not all(map(indexes[0].equals, indexes)):
+        raise InputError(
+            "Series with different indexes cannot be combined with lists or arrays, which have no "
+            "index; give all arguments as Series"
+        )
     items = pd.DataFrame({"y": y, "judged": judged, "group": groups, **more})
     items["y_hat"] = items["probability"] > 0.5 if y_hat is None else y_hat
     if items.empty:

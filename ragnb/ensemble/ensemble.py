@@ -1,7 +1,4 @@
-"""Ensembles of metrics that predict a human label, with a guarantee for the predictions.
-
-All functions raise InputError for invalid arguments.
-"""
+"""Ensembles of metrics that predict a human label, with a guarantee for the predictions."""
 # ruff: noqa: N803, N806 (X and y are the names of the field)
 
 import warnings
@@ -129,7 +126,7 @@ def fit_classifier(
         on standardised metrics. Cross-validation chooses its penalty (l1 or l2) and its inverse
         penalty strength C (0.1, 1 or 10) by AUROC.
     class_weight : "balanced", mapping or None, default="balanced"
-        Class weights of the logistic regression.
+        Class weights of the default classifier.
     random_state : int or None, default=None
         Seed of all random steps; None gives a different result each time.
 
@@ -172,20 +169,21 @@ def fit_classifier(
 class MetricEnsemble:
     """Binary classifier of responses by their metric values, with a statistical guarantee.
 
-    The ensemble is trained on one part of the labelled responses and calibrated on another. For
-    each new response, it predicts a set of labels, the *prediction set*, which contains every label
-    that cannot be excluded. The ensemble *accepts* a label if the set contains only this label. It
-    *abstains* if the set contains both labels or neither.
+    The ensemble is trained on one set of labelled responses and calibrated on another. For each new
+    response, it predicts a set of labels, the *prediction set*, which contains every label that
+    cannot be excluded. The ensemble *accepts* a label if the prediction set contains only this
+    label. It *abstains* if the prediction set contains both labels or neither.
 
     The guarantee assumes that new responses and calibration responses are drawn independently from
-    the same distribution. It is not a guarantee for a single response. There are three kinds of
+    the same distribution. It is therefore only approximate if several calibration responses belong
+    to the same question. It is not a guarantee for a single response. There are three kinds of
     guarantee:
 
-    - ``"marginal"``: P(the prediction set contains the correct label) >= 1 - alpha for new
-      responses, on average over calibration parts.
+    - ``"marginal"``: P(the prediction set contains the correct label) >= 1 - `alpha` for a new
+      response, on average over calibration sets.
     - ``"class"``: as ``"marginal"``, but within each class.
-    - ``"selective"``: with probability at least 1 - delta over calibration parts, the error rate
-      among the accepted labels is at most alpha.
+    - ``"selective"``: with probability at least 1 - `delta` over calibration sets, the error rate
+      among the accepted labels of new responses is at most `alpha`.
 
     Parameters
     ----------
@@ -200,12 +198,12 @@ class MetricEnsemble:
         on standardised metrics. Cross-validation chooses its penalty (l1 or l2) and its inverse
         penalty strength C (0.1, 1 or 10) by AUROC.
     class_weight : "balanced", mapping or None, default="balanced"
-        Class weights of the logistic regression. Balanced weights shift the predicted probabilities
+        Class weights of the default classifier. Balanced weights shift the predicted probabilities
         towards the rarer label. The guarantee holds for any weights.
     guarantee : {"marginal", "class", "selective"}, default="marginal"
         Kind of the guarantee.
     delta : float, str, Fraction or Decimal, default=0.1
-        Tolerated probability of a calibration part for which the error rate exceeds `alpha`, in
+        Tolerated probability of a calibration set for which the error rate exceeds `alpha`, in
         (0, 1). Only used with ``guarantee="selective"``.
     groups : iterable or None, default=None
         Group of each calibration response, such as its language. The guarantee then holds within
@@ -259,9 +257,9 @@ class MetricEnsemble:
             raise InputError(
                 'guarantee="selective" does not accept groups; fit one ensemble for each group'
             )
-        for part, name in ((training, "training"), (calibration, "calibration")):
-            require_both_labels(part.y, f"the {name} part")
-        refuse_repeated_labels(calibration.X.index, "the calibration part")
+        for data, name in ((training, "training"), (calibration, "calibration")):
+            require_both_labels(data.y, f"the {name} set")
+        refuse_repeated_labels(calibration.X.index, "the calibration set")
         both = training.units().intersection(calibration.units())
         if len(both):
             raise InputError(
@@ -269,7 +267,7 @@ class MetricEnsemble:
                 f"{both[0]!r} in both; split one frame with DataSplit"
             )
         self.features = tuple(training.X)
-        require_columns(calibration.X, self.features, "the calibration part")
+        require_columns(calibration.X, self.features, "the calibration set")
         self.alpha, self.delta, self.guarantee = float(alpha), float(delta), guarantee
         self.classifier = fit_classifier(
             training, classifier, class_weight=class_weight, random_state=random_state
@@ -314,7 +312,7 @@ class MetricEnsemble:
         -------
         y_hat : ndarray of int of shape (n,)
             The accepted label, 0 or 1. If the ensemble abstains, this is the judge's verdict or, if
-            there is none, the more probable label.
+            there is none, the more probable label (0 if both are equally probable).
         y_set : ndarray of bool of shape (n, 2)
             Whether labels 0 and 1 are in the prediction set. It does not depend on the judge.
 
@@ -380,7 +378,7 @@ class MetricEnsemble:
             if not differing(tests).empty:
                 warnings.warn(
                     f"{tests.attrs['summary']} The guarantee holds only for responses like those "
-                    "in the calibration part. Calibrate the ensemble on labelled responses of the "
+                    "in the calibration set. Calibrate the ensemble on labelled responses of the "
                     "new kind. check_shift shows the tests.",
                     UserWarning,
                     stacklevel=2,
@@ -446,7 +444,7 @@ class MetricEnsemble:
             - ``test, statistic, p_value``: test, its statistic and its p-value;
             - ``n_calibration, n_new``: numbers of responses;
             - ``n_units_calibration, n_units_new``: effective sample sizes;
-            - ``p_adjusted, correction, family_size``: p-value with Holm's correction over all rows;
+            - ``p_adjusted, correction, family_size``: p-value with Holm's correction over all tests;
             - ``note``: the result as a sentence.
 
             ``attrs["summary"]`` states the result of all tests.
@@ -458,14 +456,16 @@ class MetricEnsemble:
         which is one minus its predicted probability, is compared by a one-sided test. The
         alternative is that this score is larger for new responses, so that true labels are excluded
         more often than guaranteed. With ``guarantee="class"``, each class is tested separately.
-        Ties make the tests conservative. Without any shift, the probability of an adjusted p-value
-        below 0.001 is at most about 0.1 %, averaged over calibration parts.
+        The p-values are those of the one-sample distribution for the sample size n1 n2 / (n1 + n2),
+        rounded down, where n1 and n2 are the effective sample sizes [1]_. Ties make the tests
+        conservative. Without any shift, the probability of an adjusted p-value below 0.001 is at
+        most about 0.1 %, averaged over calibration sets.
 
         Responses to the same question are not independent. The tests therefore use Kish's effective
-        sample size n / m, where n is the number of responses and m is the number of responses to
+        sample size n / m [2]_, where n is the number of responses and m is the number of responses to
         the same question, averaged over responses. This is conservative unless all responses to a
         question are identical. If the questions of the new responses are not known, m is taken from
-        the calibration responses. If the calibration part has no groups, all of its responses count
+        the calibration responses. If the calibration set has no groups, all of its responses count
         as independent. A test needs an effective sample size of 20 on each side; otherwise its
         p-value is NaN.
 
@@ -476,8 +476,8 @@ class MetricEnsemble:
 
         References
         ----------
-        .. [1] Hodges, J. L. (1958). The significance probability of the Smirnov two-sample test.
-           Arkiv för Matematik 3, 469-486.
+        .. [1] Press, W. H., Teukolsky, S. A., Vetterling, W. T. & Flannery, B. P. (2007). Numerical
+           Recipes, 3rd edition, section 14.3. Cambridge University Press.
         .. [2] Kish, L. (1965). Survey Sampling. Wiley.
 
         Examples
@@ -501,7 +501,7 @@ class MetricEnsemble:
     # ---- what is guaranteed ----------------------------------------------------------------------
 
     def coverage(self) -> pd.DataFrame:
-        """Mean and central 90 % interval of the coverage over calibration parts of the same size.
+        """Mean and central 90 % interval of the coverage over calibration sets of the same size.
 
         Returns
         -------
@@ -510,7 +510,8 @@ class MetricEnsemble:
 
             - ``group, label``: group and class, or ``"all"``;
             - ``n``: number of calibration responses;
-            - ``rank``: rank of the threshold among their nonconformity scores;
+            - ``rank``: rank of the threshold among their nonconformity scores, or n + 1 if no label
+              can be excluded;
             - ``mean, low, high``: mean, 5 % quantile and 95 % quantile of the
               `ragnb.conformal.sets.coverage_distribution`;
             - ``warning``: why no label can be excluded, else empty.

@@ -1,7 +1,4 @@
-"""Reports: how well each metric predicts a label, and how accurate predicted labels are.
-
-All functions raise InputError for invalid arguments.
-"""
+"""Reports: how well each metric predicts a label, and how accurate predicted labels are."""
 # ruff: noqa: N803 (X and y are the names of the field)
 
 from collections.abc import Iterable
@@ -102,13 +99,13 @@ def feature_report(
           values tend to be lower for label 1. For the ensemble, it is computed from the held-out
           probabilities of all folds, and the interval does not include the variability of the
           training data;
-        - ``accuracy``: mean accuracy on the held-out folds of a decision tree with a single
-          threshold. For the ensemble, it is the held-out accuracy of the more probable label;
+        - ``accuracy``: mean held-out accuracy of a decision tree with a single split. For the
+          ensemble, it is the held-out accuracy of the more probable label;
         - ``correlation``: Pearson correlation with the label;
         - ``importance``: mean decrease of the ensemble's held-out AUROC when the metric is
-          permuted, over five permutations in each fold. It is shared between metrics with the same
-          information;
-        - ``note``: why values are missing, for example because a metric is constant.
+          permuted, over five permutations in each fold. If metrics are correlated, it can be low
+          although each of them predicts the label;
+        - ``note``: a remark, for example that a metric is constant, so that its values are missing.
 
     References
     ----------

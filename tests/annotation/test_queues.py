@@ -24,7 +24,7 @@ def answers():
 
 @pytest.fixture(scope="module")
 def fitted(answers):
-    """An ensemble with coverage within each class, its split, and what it decides on the test part."""
+    """An ensemble with coverage within each class, its split, and what it decides on the test set."""
     features = ensemble.feature_frame(ragnb.score(answers, METRICS), responses=answers)
     split = ensemble.DataSplit(features, answers.label, groups=answers.question_id, random_state=8)
     options = {"alpha": 0.05, "random_state": 8, "guarantee": "class"}

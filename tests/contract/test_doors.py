@@ -41,7 +41,7 @@ def first_system(frame):
 
 
 def ensemble(frame):
-    """Decide on the test part of the responses."""
+    """Decide on the test set."""
     split = ragnb.DataSplit(frame, frame.get("label", []), features=["f1", "em"], random_state=0)
     classifier = LogisticRegression()
     fitted = ragnb.MetricEnsemble(split.train, split.calibration, classifier=classifier)

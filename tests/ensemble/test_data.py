@@ -1,4 +1,4 @@
-"""Labels, features from scores, and the split into parts."""
+"""Labels, features from scores, and the split into sets."""
 # ruff: noqa: N806 (X and y are the names of the field)
 
 import math
@@ -71,7 +71,7 @@ def test_mistakes_in_the_labels(y, message):
 
 
 def test_ratios_sum_to_1():
-    for shares in ((0.6, 0.2, 0.1), (0.8, 0.2, 0.0), (60, 20, 20)):
+    for shares in ((0.6, 0.2, 0.1), (0.8, 0.2, 0.0), (60, 20, 20), (math.nan, 0.5, 0.5)):
         with pytest.raises(InputError, match="split ratios must be above 0 and sum to 1"):
             SplitRatios(*shares)
     assert SplitRatios(0.7, 0.2, 0.1).train + 0.2 + 0.1 != 1  # a rounding error is no mistake
@@ -119,7 +119,7 @@ def test_groups_are_whole_and_sizes_are_off_by_about_a_group(sizes, seed):
 
 
 def test_each_group_is_equally_likely_to_be_in_each_part():
-    """Four standard deviations of a binomial share; test and calibration parts are exchangeable."""
+    """Four standard deviations of a binomial share; test and calibration sets are exchangeable."""
     groups, n = np.repeat(np.arange(30), 3), 60
     labels, often = np.tile([0, 1, 1], 30), np.zeros((30, 3))
     for seed in range(n):
@@ -157,7 +157,7 @@ def test_groups_may_be_a_column_which_then_is_no_feature():
             {"features": ["f1", "recall"]},
             "DataSplit needs the columns f1, recall, got a frame without recall",
         ),
-        ({"y": [0] * 19 + [1]}, r"part needs labels of both classes, got only \[0\]"),
+        ({"y": [0] * 19 + [1]}, r"set needs labels of both classes, got only \[0\]"),
         (
             {"X": one_metric().set_axis([0] * 20)},
             "DataSplit needs unique index labels, got 0 twice",

@@ -301,5 +301,8 @@ def test_series_are_aligned_by_their_index_labels():
     pd.testing.assert_frame_equal(
         deferral_curve(y, probability[::-1], judged.sort_values()), expected
     )
+    pd.testing.assert_frame_equal(deferral_curve(y, PROBABILITY, judged), expected)
+    with pytest.raises(InputError, match="Series with different indexes cannot be combined"):
+        deferral_curve(y, probability[::-1], JUDGED)
     with pytest.raises(InputError, match="y must be 0 or 1 .*, got nan"):
         deferral_curve(y[:3], probability, judged)

@@ -276,7 +276,7 @@ def test_too_few_calibration_responses_are_reported_with_the_minimum():
 def test_mistakes(made):
     ensemble, split = made
     one_label = split.calibration.take((split.calibration.y == 0).to_numpy())
-    with pytest.raises(InputError, match=r"part needs labels of both classes, got only \[0\]"):
+    with pytest.raises(InputError, match=r"set needs labels of both classes, got only \[0\]"):
         MetricEnsemble(split.train, one_label)
     with pytest.raises(InputError, match="must not have a response or group in common, got .* in"):
         MetricEnsemble(split.train, split.train)

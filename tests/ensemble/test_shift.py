@@ -145,7 +145,7 @@ def test_a_shift_is_found_and_predict_warns_once(made):
         assert re.fullmatch(
             "The 120 new responses differ from the calibration responses in token_overlap_recall, probability "
             r"\(smallest adjusted p [<=] [^;]+; 4 Kolmogorov-Smirnov tests with Holm's correction\)\. "
-            "The guarantee holds only for responses like those in the calibration part. "
+            "The guarantee holds only for responses like those in the calibration set. "
             "Calibrate the ensemble on labelled responses of the new kind. check_shift shows the tests.",
             str(told[0].message),
         )
