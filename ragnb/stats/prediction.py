@@ -70,10 +70,12 @@ def auroc(
     Notes
     -----
     The placement of a positive item is the proportion of negative items with a lower score, and the
-    placement of a negative item is the proportion of positive items with a higher score. DeLong's
-    variance is the sum over both classes of the variance of the placements divided by the number of
-    items in the class. With clusters, the deviation of each placement from the area is divided by
-    the number of items in its class and summed within clusters [3]_.
+    placement of a negative item is the proportion of positive items with a higher score; ties count
+    half. DeLong's variance is the sum over both classes of the variance of the placements divided
+    by the number of items in the class. With clusters, the deviation of each placement from the
+    area is divided by the number of items in its class, and these values are summed within
+    clusters. The variance is G / (G - 1) times the sum of the squared sums of the G clusters. It
+    differs from that of Obuchowski [3]_ only in the small-sample correction.
 
     References
     ----------
@@ -106,6 +108,8 @@ def compare_auroc(
 ) -> tuple[Interval, SignificanceResult]:
     """Difference of the areas under the ROC curve of two scores, with DeLong's interval and test.
 
+    Items are treated as independent.
+
     Parameters
     ----------
     labels : array-like of shape (n,)
@@ -120,8 +124,8 @@ def compare_auroc(
     interval : Interval
         The area for `first` minus the area for `second`, with limits in [-1, 1].
     test : SignificanceResult
-        Two-sided test of the null hypothesis that the areas are equal. Its statistic is
-        approximately standard normal.
+        Two-sided test of the null hypothesis that the areas are equal, under which its statistic
+        is approximately standard normal.
 
     Notes
     -----
@@ -210,10 +214,11 @@ def pearson(
     Returns
     -------
     Interval
-        The correlation r in [-1, 1] with its limits. The correlation is NaN if one of the variables
-        does not vary. The limits are NaN if there are fewer than four items or if the correlation
-        is perfect. With clusters, they are NaN under the conditions described in
-        `ragnb.stats.intervals.jackknife_interval`, where a perfect correlation counts as undefined.
+        The correlation r in [-1, 1] with its limits. The correlation is NaN if there are fewer than
+        two items or if one of the variables does not vary. The limits are NaN if there are fewer
+        than four items or if the correlation is perfect. With clusters, they are NaN under the
+        conditions described in `ragnb.stats.intervals.jackknife_interval`, where a perfect
+        correlation counts as undefined.
 
     References
     ----------
@@ -389,7 +394,8 @@ def reliability_curve(labels: Booleans, probabilities: Floats, *, n_bins: int = 
     Notes
     -----
     The expected gap is sqrt(2 / pi) s, where s = sqrt(sum p (1 - p)) / n is the standard deviation
-    of ``observed`` given the predicted probabilities p. It is based on the normal approximation.
+    of ``observed`` if the predicted probabilities p are correct. It is based on the normal
+    approximation.
 
     References
     ----------
@@ -402,7 +408,7 @@ def reliability_curve(labels: Booleans, probabilities: Floats, *, n_bins: int = 
     >>> curve[["low", "high", "n", "mean_predicted", "observed"]].to_dict("split")["data"]
     [[0.0, 0.5, 2, 0.2, 1.0], [0.5, 1.0, 2, 0.9, 0.5]]
     """
-    edges = np.linspace(0, 1, n_bins + 1)
+    edges = np.arange(n_bins + 1) / n_bins
     bins = np.clip(np.searchsorted(edges, probabilities, "right") - 1, 0, n_bins - 1)
     items = pd.DataFrame({"bin": bins, "p": probabilities, "y": labels.astype(np.float64)})
     items["variance"] = items["p"] * (1 - items["p"])
@@ -420,7 +426,7 @@ def reliability_curve(labels: Booleans, probabilities: Floats, *, n_bins: int = 
 
 
 def expected_calibration_error(curve: pd.DataFrame) -> tuple[float, float]:
-    """Expected calibration error (ECE), and its approximate value under perfect calibration.
+    """Expected calibration error (ECE), and its expected value under perfect calibration.
 
     ECE = sum_b (n_b / n) abs(observed_b - mean_predicted_b)
 
@@ -485,7 +491,7 @@ def aurc(
     errors : array-like of shape (n,)
         1 if the prediction is wrong and 0 if it is correct.
     confidence : array-like of shape (n,)
-        Confidence in each prediction, on any scale.
+        Confidence in each prediction. Higher values mean more confidence; the scale is irrelevant.
     clusters : array-like of shape (n,), default=None
         Cluster of each item, such as its question. If None, items are treated as independent.
     minus_random : bool, default=False

@@ -26,8 +26,8 @@ def kendall_tau_b(reference: ArrayLike, other: ArrayLike) -> float:
     -------
     float
         Correlation in [-1, 1]. It is 1 if both scores rank the systems in the same order with the
-        same ties, and NaN if there are fewer than two systems or if one of the scores ties all of
-        them.
+        same ties, and NaN if there are fewer than two systems, if one of the scores ties all of
+        them or if a score is NaN.
 
     References
     ----------
@@ -59,14 +59,16 @@ def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
     -------
     float
         Correlation in [-1, 1]. It is 1 if both scores rank the systems in the same order without
-        ties. It is NaN if there are fewer than two systems or if `other` ties all of them.
+        ties. It is NaN if there are fewer than two systems, if `other` ties all of them or if a
+        score is NaN.
 
     Notes
     -----
     tau_AP = 2 mean_i C(i) - 1, where i runs over all systems except the first in the ranking by
     `other`, and C(i) is the proportion of the systems ranked above i by `other` that are also
-    ranked above i by `reference`. A system that `other` ties with i counts as half above i, so
-    systems that are tied for the first place are included in the mean.
+    ranked above i by `reference`. The original definition [1]_ assumes that there are no ties. Here
+    a system that `other` ties with i counts as half above i, so systems that are tied for the first
+    place are included in the mean.
 
     References
     ----------
@@ -130,7 +132,8 @@ def ranking_interval(
     Notes
     -----
     The limits are percentiles over 2000 bootstrap resamples of the questions, drawn with a fixed
-    seed. The systems are not resampled. With few systems, the coefficient has few possible values,
+    seed. Resamples for which the coefficient is undefined are ignored. The systems are not
+    resampled. With few systems, the coefficient has few possible values,
     so the interval is coarse.
 
     Examples
@@ -151,7 +154,8 @@ def ranking_interval(
     if n < 2:
         problem = f"at least 2 questions are needed, got {n}"
         return undefined_interval(nan, confidence_level, method, n, problem)
-    weights = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=2000) / n
+    # Whole numbers, so that systems with equal sums of 0/1 scores are tied.
+    weights = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=2000)
     # Few systems have few rankings, so most pairs of rankings occur many times.
     rankings = [rankdata(weights @ scores, axis=1) for scores in (reference, other)]
     pairs, which = np.unique(np.stack(rankings, axis=1), axis=0, return_inverse=True)

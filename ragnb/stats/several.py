@@ -92,8 +92,8 @@ def friedman_test(scores: Floats) -> SignificanceResult:
     -------
     SignificanceResult
         The F statistic and its p-value. The p-value is 1 if all systems are tied on every item.
-        Both are NaN if there are fewer than two items. If there are fewer than 10 items, a warning
-        says that the p-value is only approximate.
+        Both are NaN if there are fewer than two items. If there are fewer than 10 items and F is
+        finite, a warning says that the p-value is only approximate.
 
     Notes
     -----
@@ -157,7 +157,8 @@ def simultaneous_intervals(
     Parameters
     ----------
     values : array-like of shape (n, m)
-        Scores or paired differences, with one row per item and one column per mean.
+        Scores or paired differences, with one row per item and one column per mean. There must be
+        at least one item.
     rng : numpy.random.Generator
         Random number generator for the bootstrap resamples.
     clusters : array-like of shape (n,), default=None
@@ -176,13 +177,15 @@ def simultaneous_intervals(
 
     Notes
     -----
-    Let d_ij be the deviation of item i (or of cluster i) from the mean of column j, and S*_j the
-    sum of these deviations over a bootstrap resample. Then c is the `confidence_level` quantile,
-    over resamples, of max_j abs(S*_j) / sqrt(sum_i d_ij^2). The limits are mean -+ t se with se =
-    sqrt(sum_i d_ij^2 / (n (n - 1))), where n is the number of items (or clusters). To account for
-    the estimated standard error, c is replaced by the quantile t = F^-1(Phi(c)) of the t
-    distribution with n - 1 degrees of freedom, where F and Phi are the t and the standard normal
-    distribution functions.
+    Let d_ij be the deviation of item i from the mean of column j. With clusters, d_ij is the sum of
+    these deviations in cluster i divided by the mean number of items per cluster. Let S*_j be the
+    sum of d_ij over a bootstrap resample, and c the `confidence_level` quantile, over resamples, of
+    max_j abs(S*_j) / sqrt(sum_i d_ij^2).
+
+    The limits are mean - t se and mean + t se. Here se = sqrt(sum_i d_ij^2 / (n (n - 1))), and n is
+    the number of items (or clusters). To account for the estimation of the standard error, c is
+    replaced by t = F^-1(Phi(c)), where F is the distribution function of the t distribution with
+    n - 1 degrees of freedom, and Phi is that of the standard normal distribution.
 
     References
     ----------

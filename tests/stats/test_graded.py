@@ -125,3 +125,9 @@ def test_undefined_rankings_say_why():
     assert found.problem == "all systems have the same mean"
     found = ranking_interval("tau-b", [[1, 0]], [[1, 0]])
     assert found.problem == "at least 2 questions are needed, got 1"
+
+
+def test_equal_accuracies_are_tied_in_every_resample():
+    first = (np.random.default_rng(1).random((20, 3)) < 0.5) * 1.0
+    found = ranking_interval("tau-b", first, first + 1)
+    assert (found.low, found.high) == pytest.approx((1, 1))

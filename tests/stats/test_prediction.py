@@ -185,6 +185,12 @@ def test_reliability_curve_has_every_prediction_once(rows, n_bins: int) -> None:
     assert inside.all()
 
 
+@pytest.mark.parametrize("n_bins", [5, 10, 20])
+def test_a_prediction_at_an_edge_is_in_the_upper_bin(n_bins: int) -> None:
+    p = [float(f"{k / n_bins:.2f}") for k in range(n_bins)]  # as people and models write them
+    assert reliability_curve([1] * n_bins, p, n_bins=n_bins)["low"].tolist() == p
+
+
 def test_calibration_error_of_a_calibrated_model_is_its_noise() -> None:
     rng = np.random.default_rng(7)
     errors = []
