@@ -21,7 +21,7 @@ from ragnb.stats.intervals import jackknife_interval
 
 
 def agreement_sums(codes: Integers, n_categories: int, clusters: Integers | None = None) -> Floats:
-    """Compute sums over items that are sufficient for all agreement coefficients.
+    """Compute the sums over items from which all agreement coefficients can be computed.
 
     Parameters
     ----------
@@ -31,20 +31,22 @@ def agreement_sums(codes: Integers, n_categories: int, clusters: Integers | None
     n_categories : int
         Number q of categories. Categories that no rater chose may be included.
     clusters : ndarray of shape (n_items,), default=None
-        Cluster of each item. If None, each item is its own cluster.
+        Cluster of each item. If None, each item is its own cluster. The clusters of the result are
+        in sorted order.
 
     Returns
     -------
     ndarray of shape (n_clusters, 3 * q + 1, q)
-        Four matrices, stacked along the second axis and summed over the items of each cluster. Let
-        r be the number of ratings of an item, and n_k the number of these in category k. The
-        matrices are
+        Four matrices, stacked along the second axis and summed over the items of each cluster. For
+        an item with r ratings, n_k of them in category k, the matrices are
 
-        - the coincidence matrix: the numbers of ordered pairs of ratings by different raters,
-          divided by r - 1;
+        - the coincidence matrix, whose element (c, k) is the number of ordered pairs of ratings by
+          different raters that are in the categories c and k, divided by r - 1;
         - the coincidence matrix divided by r;
-        - the confusion matrix of the first two raters;
+        - the confusion matrix, with the first rater in rows and the second rater in columns;
         - a single row of the proportions n_k / r.
+
+        If r is 0 or 1, the two coincidence matrices are 0.
 
     Examples
     --------

@@ -225,8 +225,8 @@ def compare_ratios(
         Otherwise, the jackknife leaves out whole clusters.
     confidence_level : float, default=0.95
         Nominal coverage of the interval, in (0, 1). The actual coverage is lower if a mean
-        denominator is close to 0. If a t-test does not reject a mean denominator of 0, the method
-        of the interval and the warning of the test say so.
+        denominator is close to 0. If a t-test at level 1 - `confidence_level` does not reject
+        a mean denominator of 0, the method of the interval and the warning of the test say so.
 
     Returns
     -------
@@ -379,8 +379,8 @@ def net_benefit(
 ) -> tuple[Interval, ...]:
     """Compute the mean net benefit, gain - price * cost, with a t interval at each price.
 
-    The prices at which the interval contains 0 form the set of `fieller_interval`, if this set is
-    defined.
+    The prices at which the interval contains 0 form the set of `fieller_interval` at the same
+    confidence level, if this set is defined.
 
     Parameters
     ----------

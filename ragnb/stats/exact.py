@@ -236,7 +236,7 @@ def listed_tail(differences: Floats) -> float:
     Parameters
     ----------
     differences : ndarray of shape (n,)
-        The numbers, at most about `MAX_LISTED`. Their sum is the observed sum.
+        The numbers. Their sum is the observed sum. Time and memory grow as 2^(n / 2).
 
     Returns
     -------
