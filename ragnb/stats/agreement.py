@@ -26,10 +26,12 @@ def agreement_sums(codes: Integers, n_categories: int, clusters: Integers | None
     Parameters
     ----------
     codes : ndarray of int of shape (n_items, n_raters)
-        Category of each rating, from 0 to q - 1, or -1 if the rater did not rate the item. Ordinal
-        categories must be numbered in ascending order. There must be at least two raters.
+        Category of each rating, from 0 to `n_categories` - 1, or -1 if the rater did not rate the
+        item. Ordinal categories must be numbered in ascending order. There must be at least two
+        raters.
     n_categories : int
-        Number q of categories. Categories that no rater chose may be included.
+        Number q of categories. Categories that no rater chose may be included; they affect only
+        Gwet's AC1.
     clusters : ndarray of shape (n_items,), default=None
         Cluster of each item. If None, each item is its own cluster. The clusters of the result are
         in sorted order.
