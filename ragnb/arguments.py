@@ -37,7 +37,7 @@ def as_scores(values: ArrayLike, dimensions: int = 1) -> Floats:
     Parameters
     ----------
     values : array-like
-        Scores with the given number of dimensions.
+        Scores with the given number of dimensions. None counts as NaN and is therefore invalid.
     dimensions : int, default=1
         Required number of dimensions.
 

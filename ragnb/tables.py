@@ -147,7 +147,7 @@ def save_latex(
     Raises
     ------
     InputError
-        The name contains a folder or a suffix, or `to_latex` raises it.
+        The name contains a slash or a dot, or `to_latex` raises the error.
     """
     path = Path(folder) / f"{name}.tex"
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -243,7 +243,7 @@ def save_figure(
     Raises
     ------
     InputError
-        The name contains a folder or a suffix.
+        The name contains a slash or a dot.
     """
     target = Path(folder) / name
     target.parent.mkdir(parents=True, exist_ok=True)

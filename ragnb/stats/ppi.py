@@ -110,12 +110,12 @@ class LabelPlan(Sentence):
 
 
 def as_verdicts(values: ArrayLike) -> Floats:
-    """Convert the verdicts of a judge to an array and check that none is missing.
+    """Convert the verdicts of a judge to an array of floats and check that none is missing.
 
     Parameters
     ----------
     values : array-like of shape (n,)
-        Finite numbers.
+        Verdicts, one finite number per item.
 
     Returns
     -------
@@ -133,7 +133,7 @@ def as_verdicts(values: ArrayLike) -> Floats:
 
 
 def as_binary_verdicts(values: ArrayLike) -> Booleans:
-    """Convert 0/1 verdicts of a judge to a boolean array and check that none is missing.
+    """Convert 0/1 verdicts of a judge to a Boolean array and check that none is missing.
 
     Parameters
     ----------
