@@ -114,7 +114,8 @@ def too_few_items(n: int, alpha: Fraction) -> str:
     n : int
         Number of calibration items, at least 0.
     alpha : float, str, Fraction or Decimal
-        Miscoverage level, in (0, 1). It requires at least 1 / alpha - 1 calibration items.
+        Miscoverage level, in (0, 1). At least 1 / alpha - 1 calibration items are needed to exclude
+        a label.
 
     Returns
     -------

@@ -175,9 +175,8 @@ class MetricEnsemble:
     label. It *abstains* if the prediction set contains both labels or neither.
 
     The guarantee assumes that new responses and calibration responses are drawn independently from
-    the same distribution. It is therefore only approximate if several calibration responses belong
-    to the same question. It is not a guarantee for a single response. There are three kinds of
-    guarantee:
+    the same distribution. It need not hold if several calibration responses belong to the same
+    question. It is not a guarantee for a single response. There are three kinds of guarantee:
 
     - ``"marginal"``: P(the prediction set contains the correct label) >= 1 - `alpha` for a new
       response, on average over calibration sets.

@@ -45,7 +45,7 @@ def sample(
     DataFrame
         One row per response. The columns have two levels: ``("feature", name)`` for each feature,
         and ``("about", name)`` for the names ``probability``, ``score of the true label``
-        (nonconformity score), ``label``, ``unit`` and ``group``.
+        (nonconformity score, NaN without labels), ``label``, ``unit`` and ``group``.
     """
     about = {
         "probability": probability,
@@ -126,7 +126,7 @@ def shift_tests(known: pd.DataFrame, new: pd.DataFrame, *, by_class: bool) -> pd
 
 
 def differing(table: pd.DataFrame) -> pd.DataFrame:
-    """Select the tests with an adjusted p-value below `LEVEL`.
+    """Select the tests with an adjusted p-value below 0.001.
 
     Parameters
     ----------

@@ -236,7 +236,7 @@ def test_the_conformal_ensemble_and_its_judge_follow_my_own_file(file, mine, tmp
     mine.assign(helper=judged).drop(columns="example_id").to_csv(file, index=False)
     choices = {"judge_column": "'helper'", "short, long": "'old', 'new'"}
     shown = shown_with("10", file, **choices)
-    tested = re.search(r"(\d+) answers in the test part", shown)[1]
+    tested = re.search(r"(\d+) answers in the test set", shown)[1]
     kept = re.findall(r"(?:as incorrect|as correct|abstained): +(\d+)", shown)
     assert sum(map(int, kept)) == int(tested)
     assert re.search(r"old: coverage [01]\.\d+, accepted", shown)

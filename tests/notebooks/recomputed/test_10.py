@@ -1,4 +1,4 @@
-"""Numbers of notebook 10, recomputed with numpy, scipy and scikit-learn; only the division into three parts is ragnb's."""
+"""Numbers of notebook 10, recomputed with numpy, scipy and scikit-learn; only the split into three sets is ragnb's."""
 
 import math
 from fractions import Fraction
@@ -61,7 +61,7 @@ def model(split):
 
 @pytest.fixture(scope="module")
 def probability(split, model):
-    """Predicted probability of a correct answer in the calibration and the test part."""
+    """Predicted probability of a correct answer in the calibration and the test set."""
     return [model.predict_proba(part.X)[:, 1] for part in (split.calibration, split.test)]
 
 
@@ -103,7 +103,7 @@ def test_threshold_and_sets(split, scores, probability):
     assert f"{n} calibration answers, rank {rank}, threshold q = {scores[rank - 1]:.3f}" in shown
     zero, one = sets(scores, probability, 0.05)
     shown = printed("10", "kinds")
-    assert f"{len(one)} answers in the test part" in shown
+    assert f"{len(one)} answers in the test set" in shown
     assert f"as incorrect: {(zero & ~one).sum()}" in shown
     assert f"as correct: {(one & ~zero).sum()}" in shown
     assert f"abstained: {(zero == one).sum()} ({(zero == one).mean():.1%})" in shown
@@ -125,14 +125,14 @@ def test_coverage_and_what_is_expected(split, scores, probability):
     k = math.ceil((n + 1) * Fraction(95, 100))
     law = stats.beta(k, n + 1 - k)
     shown = printed("10", "guarantee")
-    assert f"test part: {covered:.3f}" in shown
+    assert f"test set: {covered:.3f}" in shown
     low, high = law.ppf([0.05, 0.95])
     assert f"expected: {law.mean():.3f}, 90 % range {low:.3f} to {high:.3f}" in shown
 
 
 @pytest.fixture(scope="module")
 def twenty(answers, features, split, model):
-    """Whether each answer is covered in 20 halves of the answers outside the training part.
+    """Whether each answer is covered in 20 halves of the answers outside the training set.
 
     One row per answer and half: with one threshold for all answers, and with one for each system.
     """
