@@ -21,7 +21,7 @@ SCRIPTS = tuple(
     "Tifinagh Javanese Yi Coptic Gothic".split()
 )
 
-# The scripts that are written without spaces between words, as content of a character class.
+# Scripts that are written without spaces between words, as content of a character class.
 UNSPACED = (
     r"\p{Han}\p{Hiragana}\p{Katakana}ー\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
 )
@@ -32,7 +32,7 @@ _SCRIPT = regex.compile(
     + "|(?P<Other>.))"
 )
 _IGNORABLE = regex.compile(
-    r"[\u00AD\u061C\u200C-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFE00-\uFE0F\uFEFF"
+    r"[\u00AD\u061C\u200C-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\p{Variation_Selector}\uFEFF"
     r"\U0001F3FB-\U0001F3FF\U000E0020-\U000E007F]"
 )
 _TOKEN = regex.compile(
@@ -103,7 +103,8 @@ def split_reasoning(reply: str) -> tuple[str, str]:
     The reasoning consists of all passages between ``<think>`` and ``</think>``, including the tags.
     A passage without a closing tag extends to the end of the reply. A closing tag without an
     opening tag ends a passage that starts at the beginning of the reply, because some prompts
-    contain the opening tag. A reply that is a single JSON object has no reasoning.
+    contain the opening tag. A reply that starts with ``{`` and ends with ``}``, such as a JSON
+    object, has no reasoning.
 
     Parameters
     ----------
@@ -164,7 +165,8 @@ def join_reasoning(reasoning: str, answer: str) -> str:
 def strip_reasoning(text: str) -> str:
     """Remove all reasoning passages, including their tags, from a text.
 
-    The passages are those of `split_reasoning`, but they are also removed from a JSON object.
+    The passages are those of `split_reasoning`, but they are also removed from a text that starts
+    with ``{`` and ends with ``}``.
 
     Parameters
     ----------
@@ -185,7 +187,7 @@ def strip_reasoning(text: str) -> str:
 
 
 def well_formed(text: str) -> str:
-    """Replace each lone surrogate with U+FFFD, so that the text can be encoded as UTF-8.
+    """Replace each unpaired surrogate with U+FFFD, so that the text can be encoded as UTF-8.
 
     Parameters
     ----------
@@ -195,7 +197,7 @@ def well_formed(text: str) -> str:
     Returns
     -------
     str
-        The text without surrogates.
+        The text without surrogates. A pair of surrogates becomes the character that it encodes.
 
     Examples
     --------
@@ -218,7 +220,7 @@ def script_of(character: str) -> str | None:
     -------
     str or None
         Name of the script, or ``"Other"`` if it is not among `SCRIPTS`. The result is None if the
-        character is not a letter, or is a letter that Unicode assigns to no specific script.
+        character is not a letter, or if several scripts share the letter, such as the Japanese ー.
 
     Examples
     --------
@@ -278,8 +280,9 @@ def graphemes(text: str) -> list[str]:
 def tokens(text: str) -> list[str]:
     """Split a text into tokens of letters, marks and numbers.
 
-    In a script that separates words by spaces, a token is a maximal run of these characters. In a
-    script that does not, such as Han or Thai, each grapheme cluster is a token.
+    In most scripts, a token is a maximal run of these characters. In Han, Hiragana, Katakana,
+    Bopomofo, Thai, Lao, Khmer, Myanmar and Tibetan, which do not separate words with spaces, each
+    grapheme cluster is a token.
 
     Parameters
     ----------
@@ -340,10 +343,11 @@ def sentences(text: str) -> list[str]:
     """Split a text into sentences by punctuation and line breaks.
 
     The function recognises the sentence-ending punctuation of many scripts, such as Latin, Greek,
-    Chinese, Arabic, Devanagari, Armenian, Ethiopic, Khmer, Burmese and Tibetan. Empty lines and
-    list items also separate sentences, whereas the periods of list numbers, common abbreviations,
-    initials and decimals do not. Thai and Lao do not mark the end of a sentence, so text in these
-    languages is split only at empty lines, list items and the punctuation of other scripts.
+    Chinese, Arabic, Devanagari, Armenian, Ethiopic, Khmer and Burmese. Empty lines and list items
+    also separate sentences, whereas the periods of list numbers, common abbreviations, initials and
+    decimals do not. A period, question mark or exclamation mark before a lower-case letter does not
+    end a sentence. Thai and Lao do not mark the end of a sentence, so text in these languages is
+    split only at empty lines, list items and the punctuation of other scripts.
 
     Parameters
     ----------
@@ -441,7 +445,7 @@ def keyed_sentences(documents: Iterable[str]) -> list[list[list[str]]]:
     -------
     list of list of [str, str]
         For each document, the pairs of key and sentence. The key consists of the position of the
-        document, counted from 0, and the `sentence_key`.
+        document, counted from 0, followed by the `sentence_key`.
 
     Examples
     --------

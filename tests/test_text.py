@@ -145,6 +145,7 @@ def test_graphemes_are_those_of_the_rule(text):
         ("中文 English混排", ["中", "文", "English", "混", "排"]),
         ("ラーメンは3個", ["ラ", "ー", "メ", "ン", "は", "3", "個"]),
         ("か\u3099く", ["か\u3099", "く"]),
+        ("葛\U000e0100城", ["葛", "城"]),  # ideographic variation selector left out
         ("ราคา 100", ["ร", "า", "ค", "า", "100"]),
         ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
         ("क्‍ष", ["क्ष"]),  # zero-width joiner left out

@@ -58,15 +58,17 @@ def _given(value: Any, is_allowed: Callable[[float], bool], rule: str) -> float:
     undefined="Only if the score is missing.",
 )
 def judged_similarity(score: float | None) -> float:
-    """Judge's score for the semantic similarity of a response and its reference.
+    """Score of a judge for the semantic similarity of a response to its reference.
 
-    Obtain the score with ``ragnb.experiments.judges.judge_responses(..., 'similarity')``.
+    The judge is instructed to give about 0.5 if half of the content of the reference is missing, and
+    not to lower the score for additional details, unless they contradict the reference. Obtain the
+    score with ``ragnb.experiments.judges.judge_responses(..., 'similarity')``.
 
     Parameters
     ----------
     score : float or None
-        Score of the judge, in [0, 1]: 1 if both have the same meaning, near 0 if the response
-        contradicts the reference or gives no answer. None if there is no score.
+        Score of the judge, in [0, 1]: 1 if the response conveys the meaning of the reference, near
+        0 if it contradicts the reference or gives no answer. None if there is no score.
 
     Returns
     -------
@@ -75,7 +77,7 @@ def judged_similarity(score: float | None) -> float:
 
     Notes
     -----
-    Source: kanoes/LBRAG-NEW, experiments/scripts/experiment.py, except for the prompt. That code
+    Source: kanoes/LBRAG-NEW, experiments/scripts/experiment.py, with another prompt. That code
     gives 0 to responses without a score.
 
     Examples
@@ -149,8 +151,8 @@ def judged_faithfulness(
     Parameters
     ----------
     statements : sequence of mappings or None
-        The statements that the judge finds in the response, each with the keys ``'statement'`` (the
-        text) and ``'supported'`` (the verdict, true or false). None if there are no verdicts.
+        The statements that the judge finds in the response. Only the verdict of each statement is
+        read: True or False, under the key ``'supported'``. None if there are no verdicts.
     variant : {'share', 'all'}, default='share'
         ``'share'``: the share of supported statements. ``'all'``: 1.0 if all statements are
         supported, else 0.0.
@@ -193,8 +195,8 @@ def judged_answer_relevancy(
     Parameters
     ----------
     statements : sequence of mappings or None
-        The statements that the judge finds in the response, each with the keys ``'statement'`` (the
-        text) and ``'relevant'`` (the verdict, true or false). None if there are no verdicts.
+        The statements that the judge finds in the response. Only the verdict of each statement is
+        read: True or False, under the key ``'relevant'``. None if there are no verdicts.
     variant : {'share', 'all'}, default='share'
         ``'share'``: the share of relevant statements. ``'all'``: 1.0 if all statements are
         relevant, else 0.0.
@@ -207,7 +209,8 @@ def judged_answer_relevancy(
     Notes
     -----
     Source: this package, after DeepEval. The answer relevancy of ragas is another quantity: the
-    cosine similarity between the question and questions that a model generates from the response.
+    mean cosine similarity between the question and questions that a model generates from the
+    response.
 
     Examples
     --------
@@ -231,18 +234,19 @@ def judged_answer_relevancy(
     undefined="If there is no passage, or if a verdict is missing.",
 )
 def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str = "ranked") -> float:
-    """Average precision of the retrieved passages, by a judge that is given the reference.
+    """Context precision: average precision of the retrieved passages according to a judge.
 
-    AP = (sum of precision@k over the ranks k of the useful passages) / (number of useful passages).
-    Unlike in `ragnb.metrics.retrieval.average_precision`, the denominator does not include useful
-    passages that were not retrieved. Obtain the verdicts with
+    AP = (sum of precision@k over the ranks k of the useful passages) / (number of useful passages),
+    where precision@k is the share of useful passages among the first k. Unlike in
+    `ragnb.metrics.retrieval.average_precision`, the denominator does not include useful passages
+    that were not retrieved. The judge is given the reference. Obtain the verdicts with
     ``ragnb.experiments.judges.judge_responses(..., 'context_precision')``.
 
     Parameters
     ----------
     verdicts : sequence of float or None
-        Verdict on each passage, in the order of the ranks: 1 if it is useful for finding the
-        reference answer, 0 otherwise. None if there are no verdicts.
+        Verdict on each retrieved passage, in the order of the ranks: 1 if the passage is useful for
+        finding the reference answer, 0 otherwise. None if there are no verdicts.
     variant : {'ranked', 'share'}, default='ranked'
         ``'ranked'``: average precision. ``'share'``: the share of useful passages.
 
@@ -254,7 +258,7 @@ def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str =
 
     Notes
     -----
-    Source: the documentation of ragas, context precision.
+    Source: context precision in the documentation of ragas; ``'share'`` is from this package.
 
     Examples
     --------
@@ -277,7 +281,7 @@ def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str =
     undefined="Only if the score is missing.",
 )
 def judged_rubric(score: float | None) -> float:
-    """Judge's score for a response according to your own rubric, from 1 (worst) to 5 (best).
+    """Score of a judge for a response according to your own rubric, from 1 (worst) to 5 (best).
 
     Obtain the score with ``ragnb.experiments.judges.judge_responses(..., 'rubric', rubric='...')``.
 
@@ -310,11 +314,12 @@ def judged_rubric(score: float | None) -> float:
     undefined="Only if one of the two verdicts is missing.",
 )
 def judged_preference(preference: float | None) -> float:
-    """Judge's preference for a response over the baseline's response; the mean is the win rate.
+    """Preference of a judge for a response over that of the baseline.
 
     `ragnb.experiments.judges.judge_pairs` shows the two responses to the judge in both orders. Each
     verdict is 1 if the response wins, 0.5 for a tie and 0 if it loses. A judge that always prefers
-    the response shown first therefore gives a tie.
+    the response shown first therefore gives a tie. The mean over questions is the win rate, in which
+    a tie counts as half a win.
 
     Parameters
     ----------
@@ -395,8 +400,8 @@ def is_accepted(verdict: bool | float | str | None) -> float:
 def embedding_cosine(a: ArrayLike, b: ArrayLike) -> float:
     """Cosine similarity between the embeddings of a response and its reference.
 
-    cosine similarity = a·b / (‖a‖ ‖b‖). The similarity does not measure correctness: answers that
-    differ only in a number or a name often have nearly identical embeddings.
+    cosine similarity = a·b / (‖a‖ ‖b‖). It does not measure correctness: answers that differ only
+    in a number or a name often have nearly identical embeddings.
 
     Parameters
     ----------
@@ -410,7 +415,7 @@ def embedding_cosine(a: ArrayLike, b: ArrayLike) -> float:
 
     Notes
     -----
-    Source: this package.
+    Source: the usual definition of cosine similarity.
 
     Examples
     --------

@@ -52,7 +52,7 @@ _WRITTEN_IN = {
     "Han Hiragana Katakana": "ja",
     "Han Bopomofo": "zh zh_cn zh_hk zh_tw",
 }
-# Language code -> Unicode scripts in which the language is written today. For Korean this is
+# Language code -> main Unicode scripts in which the language is written today. For Korean this is
 # Hangul only, without Hanja.
 LANGUAGE_SCRIPTS = {
     code: frozenset(names.split()) for names, codes in _WRITTEN_IN.items() for code in codes.split()
@@ -69,18 +69,19 @@ LBRAG_ALPHABETIC = ("en", "de", "es", "fr", "it", "pt")
 
 
 def known_code(language: str | None) -> str:
-    """Return the key of a language in `LANGUAGE_SCRIPTS`: its code with or without the region.
+    """Return the key of a language in `LANGUAGE_SCRIPTS`.
 
     Parameters
     ----------
     language : str or None
-        Language code. An unknown or missing code raises InputError.
+        Language code, such as ``'pt'`` or ``'pt-BR'``. An unknown or missing code raises
+        InputError.
 
     Returns
     -------
     str
-        The code in lower case with underscores, without the region unless `LANGUAGE_SCRIPTS`
-        contains it.
+        The code in lower case with underscores if it is a key, else the code without its region or
+        script.
 
     Examples
     --------
@@ -97,7 +98,7 @@ def known_code(language: str | None) -> str:
 
 
 def primary_code(language: str) -> str:
-    """Return a language code without its region, such as ``'zh'`` for ``'zh_tw'``.
+    """Return a language code without its region or script, such as ``'zh'`` for ``'zh_tw'``.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ def primary_code(language: str) -> str:
     Returns
     -------
     str
-        Code in lower case without the region.
+        Code in lower case without the region or script.
 
     Examples
     --------
@@ -174,7 +175,7 @@ def response_language_consistency(
     response : str or None
         Response of the system.
     language : str
-        Code of the target language. ``'unicode'`` requires a code in `LANGUAGE_SCRIPTS`;
+        Code of the target language. ``'unicode'`` requires a language in `LANGUAGE_SCRIPTS`;
         ``'lbrag'`` accepts any code.
     variant : {'unicode', 'lbrag'}, default='unicode'
         ``'unicode'`` divides the number of letters in the scripts of the language by the number of
@@ -192,14 +193,14 @@ def response_language_consistency(
 
     Notes
     -----
-    Source: ``compute_rlc`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
+    Source: ``compute_rlc`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py, which
+    ``'lbrag'`` reproduces. ``'unicode'`` is from this package.
 
     Examples
     --------
     >>> response_language_consistency("答案是 4429 meters", "zh")
     0.3333333333333333
     """
-    check_choice(variant, VARIANTS, "variant")
     if response is None:
         return math.nan
     hits, counted = consistency_counts(response, language, variant=variant)
@@ -221,9 +222,9 @@ def consistency_counts(text: str, language: str, *, variant: str = "unicode") ->
     Returns
     -------
     hits : int
-        Number of characters that are accepted for the target language.
+        Number of counted characters that are accepted for the target language.
     counted : int
-        Number of all characters that are counted.
+        Number of counted characters.
 
     Examples
     --------
@@ -232,6 +233,7 @@ def consistency_counts(text: str, language: str, *, variant: str = "unicode") ->
     >>> consistency_counts("答案是。", "zh", variant="lbrag")
     (3, 4)
     """
+    check_choice(variant, VARIANTS, "variant")
     if variant == "unicode":
         letters = letters_by_script(text)
         return sum(letters[name] for name in scripts_of(language)), letters.total()
@@ -304,7 +306,8 @@ def response_in_language(
 
     Notes
     -----
-    Source: ``rlc_binary`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
+    Source: ``rlc_binary`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py, which
+    ``'lbrag'`` reproduces with the default threshold.
 
     Examples
     --------
@@ -355,7 +358,7 @@ def lbrag_rule(language: str | None) -> str:
     options={
         "candidates": {
             None: "All languages that are known to both ragnb and the identifier.",
-            ...: "A list of the language codes that may occur. A shorter list gives fewer errors.",
+            ...: "Only these languages and the target language. Include those used by mistake.",
         }
     },
     source="Lui and Baldwin 2012; py3langid",
@@ -369,18 +372,21 @@ def language_identified(
 
     The identifier is py3langid. Unlike response language consistency (RLC), this metric
     distinguishes languages that share a script. It is often wrong for short answers, especially
-    names. Its error rate increases with the number of candidates.
+    names, and for closely related languages. More candidates usually give more errors.
 
     Parameters
     ----------
     response : str or None
         Response of the system.
     language : str
-        Code of the target language. A region is ignored: ``'zh_tw'`` is treated as ``'zh'``.
-    candidates : sequence of str or None, default=None
-        Codes of the languages that may occur, such as all languages in your dataset. The target
-        language is added to them. By default, all languages in `LANGUAGE_SCRIPTS` that the
-        identifier knows.
+        Code of the target language. A region is ignored: ``'zh_tw'`` is treated as ``'zh'``. The
+        identifier knows all languages in `LANGUAGE_SCRIPTS` except bo, dv, fil, sd, ti and yi.
+    candidates : sequence of str, str or None, default=None
+        Codes of the languages in which a response may be written, to which the target language is
+        added. Include every language that the system might use by mistake, usually English: the
+        identifier always chooses one of the candidates. The target language as the only candidate
+        raises InputError. By default, all languages in `LANGUAGE_SCRIPTS` that the identifier
+        knows.
 
     Returns
     -------
@@ -401,7 +407,8 @@ def language_identified(
     target = _identifier_code(language)
     if response is None or not letters_by_script(response):
         return math.nan
-    known = None if candidates is None else [language, *candidates]
+    others = [candidates] if isinstance(candidates, str) else candidates
+    known = None if others is None else [language, *others]
     return float(identified_language(response, known) == target)
 
 
@@ -413,20 +420,28 @@ def identified_language(text: str, candidates: Sequence[str] | None = None) -> s
     text : str
         Text in one language.
     candidates : sequence of str or None, default=None
-        Codes of the languages that may occur. By default, all languages in `LANGUAGE_SCRIPTS` that
-        the identifier knows.
+        Codes of the possible languages, at least two. By default, all languages in
+        `LANGUAGE_SCRIPTS` that the identifier knows.
 
     Returns
     -------
     str
-        Language code without a region. The code of Norwegian Bokmål is ``'no'``.
+        Language code without a region. The code of Norwegian Bokmål is ``'no'``. The result is
+        arbitrary if the text contains no letters.
 
     Examples
     --------
     >>> identified_language("¿Cuánto mide la montaña?", ["es", "pt"])
     'es'
     """
-    known = None if candidates is None else tuple(sorted(map(_identifier_code, candidates)))
+    known = None
+    if candidates is not None:
+        known = tuple(sorted(set(map(_identifier_code, candidates))))
+        if len(known) < 2:
+            raise InputError(
+                "candidates must include a language other than the target language, because the "
+                f"identifier always chooses one of them, got {candidates!r}"
+            )
     label, _ = _identifier(known).classify(check_text(text, "text"))
     return str(label)
 
@@ -434,13 +449,13 @@ def identified_language(text: str, candidates: Sequence[str] | None = None) -> s
 def language_probabilities(texts: Sequence[str]) -> tuple[list[str], np.ndarray]:
     """Estimate the probability of each language for each text with py3langid.
 
-    Languages that are not written in any script of the text have probability 0, unless this
-    applies to all languages.
+    Languages that are not written in any script of the text have probability 0. If no language is
+    written in a script of the text, as in a text without letters, no probability is set to 0.
 
     Parameters
     ----------
     texts : sequence of str
-        Texts in one language each.
+        Texts, each in one language.
 
     Returns
     -------

@@ -1,10 +1,11 @@
 """Retrieval metrics: how well a ranked list of passages covers the relevant passages.
 
-The values equal those of trec_eval. They are computed by `ir_measures` with pytrec_eval. The
-metrics read two columns of the responses: ``retrieved``, the ids of the retrieved passages in the
-order of their ranks, and ``relevant``, a list of the ids of the relevant passages or a mapping from
-ids to grades. Each metric gives one value per question. Some means over questions have names of
-their own: the mean of the average precision is MAP, and the mean of the reciprocal rank is MRR.
+The values are those of trec_eval, computed by `ir_measures` with pytrec_eval, except where the
+conventions below differ. The metrics read two columns of the responses: ``retrieved``, the ids of
+the retrieved passages in the order of their ranks, and ``relevant``, a list of the ids of the
+relevant passages or a mapping from ids to grades. Each metric gives one value per question. Some
+means over questions have names of their own: the mean of the average precision is MAP, and the mean
+of the reciprocal rank is MRR.
 
 Tools differ in the following conventions.
 
@@ -16,8 +17,9 @@ Tools differ in the following conventions.
   ``when_none_relevant='zero'`` it is 0, as in trec_eval.
 - *Nothing retrieved.* An empty list gives 0, as with ``trec_eval -c``. A missing list (None) gives
   NaN. Without ``-c``, trec_eval leaves out such questions, which raises the mean.
-- *Unjudged passages.* A passage without a grade counts as not relevant. With
-  ``unjudged='removed'``, such passages are removed from the list first, as with ``trec_eval -J``.
+- *Unjudged passages.* A passage without a grade or with a negative grade counts as not relevant.
+  With ``unjudged='removed'``, such passages are removed from the list first, as with
+  ``trec_eval -J``.
 - *Ties.* A ranked list has no ties. trec_eval orders passages with equal scores by id, in
   descending order.
 
@@ -115,6 +117,8 @@ def _values(
     check_choice(when_none_relevant, tuple(_EDGES["when_none_relevant"]), "when_none_relevant")
     if k is not None and not (isinstance(k, int) and k >= 1):
         raise InputError(f"k must be a whole number of at least 1, or None, got {k!r}")
+    if not (isinstance(min_grade, int) and min_grade >= 1):
+        raise InputError(f"min_grade must be a whole number of at least 1, got {min_grade!r}")
     values, judged, runs = [math.nan] * len(calls), {}, {}
     for place, call in enumerate(calls):
         if call["retrieved"] is None or call["relevant"] is None:
@@ -127,7 +131,7 @@ def _values(
                     "unjudged='removed' needs a mapping from ids to grades in relevant, with 0 for "
                     "passages that were judged as not relevant, got a list of relevant passages"
                 )
-            ids = [passage for passage in ids if passage in grades]
+            ids = [passage for passage in ids if grades.get(passage, -1) >= 0]
         if max(grades.values(), default=0) < min_grade:
             values[place] = 0.0 if when_none_relevant == "zero" else math.nan
             continue
@@ -209,17 +213,18 @@ def recall(
     Parameters
     ----------
     retrieved : list of str or int, or None
-        Ids of the retrieved passages, best first.
+        Ids of the retrieved passages, best first. An id that occurs twice raises InputError.
     relevant : list, mapping or None
         Ids of the relevant passages, or a mapping from the ids of the judged passages to their
         grades. The passages of a list have grade 1.
     k : int or None, default=None
         Cutoff: only the first k passages count. If None, all retrieved passages count.
     min_grade : int, default=1
-        A passage is relevant if its grade is at least this number.
+        A passage is relevant if its grade is at least this number, which must be 1 or higher.
     unjudged : {'nonrelevant', 'removed'}, default='nonrelevant'
         Whether a retrieved passage without a grade counts as not relevant or is removed from the
-        list before the cutoff. ``'removed'`` requires grades in `relevant`.
+        list before the cutoff. ``'removed'`` requires grades in `relevant`. A negative grade counts
+        as no grade, as in trec_eval.
     when_none_relevant : {'undefined', 'zero'}, default='undefined'
         Value if no passage is relevant: NaN or 0.
 
@@ -305,7 +310,7 @@ def ndcg(
     unjudged: str = "nonrelevant",
     when_none_relevant: str = "undefined",
 ) -> float:
-    """Normalised discounted cumulative gain of the ranked list (nDCG).
+    """Normalised discounted cumulative gain (nDCG) of the ranked list.
 
     nDCG@k = DCG@k / IDCG@k. DCG@k = sum of gain(i) / log2(i + 1) over the ranks i from 1 to k,
     where gain(i) is the gain of the passage at rank i. IDCG@k = DCG@k of all judged passages in
@@ -327,8 +332,8 @@ def ndcg(
 
     Notes
     -----
-    Source: Järvelin and Kekäläinen (2002), and ``ndcg`` and ``ndcg_cut_k`` of trec_eval. The
-    exponential gain is from Burges et al. (2005).
+    Source: ``ndcg`` and ``ndcg_cut_k`` of trec_eval. Järvelin and Kekäläinen (2002) introduced the
+    measure with another discount. The exponential gain is from Burges et al. (2005).
 
     Examples
     --------
@@ -407,7 +412,8 @@ def reciprocal_rank(
 ) -> float:
     """Reciprocal rank (RR) of the first relevant passage; the mean over questions is MRR.
 
-    RR = 1 / (rank of the first relevant passage), or 0 if none is among the first k.
+    RR = 1 / (rank of the first relevant passage), or 0 if no relevant passage was retrieved. With
+    `k`, only the first k passages count.
 
     Parameters
     ----------
@@ -417,12 +423,12 @@ def reciprocal_rank(
     Returns
     -------
     float
-        Value in [0, 1]; higher is better. NaN if no passage is relevant (see `when_none_relevant`),
-        or if `retrieved` or `relevant` is None.
+        Value in [0, 1]; higher is better. An empty list of retrieved passages gives 0. NaN if no
+        passage is relevant (see `when_none_relevant`), or if `retrieved` or `relevant` is None.
 
     Notes
     -----
-    Source: ``recip_rank`` of trec_eval.
+    Source: ``recip_rank`` of trec_eval, with ``-M k`` for the cutoff.
 
     Examples
     --------
@@ -452,8 +458,7 @@ def success(
 ) -> float:
     """Success (hit rate): 1.0 if at least one relevant passage was retrieved, else 0.0.
 
-    The mean over questions is the proportion of questions with a relevant passage among the first
-    k.
+    With `k`, only the first k passages count.
 
     Parameters
     ----------
@@ -463,8 +468,8 @@ def success(
     Returns
     -------
     float
-        1.0 or 0.0; higher is better. NaN if no passage is relevant (see `when_none_relevant`), or
-        if `retrieved` or `relevant` is None.
+        1.0 or 0.0; higher is better. An empty list of retrieved passages gives 0. NaN if no passage
+        is relevant (see `when_none_relevant`), or if `retrieved` or `relevant` is None.
 
     Notes
     -----
@@ -497,13 +502,15 @@ def r_precision(
 ) -> float:
     """R-precision: precision at rank R, where R is the number of relevant passages.
 
-    R-precision = (number of relevant passages among the first R) / R.
+    R-precision = (number of relevant passages among the first R) / R, even if fewer than R passages
+    were retrieved.
 
     Parameters
     ----------
     unjudged : {'nonrelevant', 'removed'}, default='nonrelevant'
         Whether a retrieved passage without a grade counts as not relevant or is removed from the
-        list. ``'removed'`` requires grades in `relevant`.
+        list. ``'removed'`` requires grades in `relevant`. A negative grade counts as no grade, as in
+        trec_eval.
     retrieved, relevant, min_grade, when_none_relevant
         See `recall`.
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from ragnb.errors import InputError
 from ragnb.metrics.language import (
     LANGUAGE_SCRIPTS,
+    consistency_counts,
     known_code,
     language_identified,
     letters_by_script,
@@ -123,6 +124,11 @@ def test_mistakes_are_named():
         response_in_language("text", "en", threshold=0)
     with pytest.raises(InputError, match="does not know the language 'bo'"):
         language_identified("text", "bo")
+    for candidates in ("de", ["de", "de_AT"], []):
+        with pytest.raises(InputError, match="a language other than the target language"):
+            language_identified("How high is it?", "de", candidates=candidates)
+    with pytest.raises(InputError, match="variant must be one of"):
+        consistency_counts("text", "en", variant="Unicode")
 
 
 # ---- by identification -------------------------------------------------------------------------------------------------
@@ -130,6 +136,7 @@ def test_mistakes_are_named():
 
 def test_few_candidates_help_and_the_target_always_is_one():
     assert language_identified("vier Jahre", "de", candidates=["zh", "ru"]) == 1
+    assert language_identified("four years", "de", candidates="en") == 0
     assert language_identified("four years", "en", candidates=["zh_tw", "zh_cn"]) == 1
     norwegian = "Jeg vet ikke hvor lang tid det tok"
     assert language_identified(norwegian, "nb", candidates=["en", "de"]) == 1

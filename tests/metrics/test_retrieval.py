@@ -133,6 +133,7 @@ def test_grades_below_the_smallest_and_unjudged_passages_count_as_not_relevant_o
     assert retrieval.precision(["new", "a"], graded, k=1) == 0
     assert retrieval.precision(["new", "a"], graded, k=1, unjudged="removed") == 1
     assert retrieval.reciprocal_rank(["new", "b", "a"], graded, unjudged="removed") == 0.5
+    assert retrieval.reciprocal_rank(["b", "a"], {"a": 1, "b": -1}, unjudged="removed") == 1
 
 
 @pytest.mark.parametrize(
@@ -153,6 +154,9 @@ def test_a_message_names_the_row_and_what_is_wrong(change, message):
 def test_options_are_checked():
     with pytest.raises(InputError, match="k"):
         score(FRAME, "retrieval.ndcg", k=0)
+    for grade in (0, 2.0):
+        with pytest.raises(InputError, match="min_grade must be a whole number of at least 1"):
+            score(FRAME, "retrieval.recall", min_grade=grade)
     for name in ("retrieval.recall@0.5", "answer.f1@3", "retrieval.r_precision@3"):
         with pytest.raises(InputError, match=name):
             score(FRAME, name)
