@@ -119,7 +119,7 @@ def primary_code(language: str) -> str:
 
 
 def scripts_of(language: str | None) -> frozenset[str]:
-    """Return the names of the Unicode scripts in which a language is written.
+    """Return the names of the main Unicode scripts of a language.
 
     Parameters
     ----------
@@ -175,15 +175,15 @@ def response_language_consistency(
     response : str or None
         Response of the system.
     language : str
-        Code of the target language. ``'unicode'`` requires a language in `LANGUAGE_SCRIPTS`;
-        ``'lbrag'`` accepts any code.
+        Code of the target language. ``'unicode'`` requires a language in `LANGUAGE_SCRIPTS`, which
+        contains its main scripts, such as only Latin for Uzbek. ``'lbrag'`` accepts any code.
     variant : {'unicode', 'lbrag'}, default='unicode'
         ``'unicode'`` divides the number of letters in the scripts of the language by the number of
         all letters. ``'lbrag'`` divides the number of accepted characters by the number of all
-        characters except spaces, digits and `LBRAG_UNCOUNTED`. It accepts Han characters for
-        Chinese, Han characters and kana for Japanese, letters of any script for the languages in
-        `LBRAG_ALPHABETIC`, and all of these for any other language. An English response to a
-        Russian question therefore scores 1.0.
+        characters except white space, digits and `LBRAG_UNCOUNTED`. It accepts Han characters for
+        Chinese, Han characters and kana for Japanese, letters of any script for the codes in
+        `LBRAG_ALPHABETIC`, and all of these for any other code. An English response to a Russian
+        question therefore scores 1.0.
 
     Returns
     -------
@@ -331,8 +331,8 @@ def lbrag_rule(language: str | None) -> str:
     Returns
     -------
     {'japanese', 'han', 'letter', 'any'}
-        Rule for Japanese, for Chinese, for the languages in `LBRAG_ALPHABETIC`, and for any other
-        language; see `response_language_consistency`.
+        Rule for Japanese, for Chinese, for the codes in `LBRAG_ALPHABETIC`, and for any other code;
+        see `response_language_consistency`.
 
     Examples
     --------
@@ -366,7 +366,7 @@ def lbrag_rule(language: str | None) -> str:
     undefined=f"{_NO_LETTER}.",
 )
 def language_identified(
-    response: str | None, language: str, *, candidates: Sequence[str] | None = None
+    response: str | None, language: str, *, candidates: str | Sequence[str] | None = None
 ) -> float:
     """Language identification (RLC_LID): 1.0 if the target language is identified, else 0.0.
 
@@ -381,7 +381,7 @@ def language_identified(
     language : str
         Code of the target language. A region is ignored: ``'zh_tw'`` is treated as ``'zh'``. The
         identifier knows all languages in `LANGUAGE_SCRIPTS` except bo, dv, fil, sd, ti and yi.
-    candidates : sequence of str, str or None, default=None
+    candidates : str, sequence of str or None, default=None
         Codes of the languages in which a response may be written, to which the target language is
         added. Include every language that the system might use by mistake, usually English: the
         identifier always chooses one of the candidates. The target language as the only candidate
