@@ -27,7 +27,7 @@ class EndpointError(RagnbError, RuntimeError):
 
 
 class StoreError(RagnbError, RuntimeError):
-    """Raised if a file of stored model replies or annotations cannot be read or written."""
+    """Raised if a database of model replies or annotations cannot be opened, read or written."""
 
 
 class MissingPartError(RagnbError, ImportError):

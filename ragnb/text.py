@@ -76,8 +76,9 @@ def fold(text: str) -> str:
 def visible(text: str) -> str:
     """Remove invisible format characters and skin-tone modifiers from a text.
 
-    The format characters are joiners, direction marks, variation selectors, soft hyphens, byte
-    order marks, invisible operators and tag characters.
+    The format characters are zero-width joiners and non-joiners, word joiners, bidirectional
+    controls, variation selectors, soft hyphens, byte order marks, invisible operators and tag
+    characters. The zero-width space (U+200B) is kept, because it separates words.
 
     Parameters
     ----------
@@ -220,7 +221,7 @@ def script_of(character: str) -> str | None:
     -------
     str or None
         Name of the script, or ``"Other"`` if it is not among `SCRIPTS`. The result is None if the
-        character is not a letter, or if several scripts share the letter, such as the Japanese ー.
+        character is not a letter, or if its script is Common or Inherited, as for the Japanese ー.
 
     Examples
     --------

@@ -280,7 +280,7 @@ def finite(X: pd.DataFrame, who: str) -> pd.DataFrame:
     X : DataFrame
         One row per response and one column per metric.
     who : str
-        Name of the function or object that requires X, for the error message.
+        Name of the function or object that requires X, for the error messages.
 
     Returns
     -------
@@ -292,7 +292,7 @@ def finite(X: pd.DataFrame, who: str) -> pd.DataFrame:
     bad = values.columns[~np.isfinite(values).all()]
     if len(bad):
         raise InputError(
-            f"X must contain finite numbers, got NaN or infinite values in {', '.join(map(str, bad))}; "
+            f"{who} needs finite numbers, got NaN or infinite values in {', '.join(map(str, bad))}; "
             "leave these responses out, or replace the missing values, as in X.fillna(0)"
         )
     return values

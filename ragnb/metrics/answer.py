@@ -497,9 +497,9 @@ def chrf(
     language: str | None = None,
     word_order: int = 0,
 ) -> float:
-    """chrF: F2 score of character n-grams with n from 1 to 6, computed by sacreBLEU.
+    """chrF: character n-gram F-score with n from 1 to 6, computed by sacreBLEU for one response.
 
-    F2 = 5PR / (4P + R), where P and R are the n-gram precision and recall, averaged over all n for
+    chrF = 5PR / (4P + R), where P and R are the n-gram precision and recall, averaged over all n for
     which both texts have n-grams. With ``word_order=2``, word unigrams and bigrams are included
     (chrF++). The metric is case-sensitive, and character n-grams ignore spaces.
 
@@ -510,7 +510,7 @@ def chrf(
     language : str or None, default=None
         Ignored. chrF does not depend on the language.
     word_order : int, default=0
-        Largest n of the word n-grams: 0 for chrF, 2 for chrF++.
+        Maximum order of the word n-grams: 0 for chrF, 2 for chrF++.
 
     Returns
     -------
@@ -675,9 +675,9 @@ def flesch_reading_ease(response: str | None, language: str) -> float:
     """Flesch reading ease: readability from words per sentence and syllables per word.
 
     Reading ease = constant - a * words / sentences - b * syllables / words, where the constant, a
-    and b depend on the language (`FLESCH`). Syllables are counted by hyphenation with pyphen,
-    which misses syllables of some English words. The value is meaningful only for texts of several
-    sentences.
+    and b depend on the language (`FLESCH`). Syllables are approximated by pyphen's hyphenation
+    points. These miss syllables of a single letter, as in German *Oma*, so that texts seem somewhat
+    easier than they are.
 
     Parameters
     ----------

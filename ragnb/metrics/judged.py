@@ -281,14 +281,14 @@ def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str =
     undefined="Only if the score is missing.",
 )
 def judged_rubric(score: float | None) -> float:
-    """Score of a judge for a response according to your own rubric, from 1 (worst) to 5 (best).
+    """Score that a judge assigns to a response under a custom rubric, from 1 (worst) to 5 (best).
 
     Obtain the score with ``ragnb.experiments.judges.judge_responses(..., 'rubric', rubric='...')``.
 
     Parameters
     ----------
     score : float or None
-        Score of the judge: 1, 2, 3, 4 or 5. None if there is no score.
+        Score assigned by the judge: 1, 2, 3, 4 or 5. None if there is no score.
 
     Returns
     -------

@@ -318,10 +318,10 @@ def ndcg(
 
     Parameters
     ----------
-    gain : {'linear', 'exponential'}, default='linear'
-        Gain of a passage: its grade, or 2^grade - 1. The two are equal if all grades are 0 or 1.
     retrieved, relevant, k, unjudged, when_none_relevant
         See `recall`.
+    gain : {'linear', 'exponential'}, default='linear'
+        Gain of a passage: its grade, or 2^grade - 1. The two are equal if all grades are 0 or 1.
 
     Returns
     -------
@@ -507,12 +507,12 @@ def r_precision(
 
     Parameters
     ----------
+    retrieved, relevant, min_grade, when_none_relevant
+        See `recall`.
     unjudged : {'nonrelevant', 'removed'}, default='nonrelevant'
         Whether a retrieved passage without a grade counts as not relevant or is removed from the
         list. ``'removed'`` requires grades in `relevant`. A negative grade counts as no grade, as in
         trec_eval.
-    retrieved, relevant, min_grade, when_none_relevant
-        See `recall`.
 
     Returns
     -------

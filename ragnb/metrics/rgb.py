@@ -163,17 +163,17 @@ def assess(
     ----------
     ability : {'accuracy', 'refusal', 'rejection', 'error_detection', 'error_correction'}
         What to compute. The functions above define the five values, in this order.
+    response, language, protocol, noise_rate, refusal, parts, judged_refusal, refusal_label
+        See `is_correct`.
     answer : str, list or None, default=None
         Reference answer: a string, or a list of parts. A part is a string or a list of equivalent
         aliases. Required for ``'accuracy'`` and ``'error_correction'`` and, under ``'released'``,
         for ``'rejection'``.
+    false_answer, detection, judged_detection, detection_label
+        See `detects_error`.
     explain : bool, default=True
         Whether to describe the evidence in words. If False, the function is faster, but the
         evidence is incomplete.
-    response, language, protocol, noise_rate, refusal, parts, judged_refusal, refusal_label
-        See `is_correct`.
-    false_answer, detection, judged_detection, detection_label
-        See `detects_error`.
 
     Returns
     -------
@@ -360,18 +360,18 @@ def answer_labels(
     """Label each part of the reference answer: 1 if found, 0 if not; ``[-1]`` for a refusal.
 
     A part is found if one of its aliases is a substring of the response, after the normalisation
-    that `ragnb.metrics.rgb_protocols` describes. All protocols ignore letter case. Under
+    that `ragnb.metrics.rgb_protocols` describes. The search ignores letter case. Under
     ``'flexible'``, it is sufficient that at least 80 % of the words of an alias occur anywhere in
     the response, and a refusal is labelled like any other response.
 
     Parameters
     ----------
+    response, answer, language, protocol
+        See `is_correct`.
     refusal : {'phrase', 'sentence'}, list of str, mapping or None, default=None
         How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
         the whole sentence, or by custom phrases (a list, or a mapping from language codes to
         lists). None uses the rule of the protocol (see `is_refusal`).
-    response, answer, language, protocol
-        See `is_correct`.
 
     Returns
     -------
@@ -602,10 +602,10 @@ def is_rejection(
 
     Parameters
     ----------
-    answer : str, list or None, default=None
-        Reference answer, which only ``'released'`` uses; see `is_correct`.
     response, language, protocol, refusal, judged_refusal, refusal_label
         See `is_correct`.
+    answer : str, list or None, default=None
+        Reference answer, which only ``'released'`` uses; see `is_correct`.
 
     Returns
     -------
@@ -688,6 +688,8 @@ def detects_error(
 
     Parameters
     ----------
+    response, language, protocol
+        See `is_correct`.
     false_answer : str, list of str or None, default=None
         The false answers that the passages give. Only ``'flexible'`` uses them.
     detection : {'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None, default=None
@@ -698,8 +700,6 @@ def detects_error(
     judged_detection, detection_label : float or None, default=None
         Verdict of a judge and of a person: 1 for a report of errors, 0 otherwise. They are used
         only with ``detection='judge'`` and ``detection='label'``, respectively.
-    response, language, protocol
-        See `is_correct`.
 
     Returns
     -------
@@ -929,11 +929,11 @@ def judged_error_correction(
 
     Parameters
     ----------
+    response, answer, language, protocol
+        See `is_correct`.
     judged_detection : float or None
         Verdict of the judge: 1 if the response reports errors in the passages, 0 otherwise; None if
         it is missing.
-    response, answer, language, protocol
-        See `is_correct`.
 
     Returns
     -------

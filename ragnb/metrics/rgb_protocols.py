@@ -166,11 +166,10 @@ def phrases_of(option: str, rule: Rule, protocol: Protocol) -> list[str]:
     option : {'refusal', 'detection'}
         What the phrases identify: refusals or reports of errors.
     rule : {'phrase', 'sentence'}, list of str, mapping or None
-        Phrases to use: the key phrase of the sentence in RGB's prompt, the whole sentence, or
-        custom phrases (a list, or a mapping from language codes to lists). A mapping must have an
-        entry for the language; the entry ``'zh'`` also applies to ``'zh-TW'``. None uses the rule
-        of the protocol, which `ragnb.metrics.rgb.is_refusal` and `ragnb.metrics.rgb.detects_error`
-        describe.
+        RGB's prompt asks the model to refuse or to report errors with a certain sentence.
+        ``'sentence'`` is this sentence and ``'phrase'`` its key phrase. A list contains custom
+        phrases. A mapping from language codes to lists must have an entry for the language; the
+        entry ``'zh'`` also applies to ``'zh-TW'``. None means the phrases of the protocol.
     protocol : Protocol
         Protocol and language.
 
@@ -218,10 +217,10 @@ def phrase_in(
         Response of the system.
     option : {'refusal', 'detection'}
         What the phrases identify: refusals or reports of errors.
-    false_answers : sequence of str, default=()
-        The false answers that the passages give.
     rule, protocol
         See `phrases_of`.
+    false_answers : sequence of str, default=()
+        The false answers that the passages give.
 
     Returns
     -------
@@ -305,7 +304,7 @@ def flexible_form(text: str) -> str:
 
 @lru_cache(maxsize=16384)
 def phrase_form(text: str, protocol: Protocol) -> str:
-    """Normalise a text as a protocol does before it searches for phrases.
+    """Normalise a text before it is searched for refusals or reports of errors.
 
     Parameters
     ----------
@@ -317,7 +316,9 @@ def phrase_form(text: str, protocol: Protocol) -> str:
     Returns
     -------
     str
-        The normalised text. The table at the top of `ragnb.metrics.rgb_protocols` describes it.
+        The text itself with ``'released'``, in lower case with ``'flexible'``, and in lower case
+        after `folded` with ``'paper'``. For Chinese, ``'paper'`` and ``'released'`` also remove
+        spaces.
     """
     if protocol.name == "flexible":
         return text.lower()

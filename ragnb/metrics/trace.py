@@ -148,11 +148,11 @@ def relevance(
     ----------
     relevant_keys : sequence of str or None
         Keys of the relevant sentences of the context. A repeated key counts each time.
+    documents_sentences, length, unknown_keys
+        See `completeness`.
     variant : {'ragbench', 'guide'}, default='ragbench'
         Whether to use the definition of RAGBench or that of the *Visual Guide* that
         `ragnb.metrics.trace` cites.
-    documents_sentences, length, unknown_keys
-        See `completeness`.
 
     Returns
     -------
@@ -221,11 +221,11 @@ def utilization(
     utilized_keys : sequence of str or None
         Keys of the sentences of the context that the response uses. A repeated key counts each
         time.
+    documents_sentences, length, unknown_keys
+        See `completeness`.
     variant : {'ragbench', 'guide'}, default='ragbench'
         Whether to use the definition of RAGBench or that of the *Visual Guide* that
         `ragnb.metrics.trace` cites.
-    documents_sentences, length, unknown_keys
-        See `completeness`.
 
     Returns
     -------
@@ -507,11 +507,11 @@ def average(
 
     Parameters
     ----------
+    relevant_keys, utilized_keys, length, unknown_keys, when_none_relevant
+        See `completeness`.
     documents_sentences : list or None
         Context: a list of documents, each a list of ``[key, text]`` sentences. It is not required
         with ``variant='guide'`` and ``unknown_keys='count'``.
-    relevant_keys, utilized_keys, length, unknown_keys, when_none_relevant
-        See `completeness`.
     support, unsupported_keys, variant
         See `adherence`.
 
@@ -577,11 +577,11 @@ def rmse_to_ideal(
 
     Parameters
     ----------
+    relevant_keys, utilized_keys, length, unknown_keys, when_none_relevant
+        See `completeness`.
     documents_sentences : list or None
         Context: a list of documents, each a list of ``[key, text]`` sentences. It is not required
         with ``variant='guide'`` and ``unknown_keys='count'``.
-    relevant_keys, utilized_keys, length, unknown_keys, when_none_relevant
-        See `completeness`.
     support, unsupported_keys, variant
         See `adherence`.
 
@@ -645,11 +645,11 @@ def consistency(
 
     Parameters
     ----------
+    relevant_keys, utilized_keys, length, unknown_keys, when_none_relevant
+        See `completeness`.
     documents_sentences : list or None
         Context: a list of documents, each a list of ``[key, text]`` sentences. It is not required
         with ``variant='guide'`` and ``unknown_keys='count'``.
-    relevant_keys, utilized_keys, length, unknown_keys, when_none_relevant
-        See `completeness`.
     support, unsupported_keys, variant
         See `adherence`.
 

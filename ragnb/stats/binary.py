@@ -94,9 +94,8 @@ def mcnemar_test(
         Output of `paired_table`. The p-value depends only on the two discordant counts.
     method : {'mid-p', 'exact', 'asymptotic'}, default='mid-p'
         Variant of the test. The type I error rate of the exact test never exceeds the nominal
-        level, but the test is conservative. The mid-p test is more powerful, and its type I error
-        rate rarely exceeds the nominal level [2]_. The asymptotic test uses the chi-squared
-        distribution with 1 degree of freedom.
+        level, which makes it conservative. The mid-p test is more powerful, and its type I error
+        rate rarely exceeds the nominal level [2]_. The asymptotic test is McNemar's original [1]_.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
         Alternative hypothesis: the difference of the success rates (first - second) is not 0, above
         0 or below 0.
@@ -113,9 +112,9 @@ def mcnemar_test(
     correct. Under the null hypothesis and given b + c, b has the Binomial(b + c, 1/2) distribution,
     from which the exact and the mid-p test are computed; their statistic is b. The mid-p test
     counts only half of the probability of the observed b. The two-sided p-value is twice the
-    smaller one-sided p-value, but at most 1. For b = c, the mid-p value is therefore 1; [2]_
-    subtracts half of the probability of b. The statistic of the asymptotic test is (b - c)^2 / (b +
-    c), without continuity correction.
+    smaller one-sided p-value, but at most 1. For b = c, the mid-p value is therefore 1, whereas it
+    is 1 - P(b) / 2 in [2]_. The asymptotic test compares (b - c) / sqrt(b + c) with the standard
+    normal distribution, without continuity correction. Its statistic is the square of this ratio.
 
     References
     ----------
@@ -298,7 +297,8 @@ def tango_test(
 def tango_interval(table: PairedTable, *, confidence_level: float = 0.95) -> Interval:
     """Tango's score interval for the difference of two paired success rates (first - second).
 
-    The interval contains the differences that the two-sided `tango_test` does not reject.
+    The interval contains the differences that the two-sided `tango_test` does not reject at level
+    1 - `confidence_level`.
 
     Parameters
     ----------

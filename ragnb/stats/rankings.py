@@ -49,11 +49,11 @@ def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
     Parameters
     ----------
     reference : array-like of shape (n_systems,)
-        One score per system, such as by human annotators. A pair of systems with equal reference
-        scores counts as half correct.
+        Score of each system, for example from human annotators; higher is better. A pair of systems
+        with equal reference scores counts as half correct.
     other : array-like of shape (n_systems,)
-        One score per system, such as by a judge. This ranking determines the weights, so the
-        coefficient is not symmetric in its arguments.
+        Score of each system, for example from a judge; higher is better. This ranking determines
+        the weights, so the coefficient is not symmetric in its arguments.
 
     Returns
     -------
@@ -66,9 +66,9 @@ def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
     -----
     tau_AP = 2 mean_i C(i) - 1, where i runs over all systems except the first in the ranking by
     `other`, and C(i) is the proportion of the systems ranked above i by `other` that are also
-    ranked above i by `reference`. The original definition [1]_ assumes that there are no ties. Here
-    a system that `other` ties with i counts as half above i, so systems that are tied for the first
-    place are included in the mean.
+    ranked above i by `reference`. The original definition [1]_ assumes that there are no ties. Here,
+    a system that is tied with i in `other` has weight 1/2 in C(i), so systems that are tied for the
+    first place are included in the mean.
 
     References
     ----------

@@ -180,7 +180,7 @@ def simultaneous_intervals(
     Let d_ij be the deviation of item i from the mean of column j. With clusters, d_ij is the sum of
     these deviations in cluster i divided by the mean number of items per cluster. Let S*_j be the
     sum of d_ij over a bootstrap resample, and c the `confidence_level` quantile, over resamples, of
-    max_j abs(S*_j) / sqrt(sum_i d_ij^2).
+    max_j (abs(S*_j) / sqrt(sum_i d_ij^2)).
 
     The limits are mean - t se and mean + t se. Here se = sqrt(sum_i d_ij^2 / (n (n - 1))), and n is
     the number of items (or clusters). To account for the estimation of the standard error, c is
