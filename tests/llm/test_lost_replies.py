@@ -124,9 +124,10 @@ def test_after_timeouts_fewer_requests_are_sent_at_once_and_a_warning_gives_advi
         f"Many requests to {server.base_url} got no reply within the timeout of 0.5 s, so this run sends "
         "fewer at a time. If the server is slow, set a higher timeout or a lower max_concurrency."
     }
-    most = [sum(begin <= other < begin + 0.4 for other in started) for begin in started]
+    # Half of the timeout: a busy machine may delay a start by the other half.
+    most = [sum(begin <= other < begin + 0.25 for other in started) for begin in started]
     assert most[0] == 8
-    assert max(most[8:]) <= 4, "within one timeout"
+    assert max(most[8:]) <= 4, "within half a timeout"
     assert max(most[-3:]) == 1
 
 
