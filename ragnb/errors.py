@@ -1,4 +1,4 @@
-"""Exceptions of ragnb, and two functions that help to check values."""
+"""Exceptions of ragnb, and two helper functions for checking arguments."""
 
 from numbers import Real
 from typing import Any, TypeVar
@@ -17,8 +17,8 @@ class InputError(RagnbError, ValueError):
 class EndpointError(RagnbError, RuntimeError):
     """Raised if a model endpoint cannot be used.
 
-    For example, the endpoint is unreachable, refuses the request, does not know the model, or is
-    not compatible with the OpenAI API.
+    This happens, for example, if the endpoint is unreachable, refuses the request, does not offer
+    the model, or is not compatible with the OpenAI API.
     """
 
     def _render_traceback_(self) -> list[str]:
@@ -31,14 +31,14 @@ class StoreError(RagnbError, RuntimeError):
 
 
 class MissingPartError(RagnbError, ImportError):
-    """Raised if a package for local language models or for embeddings is not installed.
+    """Raised if an optional package for local language models or embeddings is not installed.
 
     The message states how to install the package.
     """
 
 
 def check_choice(value: Choice, choices: tuple[Choice, ...], what: str) -> Choice:
-    """Return a value if it is among the allowed choices; otherwise raise InputError.
+    """Return a value if it is one of the allowed choices, and raise InputError if not.
 
     Parameters
     ----------
