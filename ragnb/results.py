@@ -1,4 +1,4 @@
-"""Immutable result classes of the statistical functions."""
+"""Result classes of the statistical functions, and helpers to create and format results."""
 
 from dataclasses import dataclass, field, replace
 from math import nan
@@ -13,7 +13,7 @@ SMALLEST_P = 2.0**-1022
 
 
 class Sentence:
-    """Base class of results whose ``repr`` is the same as their ``str``."""
+    """Base class for results whose ``repr`` is the same as their ``str``."""
 
     __slots__ = ()
 
@@ -41,7 +41,7 @@ class Interval(Sentence):
     n : int
         Number of independent units (items or clusters).
     problem : str, default=""
-        Why the limits are undefined; empty if they are defined.
+        Reason why the limits are undefined; empty if they are defined.
     """
 
     estimate: float
@@ -80,12 +80,12 @@ class Interval(Sentence):
         return replace(self, low=max(self.low, lowest), high=min(self.high, highest))
 
     def columns(self, estimate: str = "mean") -> dict[str, Any]:
-        """Return the interval as a row of a data frame.
+        """Return the interval as a dict, for use as a row of a data frame.
 
         Parameters
         ----------
         estimate : str, default="mean"
-            Key of the estimate.
+            Key under which the estimate is returned.
 
         Returns
         -------
@@ -120,7 +120,7 @@ class SignificanceResult(Sentence):
     n : int
         Number of independent units (items, pairs or clusters).
     warning : str, default=""
-        Why the result is undefined or questionable; empty otherwise.
+        Reason why the result is undefined or questionable; empty otherwise.
     """
 
     statistic: float
@@ -154,7 +154,7 @@ def undefined_interval(
     n : int
         Number of independent units (items or clusters).
     reason : str
-        Why the limits are undefined, for the attribute `problem` of the interval.
+        Why the limits are undefined. It becomes the attribute `problem` of the interval.
 
     Returns
     -------
@@ -188,7 +188,7 @@ def undefined_test(alternative: str, method: str, n: int, reason: str) -> Signif
 
 
 def two_sided(lower_tail: float, upper_tail: float, alternative: str) -> float:
-    """Compute the p-value of a test from the p-values of its two one-sided tests.
+    """Compute the p-value for a given alternative from the two one-sided p-values.
 
     The two-sided p-value is twice the smaller one-sided p-value, but at most 1.
 
@@ -236,7 +236,7 @@ def percent(share: float) -> str:
 
 
 def format_p_value(p_value: float) -> str:
-    """Format a p-value as text, with four decimals or, below 0.001, at most two significant digits.
+    """Format a p-value as text, such as ``p = 0.0347``.
 
     Parameters
     ----------
@@ -246,8 +246,8 @@ def format_p_value(p_value: float) -> str:
     Returns
     -------
     str
-        For example ``"p = 0.0347"``. Values below 1e-12 become ``"p < 1e-12"``, and NaN becomes
-        ``"p undefined"``.
+        The p-value with four decimals or, below 0.001, with at most two significant digits. Values
+        below 1e-12 become ``"p < 1e-12"``, and NaN becomes ``"p undefined"``.
 
     Examples
     --------
