@@ -1,9 +1,10 @@
 """Coefficients of agreement between annotators, or between a judge and annotators.
 
-`agreement_interval` computes a coefficient and its confidence interval from a table of ratings. The
-functions of the coefficients, such as `cohen_kappa`, take the sums that `agreement_sums` returns.
+`agreement_interval` computes a coefficient and its confidence interval from a table of ratings.
+Each coefficient also has a function of its own, such as `cohen_kappa`, which takes the output of
+`agreement_sums`.
 
-`as_codes` and `agreement_interval` raise InputError for arguments outside the stated range.
+`as_codes` and `agreement_interval` raise InputError for invalid arguments.
 """
 
 from collections.abc import Callable
@@ -21,7 +22,7 @@ from ragnb.stats.intervals import jackknife_interval
 
 
 def agreement_sums(codes: Integers, n_categories: int, clusters: Integers | None = None) -> Floats:
-    """Compute the sums over items from which all agreement coefficients can be computed.
+    """Compute the coincidence and confusion matrices that the agreement coefficients are based on.
 
     Parameters
     ----------
@@ -30,20 +31,20 @@ def agreement_sums(codes: Integers, n_categories: int, clusters: Integers | None
         item. Ordinal categories must be numbered in ascending order. There must be at least two
         raters.
     n_categories : int
-        Number q of categories. Categories that no rater chose may be included; they affect only
+        Number of categories, q. It may include categories that no rater chose; these affect only
         Gwet's AC1.
     clusters : ndarray of shape (n_items,), default=None
-        Cluster of each item. If None, each item is its own cluster. The clusters of the result are
-        in sorted order.
+        Cluster of each item. If None, each item is its own cluster.
 
     Returns
     -------
     ndarray of shape (n_clusters, 3 * q + 1, q)
-        Four matrices, stacked along the second axis and summed over the items of each cluster. For
-        an item with r ratings, n_k of them in category k, the matrices are
+        One block of four stacked matrices per cluster, in the sorted order of the clusters. Each
+        matrix is summed over the items of the cluster. For an item with r ratings, including n_k in
+        category k, the matrices are
 
-        - the coincidence matrix, whose element (c, k) is the number of ordered pairs of ratings by
-          different raters that are in the categories c and k, divided by r - 1;
+        - the coincidence matrix, whose element (c, k) is the number of ordered pairs of raters of
+          whom the first chose category c and the second chose category k, divided by r - 1;
         - the coincidence matrix divided by r;
         - the confusion matrix, with the first rater in rows and the second rater in columns;
         - a single row of the proportions n_k / r.
@@ -77,7 +78,7 @@ def agreement_sums(codes: Integers, n_categories: int, clusters: Integers | None
 
 
 def percent_agreement(sums: Floats) -> Floats:
-    """Compute the proportion of rater pairs that agree on an item, averaged over items.
+    """Compute percent agreement: the proportion of rater pairs that agree, averaged over items.
 
     Items with fewer than two ratings are ignored. The coefficient is not corrected for chance.
 
@@ -90,7 +91,7 @@ def percent_agreement(sums: Floats) -> Floats:
     -------
     float or ndarray of shape (...)
         The percent agreement, as a proportion in [0, 1]; higher is better. It is NaN if no item has
-        two ratings.
+        two or more ratings.
 
     Examples
     --------
@@ -108,13 +109,13 @@ def cohen_kappa(sums: Floats) -> Floats:
     kappa = (p_o - p_e) / (1 - p_e)
 
     Here p_o is the proportion of items on which the raters agree, p_e = sum_k p_1k p_2k is the
-    agreement expected by chance, and p_rk is the proportion of items that rater r puts into
+    agreement expected by chance, and p_rk is the proportion of items that rater r assigned to
     category k. Items that only one of the raters has rated are ignored.
 
     Parameters
     ----------
     sums : ndarray of shape (..., 3 * q + 1, q)
-        Output of `agreement_sums` for q categories, summed over clusters. Only its first two raters
+        Output of `agreement_sums` for q categories, summed over clusters. Only the first two raters
         are compared.
 
     Returns
@@ -139,18 +140,18 @@ def cohen_kappa(sums: Floats) -> Floats:
 
 
 def quadratic_kappa(sums: Floats) -> Floats:
-    """Compute the quadratically weighted kappa of two raters for equally spaced grades.
+    """Compute Cohen's kappa with quadratic weights for two raters and equally spaced grades.
 
     kappa = 1 - sum_ck f_ck (c - k)^2 / sum_ck e_ck (c - k)^2
 
-    Here f_ck is the number of items that the first rater puts into category c and the second rater
-    into category k, and e_ck is the number expected by chance, computed from the row and column
+    Here f_ck is the number of items that the first rater assigned to category c and the second
+    rater to category k. The number expected by chance, e_ck, is computed from the row and column
     sums of f. Items that only one of the raters has rated are ignored.
 
     Parameters
     ----------
     sums : ndarray of shape (..., 3 * q + 1, q)
-        Output of `agreement_sums` for q categories, summed over clusters. Only its first two raters
+        Output of `agreement_sums` for q categories, summed over clusters. Only the first two raters
         are compared.
 
     Returns
@@ -192,8 +193,8 @@ def fleiss_kappa(sums: Floats) -> Floats:
     -------
     float or ndarray of shape (...)
         Kappa; higher is better, 1 means perfect agreement and 0 agreement at chance level. It is at
-        least -1 unless some items have a single rating. It is NaN if no item has two ratings or if
-        all ratings are the same.
+        least -1 unless some items have a single rating. It is NaN if all ratings are the same or if
+        no item has two or more ratings.
 
     References
     ----------
@@ -217,9 +218,10 @@ def gwet_ac1(sums: Floats) -> Floats:
     AC1 = (p_o - p_e) / (1 - p_e)
 
     Here p_o is the percent agreement, p_e = sum_k pi_k (1 - pi_k) / (q - 1) is the agreement
-    expected by chance, pi_k is the proportion of an item's ratings that are in category k, averaged
-    over items, and q is the number of categories. Items with a single rating affect pi_k but not
-    p_o. AC1 is less affected than kappa by unequal frequencies of the categories.
+    expected by chance, and q is the number of categories. As in `fleiss_kappa`, pi_k is the
+    proportion of an item's ratings that are in category k, averaged over items. Items with a single
+    rating affect pi_k but not p_o. AC1 is less sensitive than kappa to unequal category
+    frequencies.
 
     Parameters
     ----------
@@ -230,7 +232,7 @@ def gwet_ac1(sums: Floats) -> Floats:
     -------
     float or ndarray of shape (...)
         AC1 in [-1, 1]; higher is better, and 0 means agreement at chance level. It is NaN if no
-        item has two ratings.
+        item has two or more ratings.
 
     References
     ----------
@@ -253,7 +255,8 @@ def krippendorff_alpha(sums: Floats) -> Floats:
     alpha = 1 - (N - 1) (N - sum_k o_kk) / (N^2 - sum_k n_k^2)
 
     Here n_k is the number of ratings in category k, N is the total number of ratings, and o_kk is
-    element (k, k) of the coincidence matrix. Items with fewer than two ratings are ignored.
+    element (k, k) of the coincidence matrix (see `agreement_sums`). Items with fewer than two
+    ratings are ignored.
 
     Parameters
     ----------
@@ -264,7 +267,7 @@ def krippendorff_alpha(sums: Floats) -> Floats:
     -------
     float or ndarray of shape (...)
         Alpha in (-1, 1]; higher is better, 1 means perfect agreement, and 0 means agreement at
-        chance level. It is NaN if no item has two ratings or if all ratings are the same.
+        chance level. It is NaN if all ratings are the same or if no item has two or more ratings.
 
     References
     ----------
@@ -286,10 +289,10 @@ def ordinal_alpha(sums: Floats) -> Floats:
 
     alpha = 1 - (N - 1) sum_ck o_ck d_ck / sum_ck n_c n_k d_ck
 
-    Here o_ck is element (c, k) of the coincidence matrix, n_c is the number of ratings in category
-    c, and N is the total number of ratings. The ordinal difference function is d_cc = 0 and, for c
-    < k, d_ck = d_kc = (n_c / 2 + n_(c+1) + ... + n_(k-1) + n_k / 2)^2. Items with fewer than two
-    ratings are ignored.
+    Here o_ck is element (c, k) of the coincidence matrix (see `agreement_sums`), n_c is the number
+    of ratings in category c, and N is the total number of ratings. The ordinal difference function
+    is d_cc = 0 and, for c < k, d_ck = d_kc = (n_c / 2 + n_(c+1) + ... + n_(k-1) + n_k / 2)^2. Items
+    with fewer than two ratings are ignored.
 
     Parameters
     ----------
@@ -300,7 +303,7 @@ def ordinal_alpha(sums: Floats) -> Floats:
     -------
     float or ndarray of shape (...)
         Alpha in (-1, 1]; higher is better, 1 means perfect agreement, and 0 means agreement at
-        chance level. It is NaN if no item has two ratings or if all ratings are the same.
+        chance level. It is NaN if all ratings are the same or if no item has two or more ratings.
 
     References
     ----------
@@ -384,8 +387,8 @@ def as_codes(ratings: ArrayLike) -> Integers:
     Returns
     -------
     ndarray of int of shape (n_items, n_raters)
-        Codes 0, 1, ... in the sorted order of the distinct ratings, and -1 for a missing rating.
-        Strings are sorted alphabetically.
+        The code of each rating, or -1 if it is missing. The distinct ratings are numbered 0, 1, ...
+        in sorted order; strings are sorted alphabetically.
 
     Examples
     --------
@@ -425,9 +428,9 @@ def agreement_interval(
 ) -> Interval:
     """Compute an agreement coefficient with a jackknife confidence interval.
 
-    The jackknife leaves out one unit at a time: an item or a cluster of items. Items without any
-    rating are ignored. All coefficients except Fleiss' kappa and Gwet's AC1 also ignore items with
-    a single rating.
+    The jackknife leaves out one item at a time, or one cluster of items if `clusters` is given.
+    Items without any rating are ignored. All coefficients except Fleiss' kappa and Gwet's AC1 also
+    ignore items with a single rating.
 
     Parameters
     ----------
@@ -438,8 +441,8 @@ def agreement_interval(
         weighted kappa. Cohen's kappa and the weighted kappa require exactly two raters.
     ratings : array-like of shape (n_items, n_raters)
         Numbers or labels, with None, NaN or NA for a missing rating. The categories are the
-        distinct ratings. The ordinal alpha and the quadratic kappa require numbers and use their
-        ranks among the distinct ratings, so the grades 1, 2 and 4 are treated as 1, 2 and 3.
+        distinct ratings. The ordinal alpha and the quadratic kappa require numbers and use only the
+        order of the numbers, so the grades 1, 2 and 4 are treated as 1, 2 and 3.
     clusters : array-like of shape (n_items,), default=None
         Cluster of each item, such as its question. If None, items are treated as independent.
     confidence_level : float, default=0.95
@@ -448,10 +451,10 @@ def agreement_interval(
     Returns
     -------
     Interval
-        The coefficient with its limits, which are truncated to the range of the coefficient, and
-        the number of units. See `ragnb.stats.intervals.jackknife_interval` for undefined limits and
-        for the warning if there are fewer than 30 units. Estimate and limits are NaN if the
-        coefficient is undefined.
+        The coefficient with its confidence limits, which are truncated to the range of the
+        coefficient. Estimate and limits are NaN if the coefficient is undefined.
+        `ragnb.stats.intervals.jackknife_interval` describes when only the limits are undefined, and
+        when the method of the result warns that the interval is too narrow.
 
     References
     ----------
