@@ -1,13 +1,13 @@
-"""McNemar's test and Tango's score test and interval for two systems with paired 0/1 scores.
+"""McNemar's test, and Tango's score test and interval, for two systems with paired 0/1 scores.
 
-Both systems must have been scored on the same items. First count these items with `paired_table`.
+Both systems must be scored on the same items. Start with `paired_table`, which counts the items on
+which both, only one or neither of them is correct.
 
 `tango_interval` inverts `tango_test`. With a null difference of 0, `tango_test` is equivalent to
-`mcnemar_test` with ``method="asymptotic"``. The exact and the mid-p McNemar test are inverted by
-`ragnb.stats.effects.discordant_odds_ratio`.
+`mcnemar_test` with ``method="asymptotic"``. For intervals that match the exact and the mid-p
+McNemar test, use `ragnb.stats.effects.discordant_odds_ratio`.
 
-The functions raise InputError for invalid arguments, except for `mid_p_cdf`, which does not check
-its arguments.
+All functions except `mid_p_cdf` raise InputError for invalid arguments.
 """
 
 from dataclasses import dataclass
@@ -32,15 +32,15 @@ MCNEMAR_METHODS = ("mid-p", "exact", "asymptotic")
 
 @dataclass(frozen=True, slots=True)
 class PairedTable:
-    """Numbers of items on which both, only one or neither of two systems is correct.
+    """Counts of the items on which both, only one or neither of two systems is correct.
 
     Attributes
     ----------
     both : int
         Number of items on which both systems are correct.
     first_only, second_only : int
-        Numbers of discordant items: those on which only the first or only the second system is
-        correct.
+        Numbers of items on which only the first or only the second system is correct. These are the
+        discordant items.
     neither : int
         Number of items on which neither system is correct.
     """
@@ -97,8 +97,8 @@ def mcnemar_test(
         level, which makes it conservative. The mid-p test is more powerful, and its type I error
         rate rarely exceeds the nominal level [2]_. The asymptotic test is McNemar's original [1]_.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
-        Alternative hypothesis: the difference of the success rates (first - second) is not 0, above
-        0 or below 0.
+        Alternative hypothesis: the difference in success rates (first - second) is not 0, above 0
+        or below 0.
 
     Returns
     -------
@@ -109,12 +109,12 @@ def mcnemar_test(
     Notes
     -----
     Let b and c be the numbers of items on which only the first or only the second system is
-    correct. Under the null hypothesis and given b + c, b has the Binomial(b + c, 1/2) distribution,
-    from which the exact and the mid-p test are computed; their statistic is b. The mid-p test
+    correct. Under the null hypothesis, the distribution of b given b + c is Binomial(b + c, 1/2).
+    The exact and the mid-p test use this distribution, and their statistic is b. The mid-p test
     counts only half of the probability of the observed b. The two-sided p-value is twice the
-    smaller one-sided p-value, but at most 1. For b = c, the mid-p value is therefore 1, whereas it
-    is 1 - P(b) / 2 in [2]_. The asymptotic test compares (b - c) / sqrt(b + c) with the standard
-    normal distribution, without continuity correction. Its statistic is the square of this ratio.
+    smaller one-sided p-value, but at most 1. For b = c, the mid-p value is therefore 1; in [2]_, it
+    is 1 - P(b) / 2. The asymptotic test compares (b - c) / sqrt(b + c) with the standard normal
+    distribution, without continuity correction. Its statistic is the square of this ratio.
 
     References
     ----------
@@ -146,18 +146,18 @@ def mcnemar_p_value(b: Any, c: Any, method: str, alternative: str = "two-sided")
     Parameters
     ----------
     b, c : int or ndarray of int
-        Numbers of items on which only the first or only the second system is correct. The shapes
-        must be broadcastable.
+        Numbers of items on which only the first or only the second system is correct. Arrays must
+        be broadcastable to a common shape.
     method : {'mid-p', 'exact', 'asymptotic'}
         Variant of the test; see `mcnemar_test`.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
-        Alternative hypothesis: the difference of the success rates (first - second) is not 0, above
-        0 or below 0.
+        Alternative hypothesis: the difference in success rates (first - second) is not 0, above 0
+        or below 0.
 
     Returns
     -------
     float or ndarray
-        The p-values, in the broadcast shape of `b` and `c`. They are 1 where `b` and `c` are 0.
+        The p-values, in the broadcast shape of `b` and `c`. A p-value is 1 if both counts are 0.
 
     Examples
     --------
@@ -175,12 +175,12 @@ def mcnemar_p_value(b: Any, c: Any, method: str, alternative: str = "two-sided")
 
 
 def mid_p_cdf(successes: Any, n: Any, probability: float = 0.5) -> Any:
-    """Mid-p binomial distribution function, P(X < k) + P(X = k) / 2.
+    """Compute the mid-p version of the binomial CDF, P(X < k) + P(X = k) / 2.
 
     Parameters
     ----------
     successes : int or ndarray of int
-        Number k of successes, at which the function is evaluated.
+        Number of successes, k.
     n : int or ndarray of int
         Number of trials.
     probability : float or ndarray, default=0.5
@@ -208,7 +208,7 @@ def mcnemar_bounds(
 
     Publications often report the success counts of two systems on the same items, but not the
     number of items on which both are correct. This function computes the two-sided p-value for
-    every possible value of this number.
+    every possible number of such items, and returns the smallest and the largest p-value.
 
     Parameters
     ----------
@@ -246,28 +246,28 @@ def mcnemar_bounds(
 def tango_test(
     table: PairedTable, *, null: float = 0.0, alternative: str = "two-sided"
 ) -> SignificanceResult:
-    """Tango's score test of the null hypothesis that two paired rates differ by a given amount.
+    """Tango's score test of the null hypothesis that two paired success rates differ by `null`.
 
     Parameters
     ----------
     table : PairedTable
         Output of `paired_table`.
     null : float, default=0.0
-        Difference of the success rates (first - second) under the null hypothesis, in (-1, 1). For
-        a test of non-inferiority, use ``null=-margin`` and ``alternative="greater"``.
+        Difference in success rates (first - second) under the null hypothesis, in (-1, 1). For a
+        test of non-inferiority, use ``null=-margin`` and ``alternative="greater"``.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
-        Alternative hypothesis: the difference of the success rates (first - second) is not `null`,
+        Alternative hypothesis: the difference in success rates (first - second) is not `null`,
         above `null` or below `null`.
 
     Returns
     -------
     SignificanceResult
-        The statistic z and its p-value, which is asymptotic. Both are NaN if there are no items.
+        The statistic z and its asymptotic p-value. Both are NaN if there are no items.
 
     Notes
     -----
     Let b and c be the numbers of items on which only the first or only the second system is
-    correct, and n the number of all items. The statistic
+    correct, and n the total number of items. The statistic
 
     z = (b - c - n null) / sqrt(n (2 q + null (1 - null)))
 
@@ -295,7 +295,7 @@ def tango_test(
 
 @accepts(confidence_level="level")
 def tango_interval(table: PairedTable, *, confidence_level: float = 0.95) -> Interval:
-    """Tango's score interval for the difference of two paired success rates (first - second).
+    """Tango's score interval for the difference between two paired success rates (first - second).
 
     The interval contains the differences that the two-sided `tango_test` does not reject at level
     1 - `confidence_level`.
@@ -310,8 +310,8 @@ def tango_interval(table: PairedTable, *, confidence_level: float = 0.95) -> Int
     Returns
     -------
     Interval
-        The difference of the success rates with its limits, which are in [-1, 1]. Estimate and
-        limits are NaN if there are no items.
+        The difference in success rates with its limits, which are in [-1, 1]. Estimate and limits
+        are NaN if there are no items.
 
     References
     ----------
