@@ -6,7 +6,7 @@ denominator is close to 0, where the interval of `compare_ratios` is too narrow.
 A negative ratio is ambiguous, because it can mean a gain at a negative cost or a loss at a positive
 cost. The net benefit (gain - price * cost) avoids this ambiguity; see `net_benefit`.
 
-All functions raise InputError for arguments outside the stated range.
+All functions raise InputError for invalid arguments.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class FiellerSet(Interval):
     """A ratio of means with Fieller's confidence set.
 
     The set need not be an interval. `low` and `high` are its limits if it is bounded, -inf and inf
-    if it is unbounded, and NaN if it is undefined. The other inherited attributes are those of
+    if it is unbounded, and NaN if it is undefined. The other attributes are the same as in
     `ragnb.results.Interval`.
 
     Attributes
@@ -57,12 +57,12 @@ class FiellerSet(Interval):
         Parameters
         ----------
         ratio : float
-            The ratio.
+            Ratio to look for.
 
         Returns
         -------
         bool
-            Whether the set contains `ratio`; False if the set is undefined.
+            True if the set contains `ratio`. An undefined set contains no ratio.
         """
         if self.kind == "two rays":
             return ratio <= self.limits[0] or ratio >= self.limits[1]
@@ -77,17 +77,17 @@ class FiellerSet(Interval):
 
 @dataclass(frozen=True, slots=True)
 class RatioComparison:
-    """The ratios of means of two systems on the same items, and the difference between them.
+    """Ratios of means of two systems on the same items, and the difference between them.
 
     Attributes
     ----------
     first, second : float
-        Ratio of means of each system; NaN if its mean denominator is 0.
+        Ratio of means of each system; NaN if the mean denominator is 0.
     interval : Interval
-        The difference of the ratios (first - second) with its confidence interval.
+        The difference between the ratios (first - second) with its confidence interval.
     test : SignificanceResult
         Two-sided test of the null hypothesis that the ratios are equal. It rejects at level 1 -
-        `confidence_level` if and only if the interval excludes 0.
+        ``interval.confidence_level`` if and only if the interval excludes 0.
     """
 
     first: float
@@ -113,13 +113,13 @@ def fieller_interval(
     Parameters
     ----------
     numerator, denominator : array-like of shape (n,)
-        Two values of each item, such as its gain and its cost.
+        Numerator and denominator of each item, such as its gain and its cost.
     clusters : array-like of shape (n,), default=None
         Cluster of each item, such as its question. If None, items are treated as independent.
         Otherwise, the t-test is cluster-robust.
     confidence_level : float, default=0.95
-        Nominal coverage of the set, in (0, 1). The coverage is exact if the pairs of numerator and
-        denominator are independent and jointly normal.
+        Nominal coverage of the set, in (0, 1). The coverage is exact if the pairs (numerator,
+        denominator) are independent and bivariate normal.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def compare_ratios(
     Parameters
     ----------
     first_numerator, first_denominator : array-like of shape (n,)
-        Two values of each item for the first system, such as its gain and its cost.
+        Numerator and denominator of each item for the first system, such as its gain and its cost.
     second_numerator, second_denominator : array-like of shape (n,)
         The same values for the second system.
     clusters : array-like of shape (n,), default=None
@@ -232,15 +232,16 @@ def compare_ratios(
     -------
     RatioComparison
         The two ratios and their difference with its interval and test. The limits and the test are
-        NaN if there are fewer than two items (or clusters), if a mean denominator is 0, or if the
-        difference is undefined or constant when one item (or cluster) is left out.
+        NaN if there are fewer than two items (or clusters), if a mean denominator is 0, if a
+        leave-one-out difference is undefined, or if all of them are equal.
 
     Notes
     -----
-    Let D be the difference of the ratios, and D_(i) the difference without item i. The limits are D
-    -+ t s with s = sqrt((n - 1) / n sum_i (D_(i) - mean_j D_(j))^2), where t is the (1 +
-    `confidence_level`) / 2 quantile of the t distribution with n - 1 degrees of freedom. The
-    statistic of the test is D / s. With G clusters, G replaces n, and i is a cluster.
+    Let D be the difference between the ratios, and D_(i) the difference without item i. The
+    jackknife standard error is s = sqrt((n - 1) / n sum_i (D_(i) - mean_j D_(j))^2). The limits are
+    D +/- t s, where t is the (1 + `confidence_level`) / 2 quantile of the t distribution with n - 1
+    degrees of freedom. The statistic of the test is D / s. If clusters are given, n is the number
+    of clusters, and one cluster at a time is left out.
 
     References
     ----------
@@ -319,11 +320,11 @@ def mean_of_ratios(
     clusters: Integers | None = None,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Compute the mean over items of the ratio gain / cost, with a t interval.
+    """Compute the mean of gain / cost over items, with a t interval.
 
-    If the gain is an improvement of token F1 over a baseline, and the cost is the number of
+    If the gain is the improvement in token F1 over a baseline, and the cost is the number of
     translated tokens, this is the mean cost-normalised bridging efficiency (CNBE). Items with a low
-    cost dominate this mean.
+    cost can dominate the mean.
 
     Parameters
     ----------
@@ -379,15 +380,15 @@ def net_benefit(
 ) -> tuple[Interval, ...]:
     """Compute the mean net benefit, gain - price * cost, with a t interval at each price.
 
-    The prices at which the interval contains 0 form the set of `fieller_interval` at the same
-    confidence level, if this set is defined.
+    The interval contains 0 at exactly those prices that are in the set of `fieller_interval` with
+    the same confidence level, if this set is defined.
 
     Parameters
     ----------
     gains, costs : array-like of shape (n,)
         Gain and cost of each item, relative to a baseline.
     prices : array-like of shape (m,)
-        Values of one unit of cost, in units of the gain. A price is the reciprocal of a
+        Prices of one unit of cost, in units of the gain. The reciprocal of a price is known as the
         willingness-to-pay threshold.
     clusters : array-like of shape (n,), default=None
         Cluster of each item, such as its question. If None, items are treated as independent.
