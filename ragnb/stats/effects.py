@@ -1,6 +1,6 @@
 """Effect sizes for paired comparisons, with confidence intervals.
 
-All functions raise InputError for arguments outside the stated range.
+All functions raise InputError for invalid arguments.
 """
 
 from math import inf, nan, sqrt
@@ -41,11 +41,11 @@ def cohen_d_z(
     Notes
     -----
     d_z = m / s, where m is the mean and s the standard deviation (with divisor n - 1) of the n
-    differences. A limit is the noncentrality parameter for which the observed t = d_z sqrt(n) is a
-    given quantile of the noncentral t distribution with n - 1 degrees of freedom, divided by
-    sqrt(n). This is the (1 + `confidence_level`) / 2 quantile for the lower limit and the (1 -
-    `confidence_level`) / 2 quantile for the upper limit. The interval excludes 0 if and only if the
-    two-sided `ragnb.stats.paired.paired_t_test` rejects at level 1 - `confidence_level`.
+    differences. The limits are the noncentrality parameters, divided by sqrt(n), for which the
+    observed t = d_z sqrt(n) is the (1 + `confidence_level`) / 2 quantile (lower limit) or the (1 -
+    `confidence_level`) / 2 quantile (upper limit) of the noncentral t distribution with n - 1
+    degrees of freedom. The interval excludes 0 if and only if the two-sided
+    `ragnb.stats.paired.paired_t_test` rejects at level 1 - `confidence_level`.
 
     References
     ----------
@@ -83,18 +83,20 @@ def cohen_d_z(
 def discordant_odds_ratio(
     table: PairedTable, *, confidence_level: float = 0.95, method: str = "mid-p"
 ) -> Interval:
-    """Conditional odds ratio b / c of two systems, where b and c count the discordant items.
+    """Conditional odds ratio of two systems with paired 0/1 scores, with a confidence interval.
 
-    Only the first system is correct on b items, and only the second system on c items.
+    The ratio is b / c, where b is the number of items on which only the first system is correct,
+    and c is the number of items on which only the second system is correct.
 
     Parameters
     ----------
     table : PairedTable
         Output of `ragnb.stats.binary.paired_table`.
     confidence_level : float, default=0.95
-        Nominal coverage of the interval, in (0, 1). It is guaranteed only for ``method="exact"``.
+        Nominal coverage of the interval, in (0, 1). Only ``method="exact"`` guarantees this
+        coverage.
     method : {'mid-p', 'exact'}, default='mid-p'
-        Variant of the two-sided `ragnb.stats.binary.mcnemar_test` that the interval inverts.
+        The interval inverts this variant of the two-sided `ragnb.stats.binary.mcnemar_test`.
 
     Returns
     -------
