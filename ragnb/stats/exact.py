@@ -1,8 +1,8 @@
 """Exact distributions of the bootstrap mean and of a sum with random signs.
 
 Most scores are integer multiples of a common step: 0/1 labels, accuracies in percent, ratios of
-small counts. Sums of such scores lie on a lattice, and their distribution can be computed exactly
-with a Fourier transform. No random resampling is needed.
+small counts. Sums of such scores lie on a lattice, so their distribution can be computed exactly
+with a Fourier transform, without random resampling.
 """
 
 from functools import reduce
@@ -39,8 +39,9 @@ def find_lattice(values: Floats) -> tuple[Integers, float] | None:
     Returns
     -------
     (ndarray of int of shape (n,), float) or None
-        The multiples and the step. None unless there is a d in {100, 2520, 10000} such that all
-        values are multiples of 1/d, up to rounding error, and at most 2^20 / d in absolute value.
+        The multiples and the step, or None if no step is found. A step is found if, for d = 100,
+        2520 or 10000, all values are multiples of 1 / d (up to rounding error) and at most 2^20 / d
+        in absolute value.
 
     Examples
     --------
@@ -65,11 +66,10 @@ def find_lattice(values: Floats) -> tuple[Integers, float] | None:
 def bootstrap_distribution(values: Floats) -> tuple[float, float, Floats, float, float]:
     """Compute the bootstrap distribution of a mean, in the limit of infinitely many resamples.
 
-    The distribution is exact up to rounding error if `find_lattice` finds a common step of the
-    differences from the smallest value, and if 14 standard deviations of the sum of n draws are at
-    most 2^19 such steps. Otherwise, the distribution is approximated by linear binning: the
-    probability mass of each value is shared between the two nearest grid points, so that the mean
-    is preserved.
+    The distribution is exact up to rounding error if the values minus their minimum have a common
+    step (see `find_lattice`) and the standard deviation of the sum of n draws is at most 2^19 / 14
+    steps. Otherwise, it is approximated by linear binning: the probability mass of each value is
+    split between the two nearest grid points, which preserves the mean.
 
     Parameters
     ----------
@@ -79,13 +79,13 @@ def bootstrap_distribution(values: Floats) -> tuple[float, float, Floats, float,
     Returns
     -------
     start, width : float
-        First point and spacing of the grid on which the distribution is given.
+        First point and spacing of the grid on which `cdf` is given.
     cdf : ndarray
         Cumulative distribution function of the bootstrap mean m* at the grid points.
     below : float
         P(m* < m) + P(m* = m) / 2, where m is the mean of `values`.
     binned_at : float
-        Spacing of the grid on which the values were binned, or 0 if they were not.
+        Spacing of the grid on which the values were binned, or 0 if they were not binned.
 
     Notes
     -----
@@ -145,7 +145,7 @@ def sign_flip_tail(steps: Integers) -> float:
     -------
     float
         The proportion of the 2^n sign patterns for which the sum is at least the observed sum. It
-        is above 0, and its relative error is about 1e-10.
+        is positive, and its relative error is about 1e-10.
 
     Notes
     -----
@@ -236,7 +236,7 @@ def listed_tail(differences: Floats) -> float:
     Parameters
     ----------
     differences : ndarray of shape (n,)
-        The numbers. Their sum is the observed sum. Time and memory grow as 2^(n / 2).
+        The numbers. Their sum is the observed sum. Time and memory grow roughly as 2^(n / 2).
 
     Returns
     -------
@@ -246,9 +246,9 @@ def listed_tail(differences: Floats) -> float:
 
     Notes
     -----
-    The numbers are divided into two halves. The sums of all sign patterns are listed for each half
-    and sorted for the second half. For each sum of the first half, a binary search then counts the
-    sums of the second half with which the total reaches the observed sum [1]_.
+    The numbers are split into two halves, and the sums of all sign patterns are listed for each
+    half. For each sum of the first half, a binary search in the sorted sums of the second half
+    counts those with which the total is at least the observed sum [1]_.
 
     References
     ----------
@@ -271,7 +271,7 @@ def listed_tail(differences: Floats) -> float:
 
 
 def to_lattice(differences: Floats) -> tuple[Integers, float]:
-    """Convert differences to integer multiples of a step, and round them if necessary.
+    """Convert differences to integer multiples of a step, rounding them if necessary.
 
     Differences are rounded if `find_lattice` finds no common step, or if this step is too small for
     a Fourier transform. Rounding treats positive and negative differences alike, so a sign-flip
@@ -287,8 +287,8 @@ def to_lattice(differences: Floats) -> tuple[Integers, float]:
     steps : ndarray of int of shape (n,)
         The multiples.
     grid : float
-        Step to which the differences were rounded, or 0 if they were not. It is g / 1000, where g
-        is the smallest power of ten that is at least the largest absolute difference.
+        Step to which the differences were rounded, or 0 if they were not rounded. It is g / 1000,
+        where g is the smallest power of ten that is at least the largest absolute difference.
 
     Examples
     --------
