@@ -6,7 +6,7 @@ mean. If several items share a question, use `mean_interval` with the questions 
 agreement coefficient.
 
 `rate_interval`, `mean_interval`, `bca_interval` and `jackknife_interval` raise InputError for
-arguments outside the stated range.
+invalid arguments.
 """
 
 from collections.abc import Callable
@@ -46,9 +46,9 @@ def rate_interval(
     n : int
         Number of independent items.
     method : {'wilson', 'clopper-pearson', 'jeffreys', 'wald'}, default='wilson'
-        ``'wilson'`` inverts the score test; on average over rates, its coverage is close to
-        nominal. ``'clopper-pearson'`` inverts the equal-tailed exact binomial test; its coverage is
-        never below nominal, so the interval is wide. ``'jeffreys'`` is the equal-tailed Bayesian
+        ``'wilson'`` inverts the score test; its coverage is close to nominal on average.
+        ``'clopper-pearson'`` inverts the equal-tailed exact binomial test; its coverage is never
+        below nominal, which makes it conservative. ``'jeffreys'`` is the equal-tailed Bayesian
         credible interval under the Beta(1/2, 1/2) prior. ``'wald'`` is the normal approximation;
         its coverage is far below nominal for rates near 0 or 1.
     confidence_level : float, default=0.95
@@ -98,7 +98,7 @@ def rate_interval(
 def mean_interval(
     values: Floats, clusters: Integers | None = None, *, confidence_level: float = 0.95
 ) -> Interval:
-    """Student t interval for a mean, cluster-robust if clusters are given.
+    """Student's t interval for a mean, cluster-robust if clusters are given.
 
     Parameters
     ----------
@@ -119,11 +119,11 @@ def mean_interval(
 
     Notes
     -----
-    The limits are mean -+ t s / sqrt(n), where s is the standard deviation of the values and t is
+    The limits are mean +/- t s / sqrt(n), where s is the standard deviation of the values and t is
     the (1 + `confidence_level`) / 2 quantile of the t distribution with n - 1 degrees of freedom.
     With G clusters, the standard error s / sqrt(n) is replaced by sqrt(G / (G - 1) sum_g S_g^2) /
-    n, where S_g is the sum of the deviations from the mean in cluster g, and t has G - 1 degrees of
-    freedom.
+    n, where S_g is the sum of the deviations from the mean in cluster g. The t distribution then
+    has G - 1 degrees of freedom.
 
     References
     ----------
@@ -175,12 +175,13 @@ def bca_interval(values: Floats, *, confidence_level: float = 0.95) -> Interval:
 
     Notes
     -----
-    The limits are the quantiles of the bootstrap mean m* at the probabilities
+    Let m be the observed mean, m* the bootstrap mean and Phi the standard normal CDF. The limits
+    are the quantiles of m* at the probabilities
 
-    Phi(z0 + (z0 + z) / (1 - a (z0 + z)))  with z = Phi^-1((1 -+ `confidence_level`) / 2).
+    Phi(z0 + (z0 + z) / (1 - a (z0 + z)))  with z = Phi^-1((1 +/- `confidence_level`) / 2).
 
-    The bias correction is z0 = Phi^-1(P(m* < m) + P(m* = m) / 2), where m is the observed mean. The
-    acceleration is a = sum(d^3) / (6 sum(d^2)^1.5), where d are the deviations from m. If
+    The bias correction is z0 = Phi^-1(P(m* < m) + P(m* = m) / 2). The acceleration is a = sum(d^3)
+    / (6 sum(d^2)^1.5), where d are the deviations from m. If
     `ragnb.stats.exact.bootstrap_distribution` is not exact for the values, they are binned on a
     grid with a spacing of 1/64 of their standard deviation, and the method of the result says so.
 
@@ -220,11 +221,11 @@ def jackknife_interval(
     Parameters
     ----------
     statistic : callable
-        Vectorised function of the sums. It must accept an array of shape (..., k) and return an
-        array of shape (...).
+        Function that computes the statistic from the k sums. It must be vectorised: it takes an
+        array of shape (..., k) and returns an array of shape (...).
     totals : array-like of shape (n_units, k)
-        The k sums of each unit, which is an item or a cluster of items. They may also have more
-        than one axis, as in `ragnb.stats.agreement.agreement_sums`.
+        The contribution of each unit to each of the k sums. A unit is an item or a cluster of
+        items. More than two axes are allowed, as in `ragnb.stats.agreement.agreement_sums`.
     bounds : tuple of (float, float), default=(-inf, inf)
         Smallest and largest possible value of the statistic. The limits are truncated to this
         range.
@@ -235,14 +236,14 @@ def jackknife_interval(
     -------
     Interval
         The statistic of all units with its limits. The limits are NaN if there are fewer than two
-        units, if the statistic is undefined (NaN or infinite) for all units or without one of them,
+        units, if the statistic or one of its leave-one-out values is undefined (NaN or infinite),
         or if all leave-one-out values are equal. If there are fewer than 30 units, the method of
         the result warns that the interval is too narrow.
 
     Notes
     -----
     The pseudo-value of a unit is n T - (n - 1) T_(i), where T is the statistic of all n units and
-    T_(i) the statistic without unit i. The limits are T -+ t s / sqrt(n), where s is the standard
+    T_(i) the statistic without unit i. The limits are T +/- t s / sqrt(n), where s is the standard
     deviation of the pseudo-values and t is the (1 + `confidence_level`) / 2 quantile of the t
     distribution with n - 1 degrees of freedom.
 
@@ -273,7 +274,7 @@ def left_out_interval(
     estimate : float
         The statistic of all units.
     left_out : ndarray of shape (n,)
-        The statistic without each of the units.
+        The statistic with each unit left out in turn.
     n : int
         Number of units.
     bounds : tuple of (float, float)
@@ -313,10 +314,10 @@ def left_out_interval(
 
 
 def unit_values(values: Floats, clusters: Integers | None) -> Floats:
-    """Compute one value per independent unit, so that their mean is the mean over all items.
+    """Combine the values of each cluster into one value, without changing the overall mean.
 
     The ordinary standard error of the mean of these values is the cluster-robust standard error, so
-    any t procedure for independent values can be applied to them.
+    t-tests and t intervals for independent values can be applied to them.
 
     Parameters
     ----------
@@ -371,7 +372,7 @@ def spread_problem(values: Floats, unit: str = "values") -> str:
 
 
 def t_half_width(values: Floats, confidence_level: float) -> float:
-    """Half-width of the Student t interval for a mean.
+    """Half-width of Student's t interval for a mean.
 
     Parameters
     ----------
@@ -395,7 +396,7 @@ def t_half_width(values: Floats, confidence_level: float) -> float:
 
 
 def too_few(n: int, unit: str = "") -> str:
-    """Return a warning to append to the name of a method if there are few units.
+    """Return a warning to append to the name of a method if there are fewer than 30 units.
 
     Parameters
     ----------
@@ -407,7 +408,7 @@ def too_few(n: int, unit: str = "") -> str:
     Returns
     -------
     str
-        The warning, or an empty string if there are at least `FEW_CLUSTERS` units.
+        The warning, or an empty string if there are at least 30 units.
 
     Examples
     --------
