@@ -1,7 +1,7 @@
 """Corrections of p-values for multiple testing.
 
 A correction applies to one family of tests. Undefined p-values (NaN) stay NaN and do not count as
-tests. All functions raise InputError for arguments outside the stated range.
+tests. All functions raise InputError for invalid arguments.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def as_p_values(values: ArrayLike) -> Floats:
     Parameters
     ----------
     values : array-like of shape (n,)
-        P-values, with NaN for undefined ones.
+        P-values; NaN if undefined.
 
     Returns
     -------
@@ -107,14 +107,14 @@ def adjust(p_values: ArrayLike, correction: str = "holm") -> Floats:
 def adjusted_columns(
     p_values: ArrayLike, correction: str = "holm", families: ArrayLike | None = None
 ) -> dict[str, Floats | Integers | str]:
-    """Correct p-values within each family of tests, and return columns for a table of the tests.
+    """Correct p-values within each family of tests, and return them as columns for a table.
 
     Parameters
     ----------
     p_values : array-like of shape (n,)
-        P-values, with NaN for undefined ones.
+        P-values; NaN if undefined.
     correction : {'holm', 'benjamini-hochberg', 'bonferroni'}, default='holm'
-        The correction; see `adjust`.
+        Method of correction; see `adjust`.
     families : array-like of shape (n,), default=None
         Family of each test. If None, all tests are one family. Tests whose family is missing (None
         or NaN) form one family.
@@ -122,9 +122,12 @@ def adjusted_columns(
     Returns
     -------
     dict
-        ``p_adjusted`` (ndarray of shape (n,)) contains the corrected p-values, ``correction`` (str)
-        the name of the correction, and ``family_size`` (ndarray of shape (n,)) the number of
-        defined p-values in the family of each test.
+        The columns:
+
+        - ``p_adjusted``: ndarray of shape (n,), the corrected p-values;
+        - ``correction``: str, the name of the correction;
+        - ``family_size``: ndarray of shape (n,), the number of tests in the family of each test,
+          without those whose p-value is NaN.
 
     Examples
     --------
