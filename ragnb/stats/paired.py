@@ -1,9 +1,9 @@
-"""Tests of the mean difference between two systems on the same items, and a sign-flip interval.
+"""Tests and a sign-flip interval for the mean difference between two systems on the same items.
 
-Every function takes the scores of both systems in the same order, or one array of paired
-differences (first - second). Scores that differ only by rounding error are treated as equal. For
-graded scores such as token F1, use `sign_flip_test`, which does not assume a normal distribution.
-For 0/1 scores, see `ragnb.stats.binary`.
+Every function takes the scores of both systems, with the items in the same order, or one array of
+paired differences (first - second). Scores that differ only by rounding error are treated as equal.
+For graded scores such as token F1, use `sign_flip_test`, which does not assume a normal
+distribution. For 0/1 scores, see `ragnb.stats.binary`.
 
 =====================  =========================================================
 test                   interval obtained by inverting the test
@@ -13,7 +13,7 @@ test                   interval obtained by inverting the test
 `tost`                 `mean_interval` at level ``2 * confidence_level - 1``
 =====================  =========================================================
 
-All functions except `paired_differences` raise InputError for arguments outside the stated range.
+All functions except `paired_differences` raise InputError for invalid arguments.
 """
 
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ from ragnb.stats.intervals import (
 
 
 def paired_differences(first: Floats, second: Floats | None = None) -> Floats:
-    """Compute paired differences (first - second), without rounding errors of equal scores.
+    """Compute paired differences (first - second), and set mere rounding errors to 0.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ def paired_differences(first: Floats, second: Floats | None = None) -> Floats:
     Returns
     -------
     ndarray of shape (n,)
-        The differences. They are 0 if two scores differ by at most 1e-12 times the larger absolute
-        score.
+        The differences. A difference is set to 0 if it is at most 1e-12 times the larger of the two
+        scores, in absolute value.
 
     Examples
     --------
@@ -119,13 +119,13 @@ def sign_flip_test(
     Notes
     -----
     Under the null hypothesis, each difference minus `null` (or the sum of these values over a
-    cluster) is equally likely to have either sign, independently of the others. The one-sided
-    p-value is the proportion of all sign patterns for which the sum is at least as extreme as the
-    observed sum. The two-sided p-value is twice the smaller one-sided p-value, but at most 1. Sign
-    patterns are not sampled: all of them are counted, by enumeration for up to 30 differences (or
-    cluster sums) that are not 0, and otherwise by Fourier inversion [2]_. The latter requires
-    multiples of a common step, such as 0.01. If no suitable step is found, the differences are
-    rounded, and the method of the result states to which step. The test of the rounded differences
+    cluster) is equally likely to be positive or negative, independently of the others. The
+    one-sided p-value is the proportion of all sign patterns for which the sum is at least as
+    extreme as the observed sum. The two-sided p-value is twice the smaller one-sided p-value, but
+    at most 1. The proportions are computed without random sampling: by enumeration for up to 30
+    nonzero differences (or cluster sums), and by Fourier inversion [2]_ for more. Fourier inversion
+    requires multiples of a common step, such as 0.01. If no suitable step is found, the differences
+    are rounded, and the method of the result states the step. The test of the rounded differences
     still controls the type I error rate.
 
     References
@@ -168,10 +168,10 @@ def sign_flip_test(
 def sign_flip_interval(
     first: Floats, second: Floats | None = None, *, confidence_level: float = 0.95
 ) -> Interval:
-    """Confidence interval for a mean paired difference, computed by inverting the sign-flip test.
+    """Sign-flip confidence interval for a mean paired difference.
 
-    The interval inverts the two-sided `sign_flip_test`, exactly for up to 20 items and
-    approximately for more.
+    The interval inverts the two-sided `sign_flip_test`. It is exact for up to 20 items and
+    approximate for more.
 
     Parameters
     ----------
@@ -180,24 +180,24 @@ def sign_flip_interval(
     second : array-like of shape (n,), default=None
         Scores of the second system on the same items.
     confidence_level : float, default=0.95
-        Nominal coverage of the interval, in (0, 1). For up to 20 items, the actual coverage is at
-        least as high if the differences are independent and symmetrically distributed about a
-        common mean.
+        Nominal coverage of the interval, in (0, 1). For up to 20 items, the actual coverage is
+        never below this level if the differences are independent and symmetrically distributed
+        about a common mean.
 
     Returns
     -------
     Interval
         The mean difference with its limits. The limits are NaN if there are fewer than two items or
-        if all differences are equal. Otherwise, they are infinite if there are too few items for
-        the test to reject any mean; a finite 95 % interval requires 6 items. The mean difference is
-        NaN if there are no items.
+        if all differences are equal. Otherwise, the limits are infinite if there are too few items
+        for the test to reject any mean difference; a finite 95 % interval requires at least 6
+        items. The mean difference is NaN if there are no items.
 
     Notes
     -----
     Let d be the differences. Flipping the signs of d - delta for a subset of the items lowers the
     sum of all d - delta if and only if the mean of d over the subset exceeds delta. The limits are
-    therefore quantiles of the means of subsets [1]_. For more than 20 items, the limits are found
-    by evaluating `sign_flip_test` on a grid of null values and interpolating between them.
+    therefore quantiles of the subset means [1]_. For more than 20 items, the limits are found by
+    evaluating `sign_flip_test` on a grid of null values and interpolating between them.
 
     References
     ----------
@@ -284,8 +284,8 @@ def paired_t_test(
         Scores of the second system on the same items.
     clusters : array-like of shape (n,), default=None
         Cluster of each item, such as its question. If None, items are treated as independent.
-        Otherwise, the test is cluster-robust. If there are fewer than 30 clusters, the result has a
-        warning that the p-value may be too small.
+        Otherwise, the test is cluster-robust. If there are fewer than 30 clusters, the result
+        includes a warning that the p-value may be too small.
     null : float, default=0.0
         Mean difference under the null hypothesis. For a test of non-inferiority of the first system
         (if higher scores are better), use ``null=-margin`` and ``alternative="greater"``.
@@ -342,10 +342,10 @@ class EquivalenceResult:
         Equivalence margin, in the units of the scores. Equivalence means that the mean difference
         is between -margin and margin.
     interval : Interval
-        The mean difference with its interval at level ``2 * confidence_level - 1``.
+        The mean difference with its confidence interval at level ``2 * confidence_level - 1``,
+        where `confidence_level` is the argument of `tost`.
     equivalent : bool
-        Whether both limits of the interval are strictly between -margin and margin; False if they
-        are undefined.
+        True if both limits of the interval are defined and strictly between -margin and margin.
     """
 
     p_value: float
@@ -360,8 +360,8 @@ def tost(
 ) -> EquivalenceResult:
     """Equivalence test for a mean paired difference by two one-sided t-tests (TOST).
 
-    The null hypothesis is that the true mean difference is at most -margin or at least margin. Its
-    rejection shows that the systems are equivalent. Items are treated as independent.
+    The null hypothesis is that the true mean difference is at most -margin or at least margin.
+    Rejecting it shows that the systems are equivalent. Items are treated as independent.
 
     Parameters
     ----------
