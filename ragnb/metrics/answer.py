@@ -1,27 +1,27 @@
-"""Metrics of an answer: exact match, F1, ROUGE-L, chrF and BLEU with a reference, and readability.
+"""Metrics of answers: agreement with a reference (such as F1 and ROUGE-L), and readability.
 
 A reference is a string, or a list of *parts* that are all required in the answer. Each part is a
 string or a list of *aliases*; any one alias is sufficient. ``["a", "b"]`` means a AND b, and
 ``[["a", "b"]]`` means a OR b. A *reference text* consists of one alias of each part, in the given
-order and joined by spaces. Except for `contains`, the value of a response is its highest value
-over all reference texts.
+order and joined by spaces. All metrics except `contains` compare the response with each reference
+text and return the highest value.
 
 The value is NaN if the response or the reference is None. If both are empty after normalisation,
 the value depends on the variant.
 
-The functions use the whole response. `ragnb.score` passes them the answer without the reasoning
-(``<think>…</think>``). If you call a function yourself with the reply of a reasoning model, first
-extract the answer with `ragnb.text.split_reasoning`.
+`ragnb.score` removes the reasoning of a model (``<think>…</think>``) before it calls these
+functions. If you call them yourself with the reply of a reasoning model, first extract the answer
+with `ragnb.text.split_reasoning`.
 
 To compare with published numbers, use the variant of the benchmark: ``'squad'``, ``'triviaqa'``,
 ``'kilt'`` or ``'mlqa'``. SQuAD deletes punctuation and the articles *a*, *an* and *the*, so that
 "the cat" equals "cat" and "U.S." equals "US". The default, ``'unicode'``, treats all languages
-alike: it keeps articles and replaces punctuation by spaces, so that the two strings of each pair
-differ.
+alike: it keeps articles and replaces punctuation with spaces. Neither of these two pairs is then
+equal.
 
 All functions raise InputError for a response that is not a string, a malformed reference and an
-unknown variant. `bleu`, `flesch_reading_ease` and the variant ``'mlqa'`` raise it for a language
-code that they do not know.
+unknown variant. `bleu`, `flesch_reading_ease` and the variant ``'mlqa'`` also raise it for an
+unknown language code.
 """
 
 import math
@@ -128,8 +128,8 @@ def exact_match(
 ) -> float:
     """Exact match (EM): 1.0 if the response equals the reference after normalisation, else 0.0.
 
-    The parts of a reference are joined by spaces in the given order. If there are aliases, the
-    response must equal one of the combinations of aliases.
+    The parts of a reference are joined by spaces in the given order. If parts have aliases, the
+    response may match any combination of them.
 
     Parameters
     ----------
@@ -200,8 +200,8 @@ def contains(
 ) -> float:
     """Substring match: 1.0 if the response contains every part of the reference, else 0.0.
 
-    The response contains a part if one of the part's aliases is a substring of it after
-    normalisation of both. Word boundaries are ignored: "1999" contains "99".
+    A part is found if at least one of its aliases is a substring of the response, after both have
+    been normalised. Word boundaries are ignored: "1999" contains "99".
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def contains(
 
     Notes
     -----
-    Source: ours. It is also known as lexical match or cover exact match.
+    Source: this package. The metric is also known as lexical match or cover exact match.
 
     Examples
     --------
@@ -569,19 +569,19 @@ def bleu(
 ) -> float:
     """Sentence BLEU: geometric mean of the 1- to 4-gram precisions times a brevity penalty.
 
-    The score is computed by sacreBLEU with exponential smoothing and effective order: n-grams that
-    are longer than the response are left out. BLEU was designed for corpora and is not very
-    informative for short answers.
+    The score is computed by sacreBLEU with exponential smoothing and effective order, which leaves
+    out n-grams longer than the response. BLEU was designed for corpora and is not very informative
+    for short answers.
 
     Parameters
     ----------
     response, reference
         See `exact_match`.
     language : str or None, default=None
-        Language code, which selects the tokeniser; see `bleu_tokenizer`.
+        Language code of the response, which selects the tokeniser; see `bleu_tokenizer`.
     tokenize : str or None, default=None
-        Name of a sacreBLEU tokeniser, such as ``'13a'``, ``'intl'``, ``'zh'`` or ``'char'``. It
-        overrides the choice by language.
+        Name of a sacreBLEU tokeniser, such as ``'13a'``, ``'intl'``, ``'zh'`` or ``'char'``. By
+        default, the tokeniser depends on `language`.
 
     Returns
     -------
@@ -676,8 +676,8 @@ def flesch_reading_ease(response: str | None, language: str) -> float:
 
     Reading ease = constant - a * words / sentences - b * syllables / words, where the constant, a
     and b depend on the language (`FLESCH`). Syllables are approximated by pyphen's hyphenation
-    points. These miss syllables of a single letter, as in German *Oma*, so that texts seem somewhat
-    easier than they are.
+    points. They miss single-letter syllables, as in German *O-ma*, so texts appear slightly easier
+    than they are.
 
     Parameters
     ----------
