@@ -33,14 +33,14 @@ def translation_tokens(passages: Sequence[Any] | None, *, tokenizer: str | None 
     Parameters
     ----------
     passages : list or None
-        Retrieved passages. Each passage is a mapping, an object, or its translation as a string.
-        The number of tokens of the translation is in ``token_count`` or
-        ``metadata['token_count']``. The translation is in ``translated_text`` or, without this
-        field, in ``text``; it is None if the passage was not translated.
+        Retrieved passages, each as a mapping, an object, or the translation as a string. In a
+        mapping or object, the number of tokens is in ``token_count`` or
+        ``metadata['token_count']``. The translation is in ``translated_text`` or, if there is no
+        such field, in ``text``. It is None if the passage was not translated.
     tokenizer : {None, 'unicode'}, default=None
-        Tokeniser for translations without a recorded number of tokens. ``'unicode'`` uses
-        `ragnb.text.tokens`, which approximates the tokens of a model. If None, such translations
-        raise InputError.
+        Tokeniser for translations without a number of tokens. ``'unicode'`` uses
+        `ragnb.text.tokens`, whose counts only approximate those of a model. With None, these
+        translations raise InputError.
 
     Returns
     -------
@@ -114,19 +114,19 @@ def bridging_efficiency(
     f1_system, f1_direct : float or None
         Token F1, in [0, 1], of the system and of the baseline on the same question.
     cost : float or None
-        Number of tokens of the translated passages for this question; see `translation_tokens`.
+        Number of tokens in the translated passages of the question; see `translation_tokens`.
     variant : {'ratio', 'lbrag'}, default='ratio'
         Value at a cost of 0: NaN with ``'ratio'``, and 0.0 with ``'lbrag'``.
     baseline : str, default='direct'
-        Name of the baseline. It is part of the signature of a score and does not affect the value.
+        Name of the baseline, for the signature of the score. It does not affect the value.
     f1 : str or None, default='unicode'
-        Variant of F1. It is part of the signature of a score and does not affect the value.
+        Variant of F1, for the signature of the score. It does not affect the value.
 
     Returns
     -------
     float
-        Gain per token; higher is better. It is negative if the F1 of the system is below that of
-        the baseline. NaN if either F1 or the cost is missing, or if the cost is 0 with
+        F1 gain per token; higher is better. Negative if the system has a lower F1 than the
+        baseline. NaN if either F1 or the cost is missing, or if the cost is 0 with
         ``'ratio'``.
 
     Notes
