@@ -2,7 +2,7 @@
 
 `response_language_consistency` uses the script of the letters, and `language_identified` uses a
 language identifier. The metrics raise InputError for a response that is not a string, for an
-unknown variant, and for a language that they do not know.
+unknown variant and for an unknown language.
 """
 
 import math
@@ -69,7 +69,7 @@ LBRAG_ALPHABETIC = ("en", "de", "es", "fr", "it", "pt")
 
 
 def known_code(language: str | None) -> str:
-    """Return the key of a language in `LANGUAGE_SCRIPTS`.
+    """Return the key of `LANGUAGE_SCRIPTS` that corresponds to a language code.
 
     Parameters
     ----------
@@ -176,14 +176,14 @@ def response_language_consistency(
         Response of the system.
     language : str
         Code of the target language. ``'unicode'`` requires a language in `LANGUAGE_SCRIPTS`, which
-        contains its main scripts, such as only Latin for Uzbek. ``'lbrag'`` accepts any code.
+        lists the main scripts of each language. Uzbek, for example, has only Latin. ``'lbrag'``
+        accepts any code.
     variant : {'unicode', 'lbrag'}, default='unicode'
-        ``'unicode'`` divides the number of letters in the scripts of the language by the number of
-        all letters. ``'lbrag'`` divides the number of accepted characters by the number of all
-        characters except white space, digits and `LBRAG_UNCOUNTED`. It accepts Han characters for
-        Chinese, Han characters and kana for Japanese, letters of any script for the codes in
-        `LBRAG_ALPHABETIC`, and all of these for any other code. An English response to a Russian
-        question therefore scores 1.0.
+        ``'unicode'`` is the share of letters that belong to a script of the language. ``'lbrag'``
+        is the share of accepted characters among all characters except white space, digits and
+        `LBRAG_UNCOUNTED`. It accepts Han characters for Chinese, and Han characters and kana for
+        Japanese. For other languages it accepts letters of any script, so an English response to a
+        Russian question scores 1.0.
 
     Returns
     -------
@@ -331,8 +331,9 @@ def lbrag_rule(language: str | None) -> str:
     Returns
     -------
     {'japanese', 'han', 'letter', 'any'}
-        Rule for Japanese, for Chinese, for the codes in `LBRAG_ALPHABETIC`, and for any other code;
-        see `response_language_consistency`.
+        ``'japanese'`` accepts Han characters and kana. ``'han'`` accepts Han characters and is the
+        rule for Chinese. ``'letter'`` accepts letters of any script and is the rule for the codes
+        in `LBRAG_ALPHABETIC`. ``'any'`` accepts all of these and is the rule for any other code.
 
     Examples
     --------
@@ -382,11 +383,10 @@ def language_identified(
         Code of the target language. A region is ignored: ``'zh_tw'`` is treated as ``'zh'``. The
         identifier knows all languages in `LANGUAGE_SCRIPTS` except bo, dv, fil, sd, ti and yi.
     candidates : str, sequence of str or None, default=None
-        Codes of the languages in which a response may be written, to which the target language is
-        added. Include every language that the system might use by mistake, usually English: the
-        identifier always chooses one of the candidates. The target language as the only candidate
-        raises InputError. By default, all languages in `LANGUAGE_SCRIPTS` that the identifier
-        knows.
+        Codes of the languages from which the identifier chooses. The target language is always
+        included. Add every language that the system might use by mistake, usually English. If the
+        target language is the only candidate, InputError is raised. By default, all languages in
+        `LANGUAGE_SCRIPTS` that the identifier knows.
 
     Returns
     -------
@@ -449,8 +449,8 @@ def identified_language(text: str, candidates: Sequence[str] | None = None) -> s
 def language_probabilities(texts: Sequence[str]) -> tuple[list[str], np.ndarray]:
     """Estimate the probability of each language for each text with py3langid.
 
-    Languages that are not written in any script of the text have probability 0. If no language is
-    written in a script of the text, as in a text without letters, no probability is set to 0.
+    Languages that are not written in any script of the text have probability 0. If this would
+    exclude every language, as for a text without letters, no probability is set to 0.
 
     Parameters
     ----------
