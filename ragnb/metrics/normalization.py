@@ -12,8 +12,8 @@ evaluation scripts of these benchmarks.
   removed. The two differ only in the F1 of two empty texts.
 - ``'triviaqa'``: the same, but ASCII punctuation and the characters ‘ ’ ´ are replaced by spaces.
 - ``'mlqa'``: lower case; all Unicode punctuation is deleted; the articles of the language are
-  removed; Chinese characters are separate words. In Arabic, the script replaces the letters of the
-  article by a space wherever they occur, also within words.
+  removed; Chinese characters are separate words. In Arabic, the letters of the article become a
+  space wherever they occur, even within words.
 
 All functions raise InputError for an unknown variant and for a value that is not a string.
 """
@@ -62,7 +62,7 @@ _LBRAG_KEPT = regex.compile(f"[{LBRAG_KEPT}]+")
 
 @lru_cache(maxsize=32768)
 def normalized(text: str, *, variant: str = "unicode", language: str | None = None) -> str:
-    """Normalise a text for comparison with a reference: words separated by single spaces.
+    """Normalise a text so that it can be compared with a reference.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def normalized(text: str, *, variant: str = "unicode", language: str | None = No
     Returns
     -------
     str
-        Normalised text, which can be empty.
+        Words of the normalised text, separated by single spaces. The text can be empty.
 
     Examples
     --------
