@@ -1,4 +1,4 @@
-"""The record that describes a metric, declared next to the function that computes the metric."""
+"""Definition of a metric: the class `Metric` and the decorator that registers a metric."""
 
 import inspect
 import json
@@ -46,14 +46,14 @@ class Metric:
         Whether 0 and 1 are the only values. If so, the default interval of the mean is the Wilson
         interval.
     evidence : callable or None, default=None
-        Function of the same arguments and options that explains the value in words.
+        Function that takes the same arguments and options and explains the value in words.
     reason : callable or None, default=None
-        Function of the same arguments and options that says in a few words why the value is NaN.
+        Function that takes the same arguments and options and says briefly why the value is NaN.
         By default, the reason is taken from ``condition`` or ``undefined``.
     of_many : callable or None, default=None
-        Function that computes the values of many responses at once. It takes a list of mappings
-        from the arguments in ``columns`` to their values, and the options. It must return the same
-        values as ``function``.
+        Function that computes the values of many responses at once. It takes a list with one
+        mapping per response, from the arguments in ``columns`` to their values. Options are
+        keyword arguments. It must return the same values as ``function``.
     condition : str, default=''
         Why the metric does not apply to some responses, such as "the question is answerable". If
         this is the reason for a NaN, the response is not counted in the sample size n.
@@ -61,10 +61,10 @@ class Metric:
         For each option, a mapping from its values to a sentence that describes the value. The
         default comes first. The key ``Ellipsis`` describes all other values.
     undefined : str, default=''
-        When the value is NaN. The text starts with "Only if" if a missing input is the only cause,
-        and with "If" otherwise.
+        Condition under which the value is NaN. The text starts with "Only if" if a missing input
+        is the only cause, and with "If" otherwise.
     beyond : str, default=''
-        When a value can be outside the bounds, such as "more if keys are repeated".
+        Explanation of values outside the bounds, such as "more if keys are repeated".
     optional_under : mapping, default={}
         For each argument that is optional only under certain options, the values that these
         options must have, such as ``{'response_sentences': {'variant': 'guide'}}``. All other
@@ -98,8 +98,8 @@ class Metric:
     def signature(self, options: Mapping[str, Any], **marks: Any) -> str:
         """Return the signature of a score: a line of text that says how the score was computed.
 
-        The signature contains the version of ragnb, the name of the metric, its options, and the
-        marks. Entries whose value is None are left out.
+        The signature contains the version of ragnb, the name of the metric, its options, and
+        `marks`. Entries whose value is None are left out.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class Metric:
         )
 
     def why_undefined(self, **call: Any) -> str:
-        """Return a short reason why the value for these arguments and options is NaN.
+        """Explain briefly why the value for these arguments and options is NaN.
 
         Parameters
         ----------
@@ -192,7 +192,7 @@ def metric(
     bounds: tuple[float, float] = (0.0, 1.0),
     **more: Any,
 ) -> Callable[[Function], Function]:
-    """Declare the metric that the decorated function computes, and add its record to `METRICS`.
+    """Register the decorated function as a metric in `METRICS`.
 
     Parameters
     ----------
