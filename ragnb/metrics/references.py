@@ -59,7 +59,7 @@ def reference_parts(reference: Reference | None, *, can_be_blank: bool = False) 
     ------
     InputError
         If the reference has no parts, a part has no aliases, an alias is not a string, or an alias
-        is blank although `can_be_blank` is False.
+        is blank and `can_be_blank` is False.
 
     Examples
     --------
