@@ -1,8 +1,8 @@
-"""Refusals on a mix of answerable and unanswerable questions.
+"""Metrics of refusals on a mix of answerable and unanswerable questions.
 
 A system should answer a question if the passages (or the model's knowledge) contain the answer,
-and refuse otherwise. ``answerable`` is 1 if they do, else 0. ``rule`` selects how a refusal is
-recognised:
+and refuse otherwise. ``answerable`` is 1 in the first case and 0 in the second. ``rule`` selects
+how a refusal is recognised:
 
 ==============  ==============================================================================
 ``rule=``       the response is a refusal if
@@ -11,25 +11,24 @@ recognised:
 ``'anywhere'``  it contains an agreed phrase
 ``'list'``      it contains one of the phrases in `REFUSALS` in its own language or in English
 ``'judge'``     a judge says so (column ``judged_refusal``)
-``'label'``     a person says so (column ``refusal``)
+``'label'``     an annotator says so (column ``refusal``)
 ``'nomiracl'``  it contains "I don't know", and not "Yes, answer is present"
 ==============  ==============================================================================
 
 NoMIRACL's prompt requests one of the two replies in the last row. A response that contains both is
 not scored. A response that contains neither is a refusal if it contains "answer is not present".
 It is an answer if it contains "answer is present", or if it has fewer than 10 characters and cites
-a passage, such as "[3]". Otherwise it is not scored. The published accuracies count responses that
-are not scored as wrong.
+a passage, such as "[3]". Otherwise it is not scored. The published accuracies treat unscored
+responses as wrong.
 
-``phrases`` replaces the agreed phrases, or those of the list. Texts are compared after NFKC and
-case folding, with straight apostrophes and single spaces. All functions raise InputError for an
-unknown rule, and for labels other than 0, 1, None and NaN.
+With ``phrases`` you can replace the agreed phrases or the list. Differences in case, apostrophes,
+white space and Unicode form (NFKC) are ignored. All functions raise InputError for an unknown
+rule, and for labels other than 0, 1, None and NaN.
 
-The four outcomes form a 2 × 2 table of answerable and refused. Papers report different shares of
-this table. Thakur et al. (2024), NoMIRACL, arXiv 2312.11361, report the *hallucination rate* and
-the *error rate*. Chen et al. (2024), arXiv 2409.16146, report *risk*, *carefulness*, *alignment*
-and *coverage*. Their code calls a question answerable if the system's own answer matches the
-reference.
+Answerable and refused form a 2 × 2 table, and papers report different shares of this table.
+Thakur et al. (2024), NoMIRACL, arXiv 2312.11361, report the *hallucination rate* and the *error
+rate*. Chen et al. (2024), arXiv 2409.16146, report *risk*, *carefulness*, *alignment* and
+*coverage*. Their code treats a question as answerable if the system's answer matches the reference.
 """
 
 import math
@@ -102,7 +101,7 @@ _OPTIONS: dict[str, Mapping[Any, str]] = {
     "rule": {
         "start": "A refusal begins with an agreed phrase.",
         "anywhere": "A refusal contains an agreed phrase.",
-        "list": "A refusal contains a phrase of a list in its own language or in English.",
+        "list": "A refusal contains a listed phrase in its own language or in English.",
         "judge": "The verdict of a judge, in the column judged_refusal.",
         "label": "The verdict of a person, in the column refusal.",
         "nomiracl": 'A refusal contains "I don\'t know", and an answer "Yes, answer is present".',
@@ -115,8 +114,8 @@ _OPTIONS: dict[str, Mapping[Any, str]] = {
 _THAKUR = "Thakur et al. 2024 (NoMIRACL), arXiv 2312.11361"
 _CHEN = "Chen et al. 2024, arXiv 2409.16146"
 _UNDECIDED = (
-    "a verdict that the rule requires is missing, or if, under nomiracl, the response contains both "
-    "replies or none that is recognised."
+    "the verdict that the rule requires is missing, or if, under nomiracl, the response contains "
+    "both replies or no recognised reply."
 )
 
 
@@ -136,17 +135,17 @@ def refused_and_why(
     response : str
         Response of the system.
     language : str, default='en'
-        Language code of the response. It selects the phrases if these are given by language, as
+        Language code of the response. It selects the phrases if they differ between languages, as
         with ``rule='list'``.
     judged : float or None, default=None
         Verdict of a judge, for ``rule='judge'``: 1 if the response is a refusal, else 0.
     label : float or None, default=None
-        Label by a person, for ``rule='label'``: 1 if the response is a refusal, else 0.
+        Label by an annotator, for ``rule='label'``: 1 if the response is a refusal, else 0.
     rule : {'start', 'anywhere', 'list', 'judge', 'label', 'nomiracl'}, default='start'
-        Rule that recognises a refusal; see `ragnb.metrics.abstention`.
+        How a refusal is recognised; see `ragnb.metrics.abstention`.
     phrases : str, sequence of str, mapping or None, default=None
         Phrases that indicate a refusal, or a mapping from language codes to such phrases. The
-        English phrases of a mapping are used for every language. The default is "I don't know",
+        English phrases of a mapping apply to every language. The default is "I don't know",
         or `REFUSALS` with ``rule='list'``. The rules ``'judge'``, ``'label'`` and ``'nomiracl'``
         do not use phrases.
 
@@ -210,7 +209,7 @@ def is_refused(response: str, **how: Any) -> float:
     response : str
         Response of the system.
     **how
-        Keyword arguments of `refused_and_why`.
+        Keyword arguments passed to `refused_and_why`.
 
     Returns
     -------
@@ -230,9 +229,9 @@ def refusal_evidence(
     response : str
         Response of the system.
     answerable, correct
-        Ignored.
+        Not used; present so that all metrics of refusals can share this function.
     **options
-        Keyword arguments of `refused_and_why`.
+        Keyword arguments passed to `refused_and_why`.
 
     Returns
     -------
@@ -328,7 +327,7 @@ def is_hallucination(
     """Hallucination: 1.0 if an unanswerable question is answered, 0.0 if it is refused.
 
     Hallucination rate = answered unanswerable questions / all unanswerable questions, which is the
-    mean of this indicator. It does not depend on whether the answers are true.
+    mean of this indicator. Whether the answers are true makes no difference.
 
     Parameters
     ----------
@@ -348,8 +347,8 @@ def is_hallucination(
     Notes
     -----
     Source: Thakur et al. (2024), NoMIRACL, arXiv 2312.11361. Chen et al. (2024), arXiv 2409.16146,
-    report 1 - hallucination rate as *carefulness*. Their code calls a question answerable if the
-    system's own answer matches the reference.
+    report 1 - hallucination rate as *carefulness*. Their code treats a question as answerable if
+    the system's answer matches the reference.
 
     Examples
     --------
@@ -438,10 +437,10 @@ def is_aligned(
     rule: str = "start",
     phrases: Phrases = None,
 ) -> float:
-    """Alignment: 1.0 if the decision whether to answer is right, else 0.0.
+    """Alignment: 1.0 if the decision to answer or to refuse is right, else 0.0.
 
     It is right to answer an answerable question and to refuse an unanswerable one. The mean of
-    this indicator is the accuracy of the decisions.
+    this indicator is the accuracy of these decisions.
 
     Parameters
     ----------
@@ -460,9 +459,9 @@ def is_aligned(
 
     Notes
     -----
-    Source: Chen et al. (2024), arXiv 2409.16146. Their code calls a question answerable if the
-    system's own answer matches the reference, so their value depends on the correctness of the
-    answers.
+    Source: Chen et al. (2024), arXiv 2409.16146. Their code treats a question as answerable if
+    the system's answer matches the reference, so their values also depend on whether the answers
+    are correct.
 
     Examples
     --------
@@ -512,8 +511,8 @@ def is_risk(
     answerable : float
         1 if the question is answerable, else 0.
     correct : bool, float, str or None, default=None
-        Verdict on the response: true, 1 or ``'correct'`` if it is correct; false, 0,
-        ``'incorrect'`` or ``'refuse'`` if not. It is required for answers to answerable questions.
+        Verdict on the response: True, 1 or ``'correct'`` if it is correct; False, 0,
+        ``'incorrect'`` or ``'refuse'`` if not. Required only for answers to answerable questions.
     language, judged, label, rule, phrases
         See `refused_and_why`.
 
