@@ -1,7 +1,7 @@
 """Metrics from the judgements of models and people, and the cosine similarity of embeddings.
 
 `ragnb.experiments.judges.judge_responses` and `ragnb.experiments.judges.judge_pairs` ask a model,
-the judge, for its judgements. All functions raise InputError for a value that is not allowed.
+the judge, for its judgements. All functions raise InputError for an invalid value.
 """
 
 import math
@@ -26,7 +26,7 @@ def binary_verdict(verdict: float | None) -> float:
     Parameters
     ----------
     verdict : bool, int, float or None
-        True or 1, False or 0; None or NaN if it is missing.
+        Verdict: True or 1 for yes, False or 0 for no, None or NaN if it is missing.
 
     Returns
     -------
@@ -58,10 +58,10 @@ def _given(value: Any, is_allowed: Callable[[float], bool], rule: str) -> float:
     undefined="Only if the score is missing.",
 )
 def judged_similarity(score: float | None) -> float:
-    """Score of a judge for the semantic similarity of a response to its reference.
+    """Semantic similarity of a response to its reference, as scored by a judge.
 
-    The judge is instructed to give about 0.5 if half of the content of the reference is missing, and
-    not to lower the score for additional details, unless they contradict the reference. Obtain the
+    The judge is instructed to give about 0.5 if half of the content of the reference is missing.
+    Additional details should not lower the score unless they contradict the reference. Obtain the
     score with ``ragnb.experiments.judges.judge_responses(..., 'similarity')``.
 
     Parameters
@@ -96,7 +96,7 @@ def judged_similarity(score: float | None) -> float:
     undefined=NEVER_JUDGED,
 )
 def judged_correctness(verdict: float | None) -> float:
-    """Judged correctness: 1.0 if a judge with the references finds the response correct, else 0.0.
+    """Judged correctness: 1.0 if a judge finds the response correct given the references, else 0.0.
 
     Obtain the verdict with ``ragnb.experiments.judges.judge_responses(..., 'correctness')``.
 
@@ -151,8 +151,8 @@ def judged_faithfulness(
     Parameters
     ----------
     statements : sequence of mappings or None
-        The statements that the judge finds in the response. Only the verdict of each statement is
-        read: True or False, under the key ``'supported'``. None if there are no verdicts.
+        Statements that the judge found in the response. The verdict on each statement is under the
+        key ``'supported'``: True or False. Other keys are ignored. None if there are no verdicts.
     variant : {'share', 'all'}, default='share'
         ``'share'``: the share of supported statements. ``'all'``: 1.0 if all statements are
         supported, else 0.0.
@@ -195,8 +195,8 @@ def judged_answer_relevancy(
     Parameters
     ----------
     statements : sequence of mappings or None
-        The statements that the judge finds in the response. Only the verdict of each statement is
-        read: True or False, under the key ``'relevant'``. None if there are no verdicts.
+        Statements that the judge found in the response. The verdict on each statement is under the
+        key ``'relevant'``: True or False. Other keys are ignored. None if there are no verdicts.
     variant : {'share', 'all'}, default='share'
         ``'share'``: the share of relevant statements. ``'all'``: 1.0 if all statements are
         relevant, else 0.0.
@@ -208,7 +208,7 @@ def judged_answer_relevancy(
 
     Notes
     -----
-    Source: this package, after DeepEval. The answer relevancy of ragas is another quantity: the
+    Source: this package, after DeepEval. Answer relevancy in ragas is a different quantity: the
     mean cosine similarity between the question and questions that a model generates from the
     response.
 
@@ -239,13 +239,13 @@ def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str =
     AP = (sum of precision@k over the ranks k of the useful passages) / (number of useful passages),
     where precision@k is the share of useful passages among the first k. Unlike in
     `ragnb.metrics.retrieval.average_precision`, the denominator does not include useful passages
-    that were not retrieved. The judge is given the reference. Obtain the verdicts with
+    that were not retrieved. The judge sees the reference. Obtain the verdicts with
     ``ragnb.experiments.judges.judge_responses(..., 'context_precision')``.
 
     Parameters
     ----------
     verdicts : sequence of float or None
-        Verdict on each retrieved passage, in the order of the ranks: 1 if the passage is useful for
+        Verdict on each retrieved passage, in rank order: 1 if the passage is useful for
         finding the reference answer, 0 otherwise. None if there are no verdicts.
     variant : {'ranked', 'share'}, default='ranked'
         ``'ranked'``: average precision. ``'share'``: the share of useful passages.
@@ -314,7 +314,7 @@ def judged_rubric(score: float | None) -> float:
     undefined="Only if one of the two verdicts is missing.",
 )
 def judged_preference(preference: float | None) -> float:
-    """Preference of a judge for a response over that of the baseline.
+    """Preference of a judge for the response of a system over that of a baseline.
 
     `ragnb.experiments.judges.judge_pairs` shows the two responses to the judge in both orders. Each
     verdict is 1 if the response wins, 0.5 for a tie and 0 if it loses. A judge that always prefers
@@ -400,8 +400,8 @@ def is_accepted(verdict: bool | float | str | None) -> float:
 def embedding_cosine(a: ArrayLike, b: ArrayLike) -> float:
     """Cosine similarity between the embeddings of a response and its reference.
 
-    cosine similarity = a·b / (‖a‖ ‖b‖). It does not measure correctness: answers that differ only
-    in a number or a name often have nearly identical embeddings.
+    cosine similarity = a·b / (‖a‖ ‖b‖). The similarity does not measure correctness: answers
+    that differ only in a number or a name often have nearly identical embeddings.
 
     Parameters
     ----------
