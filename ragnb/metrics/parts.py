@@ -6,7 +6,7 @@ pooled share (*micro* average), convert the responses to one row per part with
 `ragnb.datasets.studies.one_row_per_part`, and summarise these rows with the responses as clusters.
 
 Claims, facts and sentences have a ``label``: ``'supported'``, ``'contradicted'``, ``'not
-supported'`` or ``'irrelevant'``. All functions raise InputError for another label.
+supported'`` or ``'irrelevant'``. All functions raise InputError for any other label.
 """
 
 import math
@@ -40,7 +40,7 @@ def _share(count: float, total: float) -> float:
 
 
 def parts_evidence(parts: Sequence[Part], **options: Any) -> str:
-    """Count the parts by label, in words, and list those that are not labelled as supported.
+    """State how many parts have each label, and list the parts that are not supported.
 
     Parameters
     ----------
@@ -93,7 +93,8 @@ def supported_share(parts: Sequence[Part], *, irrelevant: str = "counted") -> fl
         Claims, facts or sentences of the response, each with its ``label``: ``'supported'``,
         ``'contradicted'``, ``'not supported'`` or ``'irrelevant'``.
     irrelevant : {'counted', 'left_out'}, default='counted'
-        Whether irrelevant parts are included in the denominator, as in FActScore, or left out.
+        ``'counted'`` includes irrelevant parts in the denominator, as in FActScore. ``'left_out'``
+        ignores them.
 
     Returns
     -------
@@ -102,7 +103,8 @@ def supported_share(parts: Sequence[Part], *, irrelevant: str = "counted") -> fl
 
     Notes
     -----
-    Source: Min et al. (2023), FActScore; Hu et al. (2024), RefChecker, the share of *Entailment*.
+    Source: Min et al. (2023), FActScore; Hu et al. (2024), RefChecker, who call it the share of
+    *Entailment*.
 
     Examples
     --------
@@ -142,7 +144,7 @@ def contradicted_share(parts: Sequence[Part]) -> float:
 
     Notes
     -----
-    Source: Hu et al. (2024), RefChecker, the share of *Contradiction*.
+    Source: Hu et al. (2024), RefChecker, who call it the share of *Contradiction*.
 
     Examples
     --------
@@ -234,7 +236,7 @@ def nugget_recall(nuggets: Sequence[Part], *, credit: str = "strict", over: str 
     Returns
     -------
     float
-        Share in [0, 1]; higher is better. NaN if there is no nugget that counts.
+        Share in [0, 1]; higher is better. NaN if no nugget counts.
 
     Notes
     -----
@@ -283,7 +285,7 @@ def citation_recall(statements: Sequence[Part]) -> float:
     statements : sequence of mapping
         Statements of the response, each with ``supported`` and ``citations``. ``supported`` is 1
         if the citations of the statement together support it, else 0. ``citations`` is the list of
-        these citations. Only whether it is empty matters here.
+        these citations. This metric checks only whether the list is empty.
 
     Returns
     -------
@@ -315,17 +317,17 @@ def citation_precision(statements: Sequence[Part]) -> float:
     """Citation precision: share of a response's citations that help to support their statement.
 
     A citation helps if two conditions are met. First, all citations of the statement together
-    support it. Second, this citation alone supports the statement, or the other citations without
-    it do not.
+    support it. Second, this citation alone supports the statement, or the other citations are not
+    enough without it.
 
     Parameters
     ----------
     statements : sequence of mapping
         Statements of the response, each with ``supported`` (see `citation_recall`) and
         ``citations``, a list of mappings with ``alone`` and ``rest``. ``alone`` is 1 if this
-        citation alone supports the statement, else 0. ``rest`` is 1 if the other citations without
-        it support the statement, else 0. It can be left out for a single citation; if missing, it
-        counts as 0.
+        citation alone supports the statement, else 0. ``rest`` is 1 if the other citations
+        support the statement without this one, else 0. A missing ``rest`` counts as 0. A statement
+        with a single citation does not need it.
 
     Returns
     -------
@@ -339,8 +341,8 @@ def citation_precision(statements: Sequence[Part]) -> float:
 
     Examples
     --------
-    The first citation supports the statement alone. The second one does not, and the statement is
-    supported without it, so only the first citation helps.
+    The first citation alone supports the statement. The second one does not, and the statement
+    is supported without it, so only the first citation helps.
 
     >>> both = [{"alone": 1, "rest": 1}, {"alone": 0, "rest": 1}]
     >>> citation_precision([{"supported": 1, "citations": both}])
@@ -381,7 +383,8 @@ def span_overlap(spans: Sequence[Span], reference: Sequence[Span], *, measure: s
 
     Precision is the share of the marked characters that are in a reference span. Recall is the
     share of the characters in reference spans that are marked. F1 = 2 * shared characters /
-    (marked characters + characters in reference spans), the harmonic mean of the two.
+    (marked characters + characters in reference spans), the harmonic mean of precision and
+    recall.
 
     Parameters
     ----------
@@ -390,7 +393,7 @@ def span_overlap(spans: Sequence[Span], reference: Sequence[Span], *, measure: s
         The first character has position 0, and the end is excluded. Spans may overlap; each
         character counts once.
     measure : {'f1', 'precision', 'recall'}, default='f1'
-        Measure to compute.
+        Which of the three values to return.
 
     Returns
     -------
