@@ -2,8 +2,8 @@
 
 The minimum detectable effect (MDE) is the smallest true difference that a test detects with a given
 power. `mcnemar_mde` is for pairs of 0/1 scores. `t_mde` is for graded scores, for clusters of items
-and for mixed models. It is also used for the sign-flip test, because the power of this test is
-similar to that of the t-test.
+and for mixed models. It also serves for the sign-flip test, which has a similar power to the
+t-test.
 
 All functions except `critical_counts` raise InputError for arguments outside the stated range.
 """
@@ -30,35 +30,39 @@ def mcnemar_mde(
     confidence_level: float = 0.95,
     power: float = 0.8,
 ) -> float:
-    """Minimum detectable effect of McNemar's two-sided test, as a difference of two success rates.
+    """Minimum detectable effect of McNemar's two-sided test.
+
+    The minimum detectable effect is the smallest true difference between the success rates of two
+    systems that the test detects with the given power.
 
     Parameters
     ----------
     n : int
         Number of items, at least 1.
     discordance : float
-        Expected proportion of items on which exactly one system is correct, in [0, 1], such as the
-        proportion observed in a pilot study.
+        Expected proportion of items on which exactly one system is correct, in [0, 1], for example
+        as observed in a pilot study.
     method : {'mid-p', 'exact', 'asymptotic'}, default='mid-p'
         Variant of the test; see `ragnb.stats.binary.mcnemar_test`.
     confidence_level : float, default=0.95
         One minus the significance level of the test, in (0, 1).
     power : float, default=0.8
-        Desired probability of rejecting the null hypothesis, in (0, 1).
+        Desired power of the test, in (0, 1).
 
     Returns
     -------
     float
-        The minimum detectable difference in [0, 1]. It is NaN if the test cannot reject with `n`
-        items, even if one system is correct on all of them and the other on none. It is 0 if the
-        test rejects with probability `power` or more when there is no difference.
+        The minimum detectable difference in [0, 1]. It is NaN if `n` is so small that the test
+        cannot reject even if one system is correct on all items and the other on none. It is 0 if
+        the test rejects with probability `power` or more even without a difference.
 
     Notes
     -----
-    If the success rates differ by d, the proportion of discordant items is at least d. This
-    proportion is therefore taken to be psi = max(`discordance`, d). Only the better system is correct on a proportion (psi
-    + d) / 2 of the items, and only the other system on (psi - d) / 2. The result is the d for which
-    the exact unconditional power [1]_, computed by `mcnemar_power`, equals `power`.
+    An item is discordant if exactly one system is correct on it. If the success rates differ by d,
+    the proportion of discordant items is at least d, so it is assumed to be psi =
+    max(`discordance`, d). The better system alone is then correct on a proportion (psi + d) / 2 of
+    the items, and the other system alone on (psi - d) / 2. The result is the d for which the exact
+    unconditional power [1]_ equals `power`; see `mcnemar_power`.
 
     References
     ----------
@@ -94,13 +98,16 @@ def mcnemar_power(
 ) -> float:
     """Exact unconditional power of McNemar's two-sided test.
 
+    The power is unconditional: the number of items on which exactly one system is correct is
+    treated as random, not as fixed.
+
     Parameters
     ----------
     n : int
-        Number of items, at least 1. The number of discordant items is random.
+        Number of items, at least 1.
     first_only, second_only : float
-        True proportions of items on which only the first or only the second system is correct, in
-        [0, 1]. Their sum must be at most 1.
+        True proportions of items on which only the first system or only the second system is
+        correct, in [0, 1]. Their sum must be at most 1.
     method : {'mid-p', 'exact', 'asymptotic'}
         Variant of the test; see `ragnb.stats.binary.mcnemar_test`.
     confidence_level : float
@@ -141,6 +148,8 @@ def mcnemar_power(
 def critical_counts(first: int, last: int, method: str, confidence_level: float) -> Integers:
     """Critical values of McNemar's two-sided test for given numbers of discordant items.
 
+    An item is discordant if exactly one system is correct on it.
+
     Parameters
     ----------
     first, last : int
@@ -153,8 +162,9 @@ def critical_counts(first: int, last: int, method: str, confidence_level: float)
     Returns
     -------
     ndarray of int of shape (last - first + 1,)
-        The critical value for each number of discordant items. The test rejects if the smaller of
-        the two discordant counts is at most this value. It is -1 if the test never rejects.
+        The critical value for each number of discordant items. The test rejects if the system with
+        fewer successes is the only correct one on at most this many items. It is -1 if the test
+        never rejects.
 
     Examples
     --------
@@ -176,6 +186,9 @@ def t_mde(
 ) -> float:
     """Minimum detectable effect of a two-sided t-test with a given standard error.
 
+    The minimum detectable effect is the smallest true difference that the test detects with the
+    given power.
+
     Parameters
     ----------
     standard_error : float
@@ -188,19 +201,19 @@ def t_mde(
     confidence_level : float, default=0.95
         One minus the significance level of the test, in (0, 1).
     power : float, default=0.8
-        Desired probability of rejecting the null hypothesis, in (0, 1).
+        Desired power of the test, in (0, 1).
 
     Returns
     -------
     float
-        The minimum detectable difference, in the same units as `standard_error`. It is NaN if
+        The minimum detectable difference, in the units of `standard_error`. It is NaN if
         `standard_error` is not positive and finite or if `df` is below 1. It is 0 if `power` is at
         most 1 - `confidence_level`.
 
     Notes
     -----
-    The t statistic is assumed to have the noncentral t distribution with `df` degrees of freedom
-    and noncentrality parameter difference / `standard_error`.
+    If the true difference is d, the t statistic is assumed to follow a noncentral t distribution
+    with `df` degrees of freedom and noncentrality parameter d / `standard_error`.
 
     Examples
     --------
