@@ -2,7 +2,7 @@
 
 The mean of a judge's verdicts is biased if the judge makes systematic errors. `ppi_mean`
 (prediction-powered inference) and `rogan_gladen` (only for rates) correct this bias with the help
-of labels. `labels_needed` and `expected_half_width` help to plan how many labels to collect.
+of labels. `labels_needed` and `expected_half_width` help you plan how many labels to collect.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -31,8 +31,8 @@ Bounds = tuple[float, float]
 class PpiInterval(Interval):
     """Prediction-powered estimate, together with the labels-only and judge-only estimates.
 
-    The attribute `n` is the number of labelled items, or of labelled clusters if clusters are
-    given. The other inherited attributes are those of `ragnb.results.Interval`.
+    It has the attributes of `ragnb.results.Interval` and those below. The attribute `n` is the
+    number of labelled items, or of labelled clusters if clusters are given.
 
     Attributes
     ----------
@@ -70,17 +70,17 @@ class PpiInterval(Interval):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LabelPlan(Sentence):
-    """Numbers of labels and expected half-widths of the interval, with and without the judge.
+    """Number of labels and expected half-width of the interval, with and without a judge.
 
     Attributes
     ----------
     n_labels : float
-        Number of labels if the judge is used; NaN if labels for all `n_judged` items are not
+        Number of labels if the judge is used; NaN if even labelling all `n_judged` items is not
         enough.
     n_labels_alone : float
         Number of labels if the judge is not used.
     half_width, half_width_alone : float
-        Expected half-widths of the intervals with these two numbers of labels, in the units of the
+        Expected half-widths of the intervals with and without the judge, in the units of the
         labels; NaN if the number of labels is NaN.
     correlation : float
         Pearson correlation of labels and verdicts in the pilot data; NaN if the verdicts do not
@@ -169,13 +169,13 @@ def ppi_mean(
     bounds: Bounds | None = None,
     confidence_level: float = 0.95,
 ) -> PpiInterval:
-    """Prediction-powered estimate (PPI++) of a mean from few labels and many verdicts of a judge.
+    """Prediction-powered estimate (PPI++) of a mean from a few labels and many verdicts of a judge.
 
     Parameters
     ----------
     labels, judged : array-like of shape (n,)
-        Human labels and verdicts of the judge on the same n >= 2 items. These must be a random
-        sample of all items, and the judge must not have been tuned on their labels.
+        Human labels, and verdicts of the judge on the same n >= 2 items. The labelled items must be
+        a random sample of all items, and the judge must not have been tuned on these labels.
     judged_unlabelled : array-like of shape (N,)
         Verdicts of the judge on N >= 2 other items, in at least two clusters if clusters are given.
         All verdicts should be on the same scale as the labels.
@@ -186,39 +186,40 @@ def ppi_mean(
         Cluster of each unlabelled item. Required if `clusters` is given.
     lam : float, default=None
         Weight λ of the judge; 0 ignores the judge, and 1 gives the original PPI estimate [1]_. If
-        None, it is the weight in [0, 1] with the smallest estimated variance for independent
-        items.
+        None, the weight in [0, 1] that minimises the estimated variance is used. This weight is
+        computed as if all items were independent.
     bounds : tuple of (float, float), default=None
         Smallest and largest possible label. The estimate and its limits are clipped to this range.
         If None, the bounds are (0, 1) if all labels are 0 or 1, and infinite otherwise. For
         differences of 0/1 labels, pass (-1, 1).
     confidence_level : float, default=0.95
-        Nominal coverage of the interval, in (0, 1). The actual coverage is lower for few labels
-        that are concentrated at one end of their range, unless they are whole numbers with finite
-        bounds.
+        Nominal coverage of the interval, in (0, 1). The actual coverage is lower if there are few
+        labels and most of them lie at one end of their range. The Notes describe how this is
+        avoided for whole-number labels.
 
     Returns
     -------
     PpiInterval
         The estimate with its limits. The limits are NaN if there are fewer than three labels or
-        labelled clusters (two if `lam` is given), or if label - λ * verdict does not vary. The
-        latter condition does not apply to whole-number labels with finite bounds.
+        labelled clusters (two if `lam` is given). Unless the labels are whole numbers with finite
+        bounds, the limits are also NaN if label - λ * verdict does not vary.
 
     Notes
     -----
     Let Y and F be the labels and verdicts of the labelled items, and F' the verdicts on the other
-    items. The estimate is mean(Y) + λ (mean(F') - mean(F)). Its standard error is sqrt(s^2 / n +
-    λ^2 s'^2 / N), where s^2 is the variance of Y - λ F and s'^2 is the variance of F'. By default,
-    λ = cov(Y, F) / ((1 + n / N) v), clipped to [0, 1], where v is the variance of all verdicts. The
-    interval is a t interval with n - 1 degrees of freedom, or n - 2 if λ is estimated; s^2 is
-    computed with this divisor. With clusters, the errors are summed over each cluster before
-    they are squared, and the number of labelled clusters replaces n in the degrees of freedom.
+    items. The estimate [2]_ is mean(Y) + λ (mean(F') - mean(F)). Its standard error is sqrt(s^2 / n
+    + λ^2 s'^2 / N), where s^2 is the variance of Y - λ F and s'^2 is the variance of F'. By
+    default, λ = cov(Y, F) / ((1 + n / N) v), clipped to [0, 1], where v is the variance of all
+    verdicts. The interval is a t interval with n - 1 degrees of freedom, or n - 2 if λ is
+    estimated. The degrees of freedom are also the divisor of s^2. With clusters, the errors are
+    summed within each cluster before they are squared, and n in the degrees of freedom is the
+    number of labelled clusters.
 
     If the labels are whole numbers with finite bounds, the variance is computed as if there were
-    one more label, which is split equally between the two bounds and is uncorrelated with the
-    verdicts. The variance is therefore not 0 if all labels agree with the judge. If the bounds are
-    (0, 1), the interval is a Wilson interval with the t quantile, computed for the number of
-    independent labels that would give this variance.
+    one more label, half of it at each bound and uncorrelated with the verdicts. This keeps the
+    variance above 0 even if all labels agree with the judge. If the bounds are (0, 1), the interval
+    is a Wilson interval with a t quantile instead of the normal quantile. Its sample size is the
+    number of independent labels that would give this variance.
 
     References
     ----------
@@ -386,7 +387,8 @@ def labels_needed(
     ----------
     pilot_labels, pilot_judged : array-like of shape (m,)
         Human labels and verdicts of the judge on a small random sample of items. If all labels are
-        0 or 1, the plan is for a rate, and otherwise for a mean. At least two labels must differ.
+        0 or 1, the interval is planned for a rate, and otherwise for a mean. The labels must not
+        all be equal.
     n_judged : int
         Number of items that will have a verdict, including those to be labelled.
     half_width : float
@@ -397,16 +399,17 @@ def labels_needed(
     Returns
     -------
     LabelPlan
-        The numbers of labels, and the half-widths that they are expected to give.
+        The numbers of labels with and without the judge, and the expected half-widths.
 
     Notes
     -----
-    The half-widths are approximately those of `ppi_mean` (without clusters and with the default λ
-    and bounds) if the mean, variances and covariance are as in the pilot data. For a mean, the
-    half-width is t s sqrt((1 - r^2 N / (n + N)) / n) unless λ is clipped. Here n is the number of
-    labels, N = n_judged - n, s is the standard deviation of the labels, r is their correlation with
-    the verdicts (0 without the judge), and t is the (1 + `confidence_level`) / 2 quantile of the t
-    distribution. It has n - 2 degrees of freedom, or n - 1 without the judge.
+    The expected half-widths are approximately those of `ppi_mean` without clusters and with the
+    default λ and bounds. They assume that the mean, variances and covariance are as in the pilot
+    data. For a mean, the half-width is t s sqrt((1 - r^2 N / (n + N)) / n) unless λ is clipped.
+    Here n is the number of labels, N = n_judged - n, s is the standard deviation of the labels, r
+    is their correlation with the verdicts (0 without the judge), and t is the (1 +
+    `confidence_level`) / 2 quantile of the t distribution with n - 2 degrees of freedom, or n - 1
+    without the judge.
 
     Examples
     --------
@@ -442,7 +445,8 @@ def expected_half_width(
     ----------
     pilot_labels, pilot_judged : array-like of shape (m,)
         Human labels and verdicts of the judge on a small random sample of items. If all labels are
-        0 or 1, the plan is for a rate, and otherwise for a mean. At least two labels must differ.
+        0 or 1, the interval is planned for a rate, and otherwise for a mean. The labels must not
+        all be equal.
     n_judged : int
         Number of items that will have a verdict, including those to be labelled.
     n_labels : int
@@ -517,8 +521,9 @@ def rogan_gladen(
     Parameters
     ----------
     labels, judged : array-like of shape (n,)
-        Human labels and verdicts of the judge on the same items, 0 or 1. The items must be a random
-        sample within each class of labels, but the proportions of the classes are arbitrary.
+        Human labels and verdicts of the judge on the same items, 0 or 1. The items with label 1 and
+        those with label 0 must each be a random sample of their class. The proportions of the two
+        classes are arbitrary.
     judged_unlabelled : array-like of shape (N,)
         Verdicts of the judge on a random sample of all items, 0 or 1. There must be at least one.
     confidence_level : float, default=0.95
@@ -528,17 +533,20 @@ def rogan_gladen(
     -------
     Interval
         The estimated rate with its limits, clipped to [0, 1]. Estimate and limits are NaN if one of
-        the two labels does not occur, or if the judge is no better than chance: sensitivity +
-        specificity - 1 is not positive, before or after the adjustment described in the Notes.
+        the two labels does not occur. They are also NaN if the judge is no better than chance, that
+        is, if sensitivity + specificity is at most 1 before or after the adjustment described in
+        the Notes.
 
     Notes
     -----
-    The estimate is p = (q + Sp - 1) / (Se + Sp - 1), where q is the proportion of verdicts of 1 on
-    the unlabelled items, Se is the sensitivity and Sp the specificity. The interval is that of Lang
-    and Reiczigel [2]_. They first adjust the three proportions: q by adding z^2 / 2 verdicts of 0
-    and as many of 1, and both Se and Sp by adding one correct and one wrong verdict. Here z is the
-    (1 + `confidence_level`) / 2 quantile of the standard normal distribution. They then apply the
-    delta method and correct the centre of the interval for bias.
+    The estimate [1]_ is (q + Sp - 1) / (Se + Sp - 1), where q is the proportion of unlabelled items
+    with verdict 1, Se is the sensitivity and Sp the specificity.
+
+    The interval is that of Lang and Reiczigel [2]_. They first adjust the three proportions. For q,
+    they add z^2 / 2 verdicts of 0 and z^2 / 2 verdicts of 1, where z is the (1 +
+    `confidence_level`) / 2 quantile of the standard normal distribution. For Se and for Sp, they
+    add one correct and one wrong verdict. They then apply the delta method and correct the centre
+    of the interval for bias.
 
     References
     ----------
