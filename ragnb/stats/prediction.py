@@ -41,20 +41,20 @@ def auroc(
     *,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Area under the ROC curve with DeLong's interval, or with a cluster-robust t interval.
+    """Area under the ROC curve with DeLong's or a cluster-robust confidence interval.
 
-    The area is the probability that a random positive item has a higher score than a random
-    negative item, where ties count half.
+    The area is the probability that a randomly chosen positive item has a higher score than a
+    randomly chosen negative item. Ties count as one half.
 
     Parameters
     ----------
     labels : array-like of shape (n,)
-        0 or 1, where 1 is the positive class.
+        True labels, 0 or 1. Label 1 is the positive class.
     scores : array-like of shape (n,)
         Score of each item. Higher scores should indicate label 1.
     clusters : array-like of shape (n,), default=None
         Cluster of each item, such as its question. If None, items are treated as independent, and
-        the interval is DeLong's.
+        the interval is DeLong's. Otherwise, it is a cluster-robust t interval.
     confidence_level : float, default=0.95
         Nominal coverage of the interval, in (0, 1). The actual coverage of DeLong's interval is
         lower for areas near 1.
@@ -63,19 +63,23 @@ def auroc(
     -------
     Interval
         The area with its limits, in [0, 1]; higher is better, and 0.5 corresponds to random scores.
-        The area is NaN unless both labels occur. The limits are NaN if a class has fewer than two
-        items (with clusters, if there are fewer than two clusters) or if the estimated variance is
-        0, for example because the scores separate the classes perfectly.
+        The area is NaN unless both labels occur. Without clusters, the limits are NaN if a class
+        has fewer than two items. With clusters, they are NaN if there are fewer than two clusters.
+        In both cases, they are NaN if the estimated variance is 0, for example because the scores
+        separate the classes perfectly.
 
     Notes
     -----
-    The placement of a positive item is the proportion of negative items with a lower score, and the
-    placement of a negative item is the proportion of positive items with a higher score; ties count
-    half. DeLong's variance is the sum over both classes of the variance of the placements divided
-    by the number of items in the class. With clusters, the deviation of each placement from the
-    area is divided by the number of items in its class, and these values are summed within
-    clusters. The variance is G / (G - 1) times the sum of the squared sums of the G clusters. It
-    differs from that of Obuchowski [3]_ only in the small-sample correction.
+    The placement of a positive item is the proportion of negative items with a lower score. The
+    placement of a negative item is the proportion of positive items with a higher score. Ties count
+    as one half. To obtain DeLong's variance [1]_, the variance of the placements in each class is
+    divided by the number of items in the class, and the two quotients are added. The computation
+    follows [2]_.
+
+    With clusters, the deviation of each placement from the area is divided by the number of items
+    in its class, and these values are summed within each of the G clusters. The variance is G /
+    (G - 1) times the sum of the squares of these G sums. It differs from the variance of Obuchowski
+    [3]_ only in the small-sample correction.
 
     References
     ----------
@@ -106,14 +110,14 @@ def auroc(
 def compare_auroc(
     labels: Booleans, first: Floats, second: Floats, *, confidence_level: float = 0.95
 ) -> tuple[Interval, SignificanceResult]:
-    """Difference of the areas under the ROC curve of two scores, with DeLong's interval and test.
+    """Difference between two areas under the ROC curve, with DeLong's interval and test.
 
     Items are treated as independent.
 
     Parameters
     ----------
     labels : array-like of shape (n,)
-        0 or 1, where 1 is the positive class.
+        True labels, 0 or 1. Label 1 is the positive class.
     first, second : array-like of shape (n,)
         Two scores of the same items. Higher scores should indicate label 1.
     confidence_level : float, default=0.95
@@ -122,10 +126,10 @@ def compare_auroc(
     Returns
     -------
     interval : Interval
-        The area for `first` minus the area for `second`, with limits in [-1, 1].
+        The area for `first` minus the area for `second`, with DeLong's interval, in [-1, 1].
     test : SignificanceResult
-        Two-sided test of the null hypothesis that the areas are equal, under which its statistic
-        is approximately standard normal.
+        Two-sided test of the null hypothesis that the areas are equal. Under this hypothesis, the
+        statistic is approximately standard normal.
 
     Notes
     -----
@@ -198,15 +202,16 @@ def pearson(
     *,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Pearson's correlation with Fisher's z interval, or with a cluster jackknife interval.
+    """Pearson correlation with Fisher's z interval or a cluster jackknife interval.
 
     Parameters
     ----------
     first, second : array-like of shape (n,)
         The two variables.
     clusters : array-like of shape (n,), default=None
-        Cluster of each item, such as its question. If None, items are treated as independent.
-        Otherwise, the interval is a jackknife t interval for arctanh(r), transformed back.
+        Cluster of each item, such as its question. If None, items are treated as independent, and
+        the interval is Fisher's. Otherwise, it is a jackknife t interval for arctanh(r),
+        transformed back.
     confidence_level : float, default=0.95
         Nominal coverage of the interval, in (0, 1). Fisher's z interval assumes bivariate normal
         data.
@@ -216,9 +221,9 @@ def pearson(
     Interval
         The correlation r in [-1, 1] with its limits. The correlation is NaN if there are fewer than
         two items or if one of the variables does not vary. The limits are NaN if there are fewer
-        than four items or if the correlation is perfect. With clusters, they are NaN under the
-        conditions described in `ragnb.stats.intervals.jackknife_interval`, where a perfect
-        correlation counts as undefined.
+        than four items or if the correlation is perfect. With clusters, the conditions of
+        `ragnb.stats.intervals.jackknife_interval` apply instead, and a perfect correlation counts
+        as undefined.
 
     References
     ----------
@@ -269,7 +274,7 @@ def rmse(
     *,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Root mean squared error with a BCa bootstrap interval, or with a cluster jackknife interval.
+    """Root mean squared error with a BCa bootstrap interval or a cluster jackknife interval.
 
     The error is sqrt(mean((prediction - target)^2)).
 
@@ -278,8 +283,9 @@ def rmse(
     predictions, targets : array-like of shape (n,)
         Predicted and true values.
     clusters : array-like of shape (n,), default=None
-        Cluster of each item, such as its question. If None, items are treated as independent.
-        Otherwise, the interval is a jackknife t interval over clusters.
+        Cluster of each item, such as its question. If None, items are treated as independent, and
+        the interval is a BCa bootstrap interval. Otherwise, it is a jackknife t interval over
+        clusters.
     confidence_level : float, default=0.95
         Nominal coverage of the interval, in (0, 1).
 
@@ -324,7 +330,7 @@ def brier_score(
     Parameters
     ----------
     labels : array-like of shape (n,)
-        0 or 1.
+        True labels, 0 or 1.
     probabilities : array-like of shape (n,)
         Predicted probabilities of label 1, in [0, 1].
     clusters : array-like of shape (n,), default=None
@@ -372,7 +378,7 @@ def reliability_curve(labels: Booleans, probabilities: Floats, *, n_bins: int = 
     Parameters
     ----------
     labels : array-like of shape (n,)
-        0 or 1.
+        True labels, 0 or 1.
     probabilities : array-like of shape (n,)
         Predicted probabilities of label 1, in [0, 1].
     n_bins : int, default=10
@@ -388,14 +394,14 @@ def reliability_curve(labels: Booleans, probabilities: Floats, *, n_bins: int = 
         - ``n``: number of items in the bin;
         - ``mean_predicted``: mean predicted probability;
         - ``observed``: proportion of items with label 1;
-        - ``expected_gap``: approximate expected value of abs(observed - mean_predicted) if every
-          predicted probability is correct.
+        - ``expected_gap``: approximate expected value of abs(observed - mean_predicted) under
+          perfect calibration.
 
     Notes
     -----
     The expected gap is sqrt(2 / pi) s, where s = sqrt(sum p (1 - p)) / n is the standard deviation
-    of ``observed`` if the predicted probabilities p are correct. It is based on the normal
-    approximation.
+    of ``observed`` under perfect calibration, and p are the predicted probabilities in the bin. It
+    is based on the normal approximation.
 
     References
     ----------
@@ -443,9 +449,9 @@ def expected_calibration_error(curve: pd.DataFrame) -> tuple[float, float]:
     ece : float
         The calibration error in [0, 1]; lower is better. It is NaN if there are no items.
     expected : float
-        Approximate expected value of the ECE of a perfectly calibrated model for the same predicted
-        probabilities. It is not 0, because the ECE is biased upwards [2]_, [3]_. Only an ECE
-        clearly above this value suggests miscalibration. It is NaN if there are no items.
+        Approximate expected ECE of a perfectly calibrated model with the same predicted
+        probabilities. This value is above 0 because the ECE is biased upwards [2]_, [3]_. Only an
+        ECE clearly above it suggests miscalibration. It is NaN if there are no items.
 
     References
     ----------
@@ -480,23 +486,23 @@ def aurc(
     minus_random: bool = False,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Area under the risk-coverage curve with a jackknife interval over items or clusters.
+    """Area under the risk-coverage curve (AURC) with a jackknife confidence interval.
 
     The area is the error rate among the k most confident predictions, averaged over k = 1, ..., n.
-    Predictions with equal confidence are taken in random order, and the area is the expected value
-    over these orders.
+    If predictions have equal confidence, the area is averaged over all orders of these predictions.
 
     Parameters
     ----------
     errors : array-like of shape (n,)
         1 if the prediction is wrong and 0 if it is correct.
     confidence : array-like of shape (n,)
-        Confidence in each prediction. Higher values mean more confidence; the scale is irrelevant.
+        Confidence in each prediction. Higher values mean more confidence. Only the order of the
+        values matters.
     clusters : array-like of shape (n,), default=None
         Cluster of each item, such as its question. If None, items are treated as independent.
     minus_random : bool, default=False
-        Whether to subtract the overall error rate, which is the expected area if the confidence is
-        random.
+        Whether to subtract the overall error rate, which is the expected area for a random
+        confidence.
     confidence_level : float, default=0.95
         Nominal coverage of the interval, in (0, 1).
 
