@@ -1,4 +1,4 @@
-"""Rank correlation of two rankings of systems, such as those by a judge and by human annotators.
+"""Correlation between two rankings of systems, for example by a judge and by human annotators.
 
 `ranking_interval` raises InputError for arguments outside the stated range.
 """
@@ -15,7 +15,7 @@ from ragnb.results import Interval, undefined_interval
 
 
 def kendall_tau_b(reference: ArrayLike, other: ArrayLike) -> float:
-    """Kendall's tau-b between two lists of scores of the same systems.
+    """Kendall's tau-b rank correlation between two lists of scores of the same systems.
 
     Parameters
     ----------
@@ -25,9 +25,9 @@ def kendall_tau_b(reference: ArrayLike, other: ArrayLike) -> float:
     Returns
     -------
     float
-        Correlation in [-1, 1]. It is 1 if both scores rank the systems in the same order with the
-        same ties, and NaN if there are fewer than two systems, if one of the scores ties all of
-        them or if a score is NaN.
+        Correlation in [-1, 1]. It is 1 if both lists rank the systems in the same order with the
+        same ties. It is NaN if there are fewer than two systems, if all systems are tied in one of
+        the lists or if a score is NaN.
 
     References
     ----------
@@ -49,26 +49,25 @@ def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
     Parameters
     ----------
     reference : array-like of shape (n_systems,)
-        Score of each system, for example from human annotators; higher is better. A pair of systems
-        with equal reference scores counts as half correct.
+        Score of each system, for example from human annotators; higher is better.
     other : array-like of shape (n_systems,)
-        Score of each system, for example from a judge; higher is better. This ranking determines
-        the weights, so the coefficient is not symmetric in its arguments.
+        Score of each system, for example from a judge; higher is better. The top ranks are those in
+        this ranking, so the coefficient changes if the two arguments are swapped.
 
     Returns
     -------
     float
-        Correlation in [-1, 1]. It is 1 if both scores rank the systems in the same order without
-        ties. It is NaN if there are fewer than two systems, if `other` ties all of them or if a
-        score is NaN.
+        Correlation in [-1, 1]. It is 1 if both lists rank the systems in the same order without
+        ties. It is NaN if there are fewer than two systems, if all of them are tied in `other` or
+        if a score is NaN.
 
     Notes
     -----
-    tau_AP = 2 mean_i C(i) - 1, where i runs over all systems except the first in the ranking by
-    `other`, and C(i) is the proportion of the systems ranked above i by `other` that are also
-    ranked above i by `reference`. The original definition [1]_ assumes that there are no ties. Here,
-    a system that is tied with i in `other` has weight 1/2 in C(i), so systems that are tied for the
-    first place are included in the mean.
+    tau_AP = 2 mean_i C(i) - 1, where i runs over all systems except the first in `other`. C(i) is
+    the proportion of the systems ranked above i in `other` that are also ranked above i in
+    `reference`. The original definition [1]_ assumes that there are no ties. Here, a system that is
+    tied with i in `reference` counts as half correct. A system that is tied with i in `other` has
+    weight 1/2 in C(i), so systems that are tied for first place are included in the mean.
 
     References
     ----------
@@ -77,7 +76,7 @@ def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
 
     Examples
     --------
-    Exchanging two neighbours lowers the value more at the top than at the bottom:
+    Swapping two adjacent systems lowers the coefficient more at the top than at the bottom:
 
     >>> round(tau_ap([4, 3, 2, 1], [3, 4, 2, 1]), 3), round(tau_ap([4, 3, 2, 1], [4, 3, 1, 2]), 3)
     (0.333, 0.778)
@@ -117,8 +116,8 @@ def ranking_interval(
     statistic : {'tau-b', 'tau-AP'}
         Correlation coefficient: `kendall_tau_b` or `tau_ap`.
     reference, other : array-like of shape (n_questions, n_systems)
-        Two scores of the same responses, such as by human annotators and by a judge. There must be
-        at least two systems.
+        Two scores of each response, for example from human annotators and from a judge. There must
+        be at least two systems.
     confidence_level : float, default=0.95
         Nominal coverage of the interval, in (0, 1).
 
@@ -131,10 +130,10 @@ def ranking_interval(
 
     Notes
     -----
-    The limits are percentiles over 2000 bootstrap resamples of the questions, drawn with a fixed
+    The interval is a percentile bootstrap interval with 2000 resamples of the questions and a fixed
     seed. Resamples for which the coefficient is undefined are ignored. The systems are not
-    resampled. With few systems, the coefficient has few possible values,
-    so the interval is coarse.
+    resampled. With few systems, the coefficient can take only few values, so the interval is
+    coarse.
 
     Examples
     --------
