@@ -61,8 +61,8 @@ def item_ranks(scores: Floats) -> Floats:
     Returns
     -------
     ndarray of shape (n_items, n_systems)
-        The ranks. Tied systems share the mean of their ranks. Scores that differ only by rounding
-        error are tied.
+        The ranks. Tied systems each get the mean of their ranks. Scores that differ only by
+        rounding error are tied.
 
     Examples
     --------
@@ -78,10 +78,10 @@ def item_ranks(scores: Floats) -> Floats:
 
 @accepts(scores=as_systems)
 def friedman_test(scores: Floats) -> SignificanceResult:
-    """Friedman test of whether several systems differ, with the F statistic of Iman and Davenport.
+    """Friedman test for differences between several systems, with the Iman-Davenport F statistic.
 
     The null hypothesis is that, within each item, all rankings of the systems are equally likely.
-    The test has no direction, and the items must be independent.
+    The items must be independent.
 
     Parameters
     ----------
@@ -91,9 +91,9 @@ def friedman_test(scores: Floats) -> SignificanceResult:
     Returns
     -------
     SignificanceResult
-        The F statistic and its p-value. The p-value is 1 if all systems are tied on every item.
-        Both are NaN if there are fewer than two items. If there are fewer than 10 items and F is
-        finite, a warning says that the p-value is only approximate.
+        The F statistic and its p-value. Both are NaN if there are fewer than two items. The p-value
+        is 1 if all systems are tied on every item. If there are fewer than 10 items and F is
+        finite, the attribute `warning` states that the p-value is only approximate.
 
     Notes
     -----
@@ -101,7 +101,7 @@ def friedman_test(scores: Floats) -> SignificanceResult:
     concordance, corrected for ties. Under the null hypothesis, F = (n - 1) W / (1 - W) has
     approximately an F distribution with k - 1 and (k - 1)(n - 1) degrees of freedom. If all items
     rank the systems in the same way, F is infinite, and the p-value is the exact probability of
-    this event.
+    this outcome.
 
     References
     ----------
@@ -152,7 +152,7 @@ def simultaneous_intervals(
 ) -> tuple[Interval, ...]:
     """Simultaneous max-T bootstrap confidence intervals for several means.
 
-    All intervals contain their means simultaneously with a probability of about `confidence_level`.
+    The probability that all intervals contain their true means is about `confidence_level`.
 
     Parameters
     ----------
@@ -178,14 +178,16 @@ def simultaneous_intervals(
     Notes
     -----
     Let d_ij be the deviation of item i from the mean of column j. With clusters, d_ij is the sum of
-    these deviations in cluster i divided by the mean number of items per cluster. Let S*_j be the
-    sum of d_ij over a bootstrap resample, and c the `confidence_level` quantile, over resamples, of
-    max_j (abs(S*_j) / sqrt(sum_i d_ij^2)).
+    these deviations in cluster i, divided by the mean number of items per cluster. The standard
+    error of the mean of column j is sqrt(sum_i d_ij^2 / (n (n - 1))), where n is the number of
+    items (or clusters).
 
-    The limits are mean - t se and mean + t se. Here se = sqrt(sum_i d_ij^2 / (n (n - 1))), and n is
-    the number of items (or clusters). To account for the estimation of the standard error, c is
-    replaced by t = F^-1(Phi(c)), where F is the distribution function of the t distribution with
-    n - 1 degrees of freedom, and Phi is that of the standard normal distribution.
+    Let S*_j be the sum of d_ij over a bootstrap resample. The critical value c is the
+    `confidence_level` quantile of max_j (abs(S*_j) / sqrt(sum_i d_ij^2)) over the resamples. The
+    limits are the mean minus and plus t times its standard error, where t = F^-1(Phi(c)). Phi and F
+    are the distribution functions of the standard normal distribution and of the t distribution
+    with n - 1 degrees of freedom. Using t instead of c accounts for the estimation of the standard
+    error.
 
     References
     ----------
