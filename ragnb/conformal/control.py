@@ -1,9 +1,10 @@
 """Selective classification with a guarantee for the selective risk, by Learn then Test.
 
-The coverage guarantee of conformal prediction sets is about all items. It does not limit the
-*selective risk*, which is the error rate among the accepted labels. Here, the selective risk is at
-most `alpha` with probability at least 1 - `delta` over calibration sets, for any classifier, if the
-items are independent and identically distributed.
+The coverage guarantee of conformal prediction sets applies to all items together. It does not limit
+the *selective risk*, which is the error rate among the accepted labels. `calibrate_selective_risk`
+chooses a confidence threshold such that the selective risk is at most `alpha` with probability at
+least 1 - `delta` over calibration sets. This holds for any classifier if the items are independent
+and identically distributed.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -27,10 +28,11 @@ STARTS = (0, 10, 20, 30, 40)
 
 @dataclass(frozen=True, slots=True)
 class SelectiveClassifier:
-    """Classifier that accepts the more probable label if it is probable enough, else abstains.
+    """Binary classifier that abstains on items with low confidence.
 
-    It is created by `calibrate_selective_risk`. The *confidence* is the predicted probability of
-    the more probable label, which is 0 if both are equally probable.
+    The *confidence* is the predicted probability of the more probable label. If it is at least
+    `threshold`, the classifier accepts this label, or label 0 if both are equally probable.
+    Otherwise, the classifier abstains. It is created by `calibrate_selective_risk`.
 
     Attributes
     ----------
@@ -39,13 +41,13 @@ class SelectiveClassifier:
     alpha : float
         Tolerated error rate among the accepted labels.
     delta : float
-        Tolerated probability of a calibration set for which the error rate exceeds `alpha`.
+        Tolerated probability, over calibration sets, that the error rate exceeds `alpha`.
     n : int
         Number of calibration items.
     n_accepted : int
         Number of calibration items whose label is accepted.
     n_errors : int
-        Number of wrong labels among the accepted labels of the calibration items.
+        Number of calibration items whose accepted label is wrong.
     p_value : float
         Unadjusted p-value of the null hypothesis that the error rate among the accepted labels is
         above `alpha`; NaN if the threshold is infinite.
@@ -80,7 +82,7 @@ class SelectiveClassifier:
         Parameters
         ----------
         probability : array-like of shape (n,)
-            Predicted probability of class 1.
+            Predicted probability of label 1.
 
         Returns
         -------
@@ -105,42 +107,44 @@ def calibrate_selective_risk(
 ) -> SelectiveClassifier:
     """Choose a confidence threshold that controls the selective risk, by Learn then Test.
 
-    With probability at least 1 - `delta` over calibration sets, P(wrong | accepted) <= `alpha` for
-    a new item, or no label is accepted. The calibration items and the new items must be independent
-    and identically distributed.
+    With probability at least 1 - `delta` over calibration sets, the error rate among the accepted
+    labels of new items is at most `alpha`, or no label is accepted. The calibration items and the
+    new items must be independent and identically distributed.
 
     Parameters
     ----------
     probability : array-like of shape (n,)
-        Predicted probability of class 1 for calibration items, which must not have been used to
-        train the classifier.
+        Predicted probability of label 1 for each calibration item. The calibration items must not
+        have been used to train the classifier.
     labels : array-like of shape (n,)
         True labels, 0 or 1.
     alpha : float, str, Fraction or Decimal
         Tolerated error rate among the accepted labels, in (0, 1).
     delta : float, str, Fraction or Decimal
-        Tolerated probability of a calibration set for which the error rate exceeds `alpha`, in
+        Tolerated probability, over calibration sets, that the error rate exceeds `alpha`, in
         (0, 1).
 
     Returns
     -------
     SelectiveClassifier
-        Classifier with this threshold. If no threshold passes the tests, it accepts no label.
+        Classifier with the chosen threshold. If no null hypothesis is rejected, it accepts no
+        label.
 
     Notes
     -----
     The candidate thresholds are 41 confidences from 0.5 to 0.982 in equal steps of the log-odds.
     For a threshold t, the null hypothesis is r(t) > `alpha`, where r(t) is the error rate among
     items with a confidence of at least t. Given the number m of such calibration items, the number
-    of errors among them has the distribution Binomial(m, r(t)). P(Binomial(m, `alpha`) <= observed errors) is
-    therefore a valid p-value.
+    of errors among them has a Binomial(m, r(t)) distribution. A valid p-value [1]_ is therefore
+    P(Binomial(m, `alpha`) <= observed number of errors).
 
-    The fallback procedure tests the thresholds in descending order. It allots the level `delta` / 5
-    to each of five thresholds: 0.982, 0.953, 0.881, 0.731 and 0.5. A null hypothesis is rejected if
-    its p-value is at most its level. Its level is then added to that of the next lower threshold.
-    The probability of rejecting any true null hypothesis is at most `delta`, whatever the
-    dependence between the p-values. The result is the lowest threshold whose null hypothesis is
-    rejected, because it accepts the most labels.
+    The fallback procedure [2]_ tests the thresholds in descending order. Five of them (0.982,
+    0.953, 0.881, 0.731 and 0.5) start with the level `delta` / 5, and the others with the level 0.
+    A null hypothesis is rejected if its p-value is at most its level. The level of a rejected
+    hypothesis is then added to that of the next lower threshold. The probability of rejecting any
+    true null hypothesis is at most `delta`, whatever the dependence between the p-values. Among the
+    thresholds whose null hypothesis is rejected, the lowest is chosen, because it accepts the most
+    labels.
 
     References
     ----------
