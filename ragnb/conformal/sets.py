@@ -2,12 +2,12 @@
 
 The *prediction set* of an item contains each label whose conformal p-value is above the miscoverage
 level `alpha`. If the calibration items and the new items are exchangeable, P(the set does not
-contain the true label) <= `alpha`, on average over calibration sets and new items. This is no
-guarantee for a single item, nor for the items whose set contains exactly one label. For the latter,
-see `ragnb.conformal.control`.
+contain the true label) <= `alpha`, on average over calibration sets and new items. The guarantee
+does not hold for each particular item, or for the subset of items whose set contains exactly one
+label. For the error rate in this subset, see `ragnb.conformal.control`.
 
-A float `alpha` is taken as the decimal number that it prints as: 0.1 is 1/10. Write ``alpha=0.1``
-rather than ``alpha=1 - 0.9``, which prints as 0.09999999999999998.
+A float `alpha` is interpreted as the decimal number that Python prints for it, so 0.1 is exactly
+1/10. Write ``alpha=0.1`` rather than ``alpha=1 - 0.9``, which prints as 0.09999999999999998.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -34,7 +34,7 @@ ALL = "all"
 
 @accepts(n="count", alpha="rate")
 def conformal_rank(n: int, alpha: Fraction) -> int:
-    """Rank of the calibration score that is the conformal quantile: k = ceil((n + 1)(1 - alpha)).
+    """Rank of the conformal quantile among n calibration scores: k = ceil((n + 1)(1 - alpha)).
 
     Parameters
     ----------
@@ -69,10 +69,11 @@ def conformal_rank(n: int, alpha: Fraction) -> int:
 def coverage_distribution(n: int, alpha: Fraction) -> Any:
     """Beta distribution of the coverage over calibration sets of `n` items.
 
-    The coverage of a calibration set is P(the prediction set contains the true label) for a new
-    item. Its distribution is Beta(k, n + 1 - k), where k is the `conformal_rank`. This is exact if
-    the items are independent and identically distributed and the distribution of the nonconformity
-    scores is continuous. With ties, the coverage is stochastically larger. If k = n + 1, it is 1.
+    For a given calibration set, the coverage is the probability that the prediction set of a new
+    item contains the true label. Over calibration sets, it has the distribution Beta(k, n + 1 - k),
+    where k is the `conformal_rank`. This is exact if the items are independent and identically
+    distributed and the distribution of the nonconformity scores is continuous. With ties, the
+    coverage is stochastically larger. If k = n + 1, the coverage is always 1.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ def coverage_distribution(n: int, alpha: Fraction) -> Any:
     scipy.stats.rv_frozen
         Distribution with, for example, the methods ``mean()``, ``std()``, ``ppf(0.05)`` for the 5 %
         quantile, and ``interval(0.9)`` for the central 90 % interval. Its mean is k / (n + 1),
-        which is at least 1 - alpha.
+        which is at least 1 - `alpha`.
 
     References
     ----------
@@ -107,15 +108,15 @@ def coverage_distribution(n: int, alpha: Fraction) -> Any:
 
 @accepts(n="count", alpha="rate")
 def too_few_items(n: int, alpha: Fraction) -> str:
-    """Explain why there are too few calibration items to exclude any label.
+    """Explain how many calibration items are needed to exclude a label, if there are too few.
 
     Parameters
     ----------
     n : int
         Number of calibration items, at least 0.
     alpha : float, str, Fraction or Decimal
-        Miscoverage level, in (0, 1). At least 1 / alpha - 1 calibration items are needed to exclude
-        a label.
+        Miscoverage level, in (0, 1). At least 1 / `alpha` - 1 calibration items are needed to
+        exclude a label.
 
     Returns
     -------
@@ -141,16 +142,16 @@ class ConformalClassifier:
     """Split conformal classifier for two classes, created by `calibrate`.
 
     The nonconformity score of a label is one minus its predicted probability. This is the score of
-    least ambiguous set-valued classifiers (LAC). A label is excluded if its score is above the k-th
-    smallest of the n calibration scores, where k is the `conformal_rank`. If k is n + 1, no label
-    is excluded.
+    least ambiguous set-valued classifiers (LAC) [2]_. A label is excluded if its score is above the
+    k-th smallest of the n calibration scores, where k is the `conformal_rank`. If k is n + 1, no
+    label is excluded.
 
     Attributes
     ----------
     scores : dict
-        Maps each pair (group, label) to the nonconformity scores of the true labels of its
-        calibration items, as a sorted array. The group is ``"all"`` if no groups were given. The
-        label is 0 or 1 if the classes are calibrated separately, and otherwise ``"all"``.
+        Sorted nonconformity scores of the true labels of the calibration items. The keys are pairs
+        (group, label). The group is ``"all"`` if no groups were given. The label is 0 or 1 if the
+        classes are calibrated separately, and otherwise ``"all"``.
 
     References
     ----------
@@ -172,20 +173,20 @@ class ConformalClassifier:
         by_class: bool = False,
         groups: NDArray[Any] | None = None,
     ) -> "ConformalClassifier":
-        """Compute the calibration scores from items that were not used to train the classifier.
+        """Calibrate with labelled items that were not used to train the underlying classifier.
 
         Parameters
         ----------
         probability : array-like of shape (n,)
-            Predicted probability of class 1.
+            Predicted probability of label 1.
         labels : array-like of shape (n,)
             True labels, 0 or 1.
         by_class : bool, default=False
-            Whether the coverage is guaranteed within each class (Mondrian conformal prediction).
-            Otherwise, it is guaranteed over both classes together.
+            Whether to guarantee the coverage within each class (Mondrian conformal prediction)
+            instead of over both classes together.
         groups : array-like of shape (n,) or None, default=None
-            Group of each item. The coverage is then guaranteed within each group. The group of a
-            new item must be known without its label.
+            Group of each item. The coverage is then guaranteed within each group. You must be able
+            to determine the group of a new item without knowing its label.
 
         Returns
         -------
@@ -218,15 +219,15 @@ class ConformalClassifier:
     def p_values(self, probability: Floats, *, groups: NDArray[Any] | None = None) -> Floats:
         """Compute the conformal p-value of each label of each item.
 
-        If the calibration items and a new item are exchangeable, the p-value of the true label of
-        the new item is at most u with probability at most u, for any u in (0, 1).
+        If a new item and the calibration items are exchangeable, P(p-value of its true label <= u)
+        <= u for any u in (0, 1).
 
         Parameters
         ----------
         probability : array-like of shape (n,)
-            Predicted probability of class 1.
+            Predicted probability of label 1.
         groups : array-like of shape (n,) or None, default=None
-            Group of each item. Required if, and only if, the calibration items had groups.
+            Group of each item. Required if and only if the calibration items had groups.
 
         Returns
         -------
@@ -235,9 +236,10 @@ class ConformalClassifier:
 
         Notes
         -----
-        The p-value is (1 + number of calibration scores that are at least the score of the label) /
-        (1 + number of calibration scores). Only calibration scores of the same group and, with
-        ``by_class=True``, of the same class are counted. The p-value is not randomised (smoothed).
+        The p-value of a label is (1 + number of calibration scores that are at least as large as
+        the score of the label) / (1 + number of calibration scores). Only calibration scores of the
+        same group and, with ``by_class=True``, of the same class are counted. The p-values are not
+        smoothed by randomisation.
         """
         scores = _scores(probability)
         values = np.empty_like(scores)
@@ -264,11 +266,11 @@ class ConformalClassifier:
         Parameters
         ----------
         probability : array-like of shape (n,)
-            Predicted probability of class 1.
+            Predicted probability of label 1.
         alpha : float, str, Fraction or Decimal
             Miscoverage level, in (0, 1).
         groups : array-like of shape (n,) or None, default=None
-            Group of each item. Required if, and only if, the calibration items had groups.
+            Group of each item. Required if and only if the calibration items had groups.
 
         Returns
         -------
