@@ -2,7 +2,7 @@
 
 `feature_frame` turns scores into features, and `DataSplit` splits the responses into a training, a
 test and a calibration set. A `MetricEnsemble` is trained on the training set and calibrated on the
-calibration set. The test set is for its evaluation.
+calibration set. The test set is used to evaluate it.
 """
 
 from ragnb.ensemble.data import DataSplit, SplitRatios, XYData, feature_frame

@@ -133,7 +133,7 @@ class DataSplit:
     split_ratios : SplitRatios, default=SplitRatios(train=0.6, test=0.2, calibration=0.2)
         Proportions of the responses in the sets.
     features : sequence of str or None, default=None
-        Columns of X to use. None uses all columns except the column of `groups`.
+        Columns of X to use. If None, all columns are used, except the column that `groups` names.
     oversample : bool, default=False
         Whether to repeat randomly chosen rows of the rarer label in the training set until both
         labels are equally frequent. This shifts the predicted probabilities towards the rarer
@@ -194,17 +194,17 @@ def random_folds(data: XYData, n_folds: int, rng: np.random.Generator) -> Intege
     Parameters
     ----------
     data : XYData
-        Responses.
+        Responses to assign.
     n_folds : int
-        Number of folds, at least 2. It may exceed neither the number of groups nor the number of
-        responses with the more frequent label.
+        Number of folds, at least 2. It must not be larger than the number of groups or the number
+        of responses with the more frequent label.
     rng : numpy.random.Generator
-        Source of randomness.
+        Random number generator.
 
     Returns
     -------
     ndarray of int of shape (n,)
-        Number of the fold of each response, from 0 to `n_folds` - 1.
+        Fold of each response, from 0 to `n_folds` - 1.
     """
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
@@ -235,7 +235,7 @@ def cross_validation_folds(
     Parameters
     ----------
     data : XYData
-        Responses.
+        Responses to split.
     random_state : int or None
         Seed of the folds; None gives a different result each time.
 
@@ -404,14 +404,15 @@ def feature_frame(scores: pd.DataFrame, *, responses: pd.DataFrame) -> pd.DataFr
         Scores of one or several metrics, as returned by `ragnb.score`. Each metric must have a
         value for each response.
     responses : DataFrame
-        The responses that were scored.
+        The scored responses.
 
     Returns
     -------
     DataFrame
         Value of each metric (column) for each response (row), with the index of `responses`. If a
-        metric was computed with different options, there is one column per combination of options.
-        The differing options are appended to its name, as in ``"rgb.accuracy|protocol:paper"``.
+        metric was computed with different options, it has one column per combination of options.
+        The options that differ are appended to the column name, as in
+        ``"rgb.accuracy|protocol:paper"``.
 
     Examples
     --------
