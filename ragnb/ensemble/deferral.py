@@ -43,8 +43,9 @@ def deferral_curve(
     """Accuracy of an ensemble combined with a judge, as a function of the share of deferred items.
 
     A deferred item gets the judge's verdict or, if there is none, the ensemble's label. The least
-    confident items are deferred first. If only some of several items with equal confidence are
-    deferred, ``accuracy``, ``n_judged`` and ``n_missing`` are means over all choices among them.
+    confident items are deferred first. If only some of the items with the same confidence are
+    deferred, ``accuracy``, ``n_judged`` and ``n_missing`` are means over all possible choices of
+    these items.
 
     Parameters
     ----------
@@ -56,8 +57,8 @@ def deferral_curve(
         The judge's verdict on each item: 0 or 1 (or False and True), and None or NaN if there is
         none.
     y_hat : array-like of shape (n,) or None, default=None
-        The ensemble's labels, 0 or 1. None means 1 if the probability is above 0.5, and otherwise
-        0.
+        The ensemble's labels, 0 or 1. If None, the label is 1 if the probability is above 0.5, and
+        otherwise 0.
     groups : array-like of shape (n,) or None, default=None
         Group of each item, such as its question. The intervals are then cluster-robust.
     shares : sequence of float, default=(0, 0.01, ..., 1)
@@ -85,7 +86,7 @@ def deferral_curve(
 
     Notes
     -----
-    The intervals are pointwise, not simultaneous over the rows. The highest accuracy of the curve
+    The intervals are pointwise, not simultaneous over the rows. The highest accuracy on the curve
     is biased upwards.
 
     Examples
@@ -121,7 +122,7 @@ def deferral_point(
     groups: ArrayLike | None = None,
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
-    """Accuracy of an ensemble combined with a judge, if a given selection of items is deferred.
+    """Accuracy of an ensemble combined with a judge, for a given selection of deferred items.
 
     A deferred item gets the judge's verdict or, if there is none, the ensemble's label.
 
@@ -207,7 +208,8 @@ def compare_deferral(
         - ``test, statistic, p_value``: two-sided test of a difference of 0;
         - ``p_adjusted, correction, family_size``: p-value with Holm's correction over the four
           rows;
-        - ``duality``: ``"dual"`` if the interval inverts the test, else ``"not dual"``;
+        - ``duality``: ``"dual"`` if the interval is obtained by inverting the test, else
+          ``"not dual"``;
         - ``n_pairs, n_clusters``: numbers of items and of groups (of items if there are no groups);
         - ``share, baseline_share``: proportions of items that the two policies defer;
         - ``n_missing``: number of items without a verdict among those that the policy defers;
@@ -217,18 +219,18 @@ def compare_deferral(
 
     Notes
     -----
-    The comparisons with no deferral and with "judge everything" use
+    The comparisons with the baselines ``"no deferral"`` and ``"judge everything"`` use
     `ragnb.stats.binary.mcnemar_test` and `ragnb.stats.binary.tango_interval`. With groups, they use
-    the cluster-robust t interval and t-test. With fewer than 30 groups, the test is the sign-flip
-    test of whole groups.
+    a cluster-robust t-test and t interval. With fewer than 30 groups, the t-test is replaced by a
+    sign-flip test, which flips the signs of whole groups.
 
-    For the comparison with random deferral, *correct* is 1 if the ensemble's label of an item is
-    correct, else 0, and *gain* is the change in correctness (-1, 0 or 1) if the item is deferred.
-    If the same number of items is drawn without replacement, the expected accuracy is mean(correct)
-    + share * mean(gain). The difference in accuracy is therefore the covariance of deferral and
-    gain, mean((deferred - share) * (gain - mean(gain))). Its interval and test are those of
-    Student's t for the mean of these products, cluster-robust with groups. They are inaccurate if
-    fewer than about ten gains differ from 0.
+    For the comparison with random deferral, let *correct* be 1 if the ensemble's label of an item
+    is correct, and 0 otherwise. Let *gain* be the change in correctness (-1, 0 or 1) if the item is
+    deferred. If the same number of items is deferred at random, the expected accuracy is
+    mean(correct) + share * mean(gain). The difference in accuracy is therefore the covariance of
+    deferral and gain, mean((deferred - share) * (gain - mean(gain))). A t-test and t interval are
+    computed for the mean of these products, and they are cluster-robust if there are groups. They
+    are inaccurate if fewer than about ten gains differ from 0.
 
     Examples
     --------
