@@ -1,4 +1,4 @@
-"""Ensembles of metrics that predict a human label, with a guarantee for the predictions."""
+"""Ensembles of metrics that predict a human label, with a statistical guarantee."""
 # ruff: noqa: N803, N806 (X and y are the names of the field)
 
 import warnings
@@ -43,16 +43,17 @@ Judicator = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class BatchJudicator:
-    """Judge that decides, in a single call, all responses on which an ensemble abstains.
+    """Judge that is called once for all responses on which an ensemble abstains.
 
-    A *judicator*, a term of the package continuous-eval, is a judge that decides these responses.
+    The judge decides the labels of these responses. The package continuous-eval calls such a judge
+    a *judicator*.
 
     Attributes
     ----------
     function : callable
-        Function that is called with the list of the index values of these responses. It returns one
-        verdict per response, in the same order: True or False (or 1 and 0), or None if there is
-        none. It is not called if there are no responses.
+        Function that takes the list of index values of these responses. It returns one verdict per
+        response, in the same order: True or False (or 1 or 0), or None if there is no verdict. It
+        is not called if there are no responses.
 
     Examples
     --------
@@ -120,13 +121,14 @@ def fit_classifier(
     Parameters
     ----------
     training : XYData
-        Labelled responses. Cross-validation keeps the responses of a group in the same fold.
+        Labelled responses.
     classifier : scikit-learn classifier or None, default=None
         Classifier with ``predict_proba``; a clone of it is fitted. None means a logistic regression
-        on standardised metrics. Cross-validation chooses its penalty (l1 or l2) and its inverse
-        penalty strength C (0.1, 1 or 10) by AUROC.
+        on standardised metrics. Its penalty (l1 or l2) and its inverse regularisation strength C
+        (0.1, 1 or 10) are chosen to maximise the cross-validated AUROC. Cross-validation keeps the
+        responses of a group in the same fold.
     class_weight : "balanced", mapping or None, default="balanced"
-        Class weights of the default classifier.
+        Class weights of the default classifier, as in scikit-learn.
     random_state : int or None, default=None
         Seed of all random steps; None gives a different result each time.
 
@@ -167,7 +169,7 @@ def fit_classifier(
 
 
 class MetricEnsemble:
-    """Binary classifier of responses by their metric values, with a statistical guarantee.
+    """Ensemble of metrics that predicts a binary label, with a statistical guarantee.
 
     The ensemble is trained on one set of labelled responses and calibrated on another. For each new
     response, it predicts a set of labels, the *prediction set*, which contains every label that
@@ -175,12 +177,13 @@ class MetricEnsemble:
     label. It *abstains* if the prediction set contains both labels or neither.
 
     The guarantee assumes that new responses and calibration responses are drawn independently from
-    the same distribution. It need not hold if several calibration responses belong to the same
-    question. It is not a guarantee for a single response. There are three kinds of guarantee:
+    the same distribution. It may not hold if several calibration responses belong to the same
+    question. It holds on average over responses, not for each single response. There are three
+    kinds of guarantee:
 
     - ``"marginal"``: P(the prediction set contains the correct label) >= 1 - `alpha` for a new
       response, on average over calibration sets.
-    - ``"class"``: as ``"marginal"``, but within each class.
+    - ``"class"``: the same as ``"marginal"``, but for the responses of each class separately.
     - ``"selective"``: with probability at least 1 - `delta` over calibration sets, the error rate
       among the accepted labels of new responses is at most `alpha`.
 
@@ -194,15 +197,16 @@ class MetricEnsemble:
         Seed of all random steps; None gives a different result each time.
     classifier : scikit-learn classifier or None, default=None
         Classifier with ``predict_proba``; a clone of it is fitted. None means a logistic regression
-        on standardised metrics. Cross-validation chooses its penalty (l1 or l2) and its inverse
-        penalty strength C (0.1, 1 or 10) by AUROC.
+        on standardised metrics. Its penalty (l1 or l2) and its inverse regularisation strength C
+        (0.1, 1 or 10) are chosen to maximise the cross-validated AUROC. Cross-validation keeps the
+        responses of a group in the same fold.
     class_weight : "balanced", mapping or None, default="balanced"
-        Class weights of the default classifier. Balanced weights shift the predicted probabilities
-        towards the rarer label. The guarantee holds for any weights.
+        Class weights of the default classifier, as in scikit-learn. Balanced weights shift the
+        predicted probabilities towards the rarer label. The guarantee holds for any weights.
     guarantee : {"marginal", "class", "selective"}, default="marginal"
-        Kind of the guarantee.
+        Kind of guarantee, as described above.
     delta : float, str, Fraction or Decimal, default=0.1
-        Tolerated probability of a calibration set for which the error rate exceeds `alpha`, in
+        Tolerated probability, over calibration sets, that the error rate exceeds `alpha`, in
         (0, 1). Only used with ``guarantee="selective"``.
     groups : iterable or None, default=None
         Group of each calibration response, such as its language. The guarantee then holds within
@@ -300,11 +304,11 @@ class MetricEnsemble:
             One row per response with the columns `features`. Other columns are ignored. The index
             must be unique.
         judicator : callable or None, default=None
-            Judge that decides the responses on which the ensemble abstains: a function of the index
-            value of one response, or a `BatchJudicator`. It returns True or False (or 1 and 0), or
-            None if there is no verdict.
+            Judge that decides the labels of the responses on which the ensemble abstains: a
+            function of the index value of one response, or a `BatchJudicator`. It returns True or
+            False (or 1 or 0), or None if there is no verdict.
         groups : iterable or None, default=None
-            Group of each response, such as its language. Required if, and only if, the ensemble was
+            Group of each response, such as its language. Required if and only if the ensemble was
             calibrated with groups.
 
         Returns
@@ -318,7 +322,7 @@ class MetricEnsemble:
         Warns
         -----
         RuntimeWarning
-            There are too few calibration responses to exclude a label. With
+            There are too few calibration responses to exclude a label or, with
             ``guarantee="selective"``, no confidence threshold was found, so no label is accepted.
         UserWarning
             The new responses differ from the calibration responses, so the guarantee may not hold
@@ -334,7 +338,7 @@ class MetricEnsemble:
         *,
         groups: Iterable[Any] | None = None,
     ) -> pd.DataFrame:
-        """Predict labels and prediction sets, with probabilities, p-values and verdicts.
+        """Predict labels and prediction sets as a table with probabilities, p-values and verdicts.
 
         The predictions and the warnings are those of `predict`.
 
@@ -344,9 +348,10 @@ class MetricEnsemble:
             One row per response with the columns `features`. Other columns are ignored. The index
             must be unique.
         judicator : callable or None, default=None
-            Judge that decides the responses on which the ensemble abstains; see `predict`.
+            Judge that decides the labels of the responses on which the ensemble abstains; see
+            `predict`.
         groups : iterable or None, default=None
-            Group of each response, such as its language. Required if, and only if, the ensemble was
+            Group of each response, such as its language. Required if and only if the ensemble was
             calibrated with groups.
 
         Returns
@@ -427,9 +432,9 @@ class MetricEnsemble:
         ----------
         new : DataFrame or XYData
             One row per new response, with the columns `features`. An `XYData` also contains the
-            labels, and its groups state which responses belong to the same question.
+            labels. Its groups, if any, are the questions to which the responses belong.
         groups : iterable or None, default=None
-            Group of each response, such as its language. Required if, and only if, the ensemble was
+            Group of each response, such as its language. Required if and only if the ensemble was
             calibrated with groups.
 
         Returns
@@ -440,33 +445,36 @@ class MetricEnsemble:
             - ``tested``: name of a feature, ``"probability"`` (the predicted probability of label
               1) or, if the labels are known, ``"score of the true label"``;
             - ``group, label``: group and true label of the compared responses, or ``"all"``;
-            - ``test, statistic, p_value``: test, its statistic and its p-value;
+            - ``test, statistic, p_value``: name, statistic and p-value of the test;
             - ``n_calibration, n_new``: numbers of responses;
             - ``n_units_calibration, n_units_new``: effective sample sizes;
-            - ``p_adjusted, correction, family_size``: p-value with Holm's correction over all tests;
+            - ``p_adjusted, correction, family_size``: p-value with Holm's correction over all
+              tests, name of the correction and number of tests;
             - ``note``: the result as a sentence.
 
-            ``attrs["summary"]`` states the result of all tests.
+            ``attrs["summary"]`` summarises the results of all tests in words.
 
         Notes
         -----
-        Each feature and the predicted probability are compared by two-sided two-sample
-        Kolmogorov-Smirnov tests. If labels are given, the nonconformity score of the true label,
-        which is one minus its predicted probability, is compared by a one-sided test. The
-        alternative is that this score is larger for new responses, so that true labels are excluded
-        more often than guaranteed. With ``guarantee="class"``, each class is tested separately.
-        The p-values are those of the one-sample distribution for the sample size n1 n2 / (n1 + n2),
-        rounded down, where n1 and n2 are the effective sample sizes [1]_. Ties make the tests
-        conservative. Without any shift, the probability of an adjusted p-value below 0.001 is at
-        most about 0.1 %, averaged over calibration sets.
+        Each feature and the predicted probability are compared by a two-sided two-sample
+        Kolmogorov-Smirnov test. If labels are given, a one-sided test compares the nonconformity
+        score of the true label, which is one minus its predicted probability. The alternative
+        hypothesis is that this score is larger for new responses, so that true labels are excluded
+        more often than guaranteed. With ``guarantee="class"``, this score is tested for each class
+        separately.
+
+        The p-values are those of a one-sample test with sample size n1 n2 / (n1 + n2), rounded
+        down, where n1 and n2 are the effective sample sizes [1]_. Ties make the tests conservative.
+        If there is no shift, the probability of an adjusted p-value below 0.001 is at most about
+        0.1 %, averaged over calibration sets.
 
         Responses to the same question are not independent. The tests therefore use Kish's effective
-        sample size n / m [2]_, where n is the number of responses and m is the number of responses to
-        the same question, averaged over responses. This is conservative unless all responses to a
-        question are identical. If the questions of the new responses are not known, m is taken from
-        the calibration responses. If the calibration set has no groups, all of its responses count
-        as independent. A test needs an effective sample size of 20 on each side; otherwise its
-        p-value is NaN.
+        sample size n / m [2]_. Here n is the number of responses, and m is the number of responses
+        to the same question, averaged over responses. This is conservative unless all responses to
+        a question are identical. If the questions of the new responses are not known, m is taken
+        from the calibration responses. If the calibration set has no groups, all of its responses
+        count as independent. If one of the two effective sample sizes is below 20, the p-value is
+        NaN.
 
         The prediction sets depend on the features only through the predicted probability, so its
         test is the most relevant one. A shift that changes the labels but not the features can be
@@ -502,6 +510,9 @@ class MetricEnsemble:
     def coverage(self) -> pd.DataFrame:
         """Mean and central 90 % interval of the coverage over calibration sets of the same size.
 
+        The coverage is the probability that the prediction set of a new response contains the
+        correct label.
+
         Returns
         -------
         DataFrame
@@ -515,8 +526,8 @@ class MetricEnsemble:
               `ragnb.conformal.sets.coverage_distribution`;
             - ``warning``: why no label can be excluded, else empty.
 
-            With ``guarantee="selective"``, the values apply to sets of the labels whose p-value is
-            above `alpha`, and not to the sets that `predict` returns.
+            With ``guarantee="selective"``, the coverage is that of the sets of labels with a
+            p-value above `alpha`, and not that of the sets that `predict` returns.
         """
         rows = []
         for (group, label), scores in self._conformal.scores.items():
@@ -540,12 +551,12 @@ class MetricEnsemble:
         return f"MetricEnsemble of {len(self.features)} metrics, {self.summary()}"
 
     def summary(self) -> str:
-        """Describe what the guarantee promises and what it does not promise.
+        """Describe in words what is guaranteed and what is not.
 
         Returns
         -------
         str
-            The number of calibration responses and the guarantee, in words.
+            The number of calibration responses and the guarantee.
         """
         if self.guarantee != "selective":
             cells = self.coverage()
