@@ -1,4 +1,4 @@
-"""Reports: how well each metric predicts a label, and how accurate predicted labels are."""
+"""Reports on how well metrics predict a label and how accurate predicted labels are."""
 # ruff: noqa: N803 (X and y are the names of the field)
 
 from collections.abc import Iterable
@@ -21,10 +21,11 @@ COLUMNS = ("auc", "auc_low", "auc_high", "accuracy", "correlation", "importance"
 
 
 def eval_prediction(y: Iterable[Any], y_hat: Iterable[Any]) -> dict[str, Any]:
-    """Compute precision, recall and F1 of label 1, accuracy, and the confusion matrix.
+    """Compute precision, recall, F1, accuracy and the confusion matrix of predicted labels.
 
-    The four measures are in [0, 1]; higher is better. Precision is NaN if no 1 is predicted, recall
-    is NaN if there is no true 1, and F1 is NaN if there is neither.
+    Label 1 is the positive class. The four scores are in [0, 1]; higher is better. Precision is NaN
+    if label 1 is never predicted, recall is NaN if it never occurs in `y`, and F1 is NaN if both
+    are true.
 
     Parameters
     ----------
@@ -70,8 +71,8 @@ def feature_report(
 ) -> pd.DataFrame:
     """Evaluate how well each metric, and the ensemble of all metrics, predicts the label.
 
-    The held-out predictions are those of a stratified cross-validation with five folds, or fewer if
-    the rarer label occurs in fewer than five groups.
+    Held-out values come from stratified cross-validation with five folds, or fewer if the rarer
+    label occurs in fewer than five groups.
 
     Parameters
     ----------
@@ -84,28 +85,29 @@ def feature_report(
         Group of each response, such as its question. Cross-validation keeps the responses of a
         group in the same fold. A Series is aligned with X by its index.
     classifier : scikit-learn classifier or None, default=None
-        Classifier of the ensemble; None means that of `MetricEnsemble`.
+        Classifier of the ensemble; None means the default of `MetricEnsemble`.
     random_state : int or None, default=None
         Seed of all random steps; None gives a different result each time.
 
     Returns
     -------
     DataFrame
-        One row per metric, followed by the rows ``"ensemble"`` and ``"more frequent label"`` (which
-        is predicted for all responses), with the columns
+        One row per metric, followed by the rows ``"ensemble"`` and ``"more frequent label"``. The
+        last row is a baseline that predicts the more frequent label for all responses. The columns
+        are
 
-        - ``auc, auc_low, auc_high``: area under the ROC curve with a 95 % interval, which is
-          DeLong's, or cluster-robust if responses share a group. The area is below 0.5 if the
-          values tend to be lower for label 1. For the ensemble, it is computed from the held-out
-          probabilities of all folds, and the interval does not include the variability of the
-          training data;
+        - ``auc, auc_low, auc_high``: area under the ROC curve with a 95 % interval (DeLong's [1]_
+          or, if responses share a group, cluster-robust). The area is below 0.5 if the values tend
+          to be lower for label 1. For the ensemble, it is computed from the held-out probabilities
+          of all folds, and the interval does not include the variability of the training data;
         - ``accuracy``: mean held-out accuracy of a decision tree with a single split. For the
           ensemble, it is the held-out accuracy of the more probable label;
         - ``correlation``: Pearson correlation with the label;
-        - ``importance``: mean decrease of the ensemble's held-out AUROC when the metric is
-          permuted, over five permutations in each fold. If metrics are correlated, it can be low
-          although each of them predicts the label;
-        - ``note``: a remark, for example that a metric is constant, so that its values are missing.
+        - ``importance``: mean decrease of the ensemble's held-out AUROC when the metric is permuted
+          [2]_, over five permutations in each fold. If metrics are correlated, their importance can
+          be low even though each of them predicts the label;
+        - ``note``: a remark. For example, if a metric is constant, its area, accuracy and
+          correlation are missing.
 
     References
     ----------
