@@ -44,8 +44,8 @@ def sample(
     -------
     DataFrame
         One row per response. The columns have two levels: ``("feature", name)`` for each feature,
-        and ``("about", name)`` for the names ``probability``, ``score of the true label``
-        (nonconformity score, NaN without labels), ``label``, ``unit`` and ``group``.
+        and ``("about", name)`` for the names ``probability``, ``score of the true label`` (its
+        nonconformity score, or NaN without labels), ``label``, ``unit`` and ``group``.
     """
     about = {
         "probability": probability,
@@ -70,8 +70,7 @@ def shift_tests(known: pd.DataFrame, new: pd.DataFrame, *, by_class: bool) -> pd
     Returns
     -------
     DataFrame
-        One row per test, with the columns of `MetricEnsemble.check_shift`, which describes the
-        tests.
+        One row per test. The tests and the columns are described in `MetricEnsemble.check_shift`.
     """
     from scipy.stats import ks_2samp, ksone, kstwo
 
