@@ -37,7 +37,7 @@ def as_scores(values: ArrayLike, dimensions: int = 1) -> Floats:
     Parameters
     ----------
     values : array-like
-        Scores with the given number of dimensions. None counts as NaN and is therefore invalid.
+        Scores. NaN, None and infinite values are invalid.
     dimensions : int, default=1
         Required number of dimensions.
 
@@ -107,8 +107,8 @@ def as_clusters(keys: ArrayLike) -> Integers:
     Parameters
     ----------
     keys : array-like of shape (n,)
-        Key of the cluster of each item, such as a question identifier. The keys must be mutually
-        comparable, and none may be missing.
+        Key of the cluster of each item, such as a question identifier. It must be possible to sort
+        the keys, and none may be missing.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def as_rate(value: Any) -> Fraction:
     Parameters
     ----------
     value : float, str, Fraction or Decimal
-        The number. A float is interpreted as the decimal number that is printed for it.
+        The number. A float is interpreted as the decimal number that Python prints for it.
 
     Returns
     -------
@@ -176,7 +176,7 @@ def as_rate(value: Any) -> Fraction:
 def as_file_name(value: Any) -> str:
     """Check that a file name contains no directory and no extension.
 
-    The function that saves the file adds them.
+    They are added when the file is saved.
 
     Parameters
     ----------
@@ -229,8 +229,8 @@ def accepts(
         Whether all converted arrays must have the same length.
     **kinds : str, tuple or callable
         Kind of each argument: one of the names in the Notes, a tuple of allowed values, or a
-        function that checks and converts the argument. Omitted arguments are not checked, nor is
-        None if it is the default.
+        function that checks and converts the argument. Arguments that are omitted are not checked.
+        None is not checked if it is the default.
 
     Returns
     -------
@@ -240,11 +240,23 @@ def accepts(
 
     Notes
     -----
-    The arrays are ``'scores'`` and ``'matrix'`` (finite numbers in one and two dimensions),
-    ``'probabilities'``, ``'labels'`` (0 or 1) and ``'clusters'`` (see `as_clusters`). The numbers
-    are ``'number'`` (any finite number), ``'positive'`` (above 0), ``'share'`` (in [0, 1]),
-    ``'level'`` and ``'rate'`` (in (0, 1); see `as_rate`), ``'count'`` and ``'size'`` (whole numbers
-    of at least 0 and 1). ``'file name'`` is checked by `as_file_name`.
+    The kinds of arrays are
+
+    - ``'scores'`` and ``'matrix'``: finite numbers in one or two dimensions;
+    - ``'probabilities'``: numbers in [0, 1];
+    - ``'labels'``: 0 or 1;
+    - ``'clusters'``: cluster keys (see `as_clusters`).
+
+    The kinds of numbers are
+
+    - ``'number'``: any finite number;
+    - ``'positive'``: a number above 0;
+    - ``'share'``: a number in [0, 1];
+    - ``'level'``: a number in (0, 1);
+    - ``'rate'``: a number in (0, 1), which is converted to a fraction (see `as_rate`);
+    - ``'count'`` and ``'size'``: a whole number of at least 0 or at least 1.
+
+    The kind ``'file name'`` is described in `as_file_name`.
 
     Examples
     --------
