@@ -298,8 +298,8 @@ def token_f1(
     float
         Value in [0, 1]; higher is better. If the reference has aliases, it is the highest value
         over all combinations of aliases. NaN if the response or the reference is None. If only one
-        of them is empty after normalisation, the value is 0.0. If both are, it is NaN with
-        ``'unicode'``, 1.0 with ``'lbrag'`` and ``'squad'``, and 0.0 with the other variants.
+        of the two is empty after normalisation, the value is 0.0. If both are empty, it is NaN
+        with ``'unicode'``, 1.0 with ``'lbrag'`` and ``'squad'``, and 0.0 with the other variants.
 
     Notes
     -----
