@@ -205,7 +205,8 @@ def compare_deferral(
         - ``difference, low, high, interval, confidence_level``: accuracy of the policy minus
           accuracy of the baseline, with its confidence interval. A positive difference favours the
           policy;
-        - ``test, statistic, p_value``: two-sided test of a difference of 0;
+        - ``test, statistic, p_value``: name, statistic and p-value of the two-sided test of no
+          difference;
         - ``p_adjusted, correction, family_size``: p-value with Holm's correction over the four
           rows;
         - ``duality``: ``"dual"`` if the interval is obtained by inverting the test, else
@@ -229,8 +230,8 @@ def compare_deferral(
     deferred. If the same number of items is deferred at random, the expected accuracy is
     mean(correct) + share * mean(gain). The difference in accuracy is therefore the covariance of
     deferral and gain, mean((deferred - share) * (gain - mean(gain))). A t-test and t interval are
-    computed for the mean of these products, and they are cluster-robust if there are groups. They
-    are inaccurate if fewer than about ten gains differ from 0.
+    computed for the mean of these products, and they are cluster-robust if there are groups. Test
+    and interval are inaccurate if fewer than about ten gains differ from 0.
 
     Examples
     --------
