@@ -176,7 +176,7 @@ def as_rate(value: Any) -> Fraction:
 def as_file_name(value: Any) -> str:
     """Check that a file name contains no directory and no extension.
 
-    They are added when the file is saved.
+    The directory and the extension are added when the file is saved.
 
     Parameters
     ----------
@@ -229,8 +229,8 @@ def accepts(
         Whether all converted arrays must have the same length.
     **kinds : str, tuple or callable
         Kind of each argument: one of the names in the Notes, a tuple of allowed values, or a
-        function that checks and converts the argument. Arguments that are omitted are not checked.
-        None is not checked if it is the default.
+        function that checks and converts the argument. Omitted arguments are not checked, and None
+        is not checked if it is the default.
 
     Returns
     -------
