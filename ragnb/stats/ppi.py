@@ -31,8 +31,8 @@ Bounds = tuple[float, float]
 class PpiInterval(Interval):
     """Prediction-powered estimate, together with the labels-only and judge-only estimates.
 
-    It has the attributes of `ragnb.results.Interval` and those below. The attribute `n` is the
-    number of labelled items, or of labelled clusters if clusters are given.
+    In addition to the attributes below, it has those of `ragnb.results.Interval`. The attribute `n`
+    is the number of labelled items, or of labelled clusters if clusters are given.
 
     Attributes
     ----------
