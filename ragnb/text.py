@@ -56,13 +56,13 @@ def fold(text: str) -> str:
     Parameters
     ----------
     text : str
-        Text.
+        Text to normalise.
 
     Returns
     -------
     str
-        The case-folded text, with a single space in place of each run of white space and none at
-        either end.
+        The case-folded text. Each run of white space is replaced by a single space, and white space
+        at either end is removed.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def visible(text: str) -> str:
     Parameters
     ----------
     text : str
-        Text.
+        Text to clean.
 
     Returns
     -------
@@ -102,10 +102,9 @@ def split_reasoning(reply: str) -> tuple[str, str]:
     """Split the reply of a reasoning model into its reasoning and its answer.
 
     The reasoning consists of all passages between ``<think>`` and ``</think>``, including the tags.
-    A passage without a closing tag extends to the end of the reply. A closing tag without an
-    opening tag ends a passage that starts at the beginning of the reply, because some prompts
-    contain the opening tag. A reply that starts with ``{`` and ends with ``}``, such as a JSON
-    object, has no reasoning.
+    A passage without a closing tag extends to the end of the reply. Some prompts contain the
+    opening tag, so everything before a closing tag without an opening tag is also reasoning. A
+    reply that starts with ``{`` and ends with ``}``, such as a JSON object, has no reasoning.
 
     Parameters
     ----------
@@ -146,7 +145,7 @@ def join_reasoning(reasoning: str, answer: str) -> str:
         Reasoning, as returned by `split_reasoning`. Reasoning without a ``<think>`` or ``</think>``
         tag is dropped, because the endpoint returned it separately from the text of the reply.
     answer : str
-        Answer.
+        Answer, as returned by `split_reasoning`.
 
     Returns
     -------
@@ -166,8 +165,8 @@ def join_reasoning(reasoning: str, answer: str) -> str:
 def strip_reasoning(text: str) -> str:
     """Remove all reasoning passages, including their tags, from a text.
 
-    The passages are those of `split_reasoning`, but they are also removed from a text that starts
-    with ``{`` and ends with ``}``.
+    `split_reasoning` describes these passages. Unlike that function, this one also removes them
+    from a text that starts with ``{`` and ends with ``}``.
 
     Parameters
     ----------
@@ -193,7 +192,7 @@ def well_formed(text: str) -> str:
     Parameters
     ----------
     text : str
-        Text.
+        Text that may contain surrogates.
 
     Returns
     -------
@@ -220,8 +219,8 @@ def script_of(character: str) -> str | None:
     Returns
     -------
     str or None
-        Name of the script, or ``"Other"`` if it is not among `SCRIPTS`. The result is None if the
-        character is not a letter, or if its script is Common or Inherited, as for the Japanese ー.
+        Name of the script, or ``"Other"`` if it is not among `SCRIPTS`. None if the character is not
+        a letter, or if its script is Common or Inherited, as for the Japanese ー.
 
     Examples
     --------
@@ -238,12 +237,12 @@ def scripts(text: str) -> Counter[str]:
     Parameters
     ----------
     text : str
-        Text.
+        Text in one or several scripts.
 
     Returns
     -------
     Counter
-        Number of letters of each script, with the names of `script_of` as keys.
+        Number of letters of each script. The keys are the names that `script_of` returns.
 
     Examples
     --------
@@ -256,17 +255,17 @@ def scripts(text: str) -> Counter[str]:
 def graphemes(text: str) -> list[str]:
     """Split a text into user-perceived characters.
 
-    These are the extended grapheme clusters of Unicode (UAX #29).
+    These characters are the extended grapheme clusters of Unicode (UAX #29).
 
     Parameters
     ----------
     text : str
-        Text.
+        Text to split.
 
     Returns
     -------
     list of str
-        The characters in order. Joined together, they are the text.
+        The characters in order. Concatenated, they give the original text.
 
     Examples
     --------
@@ -440,13 +439,13 @@ def keyed_sentences(documents: Iterable[str]) -> list[list[list[str]]]:
     Parameters
     ----------
     documents : iterable of str
-        Documents. For a single text, use `keyed_response`.
+        Texts of the documents. For a single text, use `keyed_response`.
 
     Returns
     -------
     list of list of [str, str]
-        For each document, the pairs of key and sentence. The key consists of the position of the
-        document, counted from 0, followed by the `sentence_key`.
+        One list of ``[key, sentence]`` pairs per document. The key consists of the position of the
+        document, counted from 0, and the `sentence_key`.
 
     Examples
     --------
@@ -467,12 +466,12 @@ def keyed_response(response: str) -> list[list[str]]:
     Parameters
     ----------
     response : str
-        Response.
+        Text of the response.
 
     Returns
     -------
     list of [str, str]
-        The pairs of `sentence_key` and sentence.
+        One ``[key, sentence]`` pair per sentence. The keys are those of `sentence_key`.
 
     Examples
     --------
