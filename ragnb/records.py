@@ -166,14 +166,14 @@ def present(value: Any) -> Any:
 
 
 def count_reasons(reasons: Iterable[Any]) -> str:
-    """Summarise how often each reason occurs, with the most frequent reason first.
+    """Count how often each reason occurs, and list the most frequent reasons first.
 
     Parameters
     ----------
     reasons : iterable of str or None
         Reasons, such as error messages. An empty or missing reason counts as ``"no reason given"``.
-        The text from the first colon or opening parenthesis on is ignored, so that reasons with
-        different details are counted together.
+        Text after the first colon or opening parenthesis is ignored, so that reasons with different
+        details are counted together.
 
     Returns
     -------
@@ -204,9 +204,9 @@ def reasoning_apart(frame: Any) -> Any:
     Returns
     -------
     DataFrame
-        A copy with both columns. Reasoning from the response is appended to reasoning that was
-        already in the column ``reasoning``, which is None if there is neither. If no response
-        contains reasoning, `frame` itself is returned.
+        A copy with both columns. If a row already has text in the column ``reasoning``, the
+        reasoning from the response is appended to it. The value is None if the row has no
+        reasoning. If no response contains reasoning, `frame` itself is returned.
     """
     if "response" not in frame:
         return frame
@@ -232,7 +232,7 @@ def whole_replies(frame: Any) -> Any:
     Parameters
     ----------
     frame : DataFrame
-        Responses.
+        Responses, with the columns that `reasoning_apart` returns.
 
     Returns
     -------
@@ -271,7 +271,7 @@ def require_columns(
     names : iterable of str
         Required columns. Each must occur exactly once.
     what : str
-        Name of the function or object that requires them, with which the error message begins.
+        Name of the function or object that requires the columns. The error message begins with it.
     unique : sequence of str, default=()
         Further required columns. No two rows may have the same values in all of them.
     """
@@ -307,7 +307,7 @@ def column_names(given: str | Iterable[str] | None) -> list[str]:
     Parameters
     ----------
     given : str, iterable of str or None
-        One name, several names, or None for no column.
+        One name, several names, or None for no columns.
 
     Returns
     -------
