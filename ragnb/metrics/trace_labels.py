@@ -1,4 +1,4 @@
-"""Sentence labels of RAGBench: which sentences are supported, and which labels have problems.
+"""Sentence labels of RAGBench: find supported sentences, and problems in the labels.
 
 All functions raise InputError for a field of the wrong type.
 """
@@ -44,16 +44,15 @@ def supported_sentences(
     *,
     variant: str = "ragbench",
 ) -> list[tuple[str, bool | None]]:
-    """Return the key of each labelled sentence of a response, and whether it is supported.
+    """Return the key of each labelled sentence in a response, and whether it is supported.
 
-    The first of these rules that applies is used:
+    The function uses the first rule that applies:
 
-    1. Under ``'ragbench'``, if `unsupported_keys` is given, these sentences are not supported. The
-       result contains only these sentences.
-    2. If a label has ``supporting_sentence_keys``, the sentence is supported if and only if this
-       list is not empty (``'ragbench'``) or ``fully_supported`` is true (``'guide'``).
-    3. If ``fully_supported`` is true or false, the sentence is supported or not supported,
-       respectively.
+    1. If `unsupported_keys` is given and the variant is ``'ragbench'``, the sentences with these
+       keys are not supported. The result contains only these sentences.
+    2. If the label has ``supporting_sentence_keys``, the sentence is supported under ``'ragbench'``
+       if this list is not empty, and under ``'guide'`` if ``fully_supported`` is true.
+    3. If ``fully_supported`` is true or false, it states whether the sentence is supported.
     4. Otherwise, it is unknown whether the sentence is supported.
 
     Parameters
@@ -63,18 +62,18 @@ def supported_sentences(
         the fields ``response_sentence_key`` (or ``key``), ``supporting_sentence_keys`` and
         ``fully_supported``.
     unsupported_keys : sequence of str or None, default=None
-        RAGBench's ``unsupported_response_sentence_keys``; None if they are not listed. Only
+        RAGBench's ``unsupported_response_sentence_keys``, or None if there is no such list. Only
         ``'ragbench'`` uses them.
     variant : {'ragbench', 'guide'}, default='ragbench'
-        Whether to use the definition of RAGBench or that of the *Visual Guide* that
-        `ragnb.metrics.trace` cites.
+        Definition to use: that of RAGBench, or that of the *Visual Guide* cited in
+        `ragnb.metrics.trace`.
 
     Returns
     -------
     list of (str, bool or None)
-        Key of each sentence with True if it is supported, False if it is not, and None if this is
-        unknown. If `support` is None and the first rule does not apply, the result is ``[('',
-        None)]``.
+        Key of each sentence, with True if the sentence is supported, False if it is not, and None
+        if this is unknown. If `support` is None and the first rule does not apply, the result is
+        ``[('', None)]``.
 
     Examples
     --------
@@ -99,7 +98,7 @@ def supported_sentences(
 def unsupported_sentences(
     support: Support, unsupported_keys: Sequence[str] | None = None, *, variant: str = "ragbench"
 ) -> list[str]:
-    """Return the keys of the sentences of a response that are not supported.
+    """Return the keys of the unsupported sentences in a response.
 
     `supported_sentences` describes when a sentence is supported.
 
@@ -111,8 +110,7 @@ def unsupported_sentences(
     Returns
     -------
     list of str
-        Keys of the unsupported sentences. They do not include sentences for which it is unknown
-        whether they are supported.
+        Keys of the unsupported sentences. Sentences whose support is unknown are not included.
 
     Examples
     --------
@@ -135,7 +133,7 @@ def listed(value: Any, what: str) -> list[Any]:
     value : list, tuple or ndarray
         Value of the field. Any other type raises InputError.
     what : str
-        Name of the field for the error message.
+        Name of the field, for the error message.
 
     Returns
     -------
@@ -174,8 +172,8 @@ def sentence_pairs(documents_sentences: Any) -> list[tuple[str, str]]:
     Parameters
     ----------
     documents_sentences : list, tuple or ndarray
-        RAGBench's ``documents_sentences``: a list of documents, each a list of sentences, each a
-        ``[key, text]`` pair of strings.
+        RAGBench's ``documents_sentences``: a list of documents. Each document is a list of
+        ``[key, text]`` pairs of strings, one pair per sentence.
 
     Returns
     -------
@@ -240,20 +238,26 @@ def label_issues(
 ) -> tuple[str, ...]:
     """List the problems in the labels of one record.
 
-    Problems are missing fields that a score requires, a context or a response without sentences,
-    keys that name no sentence, repeated keys, supporting keys with a special meaning
-    (`SPECIAL_KEYS`), sentences without support information, null values of ``fully_supported``, and
-    labels that contradict each other.
+    The function reports:
+
+    - required fields that are missing,
+    - a context or a response without sentences,
+    - repeated keys, and keys that do not match any sentence,
+    - supporting keys with a special meaning (`SPECIAL_KEYS`),
+    - sentences without support information,
+    - null values of ``fully_supported``, and
+    - labels that contradict each other.
 
     Parameters
     ----------
     record : mapping
         A record with the fields that `ragnb.metrics.trace.trace_scores` lists.
     variant : {'ragbench', 'guide'}, default='ragbench'
-        Definition that determines which fields are required and which sentences are supported.
+        Definition of the scores (see `ragnb.metrics.trace`). It determines which fields are
+        required and which sentences are supported.
     unknown : str, default='counted'
-        How the scores treat keys that name no sentence, in words, such as ``'dropped'``. The issues
-        about these keys contain it.
+        Word for how the scores treat keys that do not match any sentence, such as ``'dropped'``. It
+        appears in the messages about these keys.
 
     Returns
     -------
