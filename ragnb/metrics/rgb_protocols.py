@@ -43,12 +43,12 @@ _CODE = regex.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 
 
 class Protocol(NamedTuple):
-    """Protocol of the RGB benchmark, applied to one language.
+    """A protocol of the RGB benchmark, applied to one language.
 
     Attributes
     ----------
     name : {'paper', 'released', 'flexible'}
-        Name of the protocol.
+        Name of the protocol. `ragnb.metrics.rgb` describes the three protocols.
     language : str
         Language code.
     chinese : bool
@@ -62,19 +62,19 @@ class Protocol(NamedTuple):
 
 @lru_cache
 def protocol_of(name: str, language: str) -> Protocol:
-    """Return the protocol with a given name for a language.
+    """Return the protocol with the given name for a language.
 
     Parameters
     ----------
     name : {'paper', 'released', 'flexible'}
-        Name of the protocol.
+        Name of the protocol. `ragnb.metrics.rgb` describes the three protocols.
     language : str
         Language code, such as ``'en'`` or ``'zh-TW'``.
 
     Returns
     -------
     Protocol
-        The protocol and the language. The language is Chinese if its code begins with ``zh``.
+        The protocol for this language. Codes that begin with ``zh`` mean Chinese.
     """
     check_choice(name, PROTOCOLS, "protocol")
     if not isinstance(language, str) or not _CODE.fullmatch(language):
@@ -166,18 +166,19 @@ def phrases_of(option: str, rule: Rule, protocol: Protocol) -> list[str]:
     option : {'refusal', 'detection'}
         What the phrases identify: refusals or reports of errors.
     rule : {'phrase', 'sentence'}, list of str, mapping or None
-        RGB's prompt asks the model to refuse or to report errors with a certain sentence.
-        ``'sentence'`` is this sentence and ``'phrase'`` its key phrase. A list contains custom
-        phrases. A mapping from language codes to lists must have an entry for the language; the
-        entry ``'zh'`` also applies to ``'zh-TW'``. None means the phrases of the protocol.
+        Phrases to use. ``'sentence'`` is the sentence with which RGB's prompt asks the model to
+        refuse or to report errors, and ``'phrase'`` is the key phrase of this sentence. A list
+        contains custom phrases. A mapping from language codes to such lists must have an entry for
+        the language; the entry ``'zh'`` also applies to ``'zh-TW'``. None means the default phrases
+        of the protocol.
     protocol : Protocol
         Protocol and language.
 
     Returns
     -------
     list of str
-        The phrases, normalised by `phrase_form`. With None, ``'released'`` uses its key phrases
-        unchanged.
+        The phrases, normalised by `phrase_form`. The default phrases of ``'released'`` are not
+        normalised.
     """
     named = PHRASES[option]
     if rule is None and protocol.name == "released":
@@ -206,10 +207,10 @@ def phrase_in(
     protocol: Protocol,
     false_answers: Sequence[str] = (),
 ) -> str | None:
-    """Return the first phrase that makes a response a refusal or a report of errors.
+    """Find a phrase that identifies a response as a refusal or as a report of errors.
 
-    With ``rule=None``, ``'flexible'`` also uses the phrases ``not X`` and ``X is wrong`` for each
-    false answer X.
+    The phrases are those of `phrases_of`. With ``rule=None``, ``'flexible'`` also looks for
+    ``not X`` and ``X is wrong``, where X is a false answer.
 
     Parameters
     ----------
@@ -220,12 +221,13 @@ def phrase_in(
     rule, protocol
         See `phrases_of`.
     false_answers : sequence of str, default=()
-        The false answers that the passages give.
+        False answers in the passages.
 
     Returns
     -------
     str or None
-        The normalised phrase, or None if the response contains none of the phrases.
+        The first of the phrases that the response contains, in its normalised form. None if the
+        response contains none of them.
     """
     phrases = phrases_of(option, rule, protocol)
     if protocol.name == "flexible" and rule is None:
@@ -247,9 +249,9 @@ _FORMS = {
 
 
 def folded(text: str) -> str:
-    """Replace Unicode variants of characters by one form, and keep the letter case.
+    """Convert a text to NFKC, and unify its white space, hyphens and quotation marks.
 
-    The text is converted to NFKC. Then the following characters are replaced:
+    Letter case does not change. After the conversion to NFKC, these characters are replaced:
 
     - Each white space character becomes a space.
     - The hyphens and dashes U+2010 to U+2015 and the minus sign U+2212 become ``-``.
@@ -263,7 +265,7 @@ def folded(text: str) -> str:
     Returns
     -------
     str
-        The converted text.
+        The normalised text.
 
     Examples
     --------
@@ -304,7 +306,11 @@ def flexible_form(text: str) -> str:
 
 @lru_cache(maxsize=16384)
 def phrase_form(text: str, protocol: Protocol) -> str:
-    """Normalise a text before it is searched for refusals or reports of errors.
+    """Normalise a text as a protocol does before it searches for refusals or reports of errors.
+
+    ``'paper'`` applies `folded` and converts the text to lower case. ``'flexible'`` only converts
+    it to lower case, and ``'released'`` does not change it. For Chinese, ``'paper'`` and
+    ``'released'`` also remove spaces.
 
     Parameters
     ----------
@@ -316,9 +322,7 @@ def phrase_form(text: str, protocol: Protocol) -> str:
     Returns
     -------
     str
-        The text itself with ``'released'``, in lower case with ``'flexible'``, and in lower case
-        after `folded` with ``'paper'``. For Chinese, ``'paper'`` and ``'released'`` also remove
-        spaces.
+        The normalised text.
     """
     if protocol.name == "flexible":
         return text.lower()
@@ -331,17 +335,19 @@ def phrase_form(text: str, protocol: Protocol) -> str:
 def answer_form(text: str, protocol: Protocol) -> str:
     """Normalise a text as a protocol does before it searches for answers.
 
+    The table at the top of `ragnb.metrics.rgb_protocols` lists the steps.
+
     Parameters
     ----------
     text : str
-        An alias of the answer or a response.
+        An alias of the answer, or a response.
     protocol : Protocol
         Protocol and language.
 
     Returns
     -------
     str
-        The normalised text. The table at the top of `ragnb.metrics.rgb_protocols` describes it.
+        The normalised text.
     """
     return (
         flexible_form(text) if protocol.name == "flexible" else phrase_form(text, protocol).lower()
@@ -355,7 +361,7 @@ def _words(text: str, protocol: Protocol) -> Counter[str]:
 
 
 def needs_folding(needle: str, response: str, protocol: Protocol) -> bool:
-    """Return whether ``'paper'`` finds a text in a response only because `folded` unifies variants.
+    """Return whether ``'paper'`` finds a text in a response only because of `folded`.
 
     Parameters
     ----------
@@ -369,8 +375,8 @@ def needs_folding(needle: str, response: str, protocol: Protocol) -> bool:
     Returns
     -------
     bool
-        True if the response in lower case (in Chinese, without spaces) does not contain the text.
-        Always False under the other protocols.
+        True if the response does not contain the text after conversion to lower case and, in
+        Chinese, removal of spaces. Always False under the other protocols.
     """
     if protocol.name != "paper":
         return False
@@ -385,8 +391,8 @@ def is_in(alias: str, response: str, protocol: Protocol) -> bool:
     """Return whether a response contains an alias of the answer as a substring.
 
     Both texts are normalised by `answer_form`, except that ``'released'`` only converts the alias
-    to lower case. If nothing is left of the alias under ``'flexible'``, both texts are only
-    converted to lower case.
+    to lower case. If normalisation under ``'flexible'`` leaves nothing of the alias, both texts are
+    only converted to lower case instead.
 
     Parameters
     ----------
@@ -410,7 +416,7 @@ def is_in(alias: str, response: str, protocol: Protocol) -> bool:
 
 
 def words_in(alias: str, response: str, protocol: Protocol) -> tuple[int, int]:
-    """Count the words of an alias, and those that also occur in a response.
+    """Count the words of an alias, and how many of them occur in a response.
 
     Both texts are normalised by `answer_form`. Words are separated by spaces; in Chinese, they are
     `ragnb.text.tokens`.
@@ -427,8 +433,8 @@ def words_in(alias: str, response: str, protocol: Protocol) -> tuple[int, int]:
     Returns
     -------
     found : int
-        Number of words of the alias that occur in the response. A word that the alias repeats
-        counts each time.
+        Number of words of the alias that occur in the response. A word that occurs twice in the
+        alias counts twice.
     words : int
         Number of words of the alias.
     """
@@ -437,10 +443,10 @@ def words_in(alias: str, response: str, protocol: Protocol) -> tuple[int, int]:
 
 
 def found_alias(part: Sequence[str], response: str, protocol: Protocol) -> str | None:
-    """Return the first alias of a part of the answer that is found in a response.
+    """Return the first alias of an answer part that is found in a response.
 
     An alias is found if it is a substring of the response after normalisation (see `is_in`). Under
-    ``'flexible'``, it is sufficient that at least 80 % of its words occur in the response.
+    ``'flexible'``, it is also found if at least 80 % of its words occur in the response.
 
     Parameters
     ----------
@@ -467,7 +473,7 @@ def found_alias(part: Sequence[str], response: str, protocol: Protocol) -> str |
 
 
 def by_folding(part: Sequence[str], response: str, protocol: Protocol) -> bool:
-    """Return whether ``'paper'`` finds a part of the answer only because `folded` unifies variants.
+    """Return whether ``'paper'`` finds a part of the answer only because of `folded`.
 
     Parameters
     ----------
@@ -481,14 +487,14 @@ def by_folding(part: Sequence[str], response: str, protocol: Protocol) -> bool:
     Returns
     -------
     bool
-        True if the response in lower case (in Chinese, without spaces) contains none of the aliases
-        in lower case. Always False under the other protocols.
+        True if the response contains none of the aliases after conversion to lower case and, in
+        Chinese, removal of its spaces. Always False under the other protocols.
     """
     return all(needs_folding(alias.lower(), response, protocol) for alias in part)
 
 
 def false_answers_of(false_answer: FalseAnswer) -> list[str]:
-    """Return the false answers as a list, which is empty if there are none.
+    """Convert one or several false answers to a list.
 
     Parameters
     ----------
@@ -498,7 +504,7 @@ def false_answers_of(false_answer: FalseAnswer) -> list[str]:
     Returns
     -------
     list of str
-        The false answers.
+        The false answers. The list is empty if there are none.
     """
     if is_missing(false_answer):
         return []
