@@ -1,11 +1,11 @@
-"""Retrieval metrics: how well a ranked list of passages covers the relevant passages.
+"""Retrieval metrics: evaluation of a ranked list of passages against relevance judgements.
 
 The values are those of trec_eval, computed by `ir_measures` with pytrec_eval, except where the
 conventions below differ. The metrics read two columns of the responses: ``retrieved``, the ids of
 the retrieved passages in the order of their ranks, and ``relevant``, a list of the ids of the
-relevant passages or a mapping from ids to grades. Each metric gives one value per question. Some
-means over questions have names of their own: the mean of the average precision is MAP, and the mean
-of the reciprocal rank is MRR.
+relevant passages or a mapping from ids to grades. Each metric gives one value per question. The
+mean of the average precision over questions is known as MAP, and that of the reciprocal rank as
+MRR.
 
 Tools differ in the following conventions.
 
@@ -18,8 +18,8 @@ Tools differ in the following conventions.
 - *Nothing retrieved.* An empty list gives 0, as with ``trec_eval -c``. A missing list (None) gives
   NaN. Without ``-c``, trec_eval leaves out such questions, which raises the mean.
 - *Unjudged passages.* A passage without a grade or with a negative grade counts as not relevant.
-  With ``unjudged='removed'``, such passages are removed from the list first, as with
-  ``trec_eval -J``.
+  With ``unjudged='removed'``, such passages are removed from the list before the metric is
+  computed, as with ``trec_eval -J``.
 - *Ties.* A ranked list has no ties. trec_eval orders passages with equal scores by id, in
   descending order.
 
@@ -213,20 +213,20 @@ def recall(
     Parameters
     ----------
     retrieved : list of str or int, or None
-        Ids of the retrieved passages, best first. An id that occurs twice raises InputError.
+        Ids of the retrieved passages, best first. Duplicate ids raise InputError.
     relevant : list, mapping or None
         Ids of the relevant passages, or a mapping from the ids of the judged passages to their
         grades. The passages of a list have grade 1.
     k : int or None, default=None
-        Cutoff: only the first k passages count. If None, all retrieved passages count.
+        Rank cutoff: only the first k passages count. If None, all retrieved passages count.
     min_grade : int, default=1
         A passage is relevant if its grade is at least this number, which must be 1 or higher.
     unjudged : {'nonrelevant', 'removed'}, default='nonrelevant'
-        Whether a retrieved passage without a grade counts as not relevant or is removed from the
-        list before the cutoff. ``'removed'`` requires grades in `relevant`. A negative grade counts
-        as no grade, as in trec_eval.
+        Whether retrieved passages without a grade count as not relevant, or are removed before the
+        cutoff is applied. ``'removed'`` requires a mapping to grades in `relevant`. A passage with
+        a negative grade counts as unjudged, as in trec_eval.
     when_none_relevant : {'undefined', 'zero'}, default='undefined'
-        Value if no passage is relevant: NaN or 0.
+        Value to return if no passage is relevant: NaN or 0.
 
     Returns
     -------
@@ -313,15 +313,17 @@ def ndcg(
     """Normalised discounted cumulative gain (nDCG) of the ranked list.
 
     nDCG@k = DCG@k / IDCG@k. DCG@k = sum of gain(i) / log2(i + 1) over the ranks i from 1 to k,
-    where gain(i) is the gain of the passage at rank i. IDCG@k = DCG@k of all judged passages in
-    descending order of grade. Without `k`, both sums include all ranks.
+    where gain(i) is the gain of the passage at rank i. IDCG@k = DCG@k of the ideal ranking, which
+    lists all judged passages in descending order of grade. Without `k`, both sums include all
+    ranks.
 
     Parameters
     ----------
     retrieved, relevant, k, unjudged, when_none_relevant
         See `recall`.
     gain : {'linear', 'exponential'}, default='linear'
-        Gain of a passage: its grade, or 2^grade - 1. The two are equal if all grades are 0 or 1.
+        Gain of a passage: its grade (linear) or 2^grade - 1 (exponential). The two gains are equal
+        if all grades are 0 or 1.
 
     Returns
     -------
@@ -333,7 +335,7 @@ def ndcg(
     Notes
     -----
     Source: ``ndcg`` and ``ndcg_cut_k`` of trec_eval. Järvelin and Kekäläinen (2002) introduced the
-    measure with another discount. The exponential gain is from Burges et al. (2005).
+    measure with a different discount. The exponential gain is from Burges et al. (2005).
 
     Examples
     --------
@@ -365,9 +367,9 @@ def average_precision(
 ) -> float:
     """Average precision (AP): mean precision at the ranks of the relevant passages.
 
-    AP@k = (sum of precision@i over the ranks i <= k of relevant passages) / (number of relevant
-    passages). A relevant passage that was not retrieved thus contributes 0. The mean over questions
-    is the mean average precision (MAP).
+    AP@k = (sum of precision@i over the ranks i <= k at which a relevant passage occurs) / (number
+    of relevant passages). A relevant passage that was not retrieved thus contributes 0. The mean
+    over questions is the mean average precision (MAP).
 
     Parameters
     ----------
@@ -510,9 +512,9 @@ def r_precision(
     retrieved, relevant, min_grade, when_none_relevant
         See `recall`.
     unjudged : {'nonrelevant', 'removed'}, default='nonrelevant'
-        Whether a retrieved passage without a grade counts as not relevant or is removed from the
-        list. ``'removed'`` requires grades in `relevant`. A negative grade counts as no grade, as in
-        trec_eval.
+        Whether retrieved passages without a grade count as not relevant, or are removed from the
+        list. ``'removed'`` requires a mapping to grades in `relevant`. A passage with a negative
+        grade counts as unjudged, as in trec_eval.
 
     Returns
     -------
