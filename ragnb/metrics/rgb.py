@@ -1,16 +1,16 @@
-"""RGB's four abilities (Chen et al., AAAI 2024, arXiv 2309.01431) under three protocols.
+"""Metrics of the RGB benchmark (Chen et al., AAAI 2024, arXiv 2309.01431) under three protocols.
 
 A reference answer is a string, or a list of *parts*. A correct response contains all parts. A part
 is a string or a list of equivalent *aliases*. ``['a', 'b']`` means a AND b; ``[['a', 'b']]`` means
 a OR b.
 
 ``protocol`` selects the definition. ``'paper'`` follows the paper, but recognises refusals and
-reports of errors by the key phrases of the published code. ``'released'`` is that code
-(chen700564/RGB at commit 65ec39e4), including its errors. ``'flexible'`` is a lenient
+reports of errors by the key phrases of the published code. ``'released'`` reproduces that code
+(chen700564/RGB at commit 65ec39e4), including its bugs. ``'flexible'`` is a lenient
 re-implementation with long lists of English phrases. `ragnb.metrics.rgb_protocols` describes how
 each protocol normalises a text.
 
-RGB's prompt tells the model which sentence to use for a refusal, and which one to report errors in
+RGB's prompt gives the model one sentence for refusing to answer and another for reporting errors in
 the documents. These are the *agreed sentences*. ``refusal`` and ``detection`` select how a refusal
 or a report of errors is recognised:
 
@@ -22,21 +22,21 @@ None (default)       it meets the rule of the protocol
 ``'sentence'``       it contains the whole agreed sentence
 a list of phrases    it contains one of them
 a mapping            it contains one of the phrases for its language: ``{'en': [...], 'zh': [...]}``
-``'judge'``          a judge decides so, in ``judged_refusal`` or ``judged_detection``
-``'label'``          a person decides so, in ``refusal_label`` or ``detection_label``
+``'judge'``          the judge's verdict is 1 (``judged_refusal`` or ``judged_detection``)
+``'label'``          a person's label is 1 (``refusal_label`` or ``detection_label``)
 ===================  ===============================================================================
 
-Letter case is ignored, except under ``'released'``: there, a response must contain custom phrases
-and agreed sentences as they are written, and key phrases in lower case.
+Letter case is ignored, except under ``'released'``. That protocol searches for custom phrases and
+agreed sentences as they are written, and for key phrases in lower case.
 
 The functions use the whole response. `ragnb.score` passes them the answer without the reasoning
 (``<think>…</think>``), except under ``'released'``, where it passes the whole reply, as in the
 published code. If you call a function yourself with the reply of a reasoning model, first extract
 the answer with `ragnb.text.split_reasoning`.
 
-The value of a metric is 1.0 or 0.0. It is NaN if the response is missing (None or NaN), if a
-required verdict of a judge or person is missing, and in the further cases that the functions
-describe. Accuracy and error correction under ``'flexible'`` require no verdict.
+The value of a metric is 1.0 or 0.0. It is NaN if the response is missing (None or NaN) or if a
+required verdict of a judge or person is missing. The functions describe further cases. Accuracy and
+error correction under ``'flexible'`` require no verdict.
 
 All functions raise InputError for an unknown protocol or rule, a value that is not a language code,
 a response that is not a string, an answer without a part or with an empty alias, a verdict other
@@ -162,7 +162,7 @@ def assess(
     Parameters
     ----------
     ability : {'accuracy', 'refusal', 'rejection', 'error_detection', 'error_correction'}
-        What to compute. The functions above define the five values, in this order.
+        Metric to compute. The functions above define these five metrics, in the same order.
     response, language, protocol, noise_rate, refusal, parts, judged_refusal, refusal_label
         See `is_correct`.
     answer : str, list or None, default=None
@@ -172,8 +172,8 @@ def assess(
     false_answer, detection, judged_detection, detection_label
         See `detects_error`.
     explain : bool, default=True
-        Whether to describe the evidence in words. If False, the function is faster, but the
-        evidence is incomplete.
+        Whether to describe the evidence in words. False is faster, but leaves the evidence
+        incomplete.
 
     Returns
     -------
@@ -357,21 +357,24 @@ def answer_labels(
     protocol: str = "paper",
     refusal: Rule = None,
 ) -> list[int]:
-    """Label each part of the reference answer: 1 if found, 0 if not; ``[-1]`` for a refusal.
+    """Label each part of the reference answer as found (1) or not found (0) in the response.
 
-    A part is found if one of its aliases is a substring of the response, after the normalisation
-    that `ragnb.metrics.rgb_protocols` describes. The search ignores letter case. Under
-    ``'flexible'``, it is sufficient that at least 80 % of the words of an alias occur anywhere in
-    the response, and a refusal is labelled like any other response.
+    A part is found if one of its aliases is a substring of the response. Both texts are normalised
+    first, as `ragnb.metrics.rgb_protocols` describes, and letter case is ignored. For a refusal,
+    the result is ``[-1]``.
+
+    Under ``'flexible'``, a part is also found if at least 80 % of the words of an alias occur
+    anywhere in the response. A refusal is then labelled like any other response.
 
     Parameters
     ----------
     response, answer, language, protocol
         See `is_correct`.
     refusal : {'phrase', 'sentence'}, list of str, mapping or None, default=None
-        How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
-        the whole sentence, or by custom phrases (a list, or a mapping from language codes to
-        lists). None uses the rule of the protocol (see `is_refusal`).
+        How to recognise a refusal: by the key phrase of the refusal sentence in RGB's prompt
+        (``'phrase'``), by the whole sentence (``'sentence'``), or by custom phrases. These are
+        given as a list, or as a mapping from language codes to lists. None uses the rule of the
+        protocol (see `is_refusal`).
 
     Returns
     -------
@@ -452,26 +455,27 @@ def is_correct(
         Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
         like English.
     protocol : {'paper', 'released', 'flexible'}, default='paper'
-        Whether to use the definition in the paper, the definition in the published code, or a more
-        lenient definition.
+        Definition to use: that of the paper, that of the published code, or a more lenient one.
+        `ragnb.metrics.rgb` describes the three protocols.
     noise_rate : float or None, default=None
         Proportion of passages that do not contain the answer, in [0, 1]. Only ``'released'`` uses
-        it: at noise rate 1, it counts a refusal as correct.
+        it: if the noise rate is 1, a refusal counts as correct.
     refusal : {'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None, default=None
-        How a refusal is recognised: by the key phrase of the refusal sentence in RGB's prompt, by
-        the whole sentence, by the verdict of a judge or of a person, or by custom phrases (a list,
-        or a mapping from language codes to lists). None uses the rule of the protocol (see
-        `is_refusal`).
+        How to recognise a refusal: by the key phrase of the refusal sentence in RGB's prompt
+        (``'phrase'``), by the whole sentence (``'sentence'``), by `judged_refusal` (``'judge'``),
+        by `refusal_label` (``'label'``), or by custom phrases. These are given as a list, or as a
+        mapping from language codes to lists. None uses the rule of the protocol (see `is_refusal`).
     parts : {'all', 'any'}, default='all'
-        Whether all parts of the answer must be found, as in RGB, or one is sufficient.
-    judged_refusal, refusal_label : float or None, default=None
-        Verdict of a judge and of a person: 1 for a refusal, 0 otherwise. They are used only with
-        ``refusal='judge'`` and ``refusal='label'``, respectively.
+        Whether all parts of the answer must be found, as in RGB, or just one of them.
+    judged_refusal : float or None, default=None
+        Verdict of a judge, for ``refusal='judge'``: 1 for a refusal, 0 otherwise.
+    refusal_label : float or None, default=None
+        Label by a person, for ``refusal='label'``: 1 for a refusal, 0 otherwise.
 
     Returns
     -------
     float
-        1.0 or 0.0; higher is better. NaN if the response or a required verdict is missing;
+        1.0 or 0.0; higher is better. NaN if the response or a required verdict is missing.
         ``'flexible'`` requires no verdict.
 
     Notes
@@ -514,18 +518,18 @@ def is_refusal(
     judged_refusal: float | None = None,
     refusal_label: float | None = None,
 ) -> float:
-    """1.0 if the response is a refusal, else 0.0.
+    """Return 1.0 if the response is a refusal, else 0.0.
 
     With ``refusal=None``, the rule depends on the protocol:
 
-    - ``'paper'``: the response contains ``insufficient information`` or ``信息不足``, the key phrases
-      of the sentences that RGB's prompts request. Letter case, Unicode variants (see
-      `ragnb.metrics.rgb_protocols.folded`) and, in Chinese, spaces are ignored.
+    - ``'paper'``: the response contains ``insufficient information`` or ``信息不足``. These are the key
+      phrases of the refusal sentences in RGB's English and Chinese prompts. Letter case, Unicode
+      variants (see `ragnb.metrics.rgb_protocols.folded`) and, in Chinese, spaces are ignored.
     - ``'released'``: the response contains one of these phrases in lower case. Spaces are removed
       from Chinese responses first, so the English phrase is never found in them.
-    - ``'flexible'``: the response contains one of the phrases in
-      `ragnb.metrics.rgb_protocols.FLEXIBLE_REFUSALS` or, for Chinese, one of the two key phrases,
-      in any letter case.
+    - ``'flexible'``: the response contains, in any letter case, one of the phrases in
+      `ragnb.metrics.rgb_protocols.FLEXIBLE_REFUSALS`. For Chinese, it must contain one of the two
+      key phrases instead.
 
     Parameters
     ----------
@@ -541,8 +545,8 @@ def is_refusal(
     Notes
     -----
     Source: Chen et al. (2024), arXiv 2309.01431, "Evaluation metrics", rejection rate; ``predict``
-    of chen700564/RGB at commit 65ec39e4. The paper counts responses that give the whole sentence,
-    as ``refusal='sentence'`` does; the key phrases are those of the code.
+    of chen700564/RGB at commit 65ec39e4. The key phrases are those of the code. In the paper, a
+    response must contain the whole sentence, as with ``refusal='sentence'``.
 
     Examples
     --------
@@ -605,7 +609,7 @@ def is_rejection(
     response, language, protocol, refusal, judged_refusal, refusal_label
         See `is_correct`.
     answer : str, list or None, default=None
-        Reference answer, which only ``'released'`` uses; see `is_correct`.
+        Reference answer (see `is_correct`). Only ``'released'`` uses it.
 
     Returns
     -------
@@ -673,33 +677,35 @@ def detects_error(
     The mean over questions with counterfactual passages is RGB's error detection rate. With
     ``detection=None``, the rule depends on the protocol:
 
-    - ``'paper'``: the response contains ``factual errors`` or ``事实性错误``, the key phrases of the
-      sentences that RGB's prompts request. Letter case, Unicode variants (see
-      `ragnb.metrics.rgb_protocols.folded`) and, in Chinese, spaces are ignored.
+    - ``'paper'``: the response contains ``factual errors`` or ``事实性错误``. These are the key phrases
+      of the sentences for reporting errors in RGB's English and Chinese prompts. Letter case,
+      Unicode variants (see `ragnb.metrics.rgb_protocols.folded`) and, in Chinese, spaces are
+      ignored.
     - ``'released'``: the response contains one of these phrases in lower case. Spaces are removed
       from Chinese responses first, so the English phrase is never found in them.
-    - ``'flexible'``: the response contains one of the phrases in
-      `ragnb.metrics.rgb_protocols.FLEXIBLE_ERRORS` (for Chinese, one of the two key phrases), ``not
-      X`` or ``X is wrong``, where X is a false answer, in any letter case. Common words such as
-      ``however`` and ``actually`` are among the phrases, so ordinary responses often count as
-      reports of errors.
+    - ``'flexible'``: the response contains, in any letter case, one of the phrases in
+      `ragnb.metrics.rgb_protocols.FLEXIBLE_ERRORS` (for Chinese, one of the two key phrases).
+      ``not X`` and ``X is wrong`` also count, where X is a false answer. The phrases include common
+      words such as ``however`` and ``actually``, so ordinary responses often count as reports of
+      errors.
 
-    The phrases do not take account of negation: ``There are no factual errors.`` gives 1.0.
+    Negation is ignored: ``There are no factual errors.`` gives 1.0.
 
     Parameters
     ----------
     response, language, protocol
         See `is_correct`.
     false_answer : str, list of str or None, default=None
-        The false answers that the passages give. Only ``'flexible'`` uses them.
+        One or several false answers in the passages. Only ``'flexible'`` uses them.
     detection : {'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None, default=None
-        How a report of errors is recognised: by the key phrase of the corresponding sentence in
-        RGB's prompt, by the whole sentence, by the verdict of a judge or of a person, or by custom
-        phrases (a list, or a mapping from language codes to lists). None uses the rule of the
-        protocol.
-    judged_detection, detection_label : float or None, default=None
-        Verdict of a judge and of a person: 1 for a report of errors, 0 otherwise. They are used
-        only with ``detection='judge'`` and ``detection='label'``, respectively.
+        How to recognise a report of errors: by the key phrase of the corresponding sentence in
+        RGB's prompt (``'phrase'``), by the whole sentence (``'sentence'``), by `judged_detection`
+        (``'judge'``), by `detection_label` (``'label'``), or by custom phrases. These are given as
+        a list, or as a mapping from language codes to lists. None uses the rule of the protocol.
+    judged_detection : float or None, default=None
+        Verdict of a judge, for ``detection='judge'``: 1 for a report of errors, 0 otherwise.
+    detection_label : float or None, default=None
+        Label by a person, for ``detection='label'``: 1 for a report of errors, 0 otherwise.
 
     Returns
     -------
@@ -709,8 +715,8 @@ def detects_error(
     Notes
     -----
     Source: Chen et al. (2024), arXiv 2309.01431, "Evaluation metrics", error detection rate;
-    ``predict`` of chen700564/RGB at commit 65ec39e4. The paper counts responses that give the whole
-    sentence, as ``detection='sentence'`` does; the key phrases are those of the code.
+    ``predict`` of chen700564/RGB at commit 65ec39e4. The key phrases are those of the code. In the
+    paper, a response must contain the whole sentence, as with ``detection='sentence'``.
 
     Examples
     --------
@@ -771,13 +777,12 @@ def corrects_error(
     """Error correction (CR): 1.0 if a response that reports errors is correct, else 0.0.
 
     The mean is RGB's error correction rate. CR = (responses that report errors and are correct) /
-    (responses that report errors). ``'released'`` also counts refusals as correct. ``'flexible'``
-    scores all responses, so that CR = (correct responses) / n. Under ``'flexible'``, a response
-    that contains a false answer is correct only if every part of the true answer is a substring of
-    it.
+    (responses that report errors). `is_correct` describes when a response is correct, and
+    `detects_error` describes when it reports errors.
 
-    `is_correct` describes how a response is assessed, and `detects_error` how a report of errors is
-    recognised.
+    ``'released'`` also counts refusals as correct. ``'flexible'`` scores all responses: CR =
+    (correct responses) / n. Under ``'flexible'``, a response that contains a false answer is
+    correct only if it also contains every part of the true answer as a substring.
 
     Parameters
     ----------
@@ -795,8 +800,8 @@ def corrects_error(
     Notes
     -----
     Source: Chen et al. (2024), arXiv 2309.01431, "Evaluation metrics", error correction rate;
-    ``correct_rate`` of chen700564/RGB at commit 65ec39e4. The values in the paper use the verdicts
-    of a judge to detect errors, as in `judged_error_correction`.
+    ``correct_rate`` of chen700564/RGB at commit 65ec39e4. For the values in the paper, a judge
+    decides which responses report errors, as in `judged_error_correction`.
 
     Examples
     --------
@@ -836,8 +841,7 @@ def corrects_error(
 def judged_rejection(judged_refusal: float | None) -> float:
     """Judged rejection (Rej*): 1.0 if a judge finds that the response is a refusal, else 0.0.
 
-    The mean over questions whose passages do not contain the answer is the rejection rate according
-    to the judge.
+    RGB reports the mean over questions whose passages do not contain the answer.
 
     Parameters
     ----------
@@ -871,8 +875,7 @@ def judged_rejection(judged_refusal: float | None) -> float:
 def judged_error_detection(judged_detection: float | None) -> float:
     """Judged error detection (ED*): 1.0 if a judge finds that errors are reported, else 0.0.
 
-    The mean over questions with counterfactual passages is the error detection rate according to
-    the judge.
+    RGB reports the mean over questions with counterfactual passages.
 
     Parameters
     ----------
@@ -923,9 +926,9 @@ def judged_error_correction(
 ) -> float:
     """Correction (CR over ED*): 1.0 if a response judged to report errors is correct, else 0.0.
 
-    Only responses that report errors according to the judge (ED*) have a value. Their number is the
-    denominator of the mean and can be very small. A refusal is incorrect, except under
-    ``'flexible'``, where a response that contains the answer is correct.
+    Only responses that report errors according to the judge (ED*) are scored, so the mean can be
+    over very few responses. A refusal is incorrect. Under ``'flexible'``, however, a refusal that
+    contains the answer is correct.
 
     Parameters
     ----------
