@@ -1,21 +1,22 @@
-"""TRACe of RAGBench: relevance, utilization, completeness and adherence, from sentence labels.
+"""TRACe scores of RAGBench: relevance, utilization, completeness and adherence.
 
-There are two definitions of these scores. ``variant='ragbench'`` is the definition of the benchmark
-(Friel et al. 2024, arXiv 2407.11005). With the default options, it reproduces the published scores
-of all 50 test records that we checked. ``variant='guide'`` is the definition in *TRACE Metrics
-Calculation - Visual Guide* (docs/GPT_METRICS_VISUAL_GUIDE.md in the Hugging Face Space
-gopikrishnait/CapStoneRAG10), which only counts labels: it divides the number of relevant sentences
-by 20, and the number of utilized sentences by the number of relevant sentences.
+The scores are computed from labels of sentences, and there are two definitions of them.
+``variant='ragbench'`` is the definition of the benchmark (Friel et al. 2024, arXiv 2407.11005). With
+the default options, it reproduces the published scores of all 50 test records that we checked.
+``variant='guide'`` is the definition in *TRACE Metrics Calculation - Visual Guide*
+(docs/GPT_METRICS_VISUAL_GUIDE.md in the Hugging Face Space gopikrishnait/CapStoneRAG10), which only
+counts labels. Its relevance is the number of relevant sentences divided by 20. Its utilization is
+the number of utilized sentences divided by the number of relevant sentences.
 
-``length`` is the unit in which the length of sentences is measured: sentences, their
-`ragnb.text.tokens` (``'token'``) or their `ragnb.text.graphemes` (``'character'``).
+``length`` is the unit in which lengths are measured: sentences, tokens (`ragnb.text.tokens`) or
+characters (`ragnb.text.graphemes`).
 
-Some published records contain keys that name no sentence of the context. With
-``unknown_keys='count'`` they count, as in the benchmark; in tokens or characters, their length is
-0. With ``'drop'``, they are left out.
+Some published records contain keys that do not match any sentence of the context. With
+``unknown_keys='count'``, these keys are counted, as in the benchmark; their length in tokens or
+characters is 0. With ``'drop'``, they are left out.
 
 Sources disagree on the completeness of a response if no sentence of the context is relevant. By
-default, it is 1 under ``'ragbench'``. Under ``'guide'`` it is 1 if no sentence is utilized either,
+default, it is 1 under ``'ragbench'``. Under ``'guide'``, it is 1 if no sentence is utilized either,
 and 0 otherwise. ``when_none_relevant`` sets it to 1 (``'one'``), 0 (``'zero'``) or NaN
 (``'undefined'``).
 
@@ -87,9 +88,9 @@ _COUNTED: Mapping[str, Mapping[Any, str]] = {
         "available with the variant guide.",
     },
     "unknown_keys": {
-        "count": "Keys that name no sentence are counted, as in the dataset; in tokens or "
+        "count": "Keys that do not match any sentence are counted, as in the dataset; in tokens or "
         "characters, their length is 0.",
-        "drop": "Keys that name no sentence are left out.",
+        "drop": "Keys that do not match any sentence are left out.",
     },
 }
 _NONE_RELEVANT: Mapping[str, Mapping[Any, str]] = {
@@ -151,15 +152,15 @@ def relevance(
     documents_sentences, length, unknown_keys
         See `completeness`.
     variant : {'ragbench', 'guide'}, default='ragbench'
-        Whether to use the definition of RAGBench or that of the *Visual Guide* that
-        `ragnb.metrics.trace` cites.
+        Definition to use: that of RAGBench, or that of the *Visual Guide* cited in
+        `ragnb.metrics.trace`.
 
     Returns
     -------
     float
-        Higher is better. The value is in [0, 1], but ``'ragbench'`` can exceed 1 if keys are
-        repeated or unknown. NaN if the keys or a required context are None, or if the context has
-        no sentences or a total length of 0.
+        Value in [0, 1]; higher is better. Under ``'ragbench'``, repeated or unknown keys can raise
+        it above 1. NaN if the keys or a required context are None, or if the context has no
+        sentences or a total length of 0.
 
     Notes
     -----
@@ -224,14 +225,14 @@ def utilization(
     documents_sentences, length, unknown_keys
         See `completeness`.
     variant : {'ragbench', 'guide'}, default='ragbench'
-        Whether to use the definition of RAGBench or that of the *Visual Guide* that
-        `ragnb.metrics.trace` cites.
+        Definition to use: that of RAGBench, or that of the *Visual Guide* cited in
+        `ragnb.metrics.trace`.
 
     Returns
     -------
     float
-        A higher value means that more of the context is used. The value is in [0, 1], but
-        ``'ragbench'`` can exceed 1 if keys are repeated or unknown. NaN if `relevant_keys`,
+        Value in [0, 1]; higher means that the response uses more of the context. Under
+        ``'ragbench'``, repeated or unknown keys can raise it above 1. NaN if `relevant_keys`,
         `utilized_keys` or a required context is None, or if the context has no sentences or a total
         length of 0.
 
@@ -264,8 +265,8 @@ def utilization(
         "variant": {
             "ragbench": "The benchmark: proportion of the relevant sentences that are utilized; by "
             "default 1 if no sentence is relevant.",
-            "guide": "The visual guide: the same proportion. If no sentence is relevant, it is by default 1 "
-            "if no sentence is utilized, and 0 otherwise. It requires only the labels.",
+            "guide": "The visual guide: the same proportion. If no sentence is relevant, the default is 1 "
+            "if no sentence is utilized either, and 0 otherwise. It requires only the labels.",
         },
         **_COUNTED,
         **_NONE_RELEVANT,
@@ -288,7 +289,7 @@ def completeness(
     """Completeness: proportion of the relevant sentences that the response uses.
 
     completeness = (length of the relevant sentences that are utilized) / (length of the relevant
-    sentences), where each key counts once.
+    sentences), counting each key once.
 
     Parameters
     ----------
@@ -300,18 +301,17 @@ def completeness(
         Context: a list of documents, each a list of ``[key, text]`` sentences. It is not required
         with ``variant='guide'`` and ``unknown_keys='count'``.
     variant : {'ragbench', 'guide'}, default='ragbench'
-        Whether to use the definition of RAGBench or that of the *Visual Guide* that
-        `ragnb.metrics.trace` cites. By default, their values differ only if no sentence is
-        relevant.
+        Definition to use: that of RAGBench, or that of the *Visual Guide* cited in
+        `ragnb.metrics.trace`. By default, the two differ only if no sentence is relevant.
     length : {'sentence', 'token', 'character'}, default='sentence'
         Unit in which lengths are measured: sentences, tokens (`ragnb.text.tokens`) or characters
         (`ragnb.text.graphemes`). ``'guide'`` allows only ``'sentence'``.
     unknown_keys : {'count', 'drop'}, default='count'
-        Whether keys that name no sentence of the context count or are left out. If they count,
-        their length is 1 sentence, 0 tokens or 0 characters.
+        Whether to count or to drop keys that do not match any sentence of the context. If counted,
+        such a key has a length of 1 sentence, 0 tokens or 0 characters.
     when_none_relevant : {'one', 'zero', 'undefined'} or None, default=None
-        Completeness if no sentence is relevant: 1, 0 or NaN. With None, it is 1 under
-        ``'ragbench'``. Under ``'guide'`` it is 1 if no sentence is utilized either, else 0.
+        Value to return if no sentence is relevant: 1, 0 or NaN. None means 1 under ``'ragbench'``.
+        Under ``'guide'``, None means 1 if no sentence is utilized either, and 0 otherwise.
 
     Returns
     -------
@@ -369,10 +369,10 @@ def adherence(
 ) -> float:
     """Adherence: 1.0 if the context supports every sentence of the response, else 0.0.
 
-    Under ``'ragbench'``, the unsupported sentences are those in `unsupported_keys`. If these are
-    None, and under ``'guide'``, the labels in `support` are used instead, as
-    `ragnb.metrics.trace_labels.supported_sentences` describes. For the proportion of supported
-    sentences, use `supported_fraction`.
+    Under ``'ragbench'``, the unsupported sentences are those in `unsupported_keys`. Under
+    ``'guide'``, or if `unsupported_keys` is None, the labels in `support` determine which sentences
+    are supported; see `ragnb.metrics.trace_labels.supported_sentences`. For the proportion of
+    supported sentences, use `supported_fraction`.
 
     Parameters
     ----------
@@ -380,18 +380,17 @@ def adherence(
         RAGBench's ``sentence_support_information``: one mapping per sentence of the response, with
         the fields ``supporting_sentence_keys`` and ``fully_supported``.
     unsupported_keys : sequence of str or None, default=None
-        RAGBench's ``unsupported_response_sentence_keys``; None if they are not listed. Only
+        RAGBench's ``unsupported_response_sentence_keys``, or None if there is no such list. Only
         ``'ragbench'`` uses them.
     variant : {'ragbench', 'guide'}, default='ragbench'
-        Whether to use the definition of RAGBench or that of the *Visual Guide* that
-        `ragnb.metrics.trace` cites.
+        Definition to use: that of RAGBench, or that of the *Visual Guide* cited in
+        `ragnb.metrics.trace`.
 
     Returns
     -------
     float
-        1.0 or 0.0; higher is better. 1.0 if the labels that are used are an empty list. NaN if they
-        are None, or if it is unknown whether a sentence is supported and no other sentence is
-        unsupported.
+        1.0 or 0.0; higher is better. An empty list of labels gives 1.0. NaN if the labels are None,
+        or if no sentence is known to be unsupported but the support of at least one is unknown.
 
     Notes
     -----
@@ -438,13 +437,13 @@ def supported_fraction(
     *,
     variant: str = "ragbench",
 ) -> float:
-    """Proportion of the sentences of the response that the context supports.
+    """Supported fraction: proportion of the response's sentences that the context supports.
 
-    Under ``'ragbench'``, the value is max(0, 1 - (number of distinct unsupported sentences) /
-    (number of sentences of the response)); sentences without a label count as supported. Under
-    ``'guide'``, it is (number of supported sentences) / (number of labelled sentences).
-    `ragnb.metrics.trace_labels.supported_sentences` describes when a labelled sentence is
-    supported.
+    Under ``'ragbench'``, supported_fraction = max(0, 1 - (number of distinct unsupported sentences) /
+    (number of sentences in the response)). Sentences without a label count as supported. Under
+    ``'guide'``, supported_fraction = (number of supported sentences) / (number of labelled
+    sentences). `ragnb.metrics.trace_labels.supported_sentences` describes when a labelled sentence
+    is supported.
 
     Parameters
     ----------
@@ -457,8 +456,8 @@ def supported_fraction(
     -------
     float
         Value in [0, 1]; higher is better. NaN if the labels or the required sentences of the
-        response are None, if it is unknown whether a labelled sentence is supported, or if there
-        are no sentences (under ``'guide'``, no labelled sentences).
+        response are None, if the support of a labelled sentence is unknown, or if there are no
+        sentences (under ``'guide'``, no labelled sentences).
 
     Notes
     -----
@@ -593,8 +592,9 @@ def rmse_to_ideal(
     Notes
     -----
     Source: *TRACE Metrics Calculation - Visual Guide*, Hugging Face Space
-    gopikrishnait/CapStoneRAG10, "RMSE Aggregation". The guide gives no formula. Its example prints
-    0.437, the distance for an adherence of 1; for the adherence of 0 in the example, it is 0.664.
+    gopikrishnait/CapStoneRAG10, "RMSE Aggregation". The guide gives no formula. The adherence in
+    its example is 0, which gives a distance of 0.664. The guide prints 0.437, the distance for an
+    adherence of 1.
 
     Examples
     --------
@@ -661,8 +661,9 @@ def consistency(
     Notes
     -----
     Source: *TRACE Metrics Calculation - Visual Guide*, Hugging Face Space
-    gopikrishnait/CapStoneRAG10, "Consistency Score". The guide gives no formula. Its example prints
-    0.563, the value for an adherence of 1; for the adherence of 0 in the example, it is 0.336.
+    gopikrishnait/CapStoneRAG10, "Consistency Score". The guide gives no formula. The adherence in
+    its example is 0, which gives a consistency of 0.336. The guide prints 0.563, the value for an
+    adherence of 1.
 
     Examples
     --------
@@ -715,7 +716,7 @@ def distance_from_ideal(*scores: float) -> float:
     Returns
     -------
     float
-        Distance; lower is better. NaN if a score is NaN.
+        The distance; lower is better. NaN if a score is NaN.
 
     Examples
     --------
@@ -731,7 +732,7 @@ def distance_from_ideal(*scores: float) -> float:
 class TraceScores(NamedTuple):
     """TRACe scores of one response, and problems in its labels.
 
-    The functions with the same names define the scores. A score that is undefined is NaN.
+    The functions of the same names define the scores. An undefined score is NaN.
 
     Attributes
     ----------
@@ -744,7 +745,7 @@ class TraceScores(NamedTuple):
     adherence : float
         Adherence, 1.0 or 0.0.
     supported_fraction : float
-        Proportion of the sentences of the response that are supported.
+        Proportion of the response's sentences that are supported.
     average : float
         Mean of relevance, utilization, completeness and adherence.
     rmse_to_ideal : float
@@ -752,7 +753,7 @@ class TraceScores(NamedTuple):
     consistency : float
         1 minus `rmse_to_ideal`.
     issues : tuple of str
-        One line of text for each problem; see `ragnb.metrics.trace_labels.label_issues`.
+        One line of text per problem; see `ragnb.metrics.trace_labels.label_issues`.
     """
 
     relevance: float
@@ -784,15 +785,15 @@ def trace_scores(
         ``sentence_support_information`` and, optionally, ``unsupported_response_sentence_keys`` and
         ``overall_supported``. A score is NaN if a field that it requires is missing.
     variant : {'ragbench', 'guide'}, default='ragbench'
-        Whether to use the definition of RAGBench or that of the *Visual Guide* that
-        `ragnb.metrics.trace` cites.
+        Definition to use: that of RAGBench, or that of the *Visual Guide* cited in
+        `ragnb.metrics.trace`.
     length, unknown_keys, when_none_relevant
         See `completeness`.
 
     Returns
     -------
     TraceScores
-        The scores and the problems.
+        The scores, and the problems found in the labels.
 
     Examples
     --------
