@@ -18,8 +18,7 @@ from ragnb.arguments import KINDS, accepts
 from ragnb.display import shown
 from ragnb.errors import InputError, check_choice
 from ragnb.metrics.references import reference_parts
-from ragnb.metrics.rgb import FOUND, NOT_FOUND
-from ragnb.metrics.rgb_protocols import by_folding, found_alias, protocol_of
+from ragnb.metrics.rgb import FOUND, NOT_FOUND, by_folding, found_alias, protocol_of
 from ragnb.records import RGB_EXAMPLE, is_missing, require_columns
 
 Passage = tuple[str, str]  # kind and text

@@ -7,8 +7,21 @@ a OR b.
 ``protocol`` selects the definition. ``'paper'`` follows the paper, but recognises refusals and
 reports of errors by the key phrases of the published code. ``'released'`` reproduces that code
 (chen700564/RGB at commit 65ec39e4), including its bugs. ``'flexible'`` is a lenient
-re-implementation with long lists of English phrases. `ragnb.metrics.rgb_protocols` describes how
-each protocol normalises a text.
+re-implementation with long lists of English phrases. Before two texts are compared, they are
+normalised as follows:
+
+===========  ====================  ===========================  ===================================
+protocol     ``'paper'``           ``'released'``               ``'flexible'``
+===========  ====================  ===========================  ===================================
+answers      folded, lower case    lower case                   lower case, without punctuation and
+                                                                English articles
+phrases      folded, lower case    unchanged                    lower case
+Chinese      all spaces removed    spaces removed from the      words are `ragnb.text.tokens`
+                                   response, not from answers
+===========  ====================  ===========================  ===================================
+
+Folding converts a text to NFKC and unifies its white space, hyphens and quotation marks. A language
+is Chinese if its code begins with ``zh``. All other languages are treated like English.
 
 RGB's prompt gives the model one sentence for refusing to answer and another for reporting errors in
 the documents. These are the *agreed sentences*. ``refusal`` and ``detection`` select how a refusal
@@ -44,28 +57,374 @@ than 0 and 1, and a noise rate outside [0, 1].
 """
 
 import math
+import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
+
+import regex
 
 from ragnb.errors import InputError, as_real, check_choice
 from ragnb.metrics.judged import NEVER_JUDGED, binary_verdict
+from ragnb.metrics.normalization import PUNCTUATION
 from ragnb.metrics.record import metric
-from ragnb.metrics.references import Reference, reference_parts
-from ragnb.metrics.rgb_protocols import (
-    BY_VERDICT,
-    FalseAnswer,
-    Protocol,
-    Rule,
-    by_folding,
-    false_answers_of,
-    found_alias,
-    is_in,
-    needs_folding,
-    phrase_in,
-    protocol_of,
-    words_in,
-)
+from ragnb.metrics.references import Reference, listed, reference_parts
 from ragnb.records import is_missing
+from ragnb.text import tokens
+
+# ---- protocols ---------------------------------------------------------------------------------
+
+PROTOCOLS = ("paper", "released", "flexible")
+
+FalseAnswer = str | Sequence[str] | None
+# How refusals or reports of errors are recognised: a value of ``refusal`` or ``detection``.
+Rule = str | Sequence[str] | Mapping[str, Sequence[str]] | None
+
+# Rules that use the verdict of a judge or of a person instead of phrases.
+BY_VERDICT = ("judge", "label")
+
+_LANGUAGE_CODE = regex.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
+
+
+class Protocol(NamedTuple):
+    """A protocol of the RGB benchmark, applied to one language.
+
+    Attributes
+    ----------
+    name : {'paper', 'released', 'flexible'}
+        Name of the protocol; see the top of this module.
+    language : str
+        Language code.
+    chinese : bool
+        Whether the language is treated as Chinese.
+    """
+
+    name: str
+    language: str
+    chinese: bool
+
+
+@lru_cache
+def protocol_of(name: str, language: str) -> Protocol:
+    """Return the protocol with the given name for a language.
+
+    Parameters
+    ----------
+    name : {'paper', 'released', 'flexible'}
+        Name of the protocol; see the top of this module.
+    language : str
+        Language code, such as ``'en'`` or ``'zh-TW'``.
+
+    Returns
+    -------
+    Protocol
+        The protocol for this language. Codes that begin with ``zh`` mean Chinese.
+    """
+    check_choice(name, PROTOCOLS, "protocol")
+    if not isinstance(language, str) or not _LANGUAGE_CODE.fullmatch(language):
+        raise InputError(f"language must be a code such as 'en' or 'zh-TW', got {language!r}")
+    return Protocol(name, language, language[:2].lower() == "zh")
+
+
+# ---- phrases -----------------------------------------------------------------------------------
+
+# English phrases that count as a refusal under ``"flexible"``. There is no Chinese list.
+FLEXIBLE_REFUSALS = (
+    "i can not answer the question because of the insufficient information in documents",
+    "insufficient information in documents",
+    "can not answer",
+    "cannot answer",
+    "i don't know",
+    "i cannot",
+    "i can't",
+    "unable to",
+    "not able to",
+    "insufficient information",
+    "no information",
+    "cannot determine",
+    "not enough information",
+    "don't have enough",
+    "unable to determine",
+    "cannot find",
+    "no relevant",
+    "not mentioned",
+    "not provided",
+    "not specified",
+    "unclear",
+    "unknown",
+    "i'm not sure",
+    "i am not sure",
+    "cannot be determined",
+    "information is not available",
+    "does not provide",
+)
+
+# English phrases that report an error under ``"flexible"``. There is no Chinese list.
+FLEXIBLE_ERRORS = (
+    "incorrect",
+    "wrong",
+    "false",
+    "error",
+    "mistake",
+    "inaccurate",
+    "not true",
+    "not correct",
+    "factually incorrect",
+    "contradicts",
+    "actually",
+    "in fact",
+    "however",
+    "but actually",
+    "the correct answer",
+    "should be",
+)
+
+# Option -> rule -> its phrases in English and Chinese. "phrase" is the key phrase of the sentence that
+# RGB's prompt requests, and "sentence" is that sentence without its full stop. With None, the phrases
+# are those of ``"flexible"`` in English.
+PHRASES: dict[str, dict[str | None, tuple[str, ...]]] = {
+    "refusal": {
+        "phrase": ("insufficient information", "信息不足"),
+        "sentence": (
+            "I can not answer the question because of the insufficient information in documents",
+            "文档信息不足，因此我无法基于提供的文档回答该问题",
+        ),
+        None: FLEXIBLE_REFUSALS,
+    },
+    "detection": {
+        "phrase": ("factual errors", "事实性错误"),
+        "sentence": (
+            "There are factual errors in the provided documents",
+            "提供文档的文档存在事实性错误",
+        ),
+        None: FLEXIBLE_ERRORS,
+    },
+}
+
+
+def _phrases(option: str, rule: Rule, protocol: Protocol) -> list[str]:
+    """The phrases that identify a refusal or a report of errors, before normalisation."""
+    named = PHRASES[option]
+    if rule is None and (protocol.name != "flexible" or protocol.chinese):
+        rule = "phrase"
+    if rule is None or (isinstance(rule, str) and rule in named):
+        return list(named[rule])
+    phrases: Any = rule
+    if isinstance(rule, Mapping):
+        primary = regex.split("[-_]", protocol.language)[0]
+        phrases = rule.get(protocol.language, rule.get(primary))
+    if not isinstance(phrases, list | tuple) or not phrases or not all(map(_is_said, phrases)):
+        raise InputError(
+            f"{option} must be 'phrase', 'sentence', 'judge', 'label', a list of phrases, or a "
+            f"mapping from language codes such as {protocol.language!r} to lists of phrases, got "
+            f"{rule!r:.100}"
+        )
+    return list(phrases)
+
+
+def phrase_in(
+    response: str,
+    option: str,
+    rule: Rule,
+    protocol: Protocol,
+    false_answers: Sequence[str] = (),
+) -> str | None:
+    """Find a phrase that identifies a response as a refusal or as a report of errors.
+
+    With ``rule=None``, ``'flexible'`` also looks for ``not X`` and ``X is wrong``, where X is a
+    false answer.
+
+    Parameters
+    ----------
+    response : str
+        Response of the system.
+    option : {'refusal', 'detection'}
+        What the phrases identify: refusals or reports of errors.
+    rule : {'phrase', 'sentence'}, list of str, mapping or None
+        How a refusal or a report of errors is recognised; see the top of this module.
+    protocol : Protocol
+        Protocol and language.
+    false_answers : sequence of str, default=()
+        False answers in the passages.
+
+    Returns
+    -------
+    str or None
+        The first of the phrases that the response contains, after normalisation of both. None if
+        the response contains none of them.
+    """
+    phrases = _phrases(option, rule, protocol)
+    if protocol.name == "flexible" and rule is None:
+        for false in false_answers:
+            phrases += [f"not {false.lower()}", f"{false.lower()} is wrong"]
+    text = _phrase_form(response, protocol)
+    # The published code removes spaces from Chinese responses, not from its key phrases.
+    unchanged = protocol.name == "released" and rule is None
+    for phrase in phrases:
+        if (phrase if unchanged else _phrase_form(phrase, protocol)) in text:
+            return phrase
+    return None
+
+
+# ---- normalisation -----------------------------------------------------------------------------
+
+# White space, dashes and quotation marks that NFKC does not unify.
+_FORMS = {
+    **{ord(space): " " for space in "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u1680\u2028\u2029"},
+    **{ord(hyphen): "-" for hyphen in "\u2010\u2012\u2013\u2014\u2015\u2212"},
+    **{ord(quote): "'" for quote in "\u2018\u2019\u201b\u02bc"},
+    **{ord(quote): '"' for quote in "\u201c\u201d\u201f"},
+}
+
+
+def _folded(text: str) -> str:
+    """Convert a text to NFKC, and unify its white space, hyphens and quotation marks."""
+    return unicodedata.normalize("NFKC", text).translate(_FORMS)
+
+
+_ARTICLES = frozenset({"a", "an", "the"})
+
+
+def _flexible_form(text: str) -> str:
+    """Lower case without punctuation and English articles; the words are joined by single spaces."""
+    words = PUNCTUATION.sub("", unicodedata.normalize("NFKC", text).lower()).split()
+    return " ".join(word for word in words if word not in _ARTICLES)
+
+
+@lru_cache(maxsize=16384)
+def _phrase_form(text: str, protocol: Protocol) -> str:
+    """Normalise a text before it is searched for refusals or reports of errors."""
+    if protocol.name == "flexible":
+        return text.lower()
+    if protocol.name == "paper":
+        text = _folded(text).lower()
+    return text.replace(" ", "") if protocol.chinese else text
+
+
+@lru_cache(maxsize=16384)
+def _answer_form(text: str, protocol: Protocol) -> str:
+    """Normalise a text before it is searched for answers."""
+    return (
+        _flexible_form(text)
+        if protocol.name == "flexible"
+        else _phrase_form(text, protocol).lower()
+    )
+
+
+@lru_cache(maxsize=16384)
+def _words(text: str, protocol: Protocol) -> Counter[str]:
+    normal = _answer_form(text, protocol)
+    return Counter(tokens(normal) if protocol.chinese else normal.split())
+
+
+def _needs_folding(text: str, response: str, protocol: Protocol) -> bool:
+    """Whether ``'paper'`` finds a text in a response only because of `_folded`."""
+    if protocol.name != "paper":
+        return False
+    needle, plain = text.lower(), response.lower()
+    if protocol.chinese:
+        needle, plain = needle.replace(" ", ""), plain.replace(" ", "")
+    return needle not in plain
+
+
+# ---- reference answers -------------------------------------------------------------------------
+
+
+def _is_in(alias: str, response: str, protocol: Protocol) -> bool:
+    """Whether a response contains an alias of the answer as a substring, after normalisation."""
+    released = protocol.name == "released"
+    needle = alias.lower() if released else _answer_form(alias, protocol)
+    if needle:
+        return needle in _answer_form(response, protocol)
+    return alias.lower() in _phrase_form(response, protocol)
+
+
+def _words_in(alias: str, response: str, protocol: Protocol) -> tuple[int, int]:
+    """Numbers of words of an alias: those that occur in a response, and all."""
+    words, there = _words(alias, protocol), _words(response, protocol)
+    return sum(n for word, n in words.items() if word in there), words.total()
+
+
+def found_alias(part: Sequence[str], response: str, protocol: Protocol) -> str | None:
+    """Return the first alias of an answer part that is found in a response.
+
+    An alias is found if it is a substring of the response, after normalisation of both. Under
+    ``'flexible'``, it is also found if at least 80 % of its words occur in the response.
+
+    Parameters
+    ----------
+    part : sequence of str
+        The aliases of one part of the reference answer.
+    response : str
+        Response of the system.
+    protocol : Protocol
+        Protocol and language.
+
+    Returns
+    -------
+    str or None
+        The alias, or None if none is found.
+    """
+    for alias in part:
+        if _is_in(alias, response, protocol):
+            return alias
+        if protocol.name == "flexible":
+            found, words = _words_in(alias, response, protocol)
+            if words and 5 * found >= 4 * words:
+                return alias
+    return None
+
+
+def by_folding(part: Sequence[str], response: str, protocol: Protocol) -> bool:
+    """Return whether ``'paper'`` finds a part of the answer only after folding Unicode forms.
+
+    Parameters
+    ----------
+    part : sequence of str
+        The aliases of a part of the reference answer that is found in the response.
+    response : str
+        Response of the system.
+    protocol : Protocol
+        Protocol and language.
+
+    Returns
+    -------
+    bool
+        True if the response contains none of the aliases when only letter case and, in Chinese,
+        spaces are ignored. Always False under the other protocols.
+    """
+    return all(_needs_folding(alias, response, protocol) for alias in part)
+
+
+def false_answers_of(false_answer: FalseAnswer) -> list[str]:
+    """Convert one or several false answers to a list.
+
+    Parameters
+    ----------
+    false_answer : str, list of str, tuple of str or None
+        One false answer, several, or none. An empty string raises InputError.
+
+    Returns
+    -------
+    list of str
+        The false answers. The list is empty if there are none.
+    """
+    if is_missing(false_answer):
+        return []
+    said = listed(false_answer)
+    if not isinstance(false_answer, str | list | tuple) or not all(map(_is_said, said)):
+        raise InputError(
+            f"a false answer must be a non-empty string, or a list of such strings, got {false_answer!r}"
+        )
+    return said
+
+
+def _is_said(text: object) -> bool:
+    return isinstance(text, str) and bool(text.strip())
+
+
+# ---- what the functions assess ------------------------------------------------------------------
 
 _ABILITIES = ("accuracy", "refusal", "rejection", "error_detection", "error_correction")
 # Labels of an answer part. A refusal has the single label `REFUSED`.
@@ -286,9 +645,9 @@ def _error_detection(seen: _Seen) -> tuple[float, str]:
 def _error_correction(seen: _Seen, false_answers: Sequence[str]) -> tuple[float, str]:
     response, rules = seen.response, seen.rules
     if rules.name == "flexible":
-        kept = [false for false in false_answers if is_in(false, response, rules)]
+        kept = [false for false in false_answers if _is_in(false, response, rules)]
         if kept and not all(
-            any(is_in(one, response, rules) for one in part) for part in seen.wanted
+            any(_is_in(one, response, rules) for one in part) for part in seen.wanted
         ):
             return 0.0, f"{seen.parts()}; false answer {kept[0]!r} without the true one"
         return float(seen.right), seen.parts()
@@ -330,7 +689,7 @@ def _in_words(what: str, phrase: str | None, response: str, protocol: Protocol) 
         return {"refusal": "no refusal phrase", "error": "no error detected"}[what]
     if phrase == BY_THE_VERDICT:
         return f"{what}: {phrase}"
-    folding = _FOLDING if needs_folding(phrase, response, protocol) else ""
+    folding = _FOLDING if _needs_folding(phrase, response, protocol) else ""
     return f"{what}: {phrase!r}{folding}"
 
 
@@ -340,9 +699,9 @@ def _part_in_words(
     """Describe which alias of an answer part is found in a response."""
     if alias is None:
         return "not found"
-    if is_in(alias, response, protocol):
+    if _is_in(alias, response, protocol):
         return f"{alias!r}{_FOLDING if by_folding(part, response, protocol) else ''}"
-    found, words = words_in(alias, response, protocol)
+    found, words = _words_in(alias, response, protocol)
     return f"{alias!r} by {found} of {words} words"
 
 
@@ -360,7 +719,7 @@ def answer_labels(
     """Label each part of the reference answer as found (1) or not found (0) in the response.
 
     A part is found if one of its aliases is a substring of the response. Both texts are normalised
-    first, as `ragnb.metrics.rgb_protocols` describes, and letter case is ignored. For a refusal,
+    first (see the top of this module), and letter case is ignored. For a refusal,
     the result is ``[-1]``.
 
     Under ``'flexible'``, a part is also found if at least 80 % of the words of an alias occur
@@ -524,11 +883,11 @@ def is_refusal(
 
     - ``'paper'``: the response contains ``insufficient information`` or ``信息不足``. These are the key
       phrases of the refusal sentences in RGB's English and Chinese prompts. Letter case, Unicode
-      variants (see `ragnb.metrics.rgb_protocols.folded`) and, in Chinese, spaces are ignored.
+      variants and, in Chinese, spaces are ignored.
     - ``'released'``: the response contains one of these phrases in lower case. Spaces are removed
       from Chinese responses first, so the English phrase is never found in them.
     - ``'flexible'``: the response contains, in any letter case, one of the phrases in
-      `ragnb.metrics.rgb_protocols.FLEXIBLE_REFUSALS`. For Chinese, it must contain one of the two
+      `FLEXIBLE_REFUSALS`. For Chinese, it must contain one of the two
       key phrases instead.
 
     Parameters
@@ -679,12 +1038,12 @@ def detects_error(
 
     - ``'paper'``: the response contains ``factual errors`` or ``事实性错误``. These are the key phrases
       of the sentences for reporting errors in RGB's English and Chinese prompts. Letter case,
-      Unicode variants (see `ragnb.metrics.rgb_protocols.folded`) and, in Chinese, spaces are
+      Unicode variants and, in Chinese, spaces are
       ignored.
     - ``'released'``: the response contains one of these phrases in lower case. Spaces are removed
       from Chinese responses first, so the English phrase is never found in them.
     - ``'flexible'``: the response contains, in any letter case, one of the phrases in
-      `ragnb.metrics.rgb_protocols.FLEXIBLE_ERRORS` (for Chinese, one of the two key phrases).
+      `FLEXIBLE_ERRORS` (for Chinese, one of the two key phrases).
       ``not X`` and ``X is wrong`` also count, where X is a false answer. The phrases include common
       words such as ``however`` and ``actually``, so ordinary responses often count as reports of
       errors.

@@ -11,7 +11,7 @@ from ragnb.arguments import accepts
 from ragnb.display import distinct
 from ragnb.errors import InputError
 from ragnb.metrics.record import METRICS
-from ragnb.metrics.rgb_protocols import Rule
+from ragnb.metrics.rgb import Rule
 from ragnb.records import column_names, require_columns
 from ragnb.reports.frames import Report, Shown, asked_of_judge, with_counts
 from ragnb.results import percent

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragnb.metrics.references import reference_parts
-from ragnb.metrics.rgb import assess
-from ragnb.metrics.rgb_protocols import PROTOCOLS, false_answers_of, phrase_in, protocol_of
+from ragnb.metrics.rgb import PROTOCOLS, assess, false_answers_of, phrase_in, protocol_of
 from ragnb.widgets.pages import Sign, reply_of
 
 NEEDED = ("question", "references", "passages", "kinds", "language")

@@ -10,6 +10,7 @@ from ragnb.datasets.benchmarks import load_evouna
 from ragnb.errors import InputError
 from ragnb.metrics.references import reference_parts
 from ragnb.metrics.rgb import (
+    PROTOCOLS,
     answer_labels,
     assess,
     corrects_error,
@@ -18,7 +19,6 @@ from ragnb.metrics.rgb import (
     is_refusal,
     is_rejection,
 )
-from ragnb.metrics.rgb_protocols import PROTOCOLS
 
 REFUSAL_EN = "I can not answer the question because of the insufficient information in documents."
 REFUSAL_ZH = "文档信息不足，因此我无法基于提供的文档回答该问题。"
@@ -222,7 +222,12 @@ def test_the_key_phrase_the_whole_sentence_and_own_phrases_count_differently():
     assert rates(said, refusal={"en": ["I don't know"], "zh": ["我不知道"]}) == [0, 0, 1, 0]
     assert rates(said, protocol="flexible") == [1, 1, 1, 0]
     assert rates(said, protocol="flexible", refusal="phrase") == [1, 1, 0, 0]
-    assert told("refusal", said[2], refusal=["I don\u2019t know"]) == 'refusal: "i don\'t know"'
+    evidence = told("refusal", said[2], refusal=["I don\u2019t know"])
+    assert evidence == "refusal: 'I don\u2019t know' (after folding Unicode forms)"
+    assert (
+        told("refusal", REFUSAL_ZH, language="zh", refusal="sentence")
+        == f"refusal: '{REFUSAL_ZH[:-1]}'"
+    )
 
 
 def test_an_english_refusal_of_a_chinese_question_is_found_by_own_phrases():

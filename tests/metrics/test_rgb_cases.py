@@ -11,6 +11,9 @@ import pandas as pd
 import pytest
 
 from ragnb.metrics.rgb import (
+    FLEXIBLE_ERRORS,
+    FLEXIBLE_REFUSALS,
+    PROTOCOLS,
     answer_labels,
     corrects_error,
     detects_error,
@@ -18,7 +21,6 @@ from ragnb.metrics.rgb import (
     is_refusal,
     is_rejection,
 )
-from ragnb.metrics.rgb_protocols import FLEXIBLE_ERRORS, FLEXIBLE_REFUSALS, PROTOCOLS
 from ragnb.records import reasoning_apart
 from ragnb.scoring import score
 from ragnb.text import split_reasoning

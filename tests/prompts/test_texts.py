@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 import ragnb
 from ragnb.errors import InputError
 from ragnb.metrics.language import LANGUAGE_SCRIPTS, response_language_consistency
-from ragnb.metrics.rgb import detects_error, is_refusal
-from ragnb.metrics.rgb_protocols import PHRASES
+from ragnb.metrics.rgb import PHRASES, detects_error, is_refusal
 from ragnb.prompts import judges, rgb, trace
 from ragnb.prompts.multilingual import (
     LANGUAGE_NAMES,
