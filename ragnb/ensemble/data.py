@@ -139,7 +139,7 @@ class DataSplit:
         labels are equally frequent. This shifts the predicted probabilities towards the rarer
         label.
     random_state : int or None, default=None
-        Seed of all random steps; None gives a different result each time.
+        Seed for all random steps; None gives a different result each time.
     groups : str, iterable or None, default=None
         Group of each response, such as its question: the name of a column of X, or one value per
         row.
@@ -227,17 +227,18 @@ def random_folds(data: XYData, n_folds: int, rng: np.random.Generator) -> Intege
 def cross_validation_folds(
     data: XYData, random_state: int | None
 ) -> list[tuple[Integers, Integers]]:
-    """Split responses for cross-validation, stratified by label and without splitting groups.
+    """Split responses for cross-validation, stratified by label, with each group in one fold.
 
     There are five folds, or fewer if the rarer label occurs in fewer than five groups. Folds in
-    which the training or the held-out responses have only one label are left out.
+    which the training or the held-out responses have only one label are left out. If none remains,
+    InputError is raised.
 
     Parameters
     ----------
     data : XYData
         Responses to split.
     random_state : int or None
-        Seed of the folds; None gives a different result each time.
+        Seed for the random assignment to folds; None gives different folds each time.
 
     Returns
     -------

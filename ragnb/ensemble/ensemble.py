@@ -130,7 +130,7 @@ def fit_classifier(
     class_weight : "balanced", mapping or None, default="balanced"
         Class weights of the default classifier, as in scikit-learn.
     random_state : int or None, default=None
-        Seed of all random steps; None gives a different result each time.
+        Seed for all random steps; None gives a different result each time.
 
     Returns
     -------
@@ -194,7 +194,7 @@ class MetricEnsemble:
     alpha : float, str, Fraction or Decimal, default=0.1
         Error rate that the guarantee allows, in (0, 1).
     random_state : int or None, default=None
-        Seed of all random steps; None gives a different result each time.
+        Seed for all random steps; None gives a different result each time.
     classifier : scikit-learn classifier or None, default=None
         Classifier with ``predict_proba``; a clone of it is fitted. None means a logistic regression
         on standardised metrics. Its penalty (l1 or l2) and its inverse regularisation strength C

@@ -87,7 +87,7 @@ def feature_report(
     classifier : scikit-learn classifier or None, default=None
         Classifier of the ensemble; None means the default of `MetricEnsemble`.
     random_state : int or None, default=None
-        Seed of all random steps; None gives a different result each time.
+        Seed for all random steps; None gives a different result each time.
 
     Returns
     -------

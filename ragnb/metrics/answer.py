@@ -435,8 +435,8 @@ def rouge_l(
 ) -> float:
     """ROUGE-L: F1 based on the longest common subsequence (LCS) of tokens.
 
-    ROUGE-L = 2PR / (P + R), where P = LCS / tokens of the response, R = LCS / tokens of the
-    reference, and LCS is the length of the longest common subsequence.
+    ROUGE-L = 2PR / (P + R), where P = L / tokens of the response, R = L / tokens of the reference,
+    and L is the length of the LCS.
 
     Parameters
     ----------

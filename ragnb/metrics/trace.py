@@ -165,7 +165,7 @@ def relevance(
     Notes
     -----
     Source: Friel et al. (2024), arXiv 2407.11005, "Context Relevance". With the default options,
-    the value is equal to the published ``relevance_score`` in all 50 test records that we checked.
+    the value equals the published ``relevance_score`` in all 50 test records that we checked.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def utilization(
     Notes
     -----
     Source: Friel et al. (2024), arXiv 2407.11005, "Context Utilization". With the default options,
-    the value is equal to the published ``utilization_score`` in all 50 test records that we
+    the value equals the published ``utilization_score`` in all 50 test records that we
     checked.
 
     Examples
@@ -323,7 +323,7 @@ def completeness(
     Notes
     -----
     Source: Friel et al. (2024), arXiv 2407.11005, "Completeness". With the default options, the
-    value is equal to the published ``completeness_score`` in all 50 test records that we checked.
+    value equals the published ``completeness_score`` in all 50 test records that we checked.
 
     Examples
     --------
@@ -395,7 +395,7 @@ def adherence(
     Notes
     -----
     Source: Friel et al. (2024), arXiv 2407.11005, "Adherence". With the default variant and
-    `unsupported_keys`, the value is equal to the published ``adherence_score`` in all 50 test
+    `unsupported_keys`, the value equals the published ``adherence_score`` in all 50 test
     records that we checked.
 
     Examples

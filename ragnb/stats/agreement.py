@@ -441,8 +441,8 @@ def agreement_interval(
         weighted kappa. Cohen's kappa and the weighted kappa require exactly two raters.
     ratings : array-like of shape (n_items, n_raters)
         Numbers or labels, with None, NaN or NA for a missing rating. The categories are the
-        distinct ratings. The ordinal alpha and the quadratic kappa require numbers and use only the
-        order of the numbers, so the grades 1, 2 and 4 are treated as 1, 2 and 3.
+        distinct ratings. Ordinal alpha and quadratic kappa require numbers and use only their order,
+        so the grades 1, 2 and 4 are treated as 1, 2 and 3.
     clusters : array-like of shape (n_items,), default=None
         Cluster of each item, such as its question. If None, items are treated as independent.
     confidence_level : float, default=0.95
@@ -453,8 +453,9 @@ def agreement_interval(
     Interval
         The coefficient with its confidence limits, which are truncated to the range of the
         coefficient. Estimate and limits are NaN if the coefficient is undefined.
-        `ragnb.stats.intervals.jackknife_interval` describes when only the limits are undefined, and
-        when the method of the result warns that the interval is too narrow.
+        See `ragnb.stats.intervals.jackknife_interval` for the cases in which only the limits are
+        undefined. With fewer than 30 units, the `method` attribute notes that the interval is too
+        narrow.
 
     References
     ----------

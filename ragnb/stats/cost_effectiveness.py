@@ -226,7 +226,7 @@ def compare_ratios(
     confidence_level : float, default=0.95
         Nominal coverage of the interval, in (0, 1). The actual coverage is lower if a mean
         denominator is close to 0. If a t-test at level 1 - `confidence_level` does not reject
-        a mean denominator of 0, the method of the interval and the warning of the test say so.
+        a mean denominator of 0, the attributes `interval.method` and `test.warning` say so.
 
     Returns
     -------

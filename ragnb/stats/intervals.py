@@ -106,7 +106,7 @@ def mean_interval(
         Scores or paired differences.
     clusters : array-like of shape (n,), default=None
         Cluster of each item, such as its question. If None, items are treated as independent. If
-        there are fewer than 30 clusters, the method of the result warns that the interval is too
+        there are fewer than 30 clusters, the `method` attribute notes that the interval is too
         narrow.
     confidence_level : float, default=0.95
         Nominal coverage of the interval, in (0, 1).
@@ -183,7 +183,7 @@ def bca_interval(values: Floats, *, confidence_level: float = 0.95) -> Interval:
     The bias correction is z0 = Phi^-1(P(m* < m) + P(m* = m) / 2). The acceleration is a = sum(d^3)
     / (6 sum(d^2)^1.5), where d are the deviations from m. If
     `ragnb.stats.exact.bootstrap_distribution` is not exact for the values, they are binned on a
-    grid with a spacing of 1/64 of their standard deviation, and the method of the result says so.
+    grid with a spacing of 1/64 of their standard deviation, as the `method` attribute then says.
 
     References
     ----------
@@ -237,8 +237,8 @@ def jackknife_interval(
     Interval
         The statistic of all units with its limits. The limits are NaN if there are fewer than two
         units, if the statistic or one of its leave-one-out values is undefined (NaN or infinite),
-        or if all leave-one-out values are equal. If there are fewer than 30 units, the method of
-        the result warns that the interval is too narrow.
+        or if all leave-one-out values are equal. With fewer than 30 units, the `method` attribute
+        notes that the interval is too narrow.
 
     Notes
     -----
@@ -314,10 +314,11 @@ def left_out_interval(
 
 
 def unit_values(values: Floats, clusters: Integers | None) -> Floats:
-    """Combine the values of each cluster into one value, without changing the overall mean.
+    """Return one value per cluster, so that methods for independent values can be applied.
 
-    The ordinary standard error of the mean of these values is the cluster-robust standard error, so
-    t-tests and t intervals for independent values can be applied to them.
+    The value of a cluster is m + (G / n) S, where m is the mean of all n values, G is the number of
+    clusters, and S is the sum of the deviations from m in the cluster. The mean of these values is
+    m, and its ordinary standard error is the cluster-robust standard error of m.
 
     Parameters
     ----------

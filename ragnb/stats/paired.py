@@ -93,7 +93,7 @@ def sign_flip_test(
 ) -> SignificanceResult:
     """Exact sign-flip test of whether paired differences are symmetric about `null`.
 
-    The test is also known as Fisher's randomisation test for paired data.
+    The test is also known as Fisher's randomisation test for paired data [1]_.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def sign_flip_test(
         Scores of the second system on the same items.
     clusters : array-like of shape (n,), default=None
         Cluster of each item, such as its question. If None, items are treated as independent.
-        Otherwise, the signs of all differences in a cluster are flipped together.
+        Otherwise, the signs of all differences in a cluster are flipped together [3]_.
     null : float, default=0.0
         Centre of symmetry, and thus the mean difference, under the null hypothesis.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
@@ -125,7 +125,7 @@ def sign_flip_test(
     at most 1. The proportions are computed without random sampling: by enumeration for up to 30
     nonzero differences (or cluster sums), and by Fourier inversion [2]_ for more. Fourier inversion
     requires multiples of a common step, such as 0.01. If no suitable step is found, the differences
-    are rounded, and the method of the result states the step. The test of the rounded differences
+    are rounded to a grid, and the `method` attribute of the result states its step. The test of the rounded differences
     still controls the type I error rate.
 
     References
@@ -134,7 +134,7 @@ def sign_flip_test(
     .. [2] Pagano, M. & Tritchler, D. (1983). On obtaining permutation distributions in polynomial
        time. JASA 78, 435-440.
     .. [3] Canay, I. A., Romano, J. P. & Shaikh, A. M. (2017). Randomization tests under an
-       approximate symmetry assumption. Econometrica 85, 1013-1030. (Clusters.)
+       approximate symmetry assumption. Econometrica 85, 1013-1030.
 
     Examples
     --------

@@ -501,15 +501,14 @@ def aurc(
     clusters : array-like of shape (n,), default=None
         Cluster of each item, such as its question. If None, items are treated as independent.
     minus_random : bool, default=False
-        Whether to subtract the overall error rate, which is the expected area for a random
-        confidence.
+        Whether to subtract the overall error rate, which is the expected area for a random ranking.
     confidence_level : float, default=0.95
         Nominal coverage of the interval, in (0, 1).
 
     Returns
     -------
     Interval
-        The area with its limits, in [0, 1], or in [-1, 1] if `minus_random` is True; lower is
+        The area with its confidence limits, in [0, 1], or in [-1, 1] if `minus_random` is True; lower is
         better. The area is NaN if there are no items. The limits are NaN under the conditions
         described in `ragnb.stats.intervals.jackknife_interval`.
 
