@@ -461,7 +461,7 @@ def keyed_sentences(documents: Iterable[str]) -> list[list[list[str]]]:
 
 
 def keyed_response(response: str) -> list[list[str]]:
-    """Split a response into sentences with keys, as in RAGBench's ``response_sentences``.
+    """Split a response into sentences with keys, in the format of RAGBench's ``response_sentences``.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ class XYData:
         One row per response and one column per metric, with finite numbers. The index identifies
         the responses.
     y : iterable
-        Label of each response, 0 or 1 (or False and True). A Series is aligned with X by its index.
+        Label of each response, 0 or 1, or booleans. A Series is aligned with X by its index.
     groups : iterable or None, default=None
         Group of each response, such as its question. Cross-validation keeps the responses of a
         group in the same fold. A Series is aligned with X by its index.
@@ -129,7 +129,7 @@ class DataSplit:
         One row per response and one column per metric, with finite numbers. The index must be
         unique.
     y : iterable
-        Label of each response, 0 or 1 (or False and True). A Series is aligned with X by its index.
+        Label of each response, 0 or 1, or booleans. A Series is aligned with X by its index.
     split_ratios : SplitRatios, default=SplitRatios(train=0.6, test=0.2, calibration=0.2)
         Proportions of the responses in the sets.
     features : sequence of str or None, default=None
@@ -338,7 +338,7 @@ def binary(labels: pd.Series, name: str) -> pd.Series:
     Parameters
     ----------
     labels : Series
-        Labels, 0 or 1 (or False and True).
+        Labels, 0 or 1, or booleans.
     name : str
         Name of the labels in the error message.
 
@@ -350,7 +350,7 @@ def binary(labels: pd.Series, name: str) -> pd.Series:
     odd = labels[~labels.isin([0, 1])]
     if len(odd):
         raise InputError(
-            f"{name} must be 0 or 1 (or False and True), got {odd.tolist()[0]!r} (in {len(odd)} rows); "
+            f"{name} must be 0 or 1, or booleans, got {odd.tolist()[0]!r} (in {len(odd)} rows); "
             'map other labels first, as in y.map({"correct": 1, "incorrect": 0})'
         )
     return labels.astype(np.int64)

@@ -54,7 +54,7 @@ def deferral_curve(
     probability : array-like of shape (n,)
         Predicted probability of label 1. The confidence is its distance from 0.5.
     judged : array-like of shape (n,)
-        The judge's verdict on each item: 0 or 1 (or False and True), and None or NaN if there is
+        The judge's verdict on each item: 0 or 1, or booleans, with None or NaN if there is
         none.
     y_hat : array-like of shape (n,) or None, default=None
         The ensemble's labels, 0 or 1. If None, the label is 1 if the probability is above 0.5, and
@@ -78,7 +78,7 @@ def deferral_curve(
         - ``low, high, interval, confidence_level``: confidence interval of the accuracy, truncated
           to [0, 1]. It is a Wilson interval, or a cluster-robust t interval if there are groups;
         - ``error``: 1 - accuracy;
-        - ``n, n_clusters``: numbers of items and of groups (of items if there are no groups);
+        - ``n, n_clusters``: number of items, and number of groups (n if there are none);
         - ``point``: ``"no deferral"`` or ``"judge everything"`` at the ends of the curve, else
           empty.
 
@@ -135,7 +135,7 @@ def deferral_point(
     deferred : array-like of shape (n,)
         Whether each item is deferred, for example because the ensemble abstains on it.
     judged : array-like of shape (n,)
-        The judge's verdict on each item: 0 or 1 (or False and True), and None or NaN if there is
+        The judge's verdict on each item: 0 or 1, or booleans, with None or NaN if there is
         none. The verdicts on items that are not deferred have no effect.
     name : str, default="conformal set"
         Name of the selection, for the column ``point``.
@@ -184,7 +184,7 @@ def compare_deferral(
     deferred : array-like of shape (n,)
         Whether each item is deferred, for example because the ensemble abstains on it.
     judged : array-like of shape (n,)
-        The judge's verdict on each item: 0 or 1 (or False and True), and None or NaN if there is
+        The judge's verdict on each item: 0 or 1, or booleans, with None or NaN if there is
         none.
     name : str, default="conformal set"
         Name of the selection, for the columns ``policy`` and ``baseline``.
@@ -211,7 +211,7 @@ def compare_deferral(
           rows;
         - ``duality``: ``"dual"`` if the interval is obtained by inverting the test, else
           ``"not dual"``;
-        - ``n_pairs, n_clusters``: numbers of items and of groups (of items if there are no groups);
+        - ``n_pairs, n_clusters``: number of items, and number of groups (``n_pairs`` if there are none);
         - ``share, baseline_share``: proportions of items that the two policies defer;
         - ``n_missing``: number of items without a verdict among those that the policy defers;
         - ``warning``: why the test is undefined or questionable, else empty.

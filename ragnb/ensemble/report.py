@@ -80,7 +80,7 @@ def feature_report(
         One row per response and one column per metric, with finite numbers. The index identifies
         the responses.
     y : iterable
-        Label of each response, 0 or 1 (or False and True). A Series is aligned with X by its index.
+        Label of each response, 0 or 1, or booleans. A Series is aligned with X by its index.
     groups : iterable or None, default=None
         Group of each response, such as its question. Cross-validation keeps the responses of a
         group in the same fold. A Series is aligned with X by its index.

@@ -297,7 +297,7 @@ def response_in_language(
     response, language, variant
         See `response_language_consistency`.
     threshold : float, default=0.6
-        Smallest accepted RLC, in (0, 1].
+        Minimum RLC for a value of 1.0, in (0, 1].
 
     Returns
     -------

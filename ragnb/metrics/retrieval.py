@@ -216,15 +216,15 @@ def recall(
         Ids of the retrieved passages, best first. Duplicate ids raise InputError.
     relevant : list, mapping or None
         Ids of the relevant passages, or a mapping from the ids of the judged passages to their
-        grades. The passages of a list have grade 1.
+        grades. In a list, all passages have grade 1.
     k : int or None, default=None
         Rank cutoff: only the first k passages count. If None, all retrieved passages count.
     min_grade : int, default=1
         A passage is relevant if its grade is at least this number, which must be 1 or higher.
     unjudged : {'nonrelevant', 'removed'}, default='nonrelevant'
         Whether retrieved passages without a grade count as not relevant, or are removed before the
-        cutoff is applied. ``'removed'`` requires a mapping to grades in `relevant`. A passage with
-        a negative grade counts as unjudged, as in trec_eval.
+        cutoff is applied. With ``'removed'``, `relevant` must be a mapping from ids to grades. A
+        passage with a negative grade counts as unjudged, as in trec_eval.
     when_none_relevant : {'undefined', 'zero'}, default='undefined'
         Value to return if no passage is relevant: NaN or 0.
 

@@ -377,12 +377,15 @@ def found_alias(part: Sequence[str], response: str, protocol: Protocol) -> str |
 
 
 def by_folding(part: Sequence[str], response: str, protocol: Protocol) -> bool:
-    """Return whether ``'paper'`` finds a part of the answer only after folding Unicode forms.
+    """Return whether a part of the answer matches the response only because of Unicode folding.
+
+    The ``'paper'`` protocol folds texts as described at the top of this module.
 
     Parameters
     ----------
     part : sequence of str
-        The aliases of a part of the reference answer that is found in the response.
+        Aliases of one part of the reference answer. The response must contain one of them; see
+        `found_alias`.
     response : str
         Response of the system.
     protocol : Protocol
@@ -391,7 +394,7 @@ def by_folding(part: Sequence[str], response: str, protocol: Protocol) -> bool:
     Returns
     -------
     bool
-        True if the response contains none of the aliases when only letter case and, in Chinese,
+        True if no alias matches without folding, that is, if only letter case and, in Chinese,
         spaces are ignored. Always False under the other protocols.
     """
     return all(_needs_folding(alias, response, protocol) for alias in part)

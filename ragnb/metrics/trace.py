@@ -592,9 +592,9 @@ def rmse_to_ideal(
     Notes
     -----
     Source: *TRACE Metrics Calculation - Visual Guide*, Hugging Face Space
-    gopikrishnait/CapStoneRAG10, "RMSE Aggregation". The guide gives no formula. The adherence in
-    its example is 0, which gives a distance of 0.664. The guide prints 0.437, the distance for an
-    adherence of 1.
+    gopikrishnait/CapStoneRAG10, "RMSE Aggregation". The guide gives no formula; the one above
+    is inferred from its example. The example has an adherence of 0, for which the formula gives
+    0.664, but the guide prints 0.437, which corresponds to an adherence of 1.
 
     Examples
     --------
@@ -661,9 +661,9 @@ def consistency(
     Notes
     -----
     Source: *TRACE Metrics Calculation - Visual Guide*, Hugging Face Space
-    gopikrishnait/CapStoneRAG10, "Consistency Score". The guide gives no formula. The adherence in
-    its example is 0, which gives a consistency of 0.336. The guide prints 0.563, the value for an
-    adherence of 1.
+    gopikrishnait/CapStoneRAG10, "Consistency Score". The guide gives no formula; the one
+    above is inferred from its example. The example has an adherence of 0, for which the formula
+    gives 0.336, but the guide prints 0.563, which corresponds to an adherence of 1.
 
     Examples
     --------

@@ -97,8 +97,8 @@ def mcnemar_test(
         level, which makes it conservative. The mid-p test is more powerful, and its type I error
         rate rarely exceeds the nominal level [2]_. The asymptotic test is McNemar's original [1]_.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
-        Alternative hypothesis: the difference in success rates (first - second) is not 0, above 0
-        or below 0.
+        Alternative hypothesis: the difference in success rates (first - second) is nonzero, above 0
+        or below 0, respectively.
 
     Returns
     -------
@@ -151,8 +151,8 @@ def mcnemar_p_value(b: Any, c: Any, method: str, alternative: str = "two-sided")
     method : {'mid-p', 'exact', 'asymptotic'}
         Variant of the test; see `mcnemar_test`.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
-        Alternative hypothesis: the difference in success rates (first - second) is not 0, above 0
-        or below 0.
+        Alternative hypothesis: the difference in success rates (first - second) is nonzero, above 0
+        or below 0, respectively.
 
     Returns
     -------
@@ -256,8 +256,8 @@ def tango_test(
         Difference in success rates (first - second) under the null hypothesis, in (-1, 1). For a
         test of non-inferiority, use ``null=-margin`` and ``alternative="greater"``.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
-        Alternative hypothesis: the difference in success rates (first - second) is not `null`,
-        above `null` or below `null`.
+        Alternative hypothesis: the difference in success rates (first - second) differs from `null`,
+        is above `null` or is below `null`, respectively.
 
     Returns
     -------

@@ -107,8 +107,8 @@ def sign_flip_test(
     null : float, default=0.0
         Centre of symmetry, and thus the mean difference, under the null hypothesis.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
-        Alternative hypothesis: the mean difference (first - second) is not `null`, above `null` or
-        below `null`.
+        Alternative hypothesis: the mean difference (first - second) differs from `null`, is above
+        `null` or is below `null`, respectively.
 
     Returns
     -------
@@ -290,8 +290,8 @@ def paired_t_test(
         Mean difference under the null hypothesis. For a test of non-inferiority of the first system
         (if higher scores are better), use ``null=-margin`` and ``alternative="greater"``.
     alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
-        Alternative hypothesis: the mean difference (first - second) is not `null`, above `null` or
-        below `null`.
+        Alternative hypothesis: the mean difference (first - second) differs from `null`, is above
+        `null` or is below `null`, respectively.
 
     Returns
     -------

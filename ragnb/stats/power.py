@@ -162,9 +162,8 @@ def critical_counts(first: int, last: int, method: str, confidence_level: float)
     Returns
     -------
     ndarray of int of shape (last - first + 1,)
-        The critical value for each number of discordant items. The test rejects if the system with
-        fewer successes is the only correct one on at most this many items. It is -1 if the test
-        never rejects.
+        Critical value for each number of discordant items: the test rejects if the smaller of the
+        two discordant counts is at most this value. It is -1 if the test cannot reject.
 
     Examples
     --------
