@@ -44,7 +44,7 @@ def as_scores(values: ArrayLike, dimensions: int = 1) -> Floats:
     Returns
     -------
     ndarray of float
-        The scores, in the shape of `values`.
+        The scores, as an array of the same shape as `values`.
     """
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != dimensions:

@@ -350,7 +350,7 @@ def binary(labels: pd.Series, name: str) -> pd.Series:
     odd = labels[~labels.isin([0, 1])]
     if len(odd):
         raise InputError(
-            f"{name} must be 0 or 1, or booleans, got {odd.tolist()[0]!r} (in {len(odd)} rows); "
+            f"{name} must be 0 or 1 (or False and True), got {odd.tolist()[0]!r} (in {len(odd)} rows); "
             'map other labels first, as in y.map({"correct": 1, "incorrect": 0})'
         )
     return labels.astype(np.int64)

@@ -327,7 +327,7 @@ def is_hallucination(
     """Hallucination: 1.0 if an unanswerable question is answered, 0.0 if it is refused.
 
     Hallucination rate = answered unanswerable questions / all unanswerable questions, which is the
-    mean of this indicator. Whether the answers are true makes no difference.
+    mean of this indicator. It does not matter whether the answers are correct.
 
     Parameters
     ----------

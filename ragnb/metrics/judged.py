@@ -314,10 +314,10 @@ def judged_rubric(score: float | None) -> float:
     undefined="Only if one of the two verdicts is missing.",
 )
 def judged_preference(preference: float | None) -> float:
-    """Preference of a judge for the response of a system over that of a baseline.
+    """A judge's preference for the response of a system over that of a baseline.
 
     `ragnb.experiments.judges.judge_pairs` shows the two responses to the judge in both orders. Each
-    verdict is 1 if the response wins, 0.5 for a tie and 0 if it loses. A judge that always prefers
+    verdict is 1 if the system wins, 0.5 for a tie and 0 if the baseline wins. A judge that always prefers
     the response shown first therefore gives a tie. The mean over questions is the win rate, in which
     a tie counts as half a win.
 

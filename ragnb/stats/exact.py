@@ -145,7 +145,7 @@ def sign_flip_tail(steps: Integers) -> float:
     -------
     float
         The proportion of the 2^n sign patterns for which the sum is at least the observed sum. It
-        is positive, and its relative error is about 1e-10.
+        is positive, and its relative error is at most about 1e-10.
 
     Notes
     -----
@@ -231,7 +231,7 @@ def _live_frequencies(
 
 
 def listed_tail(differences: Floats) -> float:
-    """Probability that a sum with random signs is at least the observed sum, by enumeration.
+    """Probability that a sum of numbers with random signs is at least the observed sum.
 
     Parameters
     ----------
@@ -241,14 +241,14 @@ def listed_tail(differences: Floats) -> float:
     Returns
     -------
     float
-        The proportion of the 2^n sign patterns for which the sum is at least the observed sum, up
-        to rounding error.
+        The proportion of the 2^n sign patterns for which the sum is at least the observed sum,
+        computed by enumeration.
 
     Notes
     -----
     The numbers are split into two halves, and the sums of all sign patterns are listed for each
-    half. For each sum of the first half, a binary search in the sorted sums of the second half
-    counts those with which the total is at least the observed sum [1]_.
+    half. For each sum s of the first half, a binary search in the sorted sums of the second half
+    counts those that are at least the observed sum minus s [1]_.
 
     References
     ----------
