@@ -37,7 +37,7 @@ class Interval(Sentence):
     confidence_level : float
         Nominal coverage, in (0, 1).
     method : str
-        Name of the interval, as printed under tables and figures.
+        Name of the interval method, such as ``'Wilson'``, as printed under tables and figures.
     n : int
         Number of independent units (items or clusters).
     problem : str, default=""
@@ -150,7 +150,7 @@ def undefined_interval(
     confidence_level : float
         Nominal coverage, in (0, 1).
     method : str
-        Name of the interval.
+        Name of the interval method.
     n : int
         Number of independent units (items or clusters).
     reason : str

@@ -58,14 +58,14 @@ def sample(
 
 
 def shift_tests(known: pd.DataFrame, new: pd.DataFrame, *, by_class: bool) -> pd.DataFrame:
-    """Test for distribution shift between new and calibration responses.
+    """Test for distribution shift between calibration and new responses.
 
     Parameters
     ----------
     known, new : DataFrame
         Calibration responses and new responses, as returned by `sample`.
     by_class : bool
-        Whether the scores of the true labels are tested for each class separately.
+        Whether to test the scores of the true labels separately for each class.
 
     Returns
     -------

@@ -140,7 +140,7 @@ def refused_and_why(
     judged : float or None, default=None
         Verdict of a judge, for ``rule='judge'``: 1 if the response is a refusal, else 0.
     label : float or None, default=None
-        Label by an annotator, for ``rule='label'``: 1 if the response is a refusal, else 0.
+        Human label, for ``rule='label'``: 1 if the response is a refusal, else 0.
     rule : {'start', 'anywhere', 'list', 'judge', 'label', 'nomiracl'}, default='start'
         How a refusal is recognised; see `ragnb.metrics.abstention`.
     phrases : str, sequence of str, mapping or None, default=None
@@ -152,9 +152,9 @@ def refused_and_why(
     Returns
     -------
     value : float
-        1.0 if the response is a refusal, else 0.0. An empty response is not a refusal. NaN if the
-        verdict or label that the rule requires is missing, or if the response is not scored under
-        ``'nomiracl'``.
+        1.0 if the response is a refusal, else 0.0. Phrases are not found in an empty response. NaN
+        if the verdict or label that the rule requires is missing, or if the response is not scored
+        under ``'nomiracl'``.
     evidence : str
         Explanation of the value.
 

@@ -401,12 +401,12 @@ def by_folding(part: Sequence[str], response: str, protocol: Protocol) -> bool:
 
 
 def false_answers_of(false_answer: FalseAnswer) -> list[str]:
-    """Convert one or several false answers to a list.
+    """Return the false answers that the passages give as a list.
 
     Parameters
     ----------
     false_answer : str, list of str, tuple of str or None
-        One false answer, several, or none. An empty string raises InputError.
+        One or more false answers, or None. A blank string raises InputError.
 
     Returns
     -------
@@ -534,13 +534,13 @@ def assess(
     false_answer, detection, judged_detection, detection_label
         See `detects_error`.
     explain : bool, default=True
-        Whether to describe the evidence in words. False is faster, but leaves the evidence
-        incomplete.
+        Whether to describe the evidence in words. False is faster; the evidence is then not
+        meaningful.
 
     Returns
     -------
     Assessment
-        Value, evidence and labels of the parts of the answer.
+        The value, the evidence, and a label for each part of the answer.
 
     Examples
     --------
@@ -832,7 +832,7 @@ def is_correct(
     judged_refusal : float or None, default=None
         Verdict of a judge, for ``refusal='judge'``: 1 for a refusal, 0 otherwise.
     refusal_label : float or None, default=None
-        Label by a person, for ``refusal='label'``: 1 for a refusal, 0 otherwise.
+        Human label, for ``refusal='label'``: 1 if the response is a refusal, else 0.
 
     Returns
     -------
@@ -884,14 +884,13 @@ def is_refusal(
 
     With ``refusal=None``, the rule depends on the protocol:
 
-    - ``'paper'``: the response contains ``insufficient information`` or ``信息不足``. These are the key
-      phrases of the refusal sentences in RGB's English and Chinese prompts. Letter case, Unicode
-      variants and, in Chinese, spaces are ignored.
+    - ``'paper'``: the response contains ``insufficient information`` or ``信息不足``. RGB's English
+      and Chinese prompts each prescribe a sentence for refusals, and these are its key phrases.
+      Letter case, differences in Unicode form and, in Chinese, spaces are ignored.
     - ``'released'``: the response contains one of these phrases in lower case. Spaces are removed
       from Chinese responses first, so the English phrase is never found in them.
     - ``'flexible'``: the response contains, in any letter case, one of the phrases in
-      `FLEXIBLE_REFUSALS`. For Chinese, it must contain one of the two
-      key phrases instead.
+      `FLEXIBLE_REFUSALS` (for Chinese, one of the two key phrases).
 
     Parameters
     ----------
@@ -1039,17 +1038,15 @@ def detects_error(
     The mean over questions with counterfactual passages is RGB's error detection rate. With
     ``detection=None``, the rule depends on the protocol:
 
-    - ``'paper'``: the response contains ``factual errors`` or ``事实性错误``. These are the key phrases
-      of the sentences for reporting errors in RGB's English and Chinese prompts. Letter case,
-      Unicode variants and, in Chinese, spaces are
-      ignored.
+    - ``'paper'``: the response contains ``factual errors`` or ``事实性错误``. RGB's English and
+      Chinese prompts each prescribe a sentence for reporting errors, and these are its key phrases.
+      Letter case, differences in Unicode form and, in Chinese, spaces are ignored.
     - ``'released'``: the response contains one of these phrases in lower case. Spaces are removed
       from Chinese responses first, so the English phrase is never found in them.
     - ``'flexible'``: the response contains, in any letter case, one of the phrases in
-      `FLEXIBLE_ERRORS` (for Chinese, one of the two key phrases).
-      ``not X`` and ``X is wrong`` also count, where X is a false answer. The phrases include common
-      words such as ``however`` and ``actually``, so ordinary responses often count as reports of
-      errors.
+      `FLEXIBLE_ERRORS` (for Chinese, one of the two key phrases). ``not X`` and ``X is wrong`` also
+      count, where X is a false answer. The phrases include common words such as ``however`` and
+      ``actually``, so ordinary responses often count as reports of errors.
 
     Negation is ignored: ``There are no factual errors.`` gives 1.0.
 
@@ -1067,7 +1064,7 @@ def detects_error(
     judged_detection : float or None, default=None
         Verdict of a judge, for ``detection='judge'``: 1 for a report of errors, 0 otherwise.
     detection_label : float or None, default=None
-        Label by a person, for ``detection='label'``: 1 for a report of errors, 0 otherwise.
+        Human label, for ``detection='label'``: 1 if the response reports errors, else 0.
 
     Returns
     -------
@@ -1286,11 +1283,11 @@ def judged_error_correction(
     language: str = "en",
     protocol: str = "paper",
 ) -> float:
-    """Correction (CR over ED*): 1.0 if a response judged to report errors is correct, else 0.0.
+    """Error correction (CR over ED*): 1.0 if the response is correct, else 0.0.
 
-    Only responses that report errors according to the judge (ED*) are scored, so the mean can be
-    over very few responses. A refusal is incorrect. Under ``'flexible'``, however, a refusal that
-    contains the answer is correct.
+    Only responses that report errors according to the judge (ED*) are scored, so the mean may be
+    based on very few responses. A refusal counts as incorrect. Under ``'flexible'``, however, a
+    refusal that contains the answer is correct.
 
     Parameters
     ----------

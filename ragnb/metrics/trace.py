@@ -509,7 +509,7 @@ def average(
     relevant_keys, utilized_keys, length, unknown_keys, when_none_relevant
         See `completeness`.
     documents_sentences : list or None
-        Context: a list of documents, each a list of ``[key, text]`` sentences. It is not required
+        Context: a list of documents, each a list of ``[key, text]`` sentences. It may be None
         with ``variant='guide'`` and ``unknown_keys='count'``.
     support, unsupported_keys, variant
         See `adherence`.
@@ -517,7 +517,8 @@ def average(
     Returns
     -------
     float
-        Higher is better. The value is in [0, 1] if the four scores are. NaN if one of them is NaN.
+        Value in [0, 1] if the four scores are, which repeated or unknown keys can prevent; higher is
+        better. NaN if one of the scores is NaN.
 
     Notes
     -----
@@ -579,7 +580,7 @@ def rmse_to_ideal(
     relevant_keys, utilized_keys, length, unknown_keys, when_none_relevant
         See `completeness`.
     documents_sentences : list or None
-        Context: a list of documents, each a list of ``[key, text]`` sentences. It is not required
+        Context: a list of documents, each a list of ``[key, text]`` sentences. It may be None
         with ``variant='guide'`` and ``unknown_keys='count'``.
     support, unsupported_keys, variant
         See `adherence`.
@@ -587,7 +588,8 @@ def rmse_to_ideal(
     Returns
     -------
     float
-        Lower is better. The value is in [0, 1] if the four scores are. NaN if one of them is NaN.
+        Value in [0, 1] if the four scores are, which repeated or unknown keys can prevent; lower is
+        better. NaN if one of the scores is NaN.
 
     Notes
     -----
@@ -648,7 +650,7 @@ def consistency(
     relevant_keys, utilized_keys, length, unknown_keys, when_none_relevant
         See `completeness`.
     documents_sentences : list or None
-        Context: a list of documents, each a list of ``[key, text]`` sentences. It is not required
+        Context: a list of documents, each a list of ``[key, text]`` sentences. It may be None
         with ``variant='guide'`` and ``unknown_keys='count'``.
     support, unsupported_keys, variant
         See `adherence`.
@@ -656,7 +658,8 @@ def consistency(
     Returns
     -------
     float
-        Higher is better. The value is in [0, 1] if the four scores are. NaN if one of them is NaN.
+        Value in [0, 1] if the four scores are, which repeated or unknown keys can prevent; higher is
+        better. NaN if one of the scores is NaN.
 
     Notes
     -----

@@ -155,7 +155,7 @@ def mean_interval(
 def bca_interval(values: Floats, *, confidence_level: float = 0.95) -> Interval:
     """BCa bootstrap interval for a mean, computed without random resampling.
 
-    BCa stands for bias-corrected and accelerated. The bootstrap distribution of the mean is
+    BCa means bias-corrected and accelerated. The bootstrap distribution of the mean is
     computed directly, in the limit of infinitely many resamples. The result therefore does not
     depend on a random seed.
 

@@ -50,7 +50,7 @@ from ragnb.stats.intervals import (
 
 
 def paired_differences(first: Floats, second: Floats | None = None) -> Floats:
-    """Compute paired differences (first - second), and set mere rounding errors to 0.
+    """Compute paired differences (first - second), with differences within rounding error as 0.
 
     Parameters
     ----------
