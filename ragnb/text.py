@@ -102,9 +102,9 @@ def split_reasoning(reply: str) -> tuple[str, str]:
     """Split the reply of a reasoning model into its reasoning and its answer.
 
     The reasoning consists of all passages between ``<think>`` and ``</think>``, including the tags.
-    A passage without a closing tag extends to the end of the reply. Some prompts contain the
-    opening tag, so everything before a closing tag without an opening tag is also reasoning. A
-    reply that starts with ``{`` and ends with ``}``, such as a JSON object, has no reasoning.
+    A passage without a closing tag extends to the end of the reply. Some chat templates contain the
+    opening tag, so text before a closing tag without an opening tag is also reasoning. A reply that
+    starts with ``{`` and ends with ``}``, such as a JSON object, is treated as having no reasoning.
 
     Parameters
     ----------

@@ -395,7 +395,7 @@ def require_both_labels(y: pd.Series, who: str) -> None:
 def feature_frame(scores: pd.DataFrame, *, responses: pd.DataFrame) -> pd.DataFrame:
     """Turn scores into features for an ensemble: one row per response and one column per metric.
 
-    A score belongs to the response that has the same values in all common columns, such as the
+    A score is matched to the response with the same values in all common columns, such as the
     example, system, language, noise rate and repeat. The columns ``metric, value, reason,
     evidence`` and ``signature``, which describe the score, are not compared.
 

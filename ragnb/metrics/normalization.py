@@ -69,11 +69,12 @@ def normalized(text: str, *, variant: str = "unicode", language: str | None = No
     text : str
         Text to normalise.
     variant : {'unicode', 'lbrag', 'squad', 'triviaqa', 'kilt', 'mlqa'}, default='unicode'
-        ``'unicode'`` applies NFKC and case folding, removes invisible characters, and keeps the
-        letters, marks and numbers of all scripts. Other characters, including symbols such as the
-        minus sign and %, become spaces. ``'lbrag'`` converts the text to lower case and replaces
-        all characters except `LBRAG_KEPT` by spaces. The other variants reproduce the scripts of
-        benchmarks; see `ragnb.metrics.normalization`.
+        ``'unicode'`` applies NFKC and case folding, removes invisible format characters, and keeps
+        letters, marks and numbers of all writing systems. Other characters, including symbols such
+        as the minus sign and %, become spaces. ``'lbrag'`` converts the text to lower case and
+        replaces every character outside a fixed list of Unicode blocks with a space; Devanagari is
+        not in the list. The other variants reproduce the evaluation scripts of SQuAD, TriviaQA,
+        KILT and MLQA; see `ragnb.metrics.normalization`.
     language : str or None, default=None
         Language code. ``'mlqa'`` requires one of ar, de, en, es, hi, vi and zh. The other variants
         ignore it.

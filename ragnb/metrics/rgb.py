@@ -1136,8 +1136,8 @@ def corrects_error(
     """Error correction (CR): 1.0 if a response that reports errors is correct, else 0.0.
 
     The mean is RGB's error correction rate. CR = (responses that report errors and are correct) /
-    (responses that report errors). `is_correct` describes when a response is correct, and
-    `detects_error` describes when it reports errors.
+    (responses that report errors). Responses that do not report errors in the passages are not
+    scored. See `is_correct` and `detects_error` for how both are decided.
 
     ``'released'`` also counts refusals as correct. ``'flexible'`` scores all responses: CR =
     (correct responses) / n. Under ``'flexible'``, a response that contains a false answer is
@@ -1159,8 +1159,8 @@ def corrects_error(
     Notes
     -----
     Source: Chen et al. (2024), arXiv 2309.01431, "Evaluation metrics", error correction rate;
-    ``correct_rate`` of chen700564/RGB at commit 65ec39e4. For the values in the paper, a judge
-    decides which responses report errors, as in `judged_error_correction`.
+    ``correct_rate`` of chen700564/RGB at commit 65ec39e4. The values in the paper are based
+    on a judge's verdicts on which responses report errors; see `judged_error_correction`.
 
     Examples
     --------

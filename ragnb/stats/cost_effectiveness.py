@@ -57,7 +57,7 @@ class FiellerSet(Interval):
         Parameters
         ----------
         ratio : float
-            Ratio to look for.
+            Ratio to test.
 
         Returns
         -------
