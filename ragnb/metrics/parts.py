@@ -254,9 +254,11 @@ def nugget_recall(nuggets: Sequence[Part], *, credit: str = "strict", over: str 
     """
     check_choice(credit, tuple(_CREDIT), "credit")
     check_choice(over, ("vital", "all"), "over")
-    for nugget in nuggets:
-        check_choice(nugget.get("importance"), ("vital", "okay"), "the importance of a nugget")
-    chosen = [nugget for nugget in nuggets if over == "all" or nugget["importance"] == "vital"]
+    chosen = nuggets
+    if over == "vital":
+        for nugget in nuggets:
+            check_choice(nugget.get("importance"), ("vital", "okay"), "the importance of a nugget")
+        chosen = [nugget for nugget in nuggets if nugget["importance"] == "vital"]
     for nugget in chosen:
         check_choice(nugget.get("assignment"), tuple(_CREDIT[credit]), "the assignment of a nugget")
     return _share(sum(_CREDIT[credit][nugget["assignment"]] for nugget in chosen), len(chosen))

@@ -1,6 +1,8 @@
 """Reference answers: a string, or a list of parts that are all required in the answer.
 
-A part is a string or a list of aliases; any one alias is sufficient.
+A part is a string or a list of aliases; any one alias is sufficient. The functions raise InputError
+for a reference without parts, a part without aliases, an alias that is not a string, and more than
+`MOST_ALTERNATIVES` combinations of aliases.
 """
 
 import math
@@ -55,12 +57,6 @@ def reference_parts(reference: Reference | None, *, can_be_blank: bool = False) 
     list of list of str
         Aliases of each part.
 
-    Raises
-    ------
-    InputError
-        If the reference has no parts, a part has no aliases, an alias is not a string, or an alias
-        is blank and `can_be_blank` is False.
-
     Examples
     --------
     >>> reference_parts("Oslo"), reference_parts(["a", ["b", "c"]])
@@ -90,11 +86,6 @@ def reference_texts(reference: Reference) -> list[str]:
     -------
     list of str
         Texts that consist of one alias of each part, joined by spaces in the order of the parts.
-
-    Raises
-    ------
-    InputError
-        If the reference is malformed or has more than `MOST_ALTERNATIVES` texts.
 
     Examples
     --------

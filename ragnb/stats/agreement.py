@@ -9,13 +9,13 @@ Each coefficient also has a function of its own, such as `cohen_kappa`, which ta
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from math import inf
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragnb.arguments import Floats, Integers, accepts
+from ragnb.arguments import Floats, Integers, accepts, convert
 from ragnb.errors import InputError
 from ragnb.results import Interval
 from ragnb.stats.intervals import jackknife_interval
@@ -398,24 +398,19 @@ def as_codes(ratings: ArrayLike) -> Integers:
     """
     import pandas as pd
 
-    table = _as_table(ratings)
-    codes, _ = pd.factorize(table.ravel(), sort=True)
-    return codes.reshape(table.shape)
-
-
-def _as_table(ratings: ArrayLike) -> Any:
     table = np.asarray(ratings, dtype=object)
     if table.ndim != 2 or table.shape[1] < 2:
         raise InputError(
             "must have one row per item and a column for each of two or more raters, "
             f"got shape {table.shape}"
         )
-    return table
+    codes, _ = pd.factorize(table.ravel(), sort=True)
+    return codes.reshape(table.shape)
 
 
 @accepts(
     coefficient=tuple(COEFFICIENTS),
-    ratings=_as_table,
+    ratings=partial(np.asarray, dtype=object),
     clusters="clusters",
     confidence_level="level",
 )
@@ -469,7 +464,7 @@ def agreement_interval(
     >>> print(agreement_interval("Cohen's kappa", ratings))
     -0.023 [-0.052, 0.005] (95% Cohen's kappa, jackknife t, n = 125)
     """
-    codes = as_codes(ratings)
+    codes = convert(ratings, as_codes, "ratings")
     if coefficient in OF_TWO and codes.shape[1] != 2:
         raise InputError(f"{coefficient} is for two raters, got {codes.shape[1]}")
     labels = [rating for rating in np.ravel(ratings) if isinstance(rating, str)]

@@ -198,8 +198,8 @@ def bca_interval(values: Floats, *, confidence_level: float = 0.95) -> Interval:
     if problem := spread_problem(values):
         return undefined_interval(mean, confidence_level, "BCa", n, problem)
     start, width, cdf, below, bins = bootstrap_distribution(values)
-    deviations = values - mean
-    acceleration = float((deviations**3).sum() / (6 * (deviations**2).sum() ** 1.5))
+    squares = (values - mean) ** 2
+    acceleration = float(squares @ (values - mean) / (6 * squares.sum() ** 1.5))
     z0 = ndtri(np.clip(below, 1e-12, 1 - 1e-12))
     z = z0 + ndtri((1 + confidence_level) / 2) * np.array([-1, 1])
     places = np.searchsorted(cdf, ndtr(z0 + z / (1 - acceleration * z)))
