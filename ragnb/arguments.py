@@ -32,20 +32,7 @@ R = TypeVar("R")
 
 
 def as_scores(values: ArrayLike, dimensions: int = 1) -> Floats:
-    """Convert scores to an array of floats and check that all of them are finite.
-
-    Parameters
-    ----------
-    values : array-like
-        Scores. NaN, None and infinite values are invalid.
-    dimensions : int, default=1
-        Required number of dimensions.
-
-    Returns
-    -------
-    ndarray of float
-        The scores, as an array of the same shape as `values`.
-    """
+    """Convert scores to an array of floats, and check that they are finite."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != dimensions:
         raise InputError(
@@ -62,18 +49,7 @@ def as_scores(values: ArrayLike, dimensions: int = 1) -> Floats:
 
 
 def as_probabilities(values: ArrayLike) -> Floats:
-    """Convert probabilities to an array of floats and check that all of them are in [0, 1].
-
-    Parameters
-    ----------
-    values : array-like of shape (n,)
-        Probabilities, one per item.
-
-    Returns
-    -------
-    ndarray of float of shape (n,)
-        The probabilities.
-    """
+    """Convert one probability per item to an array of floats, and check that all are in [0, 1]."""
     probabilities = as_scores(values)
     odd = probabilities[(probabilities < 0) | (probabilities > 1)]
     if odd.size:
@@ -82,18 +58,7 @@ def as_probabilities(values: ArrayLike) -> Floats:
 
 
 def as_labels(values: ArrayLike) -> Booleans:
-    """Convert binary labels to a Boolean array.
-
-    Parameters
-    ----------
-    values : array-like of shape (n,)
-        Labels, 0 or 1 (or False or True), one per item.
-
-    Returns
-    -------
-    ndarray of bool of shape (n,)
-        True for label 1.
-    """
+    """Convert one label per item, 0 or 1, to a Boolean array."""
     labels = as_scores(values)
     odd = labels[~np.isin(labels, (0, 1))]
     if odd.size:
@@ -152,15 +117,7 @@ def _number_kind(
 def as_rate(value: Any) -> Fraction:
     """Convert a number strictly between 0 and 1 to an exact fraction.
 
-    Parameters
-    ----------
-    value : float, str, Fraction or Decimal
-        The number. A float is interpreted as the decimal number that Python prints for it.
-
-    Returns
-    -------
-    Fraction
-        The exact value.
+    A float is interpreted as the decimal number that Python prints for it.
 
     Examples
     --------
@@ -174,19 +131,9 @@ def as_rate(value: Any) -> Fraction:
 
 
 def as_file_name(value: Any) -> str:
-    """Check that a file name contains no directory and no extension.
+    """Check that a file name contains no slashes and no dots.
 
     The directory and the extension are added when the file is saved.
-
-    Parameters
-    ----------
-    value : str
-        File name without slashes and dots, such as ``"01_noise"``.
-
-    Returns
-    -------
-    str
-        The unchanged file name.
     """
     if not isinstance(value, str) or not value or Path(value).name != value or "." in value:
         raise InputError(

@@ -38,21 +38,9 @@ class MissingPartError(RagnbError, ImportError):
 
 
 def check_choice(value: Choice, choices: tuple[Choice, ...], what: str) -> Choice:
-    """Return a value if it is one of the allowed choices, and raise InputError if not.
+    """Return `value` if it is one of `choices`, and raise InputError if not.
 
-    Parameters
-    ----------
-    value : object
-        Value to check.
-    choices : tuple
-        Allowed values. The error message lists them.
-    what : str
-        Name of the value in the error message, such as ``"method"``.
-
-    Returns
-    -------
-    object
-        The unchanged `value`.
+    The message lists the choices, and calls the value by the name in `what`.
 
     Examples
     --------
@@ -69,16 +57,6 @@ def as_real(value: Any) -> float:
 
     A range check such as ``0 <= as_real(value) <= 1`` is false for NaN, so it also rejects objects
     that are not numbers.
-
-    Parameters
-    ----------
-    value : object
-        Value to convert. True and False count as 1 and 0. A string is not a number.
-
-    Returns
-    -------
-    float
-        The converted value or NaN.
 
     Examples
     --------

@@ -126,18 +126,9 @@ PAYLOAD = PLAIN_TEXT | frozenset(
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a cell of a data frame is missing.
+    """Return whether a cell of a data frame is None, a float NaN, or pandas' NA or NaT.
 
-    Parameters
-    ----------
-    value : object
-        Value of the cell.
-
-    Returns
-    -------
-    bool
-        True for None, a float NaN, and the pandas values NA and NaT; False for any other value. A
-        list is never missing, whereas `pandas.isna` checks each of its items.
+    A list is never missing, whereas `pandas.isna` checks each of its items.
 
     Examples
     --------
@@ -150,18 +141,7 @@ def is_missing(value: Any) -> bool:
 
 
 def present(value: Any) -> Any:
-    """Return the value of a cell of a data frame, or None if the value is missing.
-
-    Parameters
-    ----------
-    value : object
-        Value of the cell.
-
-    Returns
-    -------
-    object or None
-        The value, or None; see `is_missing`.
-    """
+    """Return the value of a cell of a data frame, or None if it is missing (see `is_missing`)."""
     return None if is_missing(value) else value
 
 
@@ -302,17 +282,7 @@ def require_columns(
 
 
 def column_names(given: str | Iterable[str] | None) -> list[str]:
-    """Return column names as a list.
-
-    Parameters
-    ----------
-    given : str, iterable of str or None
-        One name, several names, or None for no columns.
-
-    Returns
-    -------
-    list of str
-        The names.
+    """Return one column name, several names, or None for no columns, as a list.
 
     Examples
     --------

@@ -141,49 +141,12 @@ class SignificanceResult(Sentence):
 def undefined_interval(
     estimate: float, confidence_level: float, method: str, n: int, reason: str
 ) -> Interval:
-    """Create an `Interval` with undefined limits.
-
-    Parameters
-    ----------
-    estimate : float
-        Point estimate; NaN if undefined.
-    confidence_level : float
-        Nominal coverage, in (0, 1).
-    method : str
-        Name of the interval method.
-    n : int
-        Number of independent units (items or clusters).
-    reason : str
-        Why the limits are undefined. It becomes the attribute `problem` of the interval.
-
-    Returns
-    -------
-    Interval
-        The interval, with NaN as both limits.
-    """
+    """Create an `Interval` with NaN as both limits, and the reason as its `problem`."""
     return Interval(estimate, nan, nan, confidence_level, method, n, problem=reason)
 
 
 def undefined_test(alternative: str, method: str, n: int, reason: str) -> SignificanceResult:
-    """Create a `SignificanceResult` with an undefined statistic and p-value.
-
-    Parameters
-    ----------
-    alternative : {"two-sided", "greater", "less"}
-        Alternative hypothesis.
-    method : str
-        Name of the test.
-    n : int
-        Number of independent units (items, pairs or clusters).
-    reason : str
-        Why the test is undefined. The attribute `warning` of the result is ``"undefined: "``
-        followed by this reason.
-
-    Returns
-    -------
-    SignificanceResult
-        The result, with NaN as statistic and p-value.
-    """
+    """Create a test result with NaN as statistic and p-value, and the reason as its `warning`."""
     return SignificanceResult(nan, nan, alternative, method, n, f"undefined: {reason}")
 
 

@@ -51,18 +51,8 @@ _REASONING = regex.compile(r"<think>.*?(?:</think>|\Z)", flags=regex.DOTALL | re
 def fold(text: str) -> str:
     """Normalise a text for caseless comparison.
 
-    The steps are NFKC normalisation, case folding, NFKC again, and white-space normalisation.
-
-    Parameters
-    ----------
-    text : str
-        Text to normalise.
-
-    Returns
-    -------
-    str
-        The case-folded text. Each run of white space is replaced by a single space, and white space
-        at either end is removed.
+    The steps are NFKC normalisation, case folding and NFKC again. Each run of white space then
+    becomes a single space, and white space at either end is removed.
 
     Examples
     --------
@@ -79,16 +69,6 @@ def visible(text: str) -> str:
     The format characters are zero-width joiners and non-joiners, word joiners, bidirectional
     controls, variation selectors, soft hyphens, byte order marks, invisible operators and tag
     characters. The zero-width space (U+200B) is kept, because it separates words.
-
-    Parameters
-    ----------
-    text : str
-        Text to clean.
-
-    Returns
-    -------
-    str
-        The text without these characters.
 
     Examples
     --------
@@ -139,18 +119,8 @@ def split_reasoning(reply: str) -> tuple[str, str]:
 def join_reasoning(reasoning: str, answer: str) -> str:
     """Join the reasoning and the answer of a reply into one text.
 
-    Parameters
-    ----------
-    reasoning : str
-        Reasoning, as returned by `split_reasoning`. Reasoning without a ``<think>`` or ``</think>``
-        tag is dropped, because the endpoint returned it separately from the text of the reply.
-    answer : str
-        Answer, as returned by `split_reasoning`.
-
-    Returns
-    -------
-    str
-        The text of the reply.
+    Reasoning without a ``<think>`` or ``</think>`` tag is dropped, because the endpoint returned it
+    separately from the text of the reply.
 
     Examples
     --------
@@ -168,16 +138,6 @@ def strip_reasoning(text: str) -> str:
     `split_reasoning` describes these passages. Unlike that function, this one also removes them
     from a text that starts with ``{`` and ends with ``}``.
 
-    Parameters
-    ----------
-    text : str
-        Text, such as the reply of a reasoning model.
-
-    Returns
-    -------
-    str
-        The rest of the text, with its white space unchanged.
-
     Examples
     --------
     >>> strip_reasoning("<think>Paris or Lyon?</think>Paris.")
@@ -188,16 +148,6 @@ def strip_reasoning(text: str) -> str:
 
 def well_formed(text: str) -> str:
     """Replace each unpaired surrogate with U+FFFD, so that the text can be encoded as UTF-8.
-
-    Parameters
-    ----------
-    text : str
-        Text that may contain surrogates.
-
-    Returns
-    -------
-    str
-        The text without surrogates. A pair of surrogates becomes the character that it encodes.
 
     Examples
     --------
@@ -232,17 +182,7 @@ def script_of(character: str) -> str | None:
 
 
 def scripts(text: str) -> Counter[str]:
-    """Count the letters of each script in a text.
-
-    Parameters
-    ----------
-    text : str
-        Text in one or several scripts.
-
-    Returns
-    -------
-    Counter
-        Number of letters of each script. The keys are the names that `script_of` returns.
+    """Count the letters of each script in a text; `script_of` defines the scripts.
 
     Examples
     --------
@@ -256,16 +196,6 @@ def graphemes(text: str) -> list[str]:
     """Split a text into user-perceived characters.
 
     These characters are the extended grapheme clusters of Unicode (UAX #29).
-
-    Parameters
-    ----------
-    text : str
-        Text to split.
-
-    Returns
-    -------
-    list of str
-        The characters in order. Concatenated, they give the original text.
 
     Examples
     --------
@@ -412,17 +342,7 @@ def _is_abbreviation(before: str, next_word: str) -> bool:
 
 
 def sentence_key(number: int) -> str:
-    """Return the key of a sentence: a to z, then aa, ab and so on.
-
-    Parameters
-    ----------
-    number : int
-        Position of the sentence, counted from 0.
-
-    Returns
-    -------
-    str
-        The key.
+    """Return the key of the sentence at a position, counted from 0: a to z, then aa, ab and so on.
 
     Examples
     --------
@@ -434,18 +354,10 @@ def sentence_key(number: int) -> str:
 
 
 def keyed_sentences(documents: Iterable[str]) -> list[list[list[str]]]:
-    """Split documents into sentences with keys, as in RAGBench's ``documents_sentences``.
+    """Split documents into [key, sentence] pairs, as in RAGBench's ``documents_sentences``.
 
-    Parameters
-    ----------
-    documents : iterable of str
-        Texts of the documents. For a single text, use `keyed_response`.
-
-    Returns
-    -------
-    list of list of [str, str]
-        One list of ``[key, sentence]`` pairs per document. The key consists of the position of the
-        document, counted from 0, and the `sentence_key`.
+    There is one list for each document. A key consists of the position of the document, counted
+    from 0, and the `sentence_key`. For a single text, use `keyed_response`.
 
     Examples
     --------
@@ -461,17 +373,7 @@ def keyed_sentences(documents: Iterable[str]) -> list[list[list[str]]]:
 
 
 def keyed_response(response: str) -> list[list[str]]:
-    """Split a response into sentences with keys, in the format of RAGBench's ``response_sentences``.
-
-    Parameters
-    ----------
-    response : str
-        Text of the response.
-
-    Returns
-    -------
-    list of [str, str]
-        One ``[key, sentence]`` pair per sentence. The keys are those of `sentence_key`.
+    """Split a response into [key, sentence] pairs, as in RAGBench's ``response_sentences``.
 
     Examples
     --------

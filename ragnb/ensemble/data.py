@@ -357,15 +357,7 @@ def binary(labels: pd.Series, name: str) -> pd.Series:
 
 
 def refuse_repeated_labels(index: pd.Index, who: str) -> None:
-    """Raise InputError if an index label occurs more than once.
-
-    Parameters
-    ----------
-    index : Index
-        Index of a data frame.
-    who : str
-        Name of the function or object that requires unique labels, for the error message.
-    """
+    """Raise InputError if an index label occurs more than once."""
     if not index.is_unique:
         twice = index[index.duplicated()][0]
         raise InputError(
@@ -374,15 +366,7 @@ def refuse_repeated_labels(index: pd.Index, who: str) -> None:
 
 
 def require_both_labels(y: pd.Series, who: str) -> None:
-    """Raise InputError unless both labels occur.
-
-    Parameters
-    ----------
-    y : Series
-        Labels, 0 or 1.
-    who : str
-        Name of the function or object that requires both labels, for the error message.
-    """
+    """Raise InputError unless both labels, 0 and 1, occur."""
     if y.nunique() < 2:
         raise InputError(
             f"{who} needs labels of both classes, got only {sorted(set(y))} in {len(y)} responses"

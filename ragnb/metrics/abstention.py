@@ -202,41 +202,16 @@ def _alike(text: str) -> str:
 
 
 def is_refused(response: str, **how: Any) -> float:
-    """Refusal: 1.0 if the response is a refusal, else 0.0.
-
-    Parameters
-    ----------
-    response : str
-        Response of the system.
-    **how
-        Keyword arguments passed to `refused_and_why`.
-
-    Returns
-    -------
-    float
-        1.0, 0.0 or NaN; see `refused_and_why`.
-    """
+    """Refusal: 1.0 if the response is a refusal, else 0.0; see `refused_and_why`."""
     return refused_and_why(response, **how)[0]
 
 
 def refusal_evidence(
     response: str, answerable: float | None = None, correct: Any = None, **options: Any
 ) -> str:
-    """Explain in words why a response is or is not a refusal.
+    """Explain in words why a response is or is not a refusal; see `refused_and_why`.
 
-    Parameters
-    ----------
-    response : str
-        Response of the system.
-    answerable, correct
-        Not used; present so that all metrics of refusals can share this function.
-    **options
-        Keyword arguments passed to `refused_and_why`.
-
-    Returns
-    -------
-    str
-        Explanation, such as "refusal: begins with 'i don't know'".
+    All metrics of refusals share this function, so it accepts arguments that it does not use.
     """
     return refused_and_why(response, **options)[1]
 

@@ -21,17 +21,7 @@ NEVER_JUDGED = "Only if the verdict is missing."
 
 
 def binary_verdict(verdict: float | None) -> float:
-    """Convert a verdict to 1.0 (yes) or 0.0 (no), or to NaN if it is missing.
-
-    Parameters
-    ----------
-    verdict : bool, int, float or None
-        Verdict: True or 1 for yes, False or 0 for no, None or NaN if it is missing.
-
-    Returns
-    -------
-    float
-        1.0, 0.0 or NaN.
+    """Convert a verdict to 1.0 (True or 1), 0.0 (False or 0), or NaN if it is None or NaN.
 
     Examples
     --------

@@ -71,17 +71,8 @@ LBRAG_ALPHABETIC = ("en", "de", "es", "fr", "it", "pt")
 def known_code(language: str | None) -> str:
     """Return the key of `LANGUAGE_SCRIPTS` that corresponds to a language code.
 
-    Parameters
-    ----------
-    language : str or None
-        Language code, such as ``'pt'`` or ``'pt-BR'``. An unknown or missing code raises
-        InputError.
-
-    Returns
-    -------
-    str
-        The code in lower case with underscores if it is a key, else the code without its region or
-        script.
+    If the code in lower case with underscores is not a key, its region or script is dropped. An
+    unknown or missing code raises InputError.
 
     Examples
     --------
@@ -98,17 +89,9 @@ def known_code(language: str | None) -> str:
 
 
 def primary_code(language: str) -> str:
-    """Return a language code without its region or script, such as ``'zh'`` for ``'zh_tw'``.
+    """Return a language code in lower case without its region or script.
 
-    Parameters
-    ----------
-    language : str
-        Language code. A language that is not in `LANGUAGE_SCRIPTS` raises InputError.
-
-    Returns
-    -------
-    str
-        Code in lower case without the region or script.
+    A language that is not in `LANGUAGE_SCRIPTS` raises InputError.
 
     Examples
     --------
@@ -119,17 +102,9 @@ def primary_code(language: str) -> str:
 
 
 def scripts_of(language: str | None) -> frozenset[str]:
-    """Return the names of the main Unicode scripts of a language.
+    """Return the names of the main Unicode scripts in which a language is written.
 
-    Parameters
-    ----------
-    language : str or None
-        Language code. An unknown or missing code raises InputError.
-
-    Returns
-    -------
-    frozenset of str
-        Names of scripts, as in `LANGUAGE_SCRIPTS`.
+    An unknown or missing code raises InputError.
 
     Examples
     --------
@@ -252,18 +227,9 @@ def consistency_counts(text: str, language: str, *, variant: str = "unicode") ->
 
 
 def letters_by_script(text: str) -> Counter[str]:
-    """Count the letters of each script in a text.
+    """Count the letters of each script in a text, after canonical composition (NFC).
 
-    Parameters
-    ----------
-    text : str
-        Text whose letters are counted.
-
-    Returns
-    -------
-    Counter
-        Number of letters for each script, after canonical composition (NFC). A Hangul syllable is
-        therefore one letter.
+    A Hangul syllable is therefore one letter.
 
     Examples
     --------

@@ -156,17 +156,7 @@ def answer_tokens(
 
 
 def code_form(language: str | None) -> str | None:
-    """Convert a language code to lower case with underscores.
-
-    Parameters
-    ----------
-    language : str or None
-        Language code.
-
-    Returns
-    -------
-    str or None
-        Converted code; None if the code is None or empty.
+    """Convert a language code to lower case with underscores; None if it is None or empty.
 
     Examples
     --------
@@ -179,20 +169,7 @@ def code_form(language: str | None) -> str | None:
 
 
 def check_text(value: object, what: str) -> str:
-    """Return `value` if it is a string, else raise an `InputError`.
-
-    Parameters
-    ----------
-    value : object
-        Value to check.
-    what : str
-        Name of the value in the error message.
-
-    Returns
-    -------
-    str
-        The value.
-    """
+    """Return `value` if it is a string, else raise an `InputError` that names it `what`."""
     if not isinstance(value, str):
         raise InputError(f"{what} must be a string, or None if there is none, got {value!r:.80}")
     return value

@@ -19,17 +19,7 @@ MOST_ALTERNATIVES = 10_000
 
 
 def listed(value: object) -> list[Any]:
-    """Convert a string, list or tuple to a new list.
-
-    Parameters
-    ----------
-    value : object
-        Value to convert.
-
-    Returns
-    -------
-    list
-        ``[value]`` for a string, the elements of a list or tuple, and ``[]`` for any other value.
+    """Convert a string, list or tuple to a new list, and anything else to an empty list.
 
     Examples
     --------

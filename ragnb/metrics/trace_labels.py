@@ -126,20 +126,7 @@ def unsupported_sentences(
 
 
 def listed(value: Any, what: str) -> list[Any]:
-    """Convert a field of a record to a list.
-
-    Parameters
-    ----------
-    value : list, tuple or ndarray
-        Value of the field. Any other type raises InputError.
-    what : str
-        Name of the field, for the error message.
-
-    Returns
-    -------
-    list
-        The items of the field.
-    """
+    """Convert a list, tuple or array to a list; any other type raises InputError."""
     if not isinstance(value, list | tuple | np.ndarray):
         raise InputError(
             f"{what} must be a list, got {type(value).__name__}; load_ragbench parses lists in text"
@@ -148,18 +135,7 @@ def listed(value: Any, what: str) -> list[Any]:
 
 
 def as_keys(keys: Any) -> list[str]:
-    """Convert a field of sentence keys to a list of strings.
-
-    Parameters
-    ----------
-    keys : list, tuple or ndarray of str
-        Value of the field. Any other type raises InputError.
-
-    Returns
-    -------
-    list of str
-        The keys.
-    """
+    """Convert a list, tuple or array of sentence keys to a list, and check that they are text."""
     checked = listed(keys, "a field of sentence keys")
     if not all(isinstance(key, str) for key in checked):
         raise InputError(f"a sentence key must be a string such as '0a', got {checked!r:.80}")
@@ -214,19 +190,7 @@ def _labels(support: Any) -> Iterator[tuple[str, list[str] | None, bool | None]]
 
 
 def as_flag(value: Any) -> bool | None:
-    """Convert a field such as ``fully_supported`` to a bool, or to None if it is not boolean.
-
-    Parameters
-    ----------
-    value : object
-        Value of the field.
-
-    Returns
-    -------
-    bool or None
-        The value if it is a bool or a NumPy bool. None for any other value, including 0, 1 and
-        strings.
-    """
+    """Return a Python or NumPy bool as a bool, and None for any other value, such as 0 or 1."""
     return bool(value) if isinstance(value, bool | np.bool_) else None
 
 

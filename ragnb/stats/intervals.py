@@ -347,19 +347,7 @@ def unit_values(values: Floats, clusters: Integers | None) -> Floats:
 
 
 def spread_problem(values: Floats, unit: str = "values") -> str:
-    """Explain why the standard error of a mean is undefined or 0.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        The values.
-    unit : str, default='values'
-        Noun for the values in the explanation.
-
-    Returns
-    -------
-    str
-        The explanation, or an empty string if there are two or more values that are not all equal.
+    """Explain why a standard error is undefined or 0; an empty string if it is positive.
 
     Examples
     --------
@@ -373,19 +361,7 @@ def spread_problem(values: Floats, unit: str = "values") -> str:
 
 
 def t_half_width(values: Floats, confidence_level: float) -> float:
-    """Half-width of Student's t interval for a mean.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Two or more independent values.
-    confidence_level : float
-        Nominal coverage of the interval, in (0, 1).
-
-    Returns
-    -------
-    float
-        The half-width, in the units of the values.
+    """Half-width of Student's t interval for the mean of two or more independent values.
 
     Examples
     --------
@@ -397,19 +373,7 @@ def t_half_width(values: Floats, confidence_level: float) -> float:
 
 
 def too_few(n: int, unit: str = "") -> str:
-    """Return a warning to append to the name of a method if there are fewer than 30 units.
-
-    Parameters
-    ----------
-    n : int
-        Number of units.
-    unit : str, default=''
-        Noun that follows the number in the warning, with a leading space.
-
-    Returns
-    -------
-    str
-        The warning, or an empty string if there are at least 30 units.
+    """Return a note for a method's name if there are fewer than 30 units, else an empty string.
 
     Examples
     --------
