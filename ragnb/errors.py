@@ -17,8 +17,8 @@ class InputError(RagnbError, ValueError):
 class EndpointError(RagnbError, RuntimeError):
     """Raised if a model endpoint cannot be used.
 
-    This happens, for example, if the endpoint is unreachable, refuses the request, does not offer
-    the model, or is not compatible with the OpenAI API.
+    This happens, for example, if the endpoint is unreachable, rejects the API key, does not offer
+    the model, refuses every request, or is not compatible with the OpenAI API.
     """
 
     def _render_traceback_(self) -> list[str]:

@@ -141,8 +141,9 @@ def judged_faithfulness(
     Parameters
     ----------
     statements : sequence of mappings or None
-        Statements that the judge found in the response. The verdict on each statement is under the
-        key ``'supported'``: True or False. Other keys are ignored. None if there are no verdicts.
+        Statements that the judge found in the response. The key ``'supported'`` of each is True,
+        False, or None if the verdict is missing. Other keys are ignored. None if there are no
+        verdicts.
     variant : {'share', 'all'}, default='share'
         ``'share'``: the share of supported statements. ``'all'``: 1.0 if all statements are
         supported, else 0.0.
@@ -150,7 +151,7 @@ def judged_faithfulness(
     Returns
     -------
     float
-        Value in [0, 1]; higher is better. NaN if there is no statement, as in a refusal, or if a
+        Value in [0, 1]; higher is better. NaN if there are no statements, as in a refusal, or if a
         verdict is missing.
 
     Notes
@@ -185,8 +186,9 @@ def judged_answer_relevancy(
     Parameters
     ----------
     statements : sequence of mappings or None
-        Statements that the judge found in the response. The verdict on each statement is under the
-        key ``'relevant'``: True or False. Other keys are ignored. None if there are no verdicts.
+        Statements that the judge found in the response. The key ``'relevant'`` of each is True,
+        False, or None if the verdict is missing. Other keys are ignored. None if there are no
+        verdicts.
     variant : {'share', 'all'}, default='share'
         ``'share'``: the share of relevant statements. ``'all'``: 1.0 if all statements are
         relevant, else 0.0.
@@ -194,7 +196,8 @@ def judged_answer_relevancy(
     Returns
     -------
     float
-        Value in [0, 1]; higher is better. NaN if there is no statement, or if a verdict is missing.
+        Value in [0, 1]; higher is better. NaN if there are no statements, or if a verdict is
+        missing.
 
     Notes
     -----

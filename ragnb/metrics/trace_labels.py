@@ -126,7 +126,7 @@ def unsupported_sentences(
 
 
 def listed(value: Any, what: str) -> list[Any]:
-    """Convert a list, tuple or array to a list; any other type raises InputError."""
+    """Convert a list, tuple or array to a list; other types raise an error that calls it `what`."""
     if not isinstance(value, list | tuple | np.ndarray):
         raise InputError(
             f"{what} must be a list, got {type(value).__name__}; load_ragbench parses lists in text"

@@ -192,9 +192,9 @@ def fleiss_kappa(sums: Floats) -> Floats:
     Returns
     -------
     float or ndarray of shape (...)
-        Kappa; higher is better, 1 means perfect agreement and 0 agreement at chance level. It is at
-        least -1 unless some items have a single rating. It is NaN if all ratings are the same or if
-        no item has two or more ratings.
+        Kappa; higher is better, 1 means perfect agreement, and 0 means agreement at chance level.
+        It is at least -1 unless some items have a single rating. It is NaN if all ratings are the
+        same or if no item has two or more ratings.
 
     References
     ----------
@@ -449,8 +449,8 @@ def agreement_interval(
         The coefficient with its confidence limits, which are truncated to the range of the
         coefficient. Estimate and limits are NaN if the coefficient is undefined.
         See `ragnb.stats.intervals.jackknife_interval` for the cases in which only the limits are
-        undefined. With fewer than 30 units, the `method` attribute notes that the interval is too
-        narrow.
+        undefined. With fewer than 30 items (or clusters), the `method` attribute notes that the
+        interval is too narrow.
 
     References
     ----------
