@@ -34,7 +34,7 @@ _HOMES = {
     "ragnb.llm.store": "Store",
     "ragnb.llm.structured": "complete_structured",
     "ragnb.reports": "abstention_report compare_definitions graded_report judge_report "
-    "multilingual_report rgb_report trace_report",
+    "load_metrics_json multilingual_report rgb_report trace_report",
     "ragnb.scoring": "METRICS Metric compare definitions score summarize",
     "ragnb.tables": "save_latex to_html to_latex to_markdown",
     "ragnb.widgets": "export_annotator view",

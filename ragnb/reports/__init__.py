@@ -7,8 +7,10 @@ from ragnb.reports.abstention import (
 )
 from ragnb.reports.definitions import DefinitionComparison, compare_definitions
 from ragnb.reports.judge import JudgeReport, graded_report, judge_report, scores_by_grade
+from ragnb.reports.lbrag import load_metrics_json
 from ragnb.reports.methods import bibliography, methods_paragraph
 from ragnb.reports.multilingual import MultilingualReport, multilingual_report
+from ragnb.reports.ranking import Ranking, rank_systems
 from ragnb.reports.rgb import RgbReport, rgb_report
 from ragnb.reports.trace import TraceReport, trace_report
 
@@ -16,6 +18,7 @@ __all__ = [
     "DefinitionComparison",
     "JudgeReport",
     "MultilingualReport",
+    "Ranking",
     "RgbReport",
     "RiskCoverageReport",
     "TraceReport",
@@ -24,8 +27,10 @@ __all__ = [
     "compare_definitions",
     "graded_report",
     "judge_report",
+    "load_metrics_json",
     "methods_paragraph",
     "multilingual_report",
+    "rank_systems",
     "rgb_report",
     "risk_coverage_report",
     "scores_by_grade",

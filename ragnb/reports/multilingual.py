@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -12,12 +13,11 @@ from ragnb.metrics.normalization import VARIANTS
 from ragnb.records import column_names, require_columns
 from ragnb.reports.efficiency import questions
 from ragnb.reports.frames import Report, Shown, asked_of_judge
+from ragnb.reports.lbrag import SIMILARITY, overview, summary_lines, write_metrics_json
+from ragnb.reports.ranking import Ranking, rank_systems
 from ragnb.scoring.bridges import CNBE, COST, F1, bridging
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
-
-SIMILARITY = "semantic.judged_similarity"
-
 
 # The seven metrics, in the order in which they are printed, with their intervals.
 INTERVALS = {
@@ -62,6 +62,25 @@ class MultilingualReport(Report):
     table: pd.DataFrame
     cells: pd.DataFrame
     scores: pd.DataFrame
+
+    def lines(self) -> list[str]:
+        """The summary lines that LBRAG prints: mean±standard deviation, one line per system."""
+        return summary_lines(self.table)
+
+    def overview(self) -> pd.DataFrame:
+        """One row per system with mean ± standard deviation of each metric, as LBRAG's paper prints it.
+
+        The means with their intervals are in ``table``.
+        """
+        return overview(self.table)
+
+    def write_metrics_json(self, path: str | Path) -> Path:
+        """Write the means and standard deviations as LBRAG's ``metrics.json``, and return its path."""
+        return write_metrics_json(self.table, path)
+
+    def ranking(self) -> Ranking:
+        """Ranks of the systems in accuracy, language and efficiency; see `ragnb.reports.rank_systems`."""
+        return rank_systems(self.scores)
 
     def _shown(self) -> Shown:
         tables = {"Seven metrics": self.table, "The same by group": self.cells}

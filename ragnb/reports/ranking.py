@@ -1,0 +1,171 @@
+"""Ranks of systems in several dimensions, and which ranks the data do not separate."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from ragnb.arguments import accepts
+from ragnb.display import MISSING, shown
+from ragnb.errors import InputError
+from ragnb.records import require_columns
+from ragnb.reports.frames import Report, Shown
+from ragnb.scoring.bridges import CNBE, F1, known_metric
+from ragnb.scoring.comparisons import compare
+
+# Dimensions of multilingual answers, each with the metric that ranks the systems in it.
+MULTILINGUAL_DIMENSIONS = {"accuracy": F1, "language": "language.rlc", "efficiency": CNBE.name}
+
+_EXPLANATION = (
+    "A rank is 1 plus the number of systems with a better mean. The ranks in brackets are those that "
+    "the data leave open: a system is placed above another one only if their difference is "
+    "significant (adjusted p below {alpha:.2g}, {correction} over all pairs of a dimension)."
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Ranking(Report):
+    """Ranks of systems in several dimensions.
+
+    Attributes
+    ----------
+    table
+        One row per system and one column per dimension. A cell is a rank such as ``2``, or ``2 (1–3)``
+        if the data do not separate the system from its neighbours. A dash means that the system has no
+        value in this dimension.
+    details
+        One row per dimension and system: ``dimension, metric, system, mean, n_scored, rank, best_rank,
+        worst_rank, not_separated_from``.
+    note
+        How the ranks were determined.
+    """
+
+    table: pd.DataFrame
+    details: pd.DataFrame
+    note: str
+
+    def _shown(self) -> Shown:
+        return {"Ranks": self.table}, [self.note]
+
+
+@accepts(confidence_level="level")
+def rank_systems(
+    scores: pd.DataFrame,
+    dimensions: Mapping[str, str] = MULTILINGUAL_DIMENSIONS,
+    *,
+    correction: str = "holm",
+    confidence_level: float = 0.95,
+) -> Ranking:
+    """Rank systems in several dimensions, and report which ranks the data do not separate.
+
+    Parameters
+    ----------
+    scores
+        As `ragnb.score` returns them, or ``ragnb.multilingual_report(...).scores``.
+    dimensions
+        Name of each dimension, and the metric whose mean ranks the systems in it.
+    correction
+        Correction of the p-values over all pairs of systems in a dimension; see `ragnb.compare`.
+    confidence_level
+        Two systems are separated if the adjusted p-value of their difference is below 1 - confidence
+        level.
+
+    Returns
+    -------
+    Ranking
+        Ranks in one small table. The best possible rank of a system is 1 plus the number of systems that
+        are significantly better, and its worst possible rank follows from the number of systems that are
+        significantly worse. Systems without a value in a dimension have no rank.
+
+    Raises
+    ------
+    InputError
+        A metric of a dimension was not scored, or `ragnb.compare` raises the error.
+    """
+    require_columns(scores, ["system", "metric", "value", "signature"], "rank_systems")
+    if not dimensions:
+        raise InputError("rank_systems needs at least one dimension, got none")
+    details = [
+        _ranks_in(scores, dimension, metric, correction, confidence_level)
+        for dimension, metric in dimensions.items()
+    ]
+    ranks = pd.concat(details, ignore_index=True)
+    systems = scores["system"].drop_duplicates()
+    cells = ranks.assign(cell=ranks.apply(_cell, axis=1))
+    table = cells.pivot(index="system", columns="dimension", values="cell")
+    table = table.reindex(index=systems, columns=list(dimensions)).fillna(MISSING)
+    table.columns.name = None
+    # The best system of the first dimension comes first.
+    first = ranks[ranks["dimension"] == next(iter(dimensions))].set_index("system")["rank"]
+    table = table.loc[first.reindex(table.index).sort_values(kind="stable").index]
+    note = _EXPLANATION.format(alpha=1 - confidence_level, correction=correction.capitalize())
+    return Ranking(shown(table.reset_index()), shown(ranks), note)
+
+
+def _ranks_in(
+    scores: pd.DataFrame, dimension: str, metric: str, correction: str, confidence_level: float
+) -> pd.DataFrame:
+    """Ranks of all systems that have a value of a metric."""
+    scored = scores[(scores["metric"] == metric) & scores["value"].notna()]
+    if not (scores["metric"] == metric).any():
+        names = ", ".join(scores["metric"].drop_duplicates())
+        raise InputError(f"the dimension {dimension!r} needs scores of {metric}, got {names}")
+    record = known_metric(metric, " ".join(scored["signature"].astype(str).unique()))
+    higher_is_better = record is None or record.higher_is_better
+    means = scored.groupby("system", sort=False)["value"].agg(["mean", "size"])
+    ranks = means["mean"].rank(method="min", ascending=not higher_is_better).astype(int)
+    better, tied = _separated(scored, means, higher_is_better, correction, 1 - confidence_level)
+    rows = []
+    for system, values in means.iterrows():
+        n_better = sum(system == worse_system for _, worse_system in better)
+        n_worse = sum(system == better_system for better_system, _ in better)
+        rows.append(
+            {
+                "dimension": dimension,
+                "metric": metric,
+                "system": system,
+                "mean": values["mean"],
+                "n_scored": int(values["size"]),
+                "rank": ranks[system],
+                "best_rank": 1 + n_better,
+                "worst_rank": len(means) - n_worse,
+                "not_separated_from": ", ".join(map(str, tied.get(system, []))),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _separated(
+    scored: pd.DataFrame,
+    means: pd.DataFrame,
+    higher_is_better: bool,
+    correction: str,
+    alpha: float,
+) -> tuple[list[tuple[str, str]], dict[str, list[str]]]:
+    """Pairs (better, worse) of systems that the data separate, and those that they do not, by system."""
+    better: list[tuple[str, str]] = []
+    not_separated: dict[str, list[str]] = {}
+    if len(means) < 2:
+        return better, not_separated
+    # Conditions such as the language are pooled, and a question in several of them is a cluster.
+    cluster = "question_id" if "question_id" in scored and _repeats_questions(scored) else None
+    differences = compare(scored, by=[], cluster=cluster, unpaired="drop", correction=correction)
+    for row in differences.to_dict("records"):
+        if row["p_adjusted"] < alpha:
+            system_is_better = (row["difference"] > 0) == higher_is_better
+            pair = (row["system"], row["baseline"])
+            better.append(pair if system_is_better else pair[::-1])
+        else:
+            not_separated.setdefault(row["system"], []).append(row["baseline"])
+            not_separated.setdefault(row["baseline"], []).append(row["system"])
+    return better, not_separated
+
+
+def _repeats_questions(scored: pd.DataFrame) -> bool:
+    return bool(scored.duplicated(["system", "question_id"]).any())
+
+
+def _cell(row: pd.Series) -> str:
+    if row["best_rank"] == row["worst_rank"]:
+        return str(row["rank"])
+    return f"{row['rank']} ({row['best_rank']}–{row['worst_rank']})"
