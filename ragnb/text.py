@@ -236,22 +236,41 @@ def tokens(text: str) -> list[str]:
 # ---- sentences -----------------------------------------------------------------------------------
 
 _NEVER_LAST = frozenset(
-    "mr mrs ms mx dr prof rev hon st sr jr gen col lt capt sgt gov sen rep vs cf viz approx ca c "
+    "mr mrs ms mx dr prof rev hon st sr jr gen col lt capt sgt gov sen rep vs cf viz approx ca "
     "e.g i.e eg ie "
-    "ed eds al dept est b d z.b d.h bzw ggf s.o s.u г ул им т.е т.д डॉ".split()
+    "ed eds al dept est z.b d.h bzw ggf s.o s.u г ул им т.е т.д डॉ".split()
 )
 _BEFORE_NUMBER = frozenset("no nos nr fig figs eq eqs sec ch vol vols pp art № str".split())
 _GERMAN_MONTHS = frozenset(
     "januar februar märz april mai juni juli august september oktober november dezember".split()
 )
 _MAYBE_LAST = frozenset(
-    "etc inc ltd co corp bros univ jan feb mar apr jun jul aug sep sept oct nov dec "
+    "inc ltd co corp bros univ jan feb mar apr jun jul aug sep sept oct nov dec "
     "mon tue wed thu fri sat sun mt ft av ave blvd rd".split()
 )
+# Words that start a sentence far more often than they follow an initial or an abbreviation in a
+# name. Particles of names, such as *De*, *La*, *Le*, *Van* and *Di*, are not among them.
 _STARTERS = frozenset(
     "the a an it its in on at by for from to of he she they we i you this that these those there "
     "here his her their our but and or if when while after before as since because however "
-    "although what who where why how not no".split()
+    "although what who where why how not no my your then thus therefore hence so also yet still "
+    "though unless until once with without within during under over between among through despite "
+    "instead moreover furthermore additionally finally first second third next later today now "
+    "meanwhile otherwise overall both each every all some many most several few other others "
+    "another one any such it's that's there's he's she's they're is are was were do does did can "
+    "could will would should may might must has have had which whose yes please note see "
+    "die dies diese dieser dieses es er sie wir ihr ein eine einer im am auf aus bei mit nach von vor "
+    "für und aber oder dann danach deshalb daher außerdem wenn weil als wie wer wo auch nicht "
+    "il elle ils elles nous vous je ce cette ces cet les une dans pour mais puis ensuite donc "
+    "ella ellos este esta esto estos estas el los las una por para pero luego entonces también "
+    "gli nel nella questo questa poi però anche het een maar deze dit".split()
+)
+# Words that are followed by a letter that is a label, as in "Vitamin C.", and not an initial.
+_LABELLED = frozenset(
+    "vitamin vitamins provitamin hepatitis influenza option options answer answers choice choices "
+    "plan group groups grade type types class category appendix section part point points phase "
+    "figure table exhibit chapter line letter team vitamina vitamine antwort lösung punkt typ "
+    "gruppe klasse réponse respuesta opción risposta".split()
 )
 _HARD = "。！？｡؟۔।॥։።፧។៕။༎"  # These end a sentence regardless of what follows.
 _BREAK = regex.compile(
@@ -265,7 +284,13 @@ _BREAK = regex.compile(
 _DOTTED = regex.compile(r"(?:\p{L}{1,3}\.)+\p{L}{1,3}")
 _LONGEST_ABBREVIATION = 40
 _LAST_WORD = regex.compile(r"[\p{L}\p{M}\p{N}.]+\Z")
-_NEXT_WORD = regex.compile(r"\s*[\p{P}\p{S}]*([\p{L}\p{M}\p{N}]*)")
+_SPACED_ABBREVIATION = regex.compile(r"\b(?:z\.\s*b|d\.\s*h|u\.\s*a|e\.\s*g|i\.\s*e|т\.\s*е)\Z")
+_NEXT_WORD = regex.compile(r"\s*[\p{P}\p{S}]*([\p{L}\p{M}\p{N}]*(?:['’]\p{L}+)?)")
+# The label and what may be between it and its letter: "Option B", "The answer is: (B)".
+_LABEL = regex.compile(
+    r"([\p{L}\p{M}]+)(?:\s+(?:is|was|are|ist|est|es|è))?\s*:?\s*[\p{P}]*\s*\p{L}\Z",
+    flags=regex.IGNORECASE,
+)
 _ENUMERATOR = regex.compile(r"\(?(?:\d{1,3}|\p{L})")
 
 
@@ -316,26 +341,42 @@ def _ends_sentence(text: str, start: int, mark: regex.Match) -> bool:
         return False
     # Without this limit, the time would grow with the square of the length of the text.
     before = text[max(start, mark.start() - _LONGEST_ABBREVIATION) : mark.start()]
-    return sign != "." or not _is_abbreviation(before.lstrip(), next_word)
+    after = text[upcoming.end() : upcoming.end() + 1] if upcoming else ""
+    return sign != "." or not _is_abbreviation(
+        before.lstrip(), next_word, _starts(next_word, after)
+    )
 
 
-def _is_abbreviation(before: str, next_word: str) -> bool:
+def _starts(word: str, after: str) -> bool:
+    """Whether a word, and the character after it, look like the start of a sentence.
+
+    In "J. A. Smith" and "K. He, X. Zhang", the second word is an initial or a surname.
+    """
+    is_initial = len(word) == 1 and after == "."
+    is_surname = len(word) < 4 and after == ","
+    return word.lower().replace("’", "'") in _STARTERS and not is_initial and not is_surname
+
+
+def _is_abbreviation(before: str, next_word: str, next_starts: bool) -> bool:
     if _ENUMERATOR.fullmatch(before):
         return bool(next_word)  # "1. Open the box."
     found = _LAST_WORD.search(before)
     if not found:
         return False
     word = found.group().lower()
-    if word in _NEVER_LAST:
+    if word in _NEVER_LAST or _SPACED_ABBREVIATION.search(before.lower()):
         return bool(next_word)
     if word in _BEFORE_NUMBER:
         return next_word[:1].isdigit()
     if word.isdigit():
         return len(word) < 3 and next_word.lower() in _GERMAN_MONTHS
     if word in _MAYBE_LAST or _DOTTED.fullmatch(word):
-        return bool(next_word) and next_word.lower() not in _STARTERS
+        return bool(next_word) and not next_starts
     is_initial = len(word) == 1 and word.isalpha() and not regex.match(rf"[{UNSPACED}]", word)
-    return is_initial and bool(next_word)
+    label = _LABEL.search(before)
+    if label and label.group(1).lower() in _LABELLED:
+        return False
+    return is_initial and bool(next_word) and not next_starts
 
 
 # ---- sentence keys -------------------------------------------------------------------------------

@@ -3,8 +3,8 @@
 A reference is a string, or a list of *parts* that are all required in the answer. Each part is a
 string or a list of *aliases*; any one alias is sufficient. ``["a", "b"]`` means a AND b, and
 ``[["a", "b"]]`` means a OR b. A *reference text* consists of one alias of each part, in the given
-order and joined by spaces. All metrics except `contains` compare the response with each reference
-text and return the highest value.
+order and joined by spaces. All metrics except `contains` and `bleu` compare the response with each
+reference text and return the highest value.
 
 The value is NaN if the response or the reference is None. If both are empty after normalisation,
 the value depends on the variant.
@@ -30,12 +30,14 @@ from collections.abc import Callable, Mapping, Sized
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
+import regex
+
 from ragnb.errors import InputError
 from ragnb.metrics.language import primary_code, scripts_of
 from ragnb.metrics.normalization import OFFICIAL, answer_tokens, check_text, normalized
 from ragnb.metrics.record import metric
 from ragnb.metrics.references import Reference, reference_parts, reference_texts
-from ragnb.text import sentences, tokens
+from ragnb.text import sentences, tokens, visible
 
 Prepared = TypeVar("Prepared", bound=Sized)
 Tokens = tuple[str, ...]
@@ -570,8 +572,11 @@ def bleu(
     """Sentence BLEU: geometric mean of the 1- to 4-gram precisions times a brevity penalty.
 
     The score is computed by sacreBLEU with exponential smoothing and effective order, which leaves
-    out n-grams longer than the response. BLEU was designed for corpora and is not very informative
-    for short answers.
+    out n-grams longer than the response. If the reference has aliases, BLEU compares the response
+    with all combinations of aliases at once, as it was defined: an n-gram counts if it is in any of
+    them, at most as often as in the one that contains it most often, and the brevity penalty uses
+    the reference text whose length is closest to that of the response. BLEU was designed for corpora
+    and is not very informative for short answers.
 
     Parameters
     ----------
@@ -586,9 +591,9 @@ def bleu(
     Returns
     -------
     float
-        sacreBLEU's score divided by 100, in [0, 1]; higher is better. If the reference has
-        aliases, it is the highest value over all combinations of aliases. NaN if the response or
-        the reference is None, or if both are blank; 0.0 if only one of them is blank.
+        sacreBLEU's score divided by 100, in [0, 1]; higher is better. Blank aliases are left out.
+        NaN if the response or the reference is None, or if both are blank; 0.0 if only one of them
+        is blank.
 
     Notes
     -----
@@ -598,16 +603,21 @@ def bleu(
     --------
     >>> bleu("奥斯陆是首都", "奥斯陆是首都", language="zh")
     1.0
+    >>> bleu("a b c d e f", [["a b c d e X", "Y b c d e f"]])
+    1.0
     """
     tokenizer = bleu_tokenizer(language) if tokenize is None else tokenize
-
-    bleu_score = _bleu(tokenizer).sentence_score
-    return _best(
-        lambda said, wanted: min(1.0, bleu_score(said, [wanted]).score / 100),
-        response,
-        reference,
-        str.strip,
-    )
+    metric = _bleu(tokenizer)
+    if response is None or reference is None:
+        return math.nan
+    text = check_text(response, "response").strip()
+    references = [alternative.strip() for alternative in reference_texts(reference)]
+    references = [alternative for alternative in references if alternative]
+    if not text and not references:
+        return math.nan
+    if not text or not references:
+        return 0.0
+    return min(1.0, metric.sentence_score(text, references).score / 100)
 
 
 def bleu_tokenizer(language: str | None) -> str:
@@ -652,6 +662,9 @@ def _bleu(tokenizer: str) -> Any:
 
 # ---- readability -------------------------------------------------------------------------------
 
+# A contraction such as "don't" is a single word in English.
+_ENGLISH_WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*")
+
 # Language code -> constant, weight of words per sentence, weight of syllables per word.
 FLESCH = {
     "en": (206.835, 1.015, 84.6),  # Flesch (1948)
@@ -675,9 +688,12 @@ def flesch_reading_ease(response: str | None, language: str) -> float:
     """Flesch reading ease: readability from words per sentence and syllables per word.
 
     Reading ease = constant - a * words / sentences - b * syllables / words, where the constant, a
-    and b depend on the language (`FLESCH`). Syllables are approximated by pyphen's hyphenation
-    points. They miss single-letter syllables, as in German *O-ma*, so texts appear slightly easier
-    than they are.
+    and b depend on the language (`FLESCH`). English syllables are counted by syllapy, from its list
+    of words and, for other words, from groups of vowels. On answers whose words are all in the CMU
+    Pronouncing Dictionary, its values are on average within 1 point of those with the dictionary's
+    syllables. In the other languages, syllables are approximated by pyphen's hyphenation points.
+    They miss single-letter syllables, as in German *O-ma*, so texts appear slightly easier than they
+    are. A number counts as one syllable.
 
     Parameters
     ----------
@@ -710,13 +726,27 @@ def flesch_reading_ease(response: str | None, language: str) -> float:
     constants = FLESCH.get(code)
     if response is None or constants is None:
         return math.nan
-    words = tokens(check_text(response, "response"))
+    check_text(response, "response")
+    words = _ENGLISH_WORD.findall(visible(response)) if code == "en" else tokens(response)
     if not words:
         return math.nan
     base, per_sentence, per_word = constants
-    syllables = sum(len(_hyphenation(code).positions(word)) + 1 for word in words)
+    count = _english_syllables if code == "en" else partial(_hyphenated_syllables, language=code)
+    syllables = sum(map(count, words))
     n_sentences = sum(bool(tokens(sentence)) for sentence in sentences(response))
     return base - per_sentence * len(words) / n_sentences - per_word * syllables / len(words)
+
+
+@lru_cache(maxsize=32768)
+def _english_syllables(word: str) -> int:
+    """Count the syllables of an English word; 1 for a number or a word in another script."""
+    from syllapy import count
+
+    return max(1, count(word.replace("’", "'")))
+
+
+def _hyphenated_syllables(word: str, language: str) -> int:
+    return len(_hyphenation(language).positions(word)) + 1
 
 
 @lru_cache

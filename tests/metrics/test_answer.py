@@ -235,6 +235,30 @@ def test_chrf_and_bleu_are_sacrebleus(language, response, reference):
     assert bleu(reference, reference, language=language) == chrf(reference, reference) == 1
 
 
+SEVERAL_REFERENCES = [
+    ("a b c d e f", ["a b c d e X", "Y b c d e f"], 1.0),  # every n-gram is in one of the two
+    ("the the the the", ["the cat the dog", "the the one two"], None),
+    ("The cat sat on the mat.", ["A cat sat upon the mat.", "There sat a cat on the mat."], None),
+]
+
+
+@pytest.mark.parametrize(("response", "references", "value"), SEVERAL_REFERENCES)
+def test_bleu_counts_ngrams_over_all_references_as_sacrebleu_does(response, references, value):
+    import sacrebleu
+
+    published = min(1.0, sacrebleu.sentence_bleu(response, references).score / 100)
+    assert bleu(response, [references]) == published
+    assert value is None or published == pytest.approx(value)
+    best = sacrebleu.sentence_chrf(response, references).score / 100
+    assert chrf(response, [references]) == pytest.approx(best)
+
+
+def test_a_blank_alias_is_no_reference_of_bleu():
+    assert bleu("a b c d", [["", "a b c d"]]) == 1
+    assert bleu("a b c d", "") == 0
+    assert math.isnan(bleu("", ""))
+
+
 # ---- bad input ---------------------------------------------------------------------------------------------------------
 
 

@@ -34,5 +34,20 @@ def test_reading_ease_is_textstats(language, text, value):
     assert flesch_reading_ease(text, language) == pytest.approx(value, abs=5e-7)
 
 
+ENGLISH = [  # text, words, sentences, syllables as in the CMU Pronouncing Dictionary
+    ("The area of Ohio is inhabited by a million people.", 10, 1, 19),
+    ("Photosynthesis creates oxygen. Each animal needs it to live.", 9, 2, 18),
+    ("Isaac Newton discovered the law of universal gravitation.", 8, 1, 18),
+    ("I don't know the answer to this question.", 8, 1, 10),
+    ("I don’t know the answer to this question.", 8, 1, 10),
+]
+
+
+@pytest.mark.parametrize(("text", "words", "sentences", "syllables"), ENGLISH)
+def test_english_reading_ease_has_the_syllables_of_cmudict(text, words, sentences, syllables):
+    expected = 206.835 - 1.015 * words / sentences - 84.6 * syllables / words
+    assert flesch_reading_ease(text, "en") == pytest.approx(expected)
+
+
 def test_every_formula_has_a_reference_value():
     assert {language for language, *_ in TEXTSTAT} | {"en"} == set(FLESCH)
