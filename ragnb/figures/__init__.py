@@ -1,5 +1,6 @@
 """Figures for papers from tidy frames. Every estimate has an interval, and the caption states n and its kind."""
 
+from ragnb.figures.abilities import plot_abilities
 from ragnb.figures.choose import plot, save_plot
 from ragnb.figures.curves import plot_noise_curve, plot_power, plot_risk_coverage
 from ragnb.figures.differences import (
@@ -29,6 +30,7 @@ __all__ = [
     "interval_note",
     "paper_size",
     "plot",
+    "plot_abilities",
     "plot_cost_effectiveness_plane",
     "plot_differences",
     "plot_grades",

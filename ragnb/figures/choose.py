@@ -11,6 +11,8 @@ from matplotlib.axes import Axes
 
 from ragnb.display import distinct
 from ragnb.errors import InputError
+from ragnb.figures.abilities import TITLES as ABILITIES
+from ragnb.figures.abilities import plot_abilities
 from ragnb.figures.curves import plot_noise_curve, plot_risk_coverage
 from ragnb.figures.differences import plot_differences, plot_judge_bias
 from ragnb.figures.rates import plot_grades, plot_rates
@@ -53,7 +55,8 @@ def plot(result: Result) -> Axes | np.ndarray:
     Returns
     -------
     Axes or ndarray of Axes
-        Comparisons become a forest plot of differences, with one panel for each metric. A report on
+        A report on several of RGB's abilities becomes one figure of all four, with the published models
+        in grey. Comparisons become a forest plot of differences, with one panel for each metric. A report on
         judges becomes a forest plot of the bias of each judge, and a report on risk and coverage its
         curves.
         Agreement becomes coefficients with their intervals. For three or more annotators, they
@@ -80,8 +83,10 @@ def plot(result: Result) -> Axes | np.ndarray:
         frame, line = _joined(result.curve, result.groups)
         return plot_risk_coverage(frame, line=line)
     if isinstance(result, RgbReport):
-        noisy = result.noise_robustness
-        table = pd.concat(result.tables.values()) if noisy.empty else noisy
+        abilities = [name for name in ABILITIES if not getattr(result, name).empty]
+        if len(abilities) > 1:
+            return plot_abilities(result)
+        table = getattr(result, abilities[0]) if abilities else result.closed_book
     else:
         name = _TABLES.get(type(result))
         table = getattr(result, name) if name else result
