@@ -14,6 +14,7 @@ from ragnb.annotation.tasks import Field, Task, hashed, plain
 from ragnb.errors import InputError
 from ragnb.metrics.references import listed
 from ragnb.metrics.trace_labels import sentence_pairs
+from ragnb.passages import passage_texts
 from ragnb.records import column_names, is_missing, require_columns
 
 # A word or a punctuation mark, as Unicode's word boundaries define them, and the space behind
@@ -213,9 +214,11 @@ def _parts(column: str, row: Mapping[str, Any], task: Task, what: str) -> Iterat
             f"use ragnb.load_ragbench, or make them with ragnb.text.{make}"
         )
     if column == "documents":
-        passages = keyed if keyed is not None else _list(row.get("passages"))
+        passages: Any = keyed
+        if keyed is None:
+            passages = passage_texts(row.get("passages")) or []
         for n, passage in enumerate(passages, start=1):
-            pairs = [(f"{n}", str(passage))] if keyed is None else sentence_pairs([passage])
+            pairs = [(f"{n}", passage)] if keyed is None else sentence_pairs([passage])
             yield Part(column, f"document {n}", tuple(pairs))
     elif column == "claims":
         if not {"claims", "parts"} & row.keys():

@@ -20,6 +20,7 @@ import pandas as pd
 from ragnb.arguments import accepts
 from ragnb.datasets.files import FORMULA, existing_file, kind_of, read_frame
 from ragnb.errors import InputError
+from ragnb.passages import passage_texts
 from ragnb.records import is_missing, present, require_columns
 from ragnb.text import well_formed
 
@@ -161,7 +162,7 @@ def _ragas(responses: pd.DataFrame, scores: pd.DataFrame | None) -> str:
     rows = [
         {
             "user_input": row["question"],
-            "retrieved_contexts": present(row.get("passages")),
+            "retrieved_contexts": passage_texts(row.get("passages")),
             "response": present(row["response"]),
             "reference": "; ".join(_targets(row)) or None,
         }
@@ -182,7 +183,7 @@ def _inspectorraget(responses: pd.DataFrame, scores: pd.DataFrame | None) -> str
     tasks: dict[Any, dict[str, Any]] = {}
     evaluations = []
     for row in responses.to_dict("records"):
-        passages = present(row.get("passages")) or []
+        passages = passage_texts(row.get("passages")) or []
         key, system = row["example_id"], row["system"]
         shown = [{"document_id": numbers.setdefault(one, str(len(numbers)))} for one in passages]
         task = {

@@ -7,6 +7,7 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.llm.budget import as_budget
+from ragnb.passages import passage_column
 from ragnb.prompts.rgb import template_for
 from ragnb.prompts.template import Template, turns
 from ragnb.records import present, require_columns
@@ -26,9 +27,10 @@ def question_requests(
     Parameters
     ----------
     examples
-        ``question``, and as far as there are any: ``passages``, which the model is shown;
-        ``language``, by default English; and ``history``, the earlier turns of the conversation
-        (``{"role", "content"}``), which are sent as messages before the question.
+        ``question``, and as far as there are any: ``passages``, which the model is shown (see
+        `ragnb.passages.passage_texts` for what a cell may contain); ``language``, by default
+        English; and ``history``, the earlier turns of the conversation (``{"role", "content"}``),
+        which are sent as messages before the question.
     prompt
         ``"answer"``, ``"plain"``, ``"closed_book"`` (without passages) or a `Template` with the
         fields ``{question}`` and ``{passages}``.
@@ -43,7 +45,8 @@ def question_requests(
     Raises
     ------
     InputError
-        There is no column ``question``, or the prompt is unknown in a language.
+        There is no column ``question``, a passage has no text, or the prompt is unknown in a
+        language.
 
     Examples
     --------
@@ -55,10 +58,10 @@ def question_requests(
     """
     require_columns(examples, ["question"], "question_requests")
     prompts = []
-    for row in examples.reindex(columns=["question", "passages", "language"]).to_dict("records"):
+    rows = examples.reindex(columns=["question", "language"]).to_dict("records")
+    for row, passages in zip(rows, passage_column(examples, "examples"), strict=True):
         template = template_for(prompt, present(row["language"]) or "en")
-        passages = "\n".join(as_lists(present(row["passages"])) or [])
-        texts = {"question": row["question"], "passages": passages}
+        texts = {"question": row["question"], "passages": "\n".join(passages or [])}
         prompts.append((template, template.render(texts)))
     return with_requests(examples, prompts, parameters)
 

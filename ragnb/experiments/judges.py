@@ -15,7 +15,7 @@ from ragnb.errors import InputError
 from ragnb.experiments.asking import with_requests
 from ragnb.llm.structured import complete_structured
 from ragnb.metrics.references import reference_parts
-from ragnb.metrics.trace_labels import listed
+from ragnb.passages import passage_texts
 from ragnb.prompts.judges import (
     TEMPLATES,
     CorrectnessVerdict,
@@ -442,7 +442,7 @@ def _readable(name: str, value: Any) -> str | None:
     if name == "references":
         return readable_references(reference_parts(value))
     if name == "passages":
-        return numbered(listed(value, "passages")) or None
+        return numbered(passage_texts(value) or []) or None
     return well_formed(str(value))
 
 

@@ -18,6 +18,7 @@ from ragnb.experiments.asking import one_budget, with_requests
 from ragnb.experiments.retrieval import require_examples
 from ragnb.llm.budget import count_tokens
 from ragnb.llm.client import EMPTY, complete, one_report
+from ragnb.passages import passage_column
 from ragnb.prompts.multilingual import (
     answer_prompt,
     translation_prompt,
@@ -135,6 +136,8 @@ def run_multilingual(
         in, or, under ``lbrag``, a budget or a score that is not a finite number of at least 0.
     """
     require_examples(contexts, "passage_languages", "passage_scores")
+    texts_of_rows = passage_column(contexts, "contexts")
+    contexts = contexts.assign(passages=pd.Series(texts_of_rows, contexts.index, dtype=object))
     options = one_budget(options)
     asked = _translation_requests(contexts, system, prompt, budget_tokens, translation_parameters)
     done = complete(asked, model=model, **{**options, "repeats": 1}) if len(asked) else asked

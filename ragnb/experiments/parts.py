@@ -18,6 +18,7 @@ from ragnb.experiments.judges import (
     refuse_judged,
 )
 from ragnb.llm.client import one_report
+from ragnb.passages import passage_column, passage_texts
 from ragnb.prompts.judges import (
     TEMPLATES,
     Assignment,
@@ -163,7 +164,11 @@ def label_parts(
     shown = list(chosen.asked.template.fields)
     require_columns(responses, [name for name in shown if name != "part"], "label_parts")
     split = _split(responses, chosen, options)
-    rows = list(zip(split[chosen.column], responses.to_dict("records"), strict=True))
+    read = responses
+    if "passages" in responses:
+        texts = pd.Series(passage_column(responses, "responses"), responses.index, dtype=object)
+        read = responses.assign(passages=texts)
+    rows = list(zip(split[chosen.column], read.to_dict("records"), strict=True))
     checks = [
         (row, place, check)
         for row, (parts, response) in enumerate(rows)
@@ -220,7 +225,7 @@ def _checks(part: Part, response: Row) -> list[Part]:
     """
     if "citations" not in part:
         return [{**response, "part": part["text"]}]
-    passages = as_lists(present(response["passages"]))
+    passages = passage_texts(response["passages"])
     cited = [citation["passage"] for citation in part["citations"]]
     if passages is None:
         return [{"passages": None, "part": part["text"]}]

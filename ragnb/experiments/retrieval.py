@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.llm.embed import embed
+from ragnb.passages import passage_column
 from ragnb.records import require_columns
 
 NEEDED = ("example_id", "language", "question", "passages")
@@ -145,10 +146,11 @@ def require_examples(frame: pd.DataFrame, *beside: str) -> None:
 def _passages(examples: pd.DataFrame) -> pd.DataFrame:
     """Every passage: ``passage_id, text, language, owner`` (the row of its example)."""
     require_examples(examples)
+    passages = passage_column(examples, "examples")
     rows = [
         (f"{row['example_id']}#{place}", text, row["language"], number)
         for number, row in enumerate(examples.to_dict("records"))
-        for place, text in enumerate(row["passages"])
+        for place, text in enumerate(passages[number] or ())
     ]
     if not rows:
         raise InputError("a multilingual experiment needs examples with passages, got none")

@@ -14,7 +14,8 @@ from ragnb.experiments.asking import one_budget, with_requests
 from ragnb.experiments.judges import refuse_judged, reply_keys
 from ragnb.llm.client import one_report
 from ragnb.llm.structured import complete_structured
-from ragnb.metrics.trace_labels import as_flag, listed, sentence_pairs, unsupported_sentences
+from ragnb.metrics.trace_labels import as_flag, sentence_pairs, unsupported_sentences
+from ragnb.passages import passage_column
 from ragnb.prompts.trace import (
     ASK_AGAIN,
     LABELS,
@@ -119,14 +120,16 @@ def _unlabelled(responses: pd.DataFrame) -> list[dict[str, Any]]:
     for keyed, plain in (("documents_sentences", "passages"), ("response_sentences", "response")):
         if keyed not in responses:
             require_columns(responses, [plain], "a labelling")
-    columns = ["question", "passages", "response", "documents_sentences", "response_sentences"]
+    columns = ["question", "response", "documents_sentences", "response_sentences"]
     rows = []
-    for cells in responses.reindex(columns=columns).to_dict("records"):
-        question, passages, response, documents, sentences = (
+    contexts = passage_column(responses, "responses")
+    cells_of_rows = responses.reindex(columns=columns).to_dict("records")
+    for cells, passages in zip(cells_of_rows, contexts, strict=True):
+        question, response, documents, sentences = (
             as_lists(present(cells[name])) for name in columns
         )
         if documents is None and passages is not None:
-            documents = keyed_sentences(listed(passages, "passages"))
+            documents = keyed_sentences(passages)
         if sentences is None and response is not None:
             sentences = keyed_response(response)
         lacks = {

@@ -17,6 +17,7 @@ import regex
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.markup import Markup
+from ragnb.passages import passage_texts
 from ragnb.records import is_missing, require_columns
 from ragnb.text import graphemes
 from ragnb.widgets import language, rgb, trace
@@ -263,8 +264,12 @@ def passages_of(
     named = listed(row, "passage_ids") or listed(row, "retrieved")
     if not kinds and not is_missing(row.get("relevant")):
         kinds = ["positive" if name in row["relevant"] else "negative" for name in named]
-    for rank, (text, kind) in enumerate(zip_longest(listed(row, "passages"), kinds), 1):
-        text = str(text.get("text", text) if isinstance(text, Mapping) else text)
+    try:
+        passages = passage_texts(row.get("passages")) or []
+    except InputError as error:
+        raise InputError(f"the response to {row.get('example_id')!r}: {error}") from error
+    for rank, (text, kind) in enumerate(zip_longest(passages, kinds), 1):
+        text = text or ""  # There are more kinds than passages.
         spans = _marks(text, found)
         name, css = PASSAGES.get(kind, (kind or "", ""))
         yield {

@@ -1,0 +1,86 @@
+"""Passages as people have them: texts, records with a text, and the objects of other libraries."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ragnb.errors import InputError
+from ragnb.records import is_missing
+
+# Fields and attributes that contain the text of a passage: those of LangChain (page_content),
+# LlamaIndex (text), Haystack (content), Pyserini (contents) and of other tools' files.
+TEXT_FIELDS = ("text", "page_content", "contents", "content", "context", "passage", "value")
+
+
+def passage_texts(cell: Any) -> list[str] | None:
+    """Read the texts of the passages in one cell of a data frame.
+
+    Parameters
+    ----------
+    cell
+        A list, tuple or array of passages. A passage is a text, a mapping with its text under one of
+        `TEXT_FIELDS`, or an object with such an attribute, such as a document of LangChain. A single
+        passage counts as a list of one.
+
+    Returns
+    -------
+    list of str or None
+        The texts, in their order; None if the cell is missing.
+
+    Raises
+    ------
+    InputError
+        A passage has no text, such as None or a number. The message names its place, and
+        `passage_column` adds the row.
+
+    Examples
+    --------
+    >>> passage_texts("Oslo is a city."), passage_texts([{"page_content": "It rains."}, "Yes."])
+    (['Oslo is a city.'], ['It rains.', 'Yes.'])
+    """
+    if is_missing(cell):
+        return None
+    if not isinstance(cell, list | tuple | np.ndarray):
+        return [_text(cell, "passages")]
+    return [_text(passage, f"passage {place}") for place, passage in enumerate(cell, start=1)]
+
+
+def passage_column(frame: Any, what: str) -> list[list[str] | None]:
+    """Read the passages of every row of a data frame; without such a column, all are None.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A frame that may have a column ``passages``.
+    what : str
+        What the rows are, such as ``"responses"``, for the message about a row that cannot be read.
+
+    Returns
+    -------
+    list
+        One result of `passage_texts` per row.
+    """
+    cells = frame["passages"] if "passages" in frame else [None] * len(frame)
+    column = []
+    for row, cell in enumerate(cells):
+        try:
+            column.append(passage_texts(cell))
+        except InputError as error:
+            raise InputError(f"row {row} of the {what}: {error}") from error
+    return column
+
+
+def _text(passage: Any, where: str) -> str:
+    """Return the text of one passage; ``where`` names it in the message."""
+    if isinstance(passage, str):
+        return passage
+    for name in TEXT_FIELDS:
+        is_record = isinstance(passage, Mapping)
+        text = passage.get(name) if is_record else getattr(passage, name, None)
+        if isinstance(text, str):
+            return text
+    raise InputError(
+        f"{where} must be a text, or an object with its text under {' or '.join(TEXT_FIELDS[:2])}, "
+        f"got {passage!r:.60}; remove what is no passage"
+    )
