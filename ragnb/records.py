@@ -45,6 +45,7 @@ COLUMNS: dict[str, str] = {
     "translations": "list of translated passages: {'text', 'token_count'} and further fields",
     "retrieved": "ranked list of the ids of the retrieved passages, best first",
     "relevant": "list of the ids of the relevant passages, or a mapping from ids to grades",
+    "blank_reference": "True if the reference in the file is a blank text; `references` is then None",
     "response_embedding": "vector that embeds the response",
     "reference_embedding": "vector that embeds the reference",
     # labels of sentences
@@ -85,6 +86,9 @@ COLUMNS: dict[str, str] = {
     "value": "value of the metric; nan if the response is unscored",
     "signature": "version, metric and options that define the value, see `ragnb.score`",
 }
+
+# Column that marks a reference that is a blank text. Only the variant "lbrag" scores such rows.
+BLANK_REFERENCE = "blank_reference"
 
 EXAMPLE = ("example_id", "benchmark", "task", "language", "question", "references")
 RGB_EXAMPLE = (*EXAMPLE, "positive", "negative", "positive_wrong", "false_answers")

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 import pandas as pd
 from pydantic import AfterValidator, Field
 
+from ragnb.datasets.answers import NO_ANSWER
 from ragnb.datasets.files import (
     Identifier,
     Record,
@@ -23,7 +24,7 @@ from ragnb.datasets.files import (
 )
 from ragnb.errors import InputError
 from ragnb.metrics.language import known_code
-from ragnb.records import EXAMPLE, require_columns
+from ragnb.records import BLANK_REFERENCE, EXAMPLE, require_columns
 
 COLUMNS = (*EXAMPLE, "question_id", "passages")
 # Types of MKQA's answers that contain no text to compare with.
@@ -42,9 +43,20 @@ def _known(language: str) -> str:
 Language = Annotated[Text, AfterValidator(_known)]
 
 
-def _row(id: int | str, question: str, answers: Iterable[str | None], **more: Any) -> Row:
+def _row(
+    id: int | str,
+    question: str,
+    answers: Iterable[str | None],
+    *,
+    has_no_answer: bool = False,
+    **more: Any,
+) -> Row:
+    """One question; ``has_no_answer`` means that a question without texts cannot be answered."""
     texts = [*dict.fromkeys(text for text in answers if text and text.strip())]
-    row = {"question_id": str(id), "question": question, "references": [texts] if texts else None}
+    references = [texts] if texts else None
+    if references is None and has_no_answer:
+        references = NO_ANSWER
+    row = {"question_id": str(id), "question": question, "references": references}
     return row | {"passages": []} | more
 
 
@@ -55,7 +67,7 @@ class Parallel(Record):
     id: Identifier
     language: Language
     question: Text
-    answers: list[Text]
+    answers: list[str] = Field(min_length=1)
     theme: Text | None = None
     passage: Text | None = None
 
@@ -63,7 +75,11 @@ class Parallel(Record):
         """The question as a row."""
         passages = [] if self.passage is None else [self.passage]
         options = {"language": self.language, "passages": passages, "task": self.theme}
-        yield _row(self.id, self.question, self.answers, **options)
+        # The list [""] states that the right answer is no answer.
+        has_no_answer = not any(answer.strip() for answer in self.answers)
+        if not has_no_answer and not all(answer.strip() for answer in self.answers):
+            raise InputError(f"the question {self.id} must have answers that are not blank")
+        yield _row(self.id, self.question, self.answers, has_no_answer=has_no_answer, **options)
 
 
 class MkqaSampled(Record):
@@ -79,7 +95,9 @@ class MkqaSampled(Record):
         """The question as a row."""
         language = self.question_lang
         number = str(self.id).removeprefix("mkqa_").removesuffix(f"_{language}")
-        yield _row(number, self.question, [self.answer], language=language, answer_type=None)
+        row = _row(number, self.question, [self.answer], language=language, answer_type=None)
+        # LBRAG's code compares the response with an empty text, see `ragnb.score`.
+        yield row | {BLANK_REFERENCE: row["references"] is None}
 
 
 class _Answer(Record):
@@ -112,6 +130,7 @@ class _SquadQuestion(Record):
     id: Identifier
     question: Text
     answers: list[_Answer] = Field([])
+    is_impossible: bool = False
 
 
 class _Paragraph(Record):
@@ -131,13 +150,21 @@ class Squad(Record):
     data: list[_Article]
 
     def rows(self) -> Iterator[Row]:
-        """One row per question."""
-        for article in self.data:
-            for paragraph in article.paragraphs:
-                options = {"passages": [paragraph.context], "title": article.title}
-                for asked in paragraph.qas:
-                    texts = [answer.text for answer in asked.answers]
-                    yield _row(asked.id, asked.question, texts, **options)
+        """One row per question.
+
+        A question without answers cannot be answered, as in SQuAD 2.0, unless no question of the
+        file has answers.
+        """
+        paragraphs = [
+            (article, paragraph) for article in self.data for paragraph in article.paragraphs
+        ]
+        has_answers = any(asked.answers for _, paragraph in paragraphs for asked in paragraph.qas)
+        for article, paragraph in paragraphs:
+            options = {"passages": [paragraph.context], "title": article.title}
+            for asked in paragraph.qas:
+                texts = [answer.text for answer in asked.answers]
+                has_no_answer = has_answers or asked.is_impossible
+                yield _row(asked.id, asked.question, texts, has_no_answer=has_no_answer, **options)
 
 
 # Key by which a format is recognised -> its model.
@@ -176,8 +203,9 @@ def load_multilingual(source: str | Path | Sequence[str | Path]) -> pd.DataFrame
         Columns ``example_id`` (file, id and language, such as
         ``"xquad/56beb4343aeaaa14008c925b/de"``), ``benchmark``, ``task`` (the theme, or else
         ``"reading"`` if there is a passage and ``"open"`` if there is none), ``language``,
-        ``question``, ``references`` (one part with its aliases, or None if no answer is a short
-        text), ``question_id`` (the same in all languages) and ``passages`` (a list of texts, empty
+        ``question``, ``references`` (one part with its aliases; None if no answer is a short text;
+        ``[[""]]`` if the right answer is no answer, which SQuAD 2.0 states by an empty list and the
+        parallel format by ``[""]``), ``question_id`` (the same in all languages) and ``passages`` (a list of texts, empty
         if the file has none). MKQA's ``answer_type`` and XQuAD's ``title`` are kept.
         ``attrs["source"]`` states where the files came from.
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.datasets.answers import NO_ANSWER, answer_of
 from ragnb.datasets.files import (
     existing_file,
     frame_of,
@@ -27,11 +28,11 @@ from ragnb.datasets.releases import by_system, load_examples, with_examples
 from ragnb.errors import InputError
 from ragnb.metrics.references import reference_parts
 from ragnb.records import (
+    BLANK_REFERENCE,
     COLUMNS,
     CONDITION,
     PAYLOAD,
     PLAIN_TEXT,
-    is_missing,
     present,
     reasoning_apart,
     require_columns,
@@ -189,6 +190,12 @@ def load_responses(
     if "references" in frame:
         defined = read_as.alternatives if read_as else None
         frame = _with_parts(frame, alternatives, defined)
+        if BLANK_REFERENCE in frame:
+            tell(
+                f"{called(file)}: {frame[BLANK_REFERENCE].sum()} of {len(frame)} references are blank. "
+                "Their responses are not scored, except under variant='lbrag'. If the right answer "
+                'is no answer, write the reference as [""]'
+            )
     frame = _with_responses(frame, file, keep_empty if has_cells else False)
     if read_as and frame["response"].isna().all() and frame["reason"].isna().any():
         raise InputError(
@@ -394,7 +401,7 @@ def _with_parts(
     ``defined`` is what the format of the file says. A format that says "parts" has no other
     choice, so that none is recorded.
     """
-    answers = [_as_list(answer) for answer in frame["references"]]
+    answers = _answers(frame["references"])
     several = [
         isinstance(answer, list) and len(answer) > 1 and all(isinstance(one, str) for one in answer)
         for answer in answers
@@ -410,22 +417,32 @@ def _with_parts(
             stacklevel=4,
         )
     parts: list[list[list[str]] | None] = []
+    is_blank: list[bool] = []
     for row, (answer, is_several) in enumerate(zip(answers, several, strict=True)):
-        if is_missing(answer) or (isinstance(answer, str) and not answer.strip()):
+        is_blank.append(isinstance(answer, str) and not answer.strip())
+        if answer is None or is_blank[-1]:
             parts.append(None)
             continue
         try:
-            parts.append(reference_parts([answer] if chosen and is_several else answer))
+            is_stated = answer == NO_ANSWER
+            reference = [answer] if chosen and is_several else answer
+            parts.append(reference_parts(reference, can_be_blank=is_stated))
         except InputError as error:
             raise InputError(f"row {row}: {error}") from error
+    if any(is_blank):
+        frame[BLANK_REFERENCE] = is_blank
     return frame.assign(references=pd.Series(parts, dtype=object))
 
 
-def _as_list(answer: Any) -> Any:
-    """A reference without arrays; pandas reads a list of lists in Parquet as an array of arrays."""
-    if isinstance(answer, np.ndarray | tuple):
-        return [_as_list(part) for part in answer]
-    return answer
+def _answers(references: pd.Series) -> list[Any]:
+    """The references of a column as texts, lists of parts, or None."""
+    answers = []
+    for row, reference in enumerate(references):
+        try:
+            answers.append(answer_of(reference))
+        except InputError as error:
+            raise InputError(f"row {row}: {error}") from error
+    return answers
 
 
 def _with_responses(

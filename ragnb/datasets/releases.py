@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from ragnb.datasets.answers import NO_ANSWER
 from ragnb.datasets.files import Row, checked, existing_file, read_frame
 from ragnb.datasets.formats import (
     FORMATS,
@@ -167,7 +168,9 @@ def load_examples(source: str | Path | pd.DataFrame) -> pd.DataFrame:
     if "data" in content and len(content) == 1:
         asked = checked(Squad, content.iloc[0].to_dict(), called(path)).rows()
         frame = pd.DataFrame(asked).drop(columns="title")
-        frame["answerable"] = frame["references"].notna().astype(int)
+        frame["answerable"] = [
+            int(answers not in (None, NO_ANSWER)) for answers in frame["references"]
+        ]
         return frame.rename(columns={"question_id": "example_id"})
     if FORMATS["kilt"].recognises(content):
         frame = pd.DataFrame(_kilt(content))

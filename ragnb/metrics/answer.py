@@ -7,7 +7,8 @@ order and joined by spaces. All metrics except `contains` and `bleu` compare the
 reference text and return the highest value.
 
 The value is NaN if the response or the reference is None. If both are empty after normalisation,
-the value depends on the variant.
+the value depends on the variant. ``[[""]]`` states that the right answer is no answer, as in
+SQuAD 2.0: an empty response scores 1 and any other response scores 0.
 
 `ragnb.score` removes the reasoning of a model (``<think>…</think>``) before it calls these
 functions. If you call them yourself with the reply of a reasoning model, first extract the answer
@@ -93,11 +94,15 @@ def _best(
     if response is None or reference is None:
         return math.nan
     said = prepare(check_text(response, "response"), **options)
+    # A list with an empty text, such as [[""]], states that the right answer is no answer.
+    is_list = not isinstance(reference, str)
     values = []
     for text in reference_texts(reference):
         wanted = prepare(text, **options)
         if said and wanted:
             values.append(measure(said, wanted))
+        elif is_list and math.isnan(both_empty) and not (response.strip() or text.strip()):
+            values.append(1.0)
         else:
             values.append(0.0 if said or wanted else both_empty)
     return max((value for value in values if not math.isnan(value)), default=math.nan)

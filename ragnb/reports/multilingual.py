@@ -10,7 +10,7 @@ import pandas as pd
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.metrics.normalization import VARIANTS
-from ragnb.records import column_names, require_columns
+from ragnb.records import BLANK_REFERENCE, column_names, require_columns
 from ragnb.reports.efficiency import questions
 from ragnb.reports.frames import Report, Shown, asked_of_judge
 from ragnb.reports.lbrag import SIMILARITY, overview, summary_lines, write_metrics_json
@@ -84,7 +84,8 @@ class MultilingualReport(Report):
 
     def _shown(self) -> Shown:
         tables = {"Seven metrics": self.table, "The same by group": self.cells}
-        return tables, [f"variant {self.variant}; CNBE against {self.baseline}"]
+        about = f"variant {self.variant}; CNBE against {self.baseline}"
+        return tables, [about, *_about_blank_references(self.scores, self.variant)]
 
 
 @accepts(variant=tuple(VARIANTS), confidence_level="level")
@@ -109,7 +110,9 @@ def multilingual_report(
     variant
         ``"unicode"``, or ``"lbrag"``, as the published runs were scored. Under ``"lbrag"`` the
         CNBE of a response without translation is 0.0, and so is a similarity that the judge could
-        not give; both count in the mean.
+        not give; both count in the mean. A blank reference in a file of `ragnb.load_responses` is
+        compared as an empty text under ``"lbrag"``; otherwise its responses are not scored. The
+        report states the number of such questions.
     baseline
         The system without passages, with which CNBE pairs every other by ``example_id``.
     by
@@ -171,6 +174,22 @@ def _scores(responses: pd.DataFrame, variant: str, baseline: str) -> pd.DataFram
             similarity["signature"] += "|unscored:0"
         parts.append(similarity)
     return pd.concat(parts, ignore_index=True)
+
+
+def _about_blank_references(scores: pd.DataFrame, variant: str) -> list[str]:
+    """A sentence on how responses to questions with a blank reference are scored, if there are any."""
+    if BLANK_REFERENCE not in scores:
+        return []
+    examples = scores.drop_duplicates("example_id")
+    is_blank = examples[BLANK_REFERENCE].fillna(False).astype(bool)
+    if not is_blank.any():
+        return []
+    if variant == "lbrag":
+        rule = "Their responses are compared with an empty text, as the published code does"
+    else:
+        rule = "Their responses have no exact match, F1 and CNBE"
+    n_blank, n_examples = int(is_blank.sum()), len(examples)
+    return [f"{n_blank} of {n_examples} questions have a blank reference. {rule}"]
 
 
 def _table(scores: pd.DataFrame, keys: list[str], level: float) -> pd.DataFrame:

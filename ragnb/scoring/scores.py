@@ -18,6 +18,7 @@ from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.metrics.record import METRICS, Metric
 from ragnb.records import (
+    BLANK_REFERENCE,
     PAYLOAD,
     PLAIN_TEXT,
     is_missing,
@@ -30,7 +31,8 @@ from ragnb.scoring.partitions import by_partition
 
 # Columns read besides those of the metrics, for names of rows, signatures and reasons.
 MARKS = (
-    "example_id", "language", "template", "references_as", "reason", "reasoning", "judge_signature"
+    "example_id", "language", "template", "references_as", "reason", "reasoning", "judge_signature",
+    BLANK_REFERENCE,
 )  # fmt: skip
 
 # The dtype of a column of texts, whatever the rows contain.
@@ -111,7 +113,9 @@ def score(
         ``reasoning:apart`` if the response contained reasoning that the metric did not read. It
         does not name the experiment; `experiment_signature` does. ``attrs`` are those of the
         responses. A missing response stays in the frame with the value nan and its reason. It never
-        becomes 0.
+        becomes 0. If a reference in the file is blank, a metric that needs it has no value, except
+        under ``variant="lbrag"``, which compares the response with an empty text as the published
+        code does.
 
         For a Dask or Spark frame, the result is a lazy frame of the same kind, with the same rows
         as the pandas result. `summarize` and `compare` take pandas: pass ``scores.compute()`` or
@@ -161,6 +165,8 @@ def _score_one(
         if metric.needs(argument, options)
     }
     require_columns(responses, needed.values(), f"the metric {metric.name}")
+    if options.get("variant") == "lbrag":
+        responses = _with_blank_references(responses)
     calls = _calls(responses, metric)
     gaps = [_gap(call, needed) for call in calls]
     found = iter(_values(metric, options, responses, calls, gaps))
@@ -186,6 +192,20 @@ def _score_one(
         **made,
         signature=pd.array(_signatures(responses, metric, options), TEXT),
     )
+
+
+def _with_blank_references(responses: pd.DataFrame) -> pd.DataFrame:
+    """Responses whose blank references are empty texts, with which LBRAG's code compares them.
+
+    `ragnb.load_responses` reads a blank reference as None, so that it is not scored otherwise.
+    """
+    if not {BLANK_REFERENCE, "references"} <= set(responses):
+        return responses
+    is_blank = (
+        responses[BLANK_REFERENCE].fillna(False).astype(bool) & responses["references"].isna()
+    )
+    references = responses["references"].astype(object).mask(is_blank, "")
+    return responses.assign(references=references)
 
 
 def _calls(responses: pd.DataFrame, metric: Metric) -> list[dict[str, Any]]:

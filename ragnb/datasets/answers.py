@@ -1,0 +1,94 @@
+"""Reference answers in the shapes in which files write them, as texts and lists of texts."""
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ragnb.errors import InputError
+from ragnb.records import is_missing
+
+# The reference of a question to which the right answer is no answer, as in SQuAD 2.0.
+NO_ANSWER = [[""]]
+# Keys of an answer that is an object. The first group of which there is a key has the answer:
+# SQuAD, TriviaQA (official files and those of Hugging Face), DROP, and then other names.
+_KEYS = (
+    ("text", "texts"),
+    ("aliases", "humananswers", "human_answers"),
+    ("spans", "number"),
+    ("value",),
+    ("answer", "answers", "content"),
+)
+
+
+def answer_of(value: Any) -> Any:
+    """Convert the reference of a file to a text, to a list of parts, or to None if it is missing.
+
+    Arrays and tuples become lists, and numbers become texts. An object, such as SQuAD's
+    ``{"text": ["Oslo"], "answer_start": [3]}``, becomes one part with its aliases, and so does a
+    list of objects. An object without any alias, and a list that contains only empty texts, mean
+    that the right answer is no answer.
+
+    Raises
+    ------
+    InputError
+        An object has none of the keys that contain an answer.
+
+    >>> answer_of({"text": ["Oslo", "Oslo"], "answer_start": [3, 90]}), answer_of({"text": []})
+    ([['Oslo']], [['']])
+    >>> answer_of(1905), answer_of([1905.0, 1.5]), answer_of([""]), answer_of([None])
+    ('1905', ['1905', '1.5'], [['']], None)
+    """
+    if is_missing(value) or isinstance(value, str):
+        return None if is_missing(value) else value
+    if isinstance(value, bool | np.bool_):
+        return str(value).lower()
+    if isinstance(value, Real):
+        return _text_of_number(float(value)) if isinstance(value, float) else str(value)
+    if isinstance(value, Mapping):
+        return [_aliases(value)]
+    if isinstance(value, np.ndarray | tuple | set | frozenset):
+        value = list(value)
+    if not isinstance(value, list):
+        return value
+    if value and all(isinstance(part, Mapping) for part in value):
+        aliases = [alias for part in value for alias in _aliases(part)]
+        return [list(dict.fromkeys(aliases))]
+    parts = [part for part in map(answer_of, value) if part is not None]
+    if value and not parts:
+        return None
+    return NO_ANSWER if parts and all(_is_blank(part) for part in parts) else parts
+
+
+def _aliases(answer: Mapping[str, Any]) -> list[str]:
+    """The texts of an answer that is an object; one empty text if it has none."""
+    values = {str(key).casefold(): value for key, value in answer.items()}
+    for keys in _KEYS:
+        if not any(key in values for key in keys):
+            continue
+        texts: list[str] = []
+        for key in keys:
+            converted = answer_of(values.get(key))
+            listed = converted if isinstance(converted, list) else [converted]
+            texts += [text for text in listed if isinstance(text, str) and text.strip()]
+        if texts or keys == _KEYS[0]:
+            return list(dict.fromkeys(texts)) or [""]
+    if any(key in values for keys in _KEYS for key in keys):
+        return [""]
+    wanted = ", ".join(key for keys in _KEYS for key in keys)
+    raise InputError(
+        f"a reference that is an object must have one of the keys {wanted}, got "
+        f"{', '.join(map(str, answer)) or 'none'}"
+    )
+
+
+def _is_blank(part: Any) -> bool:
+    if isinstance(part, list):
+        return bool(part) and all(_is_blank(alias) for alias in part)
+    return isinstance(part, str) and not part.strip()
+
+
+def _text_of_number(number: float) -> str:
+    """A whole number without a decimal point, because pandas reads 1905 beside a gap as 1905.0."""
+    return str(int(number)) if number.is_integer() else repr(number)
