@@ -11,7 +11,7 @@ from ragnb.records import is_missing
 
 # The reference of a question to which the right answer is no answer, as in SQuAD 2.0.
 NO_ANSWER = [[""]]
-# Keys of an answer that is an object. The first group of which there is a key has the answer:
+# Keys of an answer that is an object. The first group with a key in the object has the answer:
 # SQuAD, TriviaQA (official files and those of Hugging Face), DROP, and then other names.
 _KEYS = (
     ("text", "texts"),
