@@ -7,6 +7,7 @@ that any one of them is enough. `ragnb.datasets.releases` adds the formats of re
 """
 
 import json
+import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,7 +17,8 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import Row, frame_of, parsed
+from ragnb.datasets.answers import answer_of
+from ragnb.datasets.files import Row, frame_of, parsed, tell
 from ragnb.errors import InputError
 from ragnb.records import is_missing, present
 
@@ -90,6 +92,11 @@ class Format:
         if isinstance(row["question"], list):
             row |= conversation(row["question"])
         row |= {name: cell(row[name]) for name, cell in _CELLS.items() if name in row}
+        for name in _NAMES & row.keys():
+            row[name] = None if is_blank(row[name]) else row[name]
+        # An error with an empty text is no answer, and an answer needs no reason.
+        if row["response"] == "" and not is_blank(row.get("reason") or ""):
+            row["response"] = None
         if row["response"] is not None:
             row["reason"] = None
         for name, score in (row.pop("scores", None) or {}).items():
@@ -150,19 +157,41 @@ def records(content: pd.DataFrame, path: Path | None = None) -> list[Row]:
 def found(record: Any, keys: str) -> Any:
     """Return the first value that a record has under one of the keys; None if there is none.
 
+    A blank value, such as an empty label, is returned only if no other key has a value.
+
     >>> found({"output": [{"text": "Oslo"}]}, "response output.0.text")
     'Oslo'
+    >>> found({"label": "", "id": "gpt-4o"}, "label id"), found({"response": ""}, "response")
+    ('gpt-4o', '')
     """
+    blank = None
     for key in keys.split():
-        value = record
-        for step in key.split("."):
-            if isinstance(value, list):
-                value = value[int(step)] if value else None
-            else:
-                value = value.get(step) if isinstance(value, Mapping) else None
-        if not is_missing(value):
+        value = inner_value(record, key)
+        if is_missing(value):
+            continue
+        if not is_blank(value):
             return value
-    return None
+        blank = value if blank is None else blank
+    return blank
+
+
+def inner_value(record: Any, path: str) -> Any:
+    """Return the value under a path such as ``output.0.text``; None if a step is not there."""
+    value = record
+    for step in path.split("."):
+        if isinstance(value, list | tuple):
+            is_place = step.removeprefix("-").isdecimal() and -len(value) <= int(step) < len(value)
+            value = value[int(step)] if is_place else None
+        else:
+            value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+def is_blank(value: Any) -> bool:
+    """Return whether a value is a text without letters or signs, or an empty list or mapping."""
+    if isinstance(value, str):
+        return not value.strip()
+    return isinstance(value, list | tuple | Mapping) and not value
 
 
 def conversation(turns: list[Any]) -> Row:
@@ -182,8 +211,10 @@ def text_of(content: Any) -> str | None:
         ]
         return "\n".join(filter(None, map(text_of, parts)))
     if isinstance(content, Mapping):
-        return text_of(found(content, "text contents content context value"))
-    return None if content is None else str(content)
+        return text_of(found(content, "text contents content page_content context value"))
+    if isinstance(content, bool | int | float | None):
+        return answer_of(content)
+    return str(content)
 
 
 def texts_of(passages: Any) -> list[str] | None:
@@ -194,11 +225,16 @@ def texts_of(passages: Any) -> list[str] | None:
 
 def _either(texts: Any) -> list[list[str]] | None:
     """Combine alternative references into one part with its aliases."""
-    given = [texts] if isinstance(texts, str | int | float | Mapping | None) else texts
+    given = texts if isinstance(texts, list | tuple) else [texts]
+    objects = [text for text in given if isinstance(text, Mapping)]
+    if any(isinstance(value, list) for answer in objects for value in answer.values()):
+        return answer_of(texts)  # lists of aliases, as in SQuAD and TriviaQA
     known = [text for text in map(text_of, given) if text and text.strip()]
     return [known] if known else None
 
 
+# Columns of names, in which a blank text is missing.
+_NAMES = {"example_id", "system", "task", "language", "conversation_id"}
 # Column -> what makes its cell of the value in a file.
 _CELLS: dict[str, Callable[[Any], Any]] = {
     "question": text_of,
@@ -296,7 +332,9 @@ def ragas(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     "a test run or a dataset of DeepEval",
     "input, actual_output",
     "testCases",
+    "conversationalTestCases",
     "testRunData",
+    "scenario, turns",
     columns={
         "question": "input",
         "response": "actualOutput actual_output",
@@ -306,23 +344,70 @@ def ragas(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     },
 )
 def deepeval(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
-    """Read the test cases of a dataset, or of a test run in either of its two file layouts."""
+    """Read the test cases of a dataset, or of a test run in either of its two file layouts.
+
+    A conversation is one row: its last question and answer, with the turns before as the history.
+    """
     run = content.iloc[0].to_dict()
-    cases = found(run, "testCases testRunData.testCases")
-    for case in records(content) if cases is None else cases:
+    run = found(run, "testRunData") or run
+    is_run = any(key in run for key in ("testCases", "conversationalTestCases"))
+    cases = (run.get("testCases") or []) if is_run else records(content)
+    conversations = (run.get("conversationalTestCases") or []) if is_run else []
+    if not is_run and "turns" in content:
+        cases, conversations = [], cases
+    for case in [*cases, *map(_last_turn, conversations)]:
         metrics = found(case, "metricsData metrics_data") or []
         own = {
-            "system": found(run, "identifier testRunData.identifier"),
+            "system": found(run, "identifier"),
             "scores": {metric["name"]: metric.get("score") for metric in metrics},
             "reasons": {metric["name"]: found(metric, "error reason") for metric in metrics},
         }
         if isinstance(case.get("retrieval_context"), str):
             own["passages"] = case["retrieval_context"].split("|")
-        yield case | {"ragnb": own}
+        if conversations and cases:  # conversations have ids, so that all rows need one
+            own["example_id"] = found(case, "ragnb.example_id input")
+        yield case | {"ragnb": case.get("ragnb", {}) | own}
+    if conversations:
+        tell(
+            f"{called(path)}: {len(conversations)} conversations were read as their last question "
+            "and answer, with the turns before in the column history. DeepEval's scores are those "
+            "of whole conversations"
+        )
 
 
-# Numbers that inspect_ai's own summaries use for its words.
-_INSPECT_VALUES = {"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
+def _last_turn(case: Row) -> Row:
+    """A conversation of DeepEval as a test case: the last question, its answer and the history."""
+    turns = []
+    for turn in parsed(found(case, "turns messages") or []):
+        if "role" in turn:
+            turns.append(turn)
+            continue
+        # Up to version 2, a turn was a test case with a question and its answer.
+        turn = found(turn, "llm_test_case llmTestCase") or turn
+        answer = turn | {"content": found(turn, "actualOutput actual_output")}
+        turns += [{"role": "user", "content": turn.get("input")}, answer | {"role": "assistant"}]
+    asked = [place for place, turn in enumerate(turns) if turn["role"] == "user"]
+    if not asked:
+        raise InputError(f"the conversation {case.get('name')!r} has no turn of the user")
+    answers = [turn for turn in turns[asked[-1] + 1 :] if turn["role"] == "assistant"]
+    history = [{name: turn[name] for name in ("role", "content")} for turn in turns[: asked[-1]]]
+    own = {
+        "example_id": case.get("name"),
+        "conversation_id": case.get("name"),
+        "history": history,
+        "reason": None if answers else "the conversation ends with a question",
+        "scenario": case.get("scenario"),
+        "expected_outcome": found(case, "expectedOutcome expected_outcome"),
+    }
+    answer = answers[-1] if answers else {}
+    passages = found(answer, "retrievalContext retrieval_context")
+    row = {"input": turns[asked[-1]]["content"], "actualOutput": answer.get("content")}
+    return case | row | {"retrievalContext": passages, "ragnb": own}
+
+
+# Numbers that inspect_ai's own summaries use for its letters, and for words in any letter case.
+_INSPECT_LETTERS = {"C": 1, "P": 0.5, "I": 0, "N": 0}
+_INSPECT_WORDS = {"yes": 1, "true": 1, "no": 0, "false": 0}
 
 
 @file_format(
@@ -341,6 +426,7 @@ _INSPECT_VALUES = {"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 
 def inspect_ai(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
     """Read the samples of a log, one row per sample and epoch."""
     run = content["eval"].iloc[0]
+    unread: dict[str, str] = {}
     for sample in content["samples"].iloc[0]:
         own: Row = {
             "task": run["task"],
@@ -353,9 +439,28 @@ def inspect_ai(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
             own["reasons"][name] = score.get("explanation")
             parts = score["value"] if isinstance(score["value"], dict) else {"": score["value"]}
             for part, value in parts.items():
-                number = _INSPECT_VALUES.get(value) if isinstance(value, str) else value
+                number = _inspect_number(value)
+                if number is None and not is_blank(value or ""):
+                    unread.setdefault(name, str(value))
                 own["scores"][f"{name}.{part}".rstrip(".")] = number
         yield sample | {"ragnb": own}
+    for name, grade in unread.items():
+        tell(
+            f"{called(path)}: grades of {name}, such as {grade!r:.40}, are neither numbers nor "
+            "inspect_ai's words for them, and count as missing"
+        )
+
+
+def _inspect_number(grade: Any) -> float | None:
+    """The number that inspect_ai's own summaries use for a grade; None if it has none."""
+    if isinstance(grade, bool | int | float):
+        return grade
+    if not isinstance(grade, str):
+        return None
+    if grade in _INSPECT_LETTERS:
+        return _INSPECT_LETTERS[grade]
+    number = pd.to_numeric(_INSPECT_WORDS.get(grade.strip().lower(), grade), errors="coerce")
+    return float(number) if math.isfinite(number) else None
 
 
 # ---- lm-evaluation-harness and promptfoo -------------------------------------------------------
@@ -378,8 +483,8 @@ def _usual(variables: Mapping[str, Any]) -> Row:
         "passages": "usual.passages",
     },
 )
-def lm_eval(content: pd.DataFrame, path: Path | None) -> list[Row]:
-    """Read samples, one row per document; each filter has its own columns of scores.
+def lm_eval(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
+    """Read samples, one row per document and repeat; each filter has its own columns of scores.
 
     The name of the file contains the task. The model's name is in the results beside the samples,
     if these are still there.
@@ -391,9 +496,7 @@ def lm_eval(content: pd.DataFrame, path: Path | None) -> list[Row]:
     for sample in records(content):
         requests = sample["arguments"]
         prompts = [*requests.values()] if isinstance(requests, dict) else requests
-        said = found(sample, "resps.0.0 resps.0")
         own: Row = {
-            "response": said if isinstance(said, str) else None,
             "reason": "likelihoods of choices, no text",
             "task": name and name[1],
             "system": run.get("model_name"),
@@ -405,7 +508,28 @@ def lm_eval(content: pd.DataFrame, path: Path | None) -> list[Row]:
         for metric in sample.get("metrics", []):
             column = metric if rule == "none" else f"{metric},{rule}"
             first["ragnb"]["scores"][column] = present(sample.get(metric))
-    return [*samples.values()]
+    n_repeats = []
+    for sample in samples.values():
+        texts = _generated(sample["resps"])
+        n_repeats.append(len(texts))
+        for repeat, text in enumerate(texts or [None], start=1):
+            own = sample["ragnb"] | {"response": text, "repeat": repeat}
+            yield sample | {"ragnb": own}
+    if max(n_repeats, default=0) > 1:
+        tell(
+            f"{called(path)}: each document has up to {max(n_repeats)} repeats, and each repeat is "
+            "one row. The scores of lm-evaluation-harness are those of all repeats of a document "
+            "together, and are in each of its rows"
+        )
+
+
+def _generated(responses: list[Any]) -> list[str]:
+    """The repeats of a generated text; none if the model only rated choices by their likelihood."""
+    first = responses[0] if responses else None
+    repeats = first if isinstance(first, list) else [first]
+    is_likelihood = repeats[1:] in (["True"], ["False"], [True], [False])
+    is_text = bool(repeats) and all(isinstance(text, str) for text in repeats)
+    return repeats if is_text and not is_likelihood else []
 
 
 @file_format(
@@ -419,7 +543,6 @@ def lm_eval(content: pd.DataFrame, path: Path | None) -> list[Row]:
         "question": "usual.question prompt.raw",
         "references": "usual.references",
         "passages": "usual.passages",
-        "reason": "error",
     },
 )
 def promptfoo(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
@@ -428,15 +551,13 @@ def promptfoo(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
         results = content["results"].iloc[0]["results"]
     else:
         results = records(content) if "testIdx" in content else _promptfoo_cells(content)
-    systems = [str(found(one, "provider.label provider.id provider")) for one in results]
-    if len({one.get("promptIdx") for one in results}) > len({*systems}):
-        labels = [found(one, "prompt.label") for one in results]
-        systems = [f"{system}, {label}" for system, label in zip(systems, labels, strict=True)]
-    for system, one in zip(systems, results, strict=True):
+    for system, one in zip(_promptfoo_systems(results), results, strict=True):
         output = found(one, "response.output")
         own: Row = {
             "system": system,
             "response": output if isinstance(output, str | None) else json.dumps(output),
+            # The error of a failed assertion is a reason of the score.
+            "reason": None if one.get("failureReason") == 1 else one.get("error"),
             "scores": {"score": one.get("score")},
             "reasons": {"score": found(one, "gradingResult.reason")},
         }
@@ -446,23 +567,40 @@ def promptfoo(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
         yield one | {"ragnb": own, "usual": _usual(one["vars"])}
 
 
+def _promptfoo_systems(results: list[Row]) -> list[str]:
+    """Name of the provider of each result, and of its prompt if a provider has several prompts."""
+    providers = [found(one, "provider.label provider.id provider") for one in results]
+    systems = [provider if isinstance(provider, str) else "" for provider in providers]
+    outputs = [one.get("promptIdx") for one in results]
+    if len({*outputs}) > len({*systems}):
+        labels = [str(found(one, "prompt.label prompt.raw") or "") for one in results]
+        pairs = zip(systems, labels, strict=True)
+        systems = [", ".join(filter(None, pair)) for pair in pairs]
+    if len({*outputs}) > len({*systems}):
+        pairs = zip(systems, outputs, strict=True)
+        systems = [f"{system} {output}".strip() for system, output in pairs]
+    return systems
+
+
 def _promptfoo_cells(content: pd.DataFrame) -> list[Row]:
     """The results in a table: variables, and then some columns for each prompt and provider."""
-    outputs = [name for name in content if re.match(r"\[.+?\] ", name)]
+    outputs = [name for name in content if re.match(r"\[.*?\] ", name)]
     variables = content.columns[: content.columns.get_loc(outputs[0])]
     results = []
     for n, record in enumerate(records(content)):
         for k, output in enumerate(outputs):
             end = f".{k}" if k else ""
             label, _, prompt = output[1:].partition("] ")
+            cell, status = present(record[output]), record[f"Status{end}"]
+            has_error = status == "ERROR"  # the cell then contains the message, if anything
             result = {
                 "testIdx": n,
                 "promptIdx": k,
                 "vars": {name: record[name] for name in variables},
                 "provider": label,
                 "prompt": {"raw": prompt, "label": prompt},
-                "response": {"output": record[output]},
-                "error": record[f"Status{end}"],
+                "response": {"output": None if has_error else cell},
+                "error": (cell or status) if has_error else None,
                 "score": float(record[f"Score{end}"]),
                 "gradingResult": {"reason": record[f"Grader Reason{end}"]},
             }
