@@ -497,7 +497,6 @@ def lm_eval(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
         requests = sample["arguments"]
         prompts = [*requests.values()] if isinstance(requests, dict) else requests
         own: Row = {
-            "reason": "likelihoods of choices, no text",
             "task": name and name[1],
             "system": run.get("model_name"),
             "scores": {},
@@ -512,6 +511,7 @@ def lm_eval(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
     for sample in samples.values():
         texts = _generated(sample["resps"])
         n_repeats.append(len(texts))
+        sample["ragnb"]["reason"] = None if texts else "likelihoods of choices, no text"
         for repeat, text in enumerate(texts or [None], start=1):
             own = sample["ragnb"] | {"response": text, "repeat": repeat}
             yield sample | {"ragnb": own}
