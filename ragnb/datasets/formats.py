@@ -526,7 +526,7 @@ def lm_eval(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
 def _generated(responses: list[Any]) -> list[str]:
     """The repeats of a generated text; none if the model only rated choices by their likelihood."""
     first = responses[0] if responses else None
-    repeats = first if isinstance(first, list) else [first]
+    repeats: list[Any] = first if isinstance(first, list) else [first]
     is_likelihood = repeats[1:] in (["True"], ["False"], [True], [False])
     is_text = bool(repeats) and all(isinstance(text, str) for text in repeats)
     return repeats if is_text and not is_likelihood else []
@@ -577,8 +577,8 @@ def _promptfoo_systems(results: list[Row]) -> list[str]:
         pairs = zip(systems, labels, strict=True)
         systems = [", ".join(filter(None, pair)) for pair in pairs]
     if len({*outputs}) > len({*systems}):
-        pairs = zip(systems, outputs, strict=True)
-        systems = [f"{system} {output}".strip() for system, output in pairs]
+        numbered = zip(systems, outputs, strict=True)
+        systems = [f"{system} {output}".strip() for system, output in numbered]
     return systems
 
 
