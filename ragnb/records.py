@@ -6,6 +6,7 @@ response and metric), and finally ``summaries`` and ``comparisons``. All are pan
 """
 
 import re
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ragnb.errors import InputError
-from ragnb.text import join_reasoning, split_reasoning
+from ragnb.text import Reasoning, is_blank, join_reasoning, read_reasoning, well_formed
 
 # Meaning of each column. The error message about a missing column contains it.
 COLUMNS: dict[str, str] = {
@@ -174,16 +175,85 @@ def count_reasons(reasons: Iterable[Any]) -> str:
     return ", ".join(f"{reason:.80} ({n:,})" for reason, n in counts.most_common())
 
 
-# ---- reasoning in responses --------------------------------------------------------------------
+# ---- replies that answer nothing ---------------------------------------------------------------
+
+# Why a reply answers nothing, in the words of the column ``reason``.
+EMPTY_REPLY = "empty reply"
+ONLY_REASONING = "only reasoning and no answer"
+CUT_OFF = "cut off inside the reasoning"
+BLOCKED = "the provider blocked the reply (content_filter)"
+ERROR_IN_THE_MIDDLE = "the endpoint reported an error in the middle of the reply"
+
+
+def no_answer(
+    reply: str | None,
+    *,
+    reasoning: str | None = None,
+    finish_reason: str | None = None,
+    refusal: str | None = None,
+    keep_empty: bool = False,
+) -> str | None:
+    """Return why a reply answers nothing, or None if it contains an answer.
+
+    Parameters
+    ----------
+    reply : str or None
+        Text of the reply. Reasoning in it is no answer; `ragnb.text.read_reasoning` finds it.
+    reasoning : str or None, default=None
+        Reasoning that the endpoint returned separately from the text.
+    finish_reason : str or None, default=None
+        Why the model stopped, in the words of the endpoint: ``"stop"``, ``"length"``,
+        ``"content_filter"``, ``"error"`` etc.
+    refusal : str or None, default=None
+        Refusal that the endpoint returned separately from the text.
+    keep_empty : bool, default=False
+        Whether an empty or blank text is an answer. A missing text, reasoning alone, a refusal of
+        the endpoint and an error never are.
+
+    Returns
+    -------
+    str or None
+        One line that begins with the kind of the reason, so that `count_reasons` counts alike.
+
+    Examples
+    --------
+    >>> no_answer("Oslo."), no_answer(" "), no_answer(" ", keep_empty=True)
+    (None, 'empty reply', None)
+    >>> no_answer("<think>Oslo?</think>")
+    'only reasoning and no answer'
+    >>> no_answer("<think>Oslo or", finish_reason="length")
+    "cut off inside the reasoning (finish_reason 'length'; a higher max_tokens leaves room for the answer)"
+    """
+    if finish_reason == "error":
+        return ERROR_IN_THE_MIDDLE
+    parts = read_reasoning(reply or "")
+    if not is_blank(parts.answer):
+        return None
+    if refusal:
+        return f"the model refused: {well_formed(str(refusal)):.300}"
+    if finish_reason == "content_filter":
+        return BLOCKED
+    if reasoning or parts.reasoning:
+        if finish_reason == "length":
+            advice = "a higher max_tokens leaves room for the answer"
+            return f"{CUT_OFF} (finish_reason 'length'; {advice})"
+        return CUT_OFF if parts.is_unfinished else ONLY_REASONING
+    if reply is None:
+        return f"the model sent no text (finish_reason {finish_reason!r})"
+    return None if keep_empty else EMPTY_REPLY
 
 
 def reasoning_apart(frame: Any) -> Any:
     """Move the reasoning of each response from the column ``response`` to the column ``reasoning``.
 
+    A response that contains nothing but reasoning becomes None, and the column ``reason`` says why,
+    unless it already contains a reason. If the reasoning of a response has no closing mark, a warning
+    says so.
+
     Parameters
     ----------
     frame : DataFrame
-        Responses. `ragnb.text.split_reasoning` defines what counts as reasoning.
+        Responses. `ragnb.text.read_reasoning` defines what counts as reasoning.
 
     Returns
     -------
@@ -194,24 +264,52 @@ def reasoning_apart(frame: Any) -> Any:
     """
     if "response" not in frame:
         return frame
-    split = [
-        split_reasoning(text) if isinstance(text, str) else ("", text) for text in frame["response"]
+    responses = frame["response"].tolist()
+    parts = [
+        read_reasoning(text) if isinstance(text, str) else Reasoning("", text) for text in responses
     ]
-    if not any(reasoning for reasoning, _ in split):
+    if not any(part.reasoning for part in parts):
         return frame
-    before = frame["reasoning"] if "reasoning" in frame else [None] * len(split)
-    reasoning = [
-        f"{present(old) or ''}{new}" or None for old, (new, _) in zip(before, split, strict=True)
-    ]
-    answers = [answer for _, answer in split]
-    return frame.assign(response=_objects(frame, answers), reasoning=_objects(frame, reasoning))
+    warn_of_unfinished(parts)
+    nothing = [None] * len(parts)
+    reasoning, answers, reasons = [], [], []
+    for part, text, before, reason, finish_reason in zip(
+        parts,
+        responses,
+        frame.get("reasoning", nothing),
+        frame.get("reason", nothing),
+        frame.get("finish_reason", nothing),
+        strict=True,
+    ):
+        reasoning.append(f"{present(before) or ''}{part.reasoning}" or None)
+        why = None
+        if part.reasoning and is_blank(part.answer):
+            why = no_answer(text, finish_reason=present(finish_reason))
+        answers.append(None if why else part.answer)
+        reasons.append(present(reason) or why)
+    columns = {"response": answers, "reasoning": reasoning}
+    if "reason" in frame or any(reasons):
+        columns["reason"] = reasons
+    return frame.assign(**{name: _objects(frame, cells) for name, cells in columns.items()})
+
+
+def warn_of_unfinished(parts: Sequence[Reasoning]) -> None:
+    """Warn if replies contain reasoning that no mark closes."""
+    unfinished = [part.reasoning for part in parts if part.is_unfinished]
+    if unfinished:
+        warnings.warn(
+            f"{len(unfinished)} of {len(parts)} responses contain reasoning without a closing mark, "
+            f"such as {unfinished[0]!r:.60}. They were probably cut off, so everything after the opening "
+            "mark counts as reasoning and not as an answer.",
+            stacklevel=4,
+        )
 
 
 def whole_replies(frame: Any) -> Any:
     """Move the reasoning of each response back into the column ``response``.
 
-    This reverses `reasoning_apart`, except for white space around the answer. Reasoning without
-    ``<think>`` tags is dropped.
+    This reverses `reasoning_apart`, except for white space around the answer and marks behind it.
+    Reasoning without marks is dropped.
 
     Parameters
     ----------
@@ -226,12 +324,13 @@ def whole_replies(frame: Any) -> Any:
     """
     if not {"response", "reasoning"} <= set(frame):
         return frame
-    texts = [
-        join_reasoning(reasoning, answer)
-        if isinstance(reasoning, str) and isinstance(answer, str)
-        else answer
-        for reasoning, answer in zip(frame["reasoning"], frame["response"], strict=True)
-    ]
+    texts = []
+    for reasoning, answer in zip(frame["reasoning"], frame["response"], strict=True):
+        text = present(answer)
+        if isinstance(reasoning, str):
+            # A reply that contains nothing but reasoning has no answer.
+            text = join_reasoning(reasoning, text or "") or text
+        texts.append(text)
     return frame.assign(response=_objects(frame, texts)).drop(columns="reasoning")
 
 

@@ -4,10 +4,12 @@ No function needs to know the language of a text. They use the Unicode propertie
 and, to find sentences, lists of common abbreviations.
 """
 
+import json
 import unicodedata
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 import regex
 
@@ -44,8 +46,9 @@ _TOKEN = regex.compile(
 GRAPHEME = regex.compile(
     r"\p{GCB=Regional_Indicator}{1,2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*|\X"
 )
-_ONLY_CLOSED = regex.compile(r"\A.*</think>", flags=regex.DOTALL | regex.IGNORECASE)
-_REASONING = regex.compile(r"<think>.*?(?:</think>|\Z)", flags=regex.DOTALL | regex.IGNORECASE)
+# Characters that people and models write as an apostrophe. A prime, an okina and a modifier letter
+# are among them, because keyboards and fonts make them look alike.
+_APOSTROPHES = str.maketrans(dict.fromkeys("’‘‛ʼʻʹʽˈ´`′＇｀՚ꞌ‵ˊˋ΄", "'"))
 
 
 def fold(text: str) -> str:
@@ -63,6 +66,21 @@ def fold(text: str) -> str:
     return " ".join(folded.split())
 
 
+def straight_apostrophes(text: str) -> str:
+    """Replace every character that people write as an apostrophe with the ASCII apostrophe.
+
+    Among them are the typographic apostrophe, the left quotation mark, the modifier letter, the prime
+    and the grave and acute accents that stand alone. Call it before `fold`, which would replace an
+    acute accent by a space.
+
+    Examples
+    --------
+    >>> straight_apostrophes("I don’t, donʼt, don`t, don´t, don＇t")
+    "I don't, don't, don't, don't, don't"
+    """
+    return text.translate(_APOSTROPHES)
+
+
 def visible(text: str) -> str:
     """Remove invisible format characters and skin-tone modifiers from a text.
 
@@ -78,72 +96,17 @@ def visible(text: str) -> str:
     return _IGNORABLE.sub("", text)
 
 
-def split_reasoning(reply: str) -> tuple[str, str]:
-    """Split the reply of a reasoning model into its reasoning and its answer.
+def is_blank(text: str) -> bool:
+    """Return whether a text has no visible character.
 
-    The reasoning consists of all passages between ``<think>`` and ``</think>``, including the tags.
-    A passage without a closing tag extends to the end of the reply. Some chat templates contain the
-    opening tag, so text before a closing tag without an opening tag is also reasoning. A reply that
-    starts with ``{`` and ends with ``}``, such as a JSON object, is treated as having no reasoning.
-
-    Parameters
-    ----------
-    reply : str
-        Reply of the model.
-
-    Returns
-    -------
-    reasoning : str
-        The passages, joined without a separator; empty if there are none.
-    answer : str
-        The rest of the reply, without white space at either end. If there is no reasoning, it is
-        the unchanged reply.
+    White space, the characters that `visible` removes, and zero-width spaces are not visible.
 
     Examples
     --------
-    >>> split_reasoning("<think>Paris or Lyon?</think>\\n\\nParis.")
-    ('<think>Paris or Lyon?</think>', 'Paris.')
-    >>> split_reasoning("<think>Paris or"), split_reasoning("Paris.")
-    (('<think>Paris or', ''), ('', 'Paris.'))
+    >>> is_blank(" \\n"), is_blank("\\ufeff\\u200b"), is_blank("-")
+    (True, True, False)
     """
-    bare = reply.strip()
-    if ">" not in reply or (bare.startswith("{") and bare.endswith("}")):
-        return "", reply
-    without_passages = _REASONING.sub(lambda found: " " * len(found.group()), reply)
-    unopened = _ONLY_CLOSED.match(without_passages)
-    start = unopened.end() if unopened else 0
-    reasoning = reply[:start] + "".join(_REASONING.findall(reply, start))
-    return reasoning, strip_reasoning(reply).strip() if reasoning else reply
-
-
-def join_reasoning(reasoning: str, answer: str) -> str:
-    """Join the reasoning and the answer of a reply into one text.
-
-    Reasoning without a ``<think>`` or ``</think>`` tag is dropped, because the endpoint returned it
-    separately from the text of the reply.
-
-    Examples
-    --------
-    >>> join_reasoning("<think>Paris or Lyon?</think>", "Paris.")
-    '<think>Paris or Lyon?</think>Paris.'
-    >>> join_reasoning("Paris or Lyon?", "Paris.")
-    'Paris.'
-    """
-    return reasoning + answer if "think>" in reasoning.lower() else answer
-
-
-def strip_reasoning(text: str) -> str:
-    """Remove all reasoning passages, including their tags, from a text.
-
-    `split_reasoning` describes these passages. Unlike that function, this one also removes them
-    from a text that starts with ``{`` and ends with ``}``.
-
-    Examples
-    --------
-    >>> strip_reasoning("<think>Paris or Lyon?</think>Paris.")
-    'Paris.'
-    """
-    return _ONLY_CLOSED.sub("", _REASONING.sub("", text))
+    return not visible(text).replace("\u200b", "").strip()
 
 
 def well_formed(text: str) -> str:
@@ -231,6 +194,402 @@ def tokens(text: str) -> list[str]:
     ['GDP', '增', '长', '8', '1', 'don', 't']
     """
     return _TOKEN.findall(visible(text))
+
+
+# ---- reasoning -----------------------------------------------------------------------------------
+
+# Tags around reasoning, such as <think>, <thinking>, <thought> and <reasoning>, also with the prefix
+# or suffix of a model: <seed:think>, <mm:think>, <longcat_think>, <ifm|think_fast>.
+_TAG_NAMES = r"(?:[a-z]\w{0,20}[:|_])?(?:think(?:ing)?|thoughts?|reasoning)(?:[:|_]\w{1,20})?"
+# These words are also tags of ordinary documents, so they count only at the start of a reply.
+_NAMES_AT_START = ("reason", "analysis", "reflection", "scratchpad")
+# Opening and closing marks that are not such tags.
+_PAIRS = {
+    "magistral": (r"(?-i:\[THINK\])", r"(?-i:\[/THINK\])"),
+    "thinking": (r"(?-i:\[THINKING\])", r"(?-i:\[/THINKING\])"),
+    "reasoning": (r"(?-i:\[REASONING\])", r"(?-i:\[/REASONING\])"),
+    "kimi": ("◁think▷", "◁/think▷"),
+    "openthinker": (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
+    "command_a": (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
+    "apertus": (r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),
+    "solar": (r"<\|think:start\|>", r"<\|think:end\|>"),
+    "plamo": (r"<\|plamo:begin_think:plamo\|>", r"<\|plamo:end_think:plamo\|>"),
+    "gemma": (r"<\|channel>(?:thought\b)?", r"<channel\|>"),
+    "medgemma": (r"<unused94>(?:thought\b)?", r"<unused95>"),
+    "pangu": (r"\[unused16\]", r"\[unused17\]"),
+    "open_webui": (r"<details\s[^<>]{0,100}\btype=\"reasoning\"[^<>]{0,200}>", r"</details>"),
+    "granite": (r"\A\s*+Here(?:['’]s| is) my thought process:", r"Here(?:['’]s| is) my response:"),
+    "ollama": (r"\A\s*+Thinking\.\.\.[^\S\n]*+\n", r"\.\.\.done thinking\."),
+}
+# The closing marks of these occur in ordinary texts, so they count only after an opening mark.
+_NEVER_ALONE = frozenset(["open_webui", "granite", "ollama", *_NAMES_AT_START])
+_MARK = regex.compile(
+    rf"<(?P<closing>/)?[ ]?(?P<tag>{_TAG_NAMES}|{'|'.join(_NAMES_AT_START)})(?:\s[^<>]{{0,200}})?(?P<empty>/)?>"
+    + "".join(
+        rf"|(?P<open_{name}>{opening})|(?P<close_{name}>{closing})"
+        for name, (opening, closing) in _PAIRS.items()
+    ),
+    flags=regex.IGNORECASE,
+)
+
+# A channel of the harmony format, which gpt-oss writes:
+# <|start|>assistant<|channel|>analysis<|message|>…<|end|>
+_CHANNEL = regex.compile(
+    r"(?P<start><\|start\|>[^<]{0,80})?<\|channel\|>\s?(?P<channel>[a-z]*)"
+    r"(?:[^<]{0,200}(?:<\|constrain\|>[^<]{0,80})?<\|message\|>)?"
+    r"|\A\s*+(?P<channel>analysis|commentary|final)[^<]{0,80}<\|message\|>"
+)
+_END_OF_CHANNEL = regex.compile(r"<\|(?:end|return|call)\|>")
+_HEADER_WITHOUT_CHANNEL = regex.compile(r"\s*+(?:<\|start\|>[a-z]*)?(?:<\|message\|>)?")
+# The same format, if the server drops the special tokens: analysis…assistantfinal…
+_BARE_ANALYSIS = regex.compile(
+    r"""\A\s*+(?:assistant)?analysis(?![A-Za-z0-9_.]*+\s*+\Z)(?=[\p{Lu}\p{Lo}\d"“'<])"""
+)
+_BARE_START = regex.compile(r"\A\s*+(?:assistant)?(?:analysis|commentary)")
+_BARE_FINAL = regex.compile(r"assistantfinal(?! )(?:\s?json(?=\s*+[{\[]))?")
+_BARE_FINAL_ALONE = regex.compile(r"(?<![\p{L}\p{N}_])" + _BARE_FINAL.pattern)
+
+# Tags around the answer, which some models write after their reasoning.
+_ANSWER_NAMES = "answer|final_answer|final|output|response|solution"
+_ANSWER_OPENS = regex.compile(
+    rf"<(?:{_ANSWER_NAMES})>|<\|begin_of_solution\|>|<\|START_(?:RESPONSE|TEXT)\|>",
+    flags=regex.IGNORECASE,
+)
+_ANSWER_CLOSES = regex.compile(
+    rf"(?:</(?:{_ANSWER_NAMES})>|<\|end_of_solution\|>|<\|END_(?:RESPONSE|TEXT)\|>)\s*+\Z",
+    flags=regex.IGNORECASE,
+)
+
+_QUOTES = "\"'`“”„‘’«»「」『』"
+# A mark between a word and a lower-case word or punctuation is a word of the sentence itself.
+_AFTER_WORD = regex.compile(r"[^\s.!?…。！？>][^\S\n]\Z|\(\Z")
+_BEFORE_WORD = regex.compile(r"[^\S\n]\p{Ll}|[.,;:!?)\]}…]|\s*+\Z")
+_JSON_START = regex.compile(r"""\{\s*+["}]|\[\s*+["{\[]""")
+# Each error takes time in proportion to the length of the text.
+_MOST_JSON_ERRORS = 100
+_JSON_DECODER = json.JSONDecoder(strict=False)
+
+
+class Reasoning(NamedTuple):
+    """The reasoning of a reply and its answer.
+
+    ``is_unfinished`` is True if a mark opens reasoning that no mark closes, as in a reply that was
+    cut off. The reasoning then extends to the end of the reply.
+    """
+
+    reasoning: str
+    answer: str
+    is_unfinished: bool = False
+
+
+class _Mark(NamedTuple):
+    """A mark of reasoning, with its name and its place in the reply."""
+
+    name: str
+    start: int
+    end: int
+    is_closing: bool
+    is_empty: bool = False  # such as <think/>
+
+
+def split_reasoning(reply: str) -> tuple[str, str]:
+    """Split the reply of a reasoning model into its reasoning and its answer.
+
+    `read_reasoning` defines what counts as reasoning.
+
+    Parameters
+    ----------
+    reply : str
+        Reply of the model.
+
+    Returns
+    -------
+    reasoning : str
+        The passages of reasoning with their marks, joined without a separator; empty if there are
+        none.
+    answer : str
+        The rest of the reply, without white space at either end. If there is no reasoning, it is
+        the unchanged reply.
+
+    Examples
+    --------
+    >>> split_reasoning("<think>Paris or Lyon?</think>\\n\\nParis.")
+    ('<think>Paris or Lyon?</think>', 'Paris.')
+    >>> split_reasoning("<think>Paris or"), split_reasoning("Paris.")
+    (('<think>Paris or', ''), ('', 'Paris.'))
+    """
+    return read_reasoning(reply)[:2]
+
+
+@lru_cache(maxsize=4096)
+def read_reasoning(reply: str) -> Reasoning:
+    """Find the reasoning in a reply by the marks that models and servers write around it.
+
+    ==================================================  ==========================================
+    Marks                                               Written by
+    ==================================================  ==========================================
+    ``<think>…</think>``                                DeepSeek, Qwen and most open models
+    ``<thinking>``, ``<thought>``, ``<reasoning>``,     prompted models, EXAONE, Gemini, Seed-OSS,
+    ``<seed:think>``, ``<mm:think>`` and similar tags   MiniMax, LongCat, K2
+    ``<reason>``, ``<analysis>``, ``<reflection>``,     prompted models; only at the start of the
+    ``<scratchpad>``                                    reply
+    ``[THINK]…[/THINK]``                                Magistral; also ``THINKING``, ``REASONING``
+    ``<|channel|>analysis<|message|>…<|end|>`` and      gpt-oss (harmony); the channel ``final`` is
+    ``analysis…assistantfinal…``                        the answer
+    ``◁think▷…◁/think▷``                                Kimi
+    ``<|begin_of_thought|>…<|end_of_thought|>``         OpenThinker, Sky-T1
+    ``<|START_THINKING|>…<|END_THINKING|>``             Command A
+    ``<|channel>thought…<channel|>``                    Gemma; ``<unused94>…<unused95>`` in MedGemma
+    ``<|inner_prefix|>``, ``<|think:start|>``,          Apertus, Solar, PLaMo, Pangu
+    ``<|plamo:begin_think:plamo|>``, ``[unused16]``
+    ``Here is my thought process:`` …                   Granite
+    ``Here is my response:``
+    ``Thinking...`` … ``...done thinking.``             the command line of Ollama
+    ``<details type="reasoning">…</details>``           Open WebUI
+    ==================================================  ==========================================
+
+    A passage without a closing mark extends to the end of the reply. Some chat templates contain the
+    opening mark, so text before a closing mark without an opening mark is also reasoning. Tags around
+    the answer that follows, such as ``<answer>``, are removed.
+
+    A mark is only text if it is inside a JSON object or in quotation marks or backticks. The same
+    holds for an opening mark that is used like a word in the middle of a line and never closed, and
+    for a closing mark that is never opened and is followed by punctuation.
+
+    Parameters
+    ----------
+    reply : str
+        Reply of the model.
+
+    Returns
+    -------
+    Reasoning
+        ``reasoning`` (the passages with their marks, joined without a separator; empty if there are
+        none), ``answer`` (the rest, without white space at either end; the unchanged reply if there
+        is no reasoning) and ``is_unfinished`` (whether the last passage has no closing mark).
+
+    Notes
+    -----
+    The marks are those that the models' chat templates define and that vLLM, SGLang and llama.cpp
+    recognise. The time is proportional to the length of the reply.
+
+    Examples
+    --------
+    >>> read_reasoning("[THINK]Paris or Lyon?[/THINK]Paris.").answer
+    'Paris.'
+    >>> read_reasoning("<|channel|>analysis<|message|>Hm.<|end|><|channel|>final<|message|>Paris.").answer
+    'Paris.'
+    >>> read_reasoning("<thinking>Paris or")
+    Reasoning(reasoning='<thinking>Paris or', answer='', is_unfinished=True)
+    >>> read_reasoning("The tag `<think>` marks reasoning.").reasoning
+    ''
+    """
+    return _by_channels(reply) or _by_bare_channels(reply) or _by_marks(reply)
+
+
+def strip_reasoning(text: str) -> str:
+    """Remove all reasoning from a text; `read_reasoning` defines what counts as reasoning.
+
+    Examples
+    --------
+    >>> strip_reasoning("<think>Paris or Lyon?</think>Paris.")
+    'Paris.'
+    """
+    return read_reasoning(text).answer
+
+
+def join_reasoning(reasoning: str, answer: str) -> str:
+    """Join the reasoning and the answer of a reply into one text.
+
+    Reasoning without any mark of `read_reasoning` is dropped, because the endpoint returned it
+    separately from the text of the reply.
+
+    Examples
+    --------
+    >>> join_reasoning("<think>Paris or Lyon?</think>", "Paris.")
+    '<think>Paris or Lyon?</think>Paris.'
+    >>> join_reasoning("Paris or Lyon?", "Paris.")
+    'Paris.'
+    """
+    return reasoning + answer if read_reasoning(reasoning).reasoning else answer
+
+
+def _by_marks(reply: str) -> Reasoning:
+    """The reasoning between pairs of marks."""
+    marks = list(_marks(reply))
+    closings: dict[str, deque[_Mark]] = {}
+    for mark in marks:
+        if mark.is_closing:
+            closings.setdefault(mark.name, deque()).append(mark)
+    passages: list[tuple[int, int]] = []
+    is_unfinished = False
+    read_until = 0  # marks before this place belong to a passage or are text
+    checked, is_start = 0, True  # whether there is no answer up to the place that was checked
+    for mark in marks:
+        if mark.start < read_until:
+            continue
+        is_start = is_start and not reply[checked : mark.start].strip()
+        checked = mark.start
+        if mark.is_closing:
+            if mark.name not in _NEVER_ALONE and not _is_text(reply, mark):
+                # The template of the model contains the opening mark.
+                passages = [(0, mark.end)]
+                read_until, checked, is_start = mark.end, mark.end, True
+            continue
+        if mark.name in _NAMES_AT_START and not is_start:
+            continue
+        closing = mark if mark.is_empty else _closing_of(mark, closings)
+        if _is_pair_of_words(reply, mark, closing, is_start):
+            read_until = closing.end if closing else mark.end
+            continue
+        end = closing.end if closing else _end_of_unclosed(reply, mark, marks)
+        is_unfinished = closing is None and end == len(reply)
+        passages.append((mark.start, end))
+        read_until = checked = end
+    if not passages:
+        return Reasoning("", reply)
+    starts = [start for start, _ in passages]
+    ends = [end for _, end in passages]
+    between = zip([0, *ends], [*starts, len(reply)], strict=True)
+    answer = "".join(reply[end:start] for end, start in between)
+    reasoning = "".join(reply[start:end] for start, end in passages)
+    return Reasoning(reasoning, _without_answer_tags(answer.strip()), is_unfinished)
+
+
+def _marks(reply: str) -> Iterator[_Mark]:
+    """The marks of a reply that are not inside a JSON object."""
+    spans = deque[tuple[int, int]]()
+    bare = reply.strip()
+    # A reply that is one object may be Python rather than JSON, so its braces are counted.
+    is_object = bare.startswith("{") and bare.endswith("}")
+    depth = counted = 0
+    for match in _MARK.finditer(reply):
+        if not counted:
+            spans = deque(_json_spans(reply))
+        depth += reply.count("{", counted, match.start()) - reply.count("}", counted, match.start())
+        counted = match.start()
+        while spans and spans[0][1] <= match.start():
+            spans.popleft()
+        if (spans and spans[0][0] < match.start()) or (is_object and depth > 0):
+            continue
+        if match["tag"]:
+            name, is_closing = match["tag"].lower(), bool(match["closing"])
+            yield _Mark(name, match.start(), match.end(), is_closing, bool(match["empty"]))
+        else:
+            form, _, name = str(match.lastgroup).partition("_")
+            yield _Mark(name, match.start(), match.end(), form == "close")
+
+
+def _json_spans(text: str) -> Iterator[tuple[int, int]]:
+    """The outermost JSON objects and lists of a text."""
+    start, n_errors = _JSON_START.search(text), 0
+    while start and n_errors < _MOST_JSON_ERRORS:
+        try:
+            _, end = _JSON_DECODER.raw_decode(text, start.start())
+            yield start.start(), end
+        except json.JSONDecodeError as error:
+            end = max(error.pos, start.start() + 1)
+            n_errors += 1
+        except RecursionError:
+            return
+        start = _JSON_START.search(text, end)
+
+
+def _closing_of(mark: _Mark, closings: dict[str, deque[_Mark]]) -> _Mark | None:
+    """The next closing mark of the same name."""
+    following = closings.get(mark.name, deque())
+    while following and following[0].start < mark.start:
+        following.popleft()
+    return following[0] if following else None
+
+
+def _end_of_unclosed(reply: str, mark: _Mark, marks: list[_Mark]) -> int:
+    """Where reasoning ends whose opening mark has no closing mark of the same name."""
+    for other in reversed(marks):
+        if other.start < mark.end:
+            break
+        if other.is_closing:  # such as <thinking>…</think>
+            return other.end
+    # Some models go on with the answer in tags of its own.
+    closing = _ANSWER_CLOSES.search(reply, mark.end)
+    openings = list(_ANSWER_OPENS.finditer(reply, mark.end)) if closing else []
+    return openings[-1].start() if openings else len(reply)
+
+
+def _is_text(reply: str, mark: _Mark) -> bool:
+    """Return whether a mark is quoted or used like a word of a sentence, as in *the <think> tag*."""
+    if _is_quoted(reply, mark.start, mark.end):
+        return True
+    is_after_word = _AFTER_WORD.search(reply[max(0, mark.start - 2) : mark.start])
+    return bool(is_after_word and _BEFORE_WORD.match(reply, mark.end))
+
+
+def _is_pair_of_words(reply: str, mark: _Mark, closing: _Mark | None, is_start: bool) -> bool:
+    """Return whether an opening mark and its closing mark, if there is one, are only text."""
+    if _is_quoted(reply, mark.start, closing.end if closing else mark.end):
+        return True
+    if is_start and not _is_quoted(reply, mark.start, mark.end):
+        return False
+    return _is_text(reply, mark) and (closing is None or _is_text(reply, closing))
+
+
+def _is_quoted(reply: str, start: int, end: int) -> bool:
+    before, after = reply[max(0, start - 1) : start], reply[end : end + 1]
+    return bool(before and after) and before in _QUOTES and after in _QUOTES
+
+
+def _without_answer_tags(answer: str) -> str:
+    """An answer without the tags around it, such as <answer>."""
+    opening = _ANSWER_OPENS.match(answer)
+    if not opening:
+        return answer
+    closing = _ANSWER_CLOSES.search(answer, opening.end())
+    return answer[opening.end() : closing.start() if closing else len(answer)].strip()
+
+
+def _by_channels(reply: str) -> Reasoning | None:
+    """The reasoning in channels of the harmony format; None if the reply has none."""
+    channels = [match for match in _CHANNEL.finditer(reply) if not _is_quoted(reply, *match.span())]
+    if not channels:
+        return None
+    before = reply[: channels[0].start()]
+    end_of_first = _END_OF_CHANNEL.search(before)
+    if before.strip() and not end_of_first and not channels[0]["start"]:
+        return None  # a text about the format
+    passages: list[str] = []
+    answers: list[str] = []
+    if end_of_first or channels[0]["channel"] == "final":
+        # The template of the model contains the start of the first channel.
+        passages.append(before)
+    else:
+        answers.append(before)
+    is_open = False
+    starts = [match.start() for match in channels[1:]]
+    for channel, next_start in zip(channels, [*starts, len(reply)], strict=True):
+        end = _END_OF_CHANNEL.search(reply, channel.end(), next_start)
+        end_of_text = end.start() if end else next_start
+        if channel["channel"] == "final":
+            passages.append(channel.group())
+            answers.append(reply[channel.end() : end_of_text])
+        else:
+            passages.append(reply[channel.start() : end.end() if end else next_start])
+        if end:
+            # llama.cpp drops the header of the last channel, which is the answer.
+            header = _HEADER_WITHOUT_CHANNEL.match(reply, end.end(), next_start)
+            answers.append(reply[header.end() if header else end.end() : next_start])
+        is_open = end is None and channel["channel"] != "final"
+    answer = _END_OF_CHANNEL.sub("", "".join(answers)).strip()
+    return Reasoning("".join(passages), answer, is_open)
+
+
+def _by_bare_channels(reply: str) -> Reasoning | None:
+    """The reasoning in channels whose special tokens were dropped; None if the reply has none."""
+    pattern = _BARE_FINAL if _BARE_START.match(reply) else _BARE_FINAL_ALONE
+    finals = [match for match in pattern.finditer(reply) if not _is_quoted(reply, *match.span())]
+    if finals:
+        end = finals[-1].end()
+        return Reasoning(reply[:end], reply[end:].strip())
+    return Reasoning(reply, "", True) if _BARE_ANALYSIS.match(reply) else None
 
 
 # ---- sentences -----------------------------------------------------------------------------------

@@ -11,11 +11,13 @@ from ragnb.text import (
     fold,
     graphemes,
     join_reasoning,
+    read_reasoning,
     script_of,
     scripts,
     sentence_key,
     sentences,
     split_reasoning,
+    straight_apostrophes,
     tokens,
 )
 
@@ -88,6 +90,136 @@ def test_fold_twice_is_fold_once(text):
 )
 def test_a_reply_is_split_into_reasoning_and_answer(reply, reasoning, answer):
     assert split_reasoning(reply) == (reasoning, answer)
+
+
+HARMONY = "<|start|>assistant<|channel|>"
+MARKED = {  # a reply with the reasoning "Oslo?" and the answer "Bergen", by who writes it so
+    "prompted": "<thinking>Oslo?</thinking>\n\nBergen",
+    "reka": "<reasoning>Oslo?</reasoning>Bergen",
+    "exaone": "<thought>\nOslo?\n</thought>\n\nBergen",
+    "seed_oss": "<seed:think>Oslo?</seed:think>Bergen",
+    "minimax": "<mm:think>Oslo?</mm:think>Bergen",
+    "longcat": "<longcat_think>Oslo?</longcat_think>Bergen",
+    "k2": "<ifm|think_fast>Oslo?</ifm|think_fast>Bergen",
+    "with attributes": '<think time="3">Oslo?</think>Bergen',
+    "closed by another name": "<thinking>Oslo?</think>Bergen",
+    "analysis": "<analysis>Oslo?</analysis>Bergen",
+    "reflection": "<thinking>Oslo? <reflection>no</reflection></thinking><output>Bergen</output>",
+    "hunyuan": "<think>\nOslo?\n</think>\n<answer>\nBergen\n</answer>",
+    "ernie": "<think>\nOslo?\n</think>\n<response>\nBergen\n</response>",
+    "marco": "<Thought>Oslo?</Thought><Output>Bergen</Output>",
+    "answer tags end it": "<think>Oslo?\n<answer>Bergen</answer>",
+    "magistral": "[THINK]Oslo?[/THINK]Bergen",
+    "magistral, template opens": "Oslo?[/THINK]Bergen",
+    "kimi": "◁think▷Oslo?◁/think▷Bergen",
+    "kimi, template opens": "Oslo?◁/think▷Bergen",
+    "openthinker": "<|begin_of_thought|>Oslo?<|end_of_thought|>\n\n<|begin_of_solution|>Bergen"
+    "<|end_of_solution|>",
+    "command_a": "<|START_THINKING|>Oslo?<|END_THINKING|><|START_RESPONSE|>Bergen<|END_RESPONSE|>",
+    "gemma": "<|channel>thought\nOslo?<channel|>Bergen",
+    "medgemma": "<unused94>thought\nOslo?<unused95>Bergen",
+    "apertus": "<|inner_prefix|>Oslo?<|inner_suffix|>Bergen",
+    "solar": "Oslo?<|think:end|>Bergen",
+    "plamo": "<|plamo:begin_think:plamo|>Oslo?<|plamo:end_think:plamo|>Bergen",
+    "pangu": "[unused16]Oslo?[unused17]Bergen",
+    "granite": "Here is my thought process: Oslo?\n\nHere is my response: Bergen",
+    "granite, quantised": "Here's my thought process: Oslo? Here's my response:\nBergen",
+    "ollama": "Thinking...\nOslo?\n...done thinking.\n\nBergen",
+    "open_webui": '<details type="reasoning" done="true">\n> Oslo?\n</details>\nBergen',
+    "gpt-oss": f"<|channel|>analysis<|message|>Oslo?<|end|>{HARMONY}final<|message|>Bergen<|return|>",
+    "gpt-oss, whole": f"{HARMONY}analysis<|message|>Oslo?<|end|>{HARMONY}final<|message|>Bergen",
+    "gpt-oss, tools": "<|channel|>analysis<|message|>Oslo?<|end|>"
+    f"{HARMONY}commentary to=functions.search <|constrain|>json<|message|>{{}}<|call|>"
+    f"{HARMONY}final<|message|>Bergen<|end|>",
+    "gpt-oss, template opens": f"Oslo?<|end|>{HARMONY}final<|message|>Bergen",
+    "gpt-oss, template opens the channel": f"analysis<|message|>Oslo?<|end|>{HARMONY}final<|message|>Bergen",
+    "llama.cpp": "<|channel|>analysis<|message|>Oslo?<|end|>Bergen",
+    "gpt-oss, stripped": "analysisOslo? I think so.assistantfinalBergen",
+    "gpt-oss, stripped, tools": "analysisOslo?assistantcommentary to=functions.search json{}"
+    "assistantanalysisNo.assistantfinalBergen",
+    "gpt-oss, stripped, opened": "We need a city. Oslo?assistantfinalBergen",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("reply", MARKED.values(), ids=MARKED)
+def test_marks_of_reasoning_are_recognised_whoever_writes_them(reply):
+    reasoning, answer, is_unfinished = read_reasoning(reply)
+    assert answer == "Bergen"
+    assert "Oslo?" in reasoning
+    assert not is_unfinished
+    assert join_reasoning(reasoning, answer) == reasoning + "Bergen"
+    assert read_reasoning(answer) == ("", "Bergen", False)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "<think>Oslo or",
+        "<thinking>Oslo or",
+        "\n<reasoning>\nOslo or",
+        "[THINK]Oslo or",
+        "◁think▷Oslo or",
+        "<seed:think>Oslo or",
+        "<|channel|>analysis<|message|>Oslo or",
+        f"{HARMONY}analysis<|message|>Oslo?<|end|>{HARMONY}analysis<|message|>or",
+        "analysisWe need a city. Oslo or",
+        "Here is my thought process: Oslo or",
+        "<think>The tag </think> ends it</think><think>Oslo or",
+        "<think>",
+    ],
+)
+def test_reasoning_that_is_cut_off_leaves_no_answer(reply):
+    reasoning, answer, is_unfinished = read_reasoning(reply)
+    assert (reasoning.strip(), answer, is_unfinished) == (reply.strip(), "", True)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "I think so, after some reasoning and analysis.",
+        "Thinking about it, I think the thought is right.",
+        "analysis of the final assistant answer",
+        "Analysis: Oslo is the capital. Final: Oslo.",
+        "analysisWeeks",
+        "The word assistantfinal occurs in it.",
+        "[Thinking] is a heading, and [think] a word.",
+        "The <think> tag is used by DeepSeek.",
+        "DeepSeek writes <think> and </think> around its reasoning.",
+        "It ends with </think>, and then it answers.",
+        "The closing tag is </think>.",
+        "Both `<think>` and `</think>` are tags; “[THINK]” is another.",
+        "Models write `<think>...</think>` first.",
+        "gpt-oss writes <|channel|>analysis<|message|> first.",
+        "<error><reason>Not found</reason></error>",
+        "<details><summary>More</summary>Oslo</details>",
+        "3 < 4 and <b>5</b> > 4",
+        '{"note": "<think>x</think> is a tag", "verdict": "yes"}',
+        'It is {"note": "a </think> b [THINK]", "verdict": "yes"}.',
+        '[{"note": "<thinking>"}]',
+        "{'note': '<think>'}",
+    ],
+)
+def test_a_text_that_only_mentions_reasoning_is_unchanged(reply):
+    assert read_reasoning(reply) == ("", reply, False)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<think>", "</think>", "a <think> b ", "<think>a</think>", "<think> and </think> x ", "`<think>` ",
+        "[THINK]", '{"a":', '{"a ', "<|channel|>analysis", "analysisA", "assistantfinal", "<a_", "<details ",
+        "<answer>", "</answer>", " ", "Here is my response:",
+    ],
+)  # fmt: skip
+def test_the_time_to_read_reasoning_is_linear(piece):
+    """Quadratic time would take minutes for a text of this length."""
+    for text in (piece * 20_000, "<think>" + piece * 20_000, piece * 20_000 + "<think>"):
+        read_reasoning.__wrapped__(text)
+
+
+@pytest.mark.parametrize("sign", "'’‘‛ʼʻʹ´`′＇｀")
+def test_every_sign_that_people_write_as_an_apostrophe_is_one(sign):
+    assert straight_apostrophes(f"don{sign}t") == "don't"
 
 
 @given(st.text(), st.text(st.characters(exclude_characters="<>")))

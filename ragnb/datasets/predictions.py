@@ -33,10 +33,12 @@ from ragnb.records import (
     CONDITION,
     PAYLOAD,
     PLAIN_TEXT,
+    no_answer,
     present,
     reasoning_apart,
     require_columns,
 )
+from ragnb.text import is_blank
 
 NEEDED = ("question", "references", "response")
 # Columns that hold numbers; in CSV everything is text.
@@ -122,11 +124,12 @@ def load_responses(
         ``references_as`` records the choice, ``"alternatives"`` or ``"parts"``, and `ragnb.score`
         writes it into the signature of every metric that reads references.
     keep_empty
-        Meaning of an empty cell of CSV, or a missing value in a frame, as a response. True: the
-        model answered with an empty text, which is scored, with 0 under most metrics. A row with a
-        ``reason`` of its own stays without a response. False: there is no response, and the row is
-        not scored. The default is False, with a warning if a CSV file has such cells. JSON and
-        Parquet distinguish an empty text from a missing value.
+        Meaning of a response that is an empty or blank text, an empty cell of CSV or a spreadsheet,
+        or a missing value in a frame. True: the model answered with an empty text, which is scored,
+        with 0 under most metrics. A row with a ``reason`` of its own stays without a response. False:
+        there is no response, and the row is not scored. The default is False, with a warning if a file
+        has empty cells or if there are empty texts. In JSON and Parquet, a missing value is never an
+        empty text. A response that contains nothing but reasoning is never an answer.
     **constants
         Columns with one value for all rows, such as ``benchmark="rgb"`` or ``noise_rate=1.0``.
 
@@ -139,9 +142,9 @@ def load_responses(
         `ragnb.load_scores` makes a frame of scores. ``references`` is absent
         if the file has none, because refusals are counted without them. A missing response or
         reference is None, and so is a reference that is a blank text. ``reason`` then says why, in
-        the words of the file if it gives a reason. An empty response is a response. If any
-        response contains ``<think>…</think>``, the column ``reasoning`` contains it and
-        ``response`` only the answer. Scores that a released code wrote are kept: RGB's labels as ``released_labels``
+        the words of the file if it gives a reason. If any response contains reasoning in marks such
+        as ``<think>…</think>``, the column ``reasoning`` contains it and ``response`` only the
+        answer. Scores that a released code wrote are kept: RGB's labels as ``released_labels``
         and ``released_fact_label``, LBRAG's values as ``released_em``, ``released_f1`` etc., its
         ``translate_tokens`` also as ``translations``, and its ``semantic_score`` also as
         ``judged_similarity``. The names of RGB's files give the model, the data, the noise rate,
@@ -196,7 +199,7 @@ def load_responses(
                 "Their responses are not scored, except under variant='lbrag'. If the right answer "
                 'is no answer, write the reference as [""]'
             )
-    frame = _with_responses(frame, file, keep_empty if has_cells else False)
+    frame = _with_responses(frame, file, keep_empty, has_cells)
     if read_as and frame["response"].isna().all() and frame["reason"].isna().any():
         raise InputError(
             f"{called(file)} was read as {read_as.about}, but no row has a response; name the "
@@ -446,11 +449,12 @@ def _answers(references: pd.Series) -> list[Any]:
 
 
 def _with_responses(
-    frame: pd.DataFrame, file: Path | None, keep_empty: bool | None
+    frame: pd.DataFrame, file: Path | None, keep_empty: bool | None, has_cells: bool
 ) -> pd.DataFrame:
-    """The frame with responses as texts, and the reasons that the file itself gives for gaps.
+    """The frame with responses as texts, and the reasons for gaps.
 
-    With ``keep_empty=None``, a missing response is no text, and a warning says so.
+    A blank text answers nothing, and in a format with cells, so does an empty cell. With
+    ``keep_empty=None``, both are no response, and a warning says so.
     """
     texts = [present(value) for value in frame["response"]]
     for row, text in enumerate(texts):
@@ -460,16 +464,28 @@ def _with_responses(
             )
     given = frame["reason"] if "reason" in frame else [None] * len(frame)
     reasons = [why if isinstance(why, str) and why.strip() else None for why in given]
+    blank = [text is not None and is_blank(text) for text in texts]
+    cells = [text is None and why is None for text, why in zip(texts, reasons, strict=True)]
+    if keep_empty:
+        if has_cells:
+            texts = ["" if empty else text for text, empty in zip(texts, cells, strict=True)]
+    else:
+        answers = [None if empty else text for text, empty in zip(texts, blank, strict=True)]
+        reasons = [
+            why or (no_answer(text) if empty else None)
+            for why, text, empty in zip(reasons, texts, blank, strict=True)
+        ]
+        texts = answers
     columns = {"response": texts, "reason": reasons}
     frame = frame.assign(
-        **{name: pd.Series(cells, dtype=object) for name, cells in columns.items()}
+        **{name: pd.Series(values, dtype=object) for name, values in columns.items()}
     )
-    empty = frame["response"].isna() & frame["reason"].isna()
-    if keep_empty:
-        frame["response"] = frame["response"].mask(empty, "")
-    elif keep_empty is None and file is not None and empty.any():
+    # Nothing says that a frame was read from CSV, so that its missing values are empty cells.
+    n_empty = sum(blank) + (sum(cells) if has_cells and file is not None else 0)
+    if keep_empty is None and n_empty:
+        kind = "empty cells" if has_cells and file is not None else "empty texts"
         warnings.warn(
-            f"{empty.sum()} of {len(empty)} responses in {file.name} are empty cells. They are "
+            f"{n_empty} of {len(frame)} responses in {called(file)} are {kind}. They are "
             "treated as missing and not scored. If the model answered with an empty text, pass "
             "keep_empty=True (--keep-empty on the command line) to score them. If they are missing, "
             "pass keep_empty=False (--no-keep-empty), and this warning no longer appears.",

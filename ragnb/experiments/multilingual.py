@@ -17,12 +17,13 @@ from ragnb.errors import InputError
 from ragnb.experiments.asking import one_budget, with_requests
 from ragnb.experiments.retrieval import require_examples
 from ragnb.llm.budget import count_tokens
-from ragnb.llm.client import EMPTY, complete, one_report
+from ragnb.llm.client import complete, one_report
 from ragnb.passages import passage_column
 from ragnb.prompts.multilingual import (
     answer_prompt,
     translation_prompt,
 )
+from ragnb.records import EMPTY_REPLY
 
 SYSTEMS = ("direct", "multi", "cross", "lbrag")
 PARAMETERS = {"temperature": 0.0, "max_tokens": 32, "seed": 0}
@@ -166,5 +167,5 @@ def _translation(row: Mapping[str, Any]) -> dict[str, Any]:
     counted = row["completion_tokens"]
     estimate = count_tokens(text) if text else None
     made = {"text": text, "token_count": estimate if pd.isna(counted) else int(counted)}
-    why = {} if text else {"reason": row["reason"] or EMPTY}
+    why = {} if text else {"reason": row["reason"] or EMPTY_REPLY}
     return made | why | {name: row[name] for name in ("source", "language", "original", "place")}

@@ -54,11 +54,10 @@ from ragnb.llm.store import (
     new_owner,
     request_key,
 )
-from ragnb.records import count_reasons, reasoning_apart
-from ragnb.text import well_formed
+from ragnb.records import count_reasons, no_answer, warn_of_unfinished
+from ragnb.text import read_reasoning
 
 DEFAULT_STORE = "ragnb-replies.sqlite"
-EMPTY = "empty reply"
 REPLY_COLUMNS = (
     "model request_key repeat response reasoning reason finish_reason prompt_tokens "
     "completion_tokens system_fingerprint".split()
@@ -152,21 +151,23 @@ def complete(
         Show a progress bar, and one line at the end that says how many requests were answered and why
         the others were not. The environment variable ``TQDM_DISABLE=1`` turns both off.
     keep_empty
-        Count an empty reply as the model's answer, which is then scored. By default it counts as
-        missing, as an empty cell does in `ragnb.load_responses`.
+        Count an empty or blank reply as the model's answer, which is then scored. By default it counts
+        as missing, as an empty cell does in `ragnb.load_responses`. A reply without any text, reasoning
+        alone, and a reply that was refused, withheld or ended by an error never count as an answer.
 
     Returns
     -------
     DataFrame
         The columns of the requests and ``model, request_key, repeat, response, reason, finish_reason,
         prompt_tokens, completion_tokens, system_fingerprint``. The repeats of a request are in
-        consecutive rows. ``response`` is None if there is no reply, and ``reason`` says why. A reply
-        without text (empty, refused by the model, or withheld by a content filter) counts as no
-        reply, so it is unscored and not wrong.
+        consecutive rows. ``response`` is None if there is no answer, and ``reason`` says why. A reply
+        that answers nothing (empty, reasoning only, cut off inside the reasoning, refused by the model,
+        withheld by a content filter, or ended by an error) is therefore unscored and not wrong;
+        `ragnb.records.no_answer` decides this.
 
-        If any reply contains reasoning, in ``<think>…</think>`` or in a field of its own, the column
-        ``reasoning`` contains it and ``response`` the answer alone. A reply that was cut off during
-        its reasoning has an empty answer. The store keeps the reply as it came.
+        If any reply contains reasoning, in marks such as ``<think>…</think>`` or in a field of its own,
+        the column ``reasoning`` contains it and ``response`` the answer alone. The store keeps the
+        reply as it came.
 
     Raises
     ------
@@ -228,6 +229,8 @@ def complete(
         lost = {key: failures.get(key, not_asked) for key in keys if key not in replies}
         frame = _with_replies(frame, replies, lost, keep_empty)
         tally.reasons.update(zip(keys, frame["reason"], strict=True))
+        is_cut = frame["finish_reason"].eq("length") & frame["reason"].isna()
+        tally.cut_off.update(frame.loc[is_cut, "request_key"])
     return frame
 
 
@@ -250,44 +253,45 @@ def _with_replies(
     frame: pd.DataFrame, replies: Mapping[str, Reply], lost: Mapping[str, str], keep_empty: bool
 ) -> pd.DataFrame:
     """The frame with the columns of replies; a reply that has a reason has no text."""
-    kept = "finish_reason prompt_tokens completion_tokens system_fingerprint".split()
+    names = "finish_reason prompt_tokens completion_tokens system_fingerprint".split()
     rows = []
+    texts = []
     for key in frame["request_key"]:
         reply = replies.get(key)
         text, reason, reasoning = None, lost.get(key), None
         if reply is not None:
-            reasoning, reason = _reasoning_and_reason(reply)
-            reason = None if reason == EMPTY and keep_empty else reason
-            text = reply.response or "" if reason is None else None
-        rows.append([text, reason, reasoning, *(getattr(reply, name, None) for name in kept)])
-    columns = ["response", "reason", "reasoning", *kept]
+            parts = read_reasoning(reply.response or "")
+            texts.append(parts)
+            apart = _reasoning_apart(reply)
+            reason = _reason_without_answer(reply, apart, keep_empty)
+            reasoning = f"{apart or ''}{parts.reasoning}" or None
+            text = None if reason else parts.answer
+        rows.append([text, reason, reasoning, *(getattr(reply, name, None) for name in names)])
+    warn_of_unfinished(texts)
+    columns = ["response", "reason", "reasoning", *names]
     found = pd.DataFrame(rows, frame.index, columns, dtype=object)
     if found["reasoning"].isna().all():
         found = found.drop(columns="reasoning")
     frame = frame.assign(**found)
-    return reasoning_apart(frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"}))
+    return frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"})
 
 
-def _reasoning_and_reason(reply: Reply) -> tuple[str | None, str | None]:
-    """The reasoning that the endpoint sent in a field of its own, and why a reply has no text.
-
-    DeepSeek, vLLM and OpenRouter have such fields.
-    """
+def _reasoning_apart(reply: Reply) -> str | None:
+    """The reasoning that the endpoint sent in a field of its own, as DeepSeek, vLLM and OpenRouter do."""
     extra = json.loads(reply.extra or "{}")
-    apart = extra.get("reasoning_content") or extra.get("reasoning")
-    reasoning = apart if isinstance(apart, str) else None
-    reason: str | None = EMPTY
-    if reply.response and reply.response.strip():
-        reason = None
-    elif extra.get("refusal"):
-        reason = f"the model refused: {well_formed(str(extra['refusal'])):.300}"
-    elif reply.finish_reason == "content_filter":
-        reason = "the provider blocked the reply (content_filter)"
-    elif reasoning:  # cut off: an empty answer, as if the reasoning were in the text
-        reason = None
-    elif reply.response is None:
-        reason = f"the model sent no text (finish_reason {reply.finish_reason!r})"
-    return reasoning, reason
+    reasoning = extra.get("reasoning_content") or extra.get("reasoning")
+    return reasoning if isinstance(reasoning, str) else None
+
+
+def _reason_without_answer(reply: Reply, reasoning: str | None, keep_empty: bool) -> str | None:
+    """Why a stored reply answers nothing; None if it contains an answer."""
+    return no_answer(
+        reply.response,
+        reasoning=reasoning,
+        finish_reason=reply.finish_reason,
+        refusal=json.loads(reply.extra or "{}").get("refusal"),
+        keep_empty=keep_empty,
+    )
 
 
 # ---- the report of a run -------------------------------------------------------------------------
@@ -301,6 +305,7 @@ class Tally:
     # of each request: why it has no reply, None if it has one
     reasons: dict[str, str | None] = field(default_factory=dict)
     sent: set[str] = field(default_factory=set)
+    cut_off: set[str] = field(default_factory=set)  # answered requests with an incomplete answer
     cost_usd: float = 0.0
     unpriced: str = ""  # a model whose price is unknown
     refused: dict[str, set[str]] = field(default_factory=dict)  # by model: refused parameters
@@ -311,13 +316,14 @@ class Tally:
         lost = [reason for reason in self.reasons.values() if reason is not None]
         stored = [key for key in self.reasons.keys() - self.sent if self.reasons[key] is None]
         kept = f" ({len(stored):,} from the store)" if stored else ""
+        cut = f", {len(self.cut_off):,} of them cut off by max_tokens" if self.cut_off else ""
         failed = f", {len(lost):,} failed: {count_reasons(lost)}" if lost else ""
         cost = dollars(self.cost_usd)
         if self.unpriced:
             cost = f"Cost unknown (no price for {self.unpriced})"
         return (
             f"{len(self.reasons) - len(lost):,} of {len(self.reasons):,} requests answered{kept}"
-            f"{failed}. {cost}, {time.monotonic() - self.started:,.0f} s."
+            f"{cut}{failed}. {cost}, {time.monotonic() - self.started:,.0f} s."
         )
 
 

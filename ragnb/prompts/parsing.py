@@ -180,7 +180,7 @@ def _answer(text: str) -> str:
     text = text.strip()
     if _START.match(text) and next(_objects(text))[1] != "embedded":
         return text
-    return re.split("</think>", strip_reasoning(text), flags=re.IGNORECASE)[-1].strip()
+    return strip_reasoning(text).strip()
 
 
 def _objects(text: str) -> Iterator[tuple[str, str]]:

@@ -92,9 +92,9 @@ def score(
     responses
         One row per response, with the columns that the metrics need (see
         ``METRICS[name].columns``). A frame of pandas, or one of Dask or Spark, which is scored by
-        its own engine. Reasoning in a response (``<think>…</think>``) is set apart before any
-        metric reads it, see `ragnb.text.split_reasoning`. Only ``protocol="released"`` reads it
-        too, because the published code does.
+        its own engine. Reasoning in a response (in marks such as ``<think>…</think>``) is set apart
+        before any metric reads it, see `ragnb.text.read_reasoning`. Only ``protocol="released"``
+        reads it too, because the published code does.
     metrics
         Names in `METRICS`, `Metric` records of your own, or several of them. The name of a metric of
         ranked lists may end in its cut-off k: ``"retrieval.recall@5"``.
@@ -112,10 +112,12 @@ def score(
         references were read (see `ragnb.load_responses`), the judge and its prompt, and
         ``reasoning:apart`` if the response contained reasoning that the metric did not read. It
         does not name the experiment; `experiment_signature` does. ``attrs`` are those of the
-        responses. A missing response stays in the frame with the value nan and its reason. It never
-        becomes 0. If a reference in the file is blank, a metric that needs it has no value, except
-        under ``variant="lbrag"``, which compares the response with an empty text as the published
-        code does.
+        responses. A response that is missing or contains only reasoning stays in the frame with the
+        value nan and its reason. It never becomes 0. An empty text is an answer here, because
+        `complete` and `ragnb.load_responses` return it only with ``keep_empty=True``; the metrics of
+        refusals do not score it. If a reference in the file is blank, a metric that needs it has no
+        value, except under ``variant="lbrag"``, which compares the response with an empty text as
+        the published code does.
 
         For a Dask or Spark frame, the result is a lazy frame of the same kind, with the same rows
         as the pandas result. `summarize` and `compare` take pandas: pass ``scores.compute()`` or
@@ -150,15 +152,21 @@ def score(
     for metric in chosen:
         own = {name: options.get(name, default) for name, default in metric.options.items()}
         frame = whole if str(own.get("protocol")) == "released" else apart
-        parts.append(_score_one(frame, metric, own, explain))
+        columns = [name for name in responses.columns if name not in PAYLOAD]
+        parts.append(_score_one(frame, metric, own, explain, columns))
     scores = pd.concat(parts, ignore_index=True)
     scores.attrs = dict(responses.attrs)
     return shown(scores)
 
 
 def _score_one(
-    responses: pd.DataFrame, metric: Metric, options: Mapping[str, Any], explain: bool
+    responses: pd.DataFrame,
+    metric: Metric,
+    options: Mapping[str, Any],
+    explain: bool,
+    columns: list[str],
 ) -> pd.DataFrame:
+    """The scores of one metric, next to the columns that identify the responses."""
     needed = {
         argument: column
         for argument, column in metric.columns.items()
@@ -184,8 +192,7 @@ def _score_one(
         reasons.append(reason)
         evidence.append(words)
     made = {"evidence": pd.array(evidence, TEXT)} if explain else {}
-    kept = responses[[name for name in responses.columns if name not in PAYLOAD]]
-    return kept.assign(
+    return responses[columns].assign(
         metric=f"{metric.name}@{options['k']}" if options.get("k") else metric.name,
         value=np.array(values, float),
         reason=pd.array(reasons, TEXT),

@@ -86,20 +86,22 @@ def test_a_column_that_is_named_wins_over_one_that_has_the_name_already():
     assert list(table) == ["question", "references", "response", "output"]
 
 
+@pytest.mark.filterwarnings("ignore:.*without a closing mark")
 def test_reasoning_in_a_response_gets_a_column_of_its_own(tmp_path):
     wrong = "<think>Florey? Alexander Fleming? no</think>Howard Florey"
     replies = [wrong, "<think>Florey?</think>\nAlexander Fleming", "<think>Alexander", "Fleming"]
     made = frame_of(*({"references": "Alexander Fleming", "response": one} for one in replies))
     for source in (write_table(made, tmp_path / "m.csv"), made):
         frame = load_responses(source, language="en")
-        assert frame["response"].tolist() == ["Howard Florey", "Alexander Fleming", "", "Fleming"]
+        assert frame["response"].tolist() == ["Howard Florey", "Alexander Fleming", None, "Fleming"]
+        assert frame["reason"].tolist() == [None, None, "cut off inside the reasoning", None]
         assert frame["reasoning"].tolist()[1:] == [
             "<think>Florey?</think>",
             "<think>Alexander",
             None,
         ]
         values = score(frame, ["answer.contains", "answer.exact_match", "rgb.accuracy"])["value"]
-        assert values.tolist() == [0, 1, 0, 0] * 3
+        assert values.fillna(-1).tolist() == [0, 1, -1, 0] * 3
     assert "reasoning" not in load_responses(made.tail(1), language="en")
     again = load_responses(frame)  # a frame that was split before
     assert again["reasoning"].tolist() == frame["reasoning"].tolist()
@@ -243,6 +245,26 @@ def test_an_empty_cell_is_missing_or_an_empty_answer(tmp_path, keep_empty, mean,
     for responses in frames:
         row = summarize(score(responses, "answer.exact_match")).iloc[0]
         assert (row["mean"], row["n_scored"], row["n"]) == (mean, n_scored, 6)
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet", None])
+def test_an_empty_text_is_an_answer_only_if_it_is_kept(tmp_path, ending):
+    texts = ["Oslo", "", " \n", "<think>Oslo?</think>"]
+    made = frame_of(*({"response": text} for text in texts))
+    source = made if ending is None else write_table(made, tmp_path / f"m.{ending}")
+    with pytest.warns(UserWarning, match="^2 of 4 responses in .* are empty texts"):
+        frame = load_responses(source, language="en")
+    assert frame["response"].tolist() == ["Oslo", None, None, None]
+    only = "only reasoning and no answer"
+    assert frame["reason"].tolist() == [None, "empty reply", "empty reply", only]
+    scores = score(frame, "answer.contains")
+    assert scores["value"].isna().tolist() == [False, True, True, True]
+    assert scores["reason"].tolist()[1:] == ["empty reply", "empty reply", only]
+    silent = load_responses(source, language="en", keep_empty=False)
+    pd.testing.assert_frame_equal(silent, frame)
+    kept = load_responses(source, language="en", keep_empty=True)
+    assert kept["response"].tolist() == ["Oslo", "", " \n", None]
+    assert score(kept, "answer.contains")["value"].isna().tolist() == [False, False, False, True]
 
 
 @given(st.binary(max_size=200))

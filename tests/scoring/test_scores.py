@@ -217,19 +217,48 @@ def replied(replies=REPLIES, **columns):
     return frame(replies, references=[["Alexander Fleming"]] * len(replies), **columns)
 
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*without a closing mark")
+
+
 def test_no_metric_reads_the_reasoning_of_a_reply():
     given = replied()
     scores = score(given, OF_ANSWERS, explain=True)
     assert "reasoning" not in scores
     assert given["response"].tolist() == REPLIES
-    assert scores["value"].tolist() == [0, 1, 0, 1] * 4
-    assert scores["reason"].isna().all()
-    assert score(replied(), WORDS)["value"].tolist() == [2, 2, 0, 2]
+    assert scores["value"].fillna(-1).tolist() == [0, 1, -1, 1] * 4
+    reasons = scores["reason"].dropna()
+    assert reasons.index.tolist() == [2, 6, 10, 14]
+    assert set(reasons) == {"cut off inside the reasoning"}
+    assert score(replied(), WORDS)["value"].fillna(-1).tolist() == [2, 2, -1, 2]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "<|channel|>analysis<|message|>Florey? It was Alexander Fleming?<|end|><|start|>assistant"
+        "<|channel|>final<|message|>Howard Florey<|return|>",
+        "[THINK]Florey? It was Alexander Fleming?[/THINK]Howard Florey",
+        "<thinking>Florey? It was Alexander Fleming?</thinking>Howard Florey",
+        "<reasoning>It was Alexander Fleming?</reasoning>Howard Florey",
+        "analysisFlorey? It was Alexander Fleming?assistantfinalHoward Florey",
+    ],
+)
+def test_reasoning_in_any_mark_is_no_answer(reply):
+    scores = score(replied([reply]), [*OF_ANSWERS, "language.code"][:4])
+    assert scores["value"].tolist() == [0] * 4
+    assert score(replied([reply]), "rgb.accuracy", protocol="released")["value"].tolist() == [1]
+
+
+def test_a_mark_that_is_not_closed_is_reported():
+    with pytest.warns(
+        UserWarning, match=r"^1 of 4 responses contain reasoning without a closing mark"
+    ):
+        score(replied(), "answer.contains")
 
 
 def test_a_reply_whose_reasoning_was_set_apart_before_has_the_same_scores():
     once = reasoning_apart(replied())
-    answers = ["Howard Florey", "Alexander Fleming", "", "Alexander Fleming"]
+    answers = ["Howard Florey", "Alexander Fleming", None, "Alexander Fleming"]
     assert once["response"].tolist() == answers
     assert reasoning_apart(once) is once
     for options in ({}, {"protocol": "released"}, {"protocol": "flexible"}, {"variant": "lbrag"}):
