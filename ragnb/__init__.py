@@ -24,6 +24,7 @@ _HOMES = {
     "ragnb.datasets.runs": "load_run",
     "ragnb.datasets.studies": "load_study published studies",
     "ragnb.datasets.tables": "export_responses read_table write_table",
+    "ragnb.dashboards": "dashboard",
     "ragnb.explorables": "explore",
     "ragnb.ensemble": "DataSplit MetricEnsemble",
     "ragnb.experiments.parts": "label_parts",
@@ -35,7 +36,7 @@ _HOMES = {
     "ragnb.llm.structured": "complete_structured",
     "ragnb.reports": "abstention_report compare_definitions graded_report judge_report "
     "load_metrics_json multilingual_report rgb_report trace_report",
-    "ragnb.scoring": "METRICS Metric compare definitions score summarize",
+    "ragnb.scoring": "METRICS Metric compare definitions score summarize with_scores",
     "ragnb.tables": "save_latex to_html to_latex to_markdown",
     "ragnb.widgets": "export_annotator view",
 }

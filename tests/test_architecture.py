@@ -20,7 +20,7 @@ FLOORS = [
     {"datasets", "llm", "reports"},
     {"annotation", "experiments"},
     {"figures", "tables", "widgets"},
-    {"explorables"},
+    {"dashboards", "explorables"},
     {"cli"},
     {"__main__"},
 ]

@@ -9,6 +9,7 @@ from ragnb.scoring.bridges import bridging
 from ragnb.scoring.comparisons import compare
 from ragnb.scoring.experiments import experiment_signature
 from ragnb.scoring.glossary import definitions, edge_cases
+from ragnb.scoring.joined import with_scores
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
 
@@ -22,4 +23,5 @@ __all__ = [
     "experiment_signature",
     "score",
     "summarize",
+    "with_scores",
 ]
