@@ -75,7 +75,10 @@ class Dashboard(VBox):
         super().__init__(
             [
                 HBox(shown, layout=Layout(flex_flow="row wrap", grid_gap="8px")),
-                HBox([self._table, self._figure], layout=Layout(flex_flow="row wrap", grid_gap="16px")),
+                HBox(
+                    [self._table, self._figure],
+                    layout=Layout(flex_flow="row wrap", grid_gap="16px"),
+                ),
                 self._list,
             ]
         )
