@@ -2,17 +2,14 @@
 
 import base64
 from collections.abc import Sequence
-from io import BytesIO
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from ipywidgets import HTML, Dropdown, HBox, Image, Layout, SelectMultiple, VBox
 
 from ragnb.errors import InputError
-from ragnb.figures.choose import plot
-from ragnb.figures.style import style
+from ragnb.figures.choose import plot_png
 from ragnb.markup import Markup, join, tag
 from ragnb.metrics.record import METRICS
 from ragnb.records import CONDITION, column_names, require_columns
@@ -153,7 +150,7 @@ class Dashboard(VBox):
         cells = list(dict.fromkeys(["system", *varying]))
         self.summary = summarize(selected, by=cells, cluster=self._cluster(selected, cells))
         self._table.value = self.summary._repr_html_() or ""
-        self._figure.value = _png(self.summary)
+        self._figure.value = plot_png(self.summary)
         self._figure.layout.display = ""
         self._list.children = [FrameView(self.responses)]
 
@@ -276,14 +273,3 @@ def _static_html(shown: FrameView) -> Markup:
 
 def _word(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _png(summary: pd.DataFrame) -> bytes:
-    """The figure of a summary as PNG."""
-    with style():
-        drawn = plot(summary)
-        figure = np.ravel(np.asarray(drawn, dtype=object))[0].figure
-        content = BytesIO()
-        figure.savefig(content, format="png", dpi=130)
-        plt.close(figure)
-    return content.getvalue()

@@ -83,10 +83,10 @@ def test_names_are_imported_from_the_module_that_defines_them():
 
 USERS = {
     "pandas": "display stats scoring ensemble datasets llm reports annotation experiments figures tables "
-    "widgets cli",
+    "widgets dashboards cli",
     "matplotlib": "figures",
     "seaborn": "figures",
-    "ipywidgets": "widgets",
+    "ipywidgets": "widgets dashboards",
     "anywidget": "widgets",
     "openai": "llm",
     "sqlite3": "annotation llm",

@@ -1,6 +1,7 @@
 """One call from a result to its figure."""
 
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -124,6 +125,16 @@ def save_plot(result: Result, path: str | Path) -> Path:
         figure.savefig(path, dpi=200, bbox_inches="tight")
     plt.close(figure)
     return path
+
+
+@style()
+def plot_png(result: Result) -> bytes:
+    """Draw a result and return the figure as PNG."""
+    figure = np.ravel(np.asarray(plot(result), dtype=object))[0].figure
+    content = BytesIO()
+    figure.savefig(content, format="png", dpi=130)
+    plt.close(figure)
+    return content.getvalue()
 
 
 @style()
