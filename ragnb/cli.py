@@ -62,8 +62,9 @@ def _losses(table: Any, scores: Any, smallest: float) -> list[str]:
     """Sentences on the systems whose interval lies below 0 and whose loss is at least ``smallest``."""
     found = []
     for row in table.itertuples():
-        metric = ragnb.METRICS[row.metric.partition("@")[0]]
-        sign = 1 if metric.higher_is_better else -1
+        # Scores of other tools count as higher is better, because their direction is unknown.
+        metric = ragnb.METRICS.get(row.metric.partition("@")[0])
+        sign = 1 if metric is None or metric.higher_is_better else -1
         if sign * row.difference <= -smallest and max(sign * row.low, sign * row.high) < 0:
             values = scores[scores["metric"] == row.metric]
             means = values.groupby(["example_id", "system"])["value"].mean().unstack()
@@ -233,7 +234,8 @@ _SCORING: dict[str, dict[str, Any]] = {
         "action": "extend",
         "metavar": "METRIC",
         "help": "names of metrics, separated by spaces or commas; short names such as f1 and em are allowed. "
-        "`ragnb metrics` lists all names",
+        "`ragnb metrics` lists all names. Scores that another tool computed have the names of their columns, "
+        "such as ragas.faithfulness",
     },
     "--option": _SETTINGS
     | {
@@ -362,13 +364,19 @@ def command_line() -> argparse.ArgumentParser:
 # ---- input -------------------------------------------------------------------------------------
 
 
-def _responses(arguments: argparse.Namespace) -> Any:
-    """The responses of all files in one frame."""
+def _files(arguments: argparse.Namespace) -> tuple[list[str], list[str] | None]:
+    """The files, and the systems that were named for them, one for each file."""
     files, systems = arguments.file, arguments.system
     if systems and len(systems) != len(files):
         raise InputError(
             f"--system must be one name per file, got {len(systems)} for {len(files)} files"
         )
+    return files, systems
+
+
+def _responses(arguments: argparse.Namespace) -> Any:
+    """The responses of all files in one frame."""
+    files, systems = _files(arguments)
     load = ragnb.load_responses  # before the next line, so that Ctrl-C stops the reading
     progress(f"reading {', '.join(Path(file).name for file in files)}")
     if getattr(arguments, "kind", "") == "trace":
@@ -386,12 +394,61 @@ def _responses(arguments: argparse.Namespace) -> Any:
 
 
 def _scores(arguments: argparse.Namespace) -> Any:
-    """The scores of all responses under each metric that was requested."""
+    """The scores of all responses under each metric that was requested.
+
+    A name that is no metric of ragnb is a score that another tool computed, such as
+    ``ragas.faithfulness``.
+    """
+    from ragnb.scoring.scores import suggestion  # with pandas, which --help does not need
+
     given = [name for names in arguments.metrics for name in names.split(",") if name]
-    metrics = list(dict.fromkeys(map(_metric, given)))
-    responses = _responses(arguments)
-    progress(f"scoring {len(responses)} responses under {', '.join(metrics)}")
-    return _with_options(ragnb.score, responses, arguments, metrics=metrics)
+    metrics: dict[str, None] = {}
+    foreign: dict[str, str] = {}
+    for name in given:
+        try:
+            full_name = _metric(name)
+        except InputError as error:
+            foreign[name] = str(error)
+            continue
+        if full_name.partition("@")[0] in ragnb.METRICS:
+            metrics[full_name] = None
+        else:
+            foreign[name] = f"{name} is no metric of ragnb; {suggestion(name, ragnb.METRICS)}"
+    frames = [_foreign_scores(arguments, foreign)] if foreign else []
+    if metrics or not foreign:
+        responses = _responses(arguments)
+        progress(f"scoring {len(responses)} responses under {', '.join(metrics)}")
+        frames.append(_with_options(ragnb.score, responses, arguments, metrics=[*metrics]))
+    if len(frames) == 1:
+        return frames[0]
+    import pandas as pd
+
+    return pd.concat(frames, ignore_index=True)
+
+
+def _foreign_scores(arguments: argparse.Namespace, problems: dict[str, str]) -> Any:
+    """The scores that another tool computed. Each has the problem that its name has as a metric."""
+    files, systems = _files(arguments)
+    columns = dict(arguments.columns) or None
+    progress(f"reading {', '.join(problems)}")
+    import pandas as pd
+
+    parts = []
+    names: list[str | None] = [*systems] if systems else [None] * len(files)
+    for file, system in zip(files, names, strict=True):
+        try:
+            scores = ragnb.load_scores(file, columns, metrics=[*problems], system=system)
+        except InputError as error:
+            (name, problem), *_ = problems.items()
+            raise InputError(
+                f"{problem} It was not found as a score of another tool either: {error}"
+            ) from error
+        parts.append(scores[scores["metric"].isin(problems)])
+        for name, problem in problems.items():
+            if name not in set(scores["metric"]):
+                metrics = ", ".join(scores["metric"].unique())
+                raise InputError(f"{problem} The scores in {file} are {metrics}")
+    return pd.concat(parts, ignore_index=True)
 
 
 def _with_options(

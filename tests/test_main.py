@@ -193,6 +193,54 @@ def test_what_one_system_lacks_is_refused_or_dropped_and_counted(folder, printed
     assert "n_dropped = 10" in printed(f"{command} --unpaired drop")[0]
 
 
+@pytest.fixture
+def tool_scores(folder):
+    """Two results of ragas as CSV files, each with the scores of one system."""
+    for name, start in (("plain", 0.25), ("reranked", 0.5)):
+        rows = [
+            {"user_input": f"q{k}?", "response": "Oslo", "reference": "Oslo"}
+            | {"faithfulness": start + (k % 5) / 10, "answer_relevancy": 1 - k / 40}
+            for k in range(20)
+        ]
+        pd.DataFrame(rows).to_csv(f"{name}.csv", index=False)
+    return folder
+
+
+def test_scores_of_a_tool_are_compared_and_summarised(tool_scores, capsys):
+    command = "compare plain.csv reranked.csv -m ragas.faithfulness --baseline plain --format json"
+    assert main(shlex.split(command)) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["difference"] == pytest.approx(0.25)
+    assert (row["metric"], row["n_pairs"]) == ("ragas.faithfulness", 20)
+    assert "foreign:ragas" in row["signature"]
+    command = "score 'plain.csv' -m ragas.faithfulness f1 --by system --format json"
+    assert main(shlex.split(command)) == 0
+    means = {row["metric"]: row["mean"] for row in json.loads(capsys.readouterr().out)}
+    assert means == {"ragas.faithfulness": pytest.approx(0.45), "answer.f1": 1.0}
+
+
+def test_a_column_of_scores_without_a_tool_is_named_as_it_is(folder, capsys):
+    rows = [
+        {"example_id": str(k), "system": s, "grade": k + (s == "b")} for k in range(9) for s in "ab"
+    ]
+    pd.DataFrame(rows).to_csv("grades.csv", index=False)
+    assert main(shlex.split("compare grades.csv -m grade --baseline a --format json")) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["difference"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("compare plain.csv reranked.csv -m ragas.faithfullness", "no ragas.faithfullness among"),
+        ("score plain.csv -m answer.f2", "did you mean 'answer.f1'?"),
+    ],
+)
+def test_a_score_that_no_file_has_is_named(tool_scores, capsys, command, said):
+    assert main(shlex.split(command)) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_columns_of_systems_and_questions_of_a_dataset_are_named(folder, printed, capsys):
     Path("wide.csv").write_text(
         "question,gold,topic,old,new\nWho wrote it?,Ann,a,Bo,Ann\nWho read it?,Bo,a,Bo,Ann\n"

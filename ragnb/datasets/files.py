@@ -14,6 +14,7 @@ import zipfile
 import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from glob import glob, has_magic
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
@@ -110,6 +111,33 @@ def existing_file(source: str | Path) -> Path:
     if not path.exists():
         raise InputError(f"the file {str(path)!r} does not exist")
     return path
+
+
+def several_files(source: Any) -> list[Any] | None:
+    """Members of a list, and files that match a pattern such as ``"runs/*.jsonl"``.
+
+    Patterns inside a list are replaced by their files. The result is None if the source is neither
+    a list nor a pattern.
+
+    Raises
+    ------
+    InputError
+        The list is empty, or no file matches the pattern.
+    """
+    if isinstance(source, list | tuple):
+        if not source:
+            raise InputError("a list of files must contain at least one file, got an empty list")
+        members = [several_files(member) or [member] for member in source]
+        return [file for files in members for file in files]
+    if not isinstance(source, str | Path) or not has_magic(str(source)):
+        return None
+    path = os.path.expanduser(source)
+    if os.path.exists(path):  # a name that contains brackets
+        return None
+    files = sorted(glob(path))
+    if not files:
+        raise InputError(f"no file matches the pattern {str(source)!r}")
+    return [Path(file) for file in files]
 
 
 def locate(source: str | Path, *, benchmark: str) -> tuple[Path, str]:

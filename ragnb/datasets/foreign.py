@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import existing_file, read_frame, stem
-from ragnb.datasets.formats import FORMATS, renamed
-from ragnb.datasets.predictions import NUMBERS, checked_columns, load_responses, number_of_text
+from ragnb.datasets.files import existing_file, read_frame, several_files, stem
+from ragnb.datasets.formats import FORMATS, mapped
+from ragnb.datasets.orientation import one_row_per_item
+from ragnb.datasets.predictions import NUMBERS, load_responses, number_of_text
 from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.records import (
@@ -28,7 +29,7 @@ _NO_METRIC = {*COLUMNS, *CONDITION, *NUMBERS, "repeat", "index"}
 
 
 def load_scores(
-    source: str | Path | pd.DataFrame,
+    source: str | Path | pd.DataFrame | Sequence[str | Path | pd.DataFrame],
     columns: Mapping[str, str] | None = None,
     *,
     metrics: str | Sequence[str] | Mapping[str, str] | None = None,
@@ -49,7 +50,8 @@ def load_scores(
     source
         A file, or a frame. Either a file of another tool that `ragnb.load_responses` recognises; or
         a wide table, with one row per response and one column per metric; or a long table, with one
-        row per response and metric and the columns ``metric`` and ``value``.
+        row per response and metric and the columns ``metric`` and ``value``. A list of these, or a
+        pattern such as ``"ragas_*.csv"``, gives the scores of all of them.
     columns
         Name in ragnb -> name in the table, as for `ragnb.load_responses`:
         ``{"example_id": "id", "system": "run"}``.
@@ -82,8 +84,14 @@ def load_scores(
     >>> load_scores(made, version="0.3")[["metric", "value", "signature"]].values.tolist()
     [['ragas.faithfulness', 0.75, 'foreign:ragas 0.3|faithfulness|definition unknown']]
     """
-    table = _table(source)
-    frame = renamed(table, checked_columns(table, columns or {}))
+    sources = several_files(source)
+    if sources:
+        options: dict[str, Any] = {"metrics": metrics, "tool": tool, "version": version}
+        options |= {"system": system}
+        return _joined([load_scores(one, columns, **options) for one in sources], sources)
+    given: Any = source
+    table = _table(given, columns)
+    frame = mapped(table, columns or {})
     if "example_id" not in frame:
         raise InputError(
             "load_scores found no column named example_id, which pairs the systems; the columns are "
@@ -91,7 +99,7 @@ def load_scores(
             "columns={'example_id': '...'}"
         )
     if system or "system" not in frame:
-        name = "scores" if isinstance(source, pd.DataFrame) else stem(Path(source))
+        name = "scores" if isinstance(source, pd.DataFrame) else stem(Path(given))
         frame["system"] = system or name
     if {"metric", "value"} <= {*frame}:
         scores = frame.assign(column=frame["metric"])
@@ -123,15 +131,33 @@ def load_scores(
     return shown(scores[[*first, *(name for name in last if name in scores)]])
 
 
-def _table(source: str | Path | pd.DataFrame) -> pd.DataFrame:
+def _table(source: str | Path | pd.DataFrame, columns: Mapping[str, str] | None) -> pd.DataFrame:
     """The table as it is, or the responses and scores of a tool's file."""
-    content = read_frame(existing_file(source)) if isinstance(source, str | Path) else source
+    content = source
+    if isinstance(source, str | Path):
+        file = existing_file(source)
+        content = one_row_per_item(read_frame(file), file, columns)
     require_columns(content, (), "load_scores")
     # SQuAD's predictions contain no scores, and a table with one row of texts looks like them.
     with_scores = [one for name, one in FORMATS.items() if name != "squad"]
     return (
         load_responses(source) if any(one.recognises(content) for one in with_scores) else content
     )
+
+
+def _joined(frames: Sequence[pd.DataFrame], sources: Sequence[Any]) -> pd.DataFrame:
+    """The scores of several files as one frame; no score may be in two files."""
+    scores = pd.concat(frames, ignore_index=True)
+    keys = [name for name in ("example_id", *CONDITION, "repeat", "metric") if name in scores]
+    twice = scores.duplicated(keys)
+    if twice.any():
+        row = scores.loc[twice.idxmax()]
+        raise InputError(
+            f"two of the {len(sources)} files have {row['metric']} of {row['system']} for "
+            f"{row['example_id']}; load each file with its own system=, and join the frames with "
+            "pandas.concat"
+        )
+    return shown(scores)
 
 
 def _metric_columns(

@@ -264,6 +264,55 @@ def called(path: Path | None) -> str:
     return path.name if path else "the frame"
 
 
+def mapped(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
+    """Rename the columns of a frame as the user's mapping says (name in ragnb -> name in the file).
+
+    If a column contains objects, a name with dots is a path inside them: ``"outputs.answer"``.
+
+    Raises
+    ------
+    InputError
+        A column is missing, or is used for several names.
+    """
+    named = [theirs for ours, theirs in columns.items() if ours != "example_id"]
+    for theirs in columns.values():
+        if theirs not in frame:
+            frame = _with_inner_column(frame, theirs)
+        if named.count(theirs) > 1:
+            raise InputError(
+                f"columns= uses {theirs!r} for several names; only example_id may share a column with "
+                "another name"
+            )
+    return renamed(frame, columns)
+
+
+def _with_inner_column(frame: pd.DataFrame, path: str) -> pd.DataFrame:
+    """Add a column with the values under a path such as ``outputs.answer``."""
+    steps = str(path).split(".")
+    for n_steps in range(len(steps) - 1, 0, -1):
+        outer, inner = ".".join(steps[:n_steps]), ".".join(steps[n_steps:])
+        if outer not in frame:
+            continue
+        # In CSV, an object is a text that spells it.
+        objects = [
+            parsed(cell) if isinstance(cell, str) and cell.lstrip()[:1] in ("{", "[") else cell
+            for cell in frame[outer]
+        ]
+        values = [inner_value(cell, inner) for cell in objects]
+        if all(value is None for value in values):
+            keys = next((", ".join(map(str, cell)) for cell in objects if _is_object(cell)), "none")
+            raise InputError(
+                f"columns= names {path!r}, but the column {outer!r} has no {inner!r}; its keys are "
+                f"{keys:.200}"
+            )
+        return frame.assign(**{path: pd.Series(values, frame.index, dtype=object)})
+    raise InputError(f"columns= names {path!r}, but the columns are {', '.join(map(str, frame))}")
+
+
+def _is_object(cell: Any) -> bool:
+    return isinstance(cell, Mapping)
+
+
 def renamed(content: pd.DataFrame, names: Mapping[str, str | None]) -> pd.DataFrame:
     """Rename columns to ragnb's names; an unrelated column with such a name becomes ``other_...``.
 

@@ -1,10 +1,8 @@
 """Responses from files, as a frame for `ragnb.score`."""
 
-import os
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +13,16 @@ from ragnb.arguments import accepts
 from ragnb.datasets.answers import NO_ANSWER, answer_of
 from ragnb.datasets.files import (
     existing_file,
-    frame_of,
     kind_of,
     parsed,
     read_frame,
+    several_files,
     stem,
     tell,
 )
-from ragnb.datasets.formats import FORMATS, LIKELY, Format, called, likely, renamed
+from ragnb.datasets.formats import FORMATS, LIKELY, Format, called, likely, mapped
 from ragnb.datasets.languages import identify_languages, summary_of
+from ragnb.datasets.orientation import one_row_per_item
 from ragnb.datasets.releases import by_system, load_examples, with_examples
 from ragnb.errors import InputError
 from ragnb.metrics.references import reference_parts
@@ -83,13 +82,16 @@ def load_responses(
         an Excel file (``.xlsx``, needs openpyxl); an Arrow file or a folder that ``save_to_disk`` of
         Hugging Face datasets wrote; ``"-"``, which reads lines of JSON from standard input; or a
         frame. A list of files, or a pattern such as ``"runs/*.jsonl"``, gives the rows of all of
-        them. In CSV, and in a frame that was read from it, a list is written as JSON or as Python
-        prints it, ``["Oslo", "Kristiania"]``.
+        them. A JSON object may contain its items as a list of records, one record per id, or one
+        list per column, as ``Dataset.to_dict`` of Hugging Face and pandas write them. In CSV, and
+        in a frame that was read from it, a list is written as JSON or as Python prints it,
+        ``["Oslo", "Kristiania"]``.
     columns
         Name in ragnb -> name in the file: ``{"question": "q", "references": "gold", "response":
         "output"}``. By default, the file has ragnb's own names or one of the formats below. Other
         columns keep their names. If a column already has the new name of another column, it is
-        renamed to ``other_response`` etc. and is not scored.
+        renamed to ``other_response`` etc. and is not scored. If a column contains objects, a name
+        with dots is a path inside them: ``{"response": "outputs.answer"}``.
     format
         The format in which another tool or a release wrote the file: ``"ragas"``, ``"deepeval"``,
         ``"inspect_ai"``, ``"lm_eval"``, ``"promptfoo"``, ``"inspectorraget"``, ``"mtrag"``,
@@ -159,14 +161,13 @@ def load_responses(
         files have the same system's response to a question. The message names the row. If columns
         are missing, it also contains the columns of the file and the call that would probably work.
     """
-    if isinstance(source, str | Path) and has_magic(str(source)) and not Path(source).exists():
-        source = sorted(glob(os.path.expanduser(source))) or source
-    if isinstance(source, list | tuple):
+    sources = several_files(source)
+    if sources:
         options = {"format": format, "examples": examples, "systems": systems, "system": system}
         options |= {"language": language, "alternatives": alternatives, "keep_empty": keep_empty}
-        return _joined([load_responses(one, columns, **options, **constants) for one in source])
+        return _joined([load_responses(one, columns, **options, **constants) for one in sources])
     file = existing_file(source) if isinstance(source, str | Path) else None
-    given: Any = source if file is None else _by_rows(read_frame(file))
+    given: Any = source if file is None else one_row_per_item(read_frame(file), file, columns)
     require_columns(given, (), "load_responses")
     if given.empty:
         raise InputError(f"{called(file)} must have at least one row, got none")
@@ -175,7 +176,7 @@ def load_responses(
     frame, read_as = given, None
     if format or not (columns or systems):
         frame, read_as = _read_as(given, file, format)
-    frame = renamed(frame, checked_columns(frame, columns or {}))
+    frame = mapped(frame, columns or {})
     if examples is not None:
         frame = with_examples(frame, load_examples(examples), file)
     elif {*frame} <= {"example_id", "response", "retrieved"}:
@@ -246,32 +247,6 @@ def _joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
             "file with its own system=, and join the frames with pandas.concat"
         )
     return frame
-
-
-def _by_rows(content: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a JSON object that has them column by column, as pandas writes them."""
-    columns = content.iloc[0].to_dict() if len(content) == 1 else {}
-    if not columns or any(
-        not isinstance(cell, dict) or "0" not in cell for cell in columns.values()
-    ):
-        return content
-    return frame_of(pd.DataFrame(columns).to_dict("records"))
-
-
-def checked_columns(frame: pd.DataFrame, columns: Mapping[str, str]) -> Mapping[str, str]:
-    """Check that the user's mapping names columns of the frame, and return it."""
-    named = [theirs for ours, theirs in columns.items() if ours != "example_id"]
-    for theirs in columns.values():
-        if theirs not in frame:
-            raise InputError(
-                f"columns= names {theirs!r}, but the columns are {', '.join(map(str, frame))}"
-            )
-        if named.count(theirs) > 1:
-            raise InputError(
-                f"columns= uses {theirs!r} for several names; only example_id may share a column with "
-                "another name"
-            )
-    return columns
 
 
 def _read_as(

@@ -1,0 +1,117 @@
+"""JSON objects that contain a whole table, in the orientations that pandas and other tools write."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ragnb.datasets.files import frame_of
+from ragnb.datasets.formats import FORMATS, LIKELY, called, likely
+from ragnb.errors import InputError
+from ragnb.records import is_missing
+
+IDS = "example_id id _id question_id questionid qid query_id query-id"
+_SPLIT = {"columns", "data"}
+
+
+def one_row_per_item(
+    content: pd.DataFrame, path: Path | None, columns: Mapping[str, str] | None = None
+) -> pd.DataFrame:
+    """Convert a JSON object with a whole table to one row per item; other contents stay as they are.
+
+    The table may have one list per column (``Dataset.to_dict()`` of Hugging Face, and
+    ``orient="list"`` of pandas), one object per column or per row, a list of rows with the names of
+    the columns (``orient="split"``), or a list of records under one key.
+
+    Parameters
+    ----------
+    content
+        The records of a file. A JSON object that is alone in its file is one row.
+    path
+        The file, for messages.
+    columns
+        Name in ragnb -> name in the file, as for `ragnb.load_responses`.
+
+    Raises
+    ------
+    InputError
+        The lists of the columns differ in length.
+    """
+    if content.empty:
+        return content
+    named = list((columns or {}).values())
+    record = content.iloc[0].to_dict()
+    if _has_lists(record, named):
+        tables = [_of_lists(row, path) for row in content.to_dict("records")]
+        return frame_of([row for table in tables for row in table])
+    are_objects = all(isinstance(value, Mapping) for value in record.values())
+    if len(content) == 1 and are_objects and all("0" in value for value in record.values()):
+        return frame_of(pd.DataFrame(record).to_dict("records"))
+    is_known = any(format.recognises(content) for format in FORMATS.values())
+    if len(content) > 1 or is_known:
+        return content
+    if record.keys() >= _SPLIT and isinstance(record["columns"], list):
+        names = record["columns"]
+        return frame_of([dict(zip(names, row, strict=True)) for row in record["data"]])
+    if are_objects and _are_records(list(record.values()), named):
+        return _by_id(record)
+    lists = [value for value in record.values() if isinstance(value, list)]
+    if len(lists) == 1 and _are_records(lists[0], named):
+        return frame_of([row.get("row", row) for row in lists[0]])
+    return content
+
+
+def _has_lists(record: Mapping[str, Any], named: list[str]) -> bool:
+    """Whether a record has the questions, or all of its columns, as lists."""
+    questions = likely(LIKELY["question"], record)
+    if questions is not None and _is_list_of(record[questions], str):
+        return True
+    lengths = {len(value) if isinstance(value, list) else None for value in record.values()}
+    texts = [likely(IDS, record) or "", likely(LIKELY["response"], record) or "", *named]
+    has_texts = any(_is_list_of(record[name], str | int) for name in texts if name in record)
+    # A record with one turn of a conversation has lists of objects.
+    is_conversation = questions is not None and not _is_list_of(record[questions], str | list)
+    return len(lengths) == 1 and None not in lengths and has_texts and not is_conversation
+
+
+def _is_list_of(value: Any, kind: Any) -> bool:
+    if not isinstance(value, list):
+        return False
+    items = [item for item in value if not is_missing(item)]
+    return bool(items) and all(isinstance(item, kind) for item in items)
+
+
+def _of_lists(record: Mapping[str, Any], path: Path | None) -> list[dict[str, Any]]:
+    """The rows of a record with one list per column; any other value is the same in all rows."""
+    lists = {name: value for name, value in record.items() if isinstance(value, list)}
+    lengths = {name: len(value) for name, value in lists.items()}
+    if len({*lengths.values()}) > 1:
+        counts = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise InputError(
+            f"{called(path)} has one list per column, and all lists must have the same length, got "
+            f"{counts}"
+        )
+    shared = {name: value for name, value in record.items() if name not in lists}
+    rows = zip(*lists.values(), strict=True)
+    return [dict(zip(lists, row, strict=True)) | shared for row in rows]
+
+
+def _by_id(record: Mapping[str, Any]) -> pd.DataFrame:
+    """The rows of an object with one record per id; numbers from 0 are no ids."""
+    is_numbered = list(record) == [str(number) for number in range(len(record))]
+    has_ids = any(likely(IDS, row) for row in record.values())
+    if is_numbered or has_ids:
+        return frame_of(list(record.values()))
+    return frame_of([{"example_id": key, **row} for key, row in record.items()])
+
+
+def _are_records(values: list[Any], named: list[str]) -> bool:
+    """Whether values are records, each with a question or with a column that the user names."""
+    if not values or not all(isinstance(value, Mapping) for value in values):
+        return False
+    rows = [value.get("row", value) for value in values]
+    return all(
+        isinstance(row, Mapping) and bool(likely(LIKELY["question"], row) or {*named} & {*row})
+        for row in rows
+    )
