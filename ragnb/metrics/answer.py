@@ -17,8 +17,8 @@ with `ragnb.text.split_reasoning`.
 To compare with published numbers, use the variant of the benchmark: ``'squad'``, ``'triviaqa'``,
 ``'kilt'`` or ``'mlqa'``. SQuAD deletes punctuation and the articles *a*, *an* and *the*, so that
 "the cat" equals "cat" and "U.S." equals "US". The default, ``'unicode'``, treats all languages
-alike: it keeps articles and replaces punctuation with spaces. Neither of these two pairs is then
-equal.
+alike: it keeps articles and symbols, and replaces punctuation with spaces. Neither of these two pairs
+is then equal.
 
 All functions raise InputError for a response that is not a string, a malformed reference and an
 unknown variant. `bleu`, `flesch_reading_ease` and the variant ``'mlqa'`` also raise it for an
@@ -35,7 +35,7 @@ import regex
 
 from ragnb.errors import InputError
 from ragnb.metrics.language import primary_code, scripts_of
-from ragnb.metrics.normalization import OFFICIAL, answer_tokens, check_text, normalized
+from ragnb.metrics.normalization import OFFICIAL, answer_tokens, check_text, normalized, symbols
 from ragnb.metrics.record import metric
 from ragnb.metrics.references import Reference, reference_parts, reference_texts
 from ragnb.text import sentences, tokens, visible
@@ -55,8 +55,9 @@ _BOTH_EMPTY = (
 )
 _BOTH_BLANK = "If response and reference are both blank."
 _SCRIPTS = (
-    "Letters, marks and numbers of all scripts after NFKC and case folding. Punctuation separates "
-    "words, and articles are kept"
+    "Letters, marks, numbers and symbols such as $, % and + of all scripts after NFKC and case "
+    "folding. Other punctuation separates words, and articles are kept. White space next to a "
+    "character of a script without spaces between words is ignored"
 )
 _BLOCKS = "As in the published code, which deletes Devanagari, Greek, Tamil and other scripts"
 _OFFICIAL = {
@@ -236,6 +237,9 @@ def contains(
         return math.nan
     normalise = partial(normalized, variant=variant, language=language)
     said = normalise(check_text(response, "response"))
+    if variant == "unicode":
+        # Next to words, emoji are not part of the normalised text. An alias may be just an emoji.
+        said = "\n".join([said, *symbols(response)])
     wanted = reference_parts(reference, can_be_blank=True)
     parts = [{normalise(alias) for alias in part} - {""} for part in wanted]
     if not all(parts):

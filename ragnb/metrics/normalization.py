@@ -1,9 +1,24 @@
 """Normalisation and tokenisation of answers before they are compared.
 
-The variant ``'unicode'`` keeps all scripts. The variant ``'lbrag'`` reproduces the code of
-kanoes/LBRAG-NEW, which keeps only the characters in a fixed list of Unicode blocks. Devanagari,
-Greek, Tamil and Bengali, among others, are not in this list. Two Hindi answers without Latin
-letters and digits are therefore equal under ``'lbrag'``.
+The variant ``'unicode'`` keeps all scripts. It also keeps symbols that carry meaning: -5 differs from
+5, $5 from €5, C++ from C#, x = 5 from x ≠ 5, 1/2 from 1:2, 50% from 50, and A+ from A-.
+
+- Currency signs, mathematical signs, degrees and similar symbols are words of their own. So are %,
+  and # and * after a single letter, as in C# and A*.
+- A number with its sign is a single word: -5, 3.5, 1/2, 10:30 and 10^6, which is also 10⁶.
+- Separators of thousands are removed, so that 1,000 equals 1000, because both are the same number
+  and because texts of one language use both. A decimal comma becomes a point. 1.000 is not changed:
+  it is a thousand in German and one in English.
+- Dates with points, slashes or hyphens are equal, and so are the seasons 2019/20 and 2019-20.
+- Punctuation, hyphens in words and between numbers, quotation marks, bullets and the signs of
+  Markdown become spaces. Emoji and ornaments next to words do, too. A text that consists of
+  symbols or emoji alone keeps them.
+- White space next to a character of a script without spaces between words is removed: 4429 米
+  equals 4429米.
+
+The variant ``'lbrag'`` reproduces the code of kanoes/LBRAG-NEW, which keeps only the characters in a
+fixed list of Unicode blocks. Devanagari, Greek, Tamil and Bengali, among others, are not in this list.
+Two Hindi answers without Latin letters and digits are therefore equal under ``'lbrag'``.
 
 The variants ``'squad'``, ``'triviaqa'``, ``'kilt'`` and ``'mlqa'`` reproduce the official
 evaluation scripts of these benchmarks.
@@ -21,11 +36,12 @@ All functions raise InputError for an unknown variant and for a value that is no
 import re
 import string
 from functools import lru_cache
+from typing import Any
 
 import regex
 
 from ragnb.errors import InputError, check_choice
-from ragnb.text import fold, tokens, visible
+from ragnb.text import GRAPHEME, UNSPACED, fold, visible
 
 VARIANTS = ("unicode", "lbrag")
 
@@ -56,7 +72,6 @@ _DELETED = str.maketrans("", "", string.punctuation)
 _SPACED = str.maketrans(dict.fromkeys(string.punctuation + "‘’´`", " "))
 PUNCTUATION = regex.compile(r"[\p{P}$+<=>^`|~]+")
 _ASCII = re.compile("[a-z0-9]+")
-_KEPT = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _LBRAG_KEPT = regex.compile(f"[{LBRAG_KEPT}]+")
 
 
@@ -70,8 +85,8 @@ def normalized(text: str, *, variant: str = "unicode", language: str | None = No
         Text to normalise.
     variant : {'unicode', 'lbrag', 'squad', 'triviaqa', 'kilt', 'mlqa'}, default='unicode'
         ``'unicode'`` applies NFKC and case folding, removes invisible format characters, and keeps
-        letters, marks and numbers of all writing systems. Other characters, including symbols such
-        as the minus sign and %, become spaces. ``'lbrag'`` converts the text to lower case and
+        letters, marks, numbers and meaningful symbols of all writing systems. Other characters
+        become spaces; see `ragnb.metrics.normalization`. ``'lbrag'`` converts the text to lower case and
         replaces every character outside a fixed list of Unicode blocks with a space; Devanagari is
         not in the list. The other variants reproduce the evaluation scripts of SQuAD, TriviaQA,
         KILT and MLQA; see `ragnb.metrics.normalization`.
@@ -82,12 +97,15 @@ def normalized(text: str, *, variant: str = "unicode", language: str | None = No
     Returns
     -------
     str
-        Words of the normalised text, separated by single spaces. The text can be empty.
+        Words of the normalised text, separated by single spaces, except next to characters of
+        scripts without spaces between words. The text can be empty.
 
     Examples
     --------
     >>> normalized("  Ｔhe “Straße”, № 5!"), normalized("दिल्ली, 5.", variant="lbrag")
     ('the strasse no 5', '5')
+    >>> normalized("C++ costs −$1,000.50!"), normalized("2022 年 1 月")
+    ('c + + costs - $ 1000.50', '2022年1月')
     >>> normalized("The U.S. dollar", variant="squad"), normalized("A-ha", variant="triviaqa")
     ('us dollar', 'ha')
     """
@@ -97,9 +115,168 @@ def normalized(text: str, *, variant: str = "unicode", language: str | None = No
         return _official(text.lower(), variant, language)
     if variant == "lbrag":
         return " ".join(_LBRAG_KEPT.findall(text.lower()))
-    if text.isascii():
-        return " ".join(_ASCII.findall(text.lower()))
-    return " ".join(_KEPT.findall(fold(visible(text))))
+    return _unicode_form(text)
+
+
+# ---- the variant 'unicode' -----------------------------------------------------------------------
+
+# Stands for a minus sign while a text is normalised. NFKC replaces this character, so that no
+# folded text contains it.
+_MINUS = "⁻"
+_ALNUM = r"\p{L}\p{M}\p{N}"
+# Letters and digits of scripts that are written with spaces.
+_SPACED_ALNUM = rf"[[{_ALNUM}]--[{UNSPACED}]]"
+
+# Characters that are written in several ways, after folding.
+_SAME = str.maketrans(
+    {
+        "٪": "%",
+        "⁄": "/",
+        "∕": "/",
+        "∶": ":",
+        "♯": "#",
+        "٫": ".",
+        "٬": ",",
+        "‐": "-",
+        "‒": "-",
+        "–": "-",
+    }
+)
+
+
+def _rules(*rows: tuple[str, str]) -> list[tuple[Any, str]]:
+    """Compile pairs of a pattern and its replacement."""
+    return [(regex.compile(rf"(?V1m){pattern}"), replacement) for pattern, replacement in rows]
+
+
+# These rules need line breaks, or characters that NFKC replaces.
+_BEFORE_FOLDING = _rules(
+    # A bullet or a Markdown quotation mark at the start of a line, and a ruler.
+    (r"^[^\S\n]*[+>→⇒∙](?=[^\S\n]+[^\s\p{Nd}])", " "),
+    (r"([=+<>~*#_-])\1{2,}", " "),
+    # Tags, emphasis in Markdown, and LaTeX's signs for a formula.
+    (r"</?(\p{L}[^<>\s]*)>", r" \1 "),
+    (rf"(?<![{_ALNUM}*])\*{{1,3}}(?=\S)([^*\n]{{1,300}})(?<=\S)\*{{1,3}}(?![{_ALNUM}*])", r"\1"),
+    (r"\${2,}|~~", " "),
+    (r"\$(?=\S)([^$\n]{1,200})(?<=\S)\$(?![\p{Nd}])", r" \1 "),
+    # 10² is not 102, 3½ is not 31/2, and º is often typed for °.
+    (r"(?<=\p{Nd})(?=[\u00b2\u00b3\u00b9\u2070\u2071\u2074-\u2079\u207a\u207b\u207f])", "^"),
+    (r"(?<=\p{Nd})(?=[\u00bc-\u00be\u2150-\u215f\u2189])", " "),
+    (r"\u00ba(?=\s?[CF]\b)", "°"),
+)
+# Three digits behind a space that does not break a line are a group of a number.
+_SPACED_GROUPS = regex.compile(
+    r"(?<!\p{Nd})[1-9]\d{0,2}(?:[\u00a0\u2007\u2009\u202f]\d{3})+(?![\p{Nd}])"
+)
+_GROUPS = regex.compile(
+    r"(?<![\p{Nd}.,'’])[1-9]\d{0,2}(?:"
+    # 1,000,000 or 1'000, and 10,00,000 as in India
+    r"(?:(?:,\d{2,3})*,\d{3}|(?:['’]\d{3})+)(?![\p{Nd}]|[,'’]\p{Nd})"
+    # 1.000.000, and 1.000,5: a single group such as 1.000 can also be a decimal fraction
+    r"|(?:\.\d{3}){2,}(?!\p{Nd}|\.\p{Nd})|(?:\.\d{3})+(?=,\p{Nd}+(?![\p{Nd}.,])))"
+)
+_FORMULA = rf"(?:[\p{{Sc}}√] ?)?[.]?[\p{{Nd}}∞]|[\p{{Latin}}\p{{Greek}}](?![{_ALNUM}'’])"
+_AFTER_FOLDING = _rules(
+    # Dates and seasons have several separators: 2020-01-31, 2020/01/31, 31.1.2020, 2019/20.
+    (
+        r"(?<![\p{Nd}./-])(\p{Nd}{4})([-./])(\p{Nd}{1,2})\2(\p{Nd}{1,2})(?![\p{Nd}]|[./-]\p{Nd})",
+        r"\1 \3 \4",
+    ),
+    (
+        r"(?<![\p{Nd}./-])(\p{Nd}{1,2})([-./])(\p{Nd}{1,2})\2(\p{Nd}{4}|\p{Nd}{2})(?![\p{Nd}]|[./-]\p{Nd})",
+        r"\1 \3 \4",
+    ),
+    (r"(?<![\p{Nd}./])((?:1\p{Nd}|20)\p{Nd}{2})/(\p{Nd}{4}|\p{Nd}{2})(?![\p{Nd}/])", r"\1 \2"),
+    # A decimal comma, and a fraction without a digit in front of the point.
+    (r"(?<![\p{Nd}.,])(\p{Nd}+),(\p{Nd}+)(?![\p{Nd}]|[.,]\p{Nd})", r"\1.\2"),
+    (rf"(?<![{_ALNUM}.,)\]])\.(?=\p{{Nd}})", "0."),
+    # Spaces around the sign of a fraction or a ratio.
+    (r"(?<=\p{Nd}) ([/:]) (?=\p{Nd})", r"\1"),
+    # A minus sign follows neither a word nor a number, as the hyphen does in COVID-19 and 3-5.
+    (
+        rf"(?<!{_SPACED_ALNUM}|[)\]}}%°\-−]|\p{{N}}[{UNSPACED}]{{0,2}} ?)(?:-|− ?)(?={_FORMULA})",
+        _MINUS,
+    ),
+    # Grades, blood groups and ions: A-, AB-, Cl-.
+    (rf"(?<=(?<![{_ALNUM}])(?:\p{{Latin}}|ab|cl|oh))-(?![{_ALNUM}-])", f" {_MINUS} "),
+    (rf"(?<=[{_ALNUM}])−(?![{_ALNUM} ]| [{_ALNUM}])", f" {_MINUS} "),
+    # x^2 equals x², which NFKC replaces by x2.
+    (rf"(?<=\p{{L}})\^(?=[{_ALNUM}{_MINUS}])", ""),
+)
+# Symbols that mean little next to words: emoji, check marks, bullets, lines and trademarks.
+_ORNAMENTS = (
+    r"[[\p{Emoji}\p{Block=Dingbats}\p{Block=Geometric_Shapes}\p{Block=Box_Drawing}"
+    r"\p{Block=Block_Elements}∙|~−\uFFFD" + _MINUS + r"]--[♀♂♠♣♥♦+<=>]]"
+)
+_KEPT = regex.compile(
+    rf"""(?V1)
+      {_MINUS}?[{_ALNUM}]+(?:(?<=\p{{Nd}})(?:[.:/](?=\p{{Nd}})|\^(?=[{_ALNUM}{_MINUS}]){_MINUS}?)[{_ALNUM}]+)*
+    | {_MINUS} | [%‰‱]
+    | (?<=(?<![{_ALNUM}])\p{{Latin}})\#                   # C#, F#
+    | (?<=\p{{N}}[ ]?)\*(?=[ ]?\p{{N}})                   # 2*3
+    | (?<=(?<![{_ALNUM}])\p{{Latin}})\*(?![{_ALNUM}])     # A*
+    | (?<=[\p{{Nd}})\]])/(?=[\p{{Nd}}(\[])                # (a+b)/2
+    | (?<=(?<![{_ALNUM}])\p{{Latin}})/(?=\p{{Nd}})        # x/2
+    | (?<=\p{{Nd}})/(?=\p{{Latin}}(?![{_ALNUM}]))         # 2/x
+    | (?<![{_ALNUM}])~(?=[ ]?[\p{{Nd}}\p{{Sc}}])          # ~5
+    | [[\p{{Sc}}\p{{Sm}}\p{{So}}]--{_ORNAMENTS}]
+    """,
+    regex.VERBOSE,
+)
+# A text in ASCII in which no rule applies.
+_PLAIN = re.compile(
+    r"""(?:[A-Za-z0-9\s;!?"()\[\]{}&@\\_`]|[.,'](?![0-9])|(?<=[A-Za-z]):(?![0-9])|(?<=[A-Za-z0-9])-(?=[A-Za-z0-9]))*"""
+)
+_RULER = regex.compile(r"([=+<>~*#_-])\1{2,}")
+_SYMBOL = regex.compile(r"(?V1)[[\p{S}#%&*@/\\]--[`´]]")
+# Emoji differ by their zero-width joiners and tags, but not by their colour or presentation.
+_PRESENTATION = regex.compile(r"[\p{Variation_Selector}\U0001F3FB-\U0001F3FF]")
+_MEANINGLESS_SPACE = regex.compile(rf"(?<=[{UNSPACED}]) | (?=[{UNSPACED}])")
+_UNICODE_TOKEN = regex.compile(rf"(?V1)(?=[{UNSPACED}])\X|[[^\s]--[{UNSPACED}]]+")
+
+
+def _unicode_form(text: str) -> str:
+    """Normalise a text under the variant 'unicode'; see `normalized`."""
+    if text.isascii() and _PLAIN.fullmatch(text):
+        plain = " ".join(_ASCII.findall(text.lower()))
+        if plain:
+            return plain
+    visible_text = visible(_SPACED_GROUPS.sub(_digits, text))
+    for pattern, replacement in _BEFORE_FOLDING:
+        visible_text = pattern.sub(replacement, visible_text)
+    folded = fold(visible_text).translate(_SAME)
+    folded = _GROUPS.sub(_digits, folded)
+    for pattern, replacement in _AFTER_FOLDING:
+        folded = pattern.sub(replacement, folded)
+    words = " ".join(_KEPT.findall(folded)).replace(_MINUS, "-")
+    if not words:
+        return " ".join(symbols(text))
+    return _MEANINGLESS_SPACE.sub("", words)
+
+
+def _digits(number: Any) -> str:
+    """Remove everything except the digits from the match of a number."""
+    return "".join(filter(str.isdecimal, number.group()))
+
+
+def symbols(text: str) -> list[str]:
+    """Return the runs of symbols and emoji of a text, with a space between two of a run.
+
+    Punctuation, such as full stops, brackets and dashes, is not among them.
+
+    Examples
+    --------
+    >>> symbols("Well done 👍🏽👍, 5 < 7!")
+    ['👍 👍', '<']
+    """
+    folded = fold(_PRESENTATION.sub("", _RULER.sub(" ", text)))
+    runs: list[list[str]] = [[]]
+    for cluster in GRAPHEME.findall(folded):
+        if _SYMBOL.match(cluster):
+            runs[-1].append(cluster)
+        elif not cluster.isspace():
+            runs.append([])
+    return [" ".join(run) for run in runs if run]
 
 
 def _official(text: str, variant: str, language: str | None) -> str:
@@ -149,7 +326,7 @@ def answer_tokens(
     """
     plain = normalized(text, variant=variant, language=language)
     if variant == "unicode":
-        return tuple(plain.split() if plain.isascii() else tokens(plain))
+        return tuple(plain.split() if plain.isascii() else _UNICODE_TOKEN.findall(plain))
     if variant == "lbrag" and code_form(language) in LBRAG_CHARACTER_LANGUAGES:
         return tuple(plain.replace(" ", ""))
     return tuple(plain.split())
