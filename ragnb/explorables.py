@@ -10,7 +10,7 @@ import json
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
-from math import ceil
+from math import ceil, floor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,12 +21,13 @@ from ragnb.arguments import Booleans, Floats, Integers, accepts
 from ragnb.conformal.sets import conformal_rank, coverage_distribution, too_few_items
 from ragnb.datasets.benchmarks import load_ragbench
 from ragnb.datasets.studies import load_study
-from ragnb.errors import InputError
+from ragnb.errors import InputError, check_choice
 from ragnb.experiments.recorded import recorded_responses
 from ragnb.figures.explorables import Chart, bars
 from ragnb.markup import Markup, join, spelled, tag
 from ragnb.metrics.retrieval import ndcg, recall, reciprocal_rank, success
-from ragnb.metrics.trace_labels import sentence_pairs
+from ragnb.metrics.trace import GUIDE_SENTENCES
+from ragnb.metrics.trace_labels import VARIANTS, sentence_pairs, unsupported_sentences
 from ragnb.records import require_columns
 from ragnb.reports.abstention import abstention_report
 from ragnb.reports.efficiency import gains_and_costs
@@ -99,8 +100,8 @@ class Scene(NamedTuple):
     static
         What takes the place of the lines and meters where no script runs.
     counts
-        Sentence and value of each meter by the counts of chosen labels, if there are too many
-        frames.
+        Sentence and value of each meter by the counts of chosen labels, and the sentence on their
+        average, if there are too many frames.
     """
 
     controls: list[Control]
@@ -110,7 +111,7 @@ class Scene(NamedTuple):
     counts: dict[str, Any] | None = None
 
 
-def explore(name: str, *data: Any) -> Page:
+def explore(name: str, *data: Any, variant: str = "ragbench") -> Page:
     """Show an explorable: an interactive figure with a few controls that answers one question.
 
     It runs in the page: in JupyterLab without a kernel, in exported HTML, and in the documentation.
@@ -137,9 +138,13 @@ def explore(name: str, *data: Any) -> Page:
         mix           a `ragnb.abstention_report`         right decisions at each share of questions
                                                           without an answer
         ranking       a row with a ranked list (first 6)  success, recall, 1 / rank and nDCG at k
-        slider        function of a number; name of the   the text or the PNG picture that the
-                      number; its values; the first one   function returns
+        slider        function of a number or a name;     the text or the PNG picture that the
+                      label of the slider; its values;    function returns
+                      optionally the value at the start
         ============  ==================================  ==========================================
+    variant
+        Definition of the numbers of ``"trace"``: ``"ragbench"``, or ``"guide"`` for those of the
+        visual guide; see `ragnb.metrics.trace`. The other explorables have no variants.
 
     Raises
     ------
@@ -151,8 +156,12 @@ def explore(name: str, *data: Any) -> Page:
     """
     if name not in EXPLORABLES:
         raise InputError(f"name must be one of {', '.join(map(repr, EXPLORABLES))}, got {name!r}")
+    check_choice(variant, VARIANTS, "variant")
+    if variant != "ragbench" and name != "trace":
+        raise InputError(f"only 'trace' has the variant {variant!r}, got the name {name!r}")
     question, alt, sample, make = EXPLORABLES[name]
-    scene = make(*(data or sample()))
+    options = {"variant": variant} if name == "trace" else {}
+    scene = make(*(data or sample()), **options)
     first = scene.frame(*(control.start for control in scene.controls))
     return Page(
         f"{question} {first.sentence}",
@@ -173,9 +182,7 @@ def _packed(question: str, scene: Scene) -> str:
     controls = [
         {
             "label": spelled(control.label),
-            "values": [
-                f"{one:.3g}" if isinstance(one, float) else str(one) for one in control.values
-            ],
+            "values": [_value_text(value) for value in control.values],
             "at": [*control.values].index(control.start),
             "key": control.key,
             "text": spelled(control.text),
@@ -648,68 +655,121 @@ def _ranking(row: Any) -> Scene:
 # ---- the four numbers of TRACe -------------------------------------------------------------------
 
 
-def _trace(record: Any) -> Scene:
+def _trace(record: Any, variant: str = "ragbench") -> Scene:
     static = Card(record, "trace")._repr_html_()
     context = sentence_pairs(record["documents_sentences"])
     response = sentence_pairs([record["response_sentences"]])
+    if not context:
+        raise InputError("explore needs a record with at least one context sentence, got none")
     labels = {"relevant": "all_relevant", "used": "all_utilized"}
     controls = [
         Control(label, [False, True], key in record[f"{name}_sentence_keys"], f"[{key}]", text)
         for key, text in context
         for label, name in labels.items()
     ]
-    unsupported = record["unsupported_response_sentence_keys"]
+    # A file of your own may lack the list of unsupported sentences, which the labels define.
+    unsupported = unsupported_sentences(
+        record.get("sentence_support_information"),
+        record.get("unsupported_response_sentence_keys"),
+        variant=variant,
+    )
     controls += [
         Control("unsupported", [False, True], key in unsupported, f"[{key}]", text)
         for key, text in response
     ]
     n = len(context)
-    counts: dict[str, Any] = {
-        "relevance": [
-            [
-                f"Of {n} context sentences, {_are(r)} relevant (relevance {r / n:.2f})",
-                f"{r / n:.2f}",
-            ]
-            for r in range(n + 1)
-        ],
-        "utilization": [
-            [f"and {_are(u)} used (utilization {u / n:.2f}).", f"{u / n:.2f}"] for u in range(n + 1)
-        ],
-        "completeness": [
-            [
-                [
-                    f"Of the relevant ones, {_are(both)} used (completeness {both / r:.2f}).",
-                    f"{both / r:.2f}",
-                ]
-                for both in range(r + 1)
-            ]
-            if r
-            else [["Without a relevant sentence, RAGBench sets completeness to 1.", "1.00"]]
-            for r in range(n + 1)
-        ],
-        "adherence": [
-            [
-                f"Of {len(response)} response sentences, {_are(wrong)} unsupported, so adherence is "
-                f"{wrong == 0:d}.",
-                f"{wrong == 0:d}",
-            ]
-            for wrong in range(len(response) + 1)
-        ],
-    }
+    counts = _guide_counts(n) if variant == "guide" else _ragbench_counts(n)
+    counts["adherence"] = [
+        _part(
+            f"Of {len(response)} response sentences, {_are(wrong)} unsupported, so adherence is "
+            f"{wrong == 0:d}.",
+            float(wrong == 0),
+            decimals=0,
+        )
+        for wrong in range(len(response) + 1)
+    ]
 
     def frame(*chosen: bool) -> Frame:
         relevant, used = chosen[: 2 * n : 2], chosen[1 : 2 * n : 2]
-        r, wrong = sum(relevant), sum(chosen[2 * n :])
+        r, u, wrong = sum(relevant), sum(used), sum(chosen[2 * n :])
         both = sum(map(all, zip(relevant, used, strict=True)))
+        rows = counts["utilization"]
         parts = [
             counts["relevance"][r],
-            counts["utilization"][sum(used)],
-            counts["completeness"][r][both],
+            rows[min(r, len(rows) - 1)][u],
+            counts["completeness"][r][both if r else u],
             counts["adherence"][wrong],
         ]
-        return Frame(" ".join(sentence for sentence, _ in parts))
+        # Rounded as in explore.js.
+        average = floor(sum(value for *_, value in parts) / 4 * 1000 + 0.5) / 1000
+        sentences = [sentence for sentence, *_ in parts]
+        return Frame(" ".join([*sentences, counts["average"].replace("{}", f"{average:.3f}")]))
 
     return Scene(controls, frame, str(record["question"]), static, counts)
+
+
+def _part(sentence: str, value: float, decimals: int = 2) -> list[Any]:
+    """Sentence, value as a text, and value of one of the four numbers."""
+    return [sentence, f"{value:.{decimals}f}", value]
+
+
+def _ragbench_counts(n: int) -> dict[str, Any]:
+    """RAGBench's numbers for n context sentences, by the numbers of chosen sentences."""
+    every = range(n + 1)
+    without = _part("Without a relevant sentence, RAGBench sets completeness to 1.", 1.0)
+    return {
+        "relevance": [
+            _part(f"Of {n} context sentences, {_are(r)} relevant (relevance {r / n:.2f})", r / n)
+            for r in every
+        ],
+        "utilization": [
+            [_part(f"and {_are(u)} used (utilization {u / n:.2f}).", u / n) for u in every]
+        ],
+        "completeness": [[without] * (n + 1)] + [_share_used(r) for r in every[1:]],
+        "average": "The average of the four numbers is {}.",
+    }
+
+
+def _guide_counts(n: int) -> dict[str, Any]:
+    """The visual guide's numbers for n context sentences, by the numbers of chosen sentences."""
+    every = range(n + 1)
+    relevances = [min(1.0, r / GUIDE_SENTENCES) for r in every]
+    without = [
+        _part("Without a relevant and a used sentence, the guide sets completeness to 1.", 1.0),
+        _part("Without a relevant sentence but with a used one, completeness is 0.", 0.0),
+    ]
+    return {
+        "relevance": [
+            _part(
+                f"Of the {GUIDE_SENTENCES} relevant sentences that the guide expects, there "
+                f"{_are(r)} (relevance {relevances[r]:.2f})",
+                relevances[r],
+            )
+            for r in every
+        ],
+        "utilization": [
+            [_guide_utilization(r, u, min(1.0, u / r) if r else 0.0) for u in every] for r in every
+        ],
+        "completeness": [[without[min(u, 1)] for u in every]] + [_share_used(r) for r in every[1:]],
+        "average": "The average of the four numbers is {}.",
+    }
+
+
+def _guide_utilization(relevant: int, used: int, value: float) -> list[Any]:
+    return _part(
+        f"and {_are(used)} used for {relevant} relevant ones (utilization {value:.2f}).", value
+    )
+
+
+def _share_used(relevant: int) -> list[Any]:
+    """Completeness for each number of relevant sentences that are used."""
+    return [
+        _part(
+            f"Of the relevant ones, {_are(both)} used (completeness {both / relevant:.2f}).",
+            both / relevant,
+        )
+        for both in range(relevant + 1)
+    ]
 
 
 # ---- noise robustness ----------------------------------------------------------------------------
@@ -755,16 +815,38 @@ def _noise(responses: Any) -> Scene:
 
 
 def _slider(
-    function: Callable[[Any], str | bytes], name: str, values: Sequence[Any], start: Any
+    function: Callable[[Any], str | bytes],
+    name: str,
+    values: Sequence[Any],
+    start: Any = None,
 ) -> Scene:
+    choices = list(values)
+    if not choices:
+        raise InputError("explore needs at least one value of the slider, got none")
+    first = choices[0] if start is None else start
+    if first not in choices:
+        raise InputError(
+            f"the first value of the slider must be one of its values, got {first!r:.80}"
+        )
+
     def frame(value: Any) -> Frame:
         result = function(value)
         if isinstance(result, str):
             return Frame(result)
+        if not isinstance(result, bytes):
+            raise InputError(
+                "the function of the slider must return a text, or a PNG picture as bytes, got "
+                f"{type(result).__name__} for {_value_text(value)}"
+            )
         address = f"data:image/png;base64,{b64encode(result).decode()}"
-        return Frame(f"{name} = {value:g}", picture=address)
+        return Frame(f"{name} = {_value_text(value)}", picture=address)
 
-    return Scene([Control(name, values, start)], frame)
+    return Scene([Control(name, choices, first)], frame)
+
+
+def _value_text(value: Any) -> str:
+    """A value of a control as a text: a name, or a number with three significant digits."""
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 EXPLORABLES: dict[str, tuple[str, str, Callable[[], tuple[Any, ...]], Callable[..., Scene]]] = {

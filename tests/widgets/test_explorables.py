@@ -124,29 +124,85 @@ def test_a_mean_cost_near_zero_changes_the_kind_of_the_confidence_set():
         assert kind in frame_of("fieller", gain, cost, clusters, **change).sentence
 
 
-def test_the_parts_of_the_trace_sentence_have_the_scores_of_the_metric():
+@pytest.mark.parametrize("variant", ["ragbench", "guide"])
+def test_the_parts_of_the_trace_sentence_have_the_scores_of_the_metric(variant):
     record = ragnb.load_ragbench("sample-ragbench").iloc[0].to_dict()
-    scene = EXPLORABLES["trace"][-1](record)
+    scene = EXPLORABLES["trace"][-1](record, variant=variant)
     keys = [control.key.strip("[]") for control in scene.controls]
-    for _ in range(30):
-        chosen = RNG.integers(0, 2, len(keys)).tolist()
+    shares = RNG.choice([0, 0.2, 0.5], 40)
+    for share in shares:
+        chosen = RNG.binomial(1, share, len(keys)).tolist()
         labels = {label: [] for label in ("relevant", "used", "unsupported")}
         for key, control, on in zip(keys, scene.controls, chosen, strict=True):
             labels[control.label] += [key] * on
         relevant, used, unsupported = labels.values()
+        support = [
+            {"response_sentence_key": key, "fully_supported": key not in unsupported}
+            for key, _ in record["response_sentences"]
+        ]
         scores = trace_scores(
             record
             | {"all_relevant_sentence_keys": relevant, "all_utilized_sentence_keys": used}
             | {"unsupported_response_sentence_keys": unsupported}
+            | {"sentence_support_information": support},
+            variant=variant,
         )
         sentence = scene.frame(*chosen).sentence
         assert f"(relevance {scores.relevance:.2f})" in sentence
         assert f"(utilization {scores.utilization:.2f})" in sentence
         assert f"adherence is {scores.adherence:.0f}." in sentence
+        average = float(re.search(r"average of the four numbers is (\d\.\d{3})\.", sentence)[1])
+        assert average == pytest.approx(scores.average, abs=0.00051)
         if relevant:
             assert f"(completeness {scores.completeness:.2f})" in sentence
         else:
-            assert scores.completeness == 1
+            assert f"completeness is {scores.completeness:.0f}" in sentence.replace(
+                "sets completeness to", "completeness is"
+            )
+
+
+GUIDE_EXAMPLE = {  # the worked example of the visual guide, as in a file of your own
+    "question": "Who wrote it?",
+    "documents": ["One. Two. Three.", "Four. Five. Six."],
+    "response": "A thing. Another thing. A third thing.",
+    "all_relevant_sentence_keys": ["0b", "0c", "1a", "1b"],
+    "all_utilized_sentence_keys": ["0b", "0c", "1a"],
+    "sentence_support_information": [
+        {"response_sentence_key": "a", "supporting_sentence_keys": ["0b"], "fully_supported": True},
+        {"response_sentence_key": "b", "supporting_sentence_keys": ["0c"], "fully_supported": True},
+        {"response_sentence_key": "c", "supporting_sentence_keys": [], "fully_supported": False},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("variant", "numbers"),
+    [
+        ("ragbench", ["relevance 0.67", "utilization 0.50", "completeness 0.75", "is 0.479."]),
+        ("guide", ["relevance 0.20", "utilization 0.75", "completeness 0.75", "is 0.425."]),
+    ],
+)
+def test_trace_shows_a_record_of_your_own_file_with_the_formulas_of_both_sources(
+    tmp_path, variant, numbers
+):
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps(GUIDE_EXAMPLE), "utf-8")
+    page = ragnb.explore("trace", ragnb.load_ragbench(path).iloc[0], variant=variant)
+    assert all(number in repr(page) for number in numbers)
+    assert "adherence is 0" in repr(page)
+
+
+def test_a_slider_shows_names_and_starts_at_the_first():
+    names = ["gpt-4", "<b>llama</b>", "模型"]
+    texts = packed(
+        Elements(ragnb.explore("slider", str.upper, "model", names)._repr_html_()).script
+    )
+    assert texts["controls"][0]["values"] == names
+    assert texts["controls"][0]["at"] == 0
+    shown = ragnb.explore("slider", lambda name: b"PNG", "model", names, names[2])
+    assert repr(shown).endswith("model = 模型")
+    shown = ragnb.explore("slider", lambda number: b"PNG", "number", np.array([1, 2]), 2)
+    assert repr(shown).endswith("number = 2")
 
 
 def test_noise_shows_the_recorded_reply_at_each_rate():
@@ -213,8 +269,18 @@ def test_texts_from_outside_end_no_script_and_become_no_element():
         (("mix", pd.DataFrame({"system": ["a"]})), "explore needs the columns"),
         (("conformal", [0.5] * 4, [1] * 4), "label must have at least 18 items, got 4"),
         (("noise", recorded_responses("rgb_noise")), "example_id"),
+        (("slider", str, "model", []), "at least one value of the slider, got none"),
+        (("slider", str, "model", ["a"], "b"), "must be one of its values, got 'b'"),
+        (("slider", len, "model", ["a"]), "must return a text, or a PNG .* got int for a"),
     ],
 )
 def test_wrong_data_are_named(call, message):
     with pytest.raises(ragnb.InputError, match=message):
         ragnb.explore(*call)
+
+
+def test_only_trace_has_variants():
+    with pytest.raises(ragnb.InputError, match="only 'trace' has the variant 'guide', got .*mix"):
+        ragnb.explore("mix", variant="guide")
+    with pytest.raises(ragnb.InputError, match="variant must be one of 'ragbench', 'guide', got"):
+        ragnb.explore("trace", variant="guides")

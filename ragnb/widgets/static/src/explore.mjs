@@ -58,18 +58,22 @@ function toggle(control, show) {
   return button;
 }
 
-// TRACe has too many states for frames. Each part of its sentence, with its meter, depends on one or two counts.
+// TRACe has too many states for frames. Each part of its sentence, with its meter, depends on one or two counts. The average
+// depends on all of them.
 function counted(counts, controls) {
   const chosen = (name) => controls.filter(({ label, at }) => label === name && at).map(({ key }) => key);
   const [relevant, used, wrong] = ["relevant", "used", "unsupported"].map(chosen);
   const both = relevant.filter((key) => used.includes(key));
+  const rows = counts.utilization; // one row, or one for each number of relevant sentences
   const parts = {
     relevance: counts.relevance[relevant.length],
-    utilization: counts.utilization[used.length],
-    completeness: counts.completeness[relevant.length][both.length],
+    utilization: rows[Math.min(relevant.length, rows.length - 1)][used.length],
+    completeness: counts.completeness[relevant.length][relevant.length ? both.length : used.length],
     adherence: counts.adherence[wrong.length],
   };
-  const sentence = Object.values(parts).map(([text]) => text).join(" ");
+  const total = Object.values(parts).reduce((sum, [, , value]) => sum + value, 0);
+  const average = (Math.floor((total / 4) * 1000 + 0.5) / 1000).toFixed(3);
+  const sentence = [...Object.values(parts).map(([text]) => text), counts.average.replace("{}", average)].join(" ");
   return { sentence, lines: [], meters: Object.entries(parts).map(([name, [, value]]) => [name, value]) };
 }
 
