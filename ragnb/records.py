@@ -43,7 +43,10 @@ COLUMNS: dict[str, str] = {
     "parameters": "mapping of sampling parameters: temperature, max_tokens, seed, ...",
     "request_key": "hash of everything that can change a reply",
     "response": "the model's answer without its reasoning; None if there is no reply",
-    "translations": "list of translated passages: {'text', 'token_count'} and further fields",
+    "translations": "list of translated passages: {'text', 'token_count'} and further fields; or "
+    "their total number of tokens",
+    "token_count": "total number of tokens in the translated passages, 0 if none was translated; "
+    "instead of 'translations'",
     "retrieved": "ranked list of the ids of the retrieved passages, best first",
     "relevant": "list of the ids of the relevant passages, or a mapping from ids to grades",
     "blank_reference": "True if the reference in the file is a blank text; `references` is then None",

@@ -44,7 +44,7 @@ NEEDED = ("question", "references", "response")
 NUMBERS = (
     "noise_rate correct_rate passage_num repeat turn judged_refusal judged_detection judged_correct "
     "judged_similarity label label_a label_b released_em released_f1 released_rlc released_rlc_ok "
-    "released_translate_tokens released_semantic_score".split()
+    "released_translate_tokens released_semantic_score token_count".split()
 )
 # Columns of yes and no; in CSV these are texts, such as ``1`` or ``True``.
 VERDICTS = ("answerable", "error_detected", "refusal", "verdict")
@@ -54,6 +54,7 @@ TRUTHS = dict.fromkeys(("true", "True", "TRUE", "1", "1.0"), 1) | dict.fromkeys(
     ("false", "False", "FALSE", "0", "0.0"), 0
 )
 # Not a comma between thousands: "1,234" remains a text.
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _DECIMAL_COMMA = re.compile(r"[-+]?(0,\d+|\d+,(\d{1,2}|\d{4,}))")
 _LIKE_A_LIST = re.compile(r"""\s*\[(\s*["'\[{]|[^\[\]]*\]\s*\Z)""")
 
@@ -188,9 +189,7 @@ def load_responses(
     frame = frame.assign(**constants)
     has_cells = file is None or kind_of(file) in ("csv", "tsv", "xlsx")
     frame = _with_values(frame, has_cells)
-    if "released_translate_tokens" in frame:
-        counts = frame["released_translate_tokens"].fillna(0).astype(float).tolist()
-        frame["translations"] = [[{"token_count": count}] if count else [] for count in counts]
+    frame = _with_translations(frame)
     if "references" in frame:
         defined = read_as.alternatives if read_as else None
         frame = _with_parts(frame, alternatives, defined)
@@ -336,6 +335,29 @@ def _with_values(frame: pd.DataFrame, has_cells: bool) -> pd.DataFrame:
     for name in frame.columns.intersection(VERDICTS) if has_cells else ():
         frame[name] = frame[name].astype(object).map(number_of_text).astype(object)
     return frame
+
+
+def _with_translations(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with ``translations``, which may be given as numbers of tokens."""
+    if "released_translate_tokens" in frame:
+        counts = frame["released_translate_tokens"].fillna(0).astype(float).tolist()
+        return frame.assign(
+            translations=[[{"token_count": count}] if count else [] for count in counts]
+        )
+    if "translations" not in frame and "token_count" in frame:
+        return frame.assign(translations=frame["token_count"].astype(object))
+    if "translations" in frame:
+        cells = [_number_of_tokens(cell) for cell in frame["translations"]]
+        return frame.assign(translations=pd.Series(cells, frame.index, dtype=object))
+    return frame
+
+
+def _number_of_tokens(cell: Any) -> Any:
+    """A number that CSV made a text of, and any other cell unchanged."""
+    if not isinstance(cell, str):
+        return cell
+    text = str(number_of_text(cell.strip()))
+    return float(text) if _NUMBER.fullmatch(text) else cell
 
 
 def number_of_text(cell: Any) -> Any:

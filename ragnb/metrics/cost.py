@@ -27,16 +27,19 @@ VARIANTS = ("ratio", "lbrag")
     source="kanoes/LBRAG-NEW experiments/scripts/experiment.py",
     undefined="Only if the translations were not recorded. It is 0 if no passage was translated.",
 )
-def translation_tokens(passages: Sequence[Any] | None, *, tokenizer: str | None = None) -> float:
+def translation_tokens(
+    passages: Sequence[Any] | float | None, *, tokenizer: str | None = None
+) -> float:
     """Translation tokens: total length of the translated passages for one question, in tokens.
 
     Parameters
     ----------
-    passages : list or None
-        Retrieved passages, each as a mapping, an object, or the translation as a string. In a
-        mapping or object, the number of tokens is in ``token_count`` or
-        ``metadata['token_count']``. The translation is in ``translated_text`` or, if there is no
-        such field, in ``text``. It is None if the passage was not translated.
+    passages : list, number or None
+        Total number of tokens in the translated passages, or the retrieved passages, each as a
+        mapping, an object, or the translation as a string. In a mapping or object, the number of
+        tokens is in ``token_count`` or ``metadata['token_count']``. The translation is in
+        ``translated_text`` or, if there is no such field, in ``text``. It is None if the passage
+        was not translated.
     tokenizer : {None, 'unicode'}, default=None
         Tokeniser for translations without a number of tokens. ``'unicode'`` uses
         `ragnb.text.tokens`, whose counts only approximate those of a model. With None, these
@@ -46,7 +49,7 @@ def translation_tokens(passages: Sequence[Any] | None, *, tokenizer: str | None 
     -------
     float
         Total number of tokens; lower is better. 0.0 if no passage was translated. NaN if
-        `passages` is None.
+        `passages` is None or NaN.
 
     Notes
     -----
@@ -58,17 +61,27 @@ def translation_tokens(passages: Sequence[Any] | None, *, tokenizer: str | None 
     >>> translation_tokens([{"text": "…", "token_count": 12}, {"text": None},
     ...                     {"text": "…", "metadata": {"token_count": 5}}])
     17.0
-    >>> translation_tokens(["It rains in Oslo."], tokenizer="unicode")
-    4.0
+    >>> translation_tokens(["It rains in Oslo."], tokenizer="unicode"), translation_tokens(17)
+    (4.0, 17.0)
     """
     check_choice(tokenizer, (None, "unicode"), "tokenizer")
-    if passages is None:
+    if is_missing(passages):
         return math.nan
     if not isinstance(passages, list | tuple):
-        raise InputError(f"translations must be a list of passages, got {type(passages).__name__}")
+        return _total(passages)
     return math.fsum(
         _token_count(passage, place, tokenizer) for place, passage in enumerate(passages, 1)
     )
+
+
+def _total(count: Any) -> float:
+    """The total number of tokens, where it was recorded instead of the passages."""
+    if isinstance(count, bool | str | Mapping) or not 0 <= as_real(count) < math.inf:
+        raise InputError(
+            "translations must be the number of tokens in the translated passages, of at least 0, or "
+            f"a list of these passages, got {count!r:.80}"
+        )
+    return float(count)
 
 
 def _token_count(passage: Any, place: int, tokenizer: str | None) -> float:

@@ -85,7 +85,21 @@ class MultilingualReport(Report):
     def _shown(self) -> Shown:
         tables = {"Seven metrics": self.table, "The same by group": self.cells}
         about = f"variant {self.variant}; CNBE against {self.baseline}"
-        return tables, [about, *_about_blank_references(self.scores, self.variant)]
+        notes = [*_about_blank_references(self.scores, self.variant), *_about_costs(self.table)]
+        return tables, [about, *notes]
+
+
+def _about_costs(table: pd.DataFrame) -> list[str]:
+    """What cost and CNBE need, if the cost of a system is not known for any response."""
+    costs = table[table["metric"] == "cost.translation_tokens"]
+    systems = costs.loc[costs["n_scored"] == 0, "system"].map(str).tolist()
+    if not systems:
+        return []
+    return [
+        f"Cost and CNBE are unscored for {', '.join(systems)}. They need the column token_count "
+        "(number of tokens in the translated passages of a question, 0 if none was translated) or "
+        "translations (these passages, each with its token_count)."
+    ]
 
 
 @accepts(variant=tuple(VARIANTS), confidence_level="level")
@@ -103,7 +117,9 @@ def multilingual_report(
     ----------
     responses
         One row per response: ``example_id, system, language, response, references``.
-        ``translations`` contains the translated passages: ``[]`` costs 0, None is an unknown cost.
+        ``translations`` contains the translated passages, or their number of tokens: ``[]`` and 0
+        cost nothing, None is an unknown cost. If there is no such column, ``token_count`` contains
+        the number of tokens. Cost and CNBE need one of the two columns.
         ``judged_similarity`` is a judge's score; a system without any (and without a
         ``judge_reason``) was not judged. ``question_id`` is the same for a question in all its
         languages.
@@ -161,7 +177,7 @@ def multilingual_report(
 
 def _scores(responses: pd.DataFrame, variant: str, baseline: str) -> pd.DataFrame:
     if "translations" not in responses:
-        responses = responses.assign(translations=None)
+        responses = responses.assign(translations=responses.get("token_count"))
     scored_alone = [name for name in INTERVALS if name not in (CNBE.name, SIMILARITY)]
     alone = score(responses, scored_alone, variant=variant)
     cnbe = bridging(alone, baseline=baseline, variant="lbrag" if variant == "lbrag" else "ratio")

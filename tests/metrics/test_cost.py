@@ -29,6 +29,10 @@ from ragnb.metrics.cost import bridging_efficiency, translation_tokens
             0,
         ),
         (None, math.nan),
+        (math.nan, math.nan),
+        (17, 17),
+        (0, 0),
+        (2.5, 2.5),
     ],
 )
 def test_cost_is_the_sum_of_the_translations_tokens(passages, tokens):
@@ -70,3 +74,9 @@ def test_a_translated_passage_without_a_count_is_refused_and_never_free(passage,
 def test_the_translation_is_counted_and_not_the_passage():
     passages = [{"text": "Es regnet stark in Bergen.", "translated_text": "It rains."}, None, "So"]
     assert translation_tokens(passages, tokenizer="unicode") == 3
+
+
+@pytest.mark.parametrize("count", [-1, math.inf, "17", True, {"token_count": 17}])
+def test_a_total_is_a_number_of_at_least_0(count):
+    with pytest.raises(InputError, match="translations must be the number of tokens .*, got"):
+        translation_tokens(count)

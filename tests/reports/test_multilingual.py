@@ -214,6 +214,31 @@ def test_an_answers_file_of_lbrag_gives_its_published_metrics_to_the_last_digit(
         assert math.isnan(row["std"])  # a single value has no spread
 
 
+COUNTED = """id,question,language,reference,system,answer,tokens
+q1,Who?,en,Oslo,direct,Bergen,0
+q2,Who?,en,Oslo,direct,Oslo,
+q1,Who?,en,Oslo,cross,Oslo,50
+q2,Who?,en,Oslo,cross,Oslo,"12,5"
+"""
+
+
+@pytest.mark.parametrize("column", ["translations", "token_count"])
+def test_a_column_of_numbers_of_tokens_is_the_cost(tmp_path, column):
+    path = tmp_path / "run.csv"
+    path.write_text(COUNTED, encoding="utf-8")
+    named = {"example_id": "id", "references": "reference", "response": "answer"}
+    report = multilingual_report(load_responses(path, named | {column: "tokens"}))
+    assert cell(report.table, "cross", "cost")["mean"] == 31.25
+    assert cell(report.table, "cross", "cnbe")["mean"] == pytest.approx((1 / 50 + 0) / 2)
+    assert cell(report.table, "direct", "cost")["n_scored"] == 1
+    assert "token_count" not in repr(report)
+
+    without = multilingual_report(load_responses(path, named))
+    assert "Cost and CNBE are unscored for direct, cross. They need the column token_count" in repr(
+        without
+    )
+
+
 # ---- what is refused -----------------------------------------------------------------------------
 
 
