@@ -13,6 +13,7 @@ from ragnb.reports.multilingual import MultilingualReport, multilingual_report
 from ragnb.reports.ranking import Ranking, rank_systems
 from ragnb.reports.rgb import RgbReport, rgb_report
 from ragnb.reports.trace import TraceReport, trace_report
+from ragnb.reports.trace_reading import interpret_trace
 
 __all__ = [
     "DefinitionComparison",
@@ -26,6 +27,7 @@ __all__ = [
     "bibliography",
     "compare_definitions",
     "graded_report",
+    "interpret_trace",
     "judge_report",
     "load_metrics_json",
     "methods_paragraph",

@@ -15,6 +15,7 @@ from ragnb.metrics.trace_labels import (
     unsupported_sentences,
 )
 from ragnb.records import present
+from ragnb.reports.trace_reading import interpret_trace
 from ragnb.widgets.pages import MISSING, listed
 
 NEEDED = ("question", "documents_sentences", "response_sentences")
@@ -29,6 +30,7 @@ FORMULAS = {
         "completeness": "R∩U / R; 1 if R is empty",
         "adherence": "no sentence is unsupported",
         "supported_fraction": "sentences not unsupported",
+        "average": "mean of the four",
         "rmse_to_ideal": "distance of the four from 1",
         "consistency": "1 − RMSE to ideal",
     },
@@ -38,6 +40,7 @@ FORMULAS = {
         "completeness": "R∩U / R; if R is empty, 1 if U is too, else 0",
         "adherence": "every sentence is fully supported",
         "supported_fraction": "sentences fully supported",
+        "average": "mean of the four",
         "rmse_to_ideal": "distance of the four from 1",
         "consistency": "1 − RMSE to ideal",
     },
@@ -127,6 +130,7 @@ def trace_section(
         "response": statements,
         "sets": [(f"r-{one or 'D'}", name, letters[one]) for one, name in SETS.items()],
         "numbers": numbers,
+        "meaning": interpret_trace(row, variant=variant),
         "issues": scores.issues,
         "explained": [
             ("relevance", row.get("relevance_explanation")),

@@ -1,0 +1,120 @@
+"""TRACe in sentences: what the four scores of a labelled response say, and what to do about them."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragnb.metrics.trace import GUIDE_SENTENCES, trace_scores
+from ragnb.metrics.trace_labels import as_keys, sentence_pairs, unsupported_sentences
+from ragnb.records import present
+
+# Longest text of a sentence that is quoted, in characters.
+QUOTED = 120
+
+
+def interpret_trace(record: Mapping[str, Any], *, variant: str = "ragbench") -> list[str]:
+    """Say in sentences what the TRACe scores of a response mean, and what to do about them.
+
+    The sentences follow from the labels alone. No model is asked.
+
+    Parameters
+    ----------
+    record : mapping
+        A labelled response, such as a row of `ragnb.load_ragbench`; see `ragnb.metrics.trace.trace_scores`.
+    variant : {'ragbench', 'guide'}, default='ragbench'
+        Definition of the scores: that of RAGBench, or that of the visual guide.
+
+    Returns
+    -------
+    list of str
+        One sentence for each of relevance, utilization, completeness and adherence. Then one sentence that
+        begins with *Action* for each sentence of the response that is not supported, and one for relevant
+        sentences that the response does not use. A score that is undefined gets the sentence that says so.
+
+    Examples
+    --------
+    >>> record = {"documents_sentences": [[["0a", "Oslo is a city."], ["0b", "It rains."]]],
+    ...     "response_sentences": [["a", "Oslo is sunny."]], "all_relevant_sentence_keys": ["0b"],
+    ...     "all_utilized_sentence_keys": [], "sentence_support_information": [{"response_sentence_key": "a",
+    ...     "supporting_sentence_keys": [], "fully_supported": False}]}
+    >>> for sentence in interpret_trace(record):
+    ...     print(sentence)
+    Relevance 0.50: 1 of the 2 sentences of the passages is relevant to the question.
+    Utilization 0.00: the response uses none of the 2 sentences of the passages.
+    Completeness 0.00: the response uses none of the 1 relevant sentences.
+    Adherence 0: the passages do not support 1 of 1 sentences of the response.
+    Action: correct or remove sentence [a] “Oslo is sunny.”, or retrieve a passage that supports it.
+    Action: the answer may lack what the relevant sentence [0b] says; check whether the question needs it.
+    """
+    scores = trace_scores(record, variant=variant)
+    relevant, used = (
+        _keys(record, f"all_{name}_sentence_keys") for name in ("relevant", "utilized")
+    )
+    context = sentence_pairs(present(record.get("documents_sentences")) or ())
+    response = dict(sentence_pairs([present(record.get("response_sentences")) or []]))
+    support = present(record.get("sentence_support_information")) or []
+    published = present(record.get("unsupported_response_sentence_keys"))
+    keys_against = None if variant == "guide" else published
+    unsupported = list(dict.fromkeys(unsupported_sentences(support, keys_against, variant=variant)))
+    n_sentences = len(response) or len(support)
+    whole = f"the {len(context)} sentences of the passages"
+    if variant == "guide":
+        relevance = (
+            f"{_count(relevant)} relevant to the question, and {GUIDE_SENTENCES} or more count as 1"
+        )
+        utilization = f"the response uses {len(used) or 'none'}, and {len(relevant)} are relevant"
+    else:
+        relevance = f"{_of(len(relevant), whole)} relevant to the question"
+        utilization = f"the response uses {len(used) or 'none'} of {whole}"
+    both = [key for key in dict.fromkeys(relevant) if key in set(used)]
+    completeness = (
+        f"the response uses {len(both) or 'none'} of the {len(set(relevant))} relevant sentences"
+    )
+    if not relevant:
+        completeness = "no sentence is relevant"
+    adherence = (
+        f"the passages do not support {len(unsupported)} of {n_sentences} sentences of the response"
+    )
+    if not unsupported:
+        adherence = "the passages support every sentence of the response"
+    sentences = [
+        _sentence("Relevance", scores.relevance, relevance),
+        _sentence("Utilization", scores.utilization, utilization),
+        _sentence("Completeness", scores.completeness, completeness),
+        _sentence("Adherence", scores.adherence, adherence, digits=0),
+    ]
+    sentences += [_correction(key, response.get(key, "")) for key in unsupported]
+    unused = [key for key in dict.fromkeys(relevant) if key not in set(used)]
+    if unused:
+        names = " ".join(f"[{key}]" for key in unused)
+        word, verb = ("sentence", "says") if len(unused) == 1 else ("sentences", "say")
+        sentences.append(
+            f"Action: the answer may lack what the relevant {word} {names} {verb}; check whether the "
+            "question needs it."
+        )
+    return sentences
+
+
+def _keys(record: Mapping[str, Any], name: str) -> Sequence[str]:
+    keys = present(record.get(name))
+    return [] if keys is None else as_keys(keys)
+
+
+def _count(keys: Sequence[str]) -> str:
+    return f"{len(keys) or 'no'} {'sentence is' if len(keys) == 1 else 'sentences are'}"
+
+
+def _of(number: int, whole: str) -> str:
+    return f"{number or 'none'} of {whole} {'are' if number > 1 else 'is'}"
+
+
+def _sentence(name: str, value: float, meaning: str, *, digits: int = 2) -> str:
+    if math.isnan(value):
+        return f"{name} is undefined, because the labels or sentences that it needs are missing."
+    return f"{name} {value:.{digits}f}: {meaning}."
+
+
+def _correction(key: str, text: str) -> str:
+    quoted = text if len(text) <= QUOTED else f"{text[:QUOTED].rstrip()} …"
+    named = f"sentence [{key}] “{quoted}”" if quoted else f"sentence [{key}]"
+    return f"Action: correct or remove {named}, or retrieve a passage that supports it."
