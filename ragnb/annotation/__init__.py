@@ -4,6 +4,7 @@ from ragnb.annotation.adjudication import adjudicate
 from ragnb.annotation.agreement import agreement, disagreements
 from ragnb.annotation.labels import join_labels, read_labels, recorded_passes, write_ragbench
 from ragnb.annotation.queues import deferral_queue, person_judicator, review_queue
+from ragnb.annotation.recovery import recover_log
 from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import TASKS, Field, Option, Task, read_task
 
@@ -22,6 +23,7 @@ __all__ = [
     "read_labels",
     "read_task",
     "recorded_passes",
+    "recover_log",
     "review_queue",
     "write_ragbench",
 ]

@@ -7,6 +7,7 @@ from functools import cached_property
 from numbers import Number
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import regex
 
@@ -17,9 +18,22 @@ from ragnb.metrics.trace_labels import sentence_pairs
 from ragnb.passages import passage_texts
 from ragnb.records import column_names, is_missing, require_columns
 
-# A word or a punctuation mark, as Unicode's word boundaries define them, and the space behind
-# it.
-WORD = regex.compile(r"(?w)(\S.*?)\b\s*", regex.DOTALL | regex.VERSION1)
+# A word or a punctuation mark, as Unicode's word boundaries define them, and the space behind it. Flags that follow each
+# other are matched in pairs of letters, because the search for a boundary would count all letters before it every time.
+WORD = regex.compile(
+    r"""(?w)(
+        \p{Regional_Indicator}{2} [\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}]*+ (?=\p{Regional_Indicator})
+        | \S .*? \b
+    ) \s*""",
+    regex.DOTALL | regex.VERSION1 | regex.VERBOSE,
+)
+
+
+# Most keys that a message lists.
+MOST_LISTED = 50
+
+# Below it, a float is an exact whole number.
+MOST_EXACT = 2**53
 
 
 @dataclass(frozen=True)
@@ -107,7 +121,7 @@ def item_ids(frame: pd.DataFrame, id: str | Sequence[str] = "example_id") -> lis
     if frame[columns].isna().any(axis=None):
         raise InputError(f"the id of an item has a missing value in {', '.join(columns)}")
     ids = [
-        " | ".join(map(str, values))
+        " | ".join(map(_id_text, values))
         for values in zip(*(frame[name] for name in columns), strict=True)
     ]
     repeated = [name for name, n in Counter(ids).items() if n > 1]
@@ -119,11 +133,20 @@ def item_ids(frame: pd.DataFrame, id: str | Sequence[str] = "example_id") -> lis
     return ids
 
 
+def _id_text(value: Any) -> str:
+    """An id as a text. A whole number is written alike as 1 and as 1.0, which pandas makes of it in a column with gaps."""
+    is_whole = isinstance(value, float | np.floating) and float(value).is_integer()
+    return str(int(value)) if is_whole and abs(value) < MOST_EXACT else str(value)
+
+
+def changed_items(items: Iterable[Item], known: Mapping[str, str]) -> list[str]:
+    """The ids of items with other fingerprints than the known ones, which are by item."""
+    return [item.id for item in items if known.get(item.id, item.fingerprint) != item.fingerprint]
+
+
 def refuse_changed_texts(items: Iterable[Item], known: Mapping[str, str]) -> None:
     """Raise InputError if items have other fingerprints than the known ones, which are by item."""
-    changed = [
-        item.id for item in items if known.get(item.id, item.fingerprint) != item.fingerprint
-    ]
+    changed = changed_items(items, known)
     if changed:
         raise InputError(
             f"the texts of {len(changed)} examples differ from those that were labelled, such as {changed[0]!r}; "
@@ -149,10 +172,14 @@ def check_value(asked: Field, item: Item, value: Any) -> Any:
         asked.number(value, what)
         return value
     known = [*item.keys(asked.of), *(option.value for option in asked.options)]
-    unknown = [key for key in value if key not in known]
+    allowed, chosen = set(known), set(value)
+    unknown = [key for key in value if key not in allowed]
     if unknown:
-        raise InputError(f"{what} must contain only keys in {known}, got {unknown[0]!r}")
-    return [key for key in known if key in value]
+        shown = ", ".join(map(repr, known[:MOST_LISTED])) + (
+            ", …" if len(known) > MOST_LISTED else ""
+        )
+        raise InputError(f"{what} must contain only keys in [{shown}], got {unknown[0]!r}")
+    return [key for key in known if key in chosen]
 
 
 # ---- texts ---------------------------------------------------------------------------------------

@@ -449,8 +449,8 @@ def marked_spans(row: Mapping[str, Any], _response: Any = None) -> dict[str, Any
     """Convert a row of labels of the task SPANS to ``reference_spans``: runs of marked words as start and end."""
     given = [present(row.get(name)) for name in ("unsupported", "contradicted")]
     spans: list[list[int]] = []
-    for chosen in given if None not in given else []:
-        before = ""
+    for marked in given if None not in given else []:
+        chosen, before = set(marked), ""
         for word in _cell(row, "sentences", {}).get("words", []):
             start, end = map(int, word.split("-"))
             if word in chosen and before in chosen:

@@ -4,20 +4,20 @@ Only one session at a time can write to a log.
 
 The table ``annotation_log`` contains one JSON text per row. The first row is the header, which describes the log:
 ``{"ragnb_annotation": 1, "task": {...}, "annotator": "ana", ...}``. Each further row is one action with its number ``n``,
-its ``time`` and its ``item``. Rows are only ever added. `AnnotationLog.write_jsonl` exports the same texts as JSON Lines.
-Earlier versions wrote their logs in this form, and it is still read.
+its ``time`` and its ``item``. Each row has a checksum (`ragnb.annotation.lines`), which is verified when the log is read.
+Rows are only ever added. `AnnotationLog.write_jsonl` exports the same texts as JSON Lines. Earlier versions wrote their logs
+in this form and without checksums, and these are still read. `recover_log` saves what is intact in a damaged log.
 
 SQLite's rollback journal keeps the file whole when a process is killed. There is no write-ahead log next to the file,
 which somebody who copies the file could forget.
 """
 
-import json
 import os
 import re
 import sqlite3
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -26,23 +26,32 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary, finalize
 
-from ragnb.annotation.tasks import Task, plain
-from ragnb.datasets.files import json_object
+from ragnb.annotation.lines import (
+    ADVICE,
+    CHANGES,
+    FORMAT,
+    VERSION,
+    Event,
+    checked_lines,
+    is_numbered,
+    line_text,
+)
+from ragnb.annotation.tasks import Task, plain, read_task
+from ragnb.datasets.files import MOST_UNPACKED
 from ragnb.errors import InputError, StoreError
 from ragnb.records import is_missing
-
-FORMAT = "ragnb_annotation"
-VERSION = 1
-Event = dict[str, Any]
 
 # Logs that this process writes to. A cell that is run again closes the log that it opened
 # before.
 _OPEN: WeakValueDictionary[Path, "AnnotationLog"] = WeakValueDictionary()
 
+_TABLE = "CREATE TABLE annotation_log (number INTEGER PRIMARY KEY, line TEXT NOT NULL)"
+
 _REASONS = {
     "SQLITE_BUSY": "is open in another kernel or program; close it there, or give each annotator a separate log",
     "SQLITE_FULL": "cannot be written because the disk is full; free some space",
-    "SQLITE_NOTADB": "is not an annotation log",
+    "SQLITE_CORRUPT": f"is damaged; {ADVICE}",
+    "SQLITE_NOTADB": f"is not an annotation log, or is damaged; if it is damaged, {ADVICE}",
     "SQLITE_READONLY_DBMOVED": "was removed or replaced; run the cell again",
     "closed": "was closed, or opened in another cell; continue in that cell, or open it again",
 }
@@ -51,8 +60,8 @@ _REASONS = {
 class AnnotationLog:
     """An annotation log that is open for writing. No other session can write to it at the same time.
 
-    Always open a log under the same path. SQLite does not notice that a hard link is the same file, and
-    two sessions that write through two links damage the log.
+    Always open a log under the same path. After a power cut, SQLite does not find an unfinished action of the same file
+    under another hard link.
 
     Parameters
     ----------
@@ -86,12 +95,12 @@ class AnnotationLog:
     """
 
     def __init__(self, path: str | Path, header: Mapping[str, Any]) -> None:
-        self.path, self.lock = _database(path), threading.RLock()
+        self.path, self.lock = database_path(path), threading.RLock()
         lines = log_lines(path) or [
             {
                 FORMAT: VERSION,
                 **header,
-                "started": datetime.now(UTC).isoformat(timespec="milliseconds"),
+                "started": header.get("started", _now()),
             }
         ]
         self.header = lines[0]
@@ -104,22 +113,47 @@ class AnnotationLog:
         earlier = _OPEN.get(self.path)
         if earlier is not None:
             earlier.close()
-        with _reporting(self.path):
+        with reporting(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._lock = sqlite3.connect(f"{self.path}-lock", timeout=0, check_same_thread=False)
-            self._lock.executescript("PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE")
             finalize(self, self._lock.close)  # a session that is not closed does not stay locked
-            self._db = sqlite3.connect(self.path, timeout=60, check_same_thread=False)
-            self._db.execute("PRAGMA synchronous = EXTRA")  # a power cut loses no action either
-            self._db.execute(
-                "CREATE TABLE IF NOT EXISTS annotation_log (number INTEGER PRIMARY KEY, line TEXT NOT NULL)"
+            self._db = sqlite3.connect(
+                self.path, timeout=0, check_same_thread=False, isolation_level=None
             )
+            finalize(self, self._db.close)
+            try:
+                self._lock_file()
+            except sqlite3.Error:
+                self.close()
+                raise
             n_stored = self._db.execute("SELECT count(*) FROM annotation_log").fetchone()[0]
+        # Logs of the first versions may contain a number twice. They stay without checksums.
+        self._sealed = is_numbered(lines)
+        if self._sealed:
+            self._seal(lines[:n_stored])
         n_new = len(lines) - max(n_stored, 1)
         self.imported = f"{n_new} actions were imported from {Path(path).name}" if n_new else ""
         self._write(lines[n_stored:])
         self.events = log_lines(self.path)[1:]
         _OPEN[self.path] = self
+
+    def _lock_file(self) -> None:
+        """Lock the log against other writers until it is closed or the process ends, and create its table."""
+        self._lock.executescript("PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE")
+        self._begin()
+        self._db.execute(_TABLE.replace("TABLE", "TABLE IF NOT EXISTS", 1))
+        self._db.execute("COMMIT")
+        self._db.execute("PRAGMA synchronous = EXTRA")  # a power cut loses no action either
+        self._begin()
+        self._db.execute("PRAGMA busy_timeout = 60000")  # another program may be reading
+
+    def _begin(self) -> None:
+        """Lock the log file itself against other writers, because the lock file next to it can be deleted.
+
+        Others can still read the log. Only for the moment between two transactions does the lock file alone protect it.
+        """
+        if not self._db.in_transaction:
+            self._db.execute("BEGIN IMMEDIATE")
 
     def append(self, *events: Mapping[str, Any]) -> list[Event]:
         """Write all actions with their numbers and the time, or none of them. They are on disk on return.
@@ -131,7 +165,7 @@ class AnnotationLog:
         """
         with self.lock:
             n = max((event["n"] for event in self.events), default=0)
-            time = datetime.now(UTC).isoformat(timespec="milliseconds")
+            time = _now()
             written = [
                 {"n": n + k, "time": time, **event} for k, event in enumerate(events, start=1)
             ]
@@ -141,8 +175,11 @@ class AnnotationLog:
 
     def write_jsonl(self, path: str | Path) -> None:
         """Write the log as JSON Lines, for example for git."""
-        lines = [f"{_text(line)}\n" for line in (self.header, *self.events)]
-        _resolved(path).write_text("".join(lines), "utf-8")
+        records = (self.header, *self.events)
+        lines = [f"{line_text(record, sealed=self._sealed)}\n" for record in records]
+        target = resolved(path)
+        with reporting(target):
+            target.write_text("".join(lines), "utf-8")
 
     def close(self) -> None:
         """Close the log, so that other sessions can write to it."""
@@ -150,15 +187,43 @@ class AnnotationLog:
             self._db.close()
             self._lock.close()
 
-    def _write(self, lines: list[Event]) -> None:
-        rows = [[_text(line)] for line in lines]
-        with _reporting(self.path), self._db:
-            self._db.executemany("INSERT INTO annotation_log (line) VALUES (?)", rows)
+    def _write(self, lines: Sequence[Event]) -> None:
+        """Add lines in one transaction."""
+        rows = [[line_text(line, sealed=self._sealed)] for line in lines]
+        self._execute("INSERT INTO annotation_log (line) VALUES (?)", rows)
+
+    def _seal(self, lines: Sequence[Event]) -> None:
+        """Give the first lines of an earlier version's log their checksums."""
+        numbers = self._db.execute("SELECT number FROM annotation_log ORDER BY number").fetchall()
+        stored = [line_text(line) for line in lines]
+        rows = [[line, number] for line, (number,) in zip(stored, numbers, strict=False)]
+        self._execute(
+            "UPDATE annotation_log SET line = ? WHERE number = ? AND line IS NOT ?1", rows
+        )
+
+    def _execute(self, statement: str, rows: list[list[Any]]) -> None:
+        """Change all rows or none, and lock the log again."""
+        with reporting(self.path):
+            try:
+                self._begin()
+                self._db.executemany(statement, rows)
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+            finally:
+                self._begin()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def same_fields(task: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Whether two tasks are equal, apart from the wording of their guidelines."""
-    return {**task, "guideline": ""} == {**other, "guideline": ""}
+    one, two = (read_task(schema).schema() for schema in (task, other))
+    return {**one, "guideline": ""} == {**two, "guideline": ""}
 
 
 def read_log(path: str | Path) -> tuple[dict[str, Any], list[Event]]:
@@ -182,31 +247,65 @@ def read_log(path: str | Path) -> tuple[dict[str, Any], list[Event]]:
 
 def log_lines(path: str | Path) -> list[Event]:
     """Header and actions of a log; empty if there is no log."""
-    named, database = _resolved(path), _database(path)
-    stored, exported = [], []
-    if database.is_file() and database.stat().st_size:
-        with _reporting(database), closing(sqlite3.connect(database, timeout=60)) as db:
-            rows = db.execute("SELECT line FROM annotation_log ORDER BY number").fetchall()
-        stored = [json.loads(line) for (line,) in rows]
-    if named != database and named.is_file():
-        *whole, torn = named.read_bytes().split(b"\n")
-        # A repeated line is one action.
-        numbered = enumerate(dict.fromkeys(whole), start=1)
-        exported = [
-            json_object(line, f"{named.name} line {n}") for n, line in numbered if line.strip()
-        ]
-        if torn.strip():
-            warnings.warn(
-                f"{named.name} ends with an incomplete action, which was left out", stacklevel=3
-            )
+    named, database = resolved(path), database_path(path)
+    stored = checked_lines(_stored_lines(database), database.name)
+    exported = [] if named == database else checked_lines(_exported_lines(named), named.name)
     if stored[: len(exported)] != exported[: len(stored)]:
         raise InputError(
             f"{named.name} and {database.name} contain different actions; move one of them to another folder"
         )
-    lines = max(stored, exported, key=len)
-    if lines and lines[0].get(FORMAT) != VERSION:
-        raise InputError(f"{named.name} is not an annotation log of version {VERSION}")
-    return lines
+    return max(stored, exported, key=len)
+
+
+def _stored_lines(path: Path) -> list[tuple[bytes, str]]:
+    """The rows of an SQLite file, each with its place, after a check of the file's structure."""
+    if not is_log_file(path) or not path.stat().st_size:
+        return []
+    with reporting(path), closing(sqlite3.connect(path, timeout=60)) as db:
+        db.text_factory = bytes
+        (problem,) = db.execute("PRAGMA integrity_check(1)").fetchone()
+        if problem != b"ok":
+            raise StoreError(f"{path.name} is damaged ({_readable(problem)}); {ADVICE}")
+        tables = db.execute("SELECT sql FROM sqlite_master").fetchall()
+        if tables and tables != [(_TABLE.encode(),)]:
+            raise StoreError(
+                f"{path.name} is not an annotation log: it must have the table annotation_log and nothing else"
+            )
+        query = "SELECT line FROM annotation_log ORDER BY number"
+        lines = [line for (line,) in db.execute(query)] if tables else []
+    if not all(isinstance(line, bytes) for line in lines):
+        raise StoreError(f"{path.name} is damaged: a line is no text; {ADVICE}")
+    return [(line, f"{path.name} row {n}") for n, line in enumerate(lines, start=1)]
+
+
+def _readable(problem: Any) -> str:
+    words = problem.decode("utf-8", "replace") if isinstance(problem, bytes) else str(problem)
+    return " ".join(words.split())[:200]
+
+
+def _exported_lines(path: Path) -> list[tuple[bytes, str]]:
+    """The lines of a file of JSON Lines, each with its place. A repeated line is one action."""
+    if not is_log_file(path):
+        return []
+    with reporting(path):
+        *whole, torn = path.read_bytes().split(b"\n")
+    if torn.strip():
+        warnings.warn(
+            f"{path.name} ends with an incomplete action, which was left out", stacklevel=5
+        )
+    numbered = enumerate(dict.fromkeys(whole), start=1)
+    return [(line, f"{path.name} line {n}") for n, line in numbered if line.strip()]
+
+
+def is_log_file(path: Path) -> bool:
+    """Whether there is such a file, which must not be larger than a log can be."""
+    with reporting(path):
+        size = path.stat().st_size if path.is_file() else None
+    if size is not None and size > MOST_UNPACKED:
+        raise InputError(
+            f"{path.name} has {size:,} bytes; an annotation log may have at most {MOST_UNPACKED:,}"
+        )
+    return size is not None
 
 
 def log_file(path: str | Path, *names: str) -> Path:
@@ -216,47 +315,45 @@ def log_file(path: str | Path, *names: str) -> Path:
     ('labels/Ana_B_.trace.jsonl', 'ana.jsonl')
     """
     path = Path(os.path.expanduser(path))
-    if path.is_file() or (path.suffix and not path.is_dir()):
-        return path
+    with reporting(path):
+        if path.is_file() or (path.suffix and not path.is_dir()):
+            return path
     name = ".".join(re.sub(r"[^\w-]", "_", name) for name in names)
     return path / f"{name}.jsonl"  # so that a log of an earlier version is imported
 
 
-def _resolved(path: str | Path) -> Path:
-    return Path(os.path.expanduser(path)).resolve()
+def resolved(path: str | Path) -> Path:
+    """Absolute path of a log, with ``~`` as the home folder."""
+    with reporting(Path(path)):
+        return Path(os.path.expanduser(path)).resolve()
 
 
-def _database(path: str | Path) -> Path:
+def database_path(path: str | Path) -> Path:
     """Return the SQLite file of a log, given any path that names it."""
-    path = _resolved(path)
+    path = resolved(path)
     return path.with_name(path.name.removesuffix(".sqlite").removesuffix(".jsonl") + ".sqlite")
 
 
 @contextmanager
-def _reporting(path: Path) -> Iterator[None]:
+def reporting(path: Path) -> Iterator[None]:
     """Raise a StoreError that says what to do where SQLite or the file system raises an error."""
     try:
         yield
-    except (sqlite3.Error, OSError) as error:
+    except InputError:
+        raise
+    except (sqlite3.Error, OSError, ValueError) as error:
         closed = isinstance(error, sqlite3.ProgrammingError)
         name = "closed" if closed else getattr(error, "sqlite_errorname", "")
-        reason = _REASONS.get(name, f"cannot be used as an annotation log: {error}")
-        raise StoreError(f"{path.name} {reason}") from error
-
-
-def _text(line: Mapping[str, Any]) -> str:
-    """One line as JSON. Half a surrogate pair, which UTF-8 cannot encode, is written as JSON's escape."""
-    return json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
+        cause = getattr(error, "strerror", None) or error
+        reason = _REASONS.get(name, f"cannot be used as an annotation log: {cause}")
+        shown = path.name if len(path.name) <= 100 else f"{path.name[:100]}…"
+        raise StoreError(f"{shown} {reason}") from error
 
 
 # ---- labels after some actions -------------------------------------------------------------------
 
 # A field, and the key of the response's sentence if the field is asked of each sentence.
 Place = tuple[str, str | None]
-
-# Actions that change an item and can be undone, with the attribute of `ItemLabels` that they
-# set.
-CHANGES = {"label": "", "note": "note", "flag": "flag", "skip": "skipped"}
 
 # Longest time between two actions, in seconds, that counts as work.
 IDLE = 120.0
@@ -397,7 +494,7 @@ def _follow(labels: ItemLabels, events: Iterable[Event]) -> None:
         labels.id = event.get("id", labels.id)
         labels.fingerprint = event.get("fingerprint", labels.fingerprint)
         labels.sentences = event.get("sentences", labels.sentences)
-        for one in event.get("set", ()):
+        for one in event["set"] if event["action"] in ("label", "agreed") else ():
             details = dict(one)
             place = (details.pop("field"), details.pop("sentence", None))
             labels.values[place], labels.said[place] = details.pop("value"), details
@@ -406,5 +503,5 @@ def _follow(labels: ItemLabels, events: Iterable[Event]) -> None:
         if event["action"] in CHANGES:
             labels.time = event["time"]
             labels.skipped = False if event["action"] == "label" else labels.skipped
-        if "value" in event:
+        if event["action"] in ("note", "flag", "skip"):
             setattr(labels, CHANGES[event["action"]], event["value"])

@@ -13,13 +13,14 @@ import pandas as pd
 from ragnb.annotation.items import (
     Item,
     build_items,
+    changed_items,
     check_value,
     refuse_changed_texts,
 )
 from ragnb.annotation.labels import read_suggestions
+from ragnb.annotation.lines import Event
 from ragnb.annotation.log import (
     AnnotationLog,
-    Event,
     ItemLabels,
     LabelState,
     Place,
@@ -78,10 +79,20 @@ class AnnotationSession:
     header
         Anything else to store in the header of a new log.
 
+    Attributes
+    ----------
+    items : list of Item
+        The items to be labelled. An example whose texts differ from those that were labelled is left out with a warning, and
+        its labels stay in the log.
+    notices : list of str
+        What the annotator should know about the log: what was imported, which examples were left out, which labelled items
+        are not among the examples.
+
     Raises
     ------
     InputError
-        `build_items`, `read_task` or `AnnotationLog` refuses its input, or labelled examples have changed since.
+        `build_items`, `read_task` or `AnnotationLog` refuses its input, or all examples have changed since they were
+        labelled.
     StoreError
         The log is open in another kernel or program.
     """
@@ -118,29 +129,54 @@ class AnnotationSession:
             log_file(path, self.annotator, self.task.name),
             {**first, **(header or {}), "ragnb": __version__},
         )
-        self._numbers = {item.id: number for number, item in enumerate(self.items)}
+        self.notices = [self.log.imported] if self.log.imported else []
         if self.log.header["task"] != first["task"]:
             self.task = read_task(self.log.header["task"])
-            warnings.warn(
-                f"{self.log.path.name} was started with another guideline, which is still used",
-                stacklevel=3,
+            self._warn(
+                f"{self.log.path.name} was started with another guideline, which is still used"
             )
-        self._follow_log()
-        known = {
-            name: labels.fingerprint
-            for name, labels in self.state.items.items()
-            if labels.touched and labels.fingerprint
-        }
+        self.state = LabelState(self.log.events)
         try:
-            refuse_changed_texts(self.items, known)
+            self._compare_with_log()
         except InputError:
             self.log.close()
             raise
+        self._numbers = {item.id: number for number, item in enumerate(self.items)}
+        self._follow_log()
         # Show the item that was shown last if it is not done, else the first one that is not.
         events = [event["item"] for event in self.log.events if event["action"] != "agreed"]
         last = self._numbers.get(events[-1], 0) if events else 0
         unfinished = [n for n, status in enumerate(self.statuses) if status in UNFINISHED]
         self.number = last if last in unfinished else next(iter(unfinished), last)
+
+    def _compare_with_log(self) -> None:
+        """Leave out the items whose texts have changed, and report labelled items that are not among the examples."""
+        touched = {name: labels for name, labels in self.state.items.items() if labels.touched}
+        fingerprints = {
+            name: labels.fingerprint for name, labels in touched.items() if labels.fingerprint
+        }
+        changed = changed_items(self.items, fingerprints)
+        if len(changed) == len(self.items):
+            refuse_changed_texts(self.items, fingerprints)
+        ids = {item.id for item in self.items}
+        # A gold log also contains the items on which the annotators agree, which are not shown.
+        missing = [name for name, labels in touched.items() if labels.time and name not in ids]
+        if changed:
+            self._warn(
+                f"the texts of {_listed(changed)} differ from those that were labelled; these examples are left out, and "
+                f"their labels stay in {self.log.path.name}; load the data that were labelled to continue with them"
+            )
+        if missing:
+            self._warn(
+                f"{self.log.path.name} has labels of {_listed(missing)}, which are not among the examples; check the column "
+                "of ids if they should be"
+            )
+        left_out = set(changed)
+        self.items = [item for item in self.items if item.id not in left_out]
+
+    def _warn(self, notice: str) -> None:
+        self.notices.append(notice)
+        warnings.warn(notice, stacklevel=4)
 
     # ---- the item on the screen ----------------------------------------------------------------
 
@@ -376,6 +412,12 @@ def pinned(item: Item) -> dict[str, Any]:
         "fingerprint": item.fingerprint,
         "sentences": item.sentences,
     }
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The number of items and the first three ids."""
+    ids = ", ".join(repr(name) for name in names[:3]) + (", …" if len(names) > 3 else "")
+    return f"{len(names)} {'item' if len(names) == 1 else 'items'} ({ids})"
 
 
 def set_value(place: Place, value: Any) -> dict[str, Any]:

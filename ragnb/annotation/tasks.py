@@ -124,13 +124,17 @@ def _complete(fields: Any) -> Any:
     """Give each field a label and a key if it has none."""
     if not isinstance(fields, list | tuple):
         return fields
+    wrong = [field for field in fields if not isinstance(field, Field | Mapping)]
+    if wrong:
+        raise ValueError(f"a field must be a mapping, got {wrong[0]!r:.60}")
     given = [asdict(field) if isinstance(field, Field) else dict(field) for field in fields]
-    used = {field.get("key") for field in given}
+    used = {field["key"] for field in given if isinstance(field.get("key"), str)}
     for field in given:
         field["label"] = field.get("label") or field.get("name", "")
         letters = [letter for letter in f"{field['label']}".lower() + FREE if letter in FREE]
-        field["key"] = field.get("key") or next((one for one in letters if one not in used), "")
-        used.add(field["key"])
+        if not field.get("key"):
+            field["key"] = next((one for one in letters if one not in used), "")
+            used.add(field["key"])
     return given
 
 

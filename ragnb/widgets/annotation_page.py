@@ -1,5 +1,6 @@
 """An item of an annotation as the browser draws it, and as a static page with its labels."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from ragnb.annotation.items import Item
@@ -131,14 +132,29 @@ def _options(options: tuple[Option, ...]) -> list[dict[str, Any]]:
 
 def static_page(session: AnnotationSession) -> Markup:
     """Return the item on the screen with its labels; it contains no times."""
-    task = task_of(session.task)
+    task, state = task_of(session.task), state_of(session)
     return page(
         render(
             "annotation.html",
             session=session,
             task=task,
             fields={field["name"]: field for field in task["fields"]},
+            letters=_letters(session.task, state["values"]),
             page=page_of(session.task, session.item, session.number),
-            **state_of(session),
+            **state,
         )
     )
+
+
+def _letters(task: Task, values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Return the letters of the fields for which each sentence was chosen, by part and key."""
+    letters: dict[str, dict[str, str]] = {}
+    for field in task.fields:
+        if field.kind != "sentences":
+            continue
+        chosen = values.get(field.name, {} if field.each else [])
+        for sentence, keys in (chosen if field.each else {"": chosen}).items():
+            letter = f"{field.key.upper()}{f':{sentence}' if sentence else ''}"
+            of_part = letters.setdefault(field.of, {})
+            of_part |= {key: f"{of_part.get(key, '')} {letter}".strip() for key in keys}
+    return letters

@@ -98,7 +98,7 @@ class Annotator(anywidget.AnyWidget):
         self.session.go(self.session.number)
         self._displayed = -math.inf
         super().__init__(task=task_of(self.session.task), page=self._page(), jump=self._entries())
-        self.refresh(message=self.session.log.imported)
+        self.refresh(message="; ".join(self.session.notices))
         self.on_msg(self._receive)
 
     def refresh(

@@ -11,9 +11,10 @@ import pandas as pd
 
 from ragnb.annotation.items import build_items
 from ragnb.annotation.labels import read_suggestions
-from ragnb.annotation.log import FORMAT, VERSION
+from ragnb.annotation.lines import FORMAT, VERSION
 from ragnb.annotation.session import pinned
 from ragnb.annotation.tasks import Task, hashed, read_task
+from ragnb.errors import InputError
 from ragnb.markup import Markup
 from ragnb.version import __version__
 from ragnb.widgets.annotation_page import page_of, task_of, title_of
@@ -60,7 +61,7 @@ def export_annotator(
     Raises
     ------
     InputError
-        If the examples, the task or the suggestions cannot be used.
+        If the examples, the task or the suggestions cannot be used, or the file cannot be written.
     """
     asked, path = read_task(task), Path(path).expanduser()
     items = build_items(examples, asked, id=id)
@@ -108,5 +109,9 @@ def export_annotator(
         script=Markup(script),
         data=Markup(json.dumps(handout, ensure_ascii=False).replace("<", "\\u003c")),
     )
-    path.write_bytes(page.encode("utf-8", "backslashreplace"))
+    try:
+        path.write_bytes(page.encode("utf-8", "backslashreplace"))
+    except (OSError, ValueError) as error:
+        cause = getattr(error, "strerror", None) or error
+        raise InputError(f"{path.name[:100]} cannot be written: {cause}") from error
     return path

@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import time
 import warnings
+import zlib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -64,6 +65,10 @@ def test_any_sqlite_tool_reads_the_header_and_each_action_as_soon_as_it_is_writt
         with sqlite3.connect(path) as reader:
             rows = reader.execute("SELECT line FROM annotation_log ORDER BY number").fetchall()
         header, *events = [json.loads(line) for (line,) in rows]
+        checksums = [line.pop("checksum") for line in (header, *events)]
+        for (line,), checksum in zip(rows, checksums, strict=True):
+            content = line.removesuffix(f', "checksum": "{checksum}"}}') + "}"
+            assert checksum == f"{zlib.crc32(content.encode()):08x}"
         assert events == log.events
     assert list(header) == ["ragnb_annotation", "task", "annotator", "more", "started"]
     assert sorted(one.name for one in path.parent.iterdir()) == ["a.sqlite", "a.sqlite-lock"]
@@ -113,6 +118,24 @@ def test_other_work_is_refused_and_does_not_take_over(path, header):
     ):
         AnnotationLog(path, header)
     assert log.append(flag())[0]["n"] == 1
+
+
+def test_the_second_writer_is_refused_also_without_the_lock_file(path):
+    told, pipe = context.Pipe()
+    other = start(hold, path, HEADER, pipe)
+    assert told.recv() == "opened"
+    path.with_name("a.sqlite-lock").unlink()
+    for _ in range(2):
+        with pytest.raises(StoreError, match="a.sqlite is open in another kernel or program"):
+            AnnotationLog(path, HEADER)
+    os.link(path, path.with_name("link.sqlite"))
+    with pytest.raises(StoreError, match="link.sqlite is open in another kernel or program"):
+        AnnotationLog(path.with_name("link.sqlite"), HEADER)
+    assert read_log(path)[1] == []
+    told.send("go on")
+    assert told.recv() == 1
+    other.join()
+    assert AnnotationLog(path, HEADER).append(flag())[0]["n"] == 2
 
 
 # ---- what goes wrong -----------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from ragnb.annotation.agreement import agreement
-from ragnb.annotation.labels import recorded_passes
+from ragnb.annotation.labels import join_labels, recorded_passes
 from ragnb.annotation.log import LabelState, read_log
 from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import TASKS
@@ -217,16 +217,57 @@ TestLabelling.settings = settings(max_examples=12, stateful_step_count=25, deadl
 # ---- examples that have changed ----------------------------------------------------------------------------------------
 
 
-def test_what_was_said_of_another_text_is_refused_with_its_id(path):
+def test_an_example_whose_text_changed_is_left_out_with_its_id_and_the_others_go_on(path):
     session = opened(path)
     session.go(1)
     label_all(session)
     session.close()
-    message = "the texts of 1 examples differ from those that were labelled, such as 'q/1'; load"
+    changed = keyed_frame(question=["Question 0?", "Another?", "Question 2?"])
+    with pytest.warns(UserWarning, match=r"the texts of 1 item \('q/1'\) differ from those that"):
+        later = opened(path, changed)
+    assert [item.id for item in later.items] == ["q/0", "q/2"]
+    label_all(later)
+    assert later.next_unlabelled()
+    assert later.item.id == "q/2"
+    later.close()
+    again = opened(path)
+    assert [again.status(item) for item in again.items] == ["labelled", "labelled", "untouched"]
+
+
+def test_examples_that_have_all_changed_are_refused(path):
+    session = opened(path, keyed_frame(1))
+    label_all(session)
+    session.close()
+    message = "the texts of 1 examples differ from those that were labelled, such as 'q/0'; load"
     for _ in range(2):
         with pytest.raises(InputError, match=message):
-            opened(path, keyed_frame(question="Another?"))
-    assert opened(path).item.id in ("q/0", "q/1")
+            opened(path, keyed_frame(1, question="Another?"))
+    assert opened(path, keyed_frame(1)).progress()["labelled"] == 1
+
+
+@pytest.mark.parametrize("later", [[1.0, 2.0, 3.0], ["1", "2", "3"]])
+def test_whole_numbers_that_became_floats_or_texts_are_the_same_ids(path, later):
+    session = opened(path, plain_frame(example_id=[1, 2, 3]), "verdict")
+    for number in range(3):
+        session.go(number)
+        session.label("verdict", "correct")
+    session.close()
+    frame = plain_frame().assign(example_id=later)
+    again = opened(path, frame, "verdict")
+    assert (again.progress()["labelled"], again.notices) == (3, [])
+    joined = join_labels(frame, again)
+    assert joined["verdict"].tolist() == ["correct"] * 3
+
+
+def test_labelled_items_that_are_not_among_the_examples_are_reported(path):
+    session = opened(path, plain_frame(example_id=[1, 2, 3]), "verdict")
+    session.label("verdict", "correct")
+    session.close()
+    message = r"a.sqlite has labels of 1 item \('1'\), which are not among the examples"
+    with pytest.warns(UserWarning, match=message):
+        again = opened(path, plain_frame(example_id=["a1", "a2", "a3"]), "verdict")
+    assert again.progress()["labelled"] == 0
+    assert len(again.notices) == 1
 
 
 def test_more_items_fewer_items_and_another_order_are_fine(path):
@@ -235,7 +276,8 @@ def test_more_items_fewer_items_and_another_order_are_fine(path):
     session.go(2)
     session.flag()
     session.close()
-    fewer = opened(path, keyed_frame(2))
+    with pytest.warns(UserWarning, match="which are not among the examples"):
+        fewer = opened(path, keyed_frame(2))
     assert fewer.progress() | {"seconds_left": None} == {
         "items": 2, "labelled": 0, "started": 1, "skipped": 0, "untouched": 1, "flagged": 0, "seconds_left": None,
     }  # fmt: skip

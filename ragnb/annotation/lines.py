@@ -1,0 +1,327 @@
+"""The lines of an annotation log: their text with a checksum, and what a header and an action may contain.
+
+A line is a JSON object whose last key is ``checksum``, the CRC-32 of the text without this key::
+
+    {"n": 7, "time": "2031-05-04T12:00:00.000+00:00", "action": "flag", "item": "q/1", "value": true, "checksum": "0b0a7d6c"}
+
+Logs of earlier versions have no checksums. Either all lines of a log have one or none has. In a log with checksums, the
+numbers of the actions are 1, 2, 3 and so on, so that an action that was removed is noticed, too.
+"""
+
+import json
+import re
+import zlib
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import Field as Constraint
+from pydantic import PlainValidator
+
+from ragnb.annotation.tasks import Field, Task, read_task
+from ragnb.datasets.files import Record, checked, json_object
+from ragnb.errors import InputError, check_choice
+
+FORMAT = "ragnb_annotation"
+VERSION = 1
+Event = dict[str, Any]
+
+# Actions that change an item and can be undone, with the attribute of `ragnb.annotation.log.ItemLabels` that they set.
+CHANGES = {"label": "", "note": "note", "flag": "flag", "skip": "skipped"}
+
+# The end of a line that has a checksum, with the spaces of Python's or of a browser's JSON.
+SEAL = re.compile(rb',\s*"checksum":\s*"([0-9a-f]{8})"\s*\}\s*\Z')
+
+ADVICE = "restore a copy of the file, or save its intact actions with ragnb.annotation.recover_log"
+
+
+# ---- text and checksum ---------------------------------------------------------------------------
+
+
+def line_text(record: Mapping[str, Any], *, sealed: bool = True) -> str:
+    """One line as JSON, with its checksum if it is ``sealed``.
+
+    Half a surrogate pair, which UTF-8 cannot encode, is written as JSON's escape.
+
+    >>> line_text({"n": 1, "action": "open"})
+    '{"n": 1, "action": "open", "checksum": "333b341a"}'
+    """
+    content = json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    if sealed:
+        content = content[:-1] + b', "checksum": "%08x"}' % zlib.crc32(content)
+    return content.decode("utf-8")
+
+
+def read_line(line: bytes, where: str) -> tuple[Event, bool]:
+    """The record of a line, and whether it has a checksum.
+
+    Raises
+    ------
+    InputError
+        The line does not match its checksum, or is not a JSON object.
+    """
+    line = line.removeprefix(b"\xef\xbb\xbf").strip()
+    seal = SEAL.search(line)
+    content = line if seal is None else line[: seal.start()] + b"}"
+    if seal is not None and zlib.crc32(content) != int(seal[1], 16):
+        raise InputError(
+            f"{where} does not match its checksum, so it was changed after it was written; {ADVICE}"
+        )
+    return json_object(content, where), seal is not None
+
+
+def checked_lines(lines: Iterable[tuple[bytes, str]], name: str) -> list[Event]:
+    """The header and the actions of a log, given each line and where it is.
+
+    Raises
+    ------
+    InputError
+        The file is not an annotation log of this version, a line is damaged, or an action is missing or not allowed.
+    """
+    read = [(*read_line(line, where), where) for line, where in lines]
+    if not read:
+        return []
+    header, is_sealed, where = read[0]
+    if not is_header(header):
+        raise InputError(f"{name} is not an annotation log of version {VERSION}")
+    rules = ActionRules(check_header(header, where))
+    for position, (action, has_checksum, place) in enumerate(read[1:], start=1):
+        if has_checksum != is_sealed:
+            state = "a checksum" if has_checksum else "no checksum"
+            raise InputError(f"{place} has {state}, unlike the header; {ADVICE}")
+        rules.check(action, place)
+        if is_sealed and action["n"] != position:
+            raise InputError(
+                f"{place} must have the number {position}, got {action['n']}, so an action is missing "
+                f"or out of order; {ADVICE}"
+            )
+    return [record for record, _, _ in read]
+
+
+def is_header(record: Mapping[str, Any]) -> bool:
+    """Whether a record is the header of a log of this version."""
+    version = record.get(FORMAT)
+    return type(version) is int and version == VERSION
+
+
+def is_numbered(lines: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether the actions behind a header have the numbers 1, 2, 3 and so on."""
+    return all(line.get("n", 0) == n for n, line in enumerate(lines))
+
+
+# ---- what a header and an action may contain -----------------------------------------------------
+
+
+def _text(value: Any) -> str:
+    # pydantic's own texts can contain no half of a surrogate pair.
+    if not isinstance(value, str):
+        raise ValueError(f"must be a text, got {value!r:.60}")
+    return value
+
+
+def _name(value: Any) -> str:
+    if not _text(value).strip():
+        raise ValueError(f"must be a text that is not blank, got {value!r:.60}")
+    return value
+
+
+def _number(value: Any) -> int:
+    if type(value) is not int or value < 1:
+        raise ValueError(f"must be a whole number from 1 on, got {value!r:.60}")
+    return value
+
+
+def _time(value: Any) -> str:
+    try:
+        has_offset = datetime.fromisoformat(_text(value)).tzinfo is not None
+    except ValueError:
+        has_offset = False
+    if not has_offset:
+        raise ValueError(
+            f"must be a time with its offset from UTC, such as '2031-05-04T12:00:00+00:00', got {value!r:.60}"
+        )
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"must be true or false, got {value!r:.60}")
+    return value
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"must be an object, got {value!r:.60}")
+    return value
+
+
+def _columns(value: Any) -> str | list[str]:
+    names = value if isinstance(value, list) else [value]
+    if not names or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"must be the name of a column or a list of them, got {value!r:.60}")
+    return value
+
+
+def _sentence_keys(value: Any) -> dict[str, list[str]]:
+    for keys in _mapping(value).values():
+        if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
+            raise ValueError(f"must have lists of keys as values, got {keys!r:.60}")
+    return value
+
+
+Words = Annotated[Any, PlainValidator(_text)]
+Name = Annotated[Any, PlainValidator(_name)]
+Number = Annotated[Any, PlainValidator(_number)]
+Time = Annotated[Any, PlainValidator(_time)]
+Flag = Annotated[Any, PlainValidator(_flag)]
+Columns = Annotated[Any, PlainValidator(_columns)]
+Object = Annotated[Any, PlainValidator(_mapping)]
+SentenceKeys = Annotated[Any, PlainValidator(_sentence_keys)]
+
+
+class Labels(Record):
+    """Annotator and hash of the labels on which a gold log rests."""
+
+    annotator: Name
+    labels: Words
+
+
+class Header(Record):
+    """The header of a log. It may have further keys."""
+
+    task: Object
+    annotator: Words
+    id: Columns = "example_id"
+    adjudicates: list[Labels] = Constraint(default_factory=list)
+
+
+class Said(Record):
+    """A value of a place. It may have further keys about its origin."""
+
+    field: Words
+    sentence: Words | None = None
+    value: Any
+    source: Words = "human"
+
+
+class Action(Record):
+    """What all actions have. Those that show an item also contain its id, its fingerprint and its sentence keys."""
+
+    n: Number
+    time: Time
+    item: Words
+    id: Object = Constraint(default_factory=dict)
+    fingerprint: Words = ""
+    sentences: SentenceKeys = Constraint(default_factory=dict)
+
+
+class LabelAction(Action):
+    """Gives places of an item a value."""
+
+    set: list[Said]
+
+
+class NoteAction(Action):
+    """Replaces the note on an item."""
+
+    value: Words
+
+
+class MarkAction(Action):
+    """Flags or skips an item, or undoes that."""
+
+    value: Flag
+
+
+class StepAction(Action):
+    """Undoes or redoes another action."""
+
+    of: Number
+
+
+ACTIONS: dict[str, type[Action]] = {
+    "open": Action,
+    "label": LabelAction,
+    "agreed": LabelAction,
+    "note": NoteAction,
+    "flag": MarkAction,
+    "skip": MarkAction,
+    "undo": StepAction,
+    "redo": StepAction,
+}
+
+
+def check_header(header: Mapping[str, Any], where: str) -> Task:
+    """The task in a header, after a check of all its keys."""
+    checked(Header, header, where)
+    try:
+        return read_task(header["task"])
+    except (InputError, RecursionError) as error:
+        raise InputError(f"{where}, key task: {error}") from error
+
+
+class ActionRules:
+    """What the actions of a log may contain, given its task. They are checked in their order."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self._keys: dict[str, dict[str, frozenset[str]]] = {}
+        self._changes: set[tuple[int, str]] = set()
+
+    def check(self, action: Mapping[str, Any], where: str) -> None:
+        """Raise InputError if an action has a wrong shape, or a value that its field does not allow."""
+        kind: Any = action.get("action")
+        check_choice(kind, tuple(ACTIONS), f"{where}, key action:")
+        checked(ACTIONS[kind], action, where)
+        if "sentences" in action:
+            self._keys[action["item"]] = {
+                part: frozenset(keys) for part, keys in action["sentences"].items()
+            }
+        place = (action.get("of", action["n"]), action["item"])
+        if kind in ("undo", "redo") and place not in self._changes:
+            raise InputError(
+                f"{where}, key of: must be the number of an earlier change of item {action['item']!r}, "
+                f"got {action['of']}"
+            )
+        if kind in CHANGES:
+            self._changes.add(place)
+        if kind in ("label", "agreed"):
+            known = self._keys.get(action["item"], {})
+            for said in action["set"]:
+                self._check_value(said, known, f"{where}, item {action['item']!r}:")
+
+    def _check_value(
+        self, said: Mapping[str, Any], known: Mapping[str, frozenset[str]], where: str
+    ) -> None:
+        names = tuple(field.name for field in self.task.fields)
+        check_choice(said["field"], names, f"{where} a field of task {self.task.name!r}")
+        field, value, sentence = self.task.field(said["field"]), said["value"], said.get("sentence")
+        what = f"{where} {field.name!r}"
+        units = known.get(self.task.unit)
+        if (sentence is not None) != field.each or (field.each and units and sentence not in units):
+            wanted = "a sentence of the item" if field.each else "no sentence"
+            raise InputError(f"{what} must be about {wanted}, got {sentence!r:.60}")
+        if value is None:
+            return
+        if field.kind == "choice":
+            field.number(value, what)
+        elif field.kind == "text":
+            if not isinstance(value, str):
+                raise InputError(f"{what} must be a text, got {value!r:.60}")
+        else:
+            _check_keys(field, value, known.get(field.of), what)
+
+
+def _check_keys(field: Field, value: Any, known: frozenset[str] | None, what: str) -> None:
+    """Refuse what is no list of sentence keys. Where the log does not have the keys of an item, any text passes."""
+    options = [option.value for option in field.options]
+    keys = value if isinstance(value, list) else [value]
+    wrong = [
+        key
+        for key in keys
+        if key not in options and not (isinstance(key, str) and (known is None or key in known))
+    ]
+    if wrong or keys is not value:
+        raise InputError(
+            f"{what} must be a list of sentences of the item, got {(wrong or keys)[0]!r:.60}"
+        )
