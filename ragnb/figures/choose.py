@@ -16,7 +16,7 @@ from ragnb.figures.abilities import TITLES as ABILITIES
 from ragnb.figures.abilities import plot_abilities
 from ragnb.figures.curves import plot_noise_curve, plot_risk_coverage
 from ragnb.figures.differences import plot_differences, plot_judge_bias
-from ragnb.figures.rates import plot_grades, plot_rates
+from ragnb.figures.rates import are_shares, plot_grades, plot_rates
 from ragnb.figures.style import FORMATS, WIDTHS, plain, style
 from ragnb.records import CONDITION, require_columns
 from ragnb.reports.abstention import RiskCoverageReport
@@ -63,8 +63,8 @@ def plot(result: Result) -> Axes | np.ndarray:
         Agreement becomes coefficients with their intervals. For three or more annotators, they
         are the coefficients of all annotators together.
         Summaries at several noise rates become curves. All other summaries become means with their
-        intervals, by metric or condition and with one colour for each system. A metric with a mean
-        outside [0, 1] has a panel of its own. The functions of `ragnb.figures` draw the same
+        intervals, by metric or condition and with one colour for each system. A metric that is not a share,
+        such as a cost or CNBE, has a panel of its own. The functions of `ragnb.figures` draw the same
         figures with more options, and `ragnb.figures.save_figure` saves a figure with its numbers.
 
     Raises
@@ -108,8 +108,7 @@ def plot(result: Result) -> Axes | np.ndarray:
     panels: list[pd.DataFrame] = []
     shares: list[pd.DataFrame] = []
     for _, rows in table.groupby("metric", sort=False):
-        one_panel = rows["mean"].dropna().between(0, 1).all()
-        (shares if one_panel else panels).append(rows)
+        (shares if are_shares(rows) else panels).append(rows)
     return _panels([*([pd.concat(shares)] if shares else []), *panels], _draw_summaries)
 
 

@@ -22,6 +22,7 @@ from ragnb.figures.style import (
     style,
 )
 from ragnb.reports.judge import QUANTILES
+from ragnb.scoring.bridges import known_metric
 
 
 @accepts(width=tuple(WIDTHS))
@@ -79,7 +80,7 @@ def plot_rates(
         ax.errorbar(placed["mean"], placed["height"], xerr=reach(placed), ls="none", **look)
         drawn.append((placed, look))
     ax.set(ylim=(-0.6, len(rows) - 0.4), xlabel=plain(xlabel))
-    if rates["mean"].dropna().between(0, 1).all():
+    if are_shares(rates):
         ax.set_xlim(-0.02, 1.02)
     ax.set_yticks(range(len(rows)), [plain(row) for row in rows])
     ax.grid(axis="y", visible=False)
@@ -93,6 +94,15 @@ def plot_rates(
         for name, value in marks.items():
             _write(ax, plain(name), (value, top + 0.1), value < sum(ax.get_xlim()) / 2, "0.35")
     return ax
+
+
+def are_shares(rates: pd.DataFrame) -> bool:
+    """Whether rates have the axis from 0 to 1: by the bounds of their metric, or else by their values."""
+    for metric in rates["metric"].unique() if "metric" in rates else ():
+        record = known_metric(str(metric), " ".join(map(str, rates.get("signature", ()))))
+        if record is not None and record.bounds != (0, 1):
+            return False
+    return bool(rates["mean"].dropna().between(0, 1).all())
 
 
 def _name_series(ax: Axes, drawn: list[tuple[pd.DataFrame, dict[str, Any]]]) -> None:

@@ -117,3 +117,13 @@ def test_grades_and_agreement_have_a_figure():
     assert labels(ax) == everyone["field"].unique().tolist()
     assert drawn(ax)[0] == everyone.query("metric == 'ordinal alpha'")["mean"].tolist()
     assert ax.get_title(loc="left").count("fewer than 30") == 1
+
+
+def test_a_metric_that_is_not_bounded_by_0_and_1_is_readable_even_if_its_values_are_small():
+    both = pd.concat([scores(("answer.f1",)), scores(("cost.cnbe",))])
+    both["value"] *= np.where(both["metric"] == "cost.cnbe", 0.004, 1)
+    shares, efficiency = plot(both)
+    assert shares.get_xlim() == (-0.02, 1.02)
+    low, high = efficiency.get_xlim()
+    largest = max(map(max, drawn(efficiency)))
+    assert low < largest < high < 10 * largest
