@@ -1,0 +1,451 @@
+"""What the cells of a table mean: numbers, verdicts, ids, dates, lists and missing values.
+
+In CSV and Excel every cell is a text. The meaning of a text depends on its column: ``NA`` is missing
+in a column of numbers or ids, and a text in a column of responses or references.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
+from typing import Any
+
+import pandas as pd
+
+from ragnb.datasets.files import parsed
+from ragnb.datasets.sheets import date_text, trimmed
+from ragnb.errors import InputError
+from ragnb.metrics.judged import ACCEPTED, truth_of
+from ragnb.records import CONDITION, PAYLOAD, PLAIN_TEXT, is_missing
+from ragnb.text import fold, well_formed
+
+# Columns that hold numbers.
+NUMBERS = (
+    "noise_rate correct_rate passage_num repeat turn judged_refusal judged_detection judged_correct "
+    "judged_similarity label label_a label_b released_em released_f1 released_rlc released_rlc_ok "
+    "released_translate_tokens released_semantic_score".split()
+)
+# Columns of yes and no.
+VERDICTS = ("answerable", "error_detected", "refusal", "verdict")
+# Columns that may hold lists, which are written as JSON or as Python prints them.
+LISTS = (PAYLOAD - PLAIN_TEXT) | {"released_labels"}
+# Columns of texts in which a word such as NA is a text like any other.
+ANSWERS = ("question", "response", "references")
+# Columns whose texts are names or codes, also if they consist of digits.
+NAMES = {
+    *("system benchmark task language order split metric tool version annotator item key".split()),
+    *("language_from references_as signature request_key judge template topic group".split()),
+}
+# Names without the blanks around them.
+_TRIMMED = (
+    "example_id",
+    "question_id",
+    "conversation_id",
+    "system",
+    "language",
+    "benchmark",
+    "task",
+)
+# Texts that mean "no value" in a column of numbers, verdicts or ids, in lower case.
+MISSING_WORDS = frozenset("na n/a #n/a #na nan -nan null none nil <na> missing".split())
+# What spreadsheets write for a number that is missing or that cannot be computed.
+_NO_NUMBER = MISSING_WORDS | frozenset(
+    "- -- – — . ? #div/0! #value! #ref! #name? #num! #null!".split()
+)
+# Signs that often separate several spellings of a reference in one cell.
+SPELLING_SIGNS = ("/", "|", ";")
+# Smallest share of the references with such a sign that gives a warning. A bar is rare in texts, so
+# that one is enough.
+_SHARE_WITH_SIGN = 0.1
+
+_NUMBER = re.compile(
+    r"""(?x) (?=\D?[.]?\d)               # a digit
+    (?P<sign>[-+−]?)
+    (?P<whole>[1-9]\d{0,2}(?:(?P<mark>[,\ '’\u00a0\u2009\u202f])\d{3})(?:(?P=mark)\d{3})*|\d*)
+    (?P<rest>(?:[.]\d*)?(?:[eE][-+]?\d+)?)
+    (?P<percent>[\ \u00a0\u202f]?%)?"""
+)
+_SWAPPED = str.maketrans(",.", ".,")
+# Digits that are a code rather than a number.
+_CODE = re.compile(r"[-+]?(0\d+|\d{16,})")
+_MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00(?:\.0+)?")
+_LIKE_A_LIST = re.compile(r"""\s*(\[(\s*["'\[{(]|[^\[\]]*\]\s*\Z)|(\w+\.)?array\()""")
+_PRINTED = re.compile(r"\s*([\[{(]|(?:\w+\.)?(?:array|set|frozenset|tuple|list)\()")
+
+
+# ---- numbers -------------------------------------------------------------------------------------
+
+
+def number_of(text: str) -> float | None:
+    """Return the number that a text writes with a decimal point; None if it writes none.
+
+    >>> number_of("1,234.5"), number_of("85 %"), number_of("0,75")
+    (1234.5, 0.85, None)
+    """
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return None
+    whole = match["whole"].replace(match["mark"] or ",", "")
+    sign = match["sign"].replace("−", "-")
+    if match["rest"] or match["percent"]:
+        number = float(f"{sign}{whole or 0}{match['rest']}")
+        return number / 100 if match["percent"] else number
+    return int(f"{sign}{whole}")
+
+
+def read_numbers(cells: Iterable[Any], decimal: str | None = None) -> list[Any]:
+    """Return the cells of a column with numbers and truth values in place of the texts that write them.
+
+    A column has one decimal mark. ``1,234`` may be 1234 or 1.234, which another cell of the column
+    decides, or else `decimal`. A text that is no number is returned unchanged, and None replaces a
+    word such as ``NA``.
+
+    Parameters
+    ----------
+    cells
+        Cells of a column. Those that are not texts are returned unchanged.
+    decimal
+        The decimal mark, ``","`` or ``"."``. By default it follows from the cells.
+
+    Raises
+    ------
+    InputError
+        Each cell can be read with a decimal comma or with a comma between thousands.
+
+    >>> read_numbers(["0,75", "1,234", "NA"]), read_numbers(["0.75", "1,234"])
+    ([0.75, 1.234, None], [0.75, 1234])
+    """
+    values = list(cells)
+    texts = {place: trimmed(cell) for place, cell in enumerate(values) if isinstance(cell, str)}
+    readings: dict[int, tuple[float | None, float | None]] = {}
+    has_other_text = False
+    for place, text in texts.items():
+        readings[place] = number_of(text), number_of(text.translate(_SWAPPED))
+        if readings[place] != (None, None):
+            continue
+        truth = truth_of(text)
+        if not text or fold(text) in _NO_NUMBER:
+            values[place] = None
+        elif truth is not None:
+            values[place] = int(truth)
+        else:
+            has_other_text = True
+    numbers = {place: pair for place, pair in readings.items() if pair != (None, None)}
+    needs_point = any(comma is None for _, comma in numbers.values())
+    needs_comma = any(point is None for point, _ in numbers.values())
+    unclear = [
+        place
+        for place, (point, comma) in numbers.items()
+        if None not in (point, comma) and point != comma
+    ]
+    with_comma = [place for place in unclear if "," in texts[place]]
+    prefers_comma = decimal == "," or (decimal is None and needs_comma and not needs_point)
+    # Programs write a decimal point. A comma is as often the mark between thousands.
+    cannot_tell = bool(unclear if needs_comma else with_comma) and needs_comma == needs_point
+    if decimal is None and cannot_tell and not has_other_text:
+        place = (with_comma or unclear)[0]
+        raise InputError(
+            f"can be read with a decimal comma or with a comma between thousands, such as "
+            f"{texts[place]!r} in row {place}; pass decimal=',' or decimal='.' (--decimal on the "
+            "command line)"
+        )
+    for place, (point, comma) in numbers.items():
+        first, second = (comma, point) if prefers_comma else (point, comma)
+        values[place] = second if first is None else first
+    return values
+
+
+def number_column(column: pd.Series, name: str, decimal: str | None = None) -> pd.Series:
+    """Return a column of numbers, in which some or all are written as texts.
+
+    Raises
+    ------
+    InputError
+        A cell is no number, or the decimal mark of the column is not clear.
+    """
+    try:
+        cells = read_numbers(column, decimal)
+    except InputError as error:
+        raise InputError(f"column {name!r} {error}") from error
+    odd = [place for place, cell in enumerate(cells) if isinstance(cell, str)]
+    if odd:
+        raise InputError(
+            f"column {name!r} must contain numbers, got {cells[odd[0]]!r} in row {odd[0]}"
+        )
+    return pd.to_numeric(pd.Series(cells, index=column.index, dtype=object), errors="coerce")
+
+
+def is_number_column(name: str, column: pd.Series, *, from_file: bool) -> bool:
+    """Return whether all cells of a column of texts write numbers, and its name is not that of ids.
+
+    In a frame, texts that pandas itself would have read as numbers are texts on purpose.
+    """
+    texts = [trimmed(cell) for cell in column if isinstance(cell, str)]
+    texts = [text for text in texts if text and fold(text) not in _NO_NUMBER]
+    if not texts or is_text_column(name) or any(map(_CODE.fullmatch, texts)):
+        return False
+    points = [number_of(text) for text in texts]
+    if not from_file and not any(
+        point is None or not _is_plain(text) for point, text in zip(points, texts, strict=True)
+    ):
+        return False
+    return all(
+        point is not None or number_of(text.translate(_SWAPPED)) is not None
+        for point, text in zip(points, texts, strict=True)
+    )
+
+
+def is_text_column(name: str) -> bool:
+    """Return whether a column contains texts, names, codes or ids, also if they consist of digits."""
+    own = {*PAYLOAD, *PLAIN_TEXT, *LISTS, *VERDICTS, *NAMES, *ANSWERS, "id", "qid", "uuid"}
+    base = name.removeprefix("other_").casefold()
+    return base in own or is_id_column(name) or base in {*CONDITION} - {*NUMBERS}
+
+
+def is_id_column(name: str) -> bool:
+    """Return whether the name of a column says that it contains ids."""
+    words = re.split(r"[\s_.-]+", name.casefold())
+    return words[-1] in ("id", "ids", "qid", "uuid", "key", "docid") or name.endswith("Id")
+
+
+def _is_plain(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+# ---- verdicts, names, dates ------------------------------------------------------------------------
+
+
+def verdict_of(cell: Any) -> Any:
+    """Return a verdict as 0 or 1, as one of ragnb's own words, or as it is.
+
+    >>> [verdict_of(cell) for cell in ("Yes ", "nein", "TRUE", "Refuse", "n/a", "partly")]
+    [1, 0, 1, 'refuse', None, 'partly']
+    """
+    if not isinstance(cell, str):
+        return cell
+    word = fold(trimmed(cell))
+    if not word or word in _NO_NUMBER:
+        return None
+    truth = truth_of(word)
+    if word in ACCEPTED:
+        return word
+    return trimmed(cell) if truth is None else int(truth)
+
+
+def with_names(frame: pd.DataFrame, source: str) -> tuple[pd.DataFrame, list[str]]:
+    """Return the frame with ids and names without blanks around them, and notes about what changed.
+
+    Half a surrogate pair becomes U+FFFD. ``NA`` is missing in a column of ids, but it is a name in a
+    column of names.
+
+    Raises
+    ------
+    InputError
+        Two ids of a system become equal without the blanks around them.
+    """
+    notes = []
+    before = frame
+    for name in [name for name in frame if name in _TRIMMED or is_id_column(str(name))]:
+        is_id = is_id_column(str(name))
+        cells = [_name_of(cell, is_id=is_id) for cell in frame[name]]
+        changed = [
+            isinstance(old, str) and isinstance(new, str) and trimmed(old) != old
+            for old, new in zip(frame[name], cells, strict=True)
+        ]
+        if cells != frame[name].tolist():
+            frame = frame.assign(**{name: pd.Series(cells, frame.index, dtype=object)})
+        if any(changed):
+            notes.append(
+                f"the blanks around {sum(changed)} cells of the column {name} were removed"
+            )
+    if "example_id" in frame:
+        _require_different_ids(before, frame, source)
+    return frame, notes
+
+
+def _name_of(cell: Any, *, is_id: bool) -> Any:
+    if isinstance(cell, date):  # An id that Excel took for a date.
+        return None if is_missing(cell) else date_text(cell)
+    if not isinstance(cell, str):
+        return cell
+    name = well_formed(trimmed(cell))
+    return None if not name or (is_id and fold(name) in MISSING_WORDS) else name
+
+
+def _require_different_ids(before: pd.DataFrame, after: pd.DataFrame, source: str) -> None:
+    """Raise InputError if ids of one condition are equal only without the blanks around them."""
+    conditions = [name for name in (*CONDITION, "repeat") if name in after]
+    keys = after[["example_id", *conditions]].astype(object).where(after.notna(), None)
+    first_rows: dict[Any, int] = {}
+    for row, key in enumerate(keys.itertuples(index=False, name=None)):
+        if key[0] is None:
+            continue
+        first = first_rows.setdefault(key, row)
+        old = before["example_id"].iloc[first], before["example_id"].iloc[row]
+        if old[0] != old[1]:
+            raise InputError(
+                f"{source}: the ids {old[0]!r} in row {first} and {old[1]!r} in row {row} are equal "
+                "without the blanks around them; write different ids, or delete one of the rows"
+            )
+
+
+def similar_systems(systems: Iterable[Any]) -> str:
+    """Return a note about systems whose names differ only in letter case or blanks; "" if none do."""
+    names: dict[str, str] = {}
+    for system in dict.fromkeys(name for name in systems if isinstance(name, str)):
+        first = names.setdefault("".join(fold(system).split()), system)
+        if first != system:
+            return (
+                f"the systems {first!r} and {system!r} differ only in letter case or blanks, and "
+                "count as two systems"
+            )
+    return ""
+
+
+def date_alone(cell: Any) -> Any:
+    """Return a date without its time as a text, and any other cell unchanged.
+
+    >>> date_alone("1990-05-01 00:00:00"), date_alone(date(1990, 5, 1))
+    ('1990-05-01', '1990-05-01')
+    """
+    if isinstance(cell, date) and not is_missing(cell):
+        return date_text(cell)
+    midnight = _MIDNIGHT.fullmatch(cell) if isinstance(cell, str) else None
+    return midnight[1] if midnight else cell
+
+
+# ---- lists -----------------------------------------------------------------------------------------
+
+
+def spelled_list(cell: Any, row: int, column: str) -> Any:
+    """Parse a cell that contains a list or mapping; a text such as "[sic] Oslo" stays a text.
+
+    Arrays, tuples and sets as Python prints them are lists, too.
+
+    Raises
+    ------
+    InputError
+        A cell that looks like a list and is none.
+    """
+    if not isinstance(cell, str) or not _PRINTED.match(cell):
+        return cell
+    try:
+        items = parsed(cell)
+    except InputError as error:
+        if _LIKE_A_LIST.match(cell):
+            raise InputError(f"row {row} column {column} {error}") from error
+        return cell
+    is_plain = cell.lstrip().startswith(("[", "{")) or isinstance(items, dict)
+    # "(1990, 1991)" is more often a text than a list.
+    has_texts = isinstance(items, list) and all(isinstance(item, str | list) for item in items)
+    is_array = _LIKE_A_LIST.match(cell) is not None
+    return items if isinstance(items, list | dict) and (is_plain or has_texts or is_array) else cell
+
+
+def with_spellings(
+    frame: pd.DataFrame, separator: str | None, source: str
+) -> tuple[pd.DataFrame, str]:
+    """Return the frame with the spellings of each reference as aliases, and a warning if in doubt.
+
+    Parameters
+    ----------
+    frame
+        Responses with a column ``references``.
+    separator
+        The sign between the spellings in one text. An empty text means that there is none. If it is
+        None, nothing is separated, and the warning names the sign that many references contain.
+    source
+        How messages refer to the frame.
+    """
+    answers = frame["references"].tolist()
+    if separator:
+        aliases = [_aliases(answer, separator) for answer in answers]
+        return frame.assign(references=pd.Series(aliases, frame.index, dtype=object)), ""
+    if separator is not None:
+        return frame, ""
+    texts = [(row, answer) for row, answer in enumerate(answers) if isinstance(answer, str)]
+    for sign in SPELLING_SIGNS:
+        rows = [row for row, text in texts if _has_spellings(text, sign)]
+        fewest = 1 if sign == "|" else max(1, _SHARE_WITH_SIGN * len(texts))
+        if len(rows) >= fewest:
+            return frame, (
+                f"{len(rows)} of {len(texts)} references in {source} contain {sign!r}, such as "
+                f"{answers[rows[0]]!r:.60} in the column references, row {rows[0]}. Each was read as "
+                f"one text. If {sign!r} separates several spellings, pass separator={sign!r} "
+                f"(--separator {sign!r} on the command line); if not, pass separator='', and this "
+                "warning no longer appears."
+            )
+    return frame, ""
+
+
+def _aliases(answer: Any, separator: str) -> Any:
+    """A reference as parts with aliases; EVOUNA separates its gold answers in this way."""
+    if isinstance(answer, str):
+        return [_spellings(answer, separator)] if answer.strip() else answer
+    if not isinstance(answer, list):
+        return answer
+    parts = [[part] if isinstance(part, str) else part for part in answer]
+    return [
+        [spelling for alias in part for spelling in _spellings(alias, separator)]
+        if isinstance(part, list) and all(isinstance(alias, str) for alias in part)
+        else part
+        for part in parts
+    ]
+
+
+def _spellings(text: str, separator: str) -> list[str]:
+    spellings = [trimmed(part) for part in text.split(separator)]
+    return list(dict.fromkeys(filter(None, spellings))) or [text]
+
+
+def _has_spellings(text: str, sign: str) -> bool:
+    """Whether a sign may separate spellings: not in an address, a date or a fraction."""
+    parts = [part for part in text.split(sign) if part.strip()]
+    has_letters = any(character.isalpha() for part in parts for character in part)
+    return len(parts) > 1 and has_letters and "://" not in text
+
+
+# ---- texts -----------------------------------------------------------------------------------------
+
+
+def words_for_nothing(frame: pd.DataFrame) -> str:
+    """Return a note that counts texts such as NA in responses, references and questions."""
+    counts = []
+    for name in (name for name in ANSWERS if name in frame):
+        words = [cell for cell in frame[name] if isinstance(cell, str) and _is_missing_word(cell)]
+        if words:
+            examples = ", ".join(map(repr, list(dict.fromkeys(words))[:3]))
+            counts.append(f"{len(words)} of the column {name} ({examples})")
+    if not counts:
+        return ""
+    return (
+        f"cells with a word that may mean that there is no value: {', '.join(counts)}. They were "
+        "read as texts; if there is no value, leave the cells empty"
+    )
+
+
+def _is_missing_word(text: str) -> bool:
+    return len(text) < 12 and fold(trimmed(text)) in MISSING_WORDS
+
+
+def mapped(column: pd.Series, function: Callable[[Any], Any]) -> pd.Series:
+    """A column of objects with a function applied to each cell, missing ones included."""
+    return pd.Series([function(cell) for cell in column], column.index, dtype=object)
+
+
+def without_blank_rows(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """Return a frame without the rows in which each cell is missing or blank, and their number."""
+    if frame.empty or not len(frame.columns):
+        return frame, 0
+    is_filled: Sequence[bool] = [
+        any(
+            not is_missing(cell) and not (isinstance(cell, str) and not cell.strip())
+            for cell in row
+        )
+        for row in frame.itertuples(index=False, name=None)
+    ]
+    number = len(frame) - sum(is_filled)
+    return (frame[pd.Series(is_filled, frame.index)] if number else frame), number

@@ -1,0 +1,266 @@
+"""Tables of texts: the rows of a CSV file or of a sheet of a workbook, as one kind of frame."""
+
+import csv
+import io
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, datetime, time
+from itertools import chain, count
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ragnb.errors import InputError
+from ragnb.text import well_formed
+
+# The separators that ragnb recognises. Spreadsheets write semicolons where the comma is the decimal
+# mark. The first one wins if several divide the header into the same number of names.
+SEPARATORS = (",", ";", "\t", "|")
+# Most bytes that a compressed file may unpack to.
+MOST_UNPACKED = 2**30
+# Most rows that a sheet of a workbook can have.
+MOST_ROWS = 2**20
+# The csv module refuses cells with more characters than this; its default is 131,072.
+_LONGEST_CELL = 2**31 - 1
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_BLANKS_AROUND = re.compile(r"\A[\s\u200b\u2060\ufeff]+|[\s\u200b\u2060\ufeff]+\Z")
+# The line with which Excel and some exports name the separator.
+_SEPARATOR_LINE = re.compile(r"\s*\"?sep=(.)\"?[;,\t|]*\r?\n", re.IGNORECASE)
+# A row that follows the text of a file. It is missing from the rows if a quotation mark is open.
+_END = "\x00end of the file"
+# Workbooks write characters that XML lacks as ``_x000D_``, and the mark itself as ``_x005F_``.
+_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
+_OLD_EXCEL = b"\xd0\xcf\x11\xe0"
+
+
+def trimmed(text: str) -> str:
+    """Return a text without the blanks around it, also those that have no width.
+
+    >>> trimmed("\\u00a0ChatGPT \\u200b")
+    'ChatGPT'
+    """
+    return _BLANKS_AROUND.sub("", text)
+
+
+# ---- CSV -----------------------------------------------------------------------------------------
+
+
+def csv_rows(text: str) -> list[list[str]]:
+    """Return the rows of a CSV text, whose separator may be a comma, a semicolon, a tab or a bar.
+
+    Raises
+    ------
+    ValueError
+        A quotation mark is never closed, or the last row is cut off.
+    """
+    line = _SEPARATOR_LINE.match(text)
+    content = text[line.end() :] if line else text
+    separator = line[1] if line else separator_of(content)
+    lines = chain(io.StringIO(content, newline=""), [_END])
+    before = csv.field_size_limit(_LONGEST_CELL)
+    try:
+        rows = list(csv.reader(lines, delimiter=separator))
+    finally:
+        csv.field_size_limit(before)
+    if rows.pop() != [_END]:
+        raise ValueError(
+            f"EOF inside string starting at row {len(rows)}, where a quotation mark is not closed"
+        )
+    full = [row for row in rows if row]
+    if len(full) > 1 and not content.endswith(("\n", "\r")) and len(full[-1]) < len(full[0]):
+        raise ValueError(f"the last row has {len(full[-1])} of {len(full[0])} cells")
+    return rows
+
+
+def separator_of(text: str) -> str:
+    """Return the separator that divides the header of a CSV text into most names.
+
+    >>> separator_of('question;"gold, or references";response')
+    ';'
+    """
+    header = _QUOTED.sub("", text.lstrip()[:100_000]).partition("\n")[0]
+    return max(SEPARATORS, key=header.count)
+
+
+# ---- workbooks -----------------------------------------------------------------------------------
+
+
+def workbook_rows(path: Path, sheet: str | int | None) -> tuple[list[list[str]], str]:
+    """Return the rows of a sheet as a CSV file would have them, and a note if there was a choice.
+
+    By default this is the first visible sheet that is not empty.
+
+    Raises
+    ------
+    InputError
+        The file is encrypted, too large or of another kind, or there is no such sheet.
+    """
+    import openpyxl
+
+    with path.open("rb") as file:
+        if file.read(4) == _OLD_EXCEL:
+            raise InputError(
+                "it has a password, or is an old .xls file; save it as .xlsx without one"
+            )
+    with zipfile.ZipFile(path) as archive:
+        refuse_large(sum(member.file_size for member in archive.infolist()))
+    book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
+    try:
+        visible = [one for one in book.worksheets if one.sheet_state == "visible"]
+        sheets = {one.title: one for one in visible or book.worksheets}
+        if sheet is not None:
+            return _sheet_rows({one.title: one for one in book.worksheets}, sheet), ""
+        rows_by_sheet = {title: _rows(one) for title, one in sheets.items()}
+    finally:
+        book.close()
+    filled = [title for title, rows in rows_by_sheet.items() if any(map(any, rows))]
+    if not filled:
+        return [], ""
+    others = ", ".join(map(repr, filled[1:]))
+    note = f"read from the sheet {filled[0]!r}; to read another one ({others}), pass sheet="
+    return rows_by_sheet[filled[0]], note if others else ""
+
+
+def _sheet_rows(sheets: dict[str, Any], sheet: str | int) -> list[list[str]]:
+    """The rows of the sheet of a name, or of a number from 1."""
+    titles = list(sheets)
+    if sheet not in sheets and str(sheet).isdecimal() and 0 < int(sheet) <= len(titles):
+        sheet = titles[int(sheet) - 1]
+    same = [title for title in titles if title == sheet] or [
+        title for title in titles if trimmed(title).casefold() == trimmed(str(sheet)).casefold()
+    ]
+    if not same:
+        raise InputError(
+            f"there is no sheet {sheet!r}; its sheets are {', '.join(map(repr, titles))}"
+        )
+    return _rows(sheets[same[0]])
+
+
+def _rows(sheet: Any) -> list[list[str]]:
+    # The size that a workbook states may be wrong.
+    sheet.reset_dimensions()
+    rows = []
+    for number, cells in enumerate(sheet.iter_rows(values_only=True), start=1):
+        if number > MOST_ROWS:
+            raise InputError(f"a sheet must have at most {MOST_ROWS:,} rows")
+        rows.append([cell_text(cell) for cell in cells])
+    return rows
+
+
+def cell_text(value: Any) -> str:
+    """Return a value of a workbook as a spreadsheet writes it to CSV; an empty cell is ``""``.
+
+    >>> cell_text(1990.0), cell_text(True), cell_text(datetime(1990, 5, 1))
+    ('1990', 'TRUE', '1990-05-01')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    if isinstance(value, datetime | date | time):
+        return date_text(value)
+    if not isinstance(value, str):
+        return str(value)
+    text = _ESCAPED.sub(lambda escaped: chr(int(escaped[1], 16)), value)
+    return well_formed(text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def date_text(value: date | time) -> str:
+    """Return a date, with its time only if it has one.
+
+    >>> date_text(datetime(1990, 5, 1)), date_text(datetime(1990, 5, 1, 12, 30))
+    ('1990-05-01', '1990-05-01 12:30:00')
+    """
+    if isinstance(value, datetime):
+        has_time = value.time() != time() or value.tzinfo is not None
+        return value.isoformat(sep=" ") if has_time else value.date().isoformat()
+    return value.isoformat()
+
+
+def refuse_large(size: int) -> None:
+    """Raise InputError if a file unpacks to more than the stated limit."""
+    if size > MOST_UNPACKED:
+        raise InputError(
+            f"it unpacks to more than {MOST_UNPACKED:,} bytes; unpack it yourself if this size is right"
+        )
+
+
+# ---- one kind of frame -----------------------------------------------------------------------------
+
+
+def frame_of_cells(rows: Sequence[Sequence[str]]) -> tuple[pd.DataFrame, str]:
+    """Return the rows below the header as a frame, and a note if blank rows or columns were dropped.
+
+    A cell is a text, or None if it is empty. The header is the first row that is not blank. A column
+    is dropped if it has neither a name nor a cell that is not blank.
+
+    Raises
+    ------
+    InputError
+        All cells are empty.
+    ValueError
+        A row has more cells than the header.
+    """
+    numbered = [(number, row) for number, row in enumerate(rows, start=1) if not is_blank(row)]
+    if not numbered:
+        raise InputError("all cells are empty")
+    (_, header), *body = numbered
+    names = [" ".join(trimmed(name).split()) for name in header]
+    width = max(len(row) for _, row in numbered)
+    names += [""] * (width - len(names))
+    columns = {place: [_cell(row, place) for _, row in body] for place in range(width)}
+    kept = [place for place in columns if names[place] or not is_blank(columns[place])]
+    beyond = [place for place in kept if place >= len(header)]
+    if beyond:
+        number = next(number for number, row in body if not is_blank(row[len(header) :]))
+        raise ValueError(f"row {number} has more cells than the header, which has {len(header)}")
+    frame = pd.DataFrame({place: columns[place] for place in kept}, dtype=object)
+    frame.columns = pd.Index(_different([names[place] for place in kept], kept), dtype=object)
+    # Empty lines at the end of a file are no rows.
+    last = numbered[-1][0]
+    below = sum(1 for row in rows[last:] if len(row) > 0)
+    blank_rows = last - len(numbered) + below
+    return frame, dropped(blank_rows, width - len(kept))
+
+
+def is_blank(cells: Iterable[str | None]) -> bool:
+    """Return whether all cells are empty or contain only blanks."""
+    return not any(cell and not cell.isspace() for cell in cells)
+
+
+def dropped(rows: int, columns: int) -> str:
+    """Return a note that counts the blank rows and columns that were dropped, if there are any.
+
+    >>> dropped(3, 1)
+    '3 blank rows and 1 blank column were dropped'
+    """
+    counts = [(rows, "row"), (columns, "column")]
+    parts = [f"{n} blank {noun}{'s' if n > 1 else ''}" for n, noun in counts if n]
+    verb = "was" if rows + columns == 1 else "were"
+    return f"{' and '.join(parts)} {verb} dropped" if parts else ""
+
+
+def _cell(row: Sequence[str], place: int) -> str | None:
+    return (row[place] or None) if place < len(row) else None
+
+
+def _different(names: Sequence[str], places: Sequence[int]) -> Iterator[str]:
+    """The names as pandas makes them different: ``Unnamed: 2`` without a name, ``Score.1`` if repeated."""
+    usage: Counter[str] = Counter()
+    taken = set(names)
+    for place, name in zip(places, names, strict=True):
+        base = name or f"Unnamed: {place}"
+        number = usage[base]
+        usage[base] += 1
+        if not number:
+            yield base
+            continue
+        # A name such as ``Score.1`` may be in the header itself.
+        free = next(f"{base}.{n}" for n in count(number) if f"{base}.{n}" not in taken)
+        taken.add(free)
+        yield free
