@@ -199,6 +199,18 @@ _FILES: dict[str, dict[str, Any]] = {
         "action": argparse.BooleanOptionalAction,
         "help": "whether an empty response in a CSV file is scored as an answer; by default, it counts as missing",
     },
+    "--separator": {
+        "metavar": "SIGN",
+        "help": "sign between several spellings of a reference in one cell, such as /",
+    },
+    "--decimal": {
+        "choices": (",", "."),
+        "help": "decimal mark of numbers in CSV and Excel (default: recognised by the cells of each column)",
+    },
+    "--sheet": {
+        "metavar": "NAME",
+        "help": "sheet of an Excel file, by name or by number from 1 (default: the first one with a table)",
+    },
 }
 _FORMAT: dict[str, dict[str, Any]] = {
     "--format": {
@@ -381,7 +393,7 @@ def _responses(arguments: argparse.Namespace) -> Any:
     progress(f"reading {', '.join(Path(file).name for file in files)}")
     if getattr(arguments, "kind", "") == "trace":
         return ragnb.load_ragbench(files[0])
-    names = ("examples", "systems", "language", "alternatives", "keep_empty")
+    names = "examples systems language alternatives keep_empty separator decimal sheet".split()
     options = {name: getattr(arguments, name) for name in names}
     options |= {"columns": dict(arguments.columns) or None, "format": arguments.input_format}
     if not systems:

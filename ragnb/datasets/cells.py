@@ -5,24 +5,24 @@ in a column of numbers or ids, and a text in a column of responses or references
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import date
 from typing import Any
 
 import pandas as pd
 
 from ragnb.datasets.files import parsed
-from ragnb.datasets.sheets import date_text, trimmed
+from ragnb.datasets.sheets import date_text, dropped, trimmed
 from ragnb.errors import InputError
 from ragnb.metrics.judged import ACCEPTED, truth_of
-from ragnb.records import CONDITION, PAYLOAD, PLAIN_TEXT, is_missing
+from ragnb.records import CONDITION, PAYLOAD, PLAIN_TEXT, is_missing, present
 from ragnb.text import fold, well_formed
 
 # Columns that hold numbers.
 NUMBERS = (
     "noise_rate correct_rate passage_num repeat turn judged_refusal judged_detection judged_correct "
     "judged_similarity label label_a label_b released_em released_f1 released_rlc released_rlc_ok "
-    "released_translate_tokens released_semantic_score".split()
+    "released_translate_tokens released_semantic_score token_count".split()
 )
 # Columns of yes and no.
 VERDICTS = ("answerable", "error_detected", "refusal", "verdict")
@@ -68,6 +68,7 @@ _SWAPPED = str.maketrans(",.", ".,")
 # Digits that are a code rather than a number.
 _CODE = re.compile(r"[-+]?(0\d+|\d{16,})")
 _MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00(?:\.0+)?")
+_LINE_BREAK = re.compile(r"_x000D_\r?\n?")
 _LIKE_A_LIST = re.compile(r"""\s*(\[(\s*["'\[{(]|[^\[\]]*\]\s*\Z)|(\w+\.)?array\()""")
 _PRINTED = re.compile(r"\s*([\[{(]|(?:\w+\.)?(?:array|set|frozenset|tuple|list)\()")
 
@@ -154,7 +155,7 @@ def read_numbers(cells: Iterable[Any], decimal: str | None = None) -> list[Any]:
     return values
 
 
-def number_column(column: pd.Series, name: str, decimal: str | None = None) -> pd.Series:
+def number_column(column: pd.Series, decimal: str | None = None) -> pd.Series:
     """Return a column of numbers, in which some or all are written as texts.
 
     Raises
@@ -162,16 +163,21 @@ def number_column(column: pd.Series, name: str, decimal: str | None = None) -> p
     InputError
         A cell is no number, or the decimal mark of the column is not clear.
     """
-    try:
-        cells = read_numbers(column, decimal)
-    except InputError as error:
-        raise InputError(f"column {name!r} {error}") from error
+    cells = numbers_in(column, decimal)
     odd = [place for place, cell in enumerate(cells) if isinstance(cell, str)]
     if odd:
         raise InputError(
-            f"column {name!r} must contain numbers, got {cells[odd[0]]!r} in row {odd[0]}"
+            f"column {column.name!r} must contain numbers, got {cells[odd[0]]!r} in row {odd[0]}"
         )
     return pd.to_numeric(pd.Series(cells, index=column.index, dtype=object), errors="coerce")
+
+
+def numbers_in(column: pd.Series, decimal: str | None = None) -> list[Any]:
+    """Return what `read_numbers` does; its error names the column."""
+    try:
+        return read_numbers([present(cell) for cell in column], decimal)
+    except InputError as error:
+        raise InputError(f"column {column.name!r} {error}") from error
 
 
 def is_number_column(name: str, column: pd.Series, *, from_file: bool) -> bool:
@@ -250,6 +256,8 @@ def with_names(frame: pd.DataFrame, source: str) -> tuple[pd.DataFrame, list[str
     before = frame
     for name in [name for name in frame if name in _TRIMMED or is_id_column(str(name))]:
         is_id = is_id_column(str(name))
+        if not any(isinstance(cell, str | date) for cell in frame[name]):
+            continue
         cells = [_name_of(cell, is_id=is_id) for cell in frame[name]]
         changed = [
             isinstance(old, str) and isinstance(new, str) and trimmed(old) != old
@@ -305,16 +313,20 @@ def similar_systems(systems: Iterable[Any]) -> str:
     return ""
 
 
-def date_alone(cell: Any) -> Any:
-    """Return a date without its time as a text, and any other cell unchanged.
+def plain_text(cell: Any) -> Any:
+    """Return a date without its time, and a text with the line breaks that Excel writes as ``_x000D_``.
 
-    >>> date_alone("1990-05-01 00:00:00"), date_alone(date(1990, 5, 1))
-    ('1990-05-01', '1990-05-01')
+    Any other cell is returned unchanged.
+
+    >>> plain_text("1990-05-01 00:00:00"), plain_text(date(1990, 5, 1)), plain_text("a_x000D_b")
+    ('1990-05-01', '1990-05-01', 'a\\nb')
     """
     if isinstance(cell, date) and not is_missing(cell):
         return date_text(cell)
-    midnight = _MIDNIGHT.fullmatch(cell) if isinstance(cell, str) else None
-    return midnight[1] if midnight else cell
+    if not isinstance(cell, str):
+        return cell
+    midnight = _MIDNIGHT.fullmatch(cell)
+    return midnight[1] if midnight else _LINE_BREAK.sub("\n", cell)
 
 
 # ---- lists -----------------------------------------------------------------------------------------
@@ -366,7 +378,11 @@ def with_spellings(
         return frame.assign(references=pd.Series(aliases, frame.index, dtype=object)), ""
     if separator is not None:
         return frame, ""
-    texts = [(row, answer) for row, answer in enumerate(answers) if isinstance(answer, str)]
+    texts = [
+        (row, answer)
+        for row, answer in enumerate(answers)
+        if isinstance(answer, str) and not _is_missing_word(answer)
+    ]
     for sign in SPELLING_SIGNS:
         rows = [row for row, text in texts if _has_spellings(text, sign)]
         fewest = 1 if sign == "|" else max(1, _SHARE_WITH_SIGN * len(texts))
@@ -431,21 +447,26 @@ def _is_missing_word(text: str) -> bool:
     return len(text) < 12 and fold(trimmed(text)) in MISSING_WORDS
 
 
-def mapped(column: pd.Series, function: Callable[[Any], Any]) -> pd.Series:
+def each_cell(column: pd.Series, function: Callable[[Any], Any]) -> pd.Series:
     """A column of objects with a function applied to each cell, missing ones included."""
     return pd.Series([function(cell) for cell in column], column.index, dtype=object)
 
 
-def without_blank_rows(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
-    """Return a frame without the rows in which each cell is missing or blank, and their number."""
-    if frame.empty or not len(frame.columns):
-        return frame, 0
-    is_filled: Sequence[bool] = [
-        any(
-            not is_missing(cell) and not (isinstance(cell, str) and not cell.strip())
-            for cell in row
-        )
-        for row in frame.itertuples(index=False, name=None)
+def without_blanks(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return a frame without blank rows and nameless blank columns, and a note that counts them."""
+    if frame.empty or not frame.columns.is_unique:
+        return frame, ""
+    may_be_blank = [row for row, cell in enumerate(frame.iloc[:, 0]) if _is_empty(cell)]
+    blank_rows = [row for row in may_be_blank if all(map(_is_empty, frame.iloc[row]))]
+    nameless = [
+        name for name in frame if str(name).startswith("Unnamed: ") or not str(name).strip()
     ]
-    number = len(frame) - sum(is_filled)
-    return (frame[pd.Series(is_filled, frame.index)] if number else frame), number
+    blank_columns = [name for name in nameless if all(map(_is_empty, frame[name]))]
+    if not blank_rows and not blank_columns:
+        return frame, ""
+    smaller = frame.drop(index=frame.index[blank_rows], columns=blank_columns)
+    return smaller, dropped(len(blank_rows), len(blank_columns))
+
+
+def _is_empty(cell: Any) -> bool:
+    return is_missing(cell) or (isinstance(cell, str) and not cell.strip())

@@ -332,7 +332,7 @@ def read_frame(path: Path, *, sheet: str | int | None = None) -> pd.DataFrame:
         The file.
     sheet
         Name of a sheet of an Excel file, or its number from 1. By default it is the first visible
-        sheet that is not empty.
+        sheet with a table.
     """
     kind = kind_of(path)
     if sheet is not None and kind not in _WORKBOOKS:

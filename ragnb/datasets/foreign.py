@@ -7,10 +7,11 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.datasets.cells import NUMBERS, numbers_in
 from ragnb.datasets.files import existing_file, read_frame, several_files, stem
 from ragnb.datasets.formats import FORMATS, mapped
 from ragnb.datasets.orientation import one_row_per_item
-from ragnb.datasets.predictions import NUMBERS, load_responses, number_of_text
+from ragnb.datasets.predictions import load_responses
 from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.records import (
@@ -185,7 +186,7 @@ def _metric_columns(
 
 def _numbers(column: pd.Series) -> pd.Series:
     """A column of numbers, with nan for texts that are neither numbers nor truth values."""
-    cells = pd.Series([number_of_text(present(cell)) for cell in column], column.index, object)
+    cells = pd.Series(numbers_in(column), column.index, object)
     return pd.to_numeric(cells, errors="coerce").astype(float)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import pandas as pd
 
 from ragnb.datasets.answers import answer_of
-from ragnb.datasets.files import Row, frame_of, parsed, tell
+from ragnb.datasets.files import Row, frame_of, near_name, parsed, tell
 from ragnb.errors import InputError
 from ragnb.records import is_missing, present
 
@@ -306,7 +306,11 @@ def _with_inner_column(frame: pd.DataFrame, path: str) -> pd.DataFrame:
                 f"{keys:.200}"
             )
         return frame.assign(**{path: pd.Series(values, frame.index, dtype=object)})
-    raise InputError(f"columns= names {path!r}, but the columns are {', '.join(map(str, frame))}")
+    near = near_name(str(path), frame)
+    meant = "" if near is None else f"; did you mean {near!r}?"
+    raise InputError(
+        f"columns= names {path!r}, but the columns are {', '.join(map(str, frame))}{meant}"
+    )
 
 
 def _is_object(cell: Any) -> bool:

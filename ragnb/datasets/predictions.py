@@ -1,6 +1,6 @@
 """Responses from files, as a frame for `ragnb.score`."""
 
-import re
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,17 +11,36 @@ import pandas as pd
 
 from ragnb.arguments import accepts
 from ragnb.datasets.answers import NO_ANSWER, answer_of
+from ragnb.datasets.cells import (
+    ANSWERS,
+    LISTS,
+    NUMBERS,
+    VERDICTS,
+    each_cell,
+    is_number_column,
+    number_column,
+    numbers_in,
+    plain_text,
+    similar_systems,
+    spelled_list,
+    verdict_of,
+    with_names,
+    with_spellings,
+    without_blanks,
+    words_for_nothing,
+)
 from ragnb.datasets.files import (
+    CELLS,
     existing_file,
     kind_of,
-    parsed,
     read_frame,
     several_files,
     stem,
     tell,
 )
-from ragnb.datasets.formats import FORMATS, LIKELY, Format, called, likely, mapped
+from ragnb.datasets.formats import FORMATS, Format, called, mapped
 from ragnb.datasets.languages import identify_languages, summary_of
+from ragnb.datasets.mapping import suggested_columns
 from ragnb.datasets.orientation import one_row_per_item
 from ragnb.datasets.releases import by_system, load_examples, with_examples
 from ragnb.errors import InputError
@@ -30,8 +49,6 @@ from ragnb.records import (
     BLANK_REFERENCE,
     COLUMNS,
     CONDITION,
-    PAYLOAD,
-    PLAIN_TEXT,
     no_answer,
     present,
     reasoning_apart,
@@ -40,26 +57,16 @@ from ragnb.records import (
 from ragnb.text import is_blank
 
 NEEDED = ("question", "references", "response")
-# Columns that hold numbers; in CSV everything is text.
-NUMBERS = (
-    "noise_rate correct_rate passage_num repeat turn judged_refusal judged_detection judged_correct "
-    "judged_similarity label label_a label_b released_em released_f1 released_rlc released_rlc_ok "
-    "released_translate_tokens released_semantic_score token_count".split()
-)
-# Columns of yes and no; in CSV these are texts, such as ``1`` or ``True``.
-VERDICTS = ("answerable", "error_detected", "refusal", "verdict")
-# Columns that may hold lists; in CSV these are written as JSON or as Python prints them.
-LISTS = (PAYLOAD - PLAIN_TEXT) | {"released_labels"}
-TRUTHS = dict.fromkeys(("true", "True", "TRUE", "1", "1.0"), 1) | dict.fromkeys(
-    ("false", "False", "FALSE", "0", "0.0"), 0
-)
-# Not a comma between thousands: "1,234" remains a text.
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_DECIMAL_COMMA = re.compile(r"[-+]?(0,\d+|\d+,(\d{1,2}|\d{4,}))")
-_LIKE_A_LIST = re.compile(r"""\s*\[(\s*["'\[{]|[^\[\]]*\]\s*\Z)""")
+# Most systems whose numbers of responses are printed.
+_MOST_SHOWN = 6
 
 
-@accepts(alternatives=(True, False), keep_empty=(True, False), format=tuple(FORMATS))
+@accepts(
+    alternatives=(True, False),
+    keep_empty=(True, False),
+    decimal=(",", "."),
+    format=tuple(FORMATS),
+)
 def load_responses(
     source: str | Path | pd.DataFrame | Sequence[str | Path],
     columns: Mapping[str, str] | None = None,
@@ -71,6 +78,9 @@ def load_responses(
     language: str | None = None,
     alternatives: bool | None = None,
     keep_empty: bool | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    sheet: str | int | None = None,
     **constants: Any,
 ) -> pd.DataFrame:
     """Load responses from a file or a frame, one row per response, for `ragnb.score`.
@@ -79,7 +89,8 @@ def load_responses(
     ----------
     source
         A file of JSON Lines (``.jsonl``), JSON (``.json``), Parquet or CSV (``.csv``, ``.tsv``; the
-        separator may be a comma, a semicolon or a tab), all but Parquet also compressed (``.gz``);
+        separator may be a comma, a semicolon, a tab or a bar), all but Parquet also compressed
+        (``.gz``);
         an Excel file (``.xlsx``, needs openpyxl); an Arrow file or a folder that ``save_to_disk`` of
         Hugging Face datasets wrote; ``"-"``, which reads lines of JSON from standard input; or a
         frame. A list of files, or a pattern such as ``"runs/*.jsonl"``, gives the rows of all of
@@ -133,6 +144,18 @@ def load_responses(
         there is no response, and the row is not scored. The default is False, with a warning if a file
         has empty cells or if there are empty texts. In JSON and Parquet, a missing value is never an
         empty text. A response that contains nothing but reasoning is never an answer.
+    separator
+        The sign between several spellings of a reference in one text: with ``separator="/"``,
+        ``"Oslo/Kristiania"`` means either of them. By default a text is one spelling, with a warning
+        if many references contain ``/``, ``|`` or ``;``. An empty text means that there is no
+        separator, without a warning.
+    decimal
+        The decimal mark of numbers in CSV and Excel, ``","`` or ``"."``. By default it follows from
+        the cells of each column, so that it is needed only if all of them could be read in two ways,
+        such as ``1,234``.
+    sheet
+        Name of a sheet of an Excel file, or its number from 1. By default it is the first visible
+        sheet with a table.
     **constants
         Columns with one value for all rows, such as ``benchmark="rgb"`` or ``noise_rate=1.0``.
 
@@ -158,18 +181,60 @@ def load_responses(
     InputError
         The file cannot be read, a column is missing, no question contains a letter by which its
         language could be identified, a response is not a text, a reference is not an answer, a cell
-        of CSV looks like a list but is none, a column of numbers contains something else, or two
+        of CSV looks like a list but is none, a column of numbers contains something else or can be
+        read in two ways, two ids are equal without the blanks around them, or two
         files have the same system's response to a question. The message names the row. If columns
         are missing, it also contains the columns of the file and the call that would probably work.
+
+    Notes
+    -----
+    In CSV, Excel and frames, blank rows and columns are dropped, and a line is printed that counts
+    them. Blanks around ids, systems and verdicts do not count. ``NA`` and similar words are missing
+    in a column of numbers, verdicts or ids, and texts in responses and references. A column in which
+    each cell is a number becomes one, also with decimal commas, unless it contains ids or names. Yes,
+    no, true, false, 1 and 0 are verdicts in any letter case.
     """
+    options: dict[str, Any] = {
+        "format": format,
+        "examples": examples,
+        "systems": systems,
+        "system": system,
+        "language": language,
+        "alternatives": alternatives,
+        "keep_empty": keep_empty,
+        "separator": separator,
+        "decimal": decimal,
+        "sheet": sheet,
+        "constants": constants,
+    }
     sources = several_files(source)
-    if sources:
-        options = {"format": format, "examples": examples, "systems": systems, "system": system}
-        options |= {"language": language, "alternatives": alternatives, "keep_empty": keep_empty}
-        return _joined([load_responses(one, columns, **options, **constants) for one in sources])
+    if sources is None:
+        return _load(source, columns or {}, **options)
+    frame = _joined([_load(one, columns or {}, **options, is_one=False) for one in sources])
+    tell(f"{len(sources)} files: {_size(frame)}")
+    return frame
+
+
+def _load(
+    source: Any,
+    columns: Mapping[str, str],
+    *,
+    format: str | None,
+    examples: Any,
+    systems: Sequence[str] | None,
+    system: str | None,
+    language: str | None,
+    alternatives: bool | None,
+    keep_empty: bool | None,
+    separator: str | None,
+    decimal: str | None,
+    sheet: str | int | None,
+    constants: Mapping[str, Any],
+    is_one: bool = True,
+) -> pd.DataFrame:
+    """Load the responses of one file or frame, see `load_responses`."""
     file = existing_file(source) if isinstance(source, str | Path) else None
-    given: Any = source if file is None else one_row_per_item(read_frame(file), file, columns)
-    require_columns(given, (), "load_responses")
+    given = _content(source, file, columns, sheet)
     if given.empty:
         raise InputError(f"{called(file)} must have at least one row, got none")
     if systems:
@@ -177,7 +242,7 @@ def load_responses(
     frame, read_as = given, None
     if format or not (columns or systems):
         frame, read_as = _read_as(given, file, format)
-    frame = mapped(frame, columns or {})
+    frame = mapped(frame, columns)
     if examples is not None:
         frame = with_examples(frame, load_examples(examples), file)
     elif {*frame} <= {"example_id", "response", "retrieved"}:
@@ -185,12 +250,15 @@ def load_responses(
             f"{called(file)} has responses and ids, but no questions; pass the file of the dataset as "
             "examples=, in the format of SQuAD or KILT or as a table"
         )
-    _require_texts(frame, given, file, columns or {})
+    _require_texts(frame, given, file, columns)
     frame = frame.assign(**constants)
-    has_cells = file is None or kind_of(file) in ("csv", "tsv", "xlsx")
-    frame = _with_values(frame, has_cells)
-    frame = _with_translations(frame)
+    has_cells = file is None or kind_of(file) in CELLS
+    frame = _with_values(frame, file, has_cells, decimal)
+    frame = _with_translations(frame, decimal)
     if "references" in frame:
+        frame, doubt = with_spellings(frame, separator, called(file))
+        if doubt:
+            warnings.warn(doubt, stacklevel=4)
         defined = read_as.alternatives if read_as else None
         frame = _with_parts(frame, alternatives, defined)
         if BLANK_REFERENCE in frame:
@@ -213,8 +281,11 @@ def load_responses(
     frame["reason"] = reasons.where(no_response | no_reference, None)
     if system or "system" not in frame or frame["system"].isna().all():
         frame["system"] = system or ("responses" if file is None else stem(file))
-    if "example_id" not in frame:
+    if "example_id" not in frame or frame["example_id"].isna().all():
         frame["example_id"] = _ids(frame, file)
+    _warn_of_gaps(frame, file)
+    if is_one:
+        tell(f"{called(file)}: {_size(frame)}")
     if language:
         frame["language"] = language
     elif "language" not in frame:
@@ -225,12 +296,74 @@ def load_responses(
     frame = reasoning_apart(frame[[*first, *(name for name in frame if name not in first)]])
     if read_as:
         shown = [name for name in frame if name in COLUMNS or name.startswith(f"{read_as.name}.")]
+        # Columns of another kind might have been taken for those of systems.
+        names = ""
+        if read_as.name == "wide":
+            names = f"systems {', '.join(map(str, frame['system'].unique()))}, "
         frame.attrs["read_as"] = (
-            f"{called(file)} was read as {read_as.about} (format={read_as.name!r}), "
+            f"{called(file)} was read as {read_as.about} (format={read_as.name!r}), {names}"
             f"{len(frame)} rows with {', '.join(shown)}"
         )
         tell(frame.attrs["read_as"])
     return frame
+
+
+def _content(
+    source: Any, file: Path | None, columns: Mapping[str, str], sheet: str | int | None
+) -> pd.DataFrame:
+    """The rows of a file or of a frame, without those that are blank."""
+    if file is not None:
+        return one_row_per_item(read_frame(file, sheet=sheet), file, columns)
+    require_columns(source, (), "load_responses")
+    if sheet is not None:
+        raise InputError("sheet= names a sheet of an Excel file, and the source is a frame")
+    content, note = without_blanks(source)
+    if note:
+        tell(f"the frame: {note}")
+    return content
+
+
+def _size(frame: pd.DataFrame) -> str:
+    """How many responses there are, and to how many questions of how many systems.
+
+    >>> _size(pd.DataFrame({"example_id": [1, 2, 1, 2], "system": ["a", "a", "b", "b"]}))
+    '4 responses: 2 questions × 2 systems'
+    """
+    counts = {"question": frame["example_id"].nunique(), "system": frame["system"].nunique()}
+    for name, noun in (("noise_rate", "noise rate"), ("repeat", "repeat")):
+        if name in frame and frame[name].nunique() > 1:
+            counts[noun] = frame[name].nunique()
+    parts = [_counted(number, noun) for noun, number in counts.items()]
+    total = _counted(len(frame), "response")
+    if math.prod(counts.values()) == len(frame):
+        return f"{total}: {' × '.join(parts)}"
+    by_system = frame["system"].value_counts(sort=False)
+    numbers = ""
+    if 1 < len(by_system) <= _MOST_SHOWN:
+        numbers = f" ({', '.join(f'{name} {number:,}' for name, number in by_system.items())})"
+    return f"{total}: {', '.join(parts)}{numbers}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _warn_of_gaps(frame: pd.DataFrame, file: Path | None) -> None:
+    """Warn of rows without an id or a question, and of systems with nearly the same name."""
+    gaps = {
+        "example_id": "They cannot be compared between systems.",
+        "question": "In a spreadsheet, merged cells have their text only in the first row.",
+    }
+    for name, consequence in gaps.items():
+        missing = frame[name].isna().to_numpy()
+        if missing.any():
+            warnings.warn(
+                f"{missing.sum()} of {len(frame)} rows of {called(file)} have no {name}, such as row "
+                f"{missing.argmax()}. {consequence}",
+                stacklevel=5,
+            )
+    if note := similar_systems(frame["system"]):
+        tell(f"{called(file)}: {note}")
 
 
 def _joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -253,6 +386,9 @@ def _read_as(
 ) -> tuple[pd.DataFrame, Format | None]:
     """The content under ragnb's names, and the format in which it was read, if it has one."""
     known = [one for one in FORMATS.values() if one.recognises(given)]
+    if file is not None and kind_of(file) in CELLS:
+        # A table with one row looks like a JSON object that has a text for each id.
+        known = [one for one in known if one.name != "squad"]
     chosen = FORMATS[format] if format else next(iter(known), None)
     if chosen is None:
         return given, None
@@ -282,21 +418,30 @@ def _require_texts(
     missing = [name for name in NEEDED if name not in frame]
     if not {"question", "response"} & {*missing}:
         return
-    guesses = dict(columns)
-    for name in ("question", "response", "references"):
-        if name not in given and name not in columns:
-            free = [column for column in given if column not in guesses.values()]
-            guesses[name] = likely(LIKELY[name], free) or "..."
+    guesses = suggested_columns(given, columns)
+    guesses = {
+        ours: theirs for ours, theirs in guesses.items() if ours not in given or ours in columns
+    }
+    for name in missing:
+        if name != "references":
+            guesses.setdefault(name, "...")
     source = repr(str(file)) if file else "frame"
-    pairs = " ".join(f"{ours}={theirs}" for ours, theirs in guesses.items())
+    pairs = " ".join(f"{ours}={_quoted(theirs)}" for ours, theirs in guesses.items())
     more = ""
+    if sheets := given.attrs.get("sheets"):
+        more += f" It was {sheets}... (--sheet on the command line)."
     if guesses.get("response") == "...":
-        more = f" If each system has its own column, pass systems=[...]. Known formats: {', '.join(FORMATS)}."
+        more += f" If each system has its own column, pass systems=[...]. Known formats: {', '.join(FORMATS)}."
     raise InputError(
         f"{called(file)} has no column named {' or '.join(missing)}; its columns are "
         f"{', '.join(map(str, given))}. Say which columns to use: load_responses({source}, "
         f"{guesses}), or --columns {pairs} on the command line.{more}"
     )
+
+
+def _quoted(name: str) -> str:
+    """A name as an argument of the command line."""
+    return f'"{name}"' if " " in name else name
 
 
 def _ids(frame: pd.DataFrame, file: Path | None) -> pd.Series | list[str]:
@@ -305,39 +450,47 @@ def _ids(frame: pd.DataFrame, file: Path | None) -> pd.Series | list[str]:
     is_twice = frame["question"].isna() | frame.duplicated(conditions)
     if not is_twice.any():
         return frame["question"]
+    name = suggested_columns(frame.drop(columns="system"), {}).get("system", "...")
     tell(
         f"{called(file)} has no ids. Row {is_twice.idxmax()} has no question, or repeats an earlier "
         "question of the same system, so row numbers are used as ids. If the file contains several "
-        "systems, name the column of the system: columns={'system': '...'}, or --columns system=... "
-        "on the command line"
+        f"systems, name the column of the system: columns={{'system': {name!r}}}, or --columns "
+        f"system={_quoted(name)} on the command line"
     )
     return [str(row) for row in range(len(frame))]
 
 
-# ---- cells of CSV --------------------------------------------------------------------------------
+# ---- cells -------------------------------------------------------------------------------------
 
 
-def _with_values(frame: pd.DataFrame, has_cells: bool) -> pd.DataFrame:
-    """The frame with numbers, lists and verdicts as they were before CSV made texts of them."""
-    for name in frame.columns.intersection(NUMBERS):
+def _with_values(
+    frame: pd.DataFrame, file: Path | None, has_cells: bool, decimal: str | None
+) -> pd.DataFrame:
+    """The frame with numbers, lists, verdicts and names as they were before a table made texts of them."""
+    for name in frame.columns:
         column = frame[name]
-        if any(isinstance(value, str) for value in column):
-            frame[name] = pd.to_numeric(column.astype(object).map(number_of_text), errors="coerce")
-            odd = column[frame[name].isna() & column.notna()]
-            if len(odd):
-                raise InputError(
-                    f"column {name!r} must contain numbers, got {odd.iloc[0]!r} in row "
-                    f"{odd.index[0]}"
-                )
-    for name in frame.columns.intersection([*LISTS]) if has_cells else ():
+        is_text = any(isinstance(cell, str) for cell in column)
+        is_number = name in NUMBERS or (
+            has_cells and is_number_column(str(name), column, from_file=file is not None)
+        )
+        if is_text and is_number:
+            frame[name] = number_column(column, decimal)
+    if not has_cells:
+        return frame
+    for name in frame.columns.intersection([*LISTS]):
         cells = [spelled_list(cell, row, name) for row, cell in enumerate(frame[name])]
         frame[name] = pd.Series(cells, dtype=object)
-    for name in frame.columns.intersection(VERDICTS) if has_cells else ():
-        frame[name] = frame[name].astype(object).map(number_of_text).astype(object)
+    for name in frame.columns.intersection(VERDICTS):
+        frame[name] = each_cell(frame[name], verdict_of)
+    for name in frame.columns.intersection(ANSWERS):
+        frame[name] = each_cell(frame[name], plain_text)
+    frame, notes = with_names(frame, called(file))
+    for note in filter(None, [*notes, words_for_nothing(frame)]):
+        tell(f"{called(file)}: {note}")
     return frame
 
 
-def _with_translations(frame: pd.DataFrame) -> pd.DataFrame:
+def _with_translations(frame: pd.DataFrame, decimal: str | None) -> pd.DataFrame:
     """The frame with ``translations``, which may be given as numbers of tokens."""
     if "released_translate_tokens" in frame:
         counts = frame["released_translate_tokens"].fillna(0).astype(float).tolist()
@@ -347,47 +500,9 @@ def _with_translations(frame: pd.DataFrame) -> pd.DataFrame:
     if "translations" not in frame and "token_count" in frame:
         return frame.assign(translations=frame["token_count"].astype(object))
     if "translations" in frame:
-        cells = [_number_of_tokens(cell) for cell in frame["translations"]]
+        cells = numbers_in(frame["translations"], decimal)
         return frame.assign(translations=pd.Series(cells, frame.index, dtype=object))
     return frame
-
-
-def _number_of_tokens(cell: Any) -> Any:
-    """A number that CSV made a text of, and any other cell unchanged."""
-    if not isinstance(cell, str):
-        return cell
-    text = str(number_of_text(cell.strip()))
-    return float(text) if _NUMBER.fullmatch(text) else cell
-
-
-def number_of_text(cell: Any) -> Any:
-    """A truth value as 0 or 1, a decimal comma as a point, and any other cell unchanged.
-
-    >>> number_of_text("True"), number_of_text("0,75"), number_of_text("1,234")
-    (1, '0.75', '1,234')
-    """
-    if not isinstance(cell, str):
-        return cell
-    return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell) else TRUTHS.get(cell, cell)
-
-
-def spelled_list(cell: Any, row: int, column: str) -> Any:
-    """Parse a cell that contains a list or mapping; a text such as "[sic] Oslo" stays a text.
-
-    Raises
-    ------
-    InputError
-        A cell that looks like a list and is none.
-    """
-    if not isinstance(cell, str) or not cell.lstrip().startswith(("[", "{")):
-        return cell
-    try:
-        items = parsed(cell)
-    except InputError as error:
-        if _LIKE_A_LIST.match(cell):
-            raise InputError(f"row {row} column {column} {error}") from error
-        return cell
-    return items if isinstance(items, list | dict) else cell
 
 
 # ---- references and responses --------------------------------------------------------------------
@@ -414,7 +529,7 @@ def _with_parts(
             f"{sum(several)} of {len(frame)} references are lists of several texts and were read as "
             "parts that are all needed. If any one of them is enough, pass alternatives=True "
             "(--alternatives on the command line). If all are needed, pass alternatives=False.",
-            stacklevel=4,
+            stacklevel=5,
         )
     parts: list[list[list[str]] | None] = []
     is_blank: list[bool] = []
@@ -457,7 +572,8 @@ def _with_responses(
     for row, text in enumerate(texts):
         if not isinstance(text, str | None):
             raise InputError(
-                f"row {row}: a response must be a text, got {text!r:.60}; use None if there is none"
+                f"row {row}: a response must be a text, got {text!r:.60}; use None if there is none, "
+                "and str() for a number"
             )
     given = frame["reason"] if "reason" in frame else [None] * len(frame)
     reasons = [why if isinstance(why, str) and why.strip() else None for why in given]
@@ -486,6 +602,6 @@ def _with_responses(
             "treated as missing and not scored. If the model answered with an empty text, pass "
             "keep_empty=True (--keep-empty on the command line) to score them. If they are missing, "
             "pass keep_empty=False (--no-keep-empty), and this warning no longer appears.",
-            stacklevel=4,
+            stacklevel=5,
         )
     return frame

@@ -35,6 +35,14 @@ RGB = {
     "released_labels": "label",
     "released_fact_label": "factlabel",
 }
+# Words in the names of columns that are no systems, and how an address begins.
+_NOTES = frozenset(
+    "url urls link source sources author authors editor note notes remark remarks comment comments "
+    "date created updated title category topic type difficulty level tag tags explanation rationale "
+    "evidence hint domain subject dataset split license licence annotator reviewer status doc "
+    "notiz notizen kommentar quelle autor".split()
+)
+_ADDRESS = re.compile(r"\s*(?:https?://|www\.)", re.IGNORECASE)
 # How evalue.py of the released code names its files.
 _RGB_NAME = re.compile(
     r"prediction_(?P<dataset>(?P<language>en|zh)(?P<suffix>_[a-z]+)?)_(?P<system>.+)"
@@ -246,8 +254,17 @@ def _systems(content: pd.DataFrame) -> list[str]:
         and len(rest) > 1
         and not any(name.casefold() in known for name in rest)
         and all(_are_answers(content[name]) for name in rest)
+        and not any(_are_notes(name, content[name]) for name in rest)
     )
     return rest if is_clear else []
+
+
+def _are_notes(name: str, column: pd.Series) -> bool:
+    """Whether a column is about the question, such as its source or its author."""
+    words = re.split(r"[\W_]+", name.casefold())
+    texts = [text for text in column if isinstance(text, str)]
+    addresses = [text for text in texts if _ADDRESS.match(text)]
+    return not _NOTES.isdisjoint(words) or 2 * len(addresses) > len(texts)
 
 
 def _are_answers(column: pd.Series) -> bool:

@@ -26,7 +26,8 @@ MOST_ROWS = 2**20
 # The csv module refuses cells with more characters than this; its default is 131,072.
 _LONGEST_CELL = 2**31 - 1
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
-_BLANKS_AROUND = re.compile(r"\A[\s\u200b\u2060\ufeff]+|[\s\u200b\u2060\ufeff]+\Z")
+# White space, and characters without width.
+_BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u200b\u2060\ufeff"
 # The line with which Excel and some exports name the separator.
 _SEPARATOR_LINE = re.compile(r"\s*\"?sep=(.)\"?[;,\t|]*\r?\n", re.IGNORECASE)
 # A row that follows the text of a file. It is missing from the rows if a quotation mark is open.
@@ -42,7 +43,7 @@ def trimmed(text: str) -> str:
     >>> trimmed("\\u00a0ChatGPT \\u200b")
     'ChatGPT'
     """
-    return _BLANKS_AROUND.sub("", text)
+    return text.strip(_BLANKS)
 
 
 # ---- CSV -----------------------------------------------------------------------------------------
@@ -67,7 +68,7 @@ def csv_rows(text: str) -> list[list[str]]:
         csv.field_size_limit(before)
     if rows.pop() != [_END]:
         raise ValueError(
-            f"EOF inside string starting at row {len(rows)}, where a quotation mark is not closed"
+            f"a quotation mark is not closed: EOF inside string starting at row {len(rows)}"
         )
     full = [row for row in rows if row]
     if len(full) > 1 and not content.endswith(("\n", "\r")) and len(full[-1]) < len(full[0]):
@@ -91,7 +92,7 @@ def separator_of(text: str) -> str:
 def workbook_rows(path: Path, sheet: str | int | None) -> tuple[list[list[str]], str]:
     """Return the rows of a sheet as a CSV file would have them, and a note if there was a choice.
 
-    By default this is the first visible sheet that is not empty.
+    By default this is the first visible sheet with a table.
 
     Raises
     ------
@@ -117,11 +118,19 @@ def workbook_rows(path: Path, sheet: str | int | None) -> tuple[list[list[str]],
     finally:
         book.close()
     filled = [title for title, rows in rows_by_sheet.items() if any(map(any, rows))]
-    if not filled:
+    # Notes on a sheet of their own are no table.
+    tables = [title for title in filled if _is_table(rows_by_sheet[title])] or filled
+    if not tables:
         return [], ""
-    others = ", ".join(map(repr, filled[1:]))
-    note = f"read from the sheet {filled[0]!r}; to read another one ({others}), pass sheet="
-    return rows_by_sheet[filled[0]], note if others else ""
+    others = ", ".join(repr(title) for title in filled if title != tables[0])
+    note = f"read from the sheet {tables[0]!r}; to read another one ({others}), pass sheet="
+    return rows_by_sheet[tables[0]], note if others else ""
+
+
+def _is_table(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether there are a header with several names, and a row."""
+    filled = [row for row in rows if not is_blank(row)]
+    return len(filled) > 1 and any(sum(map(bool, row)) > 1 for row in filled)
 
 
 def _sheet_rows(sheets: dict[str, Any], sheet: str | int) -> list[list[str]]:

@@ -1,0 +1,101 @@
+"""Which column of a table is what: suggestions for a mapping from ragnb's names to those of a file."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+import pandas as pd
+
+# Words of the names of columns, most likely first. A word such as "gold answer" needs all its parts.
+_REFERENCES = (
+    "references, reference, gold, golds, golden, ground truth, groundtruth, truth, gt, expected, "
+    "target, targets, ideal, correct answer, correct answers, true answer, right answer, answer key, "
+    "human answer, references answer, ref, refs, musterlösung, referenz, referencia, référence, "
+    "参考答案, 标准答案, answers, golds answer"
+)
+_RESPONSE = (
+    "response, responses, output, outputs, prediction, predictions, predicted, pred, preds, "
+    "completion, completions, generation, generated, generated answer, reply, hypothesis, candidate, "
+    "model answer, system answer, llm answer, bot answer, assistant answer, actual, modellantwort, "
+    "回答, 模型回答"
+)
+_QUESTION = (
+    "question, questions, query, queries, prompt, input, instruction, problem, frage, pregunta, "
+    "domanda, pergunta, vraag, вопрос, 问题, 問題, 질문, سؤال"
+)
+_SYSTEM = (
+    "system, model, pipeline, run, variant, method, configuration, engine, modell, modelo, 模型"
+)
+# Words that name the response if nothing else does, and the reference if another column does.
+_EITHER = "answer, antwort, respuesta, réponse, risposta, resposta, ответ, 答案, text, result"
+# Words that say that a column is something about a text, and not the text.
+_ABOUT = frozenset(
+    "id ids key token tokens time seconds latency cost score scores length count url link type "
+    "category lang language version embedding keys hash date label is has".split()
+)
+_CAMEL = re.compile(r"(?<=[a-zà-ÿ0-9])(?=[A-Z])")
+
+
+def suggested_columns(content: pd.DataFrame, columns: Mapping[str, str]) -> dict[str, str]:
+    """Suggest the columns of a table that ragnb needs, by the words in their names.
+
+    Parameters
+    ----------
+    content
+        The table.
+    columns
+        What is known: name in ragnb -> name in the table.
+
+    Returns
+    -------
+    dict
+        The known names, then a column for ``question``, ``response``, ``references`` and ``system``,
+        if the table has one that is likely. No column is suggested twice.
+
+    >>> table = pd.DataFrame(columns=["question", "answer", "prediction"])
+    >>> suggested_columns(table, {})
+    {'question': 'question', 'response': 'prediction', 'references': 'answer'}
+    """
+    chosen = {name: name for name in _ROLES if name in content and name not in columns}
+    chosen |= columns
+    for role, words in (
+        ("question", _QUESTION),
+        ("references", _REFERENCES),
+        ("response", _RESPONSE),
+        # A column "answer" is the response, unless another column is; then it is the reference.
+        ("response", _EITHER),
+        ("references", _EITHER),
+        ("system", _SYSTEM),
+    ):
+        if role not in chosen:
+            free = [str(name) for name in content if name not in chosen.values()]
+            # "Model output" is a response. Only a name without other words is that of a system.
+            name = _likely(words, free, only_whole=role == "system")
+            if name is not None:
+                chosen[role] = name
+    return {name: chosen[name] for name in (*columns, *_ROLES) if name in chosen}
+
+
+_ROLES = ("question", "response", "references", "system")
+
+
+def _likely(words: str, names: Iterable[str], *, only_whole: bool) -> str | None:
+    """The first name that consists of one of the words, or else that contains one."""
+    split = {name: _words_of(name) for name in names}
+    wanted = [word.split() for word in words.split(", ")]
+    for parts in wanted:
+        for name, own in split.items():
+            if own == parts:
+                return name
+    for parts in [] if only_whole else wanted:
+        for name, own in split.items():
+            if {*parts} <= {*own} and not {*own} & _ABOUT:
+                return name
+    return None
+
+
+def _words_of(name: str) -> list[str]:
+    """The words of a name such as ``gold_answer``, ``Gold answer`` or ``goldAnswer``."""
+    spaced = _CAMEL.sub(" ", name).casefold()
+    words = [word for word in re.split(r"[\W_]+", spaced) if word]
+    # "model name" and "answer text" add nothing to "model" and "answer".
+    return [word for word in words if word not in ("name", "text", "the", "of")] or words
