@@ -37,7 +37,7 @@ from ragnb.annotation.lines import (
     line_text,
 )
 from ragnb.annotation.tasks import Task, plain, read_task
-from ragnb.datasets.files import MOST_UNPACKED
+from ragnb.datasets.sheets import MOST_UNPACKED
 from ragnb.errors import InputError, StoreError
 from ragnb.records import is_missing
 
