@@ -12,18 +12,25 @@ how a refusal is recognised:
 ``'list'``      it contains one of the phrases in `REFUSALS` in its own language or in English
 ``'judge'``     a judge says so (column ``judged_refusal``)
 ``'label'``     an annotator says so (column ``refusal``)
-``'nomiracl'``  it contains "I don't know", and not "Yes, answer is present"
+``'nomiracl'``  the code of NoMIRACL says so, see below
 ==============  ==============================================================================
 
-NoMIRACL's prompt requests one of the two replies in the last row. A response that contains both is
-not scored. A response that contains neither is a refusal if it contains "answer is not present".
-It is an answer if it contains "answer is present", or if it has fewer than 10 characters and cites
-a passage, such as "[3]". Otherwise it is not scored. The published accuracies treat unscored
-responses as wrong.
+NoMIRACL's prompt requests one of two replies, and its code distinguishes three outcomes. A response
+is an *answer* if it contains "Yes, answer is present", and a *refusal* if it contains "I don't know".
+If it contains both, it is *invalid*. If it contains neither, it is an answer if it contains "answer
+is present", or if it has fewer than 10 characters and cites a passage, such as "[3]"; a refusal if it
+contains "answer is not present"; and otherwise invalid. An
+invalid response is neither an answer nor a refusal, and it counts in the denominator of every rate.
+
+A response that answers nothing, such as an empty text, is neither an answer nor a refusal, so it has
+no value. With ``empty='refusal'``, an empty text is a refusal. Under ``'nomiracl'`` it is invalid.
+Under ``'list'``, a response in a language without a list has no value, unless it contains an English
+phrase.
 
 With ``phrases`` you can replace the agreed phrases or the list. Differences in case, apostrophes,
-white space and Unicode form (NFKC) are ignored. All functions raise InputError for an unknown
-rule, and for labels other than 0, 1, None and NaN.
+white space, Markdown emphasis and Unicode form (NFKC) are ignored. Under ``'start'``, quotation
+marks, brackets and Markdown before the phrase are ignored as well. All functions raise InputError for
+an unknown rule, and for labels other than 0, 1, None and NaN.
 
 Answerable and refused form a 2 × 2 table, and papers report different shares of this table.
 Thakur et al. (2024), NoMIRACL, arXiv 2312.11361, report the *hallucination rate* and the *error
@@ -37,11 +44,13 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+import regex
+
 from ragnb.errors import check_choice
 from ragnb.metrics.judged import binary_verdict, is_accepted
 from ragnb.metrics.record import metric
-from ragnb.records import column_names
-from ragnb.text import fold
+from ragnb.records import column_names, no_answer
+from ragnb.text import fold, straight_apostrophes
 
 # Agreed phrase for a refusal, which most prompts request.
 AGREED = ("I don't know",)
@@ -104,19 +113,36 @@ _OPTIONS: dict[str, Mapping[Any, str]] = {
         "list": "A refusal contains a listed phrase in its own language or in English.",
         "judge": "The verdict of a judge, in the column judged_refusal.",
         "label": "The verdict of a person, in the column refusal.",
-        "nomiracl": 'A refusal contains "I don\'t know", and an answer "Yes, answer is present".',
+        "nomiracl": 'A refusal contains "I don\'t know", an answer "Yes, answer is present"; all else is '
+        "invalid and counts in the denominator.",
     },
     "phrases": {
         None: "The agreed phrase is \"I don't know\"; the list is ragnb's.",
         ...: "Custom phrases, or a mapping from language codes to them.",
     },
+    "empty": {
+        None: "An empty response is not scored; under nomiracl it is invalid.",
+        "refusal": "An empty response is a refusal.",
+    },
 }
 _THAKUR = "Thakur et al. 2024 (NoMIRACL), arXiv 2312.11361"
 _CHEN = "Chen et al. 2024, arXiv 2409.16146"
 _UNDECIDED = (
-    "the verdict that the rule requires is missing, or if, under nomiracl, the response contains "
-    "both replies or no recognised reply."
+    "the response is empty, if the verdict that the rule requires is missing, or if, under list, "
+    "there is no list of refusals in the language."
 )
+
+# Outcomes of a response.
+ANSWERED, REFUSED, INVALID = "answered", "refused", "invalid"
+# Reasons why a response has no outcome.
+NO_VERDICT = "no verdict on the refusal"
+ANSWERABLE, UNANSWERABLE = "the question is answerable", "the question is not answerable"
+IS_REFUSED, IS_INVALID = "the response is a refusal", "the response is invalid"
+
+# Arguments that decide the outcome of a response.
+_HOW = ("language", "judged", "label", "rule", "phrases", "empty")
+_EMPHASIS = regex.compile(r"\*+|~~|(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])")
+_BEFORE_PHRASE = regex.compile(r"(?:</?[a-z]\w{0,9}>|[\p{P}\p{S}\s])*+")
 
 
 def refused_and_why(
@@ -127,6 +153,7 @@ def refused_and_why(
     label: float | None = None,
     rule: str = "start",
     phrases: Phrases = None,
+    empty: str | None = None,
 ) -> tuple[float, str]:
     """Determine whether a response is a refusal, and explain the result in words.
 
@@ -148,57 +175,140 @@ def refused_and_why(
         English phrases of a mapping apply to every language. The default is "I don't know",
         or `REFUSALS` with ``rule='list'``. The rules ``'judge'``, ``'label'`` and ``'nomiracl'``
         do not use phrases.
+    empty : {'refusal', None}, default=None
+        Whether an empty response is a refusal. By default it has no value.
 
     Returns
     -------
     value : float
-        1.0 if the response is a refusal, else 0.0. Phrases are not found in an empty response. NaN
-        if the verdict or label that the rule requires is missing, or if the response is not scored
-        under ``'nomiracl'``.
+        1.0 if the response is a refusal, 0.0 if it is an answer or invalid. NaN if the response is
+        empty, if the verdict or label that the rule requires is missing, or if there are no phrases
+        in the language and the response contains no English one.
     evidence : str
         Explanation of the value.
 
     Examples
     --------
-    >>> refused_and_why("I don’t know. The contexts do not say.")
+    >>> refused_and_why("**I don’t know.** The contexts do not say.")
     (1.0, "refusal: begins with 'i don't know'")
     >>> refused_and_why("Das kann nicht beantwortet werden.", language="de", rule="list")
     (1.0, "refusal: contains 'kann nicht beantwortet'")
     >>> refused_and_why("Oslo."), refused_and_why("Oslo.", rule="judge")
     ((0.0, 'no refusal phrase'), (nan, 'by the verdict'))
+    >>> refused_and_why(""), refused_and_why("Oslo 입니다.", language="ko", rule="list")
+    ((nan, 'empty reply'), (nan, "no list of refusals in the language 'ko'"))
+    """
+    result, evidence = outcome_and_why(
+        response,
+        language=language,
+        judged=judged,
+        label=label,
+        rule=rule,
+        phrases=phrases,
+        empty=empty,
+    )
+    return {REFUSED: 1.0, ANSWERED: 0.0, INVALID: 0.0, None: math.nan}[result], evidence
+
+
+def outcome_and_why(
+    response: str,
+    *,
+    language: str = "en",
+    judged: float | None = None,
+    label: float | None = None,
+    rule: str = "start",
+    phrases: Phrases = None,
+    empty: str | None = None,
+) -> tuple[str | None, str]:
+    """Determine the outcome of a response, and explain it in words.
+
+    Parameters
+    ----------
+    response : str
+        Response of the system.
+    language, judged, label, rule, phrases, empty
+        See `refused_and_why`.
+
+    Returns
+    -------
+    outcome : {'answered', 'refused', 'invalid', None}
+        ``'invalid'`` occurs only under ``rule='nomiracl'``. None if there is no outcome.
+    evidence : str
+        Explanation of the outcome, or why there is none.
+
+    Examples
+    --------
+    >>> outcome_and_why("[1] says so, and [2] as well.", rule="nomiracl")
+    ('invalid', 'neither of the two replies')
     """
     check_choice(rule, tuple(_OPTIONS["rule"]), "rule")
-    if rule in ("judge", "label"):
-        return binary_verdict(judged if rule == "judge" else label), "by the verdict"
+    check_choice(empty, tuple(_OPTIONS["empty"]), "empty")
+    is_empty = no_answer(response)
+    if is_empty and empty == "refusal":
+        return REFUSED, f"refusal: {is_empty}"
     if rule == "nomiracl":
-        value = _by_nomiracl(response)
-        return value, {1.0: "refusal", 0.0: "answer"}.get(value, "both replies or neither")
-    given = phrases or (REFUSALS if rule == "list" else AGREED)
-    if isinstance(given, Mapping):
-        codes = dict.fromkeys([language, re.split("[-_]", language)[0], "en"])
-        given = [phrase for code in codes for phrase in column_names(given.get(code))]
-    text = _alike(response)
-    for phrase in map(_alike, column_names(given)):
-        if text.startswith(phrase) if rule == "start" else phrase in text:
-            how = "begins with" if rule == "start" else "contains"
-            return 1.0, f"refusal: {how} '{phrase}'"
-    return 0.0, "no refusal phrase"
+        return _by_nomiracl(response)
+    if rule in ("judge", "label"):
+        verdict = binary_verdict(judged if rule == "judge" else label)
+        if is_empty and verdict != 1:
+            return None, is_empty
+        return {1.0: REFUSED, 0.0: ANSWERED}.get(verdict), "by the verdict"
+    if is_empty:
+        return None, is_empty
+    return _by_phrases(
+        response, language, rule, phrases or (REFUSALS if rule == "list" else AGREED)
+    )
 
 
-def _by_nomiracl(response: str) -> float:
-    """1.0 if a response is a refusal under the rule of NoMIRACL, 0.0 if it is an answer, else NaN."""
+def _by_phrases(
+    response: str, language: str, rule: str, phrases: str | Sequence[str] | Mapping[str, Any]
+) -> tuple[str | None, str]:
+    """Outcome of a response by the phrases that it contains, or with which it begins."""
+    has_phrases = True
+    if isinstance(phrases, Mapping):
+        primary = re.split("[-_]", language)[0]
+        has_phrases = any(column_names(phrases.get(code)) for code in (language, primary))
+        codes = dict.fromkeys([language, primary, "en"])
+        phrases = [phrase for code in codes for phrase in column_names(phrases.get(code))]
     text = _alike(response)
-    refused, answered = "i don't know" in text, "yes, answer is present" in text
-    if refused or answered:
-        return math.nan if refused and answered else float(refused)
+    for phrase in map(_alike, column_names(phrases)):
+        if rule != "start":
+            if phrase in text:
+                return REFUSED, f"refusal: contains '{phrase}'"
+        elif text.startswith(phrase) or _without_start(text).startswith(_without_start(phrase)):
+            return REFUSED, f"refusal: begins with '{phrase}'"
+    if not has_phrases:
+        return None, f"no list of refusals in the language {language!r}"
+    return ANSWERED, "no refusal phrase"
+
+
+def _by_nomiracl(response: str) -> tuple[str, str]:
+    """Outcome of a response under the rule of NoMIRACL's code."""
+    text = _alike(response)
+    answers, refuses = "yes, answer is present" in text, "i don't know" in text
+    if answers and refuses:
+        return INVALID, "both of the two replies"
+    if answers:
+        return ANSWERED, "answer"
+    if refuses:
+        return REFUSED, "refusal"
     if "answer is present" in text or (len(text) < 10 and re.search(r"\[\d+\]", text)):
-        return 0.0
-    return 1.0 if "answer is not present" in text else math.nan
+        return ANSWERED, "answer"
+    if "answer is not present" in text:
+        return REFUSED, "refusal"
+    return INVALID, "neither of the two replies"
 
 
 @lru_cache(maxsize=65536)
 def _alike(text: str) -> str:
-    return fold(text).replace("’", "'")
+    """A text without differences that do not matter for phrases."""
+    return fold(_EMPHASIS.sub("", straight_apostrophes(text)))
+
+
+def _without_start(text: str) -> str:
+    """A text without the punctuation and the Markdown at its start; unchanged if that is all."""
+    start = _BEFORE_PHRASE.match(text)
+    return (text[start.end() :] if start else text) or text
 
 
 def is_refused(response: str, **how: Any) -> float:
@@ -216,15 +326,30 @@ def refusal_evidence(
     return refused_and_why(response, **options)[1]
 
 
-ANSWERABLE, UNANSWERABLE = "the question is answerable", "the question is not answerable"
-REFUSED, NO_VERDICT = "the response is a refusal", "no verdict on the refusal"
-
-
-def _no_risk(response: str, answerable: float, correct: Any = None, **how: Any) -> str:
-    refused = is_refused(response, **how)
-    if math.isnan(refused):
+def _no_value(response: str, **call: Any) -> str:
+    """Why a response has no outcome."""
+    options = {name: call[name] for name in _HOW if name in call}
+    result, evidence = outcome_and_why(response, **options)
+    if result or evidence == "by the verdict":
         return NO_VERDICT
-    return REFUSED if refused else "no verdict on the answer"
+    return evidence
+
+
+def _no_hallucination(response: str, answerable: float, **call: Any) -> str:
+    return ANSWERABLE if answerable else _no_value(response, **call)
+
+
+def _no_over_refusal(response: str, answerable: float, **call: Any) -> str:
+    return _no_value(response, **call) if answerable else UNANSWERABLE
+
+
+def _no_risk(response: str, answerable: float, correct: Any = None, **call: Any) -> str:
+    options = {name: call[name] for name in _HOW if name in call}
+    result, _ = outcome_and_why(response, **options)
+    if result is None:
+        return _no_value(response, **call)
+    reasons = {REFUSED: IS_REFUSED, INVALID: IS_INVALID, ANSWERED: "no verdict on the answer"}
+    return reasons[result]
 
 
 @metric(
@@ -234,6 +359,7 @@ def _no_risk(response: str, answerable: float, correct: Any = None, **how: Any) 
     source=_CHEN,
     binary=True,
     evidence=refusal_evidence,
+    reason=_no_value,
     undefined=f"If {_UNDECIDED}",
 )
 def is_answered(
@@ -244,6 +370,7 @@ def is_answered(
     label: float | None = None,
     rule: str = "start",
     phrases: Phrases = None,
+    empty: str | None = None,
 ) -> float:
     """Coverage: 1.0 if the response answers the question, 0.0 if it is a refusal.
 
@@ -253,15 +380,14 @@ def is_answered(
     ----------
     response : str
         Response of the system.
-    language, judged, label, rule, phrases
+    language, judged, label, rule, phrases, empty
         See `refused_and_why`.
 
     Returns
     -------
     float
-        1.0 or 0.0. A higher value is better only if the answers are correct. NaN if the verdict or
-        label that the rule requires is missing, or if the response is not scored under
-        ``'nomiracl'``.
+        1.0 or 0.0. A higher value is better only if the answers are correct. NaN if the response has no
+        outcome (see `outcome_and_why`).
 
     Notes
     -----
@@ -272,9 +398,16 @@ def is_answered(
     >>> is_answered("Oslo."), is_answered("I don't know.")
     (1.0, 0.0)
     """
-    return 1 - is_refused(
-        response, language=language, judged=judged, label=label, rule=rule, phrases=phrases
+    result, _ = outcome_and_why(
+        response,
+        language=language,
+        judged=judged,
+        label=label,
+        rule=rule,
+        phrases=phrases,
+        empty=empty,
     )
+    return float(result == ANSWERED) if result else math.nan
 
 
 @metric(
@@ -286,7 +419,7 @@ def is_answered(
     binary=True,
     evidence=refusal_evidence,
     condition=ANSWERABLE,
-    reason=lambda answerable, **_: ANSWERABLE if answerable else NO_VERDICT,
+    reason=_no_hallucination,
     undefined=f"If the question is answerable, if {_UNDECIDED}",
 )
 def is_hallucination(
@@ -298,6 +431,7 @@ def is_hallucination(
     label: float | None = None,
     rule: str = "start",
     phrases: Phrases = None,
+    empty: str | None = None,
 ) -> float:
     """Hallucination: 1.0 if an unanswerable question is answered, 0.0 if it is refused.
 
@@ -310,14 +444,14 @@ def is_hallucination(
         Response of the system.
     answerable : float
         1 if the question is answerable, else 0.
-    language, judged, label, rule, phrases
+    language, judged, label, rule, phrases, empty
         See `refused_and_why`.
 
     Returns
     -------
     float
-        1.0 or 0.0; lower is better. NaN if `answerable` is 1 or missing, if the verdict or label
-        that the rule requires is missing, or if the response is not scored under ``'nomiracl'``.
+        1.0 or 0.0; lower is better. NaN if `answerable` is 1 or missing, if the response has no
+        outcome (see `outcome_and_why`).
 
     Notes
     -----
@@ -330,10 +464,18 @@ def is_hallucination(
     >>> is_hallucination("Oslo.", 0), is_hallucination("I don't know.", 0), is_hallucination("Oslo.", 1)
     (1.0, 0.0, nan)
     """
-    refused = is_refused(
-        response, language=language, judged=judged, label=label, rule=rule, phrases=phrases
+    result, _ = outcome_and_why(
+        response,
+        language=language,
+        judged=judged,
+        label=label,
+        rule=rule,
+        phrases=phrases,
+        empty=empty,
     )
-    return math.nan if binary_verdict(answerable) else 1 - refused
+    if binary_verdict(answerable) != 0 or result is None:
+        return math.nan
+    return float(result == ANSWERED)
 
 
 @metric(
@@ -345,7 +487,7 @@ def is_hallucination(
     binary=True,
     evidence=refusal_evidence,
     condition=UNANSWERABLE,
-    reason=lambda answerable, **_: NO_VERDICT if answerable else UNANSWERABLE,
+    reason=_no_over_refusal,
     undefined=f"If the question is not answerable, if {_UNDECIDED}",
 )
 def is_over_refusal(
@@ -357,6 +499,7 @@ def is_over_refusal(
     label: float | None = None,
     rule: str = "start",
     phrases: Phrases = None,
+    empty: str | None = None,
 ) -> float:
     """Over-refusal: 1.0 if an answerable question is refused, 0.0 if it is answered.
 
@@ -369,14 +512,14 @@ def is_over_refusal(
         Response of the system.
     answerable : float
         1 if the question is answerable, else 0.
-    language, judged, label, rule, phrases
+    language, judged, label, rule, phrases, empty
         See `refused_and_why`.
 
     Returns
     -------
     float
-        1.0 or 0.0; lower is better. NaN if `answerable` is 0 or missing, if the verdict or label
-        that the rule requires is missing, or if the response is not scored under ``'nomiracl'``.
+        1.0 or 0.0; lower is better. NaN if `answerable` is 0 or missing, if the response has no
+        outcome (see `outcome_and_why`).
 
     Notes
     -----
@@ -387,10 +530,18 @@ def is_over_refusal(
     >>> is_over_refusal("I don't know.", 1), is_over_refusal("Oslo.", 1), is_over_refusal("Oslo.", 0)
     (1.0, 0.0, nan)
     """
-    refused = is_refused(
-        response, language=language, judged=judged, label=label, rule=rule, phrases=phrases
+    result, _ = outcome_and_why(
+        response,
+        language=language,
+        judged=judged,
+        label=label,
+        rule=rule,
+        phrases=phrases,
+        empty=empty,
     )
-    return refused if binary_verdict(answerable) == 1 else math.nan
+    if binary_verdict(answerable) != 1 or result is None:
+        return math.nan
+    return float(result == REFUSED)
 
 
 @metric(
@@ -400,6 +551,7 @@ def is_over_refusal(
     source=_CHEN,
     binary=True,
     evidence=refusal_evidence,
+    reason=_no_value,
     undefined=f"If {_UNDECIDED}",
 )
 def is_aligned(
@@ -411,6 +563,7 @@ def is_aligned(
     label: float | None = None,
     rule: str = "start",
     phrases: Phrases = None,
+    empty: str | None = None,
 ) -> float:
     """Alignment: 1.0 if the decision to answer or to refuse is right, else 0.0.
 
@@ -423,14 +576,14 @@ def is_aligned(
         Response of the system.
     answerable : float
         1 if the question is answerable, else 0.
-    language, judged, label, rule, phrases
+    language, judged, label, rule, phrases, empty
         See `refused_and_why`.
 
     Returns
     -------
     float
-        1.0 or 0.0; higher is better. NaN if `answerable` is missing, if the verdict or label
-        that the rule requires is missing, or if the response is not scored under ``'nomiracl'``.
+        1.0 or 0.0; higher is better. NaN if `answerable` is missing, if the response has no
+        outcome (see `outcome_and_why`).
 
     Notes
     -----
@@ -443,11 +596,19 @@ def is_aligned(
     >>> is_aligned("Oslo.", 1), is_aligned("Oslo.", 0), is_aligned("I don't know.", 0)
     (1.0, 0.0, 1.0)
     """
-    refused = is_refused(
-        response, language=language, judged=judged, label=label, rule=rule, phrases=phrases
+    result, _ = outcome_and_why(
+        response,
+        language=language,
+        judged=judged,
+        label=label,
+        rule=rule,
+        phrases=phrases,
+        empty=empty,
     )
     known = binary_verdict(answerable)
-    return math.nan if math.isnan(known + refused) else float(known != refused)
+    if math.isnan(known) or result is None:
+        return math.nan
+    return float(result == (ANSWERED if known else REFUSED))
 
 
 @metric(
@@ -458,7 +619,7 @@ def is_aligned(
     higher_is_better=False,
     binary=True,
     evidence=refusal_evidence,
-    condition=REFUSED,
+    condition=IS_REFUSED,
     reason=_no_risk,
     undefined="If the response is a refusal, if it answers an answerable question and has no verdict, "
     f"if {_UNDECIDED}",
@@ -473,6 +634,7 @@ def is_risk(
     label: float | None = None,
     rule: str = "start",
     phrases: Phrases = None,
+    empty: str | None = None,
 ) -> float:
     """Selective risk: 1.0 if an answer is wrong, 0.0 if it is correct.
 
@@ -488,15 +650,15 @@ def is_risk(
     correct : bool, float, str or None, default=None
         Verdict on the response: True, 1 or ``'correct'`` if it is correct; False, 0,
         ``'incorrect'`` or ``'refuse'`` if not. Required only for answers to answerable questions.
-    language, judged, label, rule, phrases
+    language, judged, label, rule, phrases, empty
         See `refused_and_why`.
 
     Returns
     -------
     float
         1.0 or 0.0; lower is better. NaN if the response is a refusal, if `answerable` is
-        missing, if a required verdict or label is missing, or if the response is not scored under
-        ``'nomiracl'``.
+        missing, if a required verdict is missing, or if the response has no outcome
+        (see `outcome_and_why`).
 
     Notes
     -----
@@ -507,10 +669,16 @@ def is_risk(
     >>> is_risk("Oslo.", 1, 1), is_risk("Oslo.", 0), is_risk("I don't know.", 1)
     (0.0, 1.0, nan)
     """
-    refused = is_refused(
-        response, language=language, judged=judged, label=label, rule=rule, phrases=phrases
+    result, _ = outcome_and_why(
+        response,
+        language=language,
+        judged=judged,
+        label=label,
+        rule=rule,
+        phrases=phrases,
+        empty=empty,
     )
     known = binary_verdict(answerable)
-    if refused or math.isnan(known):
+    if result != ANSWERED or math.isnan(known):
         return math.nan
     return 1 - is_accepted(correct) if known else 1.0

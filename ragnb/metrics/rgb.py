@@ -71,7 +71,7 @@ from ragnb.metrics.normalization import PUNCTUATION
 from ragnb.metrics.record import metric
 from ragnb.metrics.references import Reference, listed, reference_parts
 from ragnb.records import is_missing
-from ragnb.text import tokens
+from ragnb.text import straight_apostrophes, tokens
 
 # ---- protocols ---------------------------------------------------------------------------------
 
@@ -269,18 +269,17 @@ def phrase_in(
 
 # ---- normalisation -----------------------------------------------------------------------------
 
-# White space, dashes and quotation marks that NFKC does not unify.
+# White space, dashes and double quotation marks that NFKC does not unify.
 _FORMS = {
     **{ord(space): " " for space in "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u1680\u2028\u2029"},
     **{ord(hyphen): "-" for hyphen in "\u2010\u2012\u2013\u2014\u2015\u2212"},
-    **{ord(quote): "'" for quote in "\u2018\u2019\u201b\u02bc"},
     **{ord(quote): '"' for quote in "\u201c\u201d\u201f"},
 }
 
 
 def _folded(text: str) -> str:
     """Convert a text to NFKC, and unify its white space, hyphens and quotation marks."""
-    return unicodedata.normalize("NFKC", text).translate(_FORMS)
+    return unicodedata.normalize("NFKC", straight_apostrophes(text)).translate(_FORMS)
 
 
 _ARTICLES = frozenset({"a", "an", "the"})

@@ -41,20 +41,28 @@ def abstention_report(
     confidence_level
         Nominal coverage of the intervals, in (0, 1).
     **options
-        ``rule`` and ``phrases``: what counts as a refusal, see `ragnb.metrics.abstention`.
+        ``rule``, ``phrases`` and ``empty``: what counts as a refusal, see `ragnb.metrics.abstention`.
 
     Returns
     -------
     DataFrame
         One row per group: the four counts ``answerable_answered, answerable_refused,
-        unanswerable_answered, unanswerable_refused``; then ``hallucination`` (of the unanswerable
-        questions, the share that was answered), ``over_refusal`` (of the answerable questions, the
-        share that was refused), ``alignment`` (the share of right decisions), ``coverage`` (the
-        share that was answered) and ``carefulness`` (of the unanswerable questions, the share that
-        was refused); with a column ``verdict`` also ``risk`` (of the answers, the share that is
-        wrong). Each has the limits of its interval, ``..._low`` and ``..._high``. The last column
-        is the ``signature`` of the rule. Intervals are Wilson's, or cluster-robust over
-        conversations (see `ragnb.summarize`). A group must contain one response per question.
+        unanswerable_answered, unanswerable_refused``; ``n_scored`` of the ``n`` responses, and
+        ``unscored`` (how many responses are not scored, and why) if there are any. Then come
+        ``hallucination`` (of the unanswerable questions, the share that was answered),
+        ``over_refusal`` (of the answerable questions, the share that was refused), ``alignment`` (the
+        share of right decisions), ``coverage`` (the share that was answered) and ``carefulness`` (of
+        the unanswerable questions, the share that was refused); with a column ``verdict`` also
+        ``risk`` (of the answers, the share that is wrong). Each has the limits of its interval,
+        ``..._low`` and ``..._high``. The last column is the ``signature`` of the rule.
+
+        With ``rule="nomiracl"`` there is a third outcome. The counts ``answerable_invalid`` and
+        ``unanswerable_invalid`` follow the other four, and ``invalid`` is the share of all responses
+        that are invalid.
+
+        Intervals are Wilson's, or cluster-robust over conversations (see `ragnb.summarize`). A group
+        must contain one response per question. A group without any reply has a row in which nothing
+        is scored.
 
     Raises
     ------
@@ -73,26 +81,64 @@ def abstention_report(
     require_columns(responses, ["answerable", *groups], "abstention_report")
     shares = ["hallucination", "over_refusal", "alignment", "coverage"]
     shares += ["risk"] if "verdict" in responses else []
-    metrics = [f"abstention.{name}" for name in shares]
-    scores = score(responses, metrics, **options)
+    scores = score(responses, [f"abstention.{name}" for name in shares], **options)
     summaries = summarize(scores, by=groups, confidence_level=confidence_level)
-    answered = scores[scores["metric"].eq("abstention.coverage") & scores["value"].notna()]
-    counts = pd.DataFrame(
-        {
-            f"{state}_{act}": (answered["answerable"].eq(known) & answered["value"].eq(given))
-            for state, known in (("answerable", 1), ("unanswerable", 0))
-            for act, given in (("answered", 1), ("refused", 0))
-        }
-    )
-    table = counts.groupby([answered[name] for name in groups], sort=False).sum().reset_index()
+    has_invalid = options.get("rule") == "nomiracl"
+    outcomes = _outcomes(scores, has_invalid)
+    keys = [scores.loc[outcomes.index, name] for name in groups]
+    counts = outcomes.groupby(keys, sort=False, dropna=False).sum().reset_index()
+    coverage = summaries[summaries["metric"] == "abstention.coverage"]
+    sizes = [name for name in ("n_scored", "n", "unscored") if name in coverage]
+    table = counts.merge(coverage[[*groups, *sizes]], on=groups)
     for name in shares:
         found = summaries[summaries["metric"] == f"abstention.{name}"]
-        columns = {"mean": name, "low": f"{name}_low", "high": f"{name}_high"}
-        table = table.merge(found.rename(columns=columns)[[*groups, *columns.values()]], on=groups)
-    for part, other in (("", ""), ("_low", "_high"), ("_high", "_low")):
-        table[f"carefulness{part}"] = 1 - table[f"hallucination{other}"]
-    coverage = summaries[summaries["metric"] == "abstention.coverage"]
+        table = table.merge(_limits(found, groups, name), on=groups)
+    # On an unanswerable question, the right decision is a refusal.
+    careful = scores[scores["metric"] == "abstention.hallucination"]
+    right = scores.loc[scores["metric"] == "abstention.alignment", "value"].to_numpy()
+    others = {
+        "carefulness": careful.assign(value=careful["value"].where(careful["value"].isna(), right))
+    }
+    if has_invalid:
+        is_invalid = outcomes[["answerable_invalid", "unanswerable_invalid"]].any(axis=1)
+        invalid = scores.loc[outcomes.index]
+        others["invalid"] = invalid.assign(
+            value=is_invalid.where(invalid["value"].notna()).astype(float)
+        )
+    for name, values in others.items():
+        found = summarize(values, by=groups, confidence_level=confidence_level)
+        table = table.merge(_limits(found, groups, name), on=groups)
     return shown(table.merge(coverage[[*groups, "signature"]], on=groups))
+
+
+def _outcomes(scores: pd.DataFrame, has_invalid: bool) -> pd.DataFrame:
+    """The outcome of each response: one column per cell of the table, True if the response is in it."""
+    by_metric = {
+        name: scores[scores["metric"] == f"abstention.{name}"].reset_index(drop=True)
+        for name in ("coverage", "over_refusal", "alignment")
+    }
+    coverage = by_metric["coverage"]
+    answered = coverage["value"].eq(1)
+    columns = {}
+    for state, known in (("answerable", 1), ("unanswerable", 0)):
+        here = coverage["answerable"].eq(known)
+        # A refusal is right if the question is not answerable, and an over-refusal otherwise.
+        decides = by_metric["over_refusal" if known else "alignment"]
+        refused = decides["value"].eq(1)
+        columns[f"{state}_answered"] = here & answered
+        columns[f"{state}_refused"] = here & refused
+        if has_invalid:
+            columns[f"{state}_invalid"] = here & coverage["value"].eq(0) & ~refused
+    order = sorted(columns, key=lambda name: name.endswith("invalid"))
+    return pd.DataFrame(columns)[order].set_axis(
+        scores.index[scores["metric"] == "abstention.coverage"]
+    )
+
+
+def _limits(summaries: pd.DataFrame, groups: list[str], name: str) -> pd.DataFrame:
+    """The means of summaries as a column of a report, with the columns of their limits."""
+    columns = {"mean": name, "low": f"{name}_low", "high": f"{name}_high"}
+    return summaries.rename(columns=columns)[[*groups, *columns.values()]]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -143,7 +189,8 @@ def risk_coverage_report(
         One row per response, with the columns that are named.
     confidence
         Column of the confidence in each answer, on any scale. A response without confidence is an
-        abstention: it counts in the coverage and is accepted at no threshold.
+        abstention: it counts in the coverage and is accepted at no threshold. A group without any
+        answer has areas that are nan, and no curve.
     correct
         Column of the verdicts, as in `ragnb.metrics.judged.is_accepted`. Answers without a verdict
         are left out.
@@ -189,16 +236,17 @@ def risk_coverage_report(
         sure=numbers(responses, confidence, "risk_coverage_report"),
         wrong=[1 - is_accepted(verdict) for verdict in responses[correct]],
     )
-    items = items[items["sure"].isna() | items["wrong"].notna()]
-    if items["sure"].isna().all():
+    if (items["sure"].isna() | items["wrong"].isna()).all():
         raise InputError(f"no response has both {confidence} and {correct}")
     areas: list[dict[str, Any]] = []
     curve: list[dict[str, Any]] = []
-    for cell, group in items.groupby(keys, sort=False):
+    for cell, rows in items.groupby(keys, sort=False, dropna=False):
+        # Only abstentions and answers with a verdict count, but a group without any keeps its row.
+        group = rows[rows["sure"].isna() | rows["wrong"].notna()]
         named = dict(zip(keys, cell, strict=True))
         units = None if clusters is None else convert(group[clusters], "clusters", clusters)
         answered = group["sure"].notna().to_numpy()
-        wrong, sure = group.loc[answered, ["wrong", "sure"]].to_numpy().T
+        wrong, sure = group.loc[answered, ["wrong", "sure"]].to_numpy(float).T
         units = None if units is None else np.unique(units[answered], return_inverse=True)[1]
         sizes = {"n": len(group), "n_answered": len(wrong)}
         options: dict[str, Any] = {"confidence_level": confidence_level}
@@ -209,8 +257,9 @@ def risk_coverage_report(
         }
         for measure, found in measures.items():
             areas.append({**named, "measure": measure, **found.columns(), **sizes})
-        for row in _curve(wrong, sure, units, len(group), confidence_level):
-            curve.append({**named, **row, **sizes})
+        if len(wrong):
+            for row in _curve(wrong, sure, units, len(group), confidence_level):
+                curve.append({**named, **row, **sizes})
     return RiskCoverageReport(pd.DataFrame(areas), pd.DataFrame(curve), keys)
 
 

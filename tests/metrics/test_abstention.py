@@ -11,6 +11,7 @@ from ragnb.metrics.abstention import (
     is_hallucination,
     is_over_refusal,
     is_risk,
+    outcome_and_why,
     refused_and_why,
 )
 
@@ -51,26 +52,153 @@ MODELS = (
 ).split()
 
 
-@pytest.mark.parametrize(
-    ("answerable", "metric"),
-    [(False, "abstention.hallucination"), (True, "abstention.over_refusal")],
-)
-def test_every_printed_accuracy_of_nomiracl_is_recomputed_under_its_own_rule(
-    nomiracl, answerable, metric
-):
-    """An accuracy counts a reply that is not scored as wrong: 1 - the upper worst-case bound."""
+@pytest.mark.parametrize("answerable", [False, True])
+def test_every_printed_accuracy_of_nomiracl_is_recomputed_under_its_own_rule(nomiracl, answerable):
+    """An accuracy is the share of right decisions, and an invalid reply is not right."""
     study = nomiracl.query("answerable == @answerable")
-    scores = ragnb.score(study, metric, rule="nomiracl")
+    scores = ragnb.score(study, "abstention.alignment", rule="nomiracl")
     found = ragnb.summarize(scores, by=["language", "system"]).set_index(["language", "system"])
     cells = 0
     for line in PRINTED[answerable].strip().splitlines():
         language, *numbers = line.split()
         for model, number in zip(MODELS, numbers, strict=True):
-            accuracy = 100 * (1 - found.loc[(language, model), "worst_high"])
+            accuracy = 100 * found.loc[(language, model), "mean"]
             digits = len(number.partition(".")[2])
             assert round(accuracy, digits) == pytest.approx(float(number)), (language, model)
             cells += 1
     assert cells == 88
+
+
+def test_hallucination_rates_of_nomiracl_count_invalid_replies_in_the_denominator(nomiracl):
+    """The values of the benchmark's own code; the macro averages are over eight languages."""
+    report = ragnb.abstention_report(nomiracl, by=["system", "language"], rule="nomiracl")
+    macro = report.groupby("system")["hallucination"].mean().round(3)
+    assert macro["gpt-4-azure"] == 0.344
+    assert macro["Mistral-7B-Instruct-v0.2"] == 0.076
+    assert macro["llama-2-70b-chat"] == 0.898
+    assert macro["gpt-3.5-turbo-azure"] == 0.542
+    llama = report[report["language"].eq("en") & report["system"].eq("llama-2-13b-chat")].iloc[0]
+    assert llama["hallucination"] == 0.348
+    outcomes = ["unanswerable_answered", "unanswerable_refused", "unanswerable_invalid"]
+    assert llama[outcomes].tolist() == [87, 2, 161]
+    assert llama["unanswerable_invalid"] / 250 == pytest.approx(0.64, abs=0.005)
+    assert llama["carefulness"] == 2 / 250
+    assert llama["n_scored"] == llama["n"] == 500
+    assert (
+        report.filter(regex="_(answered|refused|invalid)$").sum(axis=1).tolist()
+        == report["n"].tolist()
+    )
+
+
+@pytest.mark.parametrize(
+    ("response", "outcome"),
+    [
+        ("Yes, answer is present in [3].", "answered"),
+        ("I don't know.", "refused"),
+        ("I don’t know.", "refused"),
+        ("No, the answer is not present.", "refused"),
+        ('Respond "Yes, answer is present" or "I don\'t know".', "invalid"),
+        ("Yes, answer is present. Yes, answer is present. I don't know", "invalid"),
+        ("The capital is Oslo.", "invalid"),
+        ("[3]", "answered"),
+        ("", "invalid"),
+    ],
+)
+def test_nomiracl_has_three_outcomes(response, outcome):
+    assert outcome_and_why(response, rule="nomiracl")[0] == outcome
+    share = {"answered": 1.0, "refused": 0.0, "invalid": 0.0}[outcome]
+    assert is_hallucination(response, 0, rule="nomiracl") == share
+    assert is_over_refusal(response, 1, rule="nomiracl") == (outcome == "refused")
+    assert is_aligned(response, 1, rule="nomiracl") == (outcome == "answered")
+    assert is_aligned(response, 0, rule="nomiracl") == (outcome == "refused")
+
+
+REFUSAL_SIGNS = [
+    "I don‘t know", "I don’t know", "I donʼt know", "I don`t know", "I don´t know", "I don＇t know",
+    "I don′t know", '"I don\'t know"', "“I don’t know.”", "«I don't know»", "'I don't know'",
+    "**I don't know**", "__I don't know.__", "*I don't know*", "`I don't know`", "> I don't know",
+    "- I don't know", "# I don't know", "\n\n**\"I don’t know\"**", "<b>I don't know</b>",
+    "I **don't** know", "(I don't know)", "… I don't know", "I DON'T KNOW",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("response", REFUSAL_SIGNS)
+@pytest.mark.parametrize("rule", ["start", "anywhere", "list"])
+def test_apostrophes_quotation_marks_and_markdown_do_not_hide_a_refusal(response, rule):
+    assert refused_and_why(response, rule=rule)[0] == 1
+
+
+@pytest.mark.parametrize(
+    "response", ["Oslo. I don't know more.", "(Oslo) I don't know", "don't know"]
+)
+def test_a_refusal_at_the_start_begins_with_its_phrase(response):
+    assert refused_and_why(response)[0] == 0
+
+
+def test_a_language_without_a_list_of_refusals_has_no_value_and_a_reason():
+    frame = pd.DataFrame(
+        {"response": ["모르겠습니다.", "I don't know"], "answerable": 0, "language": "ko"}
+    )
+    scores = ragnb.score(frame, "abstention.hallucination", rule="list")
+    assert scores["value"].isna().tolist() == [True, False]
+    assert scores["reason"].tolist()[0] == "no list of refusals in the language 'ko'"
+    own = ragnb.score(frame, "abstention.hallucination", rule="list", phrases={"ko": "모르겠"})
+    assert own["value"].tolist() == [0, 1]
+
+
+NOTHING = pd.DataFrame(
+    {
+        "example_id": list("abcdef"),
+        "system": "one",
+        "answerable": [0, 1, 0, 1, 0, 1],
+        "response": ["", " ", "<think>Oslo or", "<think>Oslo?</think>", "Oslo", "Oslo"],
+    }
+)
+
+
+@pytest.mark.filterwarnings("ignore:.*without a closing mark")
+@pytest.mark.parametrize("rule", ["start", "anywhere", "list"])
+def test_a_reply_that_answers_nothing_is_neither_an_answer_nor_a_refusal(rule):
+    report = ragnb.abstention_report(NOTHING, rule=rule).iloc[0]
+    assert report["answerable_answered"] == report["unanswerable_answered"] == 1
+    assert report["answerable_refused"] == report["unanswerable_refused"] == 0
+    assert (report["n_scored"], report["n"]) == (2, 6)
+    reasons = "empty reply (2), cut off inside the reasoning (1), only reasoning and no answer (1)"
+    assert report["unscored"] == f"4 of 6: {reasons}"
+    scores = ragnb.score(NOTHING, [f"abstention.{name}" for name in RATES], rule=rule)
+    missing = scores[scores["example_id"].isin(list("abcd"))]
+    assert missing["value"].isna().all()
+    assert set(missing["reason"]) == {
+        "empty reply", "cut off inside the reasoning", "only reasoning and no answer",
+        "the question is answerable", "the question is not answerable",
+    }  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*without a closing mark")
+def test_an_empty_text_is_a_refusal_if_the_caller_says_so():
+    report = ragnb.abstention_report(NOTHING, empty="refusal").iloc[0]
+    assert report["answerable_refused"] == report["unanswerable_refused"] == 1
+    assert "empty:refusal" in report["signature"]
+    labelled = NOTHING.assign(refusal=[1, 0, None, None, 0, 1])
+    by_label = ragnb.score(labelled, "abstention.coverage", rule="label")["value"]
+    assert by_label.fillna(-1).tolist() == [0, -1, -1, -1, 1, 0]
+
+
+def test_a_system_without_any_reply_and_rows_without_a_group_keep_their_rows():
+    frame = pd.DataFrame(
+        {
+            "example_id": list("abcd"),
+            "system": ["one", "silent", None, None],
+            "answerable": [1, 1, 0, 1],
+            "response": ["Oslo", None, "I don't know", "Oslo"],
+        }
+    )
+    report = ragnb.abstention_report(frame)
+    assert report["system"].fillna("-").tolist() == ["one", "silent", "-"]
+    assert report["n_scored"].tolist() == [1, 0, 2]
+    assert report["n"].tolist() == [1, 1, 2]
+    assert report["coverage"].isna().tolist() == [False, True, False]
+    assert report["alignment"].tolist()[2] == 1
 
 
 def test_the_four_counts_and_shares_of_one_table():

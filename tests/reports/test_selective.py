@@ -88,3 +88,22 @@ def test_abstentions_count_in_the_coverage_and_answers_without_a_verdict_do_not(
     assert report.areas[["n", "n_answered"]].values[0].tolist() == [3, 2]
     with pytest.raises(InputError, match="no response has both sure and verdict"):
         risk_coverage_report(frame.assign(sure=np.nan), confidence="sure")
+
+
+def test_a_system_without_any_answer_and_rows_without_a_group_keep_their_rows():
+    frame = pd.DataFrame(
+        {
+            "system": ["one", "one", "silent", "silent", "unjudged", None, None],
+            "sure": [2, 1, None, None, 3, 2, 1],
+            "verdict": [True, False, None, None, None, False, True],
+        }
+    )
+    report = risk_coverage_report(frame, confidence="sure")
+    areas = report.areas[report.areas["measure"] == "AURC"]
+    assert areas["system"].fillna("-").tolist() == ["one", "silent", "unjudged", "-"]
+    assert areas["n"].tolist() == [2, 2, 0, 2]
+    assert areas["n_answered"].tolist() == [2, 0, 0, 2]
+    assert areas["mean"].isna().tolist() == [False, True, True, False]
+    assert report.curve["system"].fillna("-").tolist() == ["one", "one", "-", "-"]
+    with pytest.raises(InputError, match="no response has both sure and verdict"):
+        risk_coverage_report(frame[2:5], confidence="sure")
