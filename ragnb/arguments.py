@@ -7,6 +7,7 @@ If an argument is invalid, `convert` and functions decorated with `accepts` rais
 other functions raise ValueError, in most cases its subclass InputError.
 """
 
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial, wraps
@@ -15,6 +16,7 @@ from math import isfinite
 from numbers import Real
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -142,6 +144,62 @@ def as_file_name(value: Any) -> str:
     return value
 
 
+# ---- addresses -----------------------------------------------------------------------------------
+
+HIDDEN = "[key]"
+# Parts of a path that look like keys: a prefix that providers use, or a long mixture of letters and digits.
+_KEY_LIKE = re.compile(
+    r"(?:sk|pk|rk|gsk|hf|xai|nvapi|r8|fw|tgp|key|token|bearer|csk|pplx|ghp|github_pat)[-_][\w-]{12,}"
+    r"|AIza[\w-]{20,}|ya29\.[\w.-]+|eyJ[\w.-]{20,}"
+    r"|(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{24,}",
+    re.IGNORECASE,
+)
+
+
+class Address(str):
+    """The address of a model endpoint, which is printed without its secrets.
+
+    Tracebacks and notebooks print the arguments of functions. User, password, query and the parts of
+    the path that look like keys are therefore left out of ``str`` and ``repr``. Operations on the
+    characters, such as slices and `urllib.parse.urlsplit`, see the whole address.
+
+    Examples
+    --------
+    >>> Address("http://user:password@127.0.0.1:80/v1?key=1")
+    'http://127.0.0.1:80/v1'
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return repr(shown_address(self))
+
+    def __str__(self) -> str:
+        return shown_address(self)
+
+
+def shown_address(address: str) -> str:
+    """Remove from an address what may be secret: user, password, query, and parts that look like keys.
+
+    Examples
+    --------
+    >>> shown_address("http://user:password@127.0.0.1:80/v1?key=1")
+    'http://127.0.0.1:80/v1'
+    >>> shown_address("https://example.org/sk-0123456789abcdef/v1")
+    'https://example.org/[key]/v1'
+    """
+    try:
+        parts = urlsplit(address[:])
+    except ValueError:  # not an address, so only what cannot be secret is left
+        return _KEY_LIKE.sub(HIDDEN, address[:].rpartition("@")[2].partition("?")[0])
+    if parts.scheme not in ("http", "https"):
+        plain = address[:].partition("#")[0].partition("?")[0].rpartition("@")[2]
+        return _KEY_LIKE.sub(HIDDEN, plain)
+    host = _KEY_LIKE.sub(HIDDEN, parts.netloc.rpartition("@")[2])
+    path = _KEY_LIKE.sub(HIDDEN, parts.path)
+    return urlunsplit((parts.scheme, host, path, "", "")).rstrip("/")
+
+
 # Kind of argument -> function that checks and converts it.
 KINDS: dict[str, Callable[[Any], Any]] = {
     "scores": as_scores,
@@ -222,6 +280,9 @@ def accepts(
 
         @wraps(function)
         def checked(*args: Any, **kwargs: Any) -> R:
+            # A traceback prints the arguments of every function that it went through.
+            if isinstance(kwargs.get("base_url"), str):
+                kwargs["base_url"] = Address(kwargs["base_url"])
             bound = known.bind(*args, **kwargs)
             lengths = {}
             for name, kind in kinds.items():

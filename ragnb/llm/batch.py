@@ -29,21 +29,22 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.arguments import accepts
+from ragnb.arguments import accepts, shown_address
 from ragnb.errors import EndpointError, InputError, StoreError
+from ragnb.llm.bodies import classify, read_reply
 from ragnb.llm.endpoint import (
-    NO_COMPLETION,
     OTHER_KIND,
     address_of,
     api_key,
     clean,
     clean_body,
+    client_options,
+    connection_problem,
+    endpoint_name,
     error_message,
     explain,
-    is_completion,
     is_here,
-    read_reply,
-    shown_address,
+    wants_api_key_header,
 )
 from ragnb.llm.store import Reply, Request, Store, canonical, canonical_requests, request_key
 from ragnb.version import __version__
@@ -125,9 +126,13 @@ def submit(
     StoreError
         See `Store`.
     """
-    wanted = {request_key(each): each for each in canonical_requests(requests, model, repeats)}
+    plain = canonical_requests(requests, model, repeats)
     provider = Provider(base_url)
     with _opened(store, new=True) as opened:
+        name = endpoint_name(base_url)
+        wanted = {request_key(each): each for each in opened.addressed(plain, name)}
+        if name is not None:
+            opened.note_endpoint(name)
         _confirm(opened, provider)
         while lines := _next_file(opened, wanted):
             _send(opened, provider, wanted, lines)
@@ -429,9 +434,10 @@ def _outcome(key: str, request: Request, entry: Mapping[str, Any]) -> Reply | st
     status, body = response.get("status_code", 200), response["body"]
     if status != 200:
         return f"HTTP {status}: {error_message(body)}"
-    if is_completion(json.dumps(body)):
-        return read_reply(key, request, request["parameters"], body, None)
-    return f"{NO_COMPLETION} ({str(body)[:60]!r})"
+    answer = classify(json.dumps(body).encode("utf-8"))
+    if answer.body:
+        return read_reply(key, request, request["parameters"], json.loads(answer.body), None)
+    return answer.failure
 
 
 class Provider:
@@ -447,9 +453,22 @@ class Provider:
         address = address_of(base_url)
         self.address = shown_address(address)
         self.status: int | None = None
-        http = openai.DefaultHttpxClient(follow_redirects=False, trust_env=not is_here(address))
+
+        def add_key(request: Any) -> None:
+            if wants_api_key_header(address):
+                request.headers["api-key"] = api_key()
+
+        http = openai.DefaultHttpxClient(
+            follow_redirects=False,
+            trust_env=not is_here(address),
+            event_hooks={"request": [add_key]},
+        )
         self._client = openai.OpenAI(
-            api_key=api_key, base_url=address, max_retries=5, timeout=120, http_client=http
+            api_key=api_key,
+            **client_options(address),
+            max_retries=5,
+            timeout=120,
+            http_client=http,
         )
 
     def ask(self, call: Callable[..., Any], *values: Any) -> Any:
@@ -463,9 +482,9 @@ class Provider:
             self.status = error.status_code
             said = clean(f"HTTP {self.status}: {error_message(error.body or error.message)}")
         except openai.APIConnectionError as error:
-            said = clean(f"{type(error).__name__}: {error.__cause__ or error}")
+            said = connection_problem(error.__cause__ or error)
         except (AttributeError, TypeError, ValueError) as error:
-            said = clean(f"{OTHER_KIND}: {type(error).__name__}: {error}")
+            said = clean(f"{OTHER_KIND} ({error})")
         # Outside of the handlers, because an exception of the client contains the key.
         raise EndpointError(explain(said, self.address))
 

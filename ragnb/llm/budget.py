@@ -14,6 +14,7 @@ import regex
 
 from ragnb.arguments import accepts
 from ragnb.errors import InputError, as_real
+from ragnb.llm.endpoint import endpoint_name
 from ragnb.llm.store import Request, Store, canonical_requests, request_key
 from ragnb.results import Sentence
 
@@ -98,6 +99,7 @@ def estimate(
     requests: pd.DataFrame,
     *,
     model: str,
+    base_url: str | None = None,
     store: Store | str | Path | None = None,
     repeats: int = 1,
     prices: Mapping[str, Price] | None = None,
@@ -108,6 +110,9 @@ def estimate(
     ----------
     requests, model, repeats
         As for `ragnb.complete`.
+    base_url
+        Address of the endpoint. Stored replies of other endpoints are then not counted. By default, those
+        of all endpoints are.
     store
         Replies that are already stored and cost nothing. A file that does not exist is not created.
     prices
@@ -123,6 +128,9 @@ def estimate(
     known = set[str]()
     if store is not None and (isinstance(store, Store) or Path(store).expanduser().exists()):
         with Store.open(store) as opened:
+            somewhere = base_url is None
+            name = None if somewhere else endpoint_name(base_url)
+            asked = opened.anywhere(asked) if somewhere else opened.addressed(asked, name)
             known = opened.known(map(request_key, asked))
     unique = {key: request for request in asked if (key := request_key(request)) not in known}
     sent = received = 0

@@ -25,31 +25,45 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragnb.arguments import accepts
+from ragnb.arguments import Address, accepts, shown_address
 from ragnb.errors import EndpointError, InputError
+from ragnb.llm.bodies import (
+    ENCODINGS,
+    MAX_REPLY_BYTES,
+    BoundedBody,
+    DamagedBody,
+    TooLarge,
+    classify,
+    read_reply,
+)
 from ragnb.llm.budget import Budget, Price, as_budget, cost_usd, dollars, highest_cost, price_of
 from ragnb.llm.endpoint import (
-    NO_COMPLETION,
-    REFUSALS,
+    ERROR_AS_REPLY,
+    LONGEST_WAIT,
     TIMEOUT,
-    accepted,
     address_of,
+    api_key,
     api_key_awaited,
     clean,
     clean_body,
+    client_options,
+    connection_problem,
+    duration,
+    endpoint_name,
     error_message,
     explain,
-    is_completion,
     is_here,
-    read_reply,
-    refused_parameter,
-    shown_address,
+    json_or_text,
+    stated_wait,
+    wants_api_key_header,
 )
+from ragnb.llm.refusals import OTHER_NAMES, accepted, refused_parameters
 from ragnb.llm.store import (
     LEASE_SECONDS,
     Reply,
     Request,
     Store,
+    at_endpoint,
     canonical_requests,
     new_owner,
     request_key,
@@ -65,6 +79,13 @@ REPLY_COLUMNS = (
 """Columns that `complete` adds or replaces."""
 # Statuses that end a run before its first reply; later they concern one request.
 FATAL_AT_FIRST = frozenset({301, 302, 303, 307, 308, 403, 404, 405})
+# Header that marks an error whose status was 200.
+STATUS_WAS_200 = "x-ragnb-status-was-200"
+# A prompt of at least so many characters, with more than so many per reported token, was cut by the
+# server. Languages and code have 1 to 5 characters per token.
+LONG_PROMPT, MOST_CHARACTERS_PER_TOKEN = 2000, 6
+# Reasons for the end of a reply that mean that it reached the largest number of tokens.
+CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
 # Seconds between two looks for the reply to a request that another run is sending.
 LOOK_AGAIN = 0.2
 
@@ -98,8 +119,7 @@ def complete(
     """Send requests to an OpenAI-compatible model, and return the replies in the same order.
 
     Prompts are sent to the given address only: redirects are not followed, and a proxy from the
-    environment is used for other machines only. Replies are read into memory without a limit of their
-    size, so use only endpoints that you trust.
+    environment is used for other machines only. A reply of more than 32 MB is not read.
 
     Parameters
     ----------
@@ -107,15 +127,17 @@ def complete(
         One row per request: ``messages`` (list of ``{"role", "content"}``) or ``prompt`` (text to
         continue), and ``parameters`` (mapping such as ``{"temperature": 0, "max_tokens": 64}``). If
         the model refuses ``max_tokens``, as OpenAI's reasoning models do, it is sent as
-        ``max_completion_tokens`` for the rest of the run. A ``temperature`` or ``response_format``
-        that is refused is not sent. A warning says so once. The reply is stored under the request as
+        ``max_completion_tokens`` for the rest of the run, and the other way round. Any other parameter
+        that is refused, such as ``seed`` or ``temperature``, is not sent. A warning says so once. A
+        wrong value of a parameter is an error of the request. The reply is stored under the request as
         you wrote it; its column ``extra`` in the store contains the parameters that were sent.
     model
         Name of the model, as the endpoint knows it.
     base_url
         Address of the endpoint, such as ``http://127.0.0.1:8080/v1``. The default is
         ``OPENAI_BASE_URL`` or OpenAI's own address. The key is read from ``OPENAI_API_KEY``; loopback
-        addresses need none.
+        addresses need none. The same request to another endpoint is another request. This holds for
+        another port of this machine too, except for models that `ragnb.serve` started.
     store
         File (or open `Store`) that keeps the replies. After an interruption, call the function
         again: it sends only the requests without a reply. If another process with the same store is
@@ -142,11 +164,13 @@ def complete(
         warning says so once.
     max_retries
         Further attempts for one request after failures that may pass: lost connections, timeouts, the
-        statuses 408, 409, 429 and 5xx, and replies that are not completions. A Retry-After of up to two
-        minutes is honoured.
+        statuses 408, 409, 429 and 5xx, and replies that are not completions or in which the provider
+        failed. A server may ask to wait up to two minutes before the next attempt; if it asks for
+        more, the request fails at once.
     offline
         Use stored replies only and send nothing. Requests that an earlier run could not get answered
-        keep their reason; others without a reply are an error.
+        keep their reason; others without a reply are an error. Without ``base_url``, the replies may
+        come from any endpoint; if several answered the same request, state which is meant.
     progress
         Show a progress bar, and one line at the end that says how many requests were answered and why
         the others were not. The environment variable ``TQDM_DISABLE=1`` turns both off.
@@ -179,13 +203,18 @@ def complete(
     StoreError
         See `Store`.
     """
-    asked = canonical_requests(requests, model, repeats)
-    keys = [request_key(request) for request in asked]
+    plain = canonical_requests(requests, model, repeats)
     price = price_of(model, prices)
     budget = budget_usd if isinstance(budget_usd, Budget) else Budget()
     if budget_usd is not None:
-        _require_bounds(asked, model, price)
+        _require_bounds(plain, model, price)
     with one_report(progress) as tally, Store.open(store) as opened:
+        name = _endpoint_name(base_url, offline)
+        anywhere = offline and base_url is None
+        if anywhere:
+            _require_one_endpoint(opened, plain, name)
+        asked = opened.anywhere(plain, name) if anywhere else opened.addressed(plain, name)
+        keys = [request_key(request) for request in asked]
         known = opened.known(keys)
         missing = {key: each for key, each in zip(keys, asked, strict=True) if key not in known}
         failures: dict[str, str] = {}
@@ -193,14 +222,19 @@ def complete(
             failures = opened.failures()
             unknown = missing.keys() - failures.keys()
             if unknown:
+                others = _answered_elsewhere(opened, plain, name)
                 raise InputError(
                     f"an offline run needs every reply in the store, and {len(unknown)} of "
-                    f"{len(set(keys))} requests have none in {opened.path!r}; run with offline=False "
-                    "to ask the model"
+                    f"{len(set(keys))} requests have none in {opened.path!r}{others}; run with "
+                    "offline=False to ask the model"
                 )
         elif missing:
+            address = address_of(base_url)
+            if name is not None:
+                tally.elsewhere = _answered_elsewhere(opened, plain, name)
+                opened.note_endpoint(name)
             run = _Run(
-                address_of(base_url),
+                address,
                 opened,
                 budget,
                 price,
@@ -208,7 +242,8 @@ def complete(
                 max_retries=max_retries,
                 at_once=max_concurrency,
                 seconds_apart=60 / (requests_per_minute or math.inf),
-                refused=tally.refused.setdefault(model, set()),
+                refused=tally.refused.setdefault(f"{model} at {name}", set()),
+                said=tally.said,
                 works=bool(known) or None in tally.reasons.values(),
             )
             failures = run.failures
@@ -232,6 +267,43 @@ def complete(
         is_cut = frame["finish_reason"].eq("length") & frame["reason"].isna()
         tally.cut_off.update(frame.loc[is_cut, "request_key"])
     return frame
+
+
+def _endpoint_name(base_url: str | None, offline: bool) -> str | None:
+    """The name of the endpoint in the store. A replay needs no valid address in the environment."""
+    try:
+        return endpoint_name(base_url)
+    except InputError:
+        if offline and base_url is None:
+            return None
+        raise
+
+
+def _require_one_endpoint(store: Store, requests: list[Request], usual: str | None) -> None:
+    """Raise InputError if several endpoints answered one request, and the usual one is not among them."""
+    answered: dict[str, list[str]] = {}
+    for name in (usual, None, *store.endpoints()):
+        named = {request_key(at_endpoint(each, name)): request_key(each) for each in requests}
+        for key in store.known(named):
+            answered.setdefault(named[key], []).append(name or "")
+    for names in answered.values():
+        if len(names) > 1 and not {usual, ""} & set(names):
+            raise InputError(
+                f"the store {store.path!r} has replies of several endpoints to the same request "
+                f"({', '.join(names)}); pass base_url= to say which are meant"
+            )
+
+
+def _answered_elsewhere(store: Store, requests: list[Request], name: str | None) -> str:
+    """Which other endpoints answered these requests, as the end of a sentence."""
+    parts = []
+    for other in store.endpoints():
+        if other != name:
+            n_replies = len(store.known(request_key(at_endpoint(each, other)) for each in requests))
+            parts += [f"{n_replies:,} from {other}"] if n_replies else []
+    return (
+        f" (the store has replies of other endpoints to them: {', '.join(parts)})" if parts else ""
+    )
 
 
 def _require_bounds(asked: list[Request], model: str, price: Price | None) -> None:
@@ -308,7 +380,10 @@ class Tally:
     cut_off: set[str] = field(default_factory=set)  # answered requests with an incomplete answer
     cost_usd: float = 0.0
     unpriced: str = ""  # a model whose price is unknown
-    refused: dict[str, set[str]] = field(default_factory=dict)  # by model: refused parameters
+    # by model and endpoint: refused parameters
+    refused: dict[str, set[str]] = field(default_factory=dict)
+    said: set[str] = field(default_factory=set)  # kinds of warnings that were shown
+    elsewhere: str = ""  # which other endpoints answered the same requests
     started: float = field(default_factory=time.monotonic)
 
     def line(self) -> str:
@@ -323,8 +398,14 @@ class Tally:
             cost = f"Cost unknown (no price for {self.unpriced})"
         return (
             f"{len(self.reasons) - len(lost):,} of {len(self.reasons):,} requests answered{kept}"
-            f"{cut}{failed}. {cost}, {time.monotonic() - self.started:,.0f} s."
+            f"{cut}{failed}. {cost}, {time.monotonic() - self.started:,.0f} s.{self._other_port()}"
         )
+
+    def _other_port(self) -> str:
+        """A sentence for a server of this machine that may have come back on another port."""
+        if "//127.0.0.1:" not in self.elsewhere:
+            return ""
+        return f" Another port counts as another endpoint{self.elsewhere}."
 
 
 _tally: ContextVar[Tally | None] = ContextVar("_tally", default=None)
@@ -378,8 +459,9 @@ def _in_own_thread(run: "_Run", jobs: Mapping[str, Request], *, n_stored: int, s
 class _Failed(Exception):
     """A request got no reply: the reason, and what it means for the run.
 
-    ``passing`` failures may not happen again, ``fatal`` ones end the run, and ``parameter`` is the name
-    of a parameter that the model refuses.
+    ``passing`` failures may not happen again, and ``fatal`` ones end the run. ``formed`` is whether the
+    endpoint answered in the form of a completion, so that its address is right. ``refused`` has the
+    names of parameters that the model refuses.
     """
 
     def __init__(
@@ -388,10 +470,12 @@ class _Failed(Exception):
         *,
         passing: bool = False,
         fatal: bool = False,
-        parameter: str | None = None,
+        formed: bool = False,
+        refused: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(reason)
-        self.reason, self.passing, self.fatal, self.parameter = reason, passing, fatal, parameter
+        self.reason, self.passing, self.fatal = reason, passing, fatal
+        self.formed, self.refused = formed, refused
 
 
 @dataclass(repr=False)
@@ -404,7 +488,7 @@ class _Run:
     honours Retry-After. Each of its attempts goes through `_attempt`.
     """
 
-    address: str
+    address: Address
     store: Store
     budget: Budget
     price: Price | None
@@ -413,6 +497,7 @@ class _Run:
     at_once: int  # requests under way at once, lowered if the endpoint is too slow for them
     seconds_apart: float
     refused: set[str]  # parameters that the model refuses
+    said: set[str]  # kinds of warnings that were shown
     works: bool  # whether the endpoint has answered in this run or an earlier one
     failures: dict[str, str] = field(default_factory=dict)  # reasons by key
     done: int = 0
@@ -442,12 +527,14 @@ class _Run:
 
         class Attempts(openai.DefaultAsyncHttpxClient):
             async def send(self, request: Any, **options: Any) -> Any:
+                # The body is read by `_attempt`, which limits its size.
+                options["stream"] = True
                 return await run._attempt(request, partial(super().send, request, **options))
 
         queue = deque(jobs.items())
         async with openai.AsyncOpenAI(
             api_key=api_key_awaited,
-            base_url=self.address,
+            **client_options(self.address),
             timeout=self.timeout,
             max_retries=self.max_retries,
             http_client=Attempts(follow_redirects=False, trust_env=not is_here(self.address)),
@@ -510,6 +597,7 @@ class _Run:
             self._in_a_row = 0
             self.works = True
             self.done += 1
+            self._warn_of_cuts(request, reply)
         except _Failed as failure:
             self.failures[key] = failure.reason
             self._note(failure)
@@ -519,6 +607,10 @@ class _Run:
 
     def _note(self, failure: _Failed) -> None:
         """Stop the run after a fatal failure, or if the endpoint refuses again and again."""
+        if failure.formed:  # the endpoint works, and another request may well get a reply
+            self._in_a_row = 0
+            self.works = True
+            return
         self._in_a_row += 1
         if failure.fatal:
             enough = 1.0
@@ -537,35 +629,61 @@ class _Run:
         kind = "messages" if "messages" in request else "prompt"
         endpoint = self._client.chat.completions if kind == "messages" else self._client.completions
         content = {"model": request["model"], kind: request[kind]}
+        left_out: set[str] = set()
         while True:
-            sent = accepted(request["parameters"], self.refused)
+            sent = accepted(request["parameters"], self.refused | left_out)
+            self._require_bound(request, sent)
             started = time.monotonic()
             try:
                 raw = await endpoint.with_raw_response.create(**content, extra_body=sent)
                 body = json.loads(clean_body(raw.http_response.content))
-                return read_reply(key, request, sent, body, time.monotonic() - started)
+                reply = read_reply(key, request, sent, body, time.monotonic() - started)
             except _Failed as known:
                 failure = known
             except openai.APIConnectionError as error:  # also a timeout
-                said = clean(error.__cause__ or error)
-                known_words = said.startswith((NO_COMPLETION, TIMEOUT))
-                failure = _Failed(said if known_words else f"no connection ({said})", passing=True)
-            except openai.APIStatusError as error:
-                failure = self._refusal(error)
-            except Exception as error:
-                failure = _Failed(f"{type(error).__name__}: {clean(error)}")
-            # Outside of the handlers, because an exception of the client contains the key.
-            name = failure.parameter
-            if name not in sent:
-                raise failure
-            if name not in self.refused:
-                self.refused.add(name)
-                instead = REFUSALS[name][1]
-                other = f"sent as {instead}" if instead else "not sent"
-                warnings.warn(
-                    f"{request['model']} refuses the parameter {name}; in this run it is {other}",
-                    stacklevel=2,
+                failure = getattr(error.__cause__, "failure", None) or _Failed(
+                    connection_problem(error.__cause__ or error), passing=True
                 )
+            except openai.APIStatusError as error:
+                failure = self._refusal(error, sent)
+            except Exception as error:
+                failure = _Failed(
+                    f"the reply could not be read ({clean(error) or 'no reason given'})"
+                )
+            else:
+                self._note_refused(request["model"], left_out)
+                return reply
+            # Outside of the handlers, because an exception of the client contains the key.
+            refused = failure.refused & sent.keys()
+            if not refused:
+                raise failure
+            left_out |= refused
+
+    def _require_bound(self, request: Request, sent: Mapping[str, Any]) -> None:
+        """Raise _Failed if a run with a budget would send a request whose cost has no bound."""
+        bounds = OTHER_NAMES.keys()
+        if (
+            math.isfinite(self.budget.limit)
+            and bounds & request["parameters"].keys()
+            and not bounds & sent.keys()
+        ):
+            raise _Failed(
+                "not sent: the model refuses max_tokens, without which a budget cannot be kept"
+            )
+
+    def _note_refused(self, model: str, names: set[str]) -> None:
+        """Leave parameters out for the rest of the run, once a request was answered without them.
+
+        Only the answer shows that the endpoint refused these parameters and nothing else.
+        """
+        new = names - self.refused
+        self.refused |= new
+        for name in sorted(new):
+            other = OTHER_NAMES.get(name)
+            instead = "not sent" if other is None or other in self.refused else f"sent as {other}"
+            warnings.warn(
+                f"{model} refuses the parameter {name}; in this run it is {instead}", stacklevel=2
+            )
 
     async def _attempt(self, request: Any, send: Callable[[], Awaitable[Any]]) -> Any:
         """One attempt, as soon as the limits allow it; the client decides whether to try again."""
@@ -583,26 +701,40 @@ class _Run:
         self.retried += attempt > 0
         self._under_way += 1
         at_once = self.at_once
+        request.headers["accept-encoding"] = ENCODINGS
+        if wants_api_key_header(self.address):
+            request.headers["api-key"] = api_key()
         try:
             # The client's own timeout starts anew with every byte that comes.
             async with asyncio.timeout(self.timeout):
-                response = await send()
+                response = await _received(http, request, await send())
         except (TimeoutError, http.TimeoutException):
             self._slow_down(at_once)
-            raise http.ReadTimeout(TIMEOUT, request=request) from None
+            raise _retried(http, request, _Failed(TIMEOUT, passing=True)) from None
         except http.ConnectError as error:
             if attempt >= 2 and not self.works:  # a mistyped address should show soon
-                raise _Failed(f"no connection ({clean(error)})", passing=True) from None
+                raise _Failed(connection_problem(error), passing=True) from None
             raise
         finally:
             self._under_way -= 1
         self._late = max(0, self._late - 1)
-        if response.status_code == 429 and b"insufficient_quota" in response.content:
-            response.headers["x-should-retry"] = "false"
-        if response.status_code == 200 and not is_completion(response.content):
-            start_of_body = clean(clean_body(response.content).decode("utf-8", "replace"))[:60]
-            raise http.RemoteProtocolError(f"{NO_COMPLETION} ({start_of_body!r})", request=request)
+        if response.is_success:
+            response = _completion(http, request, response)
+        if not response.is_success:
+            self._advise_client(request, response)
         return response
+
+    def _advise_client(self, request: Any, response: Any) -> None:
+        """Tell the client, which retries, what only the body of an error says."""
+        body = json_or_text(response.content)
+        sent = json.loads(request.content).keys() - {"model", "messages", "prompt"}
+        no_money = b"insufficient_quota" in response.content
+        if no_money or refused_parameters(body, sent, _status_for_refusal(response)):
+            response.headers["x-should-retry"] = "false"
+        if response.status_code in (429, 503) and not response.headers.get("retry-after"):
+            wait = stated_wait(error_message(body)) or stated_wait(response.text)
+            if wait is not None:
+                response.headers["retry-after"] = f"{wait:g}"
 
     def _slow_down(self, at_once: int) -> None:
         """Halve the number of requests at once if most of them time out.
@@ -621,13 +753,123 @@ class _Run:
                 stacklevel=2,
             )
 
-    def _refusal(self, error: Any) -> _Failed:
+    def _warn_of_cuts(self, request: Request, reply: Reply) -> None:
+        """Warn once per run if a reply ended before its answer, or if the server cut a prompt."""
+        answer = read_reasoning(reply.response or "").answer
+        if reply.finish_reason in CUT_OFF and not answer.strip():
+            parameters = request["parameters"]
+            limit = parameters.get("max_tokens") or parameters.get("max_completion_tokens")
+            stated = f"max_tokens={limit}" if limit else "its largest number of tokens"
+            self._warn_once(
+                "cut off",
+                f"{request['model']} reached {stated} before it answered, so such replies have no answer. "
+                "The limit also counts reasoning, for which a model may need 2,000 tokens and more. Set "
+                "a larger max_tokens in the parameters, or turn the reasoning of the model off.",
+            )
+        length = _prompt_length(request)
+        if (
+            reply.prompt_tokens
+            and length >= LONG_PROMPT
+            and length > MOST_CHARACTERS_PER_TOKEN * reply.prompt_tokens
+        ):
+            self._warn_once(
+                "cut prompt",
+                f"{shown_address(self.address)} reports {reply.prompt_tokens:,} tokens for a prompt of "
+                f"{length:,} characters, so it has probably cut the prompt. Give the server a larger "
+                "context (in Ollama: num_ctx or OLLAMA_CONTEXT_LENGTH), or send shorter prompts.",
+            )
+
+    def _warn_once(self, kind: str, sentence: str) -> None:
+        if kind not in self.said:
+            self.said.add(kind)
+            warnings.warn(sentence, stacklevel=2)
+
+    def _refusal(self, error: Any, sent: Mapping[str, Any]) -> _Failed:
         """What an error of the endpoint means."""
-        status, said = error.status_code, clean(error_message(error.body or error.message))
+        response, status = error.response, error.status_code
+        body = json_or_text(response.content)
+        said = clean(error_message(body)) or "no message"
+        was_200 = STATUS_WAS_200 in response.headers
+        reason = f"{ERROR_AS_REPLY}: {said}" if was_200 else f"HTTP {status}: {said}"
+        wait = _seconds(response.headers.get("retry-after"))
+        if status == 429 and wait is not None and wait > LONGEST_WAIT:
+            reason = f"HTTP 429: the server asks to wait {duration(wait)} ({said})"
         at_first = status in FATAL_AT_FIRST and not self.works
+        no_money = status == 402 or "insufficient_quota" in said
         return _Failed(
-            f"HTTP {status}: {said}",
+            reason,
             passing=status in (408, 409, 429) or status >= 500,
-            fatal=status == 401 or at_first or "insufficient_quota" in said,
-            parameter=refused_parameter(said) if status in (400, 422) else None,
+            fatal=status == 401 or at_first or no_money,
+            refused=frozenset(refused_parameters(body, sent.keys(), _status_for_refusal(response))),
         )
+
+
+# ---- one answer ----------------------------------------------------------------------------------
+
+
+async def _received(http: Any, request: Any, response: Any) -> Any:
+    """The answer with its whole body, which is limited in size."""
+    try:
+        body = BoundedBody(response.headers.get("content-encoding", ""), MAX_REPLY_BYTES)
+        async for piece in response.aiter_raw():
+            body.add(piece)
+    except TooLarge as error:
+        raise _Failed(str(error)) from None
+    except DamagedBody as error:
+        raise _retried(http, request, _Failed(str(error), passing=True)) from None
+    finally:
+        await response.aclose()
+    return _response(http, request, response, response.status_code, bytes(body.content))
+
+
+def _response(http: Any, request: Any, response: Any, status: int, content: bytes) -> Any:
+    """An answer with another status or body."""
+    headers = response.headers.copy()
+    for name in ("content-encoding", "content-length", "transfer-encoding"):
+        headers.pop(name, None)
+    return http.Response(status, headers=headers, content=content, request=request)
+
+
+def _completion(http: Any, request: Any, response: Any) -> Any:
+    """The completion in an answer, or the answer with the status that its error should have had."""
+    answer = classify(response.content)
+    if answer.body:
+        return _response(http, request, response, 200, answer.body)
+    if answer.status != 200:
+        failed = _response(http, request, response, answer.status, response.content)
+        failed.headers[STATUS_WAS_200] = "yes"
+        return failed
+    failure = _Failed(clean(answer.failure), passing=True, formed=answer.formed)
+    raise _retried(http, request, failure)
+
+
+def _retried(http: Any, request: Any, failure: _Failed) -> Exception:
+    """An exception after which the client tries again, and which then says why there is no reply."""
+    error: Exception = http.RemoteProtocolError(failure.reason, request=request)
+    error.failure = failure  # type: ignore[attr-defined]
+    return error
+
+
+def _status_for_refusal(response: Any) -> int:
+    """The status by which a refusal is judged; errors with status 200 are those of a request."""
+    return 400 if STATUS_WAS_200 in response.headers else int(response.status_code)
+
+
+def _seconds(header: str | None) -> float | None:
+    try:
+        return float(header or "")
+    except ValueError:
+        return None
+
+
+def _prompt_length(request: Request) -> int:
+    """Number of characters in the messages or the prompt of a request."""
+    if "prompt" in request:
+        return len(request["prompt"])
+    length = 0
+    for message in request["messages"]:
+        content = message.get("content") if isinstance(message, Mapping) else None
+        parts = content if isinstance(content, list) else [content]
+        texts = [part.get("text") if isinstance(part, Mapping) else part for part in parts]
+        length += sum(len(text) for text in texts if isinstance(text, str))
+    return length

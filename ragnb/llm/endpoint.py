@@ -1,69 +1,58 @@
-"""An endpoint that is compatible with OpenAI's: its address, its key, and what its answers mean."""
+"""An endpoint that is compatible with OpenAI's: its address, its key, and what its errors mean."""
 
 import json
 import logging
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
+from ragnb.arguments import HIDDEN, Address, shown_address
 from ragnb.errors import EndpointError, InputError
-from ragnb.llm.store import Reply, Request, canonical
-from ragnb.text import well_formed
 
 TIMEOUT = "timeout"
 NO_COMPLETION = "a reply that is not a completion"
 OTHER_KIND = "an answer of another kind"
-REFUSALS: dict[str, tuple[str, str | None]] = {
-    "max_tokens": (
-        r"unsupported parameter: ['\"]?max_tokens\b|\bmax_tokens\b.*use ['\"]?max_completion_tokens",
-        "max_completion_tokens",
-    ),
-    "temperature": (
-        r"unsupported value: ['\"]?temperature\b|\btemperature\b.*only the default",
-        None,
-    ),
-    "response_format": (r"response_format|json_schema|structured.output", None),
-}
-"""Parameter that some models or servers do not have -> the words of their refusals, and its other name."""
+ERROR_AS_REPLY = "an error with status 200"
+NO_PATH = r".*(unexpected endpoint|invalid url|no route|cannot post|not found|method not allowed)"
 ADVICE = {
+    r"(?is)HTTP 402|.*insufficient[_ ](quota|balance|credit|fund)": "top up the account and run again: "
+    "what was received is kept",
     "HTTP 40[13]": "put a key that it accepts into the environment variable OPENAI_API_KEY",
-    f"HTTP 3|HTTP 40[45]|{OTHER_KIND}": "check base_url (it usually ends in /v1), the model name, and "
-    "that the endpoint offers what you ask for; redirects are not followed",
-    ".*insufficient_quota": "top up the account and run again: what was received is kept",
+    f"(?is)HTTP 3|HTTP 40[45]|{OTHER_KIND}|{NO_COMPLETION}|{ERROR_AS_REPLY}: {NO_PATH}": "check "
+    "base_url (it usually ends in /v1), the model name, and that the endpoint offers what you ask "
+    "for; redirects are not followed",
+    "HTTP 429": "a limit of the account or the server is reached, so wait as long as the server asks, "
+    "or set requests_per_minute, and run again: what was received is kept",
     TIMEOUT: "no reply came in time, so set a higher timeout or a lower max_concurrency",
     "HTTP 4": "the server runs but refuses these requests, so check the model name and the "
     "parameters, and run again",
+    f"HTTP 5|{ERROR_AS_REPLY}": "the server runs but fails, so look into its log, check the model "
+    "name, and run again: what was received is kept",
     "": "check the address and that the server runs",
 }
 """Start of the reason for which an endpoint cannot be used -> what to do; the first that fits counts."""
 # Characters; shorter keys are placeholders, which a reply may contain by chance.
 SHORTEST_SECRET = 16
+# Paths that users copy from documentation with the address. The client adds them itself.
+_CALLS = ("/chat/completions", "/completions")
+_AZURE = (".azure.com", ".azure-api.net", ".azure.us", ".azure.cn")
 
 
-# ---- the address and the key ---------------------------------------------------------------------
+# ---- the address ---------------------------------------------------------------------------------
 
 
-def address_of(base_url: str | None) -> str:
+def address_of(base_url: str | None) -> Address:
     """The address of the endpoint: the argument, else the environment's, else OpenAI's.
 
-    Anything but an HTTP address raises InputError. A missing key for another machine raises
-    EndpointError.
+    Blanks around it and a path such as ``/chat/completions`` at its end are removed, and ``0.0.0.0``,
+    at which a server listens, becomes ``127.0.0.1``, at which it can be reached. Anything but an HTTP
+    address raises InputError. A missing key for another machine raises EndpointError.
     """
-    address = base_url or os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
-    try:
-        parts = urlsplit(address)
-        http = parts.scheme in ("http", "https") and address.isprintable()
-        if not http or parts.port == 0:  # reading the port checks it
-            raise ValueError("not an HTTP address")
-    except ValueError as error:
-        shown = address.rpartition("@")[2].partition("?")[0]  # the rest may be secret
-        raise InputError(
-            f"base_url must be an address such as http://127.0.0.1:8080/v1, got {shown!r} ({error})"
-        ) from None
+    address = _plain_address(base_url)
+    _note_secrets_of(address)
     if not (api_key().isascii() and api_key().isprintable()):
         raise EndpointError(
             "The key in the environment variable OPENAI_API_KEY contains a line break or a letter "
@@ -72,27 +61,123 @@ def address_of(base_url: str | None) -> str:
     if not os.environ.get("OPENAI_API_KEY", "").strip() and not is_here(address):
         raise EndpointError(
             "An endpoint on another machine needs a key, and the environment variable OPENAI_API_KEY "
-            "has none. Set it before you start Jupyter, or replay stored replies with offline=True, "
-            "which needs no key."
+            "has none. Set it before you start Jupyter (to any text if the server asks for no key), "
+            "or replay stored replies with offline=True, which needs no key."
         )
     return address
 
 
+def _plain_address(base_url: str | None) -> Address:
+    """A checked address in its plain form; see `address_of`."""
+    address = Address(_stated(base_url).strip())
+    try:
+        parts = urlsplit(address[:])
+        http = parts.scheme in ("http", "https") and parts.hostname and address.isprintable()
+        if not http or parts.port == 0 or " " in parts.netloc:  # reading the port checks it
+            raise ValueError("not an HTTP address")
+    except ValueError as error:
+        failure = InputError(
+            "base_url must be an address such as http://127.0.0.1:8080/v1, got "
+            f"{shown_address(address)!r} ({_SECRETS.hide(str(error))})"
+        )
+        # As for EndpointError: Jupyter shows the message alone, because a traceback in its verbose
+        # mode prints every variable, and a text that is no address may be a key.
+        failure._render_traceback_ = lambda: [f"InputError: {failure}"]  # type: ignore[attr-defined]
+        raise failure from None
+    user, at, host = parts.netloc.rpartition("@")
+    host = re.sub(r"^0\.0\.0\.0(?=:|$)", "127.0.0.1", host).replace("[::]", "[::1]")
+    path = parts.path.rstrip("/")
+    for call in _CALLS:
+        path = path.removesuffix(call)
+    return Address(urlunsplit((parts.scheme, user + at + host, path, parts.query, "")))
+
+
+def _stated(base_url: str | None) -> Address:
+    """The address that the user stated, for this call or in the environment, or that of OpenAI."""
+    stated = base_url or os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
+    return Address(stated[:])
+
+
 def is_here(address: str) -> bool:
     """Whether an address is on this machine."""
-    host = urlsplit(address).hostname or ""
-    return host in ("localhost", "::1") or host.startswith("127.")
+    host = urlsplit(address[:]).hostname or ""
+    return host in ("localhost", "::1", "::", "0.0.0.0") or host.startswith("127.")
 
 
-def shown_address(address: str) -> str:
-    """Remove user, password and query from an address, because they may be secret.
+def client_options(address: Address) -> dict[str, Any]:
+    """The arguments of the client of openai: the address without its query, and the query.
 
-    >>> shown_address("http://user:password@127.0.0.1:80/v1?key=1")
-    'http://127.0.0.1:80/v1'
+    The client appends the name of a call to the address. Azure's ``?api-version=`` must stand behind it.
     """
-    parts = urlsplit(address)
-    shown = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-    return shown.rstrip("/")
+    parts = urlsplit(address[:])
+    base = urlunsplit((parts.scheme, parts.netloc, parts.path, "", ""))
+    return {"base_url": base, "default_query": dict(parse_qsl(parts.query, keep_blank_values=True))}
+
+
+def wants_api_key_header(address: Address) -> bool:
+    """Whether the endpoint is one of Azure's, which read the key from the header ``api-key``."""
+    parts = urlsplit(address[:])
+    return (parts.hostname or "").endswith(_AZURE) or "api-version" in parts.query
+
+
+# ---- the identity of an endpoint -----------------------------------------------------------------
+
+# Addresses of packaged models that this process serves; see `ragnb.llm.local.serve`.
+PACKAGED_SERVERS: set[str] = set()
+
+
+def endpoint_name(base_url: str | None) -> str | None:
+    """The name under which the replies of an endpoint are stored: its address without secrets.
+
+    All names of this machine are one name, but ports are not: two local servers on different ports
+    usually run different models. A server that `ragnb.serve` started has no name (None), because its
+    port is another one each time, and its model is known by its own name.
+
+    >>> endpoint_name("http://localhost:8000/v1/")
+    'http://127.0.0.1:8000/v1'
+    >>> endpoint_name("https://API.example.org:443/v1?key=1")
+    'https://api.example.org/v1'
+    """
+    parts = urlsplit(shown_address(_plain_address(base_url)))
+    host = "127.0.0.1" if is_here(urlunsplit(parts)) else parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    usual = {"http": 80, "https": 443}[parts.scheme]
+    port = f":{parts.port}" if parts.port not in (None, usual) else ""
+    name = f"{parts.scheme}://{host}{port}{parts.path}"
+    return None if name in PACKAGED_SERVERS else name
+
+
+# ---- the key -------------------------------------------------------------------------------------
+
+
+class _Secrets:
+    """Every key that was used in this process, and every secret part of an address.
+
+    A key may be changed during a run, and a server may repeat the one that was sent before. The object
+    prints as nothing but its type, because tracebacks print the objects that a line mentions.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[str, None] = {}
+
+    def add(self, secret: str) -> str:
+        if len(secret) >= SHORTEST_SECRET:
+            self._values[secret] = None
+        return secret
+
+    def hide(self, text: str) -> str:
+        """A text in which no secret occurs."""
+        for secret in self.longest_first():
+            text = text.replace(secret, HIDDEN)
+        return text
+
+    def longest_first(self) -> list[str]:
+        # A short key may be part of a longer one, of which a piece would then be left.
+        return sorted(self._values, key=len, reverse=True)
+
+
+_SECRETS = _Secrets()
+_NO_KEY = "none-needed"
 
 
 def api_key() -> str:
@@ -101,7 +186,7 @@ def api_key() -> str:
     Tracebacks, notebooks and reprs show the variables of functions and objects. None of ours
     therefore keeps the key, and the client calls this function when it sends a request.
     """
-    return os.environ.get("OPENAI_API_KEY", "").strip() or "none-needed"
+    return _SECRETS.add(os.environ.get("OPENAI_API_KEY", "").strip() or _NO_KEY)
 
 
 async def api_key_awaited() -> str:
@@ -109,27 +194,42 @@ async def api_key_awaited() -> str:
     return api_key()
 
 
+def _note_secrets_of(address: Address) -> None:
+    """Remember what is secret in an address, so that no answer of the endpoint shows it."""
+    parts = urlsplit(address[:])
+    query = [value for name, value in parse_qsl(parts.query) if name != "api-version"]
+    key_like = [
+        part for part in parts.path.split("/") if HIDDEN in shown_address(f"http://a/{part}")
+    ]
+    for value in (parts.username, parts.password, *query, *key_like):
+        _SECRETS.add(value or "")
+
+
 def clean(said: object) -> str:
-    """Words of an endpoint on one line, without the key and cut to 300 characters."""
-    return " ".join(str(said).replace(api_key(), "[key]").split())[:300]
+    """Words of an endpoint on one line, without keys and cut to 300 characters."""
+    present = api_key()
+    return " ".join(_SECRETS.hide(str(said)).replace(present, HIDDEN).split())[:300]
 
 
 def clean_body(content: bytes) -> bytes:
-    """The body of a response without the key, also where JSON spells it with escapes."""
-    secret = api_key().encode("ascii")
-    if len(secret) < SHORTEST_SECRET:
-        return content
-    if b"\\" in content:
-        with suppress(ValueError, RecursionError):  # not JSON, which the reader will report
-            plain = json.dumps(json.loads(content)).encode("ascii")
-            content = plain if secret in plain else content
-    return content.replace(secret, b"[key]")
+    """The body of a response without keys, also where JSON spells them with escapes."""
+    api_key()
+    for text in _SECRETS.longest_first():
+        secret = text.encode("utf-8")
+        if b"\\" in content:
+            with suppress(ValueError, RecursionError):  # not JSON, which the reader will report
+                plain = json.dumps(json.loads(content)).encode("ascii")
+                content = plain if secret in plain else content
+        content = content.replace(secret, HIDDEN.encode("ascii"))
+    return content
 
 
 def _hide_key(record: logging.LogRecord) -> bool:
-    """Keep the key out of the logs of the client's libraries, such as headers that repeat it."""
-    if api_key() in (message := record.getMessage()):
-        record.msg, record.args = message.replace(api_key(), "[key]"), ()
+    """Keep keys out of the logs of the client's libraries, such as headers that repeat them."""
+    message = record.getMessage()
+    hidden = _SECRETS.hide(message.replace(api_key(), HIDDEN))
+    if hidden != message:
+        record.msg, record.args = hidden, ()
     return True
 
 
@@ -140,68 +240,66 @@ for _library in ("openai._base_client", "httpx", "httpx2"):
     logging.getLogger(_library).addFilter(_hide_key)
 
 
-# ---- replies -------------------------------------------------------------------------------------
-
-
-def is_completion(content: str | bytes) -> bool:
-    """Whether the body of a response has a choice with a message or a text."""
-    try:
-        choice = json.loads(content)["choices"][0]
-        return isinstance(choice.get("message"), dict) or "text" in choice
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return False
-
-
-def read_reply(
-    key: str, request: Request, sent: Mapping[str, Any], body: Any, seconds: float | None
-) -> Reply:
-    """The reply in the body of a completion; ``extra`` has the parameters if others were sent."""
-    choice = body["choices"][0]
-    message = choice.get("message") or {"content": choice.get("text")}
-    usage = body.get("usage") or {}
-    extra = {name: value for name, value in message.items() if value}
-    content = extra.pop("content", message.get("content"))
-    extra.pop("role", None)
-    if choice.get("logprobs"):
-        extra["logprobs"] = choice["logprobs"]
-    if sent != request["parameters"]:
-        extra["sent_parameters"] = dict(sent)
-    if isinstance(content, list):  # Some endpoints send a text in parts.
-        content = "".join(str(part.get("text") or "") for part in content)
-    return Reply(
-        key=key,
-        request=canonical(request),
-        response=_text(content),
-        finish_reason=_text(choice.get("finish_reason")),
-        prompt_tokens=_count(usage.get("prompt_tokens")),
-        completion_tokens=_count(usage.get("completion_tokens")),
-        served_model=_text(body.get("model")),
-        system_fingerprint=_text(body.get("system_fingerprint")),
-        extra=json.dumps(extra) if extra else None,
-        seconds=None if seconds is None else round(seconds, 3),
-        created=datetime.now(UTC).isoformat(timespec="milliseconds"),
-    )
-
-
-def _text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value and well_formed(value)
-    return json.dumps(value)
-
-
-def _count(value: Any) -> int | None:
-    return value if type(value) is int and 0 <= value < 2**63 else None
-
-
 # ---- errors --------------------------------------------------------------------------------------
 
 
+def json_or_text(content: bytes) -> Any:
+    """The body of a response: what its JSON contains, or its text."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return content.decode("utf-8", "replace")
+
+
 def error_message(body: Any) -> str:
-    """The message in the body of an endpoint's error, with its code."""
-    error = body.get("error", body) if isinstance(body, Mapping) else body
-    if isinstance(error, Mapping) and error.get("message"):
-        return str(error["message"]) + (f" ({error['code']})" if error.get("code") else "")
-    return str(error)
+    """The message in the body of an endpoint's error, with its code.
+
+    >>> error_message({"error": {"message": "no such model", "code": "model_not_found"}})
+    'no such model (model_not_found)'
+    >>> error_message({"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]})
+    'body.seed: Extra inputs are not permitted'
+    """
+    if isinstance(body, list) and body:
+        return "; ".join(error_message(entry) for entry in body[:5])
+    if not isinstance(body, Mapping):
+        return str(body)
+    error = body.get("error") or body
+    if not isinstance(error, Mapping):
+        return error_message(error)
+    if "msg" in error and "loc" in error:  # pydantic's, as vLLM and Mistral send it
+        place = error["loc"] if isinstance(error["loc"], list | tuple) else [error["loc"]]
+        return f"{'.'.join(map(str, place))}: {error['msg']}"
+    message = error.get("message") or error.get("detail") or error.get("msg")
+    if not message:
+        return str(error)
+    text = message if isinstance(message, str) else error_message(message)
+    metadata = error.get("metadata")
+    if isinstance(metadata, Mapping) and metadata.get(
+        "raw"
+    ):  # OpenRouter's: the provider's own words
+        text += f": {metadata['raw']}"
+    code = error.get("code")
+    return f"{text} ({code})" if code and isinstance(code, str | int) else text
+
+
+def connection_problem(error: BaseException) -> str:
+    """Why there is no answer, from an exception of the HTTP client."""
+    kind, said = type(error).__name__, clean(error)
+    if "refused" in said.lower():
+        said = "connection refused"
+    elif "name" in said.lower() and ("resol" in said.lower() or "known" in said.lower()):
+        said = "the name of the machine is unknown"
+    sentences = {
+        "ConnectError": f"no connection ({said or 'the server cannot be reached'})",
+        "ProxyError": f"no connection (the proxy refused it: {said})",
+        "UnsupportedProtocol": f"no connection ({said})",
+        "RemoteProtocolError": "no connection (the server closed it before the reply was complete, or sent "
+        f"what is not HTTP: {said})",
+        "ReadError": "no connection (it was lost before the reply was complete)",
+        "WriteError": "no connection (it was lost while the request was sent)",
+        "CloseError": "no connection (it was lost)",
+    }
+    return sentences.get(kind, f"no connection ({said or 'it was lost'})")
 
 
 def explain(reason: str, address: str) -> str:
@@ -210,27 +308,46 @@ def explain(reason: str, address: str) -> str:
     return f"The endpoint {address} cannot be used: {reason}; {advice}."
 
 
-def refused_parameter(said: str) -> str | None:
-    """The parameter that an endpoint refuses as such, if it is one of `REFUSALS`.
+# ---- waiting -------------------------------------------------------------------------------------
 
-    OpenAI's reasoning models refuse max_tokens and temperature. Some servers refuse response_format.
+LONGEST_WAIT = 120.0
+"""Seconds that a server may ask to wait before the next attempt; a request that must wait longer fails."""
+_UNITS = {"d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+_DURATION = re.compile(
+    r"(\d+(?:\.\d+)?)\s*(ms|milliseconds?|d|days?|h|hours?|m|min|minutes?|s|sec|seconds?)(?![a-z])"
+)
+_WAIT = re.compile(
+    r"(?:try again|retry|wait|reset)[a-z ]{0,30}?\b(?:in|after|for|of)\s+((?:\d+(?:\.\d+)?\s*[a-z]+\s*)+)"
+    r"|\"?retryDelay\"?\W{1,4}((?:\d+(?:\.\d+)?[a-z]+)+)",
+    re.IGNORECASE,
+)
 
-    >>> refused_parameter("Unsupported parameter: 'max_tokens' is not supported with this model.")
-    'max_tokens'
-    >>> refused_parameter("max_tokens is too large: 100000") is None
-    True
+
+def stated_wait(said: str) -> float | None:
+    """The seconds that the words of an error ask to wait, None if they ask for nothing.
+
+    >>> stated_wait("Rate limit reached. Please try again in 7m12.5s.")
+    432.5
+    >>> stated_wait("Please retry after 86400 seconds.")
+    86400.0
     """
-    for name, (words, _) in REFUSALS.items():
-        if re.search(words, said, re.IGNORECASE):
-            return name
-    return None
+    match = _WAIT.search(said)
+    if match is None:
+        return None
+    parts = _DURATION.findall((match[1] or match[2]).lower())
+    seconds = [
+        float(n) * _UNITS["ms" if unit.startswith(("ms", "mil")) else unit[0]] for n, unit in parts
+    ]
+    return sum(seconds) or None
 
 
-def accepted(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:
-    """The parameters to send to a model that refuses some: under another name, or without them.
+def duration(seconds: float) -> str:
+    """A time in words.
 
-    >>> accepted({"max_tokens": 8, "temperature": 0, "seed": 1}, {"max_tokens", "temperature"})
-    {'max_completion_tokens': 8, 'seed': 1}
+    >>> duration(432), duration(86_400), duration(9)
+    ('7 min 12 s', '24 h', '9 s')
     """
-    names = {name: REFUSALS[name][1] if name in refused else name for name in parameters}
-    return {to: parameters[name] for name, to in names.items() if to is not None}
+    hours, rest = divmod(round(seconds), 3600)
+    minutes, left = divmod(rest, 60)
+    parts = [f"{n} {unit}" for n, unit in ((hours, "h"), (minutes, "min"), (left, "s")) if n]
+    return " ".join(parts) or "0 s"

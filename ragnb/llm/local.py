@@ -19,6 +19,7 @@ from threading import Timer
 
 from ragnb.arguments import accepts
 from ragnb.errors import EndpointError, MissingPartError
+from ragnb.llm.endpoint import PACKAGED_SERVERS, endpoint_name
 
 _START_SECONDS = 120
 
@@ -91,7 +92,14 @@ def serve(
     engine = f"xllamacpp {_distribution('xllamacpp', packages).version}"
     order = {"path": str(file), "alias": name, "context": context_tokens, "threads": threads}
     with _started([sys.executable, "-m", "ragnb.llm.local", json.dumps(order)]) as address:
-        yield Endpoint(f"{address}/v1", name, file.name, sha256, engine)
+        base_url = f"{address}/v1"
+        # Its port is another one each time, so its replies are stored without an endpoint.
+        named = endpoint_name(base_url) or base_url
+        PACKAGED_SERVERS.add(named)
+        try:
+            yield Endpoint(base_url, name, file.name, sha256, engine)
+        finally:
+            PACKAGED_SERVERS.discard(named)
 
 
 @contextmanager

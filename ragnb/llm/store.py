@@ -1,13 +1,17 @@
 """Requests and the store of their replies, an SQLite file in which each reply is stored once.
 
 `canonical_requests` turns the rows of a frame into canonical requests. They contain everything that
-can change a reply (model, messages or prompt, parameters, number of the repeat), but not the address
-or the key of the endpoint. The hash of a canonical request is the key of its reply. The first reply
-to a request is kept. Any SQLite tool can read a store::
+can change a reply: model, messages or prompt, parameters, number of the repeat, and the name of the
+endpoint, which is its address without secrets. The hash of a canonical request is the key of its reply.
+The first reply to a request is kept. Any SQLite tool can read a store::
 
     SELECT key, request, response, finish_reason, prompt_tokens, completion_tokens FROM replies;
 
 A killed process loses nothing that was stored; a power cut may lose the last moments.
+
+Requests without an endpoint are those of stores that were made before endpoints were recorded, those
+of the packaged models and those of recordings. Their replies count for every endpoint, so nothing
+that was paid for is asked again; see `Store.addressed`.
 
 Every reply has a checksum, which is verified when the reply is read. A damaged reply is an error. If
 ragnb skipped it, it would ask and pay for the request again without notice.
@@ -22,8 +26,9 @@ import sqlite3
 import threading
 import time
 import uuid
+import warnings
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict, astuple, dataclass, fields
 from pathlib import Path
@@ -32,21 +37,26 @@ from typing import Any
 import pandas as pd
 
 from ragnb.errors import InputError, StoreError
+from ragnb.llm.log import lost_log
 from ragnb.records import is_missing, require_columns
 
 Request = dict[str, Any]
-"""``model``, ``messages`` or ``prompt``, ``parameters`` and ``repeat``: everything that can change a reply."""
+"""``model``, ``messages`` or ``prompt``, ``parameters``, ``repeat`` and, unless it counts for every
+endpoint, ``endpoint``: everything that can change a reply."""
 
 VERSION = 1
 LEASE_SECONDS = 15.0
 """Seconds after which a claim that was not renewed is void."""
+
+MAX_RECORDING_BYTES = 2**31
+"""Largest file of recorded replies that is read, after decompression."""
 
 _APPLICATION = 0x7261676E  # "ragn"
 _WAIT_SECONDS = 60.0
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS replies (
     key TEXT PRIMARY KEY,            -- SHA-256 of the canonical request
-    request TEXT NOT NULL,           -- canonical JSON: model, messages or prompt, parameters, repeat
+    request TEXT NOT NULL,           -- canonical JSON: endpoint, model, messages or prompt, parameters, repeat
     response TEXT,                   -- the model's text; NULL if it sent none
     finish_reason TEXT,
     prompt_tokens INTEGER,
@@ -63,6 +73,12 @@ CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL, un
 PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {VERSION};
 """
+# Columns of the tables of a store, in any order. Replies of early versions have no checksum.
+_TABLES = {
+    "failures": {"key", "reason"},
+    "claims": {"key", "owner", "until"},
+}
+_ENDPOINTS = "CREATE TABLE IF NOT EXISTS endpoints (name TEXT PRIMARY KEY)"
 _AMONG = "WHERE key IN (SELECT value FROM json_each(?))"
 
 
@@ -103,11 +119,16 @@ def request_key(request: Mapping[str, Any]) -> str:
     return _sha256(canonical(request))
 
 
+def at_endpoint(request: Request, endpoint: str | None) -> Request:
+    """The request as it is sent to an endpoint with this name; None is a request without one."""
+    return request if endpoint is None else {**request, "endpoint": endpoint}
+
+
 def canonical_requests(requests: pd.DataFrame, model: str, repeats: int = 1) -> list[Request]:
     """Return the canonical requests of a frame row by row, each ``repeats`` times in a row.
 
-    A frame without requests, a request that is empty or not JSON serialisable, and a missing name of
-    the model raise InputError.
+    They have no endpoint yet; see `Store.addressed`. A frame without requests, a request that is empty
+    or not JSON serialisable, and a missing name of the model raise InputError.
     """
     if not isinstance(model, str) or not model.strip():
         raise InputError(f"model must be the name of a model of the endpoint, got {model!r:.80}")
@@ -179,6 +200,10 @@ class Store:
             raise StoreError("the path of a store must not be empty")
         self.path = os.path.expanduser(path)
         self._lock = threading.RLock()
+        self._file: tuple[int, int] | None = None  # device and number of the file
+        problem = "" if self.path == ":memory:" else lost_log(self.path)
+        if problem:
+            warnings.warn(problem, stacklevel=2)
         with self._reporting():
             if self.path != ":memory:":
                 Path(self.path).parent.mkdir(parents=True, exist_ok=True)
@@ -188,6 +213,7 @@ class Store:
         self._db.row_factory = sqlite3.Row
         try:
             self._prepare()
+            self._file = self._present_file()
         except BaseException:
             self.close()
             raise
@@ -229,6 +255,7 @@ class Store:
                 [(*row, _checksum(row)) for row in rows],
             )
             db.executemany("DELETE FROM claims WHERE key = ?", [row[:1] for row in rows])
+        self._require_file()
 
     def get(self, keys: Iterable[str]) -> dict[str, Reply]:
         """Stored replies by key; keys that are not stored are left out."""
@@ -248,6 +275,57 @@ class Store:
         """Reasons of the requests that have no reply, by key, as their latest run reported them."""
         query = "SELECT key, reason FROM failures WHERE key NOT IN (SELECT key FROM replies)"
         return {row["key"]: row["reason"] for row in self.query(query)}
+
+    # ---- endpoints -------------------------------------------------------------------------------
+
+    def note_endpoint(self, name: str) -> None:
+        """Remember that requests were sent to an endpoint with this name."""
+        if name not in self.endpoints():
+            with self.transaction() as db:
+                db.execute(_ENDPOINTS)
+                db.execute("INSERT OR IGNORE INTO endpoints VALUES (?)", [name])
+
+    def endpoints(self) -> list[str]:
+        """Names of the endpoints to which requests were sent, in alphabetical order."""
+        if not self.query("SELECT 1 FROM sqlite_master WHERE name = 'endpoints'"):
+            return []
+        return [row["name"] for row in self.query("SELECT name FROM endpoints ORDER BY name")]
+
+    def addressed(self, requests: Sequence[Request], endpoint: str | None) -> list[Request]:
+        """The requests as they are stored for one endpoint.
+
+        A request whose reply is stored without an endpoint is returned as it is, because such replies
+        count for every endpoint. All others are those of this endpoint.
+        """
+        named = [at_endpoint(request, endpoint) for request in requests]
+        if endpoint is None:
+            return named
+        stored = self.known(request_key(request) for request in [*requests, *named])
+        return [
+            plain
+            if request_key(plain) in stored and request_key(request) not in stored
+            else request
+            for plain, request in zip(requests, named, strict=True)
+        ]
+
+    def anywhere(self, requests: Sequence[Request], first: str | None = None) -> list[Request]:
+        """The requests as they are stored for whichever endpoint answered them.
+
+        Replies of the endpoint ``first`` and those without an endpoint precede those of others. A request
+        without any reply is looked for among those that failed.
+        """
+        names = [name for name in self.endpoints() if name != first]
+        order = [*([] if first is None else [first]), None, *names]
+        candidates = [[at_endpoint(request, name) for name in order] for request in requests]
+        keys = [[request_key(each) for each in row] for row in candidates]
+        replied = self.known(key for row in keys for key in row)
+        failed = self.failures().keys()
+        chosen = []
+        for row, row_keys in zip(candidates, keys, strict=True):
+            stored = [each for each, key in zip(row, row_keys, strict=True) if key in replied]
+            lost = [each for each, key in zip(row, row_keys, strict=True) if key in failed]
+            chosen.append([*stored, *lost, row[0]][0])
+        return chosen
 
     # ---- requests under way, which other processes must not send too -----------------------------
 
@@ -296,16 +374,23 @@ class Store:
         """
         before = len(self)
         try:
-            content = Path(path).expanduser().read_bytes()
-            if str(path).endswith(".gz"):
-                content = gzip.decompress(content)
+            content = _bounded_bytes(Path(path).expanduser())
             replies = [Reply(**json.loads(line)) for line in content.splitlines()]
+            names = set()
             for reply in replies:
                 if reply.key != _sha256(reply.request):
                     raise ValueError(f"the key {reply.key!r} is not the hash of its request")
-        except (OSError, EOFError, zlib.error, ValueError, TypeError) as error:
+                names.add(json.loads(reply.request).get("endpoint"))
+        except RecursionError:
+            raise StoreError(
+                f"{str(path)!r} cannot be read as stored replies: its JSON is nested too deeply"
+            ) from None
+        except (OSError, EOFError, zlib.error, ValueError, TypeError, AttributeError) as error:
             raise StoreError(f"{str(path)!r} cannot be read as stored replies: {error}") from error
         self.add(replies)
+        for name in names:
+            if isinstance(name, str):
+                self.note_endpoint(name)
         return len(self) - before
 
     # ---- SQLite ----------------------------------------------------------------------------------
@@ -331,6 +416,7 @@ class Store:
                 f"{self.path!r} is not a store of version {VERSION} but another SQLite database "
                 f"(application {found[0]}, version {found[1]}); choose another path"
             )
+        self._require_own_tables()
         # A store that is complete is not written to when it is opened.
         if not {"replies", "claims"} <= tables or not self._has_checksums():
             with suppress(StoreError):
@@ -346,6 +432,60 @@ class Store:
                 f"{self.path!r} is damaged ({' '.join(problem.split())}); restore it from a copy"
             )
         self.query("PRAGMA synchronous = NORMAL")
+
+    def _require_own_tables(self) -> None:
+        """Refuse a store whose tables were changed by hand.
+
+        A trigger or a view can delete, change or invent replies, and no checksum would show it.
+        """
+        changed = [
+            f"the {row['type']} {row['name']!r}"
+            for row in self.query("SELECT type, name, tbl_name, sql FROM sqlite_master")
+            if row["type"] in ("trigger", "view")
+            or (row["type"] == "index" and "UNIQUE" in (row["sql"] or "").upper())
+            or (row["type"] == "table" and "VIRTUAL" in (row["sql"] or "").upper().split()[:2])
+        ]
+        for table, columns in {"replies": set(_COLUMNS.split(", ")), **_TABLES}.items():
+            rows = self.query("SELECT name, pk FROM pragma_table_xinfo(?)", table)
+            present = {row["name"] for row in rows}
+            if present and table == "replies":
+                present.add("checksum")
+            keys = [row["name"] for row in rows if row["pk"]]
+            if present and (present != columns or keys != ["key"]):
+                changed.append(f"other columns in the table {table!r}")
+        if changed:
+            raise StoreError(
+                f"{self.path!r} is not a store as ragnb makes it, because it has {', '.join(changed)}, "
+                "which can change or delete replies. Undo this change, or restore the file from a copy."
+            )
+
+    def _present_file(self) -> tuple[int, int] | None:
+        """Device and number of the file at the path, None if there is none."""
+        if self.path == ":memory:":
+            return None
+        with suppress(OSError):
+            status = os.stat(self.path)
+            return status.st_dev, status.st_ino
+        return None
+
+    def _require_file(self) -> None:
+        """Raise StoreError if the file was deleted or replaced; its content is saved next to it."""
+        if self._file is None or self._present_file() == self._file:
+            return
+        self._file = None  # reported once; closing the store must not fail
+        rescue = f"{self.path}.rescued-{uuid.uuid4().hex[:8]}.sqlite"
+        try:
+            Path(rescue).parent.mkdir(parents=True, exist_ok=True)
+            with self._lock:
+                self._db.execute("VACUUM INTO ?", [rescue])
+            saved = (
+                f"All replies until now were saved as {rescue!r}; move this file to the old place."
+            )
+        except (sqlite3.Error, OSError) as error:
+            saved = f"The replies that were received since then are lost ({error})."
+        raise StoreError(
+            f"The store {self.path!r} was deleted, moved or replaced while it was in use. {saved}"
+        )
 
     def _has_checksums(self) -> bool:
         columns = self.query("PRAGMA table_info(replies)")
@@ -379,6 +519,15 @@ class Store:
 def new_owner() -> str:
     """A name for the claims of one run, with its machine and process."""
     return f"{uuid.uuid4().hex} {os.getpid()} {socket.gethostname()}"
+
+
+def _bounded_bytes(path: Path) -> bytes:
+    """The content of a file, decompressed if its name ends in ``.gz``, up to a limit."""
+    with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as file:
+        content: bytes = file.read(MAX_RECORDING_BYTES + 1)
+    if len(content) > MAX_RECORDING_BYTES:
+        raise ValueError(f"it is larger than {MAX_RECORDING_BYTES // 2**30} GB")
+    return content
 
 
 def _is_over(owner: str) -> bool:

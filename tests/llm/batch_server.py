@@ -60,8 +60,9 @@ class BatchServer(FaultServer):
         states: Sequence[str] = ("completed",),
         arrange: Callable[[list], list] = lambda lines: lines[::-1],
         page: int = 100,
+        port: int = 0,
     ) -> None:
-        super().__init__(behave)
+        super().__init__(behave, port=port)
         self.result, self.states, self.arrange, self.page = result, states, arrange, page
         self.files: dict[str, bytes] = {}
         self.batches: dict[str, dict] = {}

@@ -57,8 +57,9 @@ def expected_text(body: dict) -> str:
 class FaultServer:
     """The server, in a thread with a loop of its own; use it in a ``with`` block."""
 
-    def __init__(self, behave: Callable[[Call], Answer] = echo) -> None:
+    def __init__(self, behave: Callable[[Call], Answer] = echo, *, port: int = 0) -> None:
         self.behave = behave
+        self.port = port  # 0 is any free one
         self.calls: list[Call] = []
         self.counts: Counter[str] = Counter()
         self.open_now = self.most_open = 0
@@ -88,7 +89,7 @@ class FaultServer:
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         server = self._loop.run_until_complete(
-            asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=512)
+            asyncio.start_server(self._serve, "127.0.0.1", self.port, backlog=512)
         )
         self.port = server.sockets[0].getsockname()[1]
         self._ready.set()

@@ -65,7 +65,11 @@ def test_a_batch_ends_in_the_frame_that_complete_gives(path):
         done = bring(server, path)
     with FaultServer() as direct:
         online = run(requests, direct)
-    pd.testing.assert_frame_equal(replay(requests, path), online)
+    # Another server is another endpoint, and so are its requests.
+    apart = ["request_key"]
+    pd.testing.assert_frame_equal(
+        replay(requests, path).drop(columns=apart), online.drop(columns=apart)
+    )
     assert sent[["state", "n_requests"]].values.tolist() == [["validating", 12]]
     assert done[["state", "completed", "n_stored"]].values.tolist() == [["completed", 12, 12]]
     assert list(server.batches) == sent["batch_id"].tolist()
@@ -86,7 +90,7 @@ def test_counts_that_a_provider_writes_as_texts_are_read(path):
 def test_only_what_is_neither_stored_nor_pending_is_sent(path):
     with FaultServer() as direct:
         run(chat(3), direct, path)
-    with BatchServer() as server:
+    with BatchServer(port=direct.port) as server:  # the same endpoint
         first = send(chat(5), server, path)
         again = send(chat(5), server, path)
         more = send(chat(8), server, path)

@@ -1,0 +1,365 @@
+"""The bodies of an endpoint's answers: what is a completion, what is an error, and what a reply contains.
+
+Servers that are compatible with OpenAI's differ here: some send errors with status 200, some only
+stream, some send a text in parts or the reasoning in a field of its own.
+"""
+
+import json
+import re
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from ragnb.llm.endpoint import NO_COMPLETION, NO_PATH, clean, error_message
+from ragnb.llm.store import Reply, Request, canonical
+from ragnb.text import well_formed
+
+MAX_REPLY_BYTES = 32 * 2**20
+"""Largest body of one answer, after decompression. A reply with log probabilities has some megabytes."""
+# Characters of one piece that is decompressed.
+_PIECE = 2**20
+# Compressions that are read; others would be decompressed by the client without a limit.
+ENCODINGS = "gzip, deflate"
+# Reasons for the end of a reply that mean that the provider failed, not that the model ended.
+_FAILED = re.compile(
+    r"error|abort|cancel|fail|timeout|timed.out|insufficient|overload|unavailable|interrupt|crash",
+    re.IGNORECASE,
+)
+# Fields of a message in which servers send reasoning, besides the two that are read as they are.
+_REASONING_FIELDS = (
+    "thinking",
+    "thinking_blocks",
+    "reasoning_details",
+    "reasoning_text",
+    "thought",
+)
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+class TooLarge(ValueError):
+    """A body that is larger than the limit, or compressed in a way that cannot be limited."""
+
+
+class DamagedBody(ValueError):
+    """A compressed body that cannot be decompressed."""
+
+
+class BoundedBody:
+    """Collects the pieces of a body, decompresses them, and stops at a limit.
+
+    A compressed body of 2 MB can contain gigabytes, so decompression itself must be limited.
+    """
+
+    def __init__(self, encoding: str, limit: int) -> None:
+        self.content = bytearray()
+        self._limit = limit
+        self._names = [
+            name
+            for name in encoding.lower().replace(" ", "").split(",")
+            if name not in ("", "identity")
+        ]
+        if len(self._names) > 1 or (
+            self._names and self._names[0] not in ("gzip", "x-gzip", "deflate")
+        ):
+            raise TooLarge(
+                f"the reply is compressed as {encoding!r:.40}, which ragnb did not ask for"
+            )
+        # 32 + 15: the header says whether it is gzip or zlib.
+        self._decoder = zlib.decompressobj(32 + zlib.MAX_WBITS) if self._names else None
+
+    def add(self, piece: bytes) -> None:
+        """Add the next piece as it was received."""
+        if self._decoder is None:
+            self._keep(piece)
+            return
+        while piece:
+            try:
+                self._keep(self._decoder.decompress(piece, _PIECE))
+            except zlib.error as error:
+                raise DamagedBody(f"the compressed reply is damaged ({error})") from None
+            piece = self._decoder.unconsumed_tail
+
+    def _keep(self, piece: bytes) -> None:
+        self.content += piece
+        if len(self.content) > self._limit:
+            raise TooLarge(
+                f"the reply is larger than {self._limit // 2**20} MB, the limit of ragnb"
+            )
+
+
+# ---- classifying ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an answer with status 200 is: a completion, an error, or a failure that may pass.
+
+    ``body`` is the JSON of the completion. ``status`` is set for an error: that which the server should
+    have sent. ``failure`` says why there is no reply. ``formed`` is whether the answer has the form of a
+    completion, which shows that the address is right.
+    """
+
+    body: bytes = b""
+    status: int = 200
+    failure: str = ""
+    formed: bool = False
+
+
+def classify(content: bytes) -> Answer:
+    """What the body of an answer with status 200 is."""
+    body = _parsed(content)
+    if isinstance(body, list) and len(body) == 1:  # as Gemini's endpoint sends errors
+        body = body[0]
+    if not isinstance(body, Mapping):
+        return Answer(failure=_no_completion(content))
+    choices = body.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if isinstance(choice, Mapping) and _is_choice(choice):
+        problem = _failure_of(choice, body)
+        if problem:
+            return Answer(failure=problem, formed=True)
+        plain = content if content.lstrip()[:1] == b"{" else json.dumps(body).encode("utf-8")
+        return Answer(body=plain, formed=True)
+    if body.get("error"):
+        return Answer(status=_status_of(body["error"]), failure=error_message(body))
+    if isinstance(choices, list) and not choices:
+        return Answer(
+            failure=f"{NO_COMPLETION}, because it has no choice (choices: []){_filtered(body)}",
+            formed=True,
+        )
+    return Answer(failure=_no_completion(content))
+
+
+def is_completion(content: str | bytes) -> bool:
+    """Whether the body of a response has a choice with a message or a text."""
+    return bool(classify(content.encode("utf-8") if isinstance(content, str) else content).body)
+
+
+def _parsed(content: bytes) -> Any:
+    """The JSON of a body, or the completion that the events of a stream add up to; None if it is neither."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        pass
+    text = content.decode("utf-8", "replace")
+    lines = [line.strip() for line in text.splitlines()]
+    if not any(line.startswith("data:") for line in lines):
+        return None
+    events = []
+    ended = False
+    for line in lines:
+        data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
+        if data == "[DONE]":
+            ended = True
+        elif data:
+            try:
+                events.append(json.loads(data))
+            except (ValueError, RecursionError):
+                return None
+    return _joined(events, ended)
+
+
+def _joined(events: list[Any], ended: bool) -> Any:
+    """The completion that the events of a stream add up to.
+
+    Some servers stream although they were not asked to.
+    """
+    content, reasoning, finish = "", "", None
+    whole: dict[str, Any] = {}
+    for event in events:
+        if not isinstance(event, Mapping):
+            return None
+        if event.get("error"):
+            return {"error": event["error"]}
+        whole |= {name: value for name, value in event.items() if name != "choices" and value}
+        choices = event.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else {}
+        if not isinstance(choice, Mapping):
+            return None
+        delta = choice.get("delta") or choice.get("message") or choice
+        if isinstance(delta, Mapping):
+            content += _text_of(delta.get("content", delta.get("text")))[0] or ""
+            reasoning += _reasoning_of(delta) or ""
+        finish = choice.get("finish_reason") or finish
+    if not whole and not content:
+        return None
+    # A stream that was cut off is a reply of which the end is missing.
+    finish = finish or (
+        "stop" if ended else "error: the stream ended before the reply was complete"
+    )
+    message = {"role": "assistant", "content": content}
+    if reasoning:
+        message["reasoning"] = reasoning
+    return {**whole, "choices": [{"index": 0, "message": message, "finish_reason": finish}]}
+
+
+def _is_choice(choice: Mapping[str, Any]) -> bool:
+    return (
+        any(isinstance(choice.get(name), Mapping) for name in ("message", "delta"))
+        or "text" in choice
+    )
+
+
+def _failure_of(choice: Mapping[str, Any], body: Mapping[str, Any]) -> str:
+    """Why the provider failed in the middle of a reply, empty if it did not."""
+    finish = choice.get("finish_reason")
+    failed = isinstance(finish, str) and _FAILED.search(finish)
+    error = choice.get("error") or (body.get("error") if failed or not finish else None)
+    if not failed and not error:
+        return ""
+    said = error_message({"error": error}) if error else f"finish_reason {finish!r}"
+    return f"the provider failed in the middle of the reply: {said}"
+
+
+def _status_of(error: Any) -> int:
+    """The status that an error with status 200 should have had."""
+    code = str(error.get("code", error.get("status")) if isinstance(error, Mapping) else "")
+    if re.fullmatch("[45][0-9][0-9]", code):
+        return int(code)
+    return 404 if re.match(NO_PATH, str(error), re.IGNORECASE | re.DOTALL) else 500
+
+
+def _no_completion(content: bytes) -> str:
+    start = " ".join(content[:2000].decode("utf-8", "replace").split())
+    kind = ""
+    if not start:
+        kind = " but empty"
+    elif re.match(r"(?i)<(!doctype|html|head|body|!--|\?xml)", start):
+        kind = " but a web page"
+    elif start.startswith("data:") or start.startswith("event:"):
+        kind = " but a stream of events that cannot be read"
+    return f"{NO_COMPLETION}{kind} ({clean(start)[:60]!r})"
+
+
+def _filtered(body: Mapping[str, Any]) -> str:
+    """Whether the provider says that it blocked the prompt."""
+    results = json.dumps(body.get("prompt_filter_results") or body.get("prompt_feedback") or "")
+    return "; the provider blocked the prompt" if '"filtered": true' in results else ""
+
+
+# ---- the reply -----------------------------------------------------------------------------------
+
+
+def read_reply(
+    key: str, request: Request, sent: Mapping[str, Any], body: Any, seconds: float | None
+) -> Reply:
+    """The reply in the body of a completion; ``extra`` has the parameters if others were sent.
+
+    A field that is not what it should be is left out, because the reply itself is paid for.
+    """
+    choice = body["choices"][0]
+    message = choice.get("message")
+    if not isinstance(message, Mapping):
+        message = choice.get("delta")
+    if not isinstance(message, Mapping):
+        message = {"content": choice.get("text")}
+    usage = body.get("usage")
+    if not isinstance(usage, Mapping):
+        usage = {}
+    extra = {str(name): value for name, value in message.items() if value}
+    content = extra.pop("content", message.get("content"))
+    extra.pop("role", None)
+    text, unread = _text_of(content)
+    if unread:  # kept as it came
+        extra["content_parts"] = content
+    if not isinstance(extra.get("reasoning_content") or extra.get("reasoning"), str):
+        reasoning = _reasoning_of({**message, "content": content})
+        if reasoning:
+            extra["reasoning"] = reasoning
+    if choice.get("logprobs"):
+        extra["logprobs"] = choice["logprobs"]
+    if sent != request["parameters"]:
+        extra["sent_parameters"] = dict(sent)
+    return Reply(
+        key=key,
+        request=canonical(request),
+        response=_as_text(text),
+        finish_reason=_as_text(choice.get("finish_reason")),
+        prompt_tokens=_count(usage.get("prompt_tokens")),
+        completion_tokens=_count(usage.get("completion_tokens")),
+        served_model=_as_text(body.get("model")),
+        system_fingerprint=_as_text(body.get("system_fingerprint")),
+        extra=json.dumps(extra) if extra else None,
+        seconds=None if seconds is None else round(seconds, 3),
+        created=datetime.now(UTC).isoformat(timespec="milliseconds"),
+    )
+
+
+def _text_of(content: Any) -> tuple[str | None, bool]:
+    """The text in the content of a message, and whether the content has a part that is no text.
+
+    >>> _text_of([{"type": "text", "text": "in "}, "parts", {"type": "image_url", "image_url": {}}])
+    ('in parts', True)
+    """
+    if content is None or isinstance(content, str):
+        return content, False
+    if isinstance(content, bool | int | float):
+        return json.dumps(content), False
+    parts = content if isinstance(content, list) else [content]
+    texts, unread = [], False
+    for part in parts:
+        text = _text_of_part(part)
+        if text is None:
+            unread = unread or part is not None
+        else:
+            texts.append(text)
+    return "".join(texts) if texts else None, unread
+
+
+def _text_of_part(part: Any) -> str | None:
+    """The text of one part of a content; None if it has none. Reasoning has no part in the answer."""
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, Mapping):
+        return None
+    if _is_reasoning(part):
+        return ""
+    text = part.get("text", part.get("content", part.get("refusal")))
+    if isinstance(text, Mapping):
+        text = text.get("value", text.get("text"))
+    return text if isinstance(text, str) else None
+
+
+def _is_reasoning(part: Mapping[str, Any]) -> bool:
+    kind = part.get("type")
+    return isinstance(kind, str) and re.match("thinking|reasoning|thought", kind) is not None
+
+
+def _reasoning_of(message: Mapping[str, Any]) -> str | None:
+    """The reasoning in a message that is not in the text of its content."""
+    for name in ("reasoning_content", "reasoning", *_REASONING_FIELDS):
+        text = "".join(_reasoning_texts(message.get(name)))
+        if text:
+            return text
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    blocks = [part for part in parts if isinstance(part, Mapping) and _is_reasoning(part)]
+    return "".join(_reasoning_texts(blocks)) or None
+
+
+def _reasoning_texts(value: Any, depth: int = 0) -> Iterable[str]:
+    """The texts in a field of reasoning: a text, an object with one, or a list of either."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list) and depth < 4:
+        for entry in value:
+            yield from _reasoning_texts(entry, depth + 1)
+    elif isinstance(value, Mapping) and depth < 4:
+        for name in ("thinking", "text", "summary", "content", "reasoning"):
+            if value.get(name):
+                yield from _reasoning_texts(value[name], depth + 1)
+                return
+
+
+def _as_text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value and well_formed(value)
+    return json.dumps(value)
+
+
+def _count(value: Any) -> int | None:
+    return value if type(value) is int and 0 <= value < 2**63 else None

@@ -1,0 +1,213 @@
+"""Parameters that a model or a server refuses.
+
+Each server says so in its own words, so a parameter is recognised by its name in the body of the error.
+An error about the *value* of a parameter, such as ``max_tokens is too large``, is no refusal.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+OTHER_NAMES = {
+    "max_tokens": "max_completion_tokens",
+    "max_completion_tokens": "max_tokens",
+}
+"""Parameter -> the other name under which it is sent if a model refuses the first."""
+
+# Other words for a parameter, by which servers name it.
+_ALIASES = {
+    "response_format": r"response_?format|json_?schema|structured[ _.-]outputs?|guided[ _](?:json|decoding)",
+    "max_tokens": r"max_?tokens|max_?output_?tokens",
+    "seed": r"seed|random_?seed",
+}
+# Names that are also words of a message; they count only if they are quoted or in brackets.
+_ALSO_WORDS = frozenset(
+    "n stop user tools store metadata stream functions suffix echo audio".split()
+)
+
+# Words that say that a parameter is refused as such, also if its value is mentioned.
+_REFUSED = re.compile(
+    r"unsupported (?:parameter|param|argument|field|option)|UnsupportedParams|support(?:s|ed)? param"
+    r"|unknown (?:parameter|param|name|field|argument|key|property|option)|unrecogni[sz]ed"
+    r"|unexpected (?:keyword|field|parameter|argument|property|key)|was unexpected|extra[_ ](?:forbidden|inputs|fields)"
+    r"|additional propert|deprecated|cannot find field|no such (?:parameter|field)|only the default"
+    r"|only (?:the value )?['\"]?-?[\d.]+['\"]? (?:is|are) (?:allowed|supported|accepted)|use '?max_(?:completion_)?tokens"
+    r"|fixed (?:at|to)|(?:is|are|does|do) not (?:support|accept|recogni[sz]e|allow)(?:ed|ing)?\b(?! (?:values|more|less))",
+    re.IGNORECASE,
+)
+# Words that say that the value is wrong. They outweigh weaker words such as "not allowed".
+_VALUE = re.compile(
+    r"too (?:large|long|small|short|big|high|low|many|few|great)|at (?:most|least)"
+    r"|(?:less|greater|more|larger|smaller|lower|higher) (?:than|or equal)"
+    r"|exceed|maximum|minimum|out of range|outside|between|within|[<>]=?\s*-?\d|context (?:length|window|size)"
+    r"|(?:must|should|has to|needs to|expected to) be "
+    r"(?!removed|omitted|unset|left|absent|empty|null|none|default|dropped|excluded)"
+    r"|valid (?:number|integer|string|float|boolean|list|dictionary|type)|(?:invalid|wrong|bad|illegal) (?:value|type)"
+    r"|(?:cannot|can't|can not|may not|must not) be "
+    r"(?:negative|zero|greater|less|larger|smaller|more|above|below|empty|null|none)"
+    r"|not (?:of type|a number|an integer)|expected (?:an? |one of|type|int|float|number|string)"
+    r"|supported values|allowed values|valid values|non-?negative|positive|reduce|lower|decrease|increase|shorten"
+    r"|limit|超过|过大|过长|过小|范围|最大|最小|大于|小于|必须",
+    re.IGNORECASE,
+)
+# Clauses that name parameters which are not refused.
+_OTHERS = re.compile(
+    r"did you mean [^.;\n]*|(?:use|try|set|pass|send)\s+['\"`]?\w+['\"`]?\s+instead"
+    r"|(?<!not )(?<!un)\b(?:supported|valid|allowed|accepted|available|permitted|known) "
+    r"(?:param|parameter|argument|field|option|key|propertie|input)s?\b(?: (?:are|is|include))?\s*:?[^.;\n]*",
+    re.IGNORECASE,
+)
+# Fields of an error that repeat the request or lead elsewhere.
+_NO_WORDS = frozenset("input ctx url id request_id model messages failed_generation trace".split())
+# Statuses of errors that are not about the request: key, time, limit.
+_OTHER_STATUSES = frozenset({401, 402, 403, 407, 408, 409, 429})
+
+
+def refused_parameters(body: Any, sent: Collection[str], status: int = 400) -> set[str]:
+    """The parameters among those that were sent that an error refuses.
+
+    Parameters
+    ----------
+    body
+        The JSON of the error, or its text.
+    sent
+        The names of the parameters.
+    status
+        The HTTP status. Errors about the key or about limits refuse no parameter. An error of the server
+        (5xx) does only if it says so in clear words.
+
+    >>> sent = ["temperature", "max_tokens", "seed"]
+    >>> sorted(refused_parameters("Unsupported parameter: 'max_tokens' is not supported with this model.", sent))
+    ['max_tokens']
+    >>> refused_parameters("max_tokens is too large: 100000", sent)
+    set()
+    >>> refused_parameters({"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"], "input": 0}]}, sent)
+    {'seed'}
+    """
+    if status in _OTHER_STATUSES:
+        return set()
+    refused = set()
+    for statement in _statements(body):
+        words = _OTHERS.sub(" ", statement)
+        about_value = _VALUE.search(words) is not None
+        for name in sent:
+            if name == "response_format":  # ragnb chose its value, so any complaint is a refusal
+                if _named(name, words):
+                    refused.add(name)
+            elif _clearly_refused(name, words) or (
+                status < 500 and not about_value and _named(name, words)
+            ):
+                refused.add(name)
+    return refused
+
+
+# Refusals that hold whatever else is said about the value.
+_PLAINLY = re.compile(
+    r"only the default|unsupported param|unknown|deprecat|unrecogni|unexpected|extra", re.IGNORECASE
+)
+
+
+def _clearly_refused(name: str, words: str) -> bool:
+    """Whether one sentence names the parameter and says that it is refused as such."""
+    for sentence in re.split(r"(?<=[.!?;])\s+|\n", words):
+        if not (_named(name, sentence) and _REFUSED.search(sentence)):
+            continue
+        # "temperature: 3 is not supported; must be between 0 and 2" is about the value.
+        mentions_value = re.search(rf"{re.escape(name)}\W{{0,3}}(?:of )?-?\d", sentence)
+        about_value = _VALUE.search(words if mentions_value else sentence)
+        if _PLAINLY.search(sentence) or not about_value:
+            return True
+    return False
+
+
+def _named(name: str, words: str) -> bool:
+    """Whether a text names a parameter, also as ``maxTokens`` or ``generationConfig.seed``."""
+    spelling = _ALIASES.get(name) or re.escape(name).replace("_", "_?")
+    if name in _ALSO_WORDS:
+        return (
+            re.search(rf"(?:[\"'`\[(]|\.|: ?)(?:{spelling})(?:[\"'`\])]|$)", words, re.IGNORECASE)
+            is not None
+        )
+    return (
+        re.search(rf"(?<![A-Za-z0-9_])(?:{spelling})(?![A-Za-z0-9_])", words, re.IGNORECASE)
+        is not None
+    )
+
+
+def _statements(body: Any, depth: int = 0) -> Iterator[str]:
+    """The statements of an error, each of which is about one thing.
+
+    The entries of a list are statements of their own, and so are texts that contain JSON.
+    """
+    if isinstance(body, str):
+        inner = _inner(body) if depth < 6 else None
+        if inner is None:
+            yield body
+            return
+        yield from _statements(inner, depth + 1)
+    elif isinstance(body, list | tuple):
+        if body and all(isinstance(entry, Mapping) for entry in body):
+            for entry in body:
+                yield from _statements(entry, depth + 1)
+        else:
+            yield " ".join(f"'{entry}'" for entry in body if isinstance(entry, str | int))
+    elif isinstance(body, Mapping) and depth < 12:
+        words = []
+        for name, value in body.items():
+            if name in _NO_WORDS or value is None:
+                continue
+            if (
+                isinstance(value, Mapping)
+                or (
+                    isinstance(value, list | tuple)
+                    and any(isinstance(entry, Mapping) for entry in value)
+                )
+                or (isinstance(value, str) and _inner(value) is not None)
+            ):
+                yield from _statements(value, depth + 1)
+            elif isinstance(value, list | tuple):
+                words += [f"'{entry}'" for entry in value if isinstance(entry, str)]
+            elif name == "param":
+                words.append(f"'{value}'")
+            elif isinstance(value, str):
+                words.append(value)
+        # The fields of one object belong together: a message, and the parameter that it is about.
+        yield " | ".join(words)
+
+
+def _inner(text: str) -> Any:
+    """The JSON or Python literal in a text, behind words such as those of a gateway; None if there is none."""
+    start = re.search(r"[\[{]\s*[\"'{\[]", text)
+    if start is None:
+        return None
+    rest = text[start.start() :].strip()
+    for read in (json.JSONDecoder().raw_decode, ast.literal_eval):
+        with suppress(ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+            value = read(rest)
+            value = value[0] if isinstance(value, tuple) and read is not ast.literal_eval else value
+            if isinstance(value, Mapping) or (
+                isinstance(value, list) and value and isinstance(value[0], Mapping)
+            ):
+                return value
+    return None
+
+
+def accepted(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:
+    """The parameters to send to a model that refuses some: under another name, or without them.
+
+    >>> accepted({"max_tokens": 8, "temperature": 0, "seed": 1}, {"max_tokens", "temperature"})
+    {'max_completion_tokens': 8, 'seed': 1}
+    >>> accepted({"max_tokens": 8}, {"max_tokens", "max_completion_tokens"})
+    {}
+    """
+    sent: dict[str, Any] = {}
+    for name, value in parameters.items():
+        other = OTHER_NAMES.get(name, name)
+        if name not in refused:
+            sent[name] = value
+        elif other not in refused:
+            sent.setdefault(other, value)
+    return sent
