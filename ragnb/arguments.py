@@ -195,7 +195,7 @@ def shown_address(address: str) -> str:
     if parts.scheme not in ("http", "https"):
         plain = address[:].partition("#")[0].partition("?")[0].rpartition("@")[2]
         return _KEY_LIKE.sub(HIDDEN, plain)
-    host = _KEY_LIKE.sub(HIDDEN, parts.netloc.rpartition("@")[2])
+    host = _KEY_LIKE.sub("hidden", parts.netloc.rpartition("@")[2])  # brackets are those of IPv6
     path = _KEY_LIKE.sub(HIDDEN, parts.path)
     return urlunsplit((parts.scheme, host, path, "", "")).rstrip("/")
 

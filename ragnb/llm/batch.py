@@ -435,7 +435,7 @@ def _outcome(key: str, request: Request, entry: Mapping[str, Any]) -> Reply | st
     if status != 200:
         return f"HTTP {status}: {error_message(body)}"
     answer = classify(json.dumps(body).encode("utf-8"))
-    if answer.body:
+    if answer.body and answer.status == 200:
         return read_reply(key, request, request["parameters"], json.loads(answer.body), None)
     return answer.failure
 

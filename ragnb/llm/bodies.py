@@ -98,7 +98,7 @@ class BoundedBody:
 class Answer:
     """What an answer with status 200 is: a completion, an error, or a failure that may pass.
 
-    ``body`` is the JSON of the completion. ``status`` is set for an error: that which the server should
+    ``body`` is the JSON of the completion or of the error. ``status`` is that which the server should
     have sent. ``failure`` says why there is no reply. ``formed`` is whether the answer has the form of a
     completion, which shows that the address is right.
     """
@@ -125,18 +125,14 @@ def classify(content: bytes) -> Answer:
         plain = content if content.lstrip()[:1] == b"{" else json.dumps(body).encode("utf-8")
         return Answer(body=plain, formed=True)
     if body.get("error"):
-        return Answer(status=_status_of(body["error"]), failure=error_message(body))
+        error = json.dumps(body).encode("utf-8")
+        return Answer(body=error, status=_status_of(body["error"]), failure=error_message(body))
     if isinstance(choices, list) and not choices:
         return Answer(
             failure=f"{NO_COMPLETION}, because it has no choice (choices: []){_filtered(body)}",
             formed=True,
         )
     return Answer(failure=_no_completion(content))
-
-
-def is_completion(content: str | bytes) -> bool:
-    """Whether the body of a response has a choice with a message or a text."""
-    return bool(classify(content.encode("utf-8") if isinstance(content, str) else content).body)
 
 
 def _parsed(content: bytes) -> Any:

@@ -834,11 +834,10 @@ def _completion(http: Any, request: Any, response: Any) -> Any:
     """The completion in an answer, or the answer with the status that its error should have had."""
     answer = classify(response.content)
     if answer.body:
-        return _response(http, request, response, 200, answer.body)
-    if answer.status != 200:
-        failed = _response(http, request, response, answer.status, response.content)
-        failed.headers[STATUS_WAS_200] = "yes"
-        return failed
+        made = _response(http, request, response, answer.status, answer.body)
+        if answer.status != 200:
+            made.headers[STATUS_WAS_200] = "yes"
+        return made
     failure = _Failed(clean(answer.failure), passing=True, formed=answer.formed)
     raise _retried(http, request, failure)
 

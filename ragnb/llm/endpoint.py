@@ -70,26 +70,34 @@ def address_of(base_url: str | None) -> Address:
 def _plain_address(base_url: str | None) -> Address:
     """A checked address in its plain form; see `address_of`."""
     address = Address(_stated(base_url).strip())
-    try:
-        parts = urlsplit(address[:])
-        http = parts.scheme in ("http", "https") and parts.hostname and address.isprintable()
-        if not http or parts.port == 0 or " " in parts.netloc:  # reading the port checks it
-            raise ValueError("not an HTTP address")
-    except ValueError as error:
+    problem = _problem_of(address)
+    if problem:
         failure = InputError(
             "base_url must be an address such as http://127.0.0.1:8080/v1, got "
-            f"{shown_address(address)!r} ({_SECRETS.hide(str(error))})"
+            f"{shown_address(address)!r} ({problem})"
         )
         # As for EndpointError: Jupyter shows the message alone, because a traceback in its verbose
         # mode prints every variable, and a text that is no address may be a key.
         failure._render_traceback_ = lambda: [f"InputError: {failure}"]  # type: ignore[attr-defined]
-        raise failure from None
+        raise failure
+    parts = urlsplit(address[:])
     user, at, host = parts.netloc.rpartition("@")
     host = re.sub(r"^0\.0\.0\.0(?=:|$)", "127.0.0.1", host).replace("[::]", "[::1]")
     path = parts.path.rstrip("/")
     for call in _CALLS:
         path = path.removesuffix(call)
     return Address(urlunsplit((parts.scheme, user + at + host, path, parts.query, "")))
+
+
+def _problem_of(address: Address) -> str:
+    """Why a text is not an HTTP address; empty if it is one."""
+    try:
+        parts = urlsplit(address[:])
+        http = parts.scheme in ("http", "https") and parts.hostname and address.isprintable()
+        # Reading the port checks it.
+        return "" if http and parts.port != 0 and " " not in parts.netloc else "not an HTTP address"
+    except ValueError as error:
+        return str(error)
 
 
 def _stated(base_url: str | None) -> Address:

@@ -1,8 +1,12 @@
 import gzip
 import json
 import random
+import shutil
 import sqlite3
+import subprocess
+import sys
 import time
+import warnings
 from dataclasses import astuple, fields
 
 import pytest
@@ -186,3 +190,145 @@ def test_a_store_without_checksums_is_read_and_gets_them_for_what_is_added(tmp_p
         assert len(store.get(reply(n).key for n in (1, 2, 3))) == 3
     with sqlite3.connect(path) as db:
         assert db.execute("SELECT count(*) FROM replies WHERE checksum IS NULL").fetchone() == (2,)
+
+
+# ---- files that were changed by others -----------------------------------------------------------
+
+WRITER = """
+import os, signal, sys
+from ragnb.llm.store import Reply, Store, canonical, request_key
+store = Store(sys.argv[1])
+for n in range(30):
+    request = {"model": "m", "prompt": f"p{n}", "parameters": {}, "repeat": 0}
+    store.add([Reply(request_key(request), canonical(request), "x" * 300)])
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def flipped(content):
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+LOGS = [  # what became of the log of a killed process, and what is said about it
+    (lambda content: content, None),
+    (lambda content: content[: len(content) // 2], "was cut off"),
+    (lambda content: content[: 32 + 4120 * 5], "was cut off"),
+    (lambda content: b"", "is missing"),
+    (lambda content: None, "is missing"),
+    (lambda content: bytes(len(content)), "is damaged"),
+    (flipped, "is damaged"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), LOGS, ids=lambda value: str(value)[:20])
+def test_a_log_that_lost_replies_is_said_in_one_line(tmp_path, change, words):
+    path, log = tmp_path / "s.sqlite", tmp_path / "s.sqlite-wal"
+    subprocess.run([sys.executable, "-c", WRITER, str(path)], check=False)
+    content = change(log.read_bytes())
+    if content is None:
+        log.unlink()
+    else:
+        log.write_bytes(content)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        with Store(path) as store:
+            n_replies = len(store)
+        with Store(path) as again:
+            assert len(again) == n_replies
+    said = [str(each.message) for each in warned]
+    if words is None:
+        assert (n_replies, said) == (30, [])
+        return
+    assert n_replies < 30
+    (sentence,) = said
+    assert sentence.startswith(
+        f"The log of the store '{path}' {words}, so replies of the last run may be missing."
+    )
+    assert "\n" not in sentence
+
+
+def test_a_store_that_others_use_or_used_in_good_order_lost_nothing(tmp_path):
+    path = tmp_path / "s.sqlite"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with Store(path) as store:
+            for n in range(20):
+                store.add([reply(n)])
+                with Store(path) as other:
+                    assert len(other) == n + 1
+        with Store(path) as store:
+            assert len(store) == 20
+
+
+CHANGES = [
+    ("CREATE TRIGGER t AFTER INSERT ON replies BEGIN DELETE FROM replies; END", "the trigger 't'"),
+    ("CREATE VIEW v AS SELECT * FROM replies", "the view 'v'"),
+    ("CREATE UNIQUE INDEX u ON replies (response)", "the index 'u'"),
+    ("ALTER TABLE replies ADD COLUMN verdict TEXT", "other columns in the table 'replies'"),
+    ("ALTER TABLE claims RENAME COLUMN owner TO holder", "other columns in the table 'claims'"),
+    (
+        "ALTER TABLE replies RENAME TO r; CREATE VIEW replies AS SELECT * FROM r",
+        "the view 'replies'",
+    ),
+    (
+        "DROP TABLE claims; CREATE TABLE claims (key, owner, until)",
+        "other columns in the table 'claims'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), CHANGES)
+def test_a_store_whose_tables_were_changed_by_hand_is_refused(tmp_path, change, words):
+    path = tmp_path / "s.sqlite"
+    with Store(path) as store:
+        store.add([reply(0)])
+    with sqlite3.connect(path) as db:
+        db.executescript(change)
+    content = path.read_bytes()
+    with pytest.raises(
+        StoreError, match="is not a store as ragnb makes it, because it has"
+    ) as error:
+        Store(path)
+    assert words in str(error.value)
+    assert path.read_bytes() == content
+
+
+def test_an_index_that_changes_nothing_is_accepted(tmp_path):
+    with Store(tmp_path / "s.sqlite") as store:
+        store.add([reply(0)])
+        store.query("CREATE INDEX made ON replies (created)")
+    with Store(tmp_path / "s.sqlite") as store:
+        assert len(store) == 1
+
+
+@pytest.mark.parametrize("how", ["deleted", "replaced", "folder deleted"])
+def test_a_store_that_vanishes_during_a_run_is_said_and_its_replies_are_saved(tmp_path, how):
+    folder = tmp_path / "runs"
+    path = folder / "s.sqlite"
+    with Store(path) as store:
+        store.add([reply(0)])
+        if how == "folder deleted":
+            shutil.rmtree(folder)
+        else:
+            for name in ("s.sqlite", "s.sqlite-wal", "s.sqlite-shm"):
+                (folder / name).unlink(missing_ok=True)
+        if how == "replaced":
+            path.write_bytes(b"")
+        with pytest.raises(
+            StoreError, match="was deleted, moved or replaced while it was in use"
+        ) as error:
+            store.add([reply(1)])
+    (rescued,) = folder.glob("s.sqlite.rescued-*.sqlite")
+    assert str(rescued) in str(error.value)
+    with Store(rescued) as saved:
+        assert {each.key for each in saved} == {reply(0).key, reply(1).key}
+
+
+def test_a_file_of_replies_that_is_nested_too_deeply_is_refused_in_one_sentence(tmp_path):
+    (tmp_path / "r.jsonl").write_text('{"key": ' + "[" * 100_000 + "]" * 100_000 + "}")
+    with (
+        Store(":memory:") as store,
+        pytest.raises(StoreError, match="its JSON is nested too deeply"),
+    ):
+        store.read_jsonl(tmp_path / "r.jsonl")
