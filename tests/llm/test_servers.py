@@ -53,7 +53,8 @@ def test_two_hundred_requests_end_with_a_score_or_a_reason(server, tmp_path):
     assert (scores["value"].dropna() == 1.0).all()
     assert set(replies["response"].dropna()) - {"", " \n"} == {TEXT}
     reasons = replies["reason"].dropna().tolist()
-    assert not [reason for reason in reasons if RAW.search(reason)]
+    # The words of the server may contain anything, so only the beginning is ours.
+    assert not [reason for reason in reasons if re.match(r"\w*(Error|Exception)\b", reason)]
     # The next run asks only for what has no stored reply.
     with Store(tmp_path / "s.sqlite") as store:
         stored = store.known(replies["request_key"])
@@ -408,8 +409,10 @@ CUTS = [
 
 @pytest.mark.parametrize("cut", CUTS, ids=str)
 def test_replies_that_were_cut_off_before_the_answer_are_said_once(cut):
-    (sentence,) = said_by(lambda call: Answer(body=cut), chat(5))
-    assert sentence.startswith("m reached max_tokens=8 before it answered")
+    sentences = said_by(lambda call: Answer(body=cut), chat(5))
+    (sentence,) = [
+        each for each in sentences if each.startswith("m reached max_tokens=8 before it answered")
+    ]
     assert "Set a larger max_tokens" in sentence
 
 
