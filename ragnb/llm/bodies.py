@@ -183,7 +183,7 @@ def _joined(events: list[Any], ended: bool) -> Any:
         finish = choice.get("finish_reason") or finish
     if not whole and not content:
         return None
-    # A stream that was cut off is a reply of which the end is missing.
+    # A stream that was cut off is a reply without its end.
     finish = finish or (
         "stop" if ended else "error: the stream ended before the reply was complete"
     )

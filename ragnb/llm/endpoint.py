@@ -180,7 +180,7 @@ class _Secrets:
         return text
 
     def longest_first(self) -> list[str]:
-        # A short key may be part of a longer one, of which a piece would then be left.
+        # A short key may be part of a longer one; masking it first would leave a piece of the longer one.
         return sorted(self._values, key=len, reverse=True)
 
 

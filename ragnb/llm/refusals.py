@@ -138,9 +138,9 @@ def _named(name: str, words: str) -> bool:
 
 
 def _statements(body: Any, depth: int = 0) -> Iterator[str]:
-    """The statements of an error, each of which is about one thing.
+    """The statements of an error, one for each thing that it is about.
 
-    The entries of a list are statements of their own, and so are texts that contain JSON.
+    Each entry of a list is a statement, and so are texts that contain JSON.
     """
     if isinstance(body, str):
         inner = _inner(body) if depth < 6 else None
