@@ -162,10 +162,14 @@ def load_rgb_instructions(source: str | Path = "rgb_instructions") -> dict[str, 
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
         prompts = {name: (texts["system"], texts["instruction"]) for name, texts in content.items()}
-    except (yaml.YAMLError, ValueError, AttributeError, LookupError, TypeError) as error:
+    # Deep nesting exceeds the recursion limit of the parser.
+    except (
+        *(yaml.YAMLError, ValueError, AttributeError, LookupError, TypeError),
+        *(RecursionError, MemoryError),
+    ) as error:
+        reason = str(error).partition("\n")[0] or type(error).__name__
         raise InputError(
-            f"{path.name} must be YAML with system and instruction for each language "
-            f"({str(error).splitlines()[0]})"
+            f"{path.name} must be YAML with system and instruction for each language ({reason})"
         ) from error
     templates = {}
     for language, texts in prompts.items():

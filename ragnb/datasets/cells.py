@@ -231,7 +231,7 @@ def verdict_of(cell: Any) -> Any:
     [1, 0, 1, 'refuse', None, 'partly']
     """
     if not isinstance(cell, str):
-        return cell
+        return present(cell)
     word = fold(trimmed(cell))
     if not word or word in _NO_NUMBER:
         return None
@@ -266,9 +266,8 @@ def with_names(frame: pd.DataFrame, source: str) -> tuple[pd.DataFrame, list[str
         if cells != frame[name].tolist():
             frame = frame.assign(**{name: pd.Series(cells, frame.index, dtype=object)})
         if any(changed):
-            notes.append(
-                f"the blanks around {sum(changed)} cells of the column {name} were removed"
-            )
+            number = f"{sum(changed)} cell{'s' if sum(changed) > 1 else ''}"
+            notes.append(f"the blanks around {number} of the column {name} were removed")
     if "example_id" in frame:
         _require_different_ids(before, frame, source)
     return frame, notes
@@ -313,10 +312,10 @@ def similar_systems(systems: Iterable[Any]) -> str:
     return ""
 
 
-def plain_text(cell: Any) -> Any:
+def plain_text(cell: Any, *, from_workbook: bool = False) -> Any:
     """Return a date without its time, and a text with the line breaks that Excel writes as ``_x000D_``.
 
-    Any other cell is returned unchanged.
+    Any other cell is returned unchanged. In texts from a workbook, the line breaks are already there.
 
     >>> plain_text("1990-05-01 00:00:00"), plain_text(date(1990, 5, 1)), plain_text("a_x000D_b")
     ('1990-05-01', '1990-05-01', 'a\\nb')
@@ -326,7 +325,9 @@ def plain_text(cell: Any) -> Any:
     if not isinstance(cell, str):
         return cell
     midnight = _MIDNIGHT.fullmatch(cell)
-    return midnight[1] if midnight else _LINE_BREAK.sub("\n", cell)
+    if midnight or from_workbook:
+        return midnight[1] if midnight else cell
+    return _LINE_BREAK.sub("\n", cell)
 
 
 # ---- lists -----------------------------------------------------------------------------------------

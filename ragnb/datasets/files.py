@@ -62,9 +62,9 @@ FORMULA = re.compile(
 )
 _BOM = "\ufeff"
 # Kinds of tables whose cells are texts, and kinds that are read as text.
-_WORKBOOKS = ("xlsx", "xlsm")
+WORKBOOKS = ("xlsx", "xlsm")
 _TEXTS = ("jsonl", "json", "ndjson", "csv", "tsv")
-CELLS = (*_WORKBOOKS, "csv", "tsv")
+CELLS = (*WORKBOOKS, "csv", "tsv")
 _OTHER_SPREADSHEETS = ("xls", "xlsb", "ods", "numbers", "gsheet")
 # Number of bytes by which the content of a file is recognised.
 _HEAD = 4096
@@ -106,7 +106,7 @@ _CONTENTS: tuple[tuple[re.Pattern[bytes], tuple[str, ...], str], ...] = (
     (re.compile(rb"\AARROW1"), ("arrow",), "an Arrow file; its name must end in .arrow"),
     (
         re.compile(rb"\APK\x03\x04"),
-        (*_WORKBOOKS, "eval"),
+        (*WORKBOOKS, "eval"),
         "an archive; unpack it, or if it is an Excel file, its name must end in .xlsx",
     ),
     (re.compile(rb"\A%PDF-"), (), "a PDF document and not a table"),
@@ -335,13 +335,13 @@ def read_frame(path: Path, *, sheet: str | int | None = None) -> pd.DataFrame:
         sheet with a table.
     """
     kind = kind_of(path)
-    if sheet is not None and kind not in _WORKBOOKS:
+    if sheet is not None and kind not in WORKBOOKS:
         raise InputError(f"sheet= names a sheet of an Excel file, and {path.name} is none")
     if kind not in _TEXTS and not path.is_dir():
         with path.open("rb") as file:
             _refuse_other_content(file.read(_HEAD), path)
     try:
-        if kind in _WORKBOOKS:
+        if kind in WORKBOOKS:
             return _read_workbook(path, sheet)
         return _READERS[kind](path)
     except InputError as error:
@@ -442,7 +442,7 @@ def json_records(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
     InputError
         The file is empty, binary or damaged, or a value is not an object.
     """
-    if _kind(path) in (*_WORKBOOKS, "csv", "tsv", "parquet", "arrow"):
+    if _kind(path) in (*WORKBOOKS, "csv", "tsv", "parquet", "arrow"):
         raise InputError(
             f"{path.name} is a table, and this function reads JSON or JSON Lines in the format of a "
             "benchmark or tool. To load responses from a table, use ragnb.load_responses"
@@ -755,6 +755,11 @@ class _Lists(ast.NodeTransformer):
 
     def visit_Set(self, node: ast.Set) -> ast.AST:
         return ast.List(elts=[self.visit(item) for item in node.elts], ctx=ast.Load())
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        if node.value is ...:
+            raise ValueError("numpy left out some of the items")
+        return node
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         return ast.Constant(None) if node.id in ("nan", "null") else node

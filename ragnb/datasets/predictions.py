@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from ragnb.datasets.cells import (
 )
 from ragnb.datasets.files import (
     CELLS,
+    WORKBOOKS,
     existing_file,
     kind_of,
     read_frame,
@@ -477,13 +479,14 @@ def _with_values(
             frame[name] = number_column(column, decimal)
     if not has_cells:
         return frame
+    is_workbook = file is not None and kind_of(file) in WORKBOOKS
     for name in frame.columns.intersection([*LISTS]):
         cells = [spelled_list(cell, row, name) for row, cell in enumerate(frame[name])]
         frame[name] = pd.Series(cells, dtype=object)
     for name in frame.columns.intersection(VERDICTS):
         frame[name] = each_cell(frame[name], verdict_of)
     for name in frame.columns.intersection(ANSWERS):
-        frame[name] = each_cell(frame[name], plain_text)
+        frame[name] = each_cell(frame[name], partial(plain_text, from_workbook=is_workbook))
     frame, notes = with_names(frame, called(file))
     for note in filter(None, [*notes, words_for_nothing(frame)]):
         tell(f"{called(file)}: {note}")
