@@ -99,8 +99,6 @@ def workbook_rows(path: Path, sheet: str | int | None) -> tuple[list[list[str]],
     InputError
         The file is encrypted, too large or of another kind, or there is no such sheet.
     """
-    import openpyxl
-
     with path.open("rb") as file:
         if file.read(4) == _OLD_EXCEL:
             raise InputError(
@@ -108,15 +106,18 @@ def workbook_rows(path: Path, sheet: str | int | None) -> tuple[list[list[str]],
             )
     with zipfile.ZipFile(path) as archive:
         refuse_large(sum(member.file_size for member in archive.infolist()))
-    book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
-    try:
-        visible = [one for one in book.worksheets if one.sheet_state == "visible"]
-        sheets = {one.title: one for one in visible or book.worksheets}
+    with pd.ExcelFile(path, engine="openpyxl") as workbook:
+        worksheets = {worksheet.title: worksheet for worksheet in workbook.book.worksheets}
         if sheet is not None:
-            return _sheet_rows({one.title: one for one in book.worksheets}, sheet), ""
-        rows_by_sheet = {title: _rows(one) for title, one in sheets.items()}
-    finally:
-        book.close()
+            return _sheet_rows(worksheets, sheet), ""
+        visible = {
+            title: worksheet
+            for title, worksheet in worksheets.items()
+            if worksheet.sheet_state == "visible"
+        }
+        rows_by_sheet = {
+            title: _rows(worksheet) for title, worksheet in (visible or worksheets).items()
+        }
     filled = [title for title, rows in rows_by_sheet.items() if any(map(any, rows))]
     # Notes on a sheet of their own are no table.
     tables = [title for title in filled if _is_table(rows_by_sheet[title])] or filled
