@@ -14,7 +14,17 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ragnb"
 FLOORS = [
     {"errors", "version"},
-    {"arguments", "display", "markup", "passages", "records", "results", "teaching", "text"},
+    {
+        "arguments",
+        "display",
+        "markup",
+        "passages",
+        "records",
+        "results",
+        "rounding",
+        "teaching",
+        "text",
+    },
     {"metrics", "stats", "conformal", "prompts"},
     {"scoring", "ensemble"},
     {"datasets", "llm", "reports"},

@@ -18,6 +18,7 @@ import numpy as np
 
 from ragnb.arguments import Booleans, Floats, accepts
 from ragnb.errors import InputError
+from ragnb.rounding import ROUNDING
 
 # Confidences from 0.5 to 0.982, in equal steps of the log-odds.
 THRESHOLDS: Floats = 1 / (1 + np.exp(-np.arange(41) / 10))
@@ -97,7 +98,7 @@ class SelectiveClassifier:
         if self.warning:
             warnings.warn(self.warning, RuntimeWarning, stacklevel=3)
         likelier = probability > 0.5
-        abstains = np.maximum(probability, 1 - probability) < self.threshold
+        abstains = np.maximum(probability, 1 - probability) + ROUNDING < self.threshold
         return np.column_stack([~likelier | abstains, likelier | abstains])
 
 
@@ -165,7 +166,8 @@ def calibrate_selective_risk(
 
     if not labels.size:
         raise InputError("calibrate_selective_risk needs at least one labelled item")
-    confidence = np.maximum(probability, 1 - probability)
+    # A confidence that equals a threshold except for rounding error reaches it.
+    confidence = np.maximum(probability, 1 - probability) + ROUNDING
     wrong = confidence[(probability > 0.5) != labels]
     n_accepted, n_errors = (
         values.size - np.searchsorted(np.sort(values), THRESHOLDS) for values in (confidence, wrong)

@@ -6,6 +6,9 @@ contain the true label) <= `alpha`, on average over calibration sets and new ite
 does not hold for each particular item, or for the subset of items whose set contains exactly one
 label. For the error rate in this subset, see `ragnb.conformal.control`.
 
+Nonconformity scores that differ only by rounding error are tied, as they are in exact arithmetic:
+the label with the probability 0.05 is as likely as the one with the probability 1 - 0.95.
+
 A float `alpha` is interpreted as the decimal number that Python prints for it, so 0.1 is exactly
 1/10. Write ``alpha=0.1`` rather than ``alpha=1 - 0.9``, which prints as 0.09999999999999998.
 
@@ -24,6 +27,7 @@ from numpy.typing import NDArray
 
 from ragnb.arguments import Booleans, Floats, accepts
 from ragnb.errors import InputError
+from ragnb.rounding import ROUNDING
 
 # Group if there are no groups, and label if both classes are calibrated together.
 ALL = "all"
@@ -244,7 +248,7 @@ class ConformalClassifier:
         scores = _scores(probability)
         values = np.empty_like(scores)
         for _, cell, known in self._cells(groups):
-            asked = scores[cell]
+            asked = scores[cell] - ROUNDING
             order = np.argsort(asked, axis=None)  # the search is several times as fast when sorted
             below = np.empty(asked.shape, np.intp)
             below.flat[order] = np.searchsorted(known, asked.flat[order], side="left")
@@ -289,7 +293,8 @@ class ConformalClassifier:
                 text = "group {}, label {}: {}; every label stays in the set".format(*key, few)
                 warnings.warn(text, RuntimeWarning, stacklevel=3)
             else:
-                inside[cell] = scores[cell] <= known[conformal_rank(known.size, alpha) - 1]
+                threshold = known[conformal_rank(known.size, alpha) - 1]
+                inside[cell] = scores[cell] - ROUNDING <= threshold
         return inside
 
     def _cells(self, groups: NDArray[Any] | None) -> Iterator[tuple[Any, Any, Floats]]:

@@ -18,6 +18,7 @@ from ragnb.arguments import Floats, accepts, convert
 from ragnb.ensemble.data import binary
 from ragnb.errors import InputError
 from ragnb.results import Interval
+from ragnb.rounding import tied_levels
 from ragnb.stats.binary import mcnemar_test, paired_table, tango_interval
 from ragnb.stats.intervals import FEW_CLUSTERS, mean_interval
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
@@ -99,8 +100,9 @@ def deferral_curve(
     items = _items(y, y_hat, judged, groups, probability=probability)
     if not items["probability"].between(0, 1).all():
         raise InputError("probability must be between 0 and 1 for each item")
-    confidence = (items["probability"] - 0.5).abs().round(12)  # rounding errors must not break ties
-    _, tie, size = np.unique(confidence, return_inverse=True, return_counts=True)
+    # Rounding errors must not break ties; probabilities are at most 1.
+    tie = tied_levels((items["probability"] - 0.5).abs(), 1.0)
+    size = np.bincount(tie)
     before = np.cumsum(size) - size
     rows, n = [], len(items)
     for step in np.union1d(np.rint(np.asarray(shares) * n), [0, n]).astype(int).tolist():

@@ -33,7 +33,7 @@ from ragnb.stats.prediction import (
     pearson,
     reliability_curve,
 )
-from ragnb.stats.rankings import STATISTICS, ranking_interval
+from ragnb.stats.rankings import ranking_interval
 from ragnb.text import graphemes
 from ragnb.version import __version__
 
@@ -596,7 +596,7 @@ def _graded_measures(both: pd.DataFrame, clusters: str, level: float) -> dict[st
         unit = {"example_id": "questions", "conversation_id": "conversations"}.get(
             clusters, clusters
         )
-        for name in STATISTICS:
+        for name in ("tau-b", "tau-AP"):
             ranks = ranking_interval(name, means["given"], means["judged"], confidence_level=level)
             found[name] = replace(ranks, method=ranks.method.replace("questions", unit))
     return found

@@ -14,9 +14,8 @@ from scipy.special import expit
 from ragnb.arguments import Floats, Integers
 from ragnb.results import SMALLEST_P
 
-#: Denominators to try for the common step of the values: 100 for percents, 2520 for halves, thirds,
-#: ..., tenths, and 10,000 for hundredths of a percent.
-DENOMINATORS = (100, 2520, 10_000)
+#: Largest distance of a value from a multiple of the common step, in steps.
+NEAR = 1e-7
 #: Length of the longest Fourier transform, which takes about ten milliseconds.
 MAX_POINTS = 2**19
 #: Largest absolute value, in steps.
@@ -28,36 +27,69 @@ MAX_LISTED = 30
 BINS_PER_SD = 64
 
 
-def find_lattice(values: Floats) -> tuple[Integers, float] | None:
+def find_lattice(values: Floats, offset: float = 0.0) -> tuple[Integers, float] | None:
     """Express values as integer multiples of their largest common step.
+
+    The result does not depend on the unit: if all values are multiplied by a number, so is the
+    step, and the multiples stay the same.
 
     Parameters
     ----------
     values : ndarray of shape (n,)
         Finite numbers.
+    offset : float, default=0.0
+        Largest absolute value of the numbers from which the values were computed by subtraction. It
+        determines their rounding error.
 
     Returns
     -------
     (ndarray of int of shape (n,), float) or None
-        The multiples and the step, or None if no step is found. A step is found if, for d = 100,
-        2520 or 10000, all values are multiples of 1 / d (up to rounding error) and at most 2^20 / d
-        in absolute value.
+        The multiples and the step, or None if no step is found. A step is found if all values are
+        multiples of it, up to rounding error, and none is larger than 2^20 steps.
+
+    Notes
+    -----
+    Each value is divided by the largest one. The denominator of a ratio is found by its continued
+    fraction, whose convergents are the best approximations with small denominators. The largest
+    value is L steps, where L is the least common multiple of all denominators.
 
     Examples
     --------
     >>> find_lattice(np.array([0.5, -0.25]))
     (array([ 2, -1]), 0.25)
     """
-    for denominator in DENOMINATORS:
-        scaled = values * denominator
-        steps = np.rint(scaled)
-        largest = np.abs(scaled).max(initial=0.0)
-        error = np.abs(scaled - steps).max(initial=0.0)
-        if largest <= MAX_STEPS and error <= 1e-7 * min(largest, 1.0):
-            multiples = steps.astype(np.int64)
-            divisor = max(int(np.gcd.reduce(multiples)), 1)
-            return multiples // divisor, divisor / denominator
+    largest = float(np.abs(values).max(initial=0.0))
+    if not largest:
+        return np.zeros(values.size, dtype=np.int64), 1.0
+    ratios = values / largest
+    error = 8 * float(np.finfo(float).eps) * offset / largest
+    n_steps = 1
+    while n_steps <= MAX_STEPS:
+        tolerance = max(NEAR, error * n_steps)
+        if tolerance > 1000 * NEAR:
+            return None
+        scaled = ratios * n_steps
+        distances = np.abs(scaled - np.rint(scaled))
+        furthest = int(distances.argmax())
+        if distances[furthest] <= tolerance:
+            return np.rint(scaled).astype(np.int64), largest / n_steps
+        n_steps *= _denominator(abs(float(scaled[furthest])), tolerance)
     return None
+
+
+def _denominator(ratio: float, tolerance: float) -> int:
+    """Smallest number whose product with the ratio is near a whole number, at most about 2^20."""
+    before, denominator, rest = 0, 1, ratio % 1.0
+    while denominator <= MAX_STEPS:
+        product = ratio * denominator
+        if abs(product - round(product)) <= tolerance:
+            return denominator
+        inverse = 1.0 / rest
+        before, denominator = denominator, int(inverse) * denominator + before
+        rest = inverse % 1.0
+        if not rest:
+            return denominator
+    return denominator
 
 
 # ---- the bootstrap distribution of a mean --------------------------------------------------------
@@ -102,7 +134,7 @@ def bootstrap_distribution(values: Floats) -> tuple[float, float, Floats, float,
 
     n, origin, sd = values.size, values.min(), float(values.std())
     step = binned_at = sd / BINS_PER_SD
-    lattice = find_lattice(values - origin)
+    lattice = find_lattice(values - origin, float(np.abs(values).max()))
     if lattice is not None and 14 * np.sqrt(n) * sd / lattice[1] <= MAX_POINTS:
         step, binned_at = lattice[1], 0.0
     places = (values - origin) / step
@@ -287,8 +319,8 @@ def to_lattice(differences: Floats) -> tuple[Integers, float]:
     steps : ndarray of int of shape (n,)
         The multiples.
     grid : float
-        Step to which the differences were rounded, or 0 if they were not rounded. It is g / 1000,
-        where g is the smallest power of ten that is at least the largest absolute difference.
+        Step to which the differences were rounded, or 0 if they were not rounded. It is a
+        thousandth of the largest absolute difference.
 
     Examples
     --------
@@ -298,5 +330,5 @@ def to_lattice(differences: Floats) -> tuple[Integers, float]:
     lattice = find_lattice(differences)
     if lattice is not None and 10 * np.linalg.norm(lattice[0]) <= MAX_POINTS:
         return lattice[0], 0.0
-    grid = float(10.0 ** (np.ceil(np.log10(np.abs(differences).max())) - 3))
+    grid = float(np.abs(differences).max()) / 1000
     return np.rint(differences / grid).astype(np.int64), grid

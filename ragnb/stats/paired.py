@@ -32,6 +32,7 @@ from ragnb.results import (
     undefined_interval,
     undefined_test,
 )
+from ragnb.rounding import ROUNDING
 from ragnb.stats.exact import (
     MAX_LISTED,
     MAX_POINTS,
@@ -73,7 +74,7 @@ def paired_differences(first: Floats, second: Floats | None = None) -> Floats:
     if second is None:
         return first
     differences = first - second
-    equal = np.abs(differences) <= 1e-12 * np.maximum(np.abs(first), np.abs(second))
+    equal = np.abs(differences) <= ROUNDING * np.maximum(np.abs(first), np.abs(second))
     return np.where(equal, 0.0, differences)
 
 
@@ -147,7 +148,7 @@ def sign_flip_test(
     flipped, method = differences, "exact sign-flip test"
     if clusters is not None:
         sums, sizes = (np.bincount(clusters, x) for x in (differences, np.abs(differences)))
-        flipped = np.where(np.abs(sums) <= 1e-12 * sizes, 0.0, sums)  # without rounding error
+        flipped = np.where(np.abs(sums) <= ROUNDING * sizes, 0.0, sums)  # without rounding error
         method = "exact cluster sign-flip test"
     if not flipped.size:
         return undefined_test(alternative, method, 0, "no items")
@@ -159,7 +160,7 @@ def sign_flip_test(
     else:
         steps, grid = to_lattice(signed)
         p = sign_flip_tail(steps)
-        method += f", scores rounded to {grid:g}" if grid else ""
+        method += f", scores rounded to {grid:.3g}" if grid else ""
     p = min(1.0, 2 * p) if alternative == "two-sided" else p
     return SignificanceResult(float(differences.mean()), p, alternative, method, flipped.size)
 
@@ -233,12 +234,18 @@ def _searched_limit(differences: Floats, tail: float) -> float:
     """Lower limit, from a search on a grid that starts at the lower limit of the t interval."""
     from scipy.optimize import brentq
 
+    # Distances from the smallest difference, so that a constant added to all differences is added
+    # to the limit.
+    origin = float(differences.min())
+    distances = differences - origin
     half = t_half_width(differences, 1 - 2 * tail)
-    widest = max(half / 32, 10 * sqrt(float(differences @ differences)) / MAX_POINTS)
-    lattice = find_lattice(differences)
-    step = lattice[1] if lattice else widest
+    spread = float(differences.std()) * sqrt(differences.size)
+    widest = max(half / 32, 10 * spread / MAX_POINTS)
+    lattice = find_lattice(distances, float(np.abs(differences).max()))
+    # A common step that is much finer than needed would take many seconds.
+    step = lattice[1] if lattice and lattice[1] >= min(widest, spread / 3000) else widest
     grid = step / ceil(step / widest)
-    steps = np.rint(differences / grid).astype(np.int64)
+    steps = np.rint(distances / grid).astype(np.int64)
 
     @cache
     def quantile(shift: int) -> float:
@@ -249,13 +256,13 @@ def _searched_limit(differences: Floats, tail: float) -> float:
         slope = quantile(above) - quantile(below)
         return quantile(below) + (shift - below) * slope - ndtri(tail)
 
-    low = floor((differences.mean() - half) / grid)
+    low = floor((distances.mean() - half) / grid)
     high = low + 1
     while excess(low) > 0:
         low -= high - low
     while excess(high) < 0:
         high += high - low
-    return grid * brentq(excess, low, high)
+    return origin + grid * brentq(excess, low, high)
 
 
 # ---- other tests ---------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from ragnb.results import (
     undefined_interval,
     undefined_test,
 )
+from ragnb.rounding import ROUNDING, tied_levels
 from ragnb.stats.intervals import (
     bca_interval,
     jackknife_interval,
@@ -165,9 +166,10 @@ def _placements(labels: Booleans, scores: Floats) -> Floats:
     if not n_positive or not n_negative:
         return np.full(labels.size, nan)
     # Rank among all items minus rank in the own class = number of lower items of the other class.
-    lower = rankdata(scores)
+    levels = tied_levels(scores)
+    lower = rankdata(levels)
     for own in (labels, ~labels):
-        lower[own] -= rankdata(scores[own])
+        lower[own] -= rankdata(levels[own])
     return np.where(labels, lower / n_negative, 1 - lower / n_positive)
 
 
@@ -415,7 +417,8 @@ def reliability_curve(labels: Booleans, probabilities: Floats, *, n_bins: int = 
     [[0.0, 0.5, 2, 0.2, 1.0], [0.5, 1.0, 2, 0.9, 0.5]]
     """
     edges = np.arange(n_bins + 1) / n_bins
-    bins = np.clip(np.searchsorted(edges, probabilities, "right") - 1, 0, n_bins - 1)
+    # A probability such as 1 - 0.9 is the edge 0.1 except for rounding error.
+    bins = np.clip(np.searchsorted(edges, probabilities + ROUNDING, "right") - 1, 0, n_bins - 1)
     items = pd.DataFrame({"bin": bins, "p": probabilities, "y": labels.astype(np.float64)})
     items["variance"] = items["p"] * (1 - items["p"])
     grouped = items.groupby("bin")

@@ -9,9 +9,10 @@ from math import nan
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragnb.arguments import Floats, accepts
+from ragnb.arguments import Floats, Integers, accepts
 from ragnb.errors import InputError
 from ragnb.results import Interval, undefined_interval
+from ragnb.rounding import largest_magnitude, tied_levels
 
 
 def kendall_tau_b(reference: ArrayLike, other: ArrayLike) -> float:
@@ -20,7 +21,7 @@ def kendall_tau_b(reference: ArrayLike, other: ArrayLike) -> float:
     Parameters
     ----------
     reference, other : array-like of shape (n_systems,)
-        One score per system.
+        One score per system. Scores that differ only by rounding error are tied.
 
     Returns
     -------
@@ -40,16 +41,21 @@ def kendall_tau_b(reference: ArrayLike, other: ArrayLike) -> float:
     """
     from scipy.stats import kendalltau
 
-    return float(kendalltau(reference, other).statistic)
+    levels = _levels(reference, other)
+    return nan if levels is None else float(kendalltau(*levels).statistic)
 
 
 def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
     """AP rank correlation, a variant of Kendall's tau that gives more weight to the top ranks.
 
+    With ties, this is the coefficient tau_AP,a of Urbano and Marrero, which measures how accurately
+    `other` ranks the systems: the mean over all orders of the tied systems.
+
     Parameters
     ----------
     reference : array-like of shape (n_systems,)
-        Score of each system, for example from human annotators; higher is better.
+        Score of each system, for example from human annotators; higher is better. Scores that
+        differ only by rounding error are tied.
     other : array-like of shape (n_systems,)
         Score of each system, for example from a judge; higher is better. The top ranks are those in
         this ranking, so the coefficient changes if the two arguments are swapped.
@@ -58,21 +64,26 @@ def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
     -------
     float
         Correlation in [-1, 1]. It is 1 if both lists rank the systems in the same order without
-        ties. It is NaN if there are fewer than two systems, if all of them are tied in `other` or
-        if a score is NaN.
+        ties. It is NaN if there are fewer than two systems, if all systems are tied in one of the
+        lists or if a score is NaN.
 
     Notes
     -----
     tau_AP = 2 mean_i C(i) - 1, where i runs over all systems except the first in `other`. C(i) is
     the proportion of the systems ranked above i in `other` that are also ranked above i in
-    `reference`. The original definition [1]_ assumes that there are no ties. Here, a system that is
-    tied with i in `reference` counts as half correct. A system that is tied with i in `other` has
-    weight 1/2 in C(i), so systems that are tied for first place are included in the mean.
+    `reference` [1]_. If systems are tied in `other`, the coefficient is the mean over all orders of
+    these systems [2]_. The authors assume that `reference` has no ties. Here, a pair that is tied
+    in `reference` counts as half correct, which is the mean over its two orders.
+
+    See Also
+    --------
+    tau_ap_b : Agreement between two rankings that may both contain ties.
 
     References
     ----------
     .. [1] Yilmaz, E., Aslam, J. A. & Robertson, S. (2008). A new rank correlation coefficient for
        information retrieval. SIGIR.
+    .. [2] Urbano, J. & Marrero, M. (2017). The treatment of ties in AP correlation. ICTIR.
 
     Examples
     --------
@@ -80,24 +91,103 @@ def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
 
     >>> round(tau_ap([4, 3, 2, 1], [3, 4, 2, 1]), 3), round(tau_ap([4, 3, 2, 1], [4, 3, 1, 2]), 3)
     (0.333, 0.778)
+
+    Ties are broken in all orders. Here they are 1, 0.333, 0.778 and 0.111:
+
+    >>> round(tau_ap([4, 3, 2, 1], [2, 2, 1, 1]), 3)
+    0.556
     """
-    true, ranked = np.asarray(reference, dtype=float), np.asarray(other, dtype=float)
-    # Rows are systems; a column counts 1 if its system is above that of the row, and 0.5 if tied.
-    agrees, above = (
-        (np.sign(scores[None, :] - scores[:, None]) + 1) / 2 for scores in (true, ranked)
-    )
-    np.fill_diagonal(above, 0.0)
-    weights = above.sum(axis=1)
-    lower = weights > 0
-    if not lower.any() or np.ptp(ranked) == 0:
+    levels = _levels(reference, other)
+    if levels is None:
         return nan
-    right = (above * agrees).sum(axis=1)[lower] / weights[lower]
-    return float(2 * right.mean() - 1)
+    agrees, above = (_above(scores) for scores in levels)
+    higher, tied = above == 1, above == 0.5
+    n_higher, n_tied = higher.sum(axis=1), tied.sum(axis=1)
+    n_systems, size = n_higher.size, n_tied + 1
+    higher_right = (higher * agrees).sum(axis=1)
+    share_of_tied_right = (tied * agrees).sum(axis=1) / np.maximum(n_tied, 1)
+    # A system is equally likely to be at each place of its group of tied systems. At a place with k
+    # systems above it, these are all higher systems and k - n_higher tied ones. The two weights are
+    # the means of 1 / k and of (k - n_higher) / k over these places.
+    harmonic = np.append(0.0, np.cumsum(1 / np.arange(1, n_systems)))
+    sums = harmonic[n_higher + n_tied] - harmonic[np.maximum(n_higher - 1, 0)]
+    weight_of_higher = np.where(n_higher > 0, sums / size, 0.0)
+    weight_of_tied = np.where(n_higher > 0, 1 - n_higher * weight_of_higher, n_tied / size)
+    right = higher_right * weight_of_higher + share_of_tied_right * weight_of_tied
+    return float(2 * right.sum() / (n_systems - 1) - 1)
+
+
+def tau_ap_b(first: ArrayLike, second: ArrayLike) -> float:
+    """AP rank correlation between two rankings that may both contain ties.
+
+    This is the coefficient tau_AP,b of Urbano and Marrero. It measures the agreement of two
+    rankings, neither of which is taken as true.
+
+    Parameters
+    ----------
+    first, second : array-like of shape (n_systems,)
+        Score of each system; higher is better. Scores that differ only by rounding error are tied.
+        The coefficient is the same if the two arguments are swapped.
+
+    Returns
+    -------
+    float
+        Correlation in [-1, 1]. It is 1 if both lists rank the systems in the same order with the
+        same ties. It is NaN if there are fewer than two systems, if all systems are tied in one of
+        the lists or if a score is NaN.
+
+    Notes
+    -----
+    The coefficient is the mean of two asymmetric ones. Each of them is 2 mean_i C(i) - 1, where i
+    runs over the systems that are not in the first group of tied systems of one ranking, and C(i)
+    is the proportion of the systems above the group of i in this ranking that are also above i in
+    the other ranking.
+
+    References
+    ----------
+    .. [1] Urbano, J. & Marrero, M. (2017). The treatment of ties in AP correlation. ICTIR.
+
+    Examples
+    --------
+    >>> round(tau_ap_b([4, 3, 2, 1], [2, 2, 1, 1]), 3)  # (1 + 1 / 9) / 2
+    0.556
+    """
+    levels = _levels(first, second)
+    if levels is None:
+        return nan
+    higher = [_above(scores) == 1 for scores in levels]
+    halves = []
+    for above, agrees in (higher, higher[::-1]):
+        n_above = above.sum(axis=1)
+        lower = n_above > 0
+        right = (above & agrees).sum(axis=1)[lower] / n_above[lower]
+        halves.append(2 * right.mean() - 1)
+    return float(np.mean(halves))
+
+
+def _levels(first: ArrayLike, second: ArrayLike) -> list[Integers] | None:
+    """Ranks of two lists of scores with their ties, or None if a correlation is undefined."""
+    scores = [np.asarray(values, dtype=np.float64) for values in (first, second)]
+    if any(np.isnan(values).any() for values in scores) or scores[0].size < 2:
+        return None
+    levels = [tied_levels(values, largest_magnitude(values)) for values in scores]
+    return None if any(not values.any() for values in levels) else levels
+
+
+def _above(levels: Integers) -> Floats:
+    """Whether each system (column) is above each other (row): 1, or 0.5 if the two are tied.
+
+    The diagonal is 0.
+    """
+    above = (np.sign(levels[None, :] - levels[:, None]) + 1) / 2
+    np.fill_diagonal(above, 0.0)
+    return above
 
 
 STATISTICS: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
     "tau-b": kendall_tau_b,
     "tau-AP": tau_ap,
+    "tau-AP-b": tau_ap_b,
 }
 
 
@@ -113,8 +203,8 @@ def ranking_interval(
 
     Parameters
     ----------
-    statistic : {'tau-b', 'tau-AP'}
-        Correlation coefficient: `kendall_tau_b` or `tau_ap`.
+    statistic : {'tau-b', 'tau-AP', 'tau-AP-b'}
+        Correlation coefficient: `kendall_tau_b`, `tau_ap` or `tau_ap_b`.
     reference, other : array-like of shape (n_questions, n_systems)
         Two scores of each response, for example from human annotators and from a judge. There must
         be at least two systems.
@@ -146,23 +236,27 @@ def ranking_interval(
             "reference and other must have one row per question and one column for each of two or "
             f"more systems, got shapes {reference.shape} and {other.shape}"
         )
-    from scipy.stats import rankdata
-
     correlation, n = STATISTICS[statistic], len(reference)
     method = f"{statistic}, percentile bootstrap over questions"
     if n < 2:
         problem = f"at least 2 questions are needed, got {n}"
         return undefined_interval(nan, confidence_level, method, n, problem)
-    # Whole numbers, so that systems with equal sums of 0/1 scores are tied.
     weights = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=2000)
     # Few systems have few rankings, so most pairs of rankings occur many times.
-    rankings = [rankdata(weights @ scores, axis=1) for scores in (reference, other)]
+    rankings = [_ranked_sums(weights, scores) for scores in (reference, other)]
     pairs, which = np.unique(np.stack(rankings, axis=1), axis=0, return_inverse=True)
     found = np.array([correlation(true, judged) for true, judged in pairs])[which]
     tail = (1 - confidence_level) / 2
-    estimate = correlation(reference.mean(axis=0), other.mean(axis=0))
+    whole = np.ones((1, n))
+    estimate = correlation(_ranked_sums(whole, reference)[0], _ranked_sums(whole, other)[0])
     if np.isnan(estimate):
         problem = "all systems have the same mean"
         return undefined_interval(nan, confidence_level, method, n, problem)
     low, high = np.nanquantile(found, [tail, 1 - tail]).tolist()
     return Interval(estimate, low, high, confidence_level, method, n)
+
+
+def _ranked_sums(weights: ArrayLike, scores: Floats) -> Integers:
+    """Rank the systems by weighted sums of their scores; sums within rounding error are tied."""
+    sums = np.asarray(weights) @ scores
+    return tied_levels(sums, len(scores) * float(np.abs(scores).max(initial=0.0)))

@@ -21,6 +21,7 @@ from ragnb.results import (
     undefined_interval,
     undefined_test,
 )
+from ragnb.rounding import ROUNDING, largest_magnitude, tied_levels
 from ragnb.stats.intervals import unit_values
 
 # Number of items below which `friedman_test` warns that its p-value is only approximate.
@@ -72,8 +73,7 @@ def item_ranks(scores: Floats) -> Floats:
     """
     from scipy.stats import rankdata
 
-    largest = np.abs(scores).max(axis=1, keepdims=True)
-    return rankdata(-np.round(scores / np.where(largest > 0, largest, 1.0), 12), axis=1)
+    return rankdata(-tied_levels(scores, largest_magnitude(scores)), axis=1)
 
 
 @accepts(scores=as_systems)
@@ -132,7 +132,7 @@ def friedman_test(scores: Floats) -> SignificanceResult:
         statistic, warning = (n - 1) * w / (1 - w), few if n < FEW_ITEMS else ""
         p = float(fdtrc(df, df * (n - 1), statistic))
     else:
-        ties = np.unique(means, return_counts=True)[1].tolist()
+        ties = np.bincount(tied_levels(means, df + 1)).tolist()
         arrangements = factorial(df + 1) / prod(map(factorial, ties))
         statistic, p, warning = inf, arrangements ** (1 - n), ""
     return SignificanceResult(statistic, max(p, SMALLEST_P), "two-sided", method, n, warning)
@@ -204,7 +204,7 @@ def simultaneous_intervals(
     n, means = len(units), values.mean(axis=0)
     deviations = units - units.mean(axis=0)
     root = np.sqrt((deviations**2).sum(axis=0))
-    varies = root > 1e-12 * np.abs(values).sum(axis=0)
+    varies = root > ROUNDING * np.abs(values).sum(axis=0)
     half = np.full(means.size, nan)
     if varies.any():
         columns, largest = deviations[:, varies] / root[varies], []

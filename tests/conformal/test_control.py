@@ -111,6 +111,16 @@ def test_an_accepted_label_is_alone_in_its_set_and_an_abstention_has_both():
     assert control.sets([]).shape == (0, 2)
 
 
+@pytest.mark.parametrize("log_odds", range(1, 41))
+def test_a_confidence_that_equals_a_threshold_reaches_it(log_odds):
+    likely, unlikely = 1 / (1 + np.exp(-log_odds / 10)), 1 / (1 + np.exp(log_odds / 10))
+    same = [likely, 1 - unlikely, unlikely, 1 - likely] * 25
+    control = calibrate_selective_risk(same, [1, 1, 0, 0] * 25, ALPHA, DELTA)
+    assert (control.n_accepted, control.n_errors) == (100, 0)
+    at_threshold = [control.threshold, 1 - control.threshold, likely, 1 - unlikely, unlikely]
+    assert control.sets(at_threshold).sum(axis=1).tolist() == [1] * 5
+
+
 def test_a_probability_of_one_half_predicts_0():
     control = calibrate_selective_risk([0.5] * 100, [0] * 100, ALPHA, DELTA)
     assert (control.threshold, control.n_errors) == (0.5, 0)

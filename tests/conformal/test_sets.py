@@ -137,6 +137,36 @@ def test_a_label_is_in_the_set_exactly_if_its_p_value_is_above_alpha(drawn, aske
     ]
 
 
+thousandths = st.integers(0, 1000).map(lambda i: Fraction(i, 1000))
+
+
+@given(st.lists(st.tuples(thousandths, st.booleans()), min_size=1, max_size=30), rates)
+def test_sets_and_p_values_are_those_of_exact_arithmetic(drawn, alpha):
+    known, labels = zip(*drawn, strict=True)
+    asked = [*known, *(1 - p for p in known)]
+    classifier = ConformalClassifier.calibrate([float(p) for p in known], labels)
+    scores = [1 - p if label else p for p, label in zip(known, labels, strict=True)]
+    wanted = [[exact_p_value(scores, p), exact_p_value(scores, 1 - p)] for p in asked]
+    for probabilities in ([float(p) for p in asked], [1 - float(1 - p) for p in asked]):
+        assert quietly(classifier, probabilities, alpha).tolist() == [
+            [value > alpha for value in row] for row in wanted
+        ]
+        assert classifier.p_values(probabilities).tolist() == [
+            [float(value) for value in row] for row in wanted
+        ]
+
+
+@pytest.mark.parametrize("thousandths", range(1, 1000))
+def test_the_mirror_image_of_49_calibration_items_has_a_label(thousandths):
+    known, asked = thousandths / 1000, 1 - thousandths / 1000
+    for label in (0, 1):
+        classifier = ConformalClassifier.calibrate([known] * 49, [label] * 49)
+        for probability in (asked, (1000 - thousandths) / 1000):
+            assert classifier.sets([probability], 0.05)[0, 1 - label]
+            assert classifier.p_values([probability])[0, 1 - label] == 1
+            assert not classifier.sets([known - 1e-6 if label else known + 1e-6], 0.05)[0, label]
+
+
 # ---- groups and few items ----------------------------------------------------------------------------------------------
 
 

@@ -83,13 +83,18 @@ def test_bootstrap_distribution_of_labels_is_binomial(n: int, rate: float) -> No
     assert binned_at == 0.0
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1 / 3, 1e9])
 @pytest.mark.parametrize("decimals", [1, 16])
-def test_a_small_unit_is_no_lattice_of_zeros(decimals: int) -> None:
-    unit = 1e-9
+def test_units_change_nothing_but_the_unit(decimals: int, unit: float) -> None:
     scores = np.round(np.random.default_rng(1).normal(0.5, 1, 20), decimals)
-    assert find_lattice(scores * unit) is None
+    multiples = np.rint(scores * 10)
+    lattice = find_lattice(scores * unit)
+    assert (lattice is None) == (decimals == 16)
+    if lattice is not None:
+        assert lattice[0].tolist() == multiples.tolist()
+        assert lattice[1] == pytest.approx(0.1 * unit, rel=1e-12)
     assert sign_flip_test(scores * unit).p_value == pytest.approx(
         sign_flip_test(scores).p_value, rel=1e-12
     )
     small, plain = bca_interval(scores * unit), bca_interval(scores)
-    assert (small.low / unit, small.high / unit) == pytest.approx((plain.low, plain.high), abs=0.01)
+    assert (small.low / unit, small.high / unit) == pytest.approx((plain.low, plain.high), rel=1e-9)

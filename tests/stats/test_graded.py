@@ -1,5 +1,7 @@
 """Graded ratings and rankings of systems, against other libraries and published data."""
 
+from itertools import permutations
+
 import krippendorff
 import numpy as np
 import pandas as pd
@@ -10,7 +12,7 @@ import ragnb
 from ragnb.reports.judge import graded_report, scores_by_grade
 from ragnb.stats.agreement import agreement_interval
 from ragnb.stats.ppi import ppi_mean
-from ragnb.stats.rankings import kendall_tau_b, ranking_interval, tau_ap
+from ragnb.stats.rankings import kendall_tau_b, ranking_interval, tau_ap, tau_ap_b
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +49,84 @@ def test_tau_ap_equals_the_published_formula():
     for n in (2, 5, 12):
         reference, other = rng.permutation(n), rng.permutation(n)
         assert tau_ap(reference, other) == pytest.approx(yilmaz(reference, other))
+
+
+def mean_over_orders(reference, other):
+    """Mean of the published formula over all orders of the tied systems, in both rankings."""
+    values = []
+    for order in permutations(range(len(other))):
+        if sorted(other, reverse=True) != [other[system] for system in order]:
+            continue
+        shares = []
+        for place, system in enumerate(order):
+            right = [
+                np.sign(reference[above] - reference[system]) / 2 + 0.5 for above in order[:place]
+            ]
+            shares += [np.mean(right)] if right else []
+        values.append(2 * np.mean(shares) - 1)
+    return np.mean(values)
+
+
+def test_tau_ap_with_ties_is_the_mean_over_their_orders():
+    assert tau_ap([4, 3, 2, 1], [2, 2, 1, 1]) == pytest.approx(5 / 9)
+    assert tau_ap_b([4, 3, 2, 1], [2, 2, 1, 1]) == pytest.approx(5 / 9)
+    rng = np.random.default_rng(0)
+    for n in rng.integers(2, 7, 60):
+        reference, other, distinct = *rng.integers(0, 4, (2, n)), rng.permutation(n)
+        for true in (reference, distinct):
+            if np.ptp(true) and np.ptp(other):
+                assert tau_ap(true, other) == pytest.approx(mean_over_orders(true, other))
+
+
+# Data and values of the tests of ircor, by the authors of the coefficients with ties:
+# github.com/julian-urbano/ircor. Scores, the same scores with ties, and tau_AP, tau_AP,a with ties
+# in the second list, tau_AP,b, and tau_AP,b with ties in both lists.
+IRCOR = [
+    (
+        [0.897, 0.372, 0.908, 0.898, 0.661, 0.062, 0.177, 0.384, 0.498, 0.992],
+        [0.82, 0.406, 0.817, 0.953, 0.673, 0.073, 0.364, 0.547, 0.589, 0.988],
+        [0.9, 0.4, 0.9, 0.9, 0.7, 0.1, 0.2, 0.4, 0.5, 1],
+        [0.8, 0.4, 0.8, 1, 0.7, 0.1, 0.4, 0.5, 0.6, 1],
+        (0.8519, 0.7454, 0.8333, 0.7321),
+    ),
+    (
+        [0.266, 0.573, 0.202, 0.945, 0.629, 0.206, 0.687, 0.77, 0.718, 0.38],
+        [0.263, 0.843, 0.728, 0.928, 0.08, 0.114, 0.467, 0.641, 0.973, 0.644],
+        [0.3, 0.6, 0.2, 0.9, 0.6, 0.2, 0.7, 0.8, 0.7, 0.4],
+        [0.3, 0.8, 0.7, 0.9, 0.1, 0.1, 0.5, 0.6, 1, 0.6],
+        (0.2504, 0.2692, 0.2880, 0.2970),
+    ),
+    (
+        [0.185, 0.573, 0.944, 0.129, 0.468, 0.553, 0.761, 0.405, 0.976, 0.445],
+        [0.845, 0.272, 0.275, 0.924, 0.605, 0.334, 0.162, 0.872, 0.018, 0.25],
+        [0.2, 0.6, 0.9, 0.1, 0.5, 0.6, 0.8, 0.4, 1, 0.4],
+        [0.8, 0.3, 0.3, 0.9, 0.6, 0.3, 0.2, 0.9, 0, 0.2],
+        (-0.6971, -0.5558, -0.6680, -0.7047),
+    ),
+]
+
+
+@pytest.mark.parametrize(("x", "y", "x_ties", "y_ties", "expected"), IRCOR)
+def test_ap_correlations_are_those_of_the_authors(x, y, x_ties, y_ties, expected):
+    found = tau_ap(x, y), tau_ap(x, y_ties), tau_ap_b(x, y), tau_ap_b(x_ties, y_ties)
+    assert found == pytest.approx(expected, abs=5e-5)
+    assert tau_ap_b(y_ties, x_ties) == tau_ap_b(x_ties, y_ties)
+
+
+@pytest.mark.parametrize("unit", [1, 10, 100, 1 / 3, 1e-9, 1e9])
+def test_means_that_are_equal_except_for_rounding_error_are_tied(unit):
+    """Means .2, .2, 0 of tenths in other orders, and of the same numbers."""
+    people = np.array([[0.1, 0.2, 0], [0.2, 0.3, 0], [0.3, 0.1, 0]]) * unit
+    judge = np.array([[0.3, 0.1, 0], [0.3, 0.2, 0], [0.3, 0.3, 0]]) * unit
+    found = ranking_interval("tau-b", people, people[:, [1, 0, 2]])
+    assert found.estimate == pytest.approx(1)
+    assert ranking_interval("tau-b", people, judge).estimate == pytest.approx(2 / 6**0.5)  # .816
+    assert kendall_tau_b([0.2, 0.1 + 0.1, 0], [3, 2, 1]) == pytest.approx(2 / 6**0.5)
+    assert kendall_tau_b([unit * 0.3, unit * (0.1 + 0.2), 0], [3, 2, 1]) == pytest.approx(
+        2 / 6**0.5
+    )
+    assert tau_ap([3, 2, 1], [unit * 0.3, unit * (0.1 + 0.2), 0]) == pytest.approx(0.5)
+    assert np.isnan(tau_ap([0.3, 0.1 + 0.2], [2, 1]))
 
 
 def test_a_report_on_judges_of_mtrag_agrees_with_scipy():
