@@ -120,8 +120,8 @@ def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
 def tau_ap_b(first: ArrayLike, second: ArrayLike) -> float:
     """AP rank correlation between two rankings that may both contain ties.
 
-    This is the coefficient tau_AP,b of Urbano and Marrero. It measures the agreement of two
-    rankings, neither of which is taken as true.
+    This is the coefficient tau_AP,b of Urbano and Marrero. It measures how far two
+    rankings agree if neither is taken as true.
 
     Parameters
     ----------
