@@ -2,7 +2,7 @@
 
 ``python -m ragnb --help`` lists the commands. Exit codes: 0; 1 if an audit finds something, or if
 ``compare --fail-if-worse`` finds a loss; 2 for input that cannot be used, with one line that says
-why; 130 after Ctrl-C; 141 if nobody reads on.
+why; 3 if ``compare --fail-if-worse`` cannot decide; 130 after Ctrl-C; 141 if nobody reads on.
 """
 
 import os

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Callable
 from inspect import getdoc
@@ -11,6 +12,7 @@ from typing import Any
 import ragnb
 from ragnb.errors import InputError
 from ragnb.markup import spelled
+from ragnb.results import format_p_value, percent
 from ragnb.version import __version__
 
 FORMATS = ("text", "markdown", "latex", "html", "json")
@@ -38,7 +40,8 @@ def compare(arguments: argparse.Namespace) -> tuple[str, int]:
     """Compare systems that answered the same questions.
 
     Pass one file with a column `system`, or one file per system.
-    With --fail-if-worse, the exit code is 1 if a system is worse than the baseline.
+    With --fail-if-worse, the exit code is 1 if a system is worse than the baseline, 3 if the data
+    cannot decide it, and 0 otherwise. Unusable input has the exit code 2.
 
     example:
       ragnb compare plain.jsonl reranked.jsonl -m f1 --baseline plain --fail-if-worse 0.02
@@ -52,30 +55,94 @@ def compare(arguments: argparse.Namespace) -> tuple[str, int]:
     options = {name: getattr(arguments, name) for name in names}
     table = ragnb.compare(scores, **options, confidence_level=arguments.level)
     _draw(table, arguments)
-    losses = [] if smallest is None else _losses(table, scores, smallest)
-    for loss in losses:
-        print(spelled(loss), file=sys.stderr)
-    return _table(table, arguments), int(bool(losses))
+    code = 0 if smallest is None else _gate(table, scores, smallest)
+    return _table(table, arguments), code
 
 
-def _losses(table: Any, scores: Any, smallest: float) -> list[str]:
-    """Sentences on the systems whose interval lies below 0 and whose loss is at least ``smallest``."""
-    found = []
-    for row in table.itertuples():
-        # Scores of other tools count as higher is better, because their direction is unknown.
-        metric = ragnb.METRICS.get(row.metric.partition("@")[0])
-        sign = 1 if metric is None or metric.higher_is_better else -1
-        if sign * row.difference <= -smallest and max(sign * row.low, sign * row.high) < 0:
-            values = scores[scores["metric"] == row.metric]
-            means = values.groupby(["example_id", "system"])["value"].mean().unstack()
-            change = (sign * (means[row.system] - means[row.baseline])).sort_values()
-            worst = ", ".join(map(str, change.index[change < 0][:10]))
-            found.append(
-                f"{row.system} is worse than {row.baseline}: {row.metric} differs by "
-                f"{row.difference:+.3g} [{row.low:.3g}, {row.high:.3g}]. "
-                f"{(change < 0).sum()} of {len(change)} questions got worse; largest losses: {worst}"
+def _gate(table: Any, scores: Any, smallest: float) -> int:
+    """Print each loss of at least ``smallest`` and each comparison that decides nothing.
+
+    The exit code is 1 after a loss, otherwise 3 if a comparison cannot show a loss, and else 0.
+    """
+    losses, undecided = [], []
+    for row in table.to_dict("records"):
+        if problem := _undecided(row, smallest):
+            undecided.append(
+                f"cannot decide whether {row['system']} is worse than {row['baseline']} in "
+                f"{row['metric']}: {problem}"
             )
-    return found
+        elif _is_loss(row, smallest):
+            losses.append(_loss(row, table, scores))
+    for sentence in [*losses, *undecided]:
+        print(spelled(sentence), file=sys.stderr)
+    return 1 if losses else 3 if undecided else 0
+
+
+def _direction(row: dict[str, Any]) -> int:
+    """1 if higher values of the metric are better, and -1 if lower ones are.
+
+    Scores of other tools count as higher is better, because their direction is unknown.
+    """
+    metric = ragnb.METRICS.get(row["metric"].partition("@")[0])
+    return 1 if metric is None or metric.higher_is_better else -1
+
+
+def _excludes_0(row: dict[str, Any]) -> bool:
+    """Whether the interval excludes 0 or, if there is no interval, the exact test rejects."""
+    if math.isnan(row["low"]) or math.isnan(row["high"]):
+        return bool(row["p_value"] < 1 - row["confidence_level"])
+    return bool(row["low"] > 0 or row["high"] < 0)
+
+
+def _is_loss(row: dict[str, Any], smallest: float) -> bool:
+    loss = -_direction(row) * row["difference"]
+    # A loss that equals the limit except for rounding error reaches it.
+    reaches = loss >= smallest * (1 - 1e-9)
+    return bool(loss > 0 and reaches and _excludes_0(row))
+
+
+def _undecided(row: dict[str, Any], smallest: float) -> str:
+    """Say why a comparison cannot show a loss; an empty string if it can, or if it shows one."""
+    n, level = row["n_clusters"], row["confidence_level"]
+    if not row["n_pairs"]:
+        return "no question has a value of both"
+    if math.isnan(row["difference"]) or math.isnan(row["p_value"]):
+        return str(row["warning"] or "the test is undefined")
+    if _is_loss(row, smallest):
+        return ""
+    # The p-value of an exact test if one of the two is worse on every question. The mid-p value is
+    # half of it.
+    exact = "sign-flip" in row["test"] or "McNemar" in row["test"]
+    least = 0.5**n if "mid-p" in row["test"] else 2 * 0.5**n
+    if exact and least > 1 - level:
+        units = "item" if row["n_pairs"] == n else "cluster"
+        return (
+            f"with only {n} {units}{'s' * (n != 1)}, even a loss on every {units} would not be "
+            f"significant at the {percent(round(1 - level, 12))} level"
+        )
+    if math.isnan(row["low"]) and row["difference"] and not exact:
+        return str(row.get("problem") or "the interval is undefined")
+    return ""
+
+
+def _loss(row: dict[str, Any], table: Any, scores: Any) -> str:
+    """One sentence on a loss and the questions behind it."""
+    values = scores
+    for name in table.columns[: table.columns.get_loc("metric") + 1]:
+        cell = values[name].isna() if row[name] != row[name] else values[name] == row[name]
+        values = values[cell]
+    means = values.groupby(["example_id", "system"])["value"].mean().unstack()
+    change = _direction(row) * (means[row["system"]] - means[row["baseline"]])
+    change = change.dropna().sort_values()
+    worst = ", ".join(map(str, change.index[change < 0][:10]))
+    limits = f"[{row['low']:.3g}, {row['high']:.3g}]"
+    if math.isnan(row["low"]):
+        limits = f"({format_p_value(row['p_value'])})"
+    return (
+        f"{row['system']} is worse than {row['baseline']}: {row['metric']} differs by "
+        f"{row['difference']:+.3g} {limits}. "
+        f"{(change < 0).sum()} of {len(change)} questions got worse; largest losses: {worst}"
+    )
 
 
 def report(arguments: argparse.Namespace) -> str:
@@ -300,7 +367,8 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
             "const": 0.0,
             "metavar": "DIFFERENCE",
             "help": "exit with code 1 if a system is worse than the baseline by at least this much (default: 0) "
-            "and the interval excludes 0",
+            "and the interval excludes 0 (or, without an interval, the exact test is significant), and with code "
+            "3 if no loss is found but a comparison has too few questions to show any",
         },
         **_FIGURE,
         **_PRINTING,

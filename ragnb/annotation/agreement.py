@@ -1,7 +1,6 @@
 """How far annotators agree, and where they differ."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -224,11 +223,10 @@ def _overlap(
         pd.DataFrame(several, columns=["item", "mean"]).groupby("item", sort=False)["mean"].mean()
     )
     clusters = None if units is None else units[means.index].to_numpy()
-    interval = mean_interval(means, clusters, confidence_level=level)
-    low, high = np.clip([interval.low, interval.high], 0, 1).tolist()
+    interval = mean_interval(means, clusters, bounds=(0.0, 1.0), confidence_level=level)
     return {
         "metric": "mean overlap",
-        **interval_columns(replace(interval, low=low, high=high)),
+        **interval_columns(interval),
         "n": len(several),
         "n_unlabelled": sum(len(chosen) == 1 for _, chosen in sets),
     }

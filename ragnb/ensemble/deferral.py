@@ -224,8 +224,10 @@ def compare_deferral(
     -----
     The comparisons with the baselines ``"no deferral"`` and ``"judge everything"`` use
     `ragnb.stats.binary.mcnemar_test` and `ragnb.stats.binary.tango_interval`. With groups, they use
-    a cluster-robust t-test and t interval. With fewer than 30 groups, the t-test is replaced by a
-    sign-flip test, which flips the signs of whole groups.
+    a cluster-robust t-test and t interval. With fewer than 30 groups, or if all groups have the same
+    mean difference, the t-test is replaced by a sign-flip test, which flips the signs of whole
+    groups. In the latter case, the interval is that of
+    `ragnb.stats.intervals.equal_values_interval`.
 
     For the comparison with random deferral, let *correct* be 1 if the ensemble's label of an item
     is correct, and 0 otherwise. Let *gain* be the change in correctness (-1, 0 or 1) if the item is
@@ -294,7 +296,7 @@ def _accuracy(items: pd.DataFrame, deferred: Floats, name: str, level: float) ->
         low, high = proportion_confint(right.sum(), n, alpha=1 - level, method="wilson")
         found = Interval(right.mean(), low, high, level, "Wilson", n)
     else:
-        found = mean_interval(right, clusters, confidence_level=level)
+        found = mean_interval(right, clusters, bounds=(0.0, 1.0), confidence_level=level)
     return {
         "share": deferred.sum() / n,
         "n_deferred": round(deferred.sum()),
@@ -320,12 +322,14 @@ def _compared(
         differences = (chosen - reference) * (gain - gain.mean())
     clusters = None if items["group"].isna().all() else items["cluster"].to_numpy()
     n_units = int(items["cluster"].max()) + 1
-    interval = mean_interval(differences, clusters, confidence_level=level)
+    # The products whose mean is the difference from a random choice have no such bounds.
+    bounds = None if other == RANDOM else (-1.0, 1.0)
+    interval = mean_interval(differences, clusters, bounds=bounds, confidence_level=level)
     test, duality = paired_t_test(differences, clusters=clusters), "dual"
     if other != RANDOM and clusters is None:
         table, duality = paired_table(first, second), "not dual"
         test, interval = mcnemar_test(table), tango_interval(table, confidence_level=level)
-    elif other != RANDOM and n_units < FEW_CLUSTERS:
+    elif other != RANDOM and (n_units < FEW_CLUSTERS or np.isnan(test.p_value)):
         test, duality = sign_flip_test(differences, clusters=clusters), "not dual"
     return {
         "policy": name,

@@ -102,7 +102,8 @@ def efficiency(
             fieller_interval(gain, cost, **options),
         ]
         used = scores["metric"].isin([F1, COST]) & scores["system"].isin([system, baseline])
-        gains, costs = (mean_interval(values, **options) for values in (gain, cost))
+        gains = mean_interval(gain, bounds=(-1.0, 1.0), **options)
+        costs = mean_interval(cost, **options)
         means = {
             "gain": gains.estimate,
             "gain_low": gains.low,

@@ -283,18 +283,11 @@ def share(values: Floats, units: Integers | None, level: float) -> Interval:
     """Mean of values in [0, 1] with its interval.
 
     If all values are 0 or 1, this is the Wilson interval. Otherwise, and with clusters, it is the
-    t interval, cluster-robust with clusters. If all values in clusters are equal, it is the Wilson
-    interval for the number of clusters.
+    t interval, cluster-robust with clusters.
     """
-    binary = np.isin(values, (0, 1)).all()
-    if units is None and binary:
+    if units is None and np.isin(values, (0, 1)).all():
         return rate_interval(int(values.sum()), values.size, confidence_level=level)
-    if units is not None and binary and values.size and np.ptp(values) == 0:
-        n = np.unique(units).size
-        found = rate_interval(int(values[0]) * n, n, confidence_level=level)
-        return replace(found, method="Wilson over clusters")
-    found = mean_interval(values, units, confidence_level=level)
-    return replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))
+    return mean_interval(values, units, bounds=(0.0, 1.0), confidence_level=level)
 
 
 def coefficients(ratings: Floats, units: Integers | None, level: float) -> dict[str, Interval]:

@@ -20,7 +20,7 @@ from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
 from ragnb.stats.intervals import FEW_CLUSTERS, mean_interval
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
-from ragnb.stats.paired import paired_t_test
+from ragnb.stats.paired import t_or_sign_flip_test
 from ragnb.stats.prediction import auroc, compare_auroc, rmse
 
 # The scores of a system, from the labels of the sentences.
@@ -244,8 +244,8 @@ def _difference(
     """Compare the predictions of two judges with the labels of one dimension."""
     if dimension != "adherence":
         errors = (one - wanted) ** 2 - (two - wanted) ** 2
-        interval = mean_interval(errors, units, confidence_level=level)
-        return interval, paired_t_test(errors, clusters=units)
+        interval = mean_interval(errors, units, bounds=(-1.0, 1.0), confidence_level=level)
+        return interval, t_or_sign_flip_test(errors, clusters=units)
     interval, test = compare_auroc(wanted == 0, 1 - one, 1 - two, confidence_level=level)
     if units is not None:
         caution = "DeLong's test treats records as independent"

@@ -42,6 +42,24 @@ def record_of(name: str, signature: str) -> Metric | None:
     return None if FOREIGN in signature else METRICS.get(name.partition("@")[0])
 
 
+def bounds_of(name: str, signature: str, values: NDArray[np.float64]) -> tuple[float, float] | None:
+    """Return the smallest and the largest possible value of a metric.
+
+    The result is None if the bounds are unknown, or if a value lies beyond them (see
+    `Metric.beyond`). A metric that is not in `METRICS` has the bounds 0 and 1 if all of its values
+    are 0 or 1.
+
+    >>> bounds_of("answer.f1", "", np.array([0.2])), bounds_of("own.metric", "", np.array([0.2]))
+    ((0.0, 1.0), None)
+    """
+    known = record_of(name, signature)
+    if known is None:
+        return (0.0, 1.0) if values.size and np.isin(values, (0, 1)).all() else None
+    low, high = known.bounds
+    is_beyond = values.size and (values.min() < low or values.max() > high)
+    return None if is_beyond else (low, high)
+
+
 def signatures(scores: pd.DataFrame) -> list[str]:
     """Return the distinct signatures of scores in sorted order, with 'None' for a missing one.
 

@@ -1,16 +1,18 @@
 """Systems compared on the same items: difference, interval, test, effect size and detectable effect."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from math import inf
 
+import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts, convert
 from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.records import CONDITION, column_names, require_columns
-from ragnb.scoring.columns import conversations, numbers, signatures
+from ragnb.scoring.columns import bounds_of, conversations, numbers, signatures
 from ragnb.scoring.procedures import PROCEDURES, Pairs, choose, compared, mean
 from ragnb.stats.multiplicity import CORRECTIONS, adjusted_columns
 
@@ -97,8 +99,16 @@ def compare(
 
         The intervals are those of the difference. The McNemar tests are dual to the odds ratio,
         which is their effect size. Test and interval are dual if the interval excludes 0 exactly
-        when the test rejects. Two scores count as equal if they differ by less than 1e-12 of the
-        larger one, which is rounding error.
+        when the test rejects. Limits are truncated to the possible differences, such as -1 and 1
+        for two rates.
+
+        If all differences, or the means of all clusters, are equal, a t-test is undefined, and the
+        exact sign-flip test is reported. No t, sign-flip or BCa interval exists then. The limits
+        follow from Wilson's limit for the share of items (or clusters) that differ, if the metric
+        is bounded (see `ragnb.stats.intervals.equal_values_interval`).
+
+        Two scores count as equal if they differ by less than 1e-12 of the larger one, which is
+        rounding error.
     unpaired
         ``"error"``, or ``"drop"``: leave out items without a value for both systems, which are
         counted in ``n_dropped``.
@@ -116,8 +126,9 @@ def compare(
         mde, power, duality, warning, why, signature``. If the limits of any interval are undefined,
         the column ``problem`` says why. ``mde`` is the minimum detectable effect: with this many
         items and the observed spread, the test detects a true difference of this size with
-        probability ``power``, and smaller ones less often. See `ragnb.stats.power`. Infinite limits
-        mean that there are too few items to exclude any difference.
+        probability ``power``, and smaller ones less often. See `ragnb.stats.power`. Infinite
+        limits, or the largest possible differences, mean that there are too few items to exclude
+        any difference.
 
     Raises
     ------
@@ -154,8 +165,10 @@ def compare(
         for system, other in pairs:
             two = group[group["system"].isin([system, other])]
             signature = _one_definition(two, system, other)
+            metric = cell[-1]
             paired, n_dropped, unit = _paired(two, system, other, cells, cluster, unpaired)
-            name, why = choose(paired, method, two["metric"].iloc[0])
+            paired = replace(paired, bounds=_bounds(paired, metric, signature))
+            name, why = choose(paired, method, metric)
             rows.append(
                 {
                     **dict(zip(keys, cell, strict=True)),
@@ -175,6 +188,15 @@ def compare(
     require_columns(table, family or (), "compare(family=...)")
     families = table.groupby(family, sort=False, dropna=False).ngroup() if family else None
     return shown(table.assign(**adjusted_columns(table["p_value"], correction, families)))
+
+
+def _bounds(pairs: Pairs, metric: str, signature: str) -> tuple[float, float] | None:
+    """Smallest and largest possible difference of two scores; None if they are unknown."""
+    bounds = bounds_of(metric, signature, np.append(pairs.first, pairs.second))
+    if bounds is None:
+        return None
+    low, high = bounds
+    return low - high, high - low
 
 
 def varying(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:

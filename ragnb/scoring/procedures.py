@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragnb.errors import InputError
-from ragnb.results import Interval, SignificanceResult
+from ragnb.results import Interval, SignificanceResult, percent
 from ragnb.stats.binary import (
     mcnemar_test,
     paired_table,
@@ -31,20 +31,31 @@ from ragnb.stats.intervals import (
 from ragnb.stats.multiplicity import ADJUSTED
 from ragnb.stats.paired import (
     paired_differences,
-    paired_t_test,
     sign_flip_interval,
     sign_flip_test,
+    t_or_sign_flip_test,
 )
 from ragnb.stats.power import mcnemar_mde, t_mde
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Scores of two systems on the same items, and the code of the cluster of each item, if any."""
+    """Scores of two systems on the same items.
+
+    Attributes
+    ----------
+    first, second
+        The scores.
+    clusters
+        The code of the cluster of each item, if any.
+    bounds
+        Smallest and largest possible difference; None if unknown.
+    """
 
     first: NDArray[np.float64]
     second: NDArray[np.float64]
     clusters: NDArray[np.int64] | None = None
+    bounds: tuple[float, float] | None = None
 
     @property
     def binary(self) -> bool:
@@ -92,7 +103,7 @@ exact_odds_ratio = partial(discordant_odds_ratio, method="exact")
 # The procedures by the name that ``compare(method=...)`` takes.
 PROCEDURES: dict[str, Procedure] = {
     "sign-flip": Procedure("differences", sign_flip_test, sign_flip_interval, True),
-    "t": Procedure("differences", paired_t_test, mean_interval, True),
+    "t": Procedure("differences", t_or_sign_flip_test, mean_interval, True),
     "bca": Procedure("differences", sign_flip_test, bca_interval, False),
     "tango": Procedure(
         "table", tango_test, tango_interval, True, discordant_odds_ratio, ODDS, "asymptotic"
@@ -104,7 +115,7 @@ PROCEDURES: dict[str, Procedure] = {
         "table", mcnemar_exact, tango_interval, False, exact_odds_ratio, ODDS, "exact"
     ),
     "cluster-t": Procedure(
-        "clusters", paired_t_test, mean_interval, True, effect_name="d_z of cluster means"
+        "clusters", t_or_sign_flip_test, mean_interval, True, effect_name="d_z of cluster means"
     ),
     "cluster-sign-flip": Procedure(
         "clusters", sign_flip_test, mean_interval, False, effect_name="d_z of cluster means"
@@ -150,14 +161,30 @@ def compared(pairs: Pairs, procedure: Procedure, level: float, power: float) -> 
     items: Any = differences
     units: Any = differences
     clusters = {}
+    bounds: dict[str, Any] = {"bounds": pairs.bounds}
     if procedure.data == "table":
         items = units = paired_table(pairs.first, pairs.second)
+        bounds = {}  # those of a difference of rates
     if pairs.clusters is not None:
         clusters = {"clusters": pairs.clusters}
         units = np.bincount(pairs.clusters, differences) / np.bincount(pairs.clusters)
-    interval = procedure.interval(items, **clusters, confidence_level=level)
+    interval = procedure.interval(items, **clusters, **bounds, confidence_level=level)
     test = procedure.test(items, **clusters)
     effect = procedure.effect(units, confidence_level=level)
+    cautions, is_dual = [test.warning], procedure.dual
+    if procedure.data != "table" and differences.size:
+        unit = "differences" if pairs.clusters is None else "cluster means"
+        if problem := spread_problem(unit_values(differences, pairs.clusters), unit):
+            is_dual = False
+            cautions.append(
+                f"{problem}, so {procedure.effect_name} and the minimum detectable effect are "
+                "undefined"
+            )
+        elif procedure.interval is sign_flip_interval and 0.5**differences.size > (1 - level) / 2:
+            cautions.append(
+                f"with {differences.size} items, no difference can be excluded at the "
+                f"{percent(level)} level"
+            )
     return {
         **interval.columns("difference"),
         "difference": mean(differences),
@@ -171,8 +198,8 @@ def compared(pairs: Pairs, procedure: Procedure, level: float, power: float) -> 
         "effect_name": procedure.effect_name,
         "mde": _detectable(pairs, differences, procedure.mde, level, power),
         "power": power,
-        "duality": "dual" if procedure.dual else "not dual",
-        "warning": test.warning,
+        "duality": "dual" if is_dual else "not dual",
+        "warning": "; ".join(filter(None, cautions)),
     }
 
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.records import CONDITION, column_names, count_reasons, require_columns
 from ragnb.results import Interval
-from ragnb.scoring.columns import conversations, numbers, record_of, signatures
+from ragnb.scoring.columns import bounds_of, conversations, numbers, record_of, signatures
 from ragnb.stats.intervals import RATE_METHODS, bca_interval, mean_interval, rate_interval
 
 MEANS: dict[str, Callable[..., Interval]] = {"t": mean_interval, "bca": bca_interval}
@@ -58,6 +57,10 @@ def summarize(
         before ``mean`` says how many and why, such as "10 of 20: HTTP 400 (10)". If the limits of
         any interval are undefined, the column ``problem`` says why.
 
+        If all values of a cell, or the means of all its clusters, are equal, no t or bootstrap
+        interval exists. The limits then follow from Wilson's limit for the share of values that
+        differ, if the metric is bounded (see `ragnb.stats.intervals.equal_values_interval`).
+
         Limits are cut at the bounds of the metric, unless values of the cell lie beyond them (see
         `Metric.beyond`). Responses that a metric leaves out by definition (`Metric.condition`) do
         not count in ``n``. ``worst_low`` and ``worst_high`` bound the mean if responses are
@@ -98,14 +101,18 @@ def summarize(
 def _summary(
     group: pd.DataFrame, metric: str, cluster: str | None, interval: str, level: float
 ) -> dict[str, Any]:
-    known = record_of(metric, str(group["signature"].iloc[0]))
+    signature = str(group["signature"].iloc[0])
+    known = record_of(metric, signature)
     if known and known.condition and "reason" in group:
         group = group[group["value"].notna() | (group["reason"] != known.condition)]
     scored, lost = group[group["value"].notna()], group[group["value"].isna()]
     values, missing = scored["value"].to_numpy(), len(lost)
     of_0_and_1 = bool(np.isin(values, (0, 1)).all())
     binary = known.binary if known else of_0_and_1 and values.size > 0
-    low, high = known.bounds if known else (0.0, 1.0) if binary else (math.nan, math.nan)
+    bounds = bounds_of(metric, signature, values)
+    low, high = bounds or (known.bounds if known else (math.nan, math.nan))
+    if values.size:  # min and max return the first argument if the other is nan
+        low, high = min(low, values.min()), max(high, values.max())
     if interval in RATE_METHODS and cluster is None and not of_0_and_1:
         raise InputError(
             f"the interval {interval!r} needs values of 0 and 1, got other values of {metric}; "
@@ -113,16 +120,13 @@ def _summary(
         )
     kind = ("wilson" if binary else "t") if interval == "auto" else interval
     if cluster is not None:
-        found = mean_interval(values, scored[cluster].to_numpy(), confidence_level=level)
+        keys = scored[cluster].to_numpy()
+        found = mean_interval(values, keys, bounds=bounds, confidence_level=level)
     elif kind in MEANS:
-        found = MEANS[kind](values, confidence_level=level)
+        found = MEANS[kind](values, bounds=bounds, confidence_level=level)
     else:
         successes = int(values.sum())
         found = rate_interval(successes, values.size, method=kind, confidence_level=level)
-    if values.size and (values.min() < low or values.max() > high):
-        low, high = min(low, values.min()), max(high, values.max())
-    else:  # min and max return the first argument if the other is nan
-        found = replace(found, low=max(found.low, low), high=min(found.high, high))
     reasons = f": {count_reasons(lost['reason'])}" if "reason" in group else ""
     return {
         "unscored": f"{missing:,} of {len(group):,}{reasons}" if missing else "",

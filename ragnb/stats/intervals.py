@@ -19,6 +19,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 from ragnb.arguments import Floats, Integers, accepts
 from ragnb.errors import InputError
 from ragnb.results import Interval, undefined_interval
+from ragnb.rounding import ROUNDING
 from ragnb.stats.exact import bootstrap_distribution
 
 # Methods of `rate_interval`, each with its name in statsmodels and its name in results.
@@ -96,7 +97,11 @@ def rate_interval(
 
 @accepts(values="scores", clusters="clusters", confidence_level="level")
 def mean_interval(
-    values: Floats, clusters: Integers | None = None, *, confidence_level: float = 0.95
+    values: Floats,
+    clusters: Integers | None = None,
+    *,
+    bounds: tuple[float, float] | None = None,
+    confidence_level: float = 0.95,
 ) -> Interval:
     """Student's t interval for a mean, cluster-robust if clusters are given.
 
@@ -108,14 +113,19 @@ def mean_interval(
         Cluster of each item, such as its question. If None, items are treated as independent. If
         there are fewer than 30 clusters, the `method` attribute notes that the interval is too
         narrow.
+    bounds : tuple of (float, float) or None, default=None
+        Smallest and largest possible value, such as 0 and 1 for a score, or -1 and 1 for a
+        difference of two such scores. The limits are truncated to this range.
     confidence_level : float, default=0.95
         Nominal coverage of the interval, in (0, 1).
 
     Returns
     -------
     Interval
-        The mean with its limits. The limits are NaN if there are fewer than two items (or clusters)
-        or if the estimated standard error is 0. The mean is NaN if there are no items.
+        The mean with its limits. If there are fewer than two items (or clusters) or if the
+        estimated standard error is 0, no t interval exists. The limits are then those of
+        `equal_values_interval`, or NaN if there are no finite bounds. The mean is NaN if there are
+        no items.
 
     Notes
     -----
@@ -146,13 +156,22 @@ def mean_interval(
     if clusters is not None:
         method, unit = f"cluster-robust t, {units.size} clusters{too_few(units.size)}", "clusters"
     if problem := spread_problem(units, unit):
-        return undefined_interval(mean, confidence_level, method, units.size, problem)
+        undefined = undefined_interval(mean, confidence_level, method, units.size, problem)
+        return equal_values_interval(
+            undefined, bounds, " over clusters" if clusters is not None else ""
+        )
     half = t_half_width(units, confidence_level)
-    return Interval(mean, mean - half, mean + half, confidence_level, method, units.size)
+    found = Interval(mean, mean - half, mean + half, confidence_level, method, units.size)
+    return found.clipped(*bounds) if bounds else found
 
 
 @accepts(values="scores", confidence_level="level")
-def bca_interval(values: Floats, *, confidence_level: float = 0.95) -> Interval:
+def bca_interval(
+    values: Floats,
+    *,
+    bounds: tuple[float, float] | None = None,
+    confidence_level: float = 0.95,
+) -> Interval:
     """BCa bootstrap interval for a mean, computed without random resampling.
 
     BCa means bias-corrected and accelerated. The bootstrap distribution of the mean is
@@ -163,6 +182,8 @@ def bca_interval(values: Floats, *, confidence_level: float = 0.95) -> Interval:
     ----------
     values : array-like of shape (n,)
         Scores or paired differences of independent items.
+    bounds : tuple of (float, float) or None, default=None
+        Smallest and largest possible value.
     confidence_level : float, default=0.95
         Nominal coverage of the interval, in (0, 1). The actual coverage is lower for small samples
         of skewed values.
@@ -170,8 +191,9 @@ def bca_interval(values: Floats, *, confidence_level: float = 0.95) -> Interval:
     Returns
     -------
     Interval
-        The mean with its limits. The limits are NaN if there are fewer than two values or if all
-        values are equal. The mean is NaN if there are no values.
+        The mean with its limits. If there are fewer than two values or if all values are equal, no
+        bootstrap interval exists. The limits are then those of `equal_values_interval`, or NaN if
+        there are no finite bounds. The mean is NaN if there are no values.
 
     Notes
     -----
@@ -196,7 +218,8 @@ def bca_interval(values: Floats, *, confidence_level: float = 0.95) -> Interval:
     """
     n, mean = values.size, float(values.mean()) if values.size else nan
     if problem := spread_problem(values):
-        return undefined_interval(mean, confidence_level, "BCa", n, problem)
+        undefined = undefined_interval(mean, confidence_level, "BCa", n, problem)
+        return equal_values_interval(undefined, bounds)
     start, width, cdf, below, bins = bootstrap_distribution(values)
     squares = (values - mean) ** 2
     acceleration = float(squares @ (values - mean) / (6 * squares.sum() ** 1.5))
@@ -206,6 +229,55 @@ def bca_interval(values: Floats, *, confidence_level: float = 0.95) -> Interval:
     low, high = (start + width * np.minimum(places, cdf.size - 1)).tolist()
     how = f"lattice bootstrap, scores binned at {bins:.1g}" if bins else "exact lattice bootstrap"
     return Interval(mean, low, high, confidence_level, f"BCa, {how}", n)
+
+
+def equal_values_interval(
+    undefined: Interval, bounds: tuple[float, float] | None, units: str = ""
+) -> Interval:
+    """Interval for the mean of bounded values if all independent units have the same value.
+
+    If all values are equal, their spread is 0. This does not mean that the mean is known exactly,
+    because units with another value may be missing from the sample by chance. This is the one rule
+    for such samples, in `ragnb.summarize`, `ragnb.compare` and the reports.
+
+    Parameters
+    ----------
+    undefined : Interval
+        The interval with undefined limits that another method returned, with the mean and n.
+    bounds : tuple of (float, float) or None
+        Smallest and largest possible value.
+    units : str, default=""
+        Addition to the name of the method, such as ``" over clusters"``.
+
+    Returns
+    -------
+    Interval
+        The mean with its limits, or `undefined` if there are no units or no finite bounds. The
+        method is ``"Wilson"`` if all values are at one end of the range, and otherwise ``"Wilson
+        for equal values"``.
+
+    Notes
+    -----
+    Let w be the upper limit of the Wilson interval for 0 of n: the largest plausible share of units
+    with another value. In the worst case, all of these have the lowest or the highest possible
+    value. The limits are therefore m - w (m - lowest) and m + w (highest - m), where m is the mean.
+    For n scores of 0 or of 1, this is the Wilson interval. For n paired differences of 0, 1 or -1
+    with the bounds -1 and 1, it is `ragnb.stats.binary.tango_interval`.
+
+    Examples
+    --------
+    >>> undefined = undefined_interval(0.0, 0.95, "t", 10, "all 10 clusters are equal")
+    >>> print(equal_values_interval(undefined, (0, 1), " over clusters"))
+    0.000 [0.000, 0.278] (95% Wilson over clusters, n = 10)
+    """
+    mean, n, level = undefined.estimate, undefined.n, undefined.confidence_level
+    if not n or bounds is None or not np.isfinite(bounds).all():
+        return undefined
+    lowest, highest = bounds
+    share = rate_interval(0, n, confidence_level=level).high
+    method = f"Wilson{units}" if mean in bounds else f"Wilson{units} for equal values"
+    low, high = mean - share * (mean - lowest), mean + share * (highest - mean)
+    return Interval(mean, low, high, level, method, n).clipped(lowest, highest)
 
 
 @accepts(confidence_level="level")
@@ -295,11 +367,15 @@ def left_out_interval(
     3.000 [1.037, 4.500] (95% jackknife t (fewer than 30 units: too narrow), n = 5)
     """
     pseudo = n * estimate - (n - 1) * left_out
+    # Smaller differences are rounding errors. A coefficient with bounds is computed from numbers of
+    # the size of its bounds, and another statistic has the size of its values.
+    sizes = [abs(bound) for bound in bounds if np.isfinite(bound)]
+    smallest = 1e-9 * max(*sizes, abs(estimate), float(np.abs(left_out).max(initial=0.0)), 0.0)
     problem = (
         f"at least 2 units are needed, got {n}" if n < 2
         else "the statistic is undefined" if np.isnan(estimate)
         else "the statistic is undefined without one of the units" if not np.isfinite(pseudo).all()
-        else "leaving out a unit never changes the statistic" if np.ptp(pseudo) <= 1e-9
+        else "leaving out a unit never changes the statistic" if np.ptp(pseudo) <= smallest
         else ""
     )  # fmt: skip
     method = f"jackknife t{too_few(n, ' units')}"
@@ -340,9 +416,8 @@ def unit_values(values: Floats, clusters: Integers | None) -> Floats:
     if clusters is None or not values.size:
         return values
     sums = np.bincount(clusters, values - values.mean())
-    sums[np.abs(sums) <= 1e-12 * np.abs(values).sum()] = (
-        0.0  # deviations that cancel leave rounding errors
-    )
+    # Deviations that cancel leave rounding errors.
+    sums[np.abs(sums) <= ROUNDING * np.abs(values).sum()] = 0.0
     return values.mean() + sums * (sums.size / values.size)
 
 
@@ -356,7 +431,7 @@ def spread_problem(values: Floats, unit: str = "values") -> str:
     """
     if values.size < 2:
         return f"at least 2 {unit} are needed, got {values.size}"
-    equal = np.ptp(values) <= 1e-12 * np.abs(values).max()
+    equal = np.ptp(values) <= ROUNDING * np.abs(values).max()
     return f"all {values.size} {unit} are equal" if equal else ""
 
 

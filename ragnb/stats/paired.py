@@ -43,6 +43,7 @@ from ragnb.stats.exact import (
 )
 from ragnb.stats.intervals import (
     FEW_CLUSTERS,
+    equal_values_interval,
     mean_interval,
     spread_problem,
     t_half_width,
@@ -167,7 +168,11 @@ def sign_flip_test(
 
 @accepts(first="scores", second="scores", confidence_level="level")
 def sign_flip_interval(
-    first: Floats, second: Floats | None = None, *, confidence_level: float = 0.95
+    first: Floats,
+    second: Floats | None = None,
+    *,
+    bounds: tuple[float, float] | None = None,
+    confidence_level: float = 0.95,
 ) -> Interval:
     """Sign-flip confidence interval for a mean paired difference.
 
@@ -180,6 +185,9 @@ def sign_flip_interval(
         Scores of the first system, or the paired differences (first - second) if `second` is None.
     second : array-like of shape (n,), default=None
         Scores of the second system on the same items.
+    bounds : tuple of (float, float) or None, default=None
+        Smallest and largest possible difference, such as -1 and 1 for scores between 0 and 1. The
+        limits are truncated to this range.
     confidence_level : float, default=0.95
         Nominal coverage of the interval, in (0, 1). For up to 20 items, the actual coverage is
         never below this level if the differences are independent and symmetrically distributed
@@ -188,10 +196,11 @@ def sign_flip_interval(
     Returns
     -------
     Interval
-        The mean difference with its limits. The limits are NaN if there are fewer than two items or
-        if all differences are equal. Otherwise, the limits are infinite if there are too few items
-        for the test to reject any mean difference; a finite 95 % interval requires at least 6
-        items. The mean difference is NaN if there are no items.
+        The mean difference with its limits. If there are fewer than two items or if all differences
+        are equal, the limits are those of `ragnb.stats.intervals.equal_values_interval`, or NaN if
+        there are no finite bounds. Otherwise, if there are too few items for the test to reject any
+        mean difference, the limits are the bounds, or infinite without bounds; a narrower 95 %
+        interval requires at least 6 items. The mean difference is NaN if there are no items.
 
     Notes
     -----
@@ -212,13 +221,15 @@ def sign_flip_interval(
     differences = paired_differences(first, second)
     n, mean = differences.size, float(differences.mean()) if differences.size else nan
     if problem := spread_problem(differences):
-        return undefined_interval(mean, confidence_level, "sign-flip", n, problem)
+        undefined = undefined_interval(mean, confidence_level, "sign-flip", n, problem)
+        return equal_values_interval(undefined, bounds)
     tail = (1 - confidence_level) / 2
     low, high = -inf, inf
     if 0.5**n <= tail:
         limit = _listed_limit if n <= 20 else _searched_limit
         low, high = limit(differences, tail), -limit(-differences, tail)
-    return Interval(mean, low, high, confidence_level, "sign-flip", n)
+    found = Interval(mean, low, high, confidence_level, "sign-flip", n)
+    return found.clipped(*bounds) if bounds else found
 
 
 def _listed_limit(differences: Floats, tail: float) -> float:
@@ -335,6 +346,38 @@ def paired_t_test(
         return undefined_test(alternative, method, units.size, problem)
     t, p = map(float, ttest_1samp(units, null, alternative=alternative))
     return SignificanceResult(t, max(p, SMALLEST_P), alternative, method, units.size, warning)
+
+
+def t_or_sign_flip_test(
+    first: Floats, second: Floats | None = None, *, clusters: Integers | None = None
+) -> SignificanceResult:
+    """Two-sided paired t-test, or the exact sign-flip test if the t-test is undefined.
+
+    The t-test is undefined if the estimated standard error is 0, because all differences (or the
+    means of all clusters) are equal, or if there is only one item (or cluster). The sign-flip test
+    is exact there as well: if all n differences (or cluster sums) have the same sign, its p-value
+    is 2 / 2^n.
+
+    Parameters
+    ----------
+    first, second, clusters
+        As for `paired_t_test`.
+
+    Returns
+    -------
+    SignificanceResult
+        Result of `paired_t_test` or `sign_flip_test`, as the attribute `method` states. Statistic
+        and p-value are NaN if there are no items.
+
+    Examples
+    --------
+    >>> print(t_or_sign_flip_test([0.5] * 8, [1.0] * 8))  # 2 of 256 sign patterns
+    statistic -0.5, p = 0.0078 (exact sign-flip test, two-sided, n = 8)
+    """
+    result = paired_t_test(first, second, clusters=clusters)
+    if result.p_value == result.p_value:
+        return result
+    return sign_flip_test(first, second, clusters=clusters)
 
 
 @dataclass(frozen=True, slots=True)

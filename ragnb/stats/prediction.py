@@ -345,8 +345,7 @@ def brier_score(
     -------
     Interval
         The score with its limits, in [0, 1]; lower is better, and predicting 0.5 for every item
-        gives 0.25. The score is NaN if there are no items. The limits are NaN if there are fewer
-        than two items (or clusters) or if the estimated standard error is 0.
+        gives 0.25. Score and limits are NaN if there are no items.
 
     Notes
     -----
@@ -362,12 +361,12 @@ def brier_score(
     >>> round(brier_score([1, 0, 1], [0.9, 0.2, 0.6]).estimate, 6)  # (0.01 + 0.04 + 0.16) / 3
     0.07
     """
-    errors = (probabilities - labels) ** 2
+    errors, bounds = (probabilities - labels) ** 2, (0.0, 1.0)
     if clusters is None:
-        found = bca_interval(errors, confidence_level=confidence_level)
+        found = bca_interval(errors, bounds=bounds, confidence_level=confidence_level)
     else:
-        found = mean_interval(errors, clusters, confidence_level=confidence_level)
-    return replace(found, method=f"Brier, {found.method}").clipped(0.0, 1.0)
+        found = mean_interval(errors, clusters, bounds=bounds, confidence_level=confidence_level)
+    return replace(found, method=f"Brier, {found.method}").clipped(*bounds)
 
 
 # ---- calibration --------------------------------------------------------------------------------
