@@ -32,7 +32,7 @@ _HEADINGS = {
 }
 """Words for names of columns that are more than their underscores replaced."""
 _FOLDED = ("signature", "statistic", "duality", "why")
-_SAID = {"warning": "Warning", "problem": "No interval"}
+_SAID = {"warning": "Warning", "problem": "No interval", "not_reported": "Not reported"}
 """Columns whose texts are repeated below the table, each once, and what they begin with."""
 _SAME = (
     "interval confidence_level test correction family_size effect_name power n_clusters n_dropped"
@@ -40,11 +40,16 @@ _SAME = (
 """Columns that become a line below the table if they have one value."""
 _WIDE = 8
 """Number of columns from which all that have one value become a line below the table."""
+_ALWAYS = "count mean estimate value difference low high n n_scored n_pairs".split()
+"""Columns that are never in that line, because a table without its numbers is not one."""
 _LIKE = "mean baseline_mean std mde random".split()
 """Columns with the same number of decimals as the limits beside them."""
 _KEYS = "metric measure system definition judge pair group baseline unscored value reason p_adjusted".split()
 _COUNTS = "n n_pairs".split()
-"""Columns that are left out last if a line of text is too long: keys, then estimates, then these."""
+"""Columns that are left out late if a line of text is too long: these counts, then the keys, and the
+estimates with their intervals last."""
+_WIDTHS_OF_TEXT = (24, 12)
+"""Lengths to which texts are cut if a line is too long."""
 _STYLE = Markup("""<style>
 .ragnb-table{overflow-x:auto;max-width:100%;font-size:13px;line-height:1.45;overflow-wrap:break-word}
 .ragnb-table p{margin:.4em 0}
@@ -207,8 +212,7 @@ def drawing(frame: pd.DataFrame) -> tuple[list[Column], str, list[str], list[str
     hidden = [name for name in frame if name in (*folds, *empty)]
     names = [name for name in frame if name not in (*hidden, *_SAID)]
     is_long = len(names) > _WIDE and len(frame) > 1 and {"metric", "measure"} & {*names}
-    pair = {"n", "n_scored"}  # shown together, as "9 of 10"
-    repeated = {*(names if is_long else _SAME)} - (pair if pair <= {*names} else set())
+    repeated = {*(names if is_long else _SAME)} - {*_ALWAYS}
     same = [name for name in names if name in repeated and frame[name].astype(str).nunique() == 1]
     most, few = pd.get_option("display.max_rows"), pd.get_option("display.min_rows")
     n_rows = few or 10 if most and len(frame) > most else len(frame)
@@ -249,12 +253,13 @@ def _columns(frame: pd.DataFrame, names: list[Any], n_rows: int) -> list[Column]
         places = dict.fromkeys(_LIKE, places["low"]) | places
     joined = [high for high, _ in intervals.values()] + ["n_scored"] * ("n" in names)
     estimates = {estimate for _, estimate in intervals.values()}
+    main = intervals["low"][1] if "low" in intervals else None
     head = frame.head(n_rows)
     columns = []
     for name in [name for name in names if name not in joined]:
         values = head[name]
         heading = _HEADINGS.get(str(name), str(name).replace("_", " "))
-        rank = 3 if name in _KEYS else 2 if name in estimates else int(name in _COUNTS)
+        rank = 3 if name == main else 2 if name in _KEYS else int(name in {*_COUNTS, *estimates})
         if name in intervals:
             high, estimate = intervals[name]
             ends = zip(values, head[high], places[name], strict=False)
@@ -264,7 +269,7 @@ def _columns(frame: pd.DataFrame, names: list[Any], n_rows: int) -> list[Column]
             heading = f"{percent(level)} interval" if level else "interval"
             heading = "worst case" if name == "worst_low" else heading
             bars = _bars(frame[[name, high, estimate]], units)[:n_rows] if estimate else None
-            rank = 2 if estimate else 0
+            rank = 3 if estimate == main else int(bool(estimate))
             columns.append(Column(f"{name}, {high}", heading, texts, False, rank, bars))
             continue
         if name == "n" and "n_scored" in names:
@@ -365,19 +370,23 @@ def text_table(frame: pd.DataFrame, width: int | None = None) -> str:
     """Aligned text of a frame, with the notes below; the header consists of names of columns.
 
     If the lines are wider than the width, texts are cut (but not short ones in the first column), and
-    then columns are left out and named.
+    then columns are left out and named. Before a column that names the rows is left out, texts are
+    cut once more.
     """
     columns, above, notes, _ = drawing(frame)
     room = width or 10**6
     longest = pd.get_option("display.max_colwidth") or 10**6
     lines = {one.names: _lines(one, longest) for one in columns}
-    if _total(lines) > room:
-        # Names of rows stay whole if they are not sentences.
-        cut = columns[1:] if len(lines[columns[0].names][0]) <= 40 else columns
-        lines |= {one.names: _lines(one, min(longest, 24)) for one in cut}
-    for one in sorted(columns[:0:-1], key=lambda one: one.rank):
+    # Names of rows stay whole if they are not sentences, and so do numbers and intervals.
+    cut = columns[1:] if columns and len(lines[columns[0].names][0]) <= 40 else columns
+    cut = [one for one in cut if not one.numeric and not one.names.endswith("high")]
+    for ranks, size in zip(((0, 1), (2, 3)), _WIDTHS_OF_TEXT, strict=True):
         if _total(lines) > room:
-            del lines[one.names]
+            shorter = {one.names: _lines(one, min(longest, size)) for one in cut}
+            lines |= {name: shorter[name] for name in lines if name in shorter}
+        for one in sorted(columns[:0:-1], key=lambda one: one.rank):
+            if one.rank in ranks and _total(lines) > room:
+                del lines[one.names]
     missing = [one.names for one in columns if one.names not in lines]
     notes += [f"Not shown: {', '.join(missing)}."] if missing else []
     return "\n".join(

@@ -10,7 +10,7 @@ import pytest
 from hostile import ELEMENTS, HOSTILE, PAYLOADS, Reader, visible
 from made_scores import scored
 
-from ragnb.display import Results, shown, text_width
+from ragnb.display import Results, html_parts, shown, text_table, text_width
 from ragnb.scoring import compare, summarize
 from ragnb.stats.intervals import mean_interval
 
@@ -148,3 +148,67 @@ def test_confidence_levels_are_not_rounded(scores, level, shown):
     summary = summarize(scores, confidence_level=level)
     assert f"confidence_level = {shown}%" in str(summary)
     assert f"{shown}% interval" in summary._repr_html_()
+
+
+def test_numbers_are_in_the_table_although_they_are_the_same_in_every_row():
+    frame = pd.DataFrame(
+        {
+            "system": ["one", "two"],
+            "definition": ["paper", "released"],
+            "language": "en",
+            "metric": "rgb.accuracy",
+            "count": 7,
+            "mean": 0.7,
+            "low": 0.3968,
+            "high": 0.8922,
+            "interval": "Wilson",
+            "confidence_level": 0.95,
+            "n": 10,
+            "n_scored": 9,
+            "worst_low": 0.6,
+            "worst_high": 0.8,
+        }
+    )
+    for columns in (list(frame), [name for name in frame if name != "n_scored"]):
+        text = text_table(frame[columns], 200)
+        head, *rows, _ = text.splitlines()[:4]
+        assert {"count", "mean", "[low,"} <= set(head.split())
+        for row in rows:
+            assert "0.70  [0.40, 0.89]" in row
+            assert " 7 " in row
+        said = text[text.index("In every row") :]
+        assert not {"count", "mean", "low", "high", "n"} & set(re.findall(r"(\w+) =", said))
+        html = "".join(html_parts(frame[columns]))
+        assert html.count("[0.40, 0.89]") == 2
+    repeated = compare(
+        pd.concat(
+            pd.DataFrame(
+                {"example_id": [f"q{k}" for k in range(9)], "system": name, "value": values}
+            ).assign(metric="rgb.accuracy", signature="v")
+            for name, values in {"a": [1] * 9, "b": [0] * 9, "c": [0] * 9}.items()
+        ),
+        baseline="a",
+    )
+    assert repr(repeated).count("-1.00") == 4  # two rows, each with an estimate and a limit
+
+
+@pytest.mark.parametrize("width", [72, 80, 100])
+def test_the_interval_is_left_out_last(width):
+    frame = pd.DataFrame(
+        {
+            "judge": "gpt-4o-mini-2024-07-18.judged_correct",
+            "by": ["overall", "response length"],
+            "group": ["all responses", "shortest third of the responses (1-1234)"],
+            "difference": [0.05, -0.1],
+            "low": [0.01, -0.2],
+            "high": [0.09, 0.0],
+            "p_adjusted": [0.02, 0.06],
+            "test": "exact cluster sign-flip test, scores rounded to 0.001",
+            "n_pairs": [300, 100],
+        }
+    )
+    lines = text_table(frame, width).splitlines()
+    assert max(map(text_width, lines)) <= width
+    assert "[low, high]" in lines[0]
+    assert "difference" in lines[0]
+    assert "[-0.20, 0.00]" in lines[2]

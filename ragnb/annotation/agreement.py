@@ -70,7 +70,8 @@ def agreement(
     -----
     Gwet's AC1 depends on the number of categories. An option of the task counts as a category only if at least one of the
     compared annotators chose it, as in irrCAC and in `ragnb.judge_report`. The other coefficients do not change when a
-    task has options that nobody chose.
+    task has options that nobody chose. In particular, quadratic kappa weights a disagreement by the squared difference of
+    the two grades: on a scale from 1 to 4, the grades 2 and 4 are two grades apart even if nobody chose 3.
 
     If each item is one unit, percent agreement of two annotators has a Wilson interval. If an item has several units, or the
     items have clusters, the units are not independent, and percent agreement has a cluster-robust t interval. The

@@ -478,8 +478,10 @@ def graded_report(
         confidence_level``, ``n`` (responses that have both) and ``n_systems``. *Spearman* is the
         correlation over responses, with a jackknife interval over clusters. *Ordinal alpha* and
         *quadratic kappa* are reported if judge and people use the same scale of whole numbers, such
-        as 1 to 4. *tau-b* and *tau-AP* compare the rankings of the systems, over the clusters in
-        which every system has both scores.
+        as 1 to 4: the scores are whole numbers, and at least half of the judge's scores are in the
+        range of the people's grades. *tau-b* and *tau-AP* compare the rankings of the systems, over
+        the clusters in which every system has both scores. If a measure cannot be reported, the
+        column ``not_reported`` says why in the rows of this judge.
 
     Raises
     ------
@@ -498,9 +500,11 @@ def graded_report(
     for name in column_names(judge):
         both, units = _both(responses, name, label, clusters, "graded_report")
         shared = {"n": len(both), "n_systems": both["system"].nunique()}
+        shared["not_reported"] = "; ".join(_not_reported(both, name, label))
         for metric, found in _graded_measures(both, units, confidence_level).items():
             rows.append({"judge": name, "metric": metric, **found.columns(), **shared})
-    return shown(pd.DataFrame(rows))
+    report = pd.DataFrame(rows)
+    return shown(report if report["not_reported"].any() else report.drop(columns="not_reported"))
 
 
 @accepts(confidence_level="level")
@@ -576,11 +580,41 @@ def _spearman(both: pd.DataFrame, clusters: str, level: float) -> Interval:
     return replace(found, method=found.method.replace("Pearson", "Spearman"))
 
 
+def _scale_problem(both: pd.DataFrame) -> str:
+    """Say why the judge's scores are not grades on the people's scale; an empty text if they are."""
+    judged, given = both["judged"], both["given"]
+    for whose, values in (("scores", judged), ("grades", given)):
+        if fractions := values[values % 1 != 0].tolist():
+            return f"the {whose} are not all whole numbers, such as {fractions[0]:g}"
+    inside = judged.between(given.min(), given.max())
+    # A judge may give a grade that no person gave. If most of its scores are such, or if it gives
+    # only the verdicts 0 and 1, it uses another scale.
+    is_verdict = judged.isin((0, 1)).all() and not given.isin((0, 1)).all()
+    if inside.mean() < 0.5 or is_verdict:
+        return (
+            f"the scores from {judged.min():g} to {judged.max():g} and the grades from "
+            f"{given.min():g} to {given.max():g} are on different scales"
+        )
+    return ""
+
+
+def _not_reported(both: pd.DataFrame, judge: str, label: str) -> list[str]:
+    """Sentences on the measures that cannot be reported for a judge."""
+    sentences = []
+    if problem := _scale_problem(both):
+        sentences.append(
+            f"ordinal alpha and quadratic kappa of {judge} and {label}, because {problem}"
+        )
+    if both["system"].nunique() < 2:
+        sentences.append(
+            f"tau-b and tau-AP of {judge} and {label}, because there is only one system"
+        )
+    return sentences
+
+
 def _graded_measures(both: pd.DataFrame, clusters: str, level: float) -> dict[str, Interval]:
     found = {"Spearman": _spearman(both, clusters, level)}
-    judged, given = both["judged"], both["given"]
-    whole = not (both[["judged", "given"]] % 1).any(axis=None)
-    if whole and judged.between(given.min(), given.max()).all():
+    if not _scale_problem(both):
         ratings, units = both[["judged", "given"]].to_numpy(), pd.factorize(both[clusters])[0]
         for name in GRADED:
             found[name] = agreement_interval(name, ratings, units, confidence_level=level)

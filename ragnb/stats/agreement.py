@@ -139,20 +139,23 @@ def cohen_kappa(sums: Floats) -> Floats:
     return _weighted(_parts(sums)[2], 1 - np.eye(sums.shape[-1]))
 
 
-def quadratic_kappa(sums: Floats) -> Floats:
-    """Compute Cohen's kappa with quadratic weights for two raters and equally spaced grades.
+def quadratic_kappa(sums: Floats, grades: Floats | None = None) -> Floats:
+    """Compute Cohen's kappa with quadratic weights for two raters.
 
-    kappa = 1 - sum_ck f_ck (c - k)^2 / sum_ck e_ck (c - k)^2
+    kappa = 1 - sum_ck f_ck (g_c - g_k)^2 / sum_ck e_ck (g_c - g_k)^2
 
     Here f_ck is the number of items that the first rater assigned to category c and the second
-    rater to category k. The number expected by chance, e_ck, is computed from the row and column
-    sums of f. Items that only one of the raters has rated are ignored.
+    rater to category k, and g_c is the grade of category c. The number expected by chance, e_ck, is
+    computed from the row and column sums of f. Items that only one of the raters has rated are
+    ignored. Categories that nobody chose have no effect.
 
     Parameters
     ----------
     sums : ndarray of shape (..., 3 * q + 1, q)
         Output of `agreement_sums` for q categories, summed over clusters. Only the first two raters
         are compared.
+    grades : ndarray of shape (q,) or None, default=None
+        Grade of each category. If None, the grades are 0, 1, ..., q - 1.
 
     Returns
     -------
@@ -171,7 +174,8 @@ def quadratic_kappa(sums: Floats) -> Floats:
     >>> round(float(quadratic_kappa(agreement_sums(codes, 4).sum(axis=0))), 6)  # 1 - 1 / 10
     0.9
     """
-    grades = np.arange(sums.shape[-1], dtype=np.float64)
+    if grades is None:
+        grades = np.arange(sums.shape[-1], dtype=np.float64)
     return _weighted(_parts(sums)[2], (grades[:, None] - grades) ** 2)
 
 
@@ -436,8 +440,9 @@ def agreement_interval(
         weighted kappa. Cohen's kappa and the weighted kappa require exactly two raters.
     ratings : array-like of shape (n_items, n_raters)
         Numbers or labels, with None, NaN or NA for a missing rating. The categories are the
-        distinct ratings. Ordinal alpha and quadratic kappa require numbers and use only their order,
-        so the grades 1, 2 and 4 are treated as 1, 2 and 3.
+        distinct ratings. Ordinal alpha and quadratic kappa require numbers. Ordinal alpha uses only
+        their order. Quadratic kappa uses their differences, so 2 and 4 are two grades apart even if
+        nobody chose 3.
     clusters : array-like of shape (n_items,), default=None
         Cluster of each item, such as its question. If None, items are treated as independent.
     confidence_level : float, default=0.95
@@ -477,10 +482,23 @@ def agreement_interval(
     rated = (codes >= 0).sum(axis=1) >= needed
     n_categories = max(codes.max(initial=0) + 1, 2)  # AC1 divides by n_categories - 1
     units = None if clusters is None else clusters[rated]
+    statistic = COEFFICIENTS[coefficient]
+    if coefficient == "quadratic kappa":
+        statistic = partial(quadratic_kappa, grades=_grades(ratings, n_categories))
     found = jackknife_interval(
-        COEFFICIENTS[coefficient],
+        statistic,
         agreement_sums(codes[rated], n_categories, units),
         bounds=BOUNDS[coefficient],
         confidence_level=confidence_level,
     )
     return replace(found, method=f"{coefficient}, {found.method}")
+
+
+def _grades(ratings: ArrayLike, n_categories: int) -> Floats:
+    """Grade of each category, in the order of the codes; another one if there is only one."""
+    import pandas as pd
+
+    given = [float(rating) for rating in np.ravel(ratings) if not pd.isna(rating)]
+    grades = np.unique(given)
+    missing = n_categories - grades.size
+    return np.append(grades, grades.max(initial=0.0) + 1 + np.arange(missing))

@@ -354,9 +354,8 @@ def t_or_sign_flip_test(
     """Two-sided paired t-test, or the exact sign-flip test if the t-test is undefined.
 
     The t-test is undefined if the estimated standard error is 0, because all differences (or the
-    means of all clusters) are equal, or if there is only one item (or cluster). The sign-flip test
-    is exact there as well: if all n differences (or cluster sums) have the same sign, its p-value
-    is 2 / 2^n.
+    means of all clusters) are equal. The sign-flip test is exact there as well: if all n
+    differences (or cluster sums) have the same sign, its p-value is 2 / 2^n.
 
     Parameters
     ----------
@@ -367,7 +366,7 @@ def t_or_sign_flip_test(
     -------
     SignificanceResult
         Result of `paired_t_test` or `sign_flip_test`, as the attribute `method` states. Statistic
-        and p-value are NaN if there are no items.
+        and p-value are NaN if there are fewer than two items (or clusters).
 
     Examples
     --------
@@ -375,7 +374,7 @@ def t_or_sign_flip_test(
     statistic -0.5, p = 0.0078 (exact sign-flip test, two-sided, n = 8)
     """
     result = paired_t_test(first, second, clusters=clusters)
-    if result.p_value == result.p_value:
+    if result.n < 2 or result.p_value == result.p_value:
         return result
     return sign_flip_test(first, second, clusters=clusters)
 

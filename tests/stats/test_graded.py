@@ -211,3 +211,90 @@ def test_equal_accuracies_are_tied_in_every_resample():
     first = (np.random.default_rng(1).random((20, 3)) < 0.5) * 1.0
     found = ranking_interval("tau-b", first, first + 1)
     assert (found.low, found.high) == pytest.approx((1, 1))
+
+
+# ---- grades that nobody chose ------------------------------------------------------------------
+
+
+def weighted_kappa(first, second, grades):
+    """Quadratic kappa with scikit-learn, over all grades of the scale."""
+    return cohen_kappa_score(first, second, weights="quadratic", labels=grades)
+
+
+def test_quadratic_kappa_keeps_the_distance_of_grades_around_one_that_nobody_chose():
+    first, second = [1, 1, 2, 4, 4, 2, 1, 4], [1, 2, 2, 4, 2, 4, 1, 4]
+    expected = weighted_kappa(first, second, [1, 2, 3, 4])
+    assert expected != pytest.approx(weighted_kappa(first, second, [1, 2, 4]), abs=0.01)
+    ratings = np.column_stack([first, second])
+    found = agreement_interval("quadratic kappa", ratings)
+    assert found.estimate == pytest.approx(expected)
+    assert agreement_interval("quadratic kappa", ratings * 2 - 1).estimate == pytest.approx(
+        expected
+    )
+    assert agreement_interval("quadratic kappa", ratings / 2).estimate == pytest.approx(expected)
+    missing = np.vstack([ratings, [[3, np.nan]]])
+    assert agreement_interval("quadratic kappa", missing).estimate == pytest.approx(expected)
+    leave_one_out = [
+        weighted_kappa(np.delete(first, k), np.delete(second, k), [1, 2, 3, 4]) for k in range(8)
+    ]
+    pseudo = 8 * expected - 7 * np.array(leave_one_out)
+    assert found.estimate - found.low == pytest.approx(
+        2.3646 * pseudo.std(ddof=1) / 8**0.5, rel=1e-4
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_quadratic_kappa_of_random_grades_equals_scikit_learn(seed):
+    rng = np.random.default_rng(seed)
+    scale = np.arange(1, 8)
+    ratings = rng.choice(rng.choice(scale, 3, replace=False), (30, 2))
+    expected = weighted_kappa(*ratings.T, scale)
+    assert agreement_interval("quadratic kappa", ratings).estimate == pytest.approx(expected)
+
+
+def graded_frame(judge, people, systems=("a", "b")):
+    n = len(judge)
+    return pd.DataFrame(
+        {
+            "example_id": [f"q{k // len(systems)}" for k in range(n)],
+            "system": [systems[k % len(systems)] for k in range(n)],
+            "judge": judge,
+            "people": people,
+        }
+    )
+
+
+def test_a_grade_that_no_person_gave_leaves_both_coefficients():
+    people = [1, 2, 3, 4, 4, 3, 2, 1, 4, 4, 3, 2]
+    judge = [1, 2, 3, 5, 4, 3, 1, 1, 4, 3, 3, 2]
+    report = graded_report(graded_frame(judge, people), judge="judge", label="people")
+    found = report.set_index("metric")["mean"]
+    expected = weighted_kappa(judge, people, [1, 2, 3, 4, 5])
+    assert found["quadratic kappa"] == pytest.approx(expected)
+    ordinal = krippendorff.alpha([judge, people], level_of_measurement="ordinal")
+    assert found["ordinal alpha"] == pytest.approx(ordinal)
+    assert "not_reported" not in report
+
+
+@pytest.mark.parametrize(
+    ("judge", "sentence"),
+    [
+        ([0.9] + [0.5] * 11, "the scores are not all whole numbers, such as 0.9"),
+        ([1, 2, 3, 4.5] * 3, "the scores are not all whole numbers, such as 4.5"),
+        ([10, 95, 60, 1] * 3, "from 1 to 95 and the grades from 1 to 4 are on different scales"),
+        ([1, 1, 1, 0] * 3, "from 0 to 1 and the grades from 1 to 4 are on different scales"),
+    ],
+)
+def test_coefficients_that_cannot_be_reported_are_named_with_the_reason(judge, sentence):
+    frame = graded_frame(judge, [1, 2, 3, 4] * 3)
+    report = graded_report(frame, judge="judge", label="people")
+    assert "quadratic kappa" not in set(report["metric"])
+    assert sentence in report["not_reported"].iloc[0]
+    assert "Not reported: ordinal alpha and quadratic kappa of judge and people" in repr(report)
+
+
+def test_one_system_has_no_ranking_and_says_so():
+    frame = graded_frame([1, 2, 3, 4] * 3, [1, 2, 3, 4] * 3, systems=("a",))
+    report = graded_report(frame, judge="judge", label="people")
+    assert set(report["metric"]) == {"Spearman", "ordinal alpha", "quadratic kappa"}
+    assert "because there is only one system" in report["not_reported"].iloc[0]
