@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ragnb.errors import InputError
-from ragnb.text import Reasoning, is_blank, join_reasoning, read_reasoning, well_formed
+from ragnb.text import Reasoning, fold, is_blank, join_reasoning, read_reasoning, well_formed
 
 # Meaning of each column. The error message about a missing column contains it.
 COLUMNS: dict[str, str] = {
@@ -151,6 +151,52 @@ def is_missing(value: Any) -> bool:
 def present(value: Any) -> Any:
     """Return the value of a cell of a data frame, or None if it is missing (see `is_missing`)."""
     return None if is_missing(value) else value
+
+
+# Words for true and false in labels, in small letters with ``_`` between words. A sentence that is
+# supported in part is not fully supported.
+TRUTHS = {
+    **dict.fromkeys(["true", "yes", "1", "1.0", "supported", "fully_supported"], True),
+    **dict.fromkeys(["false", "no", "0", "0.0", "unsupported", "not_supported"], False),
+    **dict.fromkeys(["partially", "partially_supported"], False),
+}
+WRAPPING = " \t\n.:;,'\"`“”‘’«»()[]{}<>*。、「」『』【】"
+
+
+def spelled(text: str) -> str:
+    """Return a text in small letters without quotes, brackets and stops around it, words joined by ``_``.
+
+    Examples
+    --------
+    >>> spelled(" 'Fully-supported'. ")
+    'fully_supported'
+    """
+    return "_".join(re.split(r"[\s_-]+", fold(text).strip(WRAPPING)))
+
+
+def truth_of(value: Any) -> bool | None:
+    """Return the truth value that a label states, or None if it states none.
+
+    Parameters
+    ----------
+    value : object
+        A Python or NumPy bool, the number 1 or 0, or a word of `TRUTHS` in any letter case.
+
+    Returns
+    -------
+    bool or None
+        None for a missing value and for anything else.
+
+    Examples
+    --------
+    >>> [truth_of(value) for value in (True, 1, 0.0, "TRUE", "No.", None, 2, "perhaps")]
+    [True, True, False, True, False, None, None, None]
+    """
+    if isinstance(value, str):
+        return TRUTHS.get(spelled(value))
+    if isinstance(value, bool | int | float | np.bool_ | np.number) and value in (0, 1):
+        return bool(value)
+    return None
 
 
 def count_reasons(reasons: Iterable[Any]) -> str:

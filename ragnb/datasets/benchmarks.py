@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pandas as pd
-from pydantic import BeforeValidator, Field, create_model
+from pydantic import BeforeValidator, Field, create_model, model_validator
 
 from ragnb.datasets.files import (
     Identifier,
@@ -29,7 +29,8 @@ from ragnb.errors import InputError
 from ragnb.metrics.references import listed
 from ragnb.prompts.parsing import parse_reply
 from ragnb.prompts.template import Template
-from ragnb.records import RAGBENCH_RESPONSE, RGB_EXAMPLE, require_columns
+from ragnb.prompts.trace import with_response_key
+from ragnb.records import RAGBENCH_RESPONSE, RGB_EXAMPLE, require_columns, truth_of
 from ragnb.text import keyed_response, keyed_sentences
 
 RAGBENCH_SPLITS = ("train", "validation", "test")
@@ -188,14 +189,19 @@ def load_rgb_instructions(source: str | Path = "rgb_instructions") -> dict[str, 
 
 # ---- RAGBench ------------------------------------------------------------------------------------
 
-_TRUTHS = {"true": True, "false": False, "1": True, "0": False, "1.0": True, "0.0": False}
+
+def _read_truth(value: Any) -> Any:
+    """Return the truth value that a cell states, or the cell itself, which is then refused."""
+    truth = truth_of(value)
+    return value if truth is None else truth
+
 
 Listed = BeforeValidator(parsed)
 Keys = Annotated[list[str], Listed]
 Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
 Sentences = Annotated[list[Pair], Listed]
 Number = Annotated[float, Field(strict=False)]
-Truth = Annotated[bool, BeforeValidator(lambda value: _TRUTHS.get(str(value).lower(), value))]
+Truth = Annotated[bool, BeforeValidator(_read_truth)]
 
 
 class SupportLabel(Record, extra="allow"):
@@ -204,6 +210,8 @@ class SupportLabel(Record, extra="allow"):
     response_sentence_key: str
     supporting_sentence_keys: Keys | None = None
     fully_supported: Truth | None = None
+
+    _key_of_the_guide = model_validator(mode="before")(with_response_key)
 
 
 # Columns of RAGBench that a file may lack, and `overall_supported`, which is not published.

@@ -5,7 +5,7 @@ asked again, and the request names the contradiction.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -14,7 +14,7 @@ from ragnb.experiments.asking import one_budget, with_requests
 from ragnb.experiments.judges import refuse_judged, reply_keys
 from ragnb.llm.client import one_report
 from ragnb.llm.structured import complete_structured
-from ragnb.metrics.trace_labels import as_flag, sentence_pairs, unsupported_sentences
+from ragnb.metrics.trace_labels import sentence_pairs, supported_sentences, unsupported_sentences
 from ragnb.passages import passage_column
 from ragnb.prompts.trace import (
     ASK_AGAIN,
@@ -23,7 +23,7 @@ from ragnb.prompts.trace import (
     render_labelling,
     repaired_labels,
 )
-from ragnb.records import present, require_columns
+from ragnb.records import present, require_columns, truth_of
 from ragnb.scoring.scores import as_lists
 from ragnb.text import keyed_response, keyed_sentences
 
@@ -52,12 +52,18 @@ def label_trace(
 ) -> pd.DataFrame:
     """Label responses for TRACe with a judge. `ragnb.score` can then compute ``"trace.relevance"`` and others.
 
-    The judge is asked again, in a further turn that names the problem, in three cases: ``overall_supported`` is true
-    although a sentence has no supporting key; it is false although every sentence is fully supported (a sentence supported
-    in part is consistent with both verdicts); or a sentence of the response has no support information. The last reply
-    without a problem is kept. If there is none, the last reply that only contradicts itself is kept, with
-    ``label_contradiction``. A reply that leaves out sentences of the response is never kept, because its adherence would be
-    too high.
+    The judge is asked again, in a further turn that names the problem, in three cases:
+    ``overall_supported`` is true although a sentence has no supporting key; it is false although
+    every sentence is fully supported (a sentence supported in part is consistent with both
+    verdicts); or the labels of the sentences have a gap. A gap is a sentence of the response without
+    support information, with labels that differ, or with neither supporting keys nor a flag. The
+    last reply without a problem is kept. If there is none, the last reply that only contradicts
+    its own verdict is kept, with ``label_contradiction``. A reply with a gap is never kept, because
+    its adherence would be too high.
+
+    A reply in the simplified form of the *Visual Guide* is read like the full form. It has flags
+    without supporting keys, ``key`` in place of ``response_sentence_key``, no ``overall_supported``,
+    or 1 and 0 for true and false.
 
     Parameters
     ----------
@@ -165,10 +171,9 @@ def _take(reply: Mapping[str, Any], row: dict[str, Any], model: str) -> None:
     support = labels["sentence_support_information"]
     labels["unsupported_response_sentence_keys"] = unsupported_sentences(support)
     labels["label_contradiction"] = fault = _contradiction(labels)
-    labelled = [label["response_sentence_key"] for label in support]
-    left_out = [key for key in response_keys if key not in labelled]
-    if left_out:
-        fault = f"sentence_support_information leaves out {', '.join(map(repr, left_out))}"
+    gap = _gap(support, response_keys)
+    if gap:
+        fault = gap
         row["label_reason"] = None if is_labelled else fault
     elif not (fault and is_labelled and not row["label_contradiction"]):
         row |= labels | {"annotating_model_name": model, "label_reason": None}
@@ -177,11 +182,37 @@ def _take(reply: Mapping[str, Any], row: dict[str, Any], model: str) -> None:
         row["messages"] = [*asked, said, *ASK_AGAIN.messages({"fault": fault})]
 
 
+def _gap(support: Sequence[Mapping[str, Any]], response_keys: Sequence[str]) -> str | None:
+    """What the labels of the sentences do not say, or say twice in two ways; None if all is clear."""
+    keys = [label["response_sentence_key"] for label in support]
+    left_out = [key for key in response_keys if key not in keys]
+    if left_out:
+        return f"sentence_support_information leaves out {_quoted(left_out)}"
+    unknown = [key for key, supported in supported_sentences(support) if supported is None]
+    if unknown:
+        return (
+            "sentence_support_information has neither supporting_sentence_keys nor fully_supported "
+            f"for {_quoted(unknown)}"
+        )
+    verdicts: dict[str, set[Any]] = {}
+    for label, (key, supported) in zip(support, supported_sentences(support), strict=True):
+        verdicts.setdefault(key, set()).add((supported, label.get("fully_supported")))
+    doubles = [key for key, different in verdicts.items() if len(different) > 1]
+    if doubles:
+        return f"sentence_support_information contradicts itself about {_quoted(doubles)}"
+    return None
+
+
+def _quoted(keys: Sequence[str]) -> str:
+    return ", ".join(map(repr, keys))
+
+
 def _contradiction(labels: Mapping[str, Any]) -> str | None:
     unsupported = labels["unsupported_response_sentence_keys"]
-    flags = [as_flag(one.get("fully_supported")) for one in labels["sentence_support_information"]]
-    if labels["overall_supported"] and unsupported:
-        return f"overall_supported is true, yet no key supports {', '.join(map(repr, unsupported))}"
-    if not labels["overall_supported"] and all(flags) and not unsupported:
+    flags = [truth_of(one.get("fully_supported")) for one in labels["sentence_support_information"]]
+    overall = labels["overall_supported"]
+    if overall is True and unsupported:
+        return f"overall_supported is true, yet no key supports {_quoted(unsupported)}"
+    if overall is False and all(flags) and not unsupported:
         return "overall_supported is false, yet every sentence is fully supported"
     return None

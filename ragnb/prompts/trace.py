@@ -11,9 +11,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    WithJsonSchema,
+    model_serializer,
+    model_validator,
+)
 
 from ragnb.prompts.template import Message, load_family
+from ragnb.records import WRAPPING, spelled, truth_of
 from ragnb.text import fold, well_formed
 
 SPECIAL_SPELLINGS = {
@@ -34,34 +42,32 @@ SPECIAL_SPELLINGS = {
 NO_KEY = frozenset(["", "none", "null", "n/a", "unsupported", "not_supported"])
 """What judges put into a list that should be empty, spelled as above."""
 
-TRUTHS = {
-    **dict.fromkeys(["true", "yes", "supported", "fully_supported"], True),
-    **dict.fromkeys(
-        ["false", "no", "unsupported", "not_supported", "partially", "partially_supported"], False
-    ),
-}
-"""Words for true and false, spelled as above; what is supported in part is not fully supported."""
-
-_WRAPPING = " \t\n.:;,'\"`“”‘’«»()[]{}<>*。、「」『』【】"
-
 
 def _is_truth(value: Any) -> Any:
-    if isinstance(value, str) and _spelled(value) not in TRUTHS:
-        raise ValueError(f"{value[:40]!r} is not true or false")
-    return value
+    """Return the truth value that a judge wrote; anything else but null is refused."""
+    truth = truth_of(value)
+    if truth is None and value is not None:
+        raise ValueError(f"{str(value)[:40]!r} is not true or false")
+    return truth
 
 
-def _spelled(text: str) -> str:
-    """A text in small letters without wrapping, its words joined by ``_``."""
-    return "_".join(re.split(r"[\s_-]+", fold(text).strip(_WRAPPING)))
+def with_response_key(label: Any) -> Any:
+    """Return a label with the name ``response_sentence_key``, which the *Visual Guide* shortens to ``key``.
+
+    >>> with_response_key({"key": "a", "fully_supported": True})
+    {'fully_supported': True, 'response_sentence_key': 'a'}
+    """
+    if isinstance(label, Mapping) and "key" in label and "response_sentence_key" not in label:
+        others = {name: value for name, value in label.items() if name != "key"}
+        return {**others, "response_sentence_key": label["key"]}
+    return label
 
 
 Keys = Annotated[
     list[str] | str | None, WithJsonSchema({"type": "array", "items": {"type": "string"}})
 ]
-Truth = Annotated[bool | str, AfterValidator(_is_truth), WithJsonSchema({"type": "boolean"})]
-TruthOrNull = Annotated[
-    bool | str | None, AfterValidator(_is_truth), WithJsonSchema({"type": "boolean"})
+Truth = Annotated[
+    bool | int | float | str | None, AfterValidator(_is_truth), WithJsonSchema({"type": "boolean"})
 ]
 Explanation = Annotated[str | None, WithJsonSchema({"type": "string"})]
 
@@ -72,15 +78,30 @@ class SentenceSupport(BaseModel):
     response_sentence_key: str = Field(description="key of the response's sentence")
     explanation: Explanation = Field(default=None, description="why it is or is not supported")
     supporting_sentence_keys: Keys = Field(
-        description="keys of the documents' sentences that it rests on; may be empty"
+        default=None, description="keys of the documents' sentences that it rests on; may be empty"
     )
-    fully_supported: TruthOrNull = Field(
-        description="true when they carry all that the sentence says"
+    fully_supported: Truth = Field(
+        default=None, description="true when they carry all that the sentence says"
     )
+
+    _key_of_the_guide = model_validator(mode="before")(with_response_key)
+
+    @model_serializer(mode="wrap")
+    def _without_absent_keys(self, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        """Leave out keys that the judge left out: an absent list is not an empty one."""
+        label = handler(self)
+        if "supporting_sentence_keys" not in self.model_fields_set:
+            label.pop("supporting_sentence_keys", None)
+        return label
 
 
 class TraceLabels(BaseModel):
-    """Labels that describe how a response uses its documents."""
+    """Labels that describe how a response uses its documents.
+
+    The JSON schema asks for every field. A reply in the simplified form of the *Visual Guide* is
+    accepted too: it has no explanations and no ``overall_supported``, and its labels of sentences
+    have flags in place of keys.
+    """
 
     relevance_explanation: Explanation = Field(
         default=None, description="what in the documents bears on the question"
@@ -92,7 +113,7 @@ class TraceLabels(BaseModel):
         default=None, description="claim by claim, what bears it out"
     )
     overall_supported: Truth = Field(
-        description="whether the documents support the response as a whole"
+        default=None, description="whether the documents support the response as a whole"
     )
     sentence_support_information: list[SentenceSupport] = Field(
         description="one object a sentence of the response"
@@ -140,7 +161,7 @@ def repaired_labels(
     A key is taken as it is when it names a sentence or is special. Otherwise letter case, width, brackets, quotes and stops
     around it are ignored, special keys are looked up in `SPECIAL_SPELLINGS`, words of `NO_KEY` are left out, and several
     keys in one text are separated. A key that then still names no sentence is kept unchanged.
-    Words for true and false are those of `TRUTHS`.
+    Words for true and false are those of `ragnb.records.TRUTHS`.
 
     Parameters
     ----------
@@ -165,13 +186,15 @@ def repaired_labels(
         keys = of_response(written)
         repaired = {
             "response_sentence_key": keys[0] if len(keys) == 1 else written,
-            "supporting_sentence_keys": of_documents(label["supporting_sentence_keys"]),
-            "fully_supported": _truth(label["fully_supported"]),
+            "fully_supported": truth_of(label.get("fully_supported")),
         }
+        if "supporting_sentence_keys" in label:
+            supporting = of_documents(label["supporting_sentence_keys"])
+            repaired["supporting_sentence_keys"] = supporting
         support.append(label | repaired)
     return dict(record) | {
         "all_relevant_sentence_keys": of_documents(record["all_relevant_sentence_keys"]),
-        "overall_supported": _truth(record["overall_supported"]),
+        "overall_supported": truth_of(record["overall_supported"]),
         "sentence_support_information": support,
         "all_utilized_sentence_keys": of_documents(record["all_utilized_sentence_keys"]),
     }
@@ -182,16 +205,16 @@ def _reader(
 ) -> Callable[[Sequence[str] | str | None], list[str]]:
     """Return a function that reads the keys in a field. A text that does not consist of keys stays as it is."""
     exact = {*keys, *specials.values()}
-    spellings = Counter(map(_spelled, exact))
-    unambiguous = {_spelled(key): key for key in exact if spellings[_spelled(key)] == 1}
+    spellings = Counter(map(spelled, exact))
+    unambiguous = {spelled(key): key for key in exact if spellings[spelled(key)] == 1}
     meant = {**dict.fromkeys(NO_KEY), **specials, **unambiguous}
 
     def read(written: Sequence[str] | str | None) -> list[str]:
         found: list[str] = []
         for text in [written] if isinstance(written, str) else written or []:
-            several = re.split(r"[,;、\s]+", fold(text).strip(_WRAPPING))
-            parts = [text] if _spelled(text) in meant else several
-            words = [_spelled(part) for part in parts]
+            several = re.split(r"[,;、\s]+", fold(text).strip(WRAPPING))
+            parts = [text] if spelled(text) in meant else several
+            words = [spelled(part) for part in parts]
             if text in exact or not set(words) <= set(meant):
                 found.append(text)
             else:
@@ -199,11 +222,6 @@ def _reader(
         return found
 
     return read
-
-
-def _truth(written: bool | str | None) -> bool | None:
-    """Convert a word that means true or false; return other values unchanged."""
-    return TRUTHS[_spelled(written)] if isinstance(written, str) else written
 
 
 def _one_line(text: str) -> str:

@@ -9,12 +9,11 @@ from ragnb.errors import InputError
 from ragnb.metrics.trace import GUIDE_SENTENCES, trace_scores
 from ragnb.metrics.trace_labels import (
     SPECIAL_KEYS,
-    as_flag,
     as_keys,
     sentence_pairs,
     unsupported_sentences,
 )
-from ragnb.records import present
+from ragnb.records import present, truth_of
 from ragnb.reports.trace_reading import interpret_trace
 from ragnb.widgets.pages import MISSING, listed
 
@@ -167,7 +166,7 @@ def _statement(
     return {
         "key": key,
         "text": text,
-        "verdict": "".join(GLYPHS[as_flag(one.get("fully_supported"))] for one in own) or "?",
+        "verdict": "".join(GLYPHS[truth_of(one.get("fully_supported"))] for one in own) or "?",
         "rests": ", ".join(rests) or "no support information",
         "unsupported": key in unsupported,
         "supporting": supporting,

@@ -158,3 +158,67 @@ def test_only_the_faulty_are_asked_again():
     labelled = label(judge, two)
     assert len(judge.calls) == 3
     assert labelled["label_contradiction"].isna().tolist() == [True, False]
+
+
+# ---- the simplified form of the guide ------------------------------------------------------------
+
+
+def simplified(*flags, name="response_sentence_key"):
+    """The simplified reply of the *Visual Guide*, as JSON."""
+    record = {
+        "all_relevant_sentence_keys": ["0a", "1a"],
+        "all_utilized_sentence_keys": ["0a"],
+        "sentence_support_information": [
+            {name: key, "fully_supported": flag} for key, flag in zip("ab", flags, strict=True)
+        ],
+    }
+    return json.dumps(record)
+
+
+SIMPLIFIED = {
+    "the guide's first form": simplified(True, False),
+    "the guide's second form": simplified(True, False, name="key"),
+    "numbers for flags": simplified(1, 0, name="key"),
+    "words for flags": simplified("True", "no"),
+    "bare names": """{all_relevant_sentence_keys: ["0a", "1a"], all_utilized_sentence_keys: ["0a"],
+        sentence_support_information: [{key: "a", fully_supported: true}, {key: "b", fully_supported: false}]}""",
+}
+
+
+@pytest.mark.parametrize("form", SIMPLIFIED)
+def test_the_simplified_form_of_the_guide_is_read_live_as_from_a_file(form, tmp_path):
+    judge = replies(SIMPLIFIED[form])
+    labelled = label(judge)
+    row = only(labelled)
+    assert len(judge.calls) == 1
+    assert row["label_contradiction"] is None
+    assert row["unsupported_response_sentence_keys"] == ["b"]
+    live = ragnb.score(labelled, METRICS)["value"].tolist()
+    assert live == [2 / 4, 1 / 4, 1 / 2, 0.0]
+    file = tmp_path / "labelled.jsonl"
+    record = RESPONSES.rename(columns={"passages": "documents"}).iloc[0].to_dict()
+    file.write_text(json.dumps(record | {"labels": SIMPLIFIED[form]}), encoding="utf-8")
+    assert ragnb.score(ragnb.load_ragbench(file), METRICS)["value"].tolist() == live
+
+
+def test_flags_that_are_all_true_are_adherent_without_supporting_keys():
+    labelled = label(replies(simplified(1, 1)))
+    assert ragnb.score(labelled, "trace.adherence")["value"].tolist() == [1.0]
+
+
+def test_neither_keys_nor_a_flag_is_a_gap_and_never_supported():
+    row = only(label(replies(simplified(True, None))))
+    assert row["label_reason"] == (
+        "sentence_support_information has neither supporting_sentence_keys nor fully_supported for 'b'"
+    )
+
+
+@pytest.mark.parametrize(
+    "second", [support("b"), support("b", "1a", fully=False)], ids=["no keys", "another flag"]
+)
+def test_two_labels_of_one_sentence_that_differ_are_a_gap(second):
+    said = labels(support("a", "0a"), support("b", "1a"), second)
+    row = only(label(replies(said)))
+    assert row["label_reason"] == "sentence_support_information contradicts itself about 'b'"
+    twice = labels(support("a", "0a"), support("b", "1a"), support("b", "1a"))
+    assert only(label(replies(twice)))["label_reason"] is None

@@ -1,11 +1,13 @@
 import json
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ragnb
 from ragnb.errors import InputError
 from ragnb.metrics import trace
 from ragnb.metrics.trace import (
@@ -484,3 +486,32 @@ def test_the_guides_pseudocode_gives_the_same(record):
 def test_a_row_of_a_frame_is_a_record_too():
     row = pd.DataFrame([GUIDE_EXAMPLE]).iloc[0]
     assert trace_scores(row) == trace_scores(GUIDE_EXAMPLE)
+
+
+@pytest.mark.parametrize("yes", [True, np.True_, 1, 1.0, np.int64(1), "true", "TRUE", "1", "yes"])
+@pytest.mark.parametrize("no", [False, 0, "false", "No"])
+def test_a_flag_in_a_frame_is_read_as_from_a_file(yes, no):
+    """By hand: with flags alone, a response is adherent if every flag is true."""
+
+    def frame(*flags):
+        support = [
+            {"response_sentence_key": key, "fully_supported": flag}
+            for key, flag in zip("ab", flags, strict=True)
+        ]
+        record = {
+            "documents_sentences": [[["0a", "One."]]],
+            "response_sentences": [["a", "One."], ["b", "Two."]],
+            "all_relevant_sentence_keys": ["0a"],
+            "all_utilized_sentence_keys": ["0a"],
+            "sentence_support_information": support,
+        }
+        return pd.DataFrame([record | {"example_id": "q/1", "system": "a", "language": "en"}])
+
+    for variant in ("ragbench", "guide"):
+        values = [
+            ragnb.score(frame(*flags), "trace.adherence", variant=variant)["value"].item()
+            for flags in [(yes, yes), (yes, no)]
+        ]
+        assert values == [1.0, 0.0]
+    issues = label_issues(frame(yes, no).iloc[0].to_dict())
+    assert not [issue for issue in issues if "null" in issue]
