@@ -9,16 +9,22 @@ from ragnb.ensemble.ensemble import BatchJudicator
 from ragnb.errors import InputError
 from ragnb.experiments.judges import JUDGEMENTS, judge_responses
 from ragnb.llm.store import Store
+from ragnb.prompts.judges import NEWEST
 from ragnb.records import require_columns
 
 
-@accepts(judgement=("correctness", "bare_correctness", "similarity"), threshold="share")
+@accepts(
+    judgement=("correctness", "bare_correctness", "similarity"),
+    threshold="share",
+    prompt_version=(1, NEWEST),
+)
 def model_judicator(
     responses: pd.DataFrame,
     judgement: str = "correctness",
     *,
     model: str,
     threshold: float = 0.5,
+    prompt_version: int = NEWEST,
     **options: Any,
 ) -> BatchJudicator:
     """Make a judicator that asks a model about deferred items. Nothing is sent before the judicator is called.
@@ -33,6 +39,9 @@ def model_judicator(
         The judge's name, as the endpoint knows it.
     threshold
         A verdict is True from this value on; of use for ``"similarity"`` alone, as correctness is 0 or 1.
+    prompt_version
+        Version of the prompt, as for `ragnb.experiments.judges.judgement_requests`. The replies of the recording
+        ``"judged_evouna"`` are stored under version 1.
     **options
         Arguments for `ragnb.experiments.judges.judge_responses`: ``base_url``, ``store``, ``budget_usd``, ``offline``, ...
         The budget is for each time it is asked. A stored reply is never paid for again; with ``store=":memory:"`` replies
@@ -56,6 +65,7 @@ def model_judicator(
     >>> y_hat, y_set = ensemble.predict(X, judicator)                                                   # doctest: +SKIP
     """
     asked = JUDGEMENTS[judgement]
+    options["prompt_version"] = prompt_version
     fields = list(asked.template.fields)
     require_columns(responses, fields, "a model judicator")
     if not responses.index.is_unique:

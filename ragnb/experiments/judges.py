@@ -17,6 +17,7 @@ from ragnb.llm.structured import complete_structured
 from ragnb.metrics.references import reference_parts
 from ragnb.passages import passage_texts
 from ragnb.prompts.judges import (
+    NEWEST,
     TEMPLATES,
     CorrectnessVerdict,
     DetectionVerdict,
@@ -30,9 +31,10 @@ from ragnb.prompts.judges import (
     SupportVerdicts,
     numbered,
     readable_references,
+    template_of,
     with_rubric,
 )
-from ragnb.prompts.template import Template, turns
+from ragnb.prompts.template import Template, keyed_lines, turns
 from ragnb.records import CONDITION, present, reasoning_apart, require_columns
 from ragnb.scoring.comparisons import varying
 from ragnb.scoring.scores import as_lists
@@ -171,7 +173,12 @@ _PAIR = Judgement(
 )
 
 
-def _judgement(name: str, rubric: str | None) -> Judgement:
+def of_version(asked: Judgement, prompt_version: int) -> Judgement:
+    """Return a judgement with its prompt in a version."""
+    return replace(asked, template=template_of(asked.template.name, prompt_version))
+
+
+def _judgement(name: str, rubric: str | None, prompt_version: int) -> Judgement:
     """The judgement of a name, with the rubric in its question."""
     asked = JUDGEMENTS[name]
     if (name == "rubric") != bool(rubric):
@@ -179,15 +186,18 @@ def _judgement(name: str, rubric: str | None) -> Judgement:
             f"rubric must be the text of your rubric for the judgement 'rubric', and None for all "
             f"others, got {rubric!r:.60} for {name!r}"
         )
-    return replace(asked, template=with_rubric(rubric)) if rubric else asked
+    if rubric:
+        return replace(asked, template=with_rubric(rubric, prompt_version))
+    return of_version(asked, prompt_version)
 
 
-@accepts(judgement=tuple(JUDGEMENTS))
+@accepts(judgement=tuple(JUDGEMENTS), prompt_version=(1, NEWEST))
 def judgement_requests(
     responses: pd.DataFrame,
     judgement: str,
     *,
     rubric: str | None = None,
+    prompt_version: int = NEWEST,
     parameters: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
     """Build the requests of a judgement, one row per response that can be judged. Nothing is sent.
@@ -204,6 +214,9 @@ def judgement_requests(
         One of `JUDGEMENTS`.
     rubric
         For ``"rubric"``, what makes a response good, in your own words.
+    prompt_version
+        Version of the prompt. Version 1 has no tags around the texts, so that a response can imitate
+        a label of the prompt. It only serves to replay replies that were stored under it.
     parameters
         Sampling parameters in the place of the judgement's own.
 
@@ -212,7 +225,8 @@ def judgement_requests(
     InputError
         Unknown judgement, a missing column, or a value of another shape.
     """
-    requests, _ = _requests(responses, _judgement(judgement, rubric), parameters)
+    asked = _judgement(judgement, rubric, prompt_version)
+    requests, _ = _requests(responses, asked, parameters)
     return requests
 
 
@@ -248,13 +262,14 @@ def judgements(
     return added.astype({asked.column: asked.dtype})
 
 
-@accepts(judgement=tuple(JUDGEMENTS))
+@accepts(judgement=tuple(JUDGEMENTS), prompt_version=(1, NEWEST))
 def judge_responses(
     responses: pd.DataFrame,
     judgement: str,
     *,
     model: str,
     rubric: str | None = None,
+    prompt_version: int = NEWEST,
     parameters: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> pd.DataFrame:
@@ -262,7 +277,7 @@ def judge_responses(
 
     Parameters
     ----------
-    responses, judgement, rubric, parameters
+    responses, judgement, rubric, prompt_version, parameters
         See `judgement_requests`. One frame takes one judgement: for another, judge the same responses again and put the
         scores together, or rename the columns of the first.
     model
@@ -300,7 +315,7 @@ def judge_responses(
     ...     judged = judge_responses(responses, "faithfulness", model=endpoint.model, base_url=endpoint.base_url)
     >>> ragnb.score(judged, "judged.faithfulness")                                  # doctest: +SKIP
     """
-    asked = _judgement(judgement, rubric)
+    asked = _judgement(judgement, rubric, prompt_version)
     refuse_judged(responses, asked.columns, options)
     options |= {"model": model, "parameters": parameters}
     return responses.assign(**judgements(responses, asked, **options))
@@ -404,16 +419,18 @@ def _requests(
     fields = list(asked.template.fields)
     require_columns(responses, fields, "a judgement")
     shown = reasoning_apart(responses)[fields].astype(object)
-    if "history" in responses and "question" in fields:
-        pairs = zip(responses["history"], shown["question"], strict=True)
+    version = asked.template.version
+    if "question" in fields:
+        histories = responses["history"] if "history" in responses else [None] * len(responses)
+        pairs = zip(histories, shown["question"], strict=True)
         shown["question"] = [
-            _in_conversation(as_lists(present(each)), question) for each, question in pairs
+            _in_conversation(as_lists(present(each)), question, version) for each, question in pairs
         ]
     prompts, lacks = [], []
     for row, item in enumerate(shown.to_dict("records")):
         try:
             texts: dict[str, Any] = {
-                name: _readable(name, present(value)) for name, value in item.items()
+                name: _readable(name, present(value), version) for name, value in item.items()
             }
         except InputError as error:
             raise InputError(f"row {row} of the responses: {error}") from error
@@ -428,21 +445,27 @@ def _requests(
     return with_requests(rows, prompts, parameters or asked.parameters), lacks
 
 
-def _in_conversation(history: Any, question: Any) -> Any:
+def _in_conversation(history: Any, question: Any, prompt_version: int) -> Any:
     """A question below the earlier turns of its conversation."""
-    if not history or not isinstance(question, str):
+    if not isinstance(question, str):
         return question
-    said = [*turns(history), {"role": "user", "content": question}]
-    return "\n".join(f"{turn['role']}: {turn['content']}" for turn in said)
+    # A question that looks like a turn of a conversation is shown as one, so that the two differ.
+    looks_like_turn = prompt_version > 1 and question.startswith("[")
+    if not history and not looks_like_turn:
+        return question
+    conversation = [*turns(history or []), {"role": "user", "content": question}]
+    if prompt_version == 1:
+        return "\n".join(f"{turn['role']}: {turn['content']}" for turn in conversation)
+    return keyed_lines([turn["role"], turn["content"]] for turn in conversation)
 
 
-def _readable(name: str, value: Any) -> str | None:
+def _readable(name: str, value: Any, prompt_version: int) -> str | None:
     if value is None:
         return None
     if name == "references":
-        return readable_references(reference_parts(value))
+        return readable_references(reference_parts(value), prompt_version)
     if name == "passages":
-        return numbered(passage_texts(value) or []) or None
+        return numbered(passage_texts(value) or [], prompt_version) or None
     return well_formed(str(value))
 
 

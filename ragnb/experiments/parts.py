@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -15,11 +15,13 @@ from ragnb.experiments.judges import (
     Judgement,
     field_of,
     judgements,
+    of_version,
     refuse_judged,
 )
 from ragnb.llm.client import one_report
 from ragnb.passages import passage_column, passage_texts
 from ragnb.prompts.judges import (
+    NEWEST,
     TEMPLATES,
     Assignment,
     Claims,
@@ -87,12 +89,13 @@ KINDS = {
 
 
 @one_report()
-@accepts(kind=tuple(KINDS))
+@accepts(kind=tuple(KINDS), prompt_version=(1, NEWEST))
 def label_parts(
     responses: pd.DataFrame,
     kind: str = "claims",
     *,
     model: str,
+    prompt_version: int = NEWEST,
     parameters: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> pd.DataFrame:
@@ -122,6 +125,8 @@ def label_parts(
         ``"claims"``, ``"sentences"``, ``"citations"`` or ``"nuggets"``.
     model
         The judge's name, as the endpoint knows it.
+    prompt_version
+        Version of the prompts, as for `ragnb.experiments.judges.judgement_requests`.
     parameters
         Sampling parameters. By default the temperature is 0.
     **options
@@ -158,7 +163,7 @@ def label_parts(
     ...     labelled = label_parts(responses, "claims", **server)
     >>> ragnb.score(labelled, ["parts.supported", "parts.contradicted"])            # doctest: +SKIP
     """
-    chosen, options = KINDS[kind], one_budget(options)
+    chosen, options = _of_version(KINDS[kind], prompt_version), one_budget(options)
     refuse_judged(responses, ["judge_reason", "judge_keys"], options)
     options |= {"model": model, "parameters": parameters}
     shown = list(chosen.asked.template.fields)
@@ -194,6 +199,14 @@ def label_parts(
     frame = pd.DataFrame(added, responses.index, dtype=object)
     judge = split["judge_signature"] + f"{model} {chosen.asked.template.id}".replace("|", " ")
     return responses.assign(**frame, **{f"{chosen.column}_judge": judge})
+
+
+def _of_version(kind: Kind, prompt_version: int) -> Kind:
+    """A kind of parts with its prompts in a version."""
+    asked = of_version(kind.asked, prompt_version)
+    if isinstance(kind.split, Judgement):
+        return replace(kind, asked=asked, split=of_version(kind.split, prompt_version))
+    return replace(kind, asked=asked)
 
 
 def _split(responses: pd.DataFrame, chosen: Kind, options: Mapping[str, Any]) -> pd.DataFrame:

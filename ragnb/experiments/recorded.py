@@ -25,6 +25,9 @@ from ragnb.experiments.retrieval import multilingual_contexts
 from ragnb.experiments.rgb import PARAMETERS, run_rgb
 from ragnb.llm.store import Store
 
+# The judges were asked with version 1 of the prompts, and their replies are stored under it.
+_RECORDED: dict[str, Any] = {"prompt_version": 1}
+
 
 @dataclass(frozen=True, slots=True)
 class Recording:
@@ -51,7 +54,9 @@ def _rgb(sample: str, model: str, *arms: dict[str, Any]) -> Recording:
             given = {name: value for name, value in arm.items() if name != "judgement"}
             responses = run_rgb(examples, model=model, **given, **options)
             if judgement:
-                responses = judge_responses(responses, judgement, model=model, **options)
+                responses = judge_responses(
+                    responses, judgement, model=model, **_RECORDED, **options
+                )
             yield responses
 
     return Recording(sample, model, run)
@@ -75,7 +80,7 @@ def _judged(
         responses = recorded_responses(recording)
         chosen = responses["system"].isin(systems) & responses["language"].isin(languages)
         responses = responses[chosen].reset_index(drop=True)
-        yield judge_responses(responses, judgement, model=model, **options)
+        yield judge_responses(responses, judgement, model=model, **_RECORDED, **options)
 
     return run
 
@@ -86,7 +91,7 @@ def _judged_evouna(model: str, **options: Any) -> Iterator[pd.DataFrame]:
     study = load_study("evouna-nq")
     answers = items.merge(study, on=["example_id", "system"], how="left")
     answers.attrs = study.attrs  # merge keeps those of `items`.
-    yield judge_responses(answers, "bare_correctness", model=model, **options)
+    yield judge_responses(answers, "bare_correctness", model=model, **_RECORDED, **options)
 
 
 def _facts(model: str, **options: Any) -> Iterator[pd.DataFrame]:
@@ -99,7 +104,7 @@ def _facts(model: str, **options: Any) -> Iterator[pd.DataFrame]:
     chosen = biographies.query("system == 'ChatGPT' and example_id in @other.index")
     chosen = chosen[chosen["parts"].str.len() <= 20]
     chosen = chosen.assign(passages=[[other[name]] for name in chosen["example_id"]])
-    yield label_parts(one_row_per_part(chosen), "claims", model=model, **options)
+    yield label_parts(one_row_per_part(chosen), "claims", model=model, **_RECORDED, **options)
 
 
 _ALONE = {"passage_num": 0, "noise_rates": (0.0,)}

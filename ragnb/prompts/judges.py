@@ -18,6 +18,7 @@ what a published method asks for:
   2504.15068). It lists nuggets from relevant passages; we list them from the reference answer.
 """
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -25,13 +26,21 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from ragnb.prompts.template import Template, load_family
+from ragnb.prompts.template import Template, keyed_lines, load_family
 from ragnb.text import sentences, well_formed
+
+NEWEST = 2
+"""Version of the prompts. Version 1 only replays replies that were stored under it."""
 
 TEMPLATES: dict[str, Template] = {
     **load_family("judges")["templates"],
     **load_family("parts")["templates"],
 }
+FIRST_VERSIONS: dict[str, Template] = {
+    **load_family("judges_v1")["templates"],
+    **load_family("parts_v1")["templates"],
+}
+"""Version 1 of the prompts, whose texts have no tags around them: for replies that were stored under it."""
 
 ASKED_FOR = {
     "rgb.judged_rejection": TEMPLATES["rgb.judge_refusal"],
@@ -167,36 +176,52 @@ class Assignment(BaseModel):
     assignment: Literal["support", "partial_support", "not_support"]
 
 
-def with_rubric(rubric: str) -> Template:
+def template_of(name: str, prompt_version: int = NEWEST) -> Template:
+    """Return the prompt of a name, in its newest version or in version 1."""
+    return FIRST_VERSIONS[name] if prompt_version == 1 else TEMPLATES[name]
+
+
+def with_rubric(rubric: str, prompt_version: int = NEWEST) -> Template:
     """Return the prompt ``answer.judge_rubric`` with a rubric in its text, which becomes part of the template's hash.
 
     >>> "Rubric: It is polite.\\n" in with_rubric("It is polite.").user
     True
     """
     text = well_formed(rubric).strip().replace("{", "{{").replace("}", "}}")
-    template = TEMPLATES["answer.judge_rubric"]
+    template = template_of("answer.judge_rubric", prompt_version)
     return replace(template, user=template.user.replace("{rubric}", text))
 
 
-def numbered(passages: Iterable[str]) -> str:
-    """Number passages, one per line.
+def numbered(passages: Iterable[str], prompt_version: int = NEWEST) -> str:
+    """Number passages, one below the other (see `ragnb.prompts.template.keyed_lines`).
 
     >>> numbered(["Oslo is the capital.", "It rains."])
     '[1] Oslo is the capital.\\n[2] It rains.'
     """
-    lines = (" ".join(well_formed(passage).split()) for passage in passages)
-    return "\n".join(f"[{number}] {line}" for number, line in enumerate(lines, 1))
+    if prompt_version == 1:
+        passages = (" ".join(passage.split()) for passage in passages)
+    return keyed_lines((str(number), text) for number, text in enumerate(passages, start=1))
 
 
-def readable_references(parts: Iterable[Sequence[str]]) -> str:
+def readable_references(parts: Iterable[Sequence[str]], prompt_version: int = NEWEST) -> str:
     """Join the parts of an answer, each a list of aliases, to one readable line.
 
-    >>> readable_references([["Oslo", "Kristiania"], ["1925"]])
-    'Oslo or Kristiania; and 1925'
+    The aliases are in quotation marks, as JSON strings, so that an alias such as ``"a or b"`` differs
+    from two aliases.
+
+    >>> print(readable_references([["Oslo", "Kristiania"], ["1925"]]))
+    "Oslo" or "Kristiania"; and "1925"
     """
-    return "; and ".join(
-        " or ".join(" ".join(well_formed(alias).split()) for alias in part) for part in parts
-    )
+    quoted = _joined_words if prompt_version == 1 else _quoted
+    return "; and ".join(" or ".join(map(quoted, part)) for part in parts)
+
+
+def _quoted(alias: str) -> str:
+    return json.dumps(well_formed(alias), ensure_ascii=False)
+
+
+def _joined_words(alias: str) -> str:
+    return " ".join(well_formed(alias).split())
 
 
 # Marks such as [2], [2][3] or [2, 3]; behind the end of a sentence they belong to that sentence.

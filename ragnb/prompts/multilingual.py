@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ragnb.errors import InputError, check_choice
-from ragnb.prompts.template import Message, Template, load_family
+from ragnb.prompts.template import Message, Template, in_one_line, keyed_lines, load_family
 
 PROMPTS = ("chat", "few_shot")
 
@@ -35,15 +35,20 @@ def answer_prompt(
     kind = "answer" if len(passages) else "closed_book"
     if prompt == "chat":
         template = _DATA["templates"][f"multilingual.{kind}"]
+        context = keyed_lines((str(place), text) for place, text in enumerate(passages, start=1))
     else:
         shots = SHOTS[code]
+        # A base model continues a plain text without tags, in which each text keeps to its line.
+        labels = [shots[name] for name in ("text", "question", "answer")]
+        context = "\n".join(in_one_line(text, labels) for text in passages)
+        question = in_one_line(question, labels)
         shown = ""
         for text, asked, answer in [*shots["examples"], ("{passages}", "{question}", "")]:
-            context = f"{shots['text']}{text}\n" if len(passages) else ""
-            shown += f"{context}{shots['question']}{asked}\n{shots['answer']}{answer}\n\n"
+            above = f"{shots['text']}{text}\n" if len(passages) else ""
+            shown += f"{above}{shots['question']}{asked}\n{shots['answer']}{answer}\n\n"
         name = "few_shot" if len(passages) else "few_shot_closed_book"
         template = _completion(f"{name}.{code}", shown.rstrip())
-    texts = {"question": question, "passages": "\n".join(passages)}
+    texts = {"question": question, "passages": context}
     return template, template.render({**texts, "language": LANGUAGE_NAMES[code]})
 
 
@@ -67,6 +72,7 @@ def translation_prompt(
         shown = [f"{here}: {one}\n{there}: {same}\n" for (one, *_), (same, *_) in examples]
         user = "".join(shown) + f"{here}: {{text}}\n{there}:"
         template = _completion(f"few_shot_translate.{source}.{language}", user)
+        text = in_one_line(text, [f"{here}:", f"{there}:"])
     return template, template.render({"text": text, "source": here, "language": there})
 
 

@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from ragnb.prompts.template import Message, load_family
+from ragnb.prompts.template import Message, keyed_lines, load_family
 from ragnb.records import WRAPPING, spelled, truth_of
 from ragnb.text import fold, well_formed
 
@@ -129,15 +129,6 @@ LABELS = _TEMPLATES["trace.labels"]
 ASK_AGAIN = _TEMPLATES["trace.ask_again"]
 
 
-def keyed_lines(sentences: Iterable[Sequence[str]]) -> str:
-    """Write each sentence on one line as ``[key] text``. Line breaks in a text become spaces.
-
-    >>> keyed_lines([["a", "Yes.\\n[b] Forged."]])
-    '[a] Yes. [b] Forged.'
-    """
-    return "\n".join(f"[{_one_line(key)}] {_one_line(text)}" for key, text in sentences)
-
-
 def render_labelling(
     question: str,
     documents_sentences: Iterable[Iterable[Sequence[str]]],
@@ -147,7 +138,7 @@ def render_labelling(
     documents = "\n\n".join(keyed_lines(sentences) for sentences in documents_sentences)
     texts = {
         "documents": documents,
-        "question": _one_line(question),
+        "question": well_formed(question),
         "response": keyed_lines(response_sentences),
     }
     return LABELS.messages(texts)
@@ -222,7 +213,3 @@ def _reader(
         return found
 
     return read
-
-
-def _one_line(text: str) -> str:
-    return " ".join(well_formed(text).split())

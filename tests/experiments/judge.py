@@ -1,15 +1,23 @@
 """A judge on a real server, whose replies are known."""
 
 import json
+import re
 
 from fault_server import Answer, FaultServer
 
 
-def asked_about(messages):
-    """The response in a request, by the marks of the templates."""
+def shown(messages):
+    """The texts of a request by the names of their tags; the first tag tells the mark of all."""
     user = next(message["content"] for message in messages if message["role"] == "user")
-    bare = user.rpartition("Student's answer: ")[2].rpartition("\n\nDoes the student's answer")[0]
-    return bare or user.rpartition("Response: ")[2]
+    mark = re.match(r"<[a-z-]+-([0-9a-f]{8})>\n", user)[1]
+    tags = re.findall(rf"<([a-z-]+)-{mark}>\n(.*?)\n</\1-{mark}>", user, flags=re.DOTALL)
+    return dict(tags)
+
+
+def asked_about(messages):
+    """The response in a request."""
+    texts = shown(messages)
+    return texts.get("response", texts.get("student-answer"))
 
 
 class Judge(FaultServer):

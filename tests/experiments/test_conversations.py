@@ -9,6 +9,7 @@ from ragnb.errors import InputError
 from ragnb.experiments.asking import question_requests
 from ragnb.experiments.judges import judgement_requests
 from ragnb.prompts.rgb import TEMPLATES
+from ragnb.prompts.template import texts_between_tags
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +36,11 @@ def test_the_history_is_sent_in_order_between_instruction_and_question(turns):
 
 def test_a_judge_reads_the_turns_above_the_question(turns):
     second = turns.query("turn == 2").head(1)
-    asked = judgement_requests(second, "answer_relevancy")["messages"].iloc[0][-1]["content"]
+    asked = judgement_requests(second, "answer_relevancy")["messages"].iloc[0]
     (before, reply), question = second["history"].iloc[0], second["question"].iloc[0]
-    assert asked.startswith(
-        f"Question: user: {before['content']}\nassistant: {reply['content']}\nuser: {question}\n"
+    lines = [("user", before["content"]), ("assistant", reply["content"]), ("user", question)]
+    assert texts_between_tags(asked)[0] == "\n".join(
+        f"[{role}] " + "\n    ".join(text.split("\n")) for role, text in lines
     )
 
 

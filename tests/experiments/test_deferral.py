@@ -80,7 +80,7 @@ def test_a_label_that_the_responses_do_not_have_is_refused_before_anything_is_se
 
 def test_a_recorded_judge_gives_its_verdicts_again_without_a_model():
     recorded = recorded_responses("judged_evouna")
-    options = {"store": recorded_store("judged_evouna"), "offline": True}
+    options = {"store": recorded_store("judged_evouna"), "offline": True, "prompt_version": 1}
     model = recorded_provenance("judged_evouna")["model"]
     ask = model_judicator(recorded, "bare_correctness", model=model, **options)
     assert ask([*recorded.index]) == recorded["judged_correct"].eq(1).tolist()

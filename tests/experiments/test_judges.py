@@ -2,7 +2,7 @@ import math
 
 import pandas as pd
 import pytest
-from experiments.judge import Judge, asked_about
+from experiments.judge import Judge, asked_about, shown
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
@@ -91,8 +91,8 @@ STATEMENTS = {
 
 
 def with_passages(*responses):
-    shown = [["Oslo is Norway's capital.", "It rains in {Bergen}."], ["Rain."], []]
-    return of(*responses, passages=pd.Series(shown[: len(responses)], dtype=object))
+    passages = [["Oslo is Norway's capital.", "It rains in {Bergen}."], ["Rain."], []]
+    return of(*responses, passages=pd.Series(passages[: len(responses)], dtype=object))
 
 
 def test_faithfulness_is_the_share_of_supported_statements():
@@ -124,7 +124,7 @@ def test_the_judge_and_its_prompt_are_in_the_signature():
     by_phrase = ragnb.score(refusals, "rgb.accuracy")["signature"][0]
     by_judge = ragnb.score(refusals, "rgb.accuracy", refusal="judge")["signature"][0]
     assert "judge" not in by_phrase
-    assert "|judge:judge rgb.judge_refusal:1:" in by_judge
+    assert "|judge:judge rgb.judge_refusal:2:" in by_judge
 
 
 def test_passages_without_a_verdict_leave_the_response_unscored():
@@ -149,8 +149,8 @@ def test_passages_without_a_verdict_leave_the_response_unscored():
 def test_context_precision_is_average_precision_of_the_passages_in_their_order(useful, value):
     passages = pd.Series([[f"passage {n}" for n in range(len(useful))]], dtype=object)
     verdicts = [{"passage": n, "useful": one} for n, one in enumerate(useful, 1)][::-1]
-    shown = of("a", passages=passages).drop(columns="response")
-    judged = judge_with(Judge({"verdicts": verdicts}), shown, "context_precision")
+    frame = of("a", passages=passages).drop(columns="response")
+    judged = judge_with(Judge({"verdicts": verdicts}), frame, "context_precision")
     found = ragnb.score(judged, "judged.context_precision")["value"].item()
     assert found == pytest.approx(value)
     if any(useful):
@@ -189,9 +189,8 @@ def prefers(text):
     """A judge that prefers the response with a text, and calls a tie where both have it or none."""
 
     def reply(call):
-        shown = call.body["messages"][-1]["content"]
-        first, second = shown.partition("First response: ")[2].split("\nSecond response: ")
-        has = (text in first, text in second)
+        texts = shown(call.body["messages"])
+        has = (text in texts["first-response"], text in texts["second-response"])
         verdict = {(True, False): "first", (False, True): "second"}.get(has, "tie")
         return {"explanation": "", "verdict": verdict}
 
@@ -260,5 +259,5 @@ def test_whatever_is_asked_and_said_every_response_ends_with_a_value_or_a_reason
 
 def test_a_judge_is_shown_the_answer_without_the_reasoning():
     reply = "<think>It was Alexander Fleming?</think>Howard Florey"
-    shown = judgement_requests(of(reply, "<think>cut off"), "correctness")
-    assert [asked_about(messages) for messages in shown["messages"]] == ["Howard Florey"]
+    requests = judgement_requests(of(reply, "<think>cut off"), "correctness")
+    assert [asked_about(messages) for messages in requests["messages"]] == ["Howard Florey"]

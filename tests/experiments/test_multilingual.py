@@ -4,6 +4,7 @@ from fault_server import Answer, FaultServer
 
 import ragnb
 from ragnb.experiments.multilingual import SYSTEMS, run_multilingual
+from ragnb.prompts.template import texts_between_tags
 
 COST = "cost.translation_tokens"
 CONTEXTS = pd.DataFrame(
@@ -78,12 +79,9 @@ def ask(system, **options):
 
 
 def shown_in(row):
-    return (
-        row["messages"][1]["content"]
-        .split("\n\nQuestion: ")[0]
-        .removeprefix("Texts:\n")
-        .split("\n")
-    )
+    """The passages that the model sees, without their numbers."""
+    passages, _ = texts_between_tags(row["messages"])
+    return [line.partition("] ")[2] for line in passages.split("\n")]
 
 
 TEN, FIVE, TWENTY = "a" * 40, "b" * 20, "c" * 80

@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 import pytest
-from experiments.judge import Judge
+from experiments.judge import Judge, shown
 
 import ragnb
 from ragnb.datasets.studies import one_row_per_part
@@ -36,15 +36,15 @@ NUGGETS = [
 
 def reply(call):
     """What the judge of these tests replies to each of the four prompts."""
-    said = call.body["messages"][-1]["content"]
-    if "Reference: " in said:
+    texts = shown(call.body["messages"])
+    if "reference" in texts:
         return {"nuggets": NUGGETS}
-    if "Fact: " in said:
-        full = "capital" in said.partition("Response: ")[2].partition("Fact: ")[0]
+    if "fact" in texts:
+        full = "capital" in texts["response"]
         return {"assignment": "support" if full else "not_support"}
-    if "Text: " in said:
-        return {"label": LABELS.get(said.rpartition("Text: ")[2], "not supported")}
-    return {"claims": SPLIT[said.rpartition("Response: ")[2]]}
+    if "text" in texts:
+        return {"label": LABELS.get(texts["text"], "not supported")}
+    return {"claims": SPLIT[texts["response"]]}
 
 
 def labelled_by(server, kind, responses=RESPONSES, **options):
@@ -70,7 +70,7 @@ def test_claims_are_split_labelled_and_scored():
     scores = ragnb.score(labelled, ["parts.supported", "parts.contradicted"])
     expected = [0.5, 0, math.nan, math.nan, 0.5, 0, math.nan, math.nan]
     assert scores["value"].tolist() == pytest.approx(expected, nan_ok=True)
-    assert scores["signature"].str.contains("judge:judge parts.split_claims:1:").all()
+    assert scores["signature"].str.contains("judge:judge parts.split_claims:2:").all()
     pooled = ragnb.score(one_row_per_part(labelled), "parts.supported")
     assert pooled["value"].tolist() == [1, 0, 0]
 
@@ -91,8 +91,8 @@ def test_sentences_are_cut_and_existing_parts_keep_their_words():
 def test_nuggets_are_listed_once_per_question_and_assigned_to_each_response():
     server = Judge(reply)
     labelled = labelled_by(server, "nuggets", RESPONSES.head(3))
-    asked = [call.body["messages"][-1]["content"] for call in server.calls]
-    assert sum("Reference: " in each for each in asked) == 2
+    asked = [shown(call.body["messages"]) for call in server.calls]
+    assert sum("reference" in each for each in asked) == 2
     assert labelled["nuggets"][0] == [nugget | {"assignment": "support"} for nugget in NUGGETS]
     scores = ragnb.score(labelled, "parts.nuggets", over="all")
     assert scores["value"].tolist() == [1, 0, 0]
@@ -104,9 +104,9 @@ def test_citations_are_checked_together_alone_and_without_each_other():
     support = {"Both are so.": [{1, 2}], "One is so.": [{1}, {1, 3}]}
 
     def verdict(call):
-        shown, _, text = call.body["messages"][-1]["content"].rpartition("\nText: ")
-        seen = {number for number, passage in enumerate(PASSAGES, 1) if passage in shown}
-        return {"label": "supported" if seen in support[text] else "not supported"}
+        texts = shown(call.body["messages"])
+        seen = {n for n, passage in enumerate(PASSAGES, 1) if passage in texts["passages"]}
+        return {"label": "supported" if seen in support[texts["text"]] else "not supported"}
 
     server = Judge(verdict)
     labelled = labelled_by(server, "citations", RESPONSES.head(1).assign(response=said))
@@ -133,7 +133,7 @@ def test_marks_belong_to_their_sentence(said, texts, cited):
 
 def test_one_verdict_that_cannot_be_read_leaves_the_response_without_labels():
     def odd(call):
-        text = call.body["messages"][-1]["content"].rpartition("Text: ")[2]
+        text = shown(call.body["messages"]).get("text")
         repair = len(call.body["messages"]) > 2
         if text == "Oslo is huge." or (repair and "Oslo is huge." in str(call.body)):
             return "perhaps"

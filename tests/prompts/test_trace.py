@@ -1,5 +1,5 @@
 import json
-import re
+from itertools import chain
 
 import pytest
 from hypothesis import given
@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 
 from ragnb.metrics.trace_labels import SPECIAL_KEYS
 from ragnb.prompts.parsing import parse_reply, strict_schema
+from ragnb.prompts.template import texts_between_tags
 from ragnb.prompts.trace import (
     TraceLabels,
     render_labelling,
     repaired_labels,
 )
-from ragnb.text import keyed_response, keyed_sentences
+from ragnb.text import keyed_response, keyed_sentences, well_formed
 
 LABEL = {
     "response_sentence_key": "a",
@@ -48,9 +49,11 @@ def test_documents_and_response_are_shown_with_their_keys():
         "Where?", keyed_sentences(["One. Two.", "Three."]), keyed_response("Yes. No.")
     )
     assert (system["role"], user["role"]) == ("system", "user")
-    assert user["content"].startswith(
-        "Documents:\n[0a] One.\n[0b] Two.\n\n[1a] Three.\n\nQuestion: Where?\n\nResponse:\n[a] Yes.\n[b] No.\n\n"
-    )
+    assert texts_between_tags([user]) == [
+        "[0a] One.\n[0b] Two.\n\n[1a] Three.",
+        "Where?",
+        "[a] Yes.\n[b] No.",
+    ]
 
 
 TEXTS = st.lists(st.text(st.characters(codec=None)), max_size=3)
@@ -62,12 +65,15 @@ def test_no_text_begins_a_line_of_its_own(documents, response, question):
         [[f"{d}s{n}", text] for n, text in enumerate(each)] for d, each in enumerate(documents)
     ]
     said = [[f"r{n}", text] for n, text in enumerate(response)]
-    user = render_labelling(question, keyed, said)[1]["content"]
-    keys = [key for sentences in [*keyed, said] for key, _ in sentences]
-    assert re.findall(r"^\[(\w+)\]", user, flags=re.MULTILINE) == keys
-    lines = [line for line in user.splitlines() if line]
-    assert len(lines) == len(keys) + 4  # Documents, Question, Response, the closing words
-    user.encode("utf-8")
+    messages = render_labelling(question, keyed, said)
+    messages[1]["content"].encode("utf-8")
+    shown_documents, shown_question, shown_response = texts_between_tags(messages)
+    assert shown_question == well_formed(question)
+    for sentences, text in (([*chain(*keyed)], shown_documents), (said, shown_response)):
+        lines = [line for line in text.splitlines() if line and not line.startswith("    ")]
+        assert [line.partition("]")[0].lstrip("[") for line in lines] == [
+            key for key, _ in sentences
+        ]
 
 
 # ---- what is accepted --------------------------------------------------------------------------------------------------
