@@ -38,7 +38,7 @@ from ragnb.prompts.template import Template, keyed_lines, turns
 from ragnb.records import CONDITION, present, reasoning_apart, require_columns
 from ragnb.scoring.comparisons import varying
 from ragnb.scoring.scores import as_lists
-from ragnb.text import well_formed
+from ragnb.text import fold, is_blank, strip_reasoning, tokens, well_formed
 
 PARAMETERS = {"temperature": 0.0, "max_tokens": 32, "seed": 0}
 EXPLAINED = {**PARAMETERS, "max_tokens": 256}
@@ -99,14 +99,60 @@ def field_of(name: str) -> Value:
 
 
 def _useful_passages(record: Mapping[str, Any], response: Mapping[str, Any]) -> list[float]:
-    verdicts = {one["passage"]: float(one["useful"]) for one in record["verdicts"]}
-    wanted = range(1, len(response["passages"]) + 1)
+    verdicts = {one["passage"]: float(one["useful"]) for one in each_once(record["verdicts"])}
+    wanted = range(1, len(passage_texts(response["passages"]) or ()) + 1)
     if sorted(verdicts) != list(wanted):
-        given = ", ".join(map(str, verdicts)) or "none"
+        judged = ", ".join(map(str, verdicts)) or "none"
         raise InputError(
-            f"the judge must give a verdict on each of {len(wanted)} passages, got verdicts on {given}"
+            f"the judge must give a verdict on each of {len(wanted)} passages, got verdicts on {judged}"
         )
     return [verdicts[number] for number in wanted]
+
+
+def _statements(record: Mapping[str, Any], response: Mapping[str, Any]) -> list[dict[str, Any]]:
+    statements = each_once(record["statements"])
+    require_plausible(
+        [one["statement"] for one in statements],
+        strip_reasoning(response["response"]),
+        "statements",
+    )
+    return statements
+
+
+def each_once(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the items of a judge's list, each once; the first field names an item, the second judges it.
+
+    An item that is judged in two ways raises InputError, because its order would decide.
+
+    >>> each_once([{"passage": 1, "useful": True}, {"passage": 1, "useful": True}])
+    [{'passage': 1, 'useful': True}]
+    """
+    known: dict[Any, dict[str, Any]] = {}
+    for item in items:
+        name, verdict = list(item)[:2]
+        key = fold(item[name]) if isinstance(item[name], str) else item[name]
+        first = known.setdefault(key, dict(item))
+        if first[verdict] != item[verdict]:
+            raise InputError(
+                f"the judge must give one verdict on each {name}, got {verdict} both "
+                f"{first[verdict]!r} and {item[verdict]!r} for {item[name]!r:.60}"
+            )
+    return list(known.values())
+
+
+def require_plausible(texts: Sequence[str], source: Any, what: str) -> None:
+    """Raise InputError if a list is longer than the words of the text from which it was made, or has a blank.
+
+    A statement needs at least one word of its own in the response, so that a longer list is invented.
+    """
+    if any(is_blank(text) for text in texts):
+        raise InputError(f"the judge's {what} must not be blank, got {len(texts)} with a blank one")
+    n_words = len(tokens(source))
+    if len(texts) > max(n_words, 1):
+        raise InputError(
+            f"the judge must list at most one of the {what} per word, got {len(texts)} {what} for "
+            f"{n_words} words"
+        )
 
 
 _POINTS = {"refuses": 1.0, "detects": 1.0, "correct": 1.0, "same": 1.0, "first": 1.0, "tie": 0.5}
@@ -143,7 +189,7 @@ JUDGEMENTS: dict[str, Judgement] = {
         TEMPLATES["answer.judge_faithfulness"],
         SupportVerdicts,
         "judged_statements",
-        field_of("statements"),
+        _statements,
         LISTED,
         object,
     ),
@@ -151,7 +197,7 @@ JUDGEMENTS: dict[str, Judgement] = {
         TEMPLATES["answer.judge_relevancy"],
         RelevancyVerdicts,
         "judged_relevant_statements",
-        field_of("statements"),
+        _statements,
         LISTED,
         object,
     ),

@@ -8,17 +8,21 @@ from typing import Any
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.errors import InputError
 from ragnb.experiments.asking import one_budget
 from ragnb.experiments.judges import (
     LISTED,
     PARAMETERS,
     Judgement,
+    each_once,
     field_of,
     judgements,
     of_version,
     refuse_judged,
+    require_plausible,
 )
 from ragnb.llm.client import one_report
+from ragnb.metrics.references import reference_parts
 from ragnb.passages import passage_column, passage_texts
 from ragnb.prompts.judges import (
     NEWEST,
@@ -28,10 +32,11 @@ from ragnb.prompts.judges import (
     Label,
     Nuggets,
     cited_statements,
+    readable_references,
 )
 from ragnb.records import present, reasoning_apart, require_columns
 from ragnb.scoring.scores import as_lists
-from ragnb.text import sentences
+from ragnb.text import fold, sentences, strip_reasoning
 
 Part = dict[str, Any]
 Row = Mapping[str, Any]
@@ -60,17 +65,29 @@ def _texts(given: Sequence[str]) -> list[Part]:
     return [{"text": text} for text in given]
 
 
+def _claims(record: Row, response: Row) -> list[Part]:
+    claims = list({fold(claim): claim for claim in reversed(record["claims"])}.values())[::-1]
+    require_plausible(claims, strip_reasoning(response["response"]), "claims")
+    return _texts(claims)
+
+
+def _nuggets(record: Row, response: Row) -> list[Part]:
+    nuggets = each_once(record["nuggets"])
+    references = readable_references(reference_parts(response["references"]))
+    source = f"{response['question']} {references}"
+    require_plausible([nugget["text"] for nugget in nuggets], source, "nuggets")
+    return nuggets
+
+
 _CLAIMS = Judgement(
     TEMPLATES["parts.split_claims"],
     Claims,
     "parts",
-    lambda record, response: _texts(record["claims"]),
+    _claims,
     LISTED,
     object,
 )
-_NUGGETS = Judgement(
-    TEMPLATES["parts.list_nuggets"], Nuggets, "nuggets", field_of("nuggets"), LISTED, object
-)
+_NUGGETS = Judgement(TEMPLATES["parts.list_nuggets"], Nuggets, "nuggets", _nuggets, LISTED, object)
 _LABEL = Judgement(TEMPLATES["parts.label"], Label, "label", field_of("label"), PARAMETERS, object)
 _ASSIGN = Judgement(
     TEMPLATES["parts.assign_nugget"],
@@ -224,7 +241,16 @@ def _split(responses: pd.DataFrame, chosen: Kind, options: Mapping[str, Any]) ->
     else:
         require_columns(responses, ["response"], "label_parts")
         texts = reasoning_apart(responses)["response"]
-        found[column] = [split(text) if isinstance(text, str) else None for text in texts]
+        parts, reasons = [], []
+        for text in texts:
+            try:
+                parts.append(split(text) if isinstance(text, str) else None)
+                reasons.append(None)
+            except InputError as error:  # A mark of a citation cannot be read.
+                parts.append(None)
+                reasons.append(str(error))
+        found[column] = pd.Series(parts, found.index, dtype=object)
+        found["judge_reason"] = pd.Series(reasons, found.index, dtype=object)
     empty = ~found[column].astype(bool) & found["judge_reason"].isna()
     found.loc[empty, "judge_reason"] = f"no {column}"
     return found

@@ -16,7 +16,7 @@ from ragnb.errors import InputError
 from ragnb.llm.budget import Budget, as_budget
 from ragnb.llm.client import DEFAULT_STORE, complete, one_report
 from ragnb.llm.store import Store
-from ragnb.prompts.parsing import parse_reply, repair_message, strict_schema
+from ragnb.prompts.parsing import parse_reply, quotable_texts, repair_message, strict_schema
 from ragnb.records import require_columns, whole_replies
 
 _OF_REPAIR = ("response", "request_key", "prompt_tokens", "completion_tokens")
@@ -124,8 +124,9 @@ def complete_structured(
 def _records(replies: pd.DataFrame, schema: type[BaseModel]) -> list[dict[str, Any]]:
     """Of each reply: its record, or the reason why there is none, and how it was found."""
     rows = []
-    for text, reason in zip(replies["response"], replies["reason"], strict=True):
-        parsed = parse_reply(text, schema)
+    columns = ("response", "reason", "messages")
+    for text, reason, messages in zip(*(replies[name] for name in columns), strict=True):
+        parsed = parse_reply(text, schema, quotable_texts(messages, schema))
         rows.append(
             {
                 "record": parsed.record and parsed.record.model_dump(mode="json"),

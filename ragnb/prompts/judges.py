@@ -19,15 +19,15 @@ what a published method asks for:
 """
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from ragnb.prompts.citations import citations_of
 from ragnb.prompts.template import Template, keyed_lines, load_family
-from ragnb.text import sentences, well_formed
+from ragnb.text import well_formed
 
 NEWEST = 2
 """Version of the prompts. Version 1 only replays replies that were stored under it."""
@@ -224,20 +224,15 @@ def _joined_words(alias: str) -> str:
     return " ".join(well_formed(alias).split())
 
 
-# Marks such as [2], [2][3] or [2, 3]; behind the end of a sentence they belong to that sentence.
-_MARK = re.compile(r"\s*\[\d+(?:\s*,\s*\d+)*\]")
-_MARKS_BEHIND = re.compile(rf"([.!?。！？]+)((?:{_MARK.pattern})+)")
-
-
 def cited_statements(response: str) -> list[dict[str, Any]]:
     """Split a response into sentences, each with the numbers of the passages that it cites.
+
+    `ragnb.prompts.citations.citations_of` says which marks are read, and to which sentence they belong.
 
     >>> cited_statements("It is red [1][3]. Yes. [2]")[0]
     {'text': 'It is red.', 'citations': [{'passage': 1}, {'passage': 3}]}
     """
-    statements = []
-    for sentence in sentences(_MARKS_BEHIND.sub(r"\2\1", response)):
-        numbers = re.findall(r"\d+", " ".join(_MARK.findall(sentence)))
-        cited = [{"passage": number} for number in dict.fromkeys(map(int, numbers))]
-        statements.append({"text": _MARK.sub("", sentence), "citations": cited})
-    return statements
+    return [
+        {"text": text, "citations": [{"passage": number} for number in numbers]}
+        for text, numbers in citations_of(response)
+    ]

@@ -5,13 +5,14 @@ A judgement is never guessed. A text that a reader could take in two ways stays 
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ragnb.text import strip_reasoning, well_formed
+from ragnb.prompts.template import texts_between_tags
+from ragnb.text import read_reasoning, well_formed
 
 Record = TypeVar("Record", bound=BaseModel)
 
@@ -29,6 +30,15 @@ _STEP = {"{": 1, "[": 1, "}": -1, "]": -1}
 _COMPLETE = ('"', "'", "}", "]", "true", "false", "null", "True", "False", "None")
 _GOES_ON = re.compile(r"\s*+[^\s,:}\])]")
 _PUNCTUATION = re.compile(r"""\\[bfnrt]|[\s\x00-\x1f"'“”‘’{}\[\](),:\\]+""")
+# What may differ between a text and its quotation.
+_LOOSE = re.compile(r"""[\s"'`“”‘’\\]+""")
+_WORD = re.compile(r"\w")
+# Signs that open and close a quotation, and signs of Markdown that may be around an object.
+_OPENING_QUOTES, _CLOSING_QUOTES = "\"'“„‘«「『", "\"'”“’»」』"
+_MARKUP = " \t*_`([{-.#)]}>"
+_SHORTEST_MARK, _SEAM = 8, 12  # characters before and behind the place where reasoning ends
+_TOO_DEEP = "the JSON object is nested too deeply"
+_MARK_IN_SENTENCE = re.compile(r"\w[^\S\n]*[<\[◁]/\w+[>\]▷][^\S\n]*\{")
 # Kind of a validation error -> our words. They are part of the repair turns in recorded stores.
 _WORDS = {
     "missing": "required but missing",
@@ -61,10 +71,21 @@ class Parsed(Generic[Record]):
     found: str | None = None
 
 
-def parse_reply(text: str | None, schema: type[Record]) -> Parsed[Record]:
+class _Object(NamedTuple):
+    """An outermost object of a reply: its source, how it was found, and where it starts and ends."""
+
+    source: str
+    way: str
+    start: int
+    end: int
+
+
+def parse_reply(
+    text: str | None, schema: type[Record], prompt_texts: Sequence[str] = ()
+) -> Parsed[Record]:
     """Read the record in a model's reply, or give the reason why there is none.
 
-    The last outermost object that mentions a field of the schema decides.
+    The last outermost object that mentions a field of the schema and is no quotation decides.
 
     Parameters
     ----------
@@ -72,6 +93,9 @@ def parse_reply(text: str | None, schema: type[Record]) -> Parsed[Record]:
         The reply; None if there is none.
     schema
         A pydantic model with fields. It is applied in strict mode.
+    prompt_texts
+        The texts from outside that the prompt shows, such as the response that is judged. An object
+        that occurs in one of them is a quotation. `quotable_texts` finds them in a prompt.
 
     Returns
     -------
@@ -85,9 +109,14 @@ def parse_reply(text: str | None, schema: type[Record]) -> Parsed[Record]:
     ==============================  ===========================================================
     reasoning, fences, prose        left out; brackets inside strings are text
     object inside another           not looked at, because it may be a quotation
+    object that occurs in a text    a quotation, which is passed over. A reply that is nothing but
+    of the prompt                   a verdict, without any free text, is no quotation
+    object inside a sentence, in    a reason, because it may be a quotation
+    quotation marks or behind ``>``
     several objects                 the last one that mentions a field must be valid; earlier
                                     valid ones must agree with it; earlier invalid ones, such as
                                     drafts or an echo of the requested form, are passed over
+    lone brace behind the object    a reason, because the object may be a part of another
     single quotes, trailing         repaired by json-repair, and accepted only if all words,
     commas, comments, True, None    numbers and signs are the same before and after; ``4 or 5``,
                                     ``<3`` and quotes inside a string stay unread
@@ -115,17 +144,27 @@ def parse_reply(text: str | None, schema: type[Record]) -> Parsed[Record]:
     """
     if not isinstance(text, str):
         return Parsed(reason="there is no reply")
-    answer = _answer(text)
+    quotable = [_LOOSE.sub("", shown) for shown in prompt_texts]
+    answer = _answer(text, quotable)
     objects = list(_objects(answer))
     if not objects:
         reason = "the reply is reasoning only" if text.strip() else "the reply is empty"
         if answer:
             reason = one_line(f"no JSON object in the reply: {answer}")
         return Parsed(reason=reason)
-    repair = sum(len(source) for source, _ in objects) <= LONGEST_REPAIR
     names = [field.alias or name for name, field in schema.model_fields.items()]
-    speaking = [item for item in objects if any(name in item[0] for name in names)]
-    *earlier, last = [_read(*item, schema, repair) for item in speaking or objects[-1:]]
+    speaking = [item for item in objects if any(name in item.source for name in names)]
+    candidates = speaking or objects[-1:]
+    if prompt_texts:
+        own = _Quotations(prompt_texts, quotable, is_free=has_free_text(schema)).apart(candidates)
+        if not own:
+            return Parsed(reason="the JSON object in the reply only quotes a text of the prompt")
+        candidates = own
+    doubt = _doubt(answer, candidates[-1], objects)
+    if doubt:
+        return Parsed(reason=doubt)
+    repair = sum(len(item.source) for item in objects) <= LONGEST_REPAIR
+    *earlier, last = [_read(item.source, item.way, schema, repair) for item in candidates]
     for other in earlier:
         if last.record and other.record and other.record != last.record:
             one, two = (each.model_dump(mode="json") for each in (other.record, last.record))
@@ -134,6 +173,35 @@ def parse_reply(text: str | None, schema: type[Record]) -> Parsed[Record]:
             words = f"several JSON objects contradict each other: {name}: {values}"
             return Parsed(reason=one_line(words))
     return last
+
+
+def has_free_text(schema: type[BaseModel]) -> bool:
+    """Return whether a record contains a text in the model's own words, such as an explanation."""
+    return _has_free_text(strict_schema(schema))
+
+
+def _has_free_text(node: Any) -> bool:
+    if isinstance(node, list):
+        return any(map(_has_free_text, node))
+    if not isinstance(node, dict):
+        return False
+    is_text = node.get("type") == "string" and not {"enum", "const"} & node.keys()
+    return is_text or any(map(_has_free_text, node.values()))
+
+
+def quotable_texts(messages: Iterable[Mapping[str, Any]], schema: type[BaseModel]) -> list[str]:
+    """Return the texts of a prompt that a reply may quote, for `parse_reply`.
+
+    They are the texts between tags with a mark (see `ragnb.prompts.template.Template`). A prompt
+    without such tags is quotable as a whole if the record contains free text. Otherwise the
+    prompt's own example of a verdict would make every such verdict a quotation.
+    """
+    asked = [message for message in messages if message.get("role") != "assistant"]
+    tagged = texts_between_tags(asked)
+    if tagged or not has_free_text(schema):
+        return tagged
+    contents = [message.get("content") for message in asked]
+    return [content for content in contents if isinstance(content, str)]
 
 
 def repair_message(reason: str, schema: type[BaseModel]) -> str:
@@ -175,16 +243,21 @@ def _tightened(node: Any, names: bool = False) -> Any:
 # ---- finding objects -----------------------------------------------------------------------------
 
 
-def _answer(text: str) -> str:
+def _answer(text: str, quotable: Sequence[str]) -> str:
     """The reply without reasoning; a reply that is one object may have any text in its strings."""
     text = text.strip()
-    if _START.match(text) and next(_objects(text))[1] != "embedded":
+    if _START.match(text) and next(_objects(text)).way != "embedded":
         return text
-    return strip_reasoning(text).strip()
+    reasoning, answer, _ = read_reasoning(text)
+    # The mark that ends the reasoning may be part of a quotation: 'It says </think>{"score": 1}'.
+    seam = _LOOSE.sub("", reasoning[-_SHORTEST_MARK:] + answer[:_SEAM])
+    is_quoted = bool(reasoning) and any(seam in shown for shown in quotable)
+    is_in_sentence = _MARK_IN_SENTENCE.search(text) and _START.search(reasoning)
+    return text if is_quoted or (is_in_sentence and text[0] not in "<[◁") else answer.strip()
 
 
-def _objects(text: str) -> Iterator[tuple[str, str]]:
-    """Outermost objects in order, each with the way in which it was found."""
+def _objects(text: str) -> Iterator[_Object]:
+    """Outermost objects in order."""
     start = _START.search(text)
     while start:
         depth, torn, end = 0, False, len(text)
@@ -196,12 +269,76 @@ def _objects(text: str) -> Iterator[tuple[str, str]]:
             torn = token.lastindex is not None and not token.group(token.lastindex)
         source = text[start.start() : end]
         if not depth:
-            yield source, "plain" if len(source) == len(text) else "embedded"
+            way = "plain" if len(source) == len(text) else "embedded"
+            yield _Object(source, way, start.start(), end)
         elif depth == 1 and not torn and text.endswith(_COMPLETE):
-            yield source + "}", "closed"
+            yield _Object(source + "}", "closed", start.start(), end)
         else:
-            yield source, "cut"
+            yield _Object(source, "cut", start.start(), end)
         start = _START.search(text, end)
+
+
+# ---- quotations ----------------------------------------------------------------------------------
+
+
+class _Quotations:
+    """What a reply may quote: the texts of the prompt, and the fields of the objects in them."""
+
+    def __init__(self, texts: Sequence[str], quotable: Sequence[str], *, is_free: bool) -> None:
+        self.quotable, self.is_free = quotable, is_free
+        objects = [item.source for text in texts for item in _objects(text)]
+        self.fields = [fields for fields in map(_fields, objects) if fields]
+
+    def apart(self, objects: Sequence[_Object]) -> list[_Object]:
+        """The objects that are no quotations."""
+        return [item for item in objects if not self._contain(item)]
+
+    def _contain(self, item: _Object) -> bool:
+        # A bare verdict alone is a verdict, although the judged text may contain the same one.
+        if item.way == "plain" and not self.is_free:
+            return False
+        bare = _LOOSE.sub("", item.source)
+        if any(bare in shown for shown in self.quotable):
+            return True
+        own = _fields(item.source)
+        return bool(own) and any(own <= fields for fields in self.fields)
+
+
+def _fields(source: str) -> frozenset[tuple[str, str]]:
+    """Names and values of an object; empty if it is not JSON."""
+    try:
+        return frozenset((name, repr(value)) for name, value in _loaded(source).items())
+    except (ValueError, RecursionError):
+        return frozenset()
+
+
+def _doubt(answer: str, item: _Object, objects: Sequence[_Object]) -> str | None:
+    """Why an object may not be the verdict, although it can be read; None if there is no doubt."""
+    if objects[-1].way == "cut":
+        return "the JSON object is cut off before its end"
+    following = [other.start for other in objects if other.start >= item.end]
+    before = answer[: item.start].rpartition("\n")[2]
+    after = answer[item.end : min(following, default=len(answer))].partition("\n")[0]
+    if before.lstrip().startswith(">") or _is_in_sentence(before, after):
+        return "the JSON object is inside a sentence or a quotation, so it may not be the verdict"
+    depth = 0
+    for brace in re.findall(r"[{}]", answer[objects[-1].end :]):
+        depth += _STEP[brace]
+        if depth < 0:
+            return "braces behind the JSON object are unbalanced, so it may be a part of another"
+    return None
+
+
+def _is_in_sentence(before: str, after: str) -> bool:
+    """Return whether the words of a line go on behind an object, or quotation marks are around it."""
+    before, after = before.rstrip(), after.lstrip()
+    if not _WORD.search(before):
+        return False
+    if before.endswith(tuple(_OPENING_QUOTES)) and after.startswith(tuple(_CLOSING_QUOTES)):
+        return True
+    announced = before.rstrip(_MARKUP).endswith((":", "："))
+    ends_sentence = after.lstrip(_MARKUP.replace(".", "")).startswith((".", "!", "?", ";", "。"))
+    return bool(_WORD.search(after)) and (not announced or ends_sentence)
 
 
 # ---- reading one object --------------------------------------------------------------------------
@@ -221,7 +358,9 @@ def _read(source: str, way: str, schema: type[Record], repair: bool) -> Parsed[R
         record = schema.model_validate_json(text, strict=True)
     except ValidationError as error:
         return Parsed(reason=_complaint(error))
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        return Parsed(reason=_TOO_DEEP)
+    except ValueError as error:
         return Parsed(reason=one_line(str(error)))
     if not record.model_fields_set:
         fields = ", ".join(schema.model_fields)
@@ -290,6 +429,8 @@ def _shown(value: Any) -> str:
 def _complaint(error: ValidationError) -> str:
     """The first of pydantic's errors in a line: ``score: 7 is above 5 (less_than_equal)``."""
     first, *others = error.errors(include_url=False)
+    if first["type"] == "json_invalid":  # It was valid when it was written, so it is only too deep.
+        return _TOO_DEEP
     words = first["msg"]
     if first["type"] in _WORDS:
         shown = _shown(first["input"])

@@ -261,3 +261,67 @@ def test_a_judge_is_shown_the_answer_without_the_reasoning():
     reply = "<think>It was Alexander Fleming?</think>Howard Florey"
     requests = judgement_requests(of(reply, "<think>cut off"), "correctness")
     assert [asked_about(messages) for messages in requests["messages"]] == ["Howard Florey"]
+
+
+# ---- lists that cannot be right ------------------------------------------------------------------
+
+
+def statements(*verdicts, name="supported"):
+    return {"statements": [{"statement": text, name: verdict} for text, verdict in verdicts]}
+
+
+IMPLAUSIBLE = {
+    "one passage useful and not useful": (
+        "context_precision",
+        {"verdicts": [{"passage": 1, "useful": True}, {"passage": 2, "useful": True}, {"passage": 1, "useful": False}]},
+        "one verdict on each passage, got useful both True and False for 1",
+    ),
+    "a statement supported and not supported": (
+        "faithfulness",
+        statements(("Oslo is a capital.", True), ("Oslo  is a CAPITAL.", False)),
+        "one verdict on each statement, got supported both True and False for 'Oslo  is a CAPITAL.'",
+    ),
+    "a statement relevant and not relevant": (
+        "answer_relevancy",
+        statements(("It is.", True), ("It is.", False), name="relevant"),
+        "one verdict on each statement, got relevant both True and False",
+    ),
+    "51 statements for one sentence": (
+        "faithfulness",
+        statements(*((f"Statement {n}.", True) for n in range(51))),
+        "at most one of the statements per word, got 51 statements for 6 words",
+    ),
+    "51 relevant statements for one sentence": (
+        "answer_relevancy",
+        statements(*((f"Statement {n}.", True) for n in range(51)), name="relevant"),
+        "got 51 statements for 6 words",
+    ),
+    "a blank statement": (
+        "faithfulness", statements(("Oslo is a capital.", True), (" ", True)), "must not be blank",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", IMPLAUSIBLE)
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_a_list_that_contradicts_itself_or_is_invented_is_unscored_with_a_reason(what, is_reversed):
+    judgement, reply, words = IMPLAUSIBLE[what]
+    if is_reversed:  # The order must not decide.
+        reply = {name: items[::-1] for name, items in reply.items()}
+        words = words.split(", got")[0]
+    frame = with_passages("Oslo is the capital of Norway.")
+    judged = judge_with(Judge(reply), frame, judgement)
+    assert judged[JUDGEMENTS[judgement].column].tolist() == [None]
+    assert words in judged["judge_reason"][0]
+
+
+def test_equal_verdicts_on_one_item_count_once():
+    """By hand: one of two statements is supported, although the judge repeats the first."""
+    reply = statements(
+        ("Oslo is a capital.", True), ("Oslo is a capital.", True), ("It rains.", False)
+    )
+    judged = judge_with(Judge(reply), with_passages("Oslo is a capital. It rains."), "faithfulness")
+    assert ragnb.score(judged, "judged.faithfulness")["value"].tolist() == [0.5]
+    twice = {"verdicts": [{"passage": n, "useful": n == 2} for n in (1, 2, 2)]}
+    judged = judge_with(Judge(twice), with_passages("Oslo."), "context_precision")
+    assert judged["judged_passages"].tolist() == [[0.0, 1.0]]

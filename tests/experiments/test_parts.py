@@ -153,3 +153,52 @@ def test_without_passages_nothing_is_asked():
     assert not server.calls
     with pytest.raises(InputError, match="label_parts needs the columns passages"):
         labelled_by(Judge(reply), "claims", RESPONSES.drop(columns="passages"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "words"),
+    [
+        ("claims", {"claims": [f"Claim {n}." for n in range(51)]}, "got 51 claims for 4 words"),
+        ("claims", {"claims": ["It is a city.", ""]}, "claims must not be blank"),
+        (
+            "nuggets",
+            {"nuggets": [{"text": "It is.", "importance": word} for word in ("vital", "okay")]},
+            "one verdict on each text, got importance both 'vital' and 'okay'",
+        ),
+        (
+            "nuggets",
+            {"nuggets": [{"text": f"Fact {n}.", "importance": "vital"} for n in range(51)]},
+            "got 51 nuggets for 7 words",
+        ),
+    ],
+)
+def test_a_list_of_parts_that_is_invented_is_unscored_with_a_reason(kind, said, words):
+    labelled = labelled_by(Judge(said), kind, RESPONSES.iloc[[1]])
+    assert words in labelled["judge_reason"].item()
+    assert labelled[{"claims": "parts"}.get(kind, kind)].tolist() == [None]
+
+
+def test_a_repeated_claim_counts_once():
+    def judge(call):
+        if "response" in shown(call.body["messages"]):
+            return {"claims": ["Oslo is a city.", "oslo is a city.", "Oslo is huge."]}
+        return reply(call)
+
+    labelled = labelled_by(Judge(judge), "claims", RESPONSES.iloc[[1]])
+    assert [part["text"] for part in labelled["parts"].item()] == [
+        "Oslo is a city.",
+        "Oslo is huge.",
+    ]
+
+
+def test_a_mark_that_cannot_be_read_leaves_the_response_unscored_with_a_reason():
+    server = Judge(reply)
+    frame = RESPONSES.head(2).assign(response=["Oslo is the capital [3-1].", "It is a city [1]."])
+    labelled = labelled_by(server, "citations", frame)
+    assert labelled["statements"].isna().tolist() == [True, False]
+    assert (
+        "numbers of passages from 1 on, such as [1], [1, 2] or [1-3], got '[3-1]'"
+        in (labelled["judge_reason"][0])
+    )
+    scores = ragnb.score(labelled, "parts.citation_recall")
+    assert scores["value"].isna().tolist() == [True, False]
