@@ -241,7 +241,8 @@ def _split(responses: pd.DataFrame, chosen: Kind, options: Mapping[str, Any]) ->
     else:
         require_columns(responses, ["response"], "label_parts")
         texts = reasoning_apart(responses)["response"]
-        parts, reasons = [], []
+        parts: list[list[Part] | None] = []
+        reasons: list[str | None] = []
         for text in texts:
             try:
                 parts.append(split(text) if isinstance(text, str) else None)

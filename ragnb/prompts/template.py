@@ -119,8 +119,10 @@ def texts_between_tags(messages: Iterable[Mapping[str, Any]]) -> list[str]:
     texts = []
     for message in messages:
         content = message.get("content")
+        if not isinstance(content, str):
+            continue
         # A text from outside may contain tags of its own, but the first tag is the template's.
-        first = _FIRST_TAG.search(content) if isinstance(content, str) else None
+        first = _FIRST_TAG.search(content)
         if first:
             tags = rf"<([a-z-]+)-{first[1]}>\n(.*?)\n</\1-{first[1]}>"
             texts += [text for _, text in re.findall(tags, content, flags=re.DOTALL)]
