@@ -153,13 +153,20 @@ def present(value: Any) -> Any:
     return None if is_missing(value) else value
 
 
-# Words for true and false in labels, in small letters with ``_`` between words. A sentence that is
-# supported in part is not fully supported.
-TRUTHS = {
-    **dict.fromkeys(["true", "yes", "1", "1.0", "supported", "fully_supported"], True),
-    **dict.fromkeys(["false", "no", "0", "0.0", "unsupported", "not_supported"], False),
-    **dict.fromkeys(["partially", "partially_supported"], False),
-}
+# Words for true and false in spreadsheets and forms, in lower case.
+_YES = frozenset(
+    "1 1.0 1,0 yes y true t right ok ✓ ✔ ja j wahr richtig korrekt oui o vrai sí si sì s sim vero "
+    "verdadero verdadeiro certo tak да д верно правда evet kyllä はい 是 对 對 正确 正確 예 네 نعم हाँ".split()
+)
+_NO = frozenset(
+    "0 0.0 0,0 no n false f wrong ✗ ✘ nein falsch non faux falso não nao nee nej nie нет н неверно "
+    "hayır ei いいえ 否 不 错 錯 错误 錯誤 아니요 아니오 لا नहीं".split()
+)
+# Words of judges for whether a sentence is fully supported, with ``_`` between words.
+_SUPPORTED = frozenset(["supported", "fully_supported"])
+_NOT_FULLY_SUPPORTED = frozenset(
+    ["unsupported", "not_supported", "partially", "partially_supported"]
+)
 WRAPPING = " \t\n.:;,'\"`“”‘’«»()[]{}<>*。、「」『』【】"
 
 
@@ -174,13 +181,28 @@ def spelled(text: str) -> str:
     return "_".join(re.split(r"[\s_-]+", fold(text).strip(WRAPPING)))
 
 
-def truth_of(value: Any) -> bool | None:
+def truth_of(text: str) -> float | None:
+    """Convert a word for yes or no in any letter case to 1.0 or 0.0; None if it is another text.
+
+    Examples
+    --------
+    >>> truth_of("Yes"), truth_of(" FALSE "), truth_of("nein"), truth_of("perhaps")
+    (1.0, 0.0, 0.0, None)
+    """
+    word = fold(text)
+    if word in _YES:
+        return 1.0
+    return 0.0 if word in _NO else None
+
+
+def flag_of(value: Any) -> bool | None:
     """Return the truth value that a label states, or None if it states none.
 
     Parameters
     ----------
     value : object
-        A Python or NumPy bool, the number 1 or 0, or a word of `TRUTHS` in any letter case.
+        A Python or NumPy bool, the number 1 or 0, or a word for true or false: see `truth_of`. A
+        word such as ``"partially supported"`` is false, because it does not mean *fully*.
 
     Returns
     -------
@@ -189,11 +211,15 @@ def truth_of(value: Any) -> bool | None:
 
     Examples
     --------
-    >>> [truth_of(value) for value in (True, 1, 0.0, "TRUE", "No.", None, 2, "perhaps")]
+    >>> [flag_of(value) for value in (True, 1, 0.0, "TRUE", "No.", None, 2, "perhaps")]
     [True, True, False, True, False, None, None, None]
     """
     if isinstance(value, str):
-        return TRUTHS.get(spelled(value))
+        word = spelled(value)
+        if word in _SUPPORTED or word in _NOT_FULLY_SUPPORTED:
+            return word in _SUPPORTED
+        truth = truth_of(word)
+        return None if truth is None else bool(truth)
     if isinstance(value, bool | int | float | np.bool_ | np.number) and value in (0, 1):
         return bool(value)
     return None

@@ -29,7 +29,7 @@ from ragnb.arguments import accepts
 from ragnb.datasets.tables import write_table
 from ragnb.errors import InputError
 from ragnb.metrics.trace_labels import SPECIAL_KEYS
-from ragnb.records import column_names, is_missing, present, require_columns, truth_of
+from ragnb.records import column_names, flag_of, is_missing, present, require_columns
 
 if TYPE_CHECKING:
     from ragnb.annotation.session import AnnotationSession
@@ -480,7 +480,7 @@ def trace_values(record: Mapping[str, Any], item: Item) -> dict[Place, Any]:
     unsupported = _cell(record, "unsupported_response_sentence_keys", [])
     for one in _cell(record, "sentence_support_information", []):
         key, supporting = one["response_sentence_key"], present(one.get("supporting_sentence_keys"))
-        none, fully = key in unsupported, truth_of(one.get("fully_supported"))
+        none, fully = key in unsupported, flag_of(one.get("fully_supported"))
         if supporting is not None:
             allowed = known | set(SPECIAL_KEYS)
             values["supporting", key] = [
@@ -491,7 +491,7 @@ def trace_values(record: Mapping[str, Any], item: Item) -> dict[Place, Any]:
             values["support", key] = "none" if none else "full" if fully else "partial"
     keys = [None, *item.keys("response")]
     values = {place: value for place, value in values.items() if place[1] in keys}
-    overall = [truth_of(record.get(name)) for name in ("overall_supported", "adherence_score")]
+    overall = [flag_of(record.get(name)) for name in ("overall_supported", "adherence_score")]
     if overall != [None, None]:  # published files have the second
         values["overall", None] = overall[1] if overall[0] is None else overall[0]
     return values

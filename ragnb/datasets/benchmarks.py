@@ -30,7 +30,7 @@ from ragnb.metrics.references import listed
 from ragnb.prompts.parsing import parse_reply
 from ragnb.prompts.template import Template
 from ragnb.prompts.trace import with_response_key
-from ragnb.records import RAGBENCH_RESPONSE, RGB_EXAMPLE, require_columns, truth_of
+from ragnb.records import RAGBENCH_RESPONSE, RGB_EXAMPLE, flag_of, require_columns
 from ragnb.text import keyed_response, keyed_sentences
 
 RAGBENCH_SPLITS = ("train", "validation", "test")
@@ -192,7 +192,7 @@ def load_rgb_instructions(source: str | Path = "rgb_instructions") -> dict[str, 
 
 def _read_truth(value: Any) -> Any:
     """Return the truth value that a cell states, or the cell itself, which is then refused."""
-    truth = truth_of(value)
+    truth = flag_of(value)
     return value if truth is None else truth
 
 

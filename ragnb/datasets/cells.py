@@ -14,8 +14,8 @@ import pandas as pd
 from ragnb.datasets.files import parsed
 from ragnb.datasets.sheets import date_text, dropped, trimmed
 from ragnb.errors import InputError
-from ragnb.metrics.judged import ACCEPTED, truth_of
-from ragnb.records import CONDITION, PAYLOAD, PLAIN_TEXT, is_missing, present
+from ragnb.metrics.judged import ACCEPTED
+from ragnb.records import CONDITION, PAYLOAD, PLAIN_TEXT, is_missing, present, truth_of
 from ragnb.text import fold, well_formed
 
 # Columns that hold numbers.

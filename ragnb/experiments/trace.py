@@ -23,7 +23,7 @@ from ragnb.prompts.trace import (
     render_labelling,
     repaired_labels,
 )
-from ragnb.records import present, require_columns, truth_of
+from ragnb.records import flag_of, present, require_columns
 from ragnb.scoring.scores import as_lists
 from ragnb.text import keyed_response, keyed_sentences
 
@@ -209,7 +209,7 @@ def _quoted(keys: Sequence[str]) -> str:
 
 def _contradiction(labels: Mapping[str, Any]) -> str | None:
     unsupported = labels["unsupported_response_sentence_keys"]
-    flags = [truth_of(one.get("fully_supported")) for one in labels["sentence_support_information"]]
+    flags = [flag_of(one.get("fully_supported")) for one in labels["sentence_support_information"]]
     overall = labels["overall_supported"]
     if overall is True and unsupported:
         return f"overall_supported is true, yet no key supports {_quoted(unsupported)}"

@@ -13,35 +13,12 @@ from numpy.typing import ArrayLike
 
 from ragnb.errors import InputError, as_real, check_choice
 from ragnb.metrics.record import metric
-from ragnb.records import is_missing
+from ragnb.records import is_missing, truth_of
 from ragnb.text import fold
 
 # Verdict -> value. A refusal is not accepted as an answer.
 ACCEPTED = {"correct": 1.0, "incorrect": 0.0, "refuse": 0.0}
-# Words for true and false in spreadsheets and forms, in lower case.
-_YES = frozenset(
-    "1 1.0 1,0 yes y true t right ok ✓ ✔ ja j wahr richtig korrekt oui o vrai sí si sì s sim vero "
-    "verdadero verdadeiro certo tak да д верно правда evet kyllä はい 是 对 對 正确 正確 예 네 نعم हाँ".split()
-)
-_NO = frozenset(
-    "0 0.0 0,0 no n false f wrong ✗ ✘ nein falsch non faux falso não nao nee nej nie нет н неверно "
-    "hayır ei いいえ 否 不 错 錯 错误 錯誤 아니요 아니오 لا नहीं".split()
-)
 NEVER_JUDGED = "Only if the verdict is missing."
-
-
-def truth_of(text: str) -> float | None:
-    """Convert a word for yes or no in any letter case to 1.0 or 0.0; None if it is another text.
-
-    Examples
-    --------
-    >>> truth_of("Yes"), truth_of(" FALSE "), truth_of("nein"), truth_of("perhaps")
-    (1.0, 0.0, 0.0, None)
-    """
-    word = fold(text)
-    if word in _YES:
-        return 1.0
-    return 0.0 if word in _NO else None
 
 
 def binary_verdict(verdict: float | None) -> float:

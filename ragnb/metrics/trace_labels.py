@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ragnb.errors import InputError, check_choice
-from ragnb.records import present, truth_of
+from ragnb.records import flag_of, present
 
 # The fields from which TRACe is computed.
 FIELDS = (
@@ -60,7 +60,7 @@ def supported_sentences(
     support : sequence of mappings or None
         RAGBench's ``sentence_support_information``: one mapping per sentence of the response, with
         the fields ``response_sentence_key`` (or ``key``), ``supporting_sentence_keys`` and
-        ``fully_supported``, which `ragnb.records.truth_of` reads.
+        ``fully_supported``, which `ragnb.records.flag_of` reads.
     unsupported_keys : sequence of str or None, default=None
         RAGBench's ``unsupported_response_sentence_keys``, or None if there is no such list. Only
         ``'ragbench'`` uses them.
@@ -185,7 +185,7 @@ def _labels(support: Any) -> Iterator[tuple[str, list[str] | None, bool | None]]
         yield (
             str(label.get("response_sentence_key", label.get("key"))),
             None if supporting is None else as_keys(supporting),
-            truth_of(label.get("fully_supported")),
+            flag_of(label.get("fully_supported")),
         )
 
 
@@ -289,7 +289,7 @@ def label_issues(
             issues.append(f"{key!r} is listed as unsupported, yet {but}")
         elif key not in unsupported and fully is False:
             issues.append(f"{key!r} is not fully_supported, yet not listed as unsupported")
-    overall = truth_of(record.get("overall_supported"))
+    overall = flag_of(record.get("overall_supported"))
     rule = variant if unsupported is None else "ragbench"
     values = supported_sentences(support, unsupported, variant=rule)
     against = [key for key, value in values if value is False]

@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from ragnb.prompts.template import Message, keyed_lines, load_family
-from ragnb.records import WRAPPING, spelled, truth_of
+from ragnb.records import WRAPPING, flag_of, spelled
 from ragnb.text import fold, well_formed
 
 SPECIAL_SPELLINGS = {
@@ -45,7 +45,7 @@ NO_KEY = frozenset(["", "none", "null", "n/a", "unsupported", "not_supported"])
 
 def _is_truth(value: Any) -> Any:
     """Return the truth value that a judge wrote; anything else but null is refused."""
-    truth = truth_of(value)
+    truth = flag_of(value)
     if truth is None and value is not None:
         raise ValueError(f"{str(value)[:40]!r} is not true or false")
     return truth
@@ -152,7 +152,7 @@ def repaired_labels(
     A key is taken as it is when it names a sentence or is special. Otherwise letter case, width, brackets, quotes and stops
     around it are ignored, special keys are looked up in `SPECIAL_SPELLINGS`, words of `NO_KEY` are left out, and several
     keys in one text are separated. A key that then still names no sentence is kept unchanged.
-    Words for true and false are those of `ragnb.records.TRUTHS`.
+    Words for true and false are those of `ragnb.records.flag_of`.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def repaired_labels(
         keys = of_response(written)
         repaired = {
             "response_sentence_key": keys[0] if len(keys) == 1 else written,
-            "fully_supported": truth_of(label.get("fully_supported")),
+            "fully_supported": flag_of(label.get("fully_supported")),
         }
         if "supporting_sentence_keys" in label:
             supporting = of_documents(label["supporting_sentence_keys"])
@@ -185,7 +185,7 @@ def repaired_labels(
         support.append(label | repaired)
     return dict(record) | {
         "all_relevant_sentence_keys": of_documents(record["all_relevant_sentence_keys"]),
-        "overall_supported": truth_of(record["overall_supported"]),
+        "overall_supported": flag_of(record["overall_supported"]),
         "sentence_support_information": support,
         "all_utilized_sentence_keys": of_documents(record["all_utilized_sentence_keys"]),
     }

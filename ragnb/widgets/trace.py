@@ -13,7 +13,7 @@ from ragnb.metrics.trace_labels import (
     sentence_pairs,
     unsupported_sentences,
 )
-from ragnb.records import present, truth_of
+from ragnb.records import flag_of, present
 from ragnb.reports.trace_reading import interpret_trace
 from ragnb.widgets.pages import MISSING, listed
 
@@ -166,7 +166,7 @@ def _statement(
     return {
         "key": key,
         "text": text,
-        "verdict": "".join(GLYPHS[truth_of(one.get("fully_supported"))] for one in own) or "?",
+        "verdict": "".join(GLYPHS[flag_of(one.get("fully_supported"))] for one in own) or "?",
         "rests": ", ".join(rests) or "no support information",
         "unsupported": key in unsupported,
         "supporting": supporting,
