@@ -20,6 +20,7 @@ under way, may its requests be sent again.
 import json
 import os
 import sqlite3
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -31,7 +32,14 @@ import pandas as pd
 
 from ragnb.arguments import accepts, shown_address
 from ragnb.errors import EndpointError, InputError, StoreError
-from ragnb.llm.bodies import classify, read_reply
+from ragnb.llm.bodies import (
+    ENCODINGS,
+    BoundedBody,
+    DamagedBody,
+    TooLarge,
+    classify,
+    read_reply,
+)
 from ragnb.llm.endpoint import (
     OTHER_KIND,
     address_of,
@@ -50,6 +58,7 @@ from ragnb.llm.store import Reply, Request, Store, canonical, canonical_requests
 from ragnb.version import __version__
 
 MAX_REQUESTS, MAX_BYTES = 50_000, 200_000_000  # OpenAI's limits for one file
+MAX_FILE_BYTES = 2**30  # largest file of replies that is read, after decompression
 SETTLE = 300.0
 CREATE_TIMEOUT = 60.0  # far less than SETTLE
 FINAL = frozenset({"completed", "failed", "expired", "cancelled"})
@@ -140,6 +149,7 @@ def submit(
         return _table(opened, {row["batch"] for row in pending if row["key"] in wanted})
 
 
+@accepts()
 def status(store: Store | str | Path, *, base_url: str | None = None) -> pd.DataFrame:
     """Return the state of each batch and its counts of requests, as the provider reports them.
 
@@ -164,6 +174,7 @@ def status(store: Store | str | Path, *, base_url: str | None = None) -> pd.Data
         return _table(opened)
 
 
+@accepts()
 def collect(store: Store | str | Path, *, base_url: str | None = None) -> pd.DataFrame:
     """Store the replies of finished batches; return the frame of `status`.
 
@@ -454,15 +465,15 @@ class Provider:
         self.address = shown_address(address)
         self.status: int | None = None
 
-        def add_key(request: Any) -> None:
-            if wants_api_key_header(address):
-                request.headers["api-key"] = api_key()
+        class Bounded(openai.DefaultHttpxClient):
+            def send(self, request: Any, **options: Any) -> Any:
+                request.headers["accept-encoding"] = ENCODINGS
+                if wants_api_key_header(address):
+                    request.headers["api-key"] = api_key()
+                options["stream"] = True
+                return _received(request, super().send(request, **options))
 
-        http = openai.DefaultHttpxClient(
-            follow_redirects=False,
-            trust_env=not is_here(address),
-            event_hooks={"request": [add_key]},
-        )
+        http = Bounded(follow_redirects=False, trust_env=not is_here(address))
         self._client = openai.OpenAI(
             api_key=api_key,
             **client_options(address),
@@ -487,6 +498,24 @@ class Provider:
             said = clean(f"{OTHER_KIND} ({error})")
         # Outside of the handlers, because an exception of the client contains the key.
         raise EndpointError(explain(said, self.address))
+
+
+def _received(request: Any, response: Any) -> Any:
+    """The answer with its whole body, which is limited in size."""
+    http: Any = sys.modules[type(request).__module__.partition(".")[0]]
+    try:
+        body = BoundedBody(response.headers.get("content-encoding", ""), MAX_FILE_BYTES)
+        for piece in response.iter_raw():
+            body.add(piece)
+    except (TooLarge, DamagedBody) as error:
+        raise http.RemoteProtocolError(str(error), request=request) from None
+    finally:
+        response.close()
+    headers = response.headers.copy()
+    for name in ("content-encoding", "content-length", "transfer-encoding"):
+        headers.pop(name, None)
+    status = response.status_code
+    return http.Response(status, headers=headers, content=bytes(body.content), request=request)
 
 
 def _seen(batch: Any) -> dict[str, Any]:

@@ -52,8 +52,10 @@ from ragnb.llm.endpoint import (
     endpoint_name,
     error_message,
     explain,
+    header_wait,
     is_here,
     json_or_text,
+    only_streams,
     stated_wait,
     wants_api_key_header,
 )
@@ -472,10 +474,11 @@ class _Failed(Exception):
         fatal: bool = False,
         formed: bool = False,
         refused: frozenset[str] = frozenset(),
+        only_streams: bool = False,
     ) -> None:
         super().__init__(reason)
         self.reason, self.passing, self.fatal = reason, passing, fatal
-        self.formed, self.refused = formed, refused
+        self.formed, self.refused, self.only_streams = formed, refused, only_streams
 
 
 @dataclass(repr=False)
@@ -511,6 +514,7 @@ class _Run:
     _under_way: int = 0
     _late: int = 0  # timeouts, minus replies in time, since `at_once` was last lowered
     _in_a_row: int = 0  # failures since the last reply
+    _streams: bool = False  # whether the model must be asked to stream
     _spent_out: bool = False
     _hopeless: str = ""
 
@@ -630,12 +634,15 @@ class _Run:
         endpoint = self._client.chat.completions if kind == "messages" else self._client.completions
         content = {"model": request["model"], kind: request[kind]}
         left_out: set[str] = set()
+        stream: dict[str, bool] = {}
         while True:
             sent = accepted(request["parameters"], self.refused | left_out)
             self._require_bound(request, sent)
             started = time.monotonic()
             try:
-                raw = await endpoint.with_raw_response.create(**content, extra_body=sent)
+                # A stream is read like any other body; `classify` joins its events.
+                stream = {"stream": True} if self._streams else {}
+                raw = await endpoint.with_raw_response.create(**content, extra_body=sent | stream)
                 body = json.loads(clean_body(raw.http_response.content))
                 reply = read_reply(key, request, sent, body, time.monotonic() - started)
             except _Failed as known:
@@ -654,6 +661,9 @@ class _Run:
                 self._note_refused(request["model"], left_out)
                 return reply
             # Outside of the handlers, because an exception of the client contains the key.
+            if failure.only_streams and not stream:
+                self._streams = True
+                continue
             refused = failure.refused & sent.keys()
             if not refused:
                 raise failure
@@ -728,11 +738,12 @@ class _Run:
         """Tell the client, which retries, what only the body of an error says."""
         body = json_or_text(response.content)
         sent = json.loads(request.content).keys() - {"model", "messages", "prompt"}
-        no_money = b"insufficient_quota" in response.content
-        if no_money or refused_parameters(body, sent, _status_for_refusal(response)):
+        said = error_message(body)
+        final = b"insufficient_quota" in response.content or only_streams(said)
+        if final or refused_parameters(body, sent, _status_for_refusal(response)):
             response.headers["x-should-retry"] = "false"
         if response.status_code in (429, 503) and not response.headers.get("retry-after"):
-            wait = stated_wait(error_message(body)) or stated_wait(response.text)
+            wait = stated_wait(said) or stated_wait(response.text)
             if wait is not None:
                 response.headers["retry-after"] = f"{wait:g}"
 
@@ -791,7 +802,7 @@ class _Run:
         said = clean(error_message(body)) or "no message"
         was_200 = STATUS_WAS_200 in response.headers
         reason = f"{ERROR_AS_REPLY}: {said}" if was_200 else f"HTTP {status}: {said}"
-        wait = _seconds(response.headers.get("retry-after"))
+        wait = header_wait(response.headers)
         if status == 429 and wait is not None and wait > LONGEST_WAIT:
             reason = f"HTTP 429: the server asks to wait {duration(wait)} ({said})"
         at_first = status in FATAL_AT_FIRST and not self.works
@@ -801,6 +812,7 @@ class _Run:
             passing=status in (408, 409, 429) or status >= 500,
             fatal=status == 401 or at_first or no_money,
             refused=frozenset(refused_parameters(body, sent.keys(), _status_for_refusal(response))),
+            only_streams=status in (400, 405, 422, 500, 501) and only_streams(said),
         )
 
 
@@ -852,13 +864,6 @@ def _retried(http: Any, request: Any, failure: _Failed) -> Exception:
 def _status_for_refusal(response: Any) -> int:
     """The status by which a refusal is judged; errors with status 200 are those of a request."""
     return 400 if STATUS_WAS_200 in response.headers else int(response.status_code)
-
-
-def _seconds(header: str | None) -> float | None:
-    try:
-        return float(header or "")
-    except ValueError:
-        return None
 
 
 def _prompt_length(request: Request) -> int:

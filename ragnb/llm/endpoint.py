@@ -6,6 +6,8 @@ import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
@@ -347,6 +349,34 @@ def stated_wait(said: str) -> float | None:
         float(n) * _UNITS["ms" if unit.startswith(("ms", "mil")) else unit[0]] for n, unit in parts
     ]
     return sum(seconds) or None
+
+
+def header_wait(headers: Mapping[str, str]) -> float | None:
+    """The seconds that the header Retry-After asks to wait: a number, or the time of a date."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        with suppress(ValueError):
+            return float(headers.get(name) or "") * unit
+    with suppress(ValueError, TypeError, IndexError):
+        date = parsedate_to_datetime(headers.get("retry-after") or "")
+        return (date - datetime.now(UTC)).total_seconds()
+    return None
+
+
+_STREAM_ONLY = re.compile(
+    r"only (?:support|work|available|allow)\w*\b.{0,20}\bstream|stream\w*\b.{0,30}\b(?:is required|only|must be true)"
+    r"|(?:enable|set|use|requires?) (?:the )?['\"`]?stream|non-?stream\w*\b.{0,40}\bnot (?:support|allow)"
+    r"|stream must be (?:set to )?true",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def only_streams(said: str) -> bool:
+    """Whether an error says that the model must be asked to stream.
+
+    >>> only_streams("This model only support stream mode, please enable the stream parameter.")
+    True
+    """
+    return _STREAM_ONLY.search(said) is not None
 
 
 def duration(seconds: float) -> str:

@@ -42,7 +42,9 @@ _REFUSED = re.compile(
 _VALUE = re.compile(
     r"too (?:large|long|small|short|big|high|low|many|few|great)|at (?:most|least)"
     r"|(?:less|greater|more|larger|smaller|lower|higher) (?:than|or equal)"
-    r"|exceed|maximum|minimum|out of range|outside|between|within|[<>]=?\s*-?\d|context (?:length|window|size)"
+    r"|exceed|maximum|minimum|out of (?:range|bounds)|outside|between|within (?:the )?(?:range|bounds|limits)"
+    r"|[<>]|above|below|\bcap\b|values? (?:of|for)|(?:valid|legal|acceptable|permitted) value"
+    r"|to be (?:an? )?(?:int|float|number|string|positive|less|greater)|context (?:length|window|size)"
     r"|(?:must|should|has to|needs to|expected to) be "
     r"(?!removed|omitted|unset|left|absent|empty|null|none|default|dropped|excluded)"
     r"|valid (?:number|integer|string|float|boolean|list|dictionary|type)|(?:invalid|wrong|bad|illegal) (?:value|type)"
@@ -92,21 +94,29 @@ def refused_parameters(body: Any, sent: Collection[str], status: int = 400) -> s
     refused = set()
     for statement in _statements(body):
         words = _OTHERS.sub(" ", statement)
-        about_value = _VALUE.search(words) is not None
         for name in sent:
-            if name == "response_format":  # ragnb chose its value, so any complaint is a refusal
-                if _named(name, words):
-                    refused.add(name)
-            elif _clearly_refused(name, words) or (
-                status < 500 and not about_value and _named(name, words)
-            ):
+            if not _named(name, words):
+                continue
+            # ragnb chose the value of response_format, so any complaint about it is a refusal.
+            clear = name == "response_format" or _clearly_refused(name, words)
+            if clear or (status < 500 and not _about_value(name, words)):
                 refused.add(name)
     return refused
 
 
+def _about_value(name: str, words: str) -> bool:
+    """Whether a statement that refuses nothing in clear words may be about the value of a parameter."""
+    if _VALUE.search(words):
+        return True
+    # A limit of tokens is a number that may be wrong, which few words say clearly.
+    return name in OTHER_NAMES and re.search(r"invalid|\d", words, re.IGNORECASE) is not None
+
+
 # Refusals that hold whatever else is said about the value.
 _PLAINLY = re.compile(
-    r"only the default|unsupported param|unknown|deprecat|unrecogni|unexpected|extra", re.IGNORECASE
+    r"only the default|only (?:the value )?['\"]?-?[\d.]+['\"]? (?:is|are)|unsupported param|supports? param"
+    r"|unknown|deprecat|unrecogni|unexpected|extra",
+    re.IGNORECASE,
 )
 
 
@@ -118,6 +128,8 @@ def _clearly_refused(name: str, words: str) -> bool:
         # "temperature: 3 is not supported; must be between 0 and 2" is about the value.
         mentions_value = re.search(rf"{re.escape(name)}\W{{0,3}}(?:of )?-?\d", sentence)
         about_value = _VALUE.search(words if mentions_value else sentence)
+        if mentions_value and name in OTHER_NAMES:
+            about_value = mentions_value
         if _PLAINLY.search(sentence) or not about_value:
             return True
     return False
@@ -127,14 +139,10 @@ def _named(name: str, words: str) -> bool:
     """Whether a text names a parameter, also as ``maxTokens`` or ``generationConfig.seed``."""
     spelling = _ALIASES.get(name) or re.escape(name).replace("_", "_?")
     if name in _ALSO_WORDS:
-        return (
-            re.search(rf"(?:[\"'`\[(]|\.|: ?)(?:{spelling})(?:[\"'`\])]|$)", words, re.IGNORECASE)
-            is not None
-        )
-    return (
-        re.search(rf"(?<![A-Za-z0-9_])(?:{spelling})(?![A-Za-z0-9_])", words, re.IGNORECASE)
-        is not None
-    )
+        marked = rf"(?:[\"'`\[(]|\.|: ?)(?:{spelling})(?:[\"'`\])]|$)|(?:^|\| ){spelling} ?:"
+        return re.search(marked, words, re.IGNORECASE) is not None
+    alone = rf"(?<![A-Za-z0-9_])(?:{spelling})(?![A-Za-z0-9_])"
+    return re.search(alone, words, re.IGNORECASE) is not None
 
 
 def _statements(body: Any, depth: int = 0) -> Iterator[str]:

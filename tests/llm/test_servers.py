@@ -98,6 +98,10 @@ REFUSED = [  # the body of an error, and the parameters that it refuses
     ("reasoning models don't take a temperature", "temperature"),
     ("Der Parameter seed ist nicht erlaubt", "seed"),
     ("参数 seed 不支持", "seed"),
+    ('json: unknown field "seed"', "seed"),
+    ("Parameter 'seed' is invalid for this model", "seed"),
+    ("stop: not supported", "stop"),
+    ("max_tokens is not a recognized parameter", "max_tokens"),
 ]  # fmt: skip
 ABOUT_VALUES = [
     # davila7/code-gpt-docs issue 284, vllm-project/vllm issues 4667 and 20409, anthropics/claude-code issue 11302
@@ -111,6 +115,11 @@ ABOUT_VALUES = [
     {"detail": [{"type": "missing", "loc": ["body", "model"], "msg": "Field required", "input": {"seed": 0, "temperature": 0}}]},
     "temperature: 3.0 is not supported; must be between 0 and 2",
     "参数 max_tokens 超出范围",
+    "The requested max_tokens 100000 is above the model's cap of 4096",
+    "max_tokens 100000 is not supported by this model (4096 is the most)",
+    "Value for temperature is invalid",
+    "temperature=3: not a legal value",
+    "Could not finish the message because max_tokens or model output limit was reached. Please try again with higher max_tokens.",
     "The server had to stop.",
     "model not found",
 ]  # fmt: skip
@@ -238,6 +247,7 @@ WRONG_ADDRESSES = [
     (Answer(body={"error": {"message": "no such key", "code": 401}}), "no such key.*OPENAI_API_KEY|an error with status 200: no such key"),
     (Answer(body={"error": {"message": "Insufficient Balance", "code": 402}}), "Insufficient Balance.*top up"),
     (Answer(status=429, message="slow down", headers={"retry-after": "432"}), "asks to wait 7 min 12 s.*wait as long as the server asks"),
+    (Answer(status=429, headers={"retry-after": "Fri, 31 Dec 2100 23:59:59 GMT"}), "the server asks to wait .* h"),
     (Answer(status=429, message="Please retry after 86400 seconds."), "asks to wait 24 h.*wait as long"),
     (Answer(body={"error": {"message": "CUDA out of memory"}}), "an error with status 200: CUDA out of memory; the server runs but fails"),
 ]  # fmt: skip
@@ -300,6 +310,22 @@ def test_a_server_that_only_streams_is_read_and_a_cut_stream_is_no_reply():
     assert replies["reasoning"].tolist() == ["Who?", None, None]
     assert "the stream ended before the reply was complete" in replies["reason"][1]
     assert replies["reason"][2] == "an error with status 200: out of memory"
+
+
+def test_a_model_that_must_be_asked_to_stream_is_asked_to():
+    """Alibaba's endpoint says so for some of its models."""
+    events = 'data: {"choices": [{"delta": {"content": "yes"}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
+
+    def behave(call):
+        if call.body.get("stream"):
+            return Answer(raw=events.encode())
+        message = "This model only support stream mode, please enable the stream parameter to access the model. "
+        return Answer(status=400, message=message)
+
+    with FaultServer(behave) as server:
+        replies = run(chat(5), server, max_concurrency=1)
+        assert len(server.calls) == 6
+    assert replies["response"].tolist() == ["yes"] * 5
 
 
 ODD = [  # a choice's message, the usage, and the text that is read
