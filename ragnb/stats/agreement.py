@@ -5,6 +5,10 @@ Each coefficient also has a function of its own, such as `cohen_kappa`, which ta
 `agreement_sums`.
 
 `as_codes` and `agreement_interval` raise InputError for invalid arguments.
+
+Cohen's kappa and Fleiss' kappa equal those of ``statsmodels.stats.inter_rater`` for complete ratings.
+They are computed here because the jackknife needs the coefficient without each item or cluster, which
+takes one call for all of them, and because statsmodels does not take missing ratings.
 """
 
 from collections.abc import Callable

@@ -111,7 +111,8 @@ def mcnemar_test(
     Let b and c be the numbers of items on which only the first or only the second system is
     correct. Under the null hypothesis, the distribution of b given b + c is Binomial(b + c, 1/2).
     The exact and the mid-p test use this distribution, and their statistic is b. The mid-p test
-    counts only half of the probability of the observed b. The two-sided p-value is twice the
+    counts only half of the probability of the observed b. The two-sided exact and asymptotic tests are
+    those of ``statsmodels.stats.contingency_tables.mcnemar``. The two-sided p-value is twice the
     smaller one-sided p-value, but at most 1. For b = c, the mid-p value is therefore 1; in [2]_, it
     is 1 - P(b) / 2. The asymptotic test compares (b - c) / sqrt(b + c) with the standard normal
     distribution, without continuity correction. Its statistic is the square of this ratio.
@@ -134,6 +135,15 @@ def mcnemar_test(
         return undefined_test(alternative, name, 0, "no items")
     if not b + c:
         return SignificanceResult(0.0, 1.0, alternative, name, table.n, "no discordant items")
+    if alternative == "two-sided" and method != "mid-p":
+        from statsmodels.stats.contingency_tables import mcnemar
+
+        counts = [[table.both, b], [c, table.neither]]
+        result = mcnemar(counts, exact=method == "exact", correction=False)
+        # The statistic of statsmodels' exact test is the smaller one of b and c.
+        statistic = b if method == "exact" else result.statistic
+        return SignificanceResult(float(statistic), result.pvalue, alternative, name, table.n)
+    # statsmodels has neither the mid-p test nor one-sided alternatives.
     p = float(mcnemar_p_value(b, c, method, alternative))
     statistic = (b - c) ** 2 / (b + c) if method == "asymptotic" else b
     return SignificanceResult(float(statistic), p, alternative, name, table.n)
@@ -164,6 +174,7 @@ def mcnemar_p_value(b: Any, c: Any, method: str, alternative: str = "two-sided")
     >>> mcnemar_p_value(np.array([5, 4]), 0, "mid-p").tolist()  # 1 / 2 ** 5 and 1 / 2 ** 4
     [0.03125, 0.0625]
     """
+    # Power and bounds need p-values of many counts at once; statsmodels' mcnemar takes one table.
     if method == "exact":
         lower, upper = bdtr(b, b + c, 0.5), bdtr(c, b + c, 0.5)
     elif method == "mid-p":

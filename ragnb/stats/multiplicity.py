@@ -4,8 +4,6 @@ A correction applies to one family of tests. Undefined p-values (NaN) stay NaN a
 tests. All functions raise InputError for invalid arguments.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
@@ -13,14 +11,8 @@ from numpy.typing import ArrayLike
 from ragnb.arguments import Floats, Integers, accepts
 from ragnb.errors import InputError
 
-# Name of each correction, and the function that applies it to m sorted p-values.
-CORRECTIONS: dict[str, Callable[[Floats, int], Floats]] = {
-    "holm": lambda p, m: np.maximum.accumulate(p * np.arange(m, 0, -1)),
-    "benjamini-hochberg": lambda p, m: np.minimum.accumulate((p * m / np.arange(1, m + 1))[::-1])[
-        ::-1
-    ],
-    "bonferroni": lambda p, m: p * m,
-}
+# Name of each correction, and its name in statsmodels.
+CORRECTIONS = {"holm": "holm", "benjamini-hochberg": "fdr_bh", "bonferroni": "bonferroni"}
 
 # Columns that a correction adds to a table of p-values; see `adjusted_columns`.
 ADJUSTED = ("p_adjusted", "correction", "family_size")
@@ -73,6 +65,8 @@ def adjust(p_values: ArrayLike, correction: str = "holm") -> Floats:
 
     Notes
     -----
+    The values are those of ``statsmodels.stats.multitest.multipletests``.
+
     Let p_(1) <= ... <= p_(m) be the sorted p-values that are not NaN. The corrected value of p_(i)
     is the smaller of 1 and
 
@@ -98,9 +92,12 @@ def adjust(p_values: ArrayLike, correction: str = "holm") -> Floats:
     >>> adjust([0.01, 0.04], "bonferroni")
     array([0.02, 0.08])
     """
+    from statsmodels.stats.multitest import multipletests
+
     adjusted = np.array(p_values)
-    order = np.argsort(adjusted, kind="stable")[: np.count_nonzero(~np.isnan(adjusted))]
-    adjusted[order] = np.minimum(CORRECTIONS[correction](adjusted[order], order.size), 1.0)
+    is_test = ~np.isnan(adjusted)
+    if is_test.any():
+        adjusted[is_test] = multipletests(adjusted[is_test], method=CORRECTIONS[correction])[1]
     return adjusted
 
 

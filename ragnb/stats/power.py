@@ -223,6 +223,9 @@ def t_mde(
     """
     from scipy.optimize import brentq
 
+    # statsmodels' TTestPower takes a number of pairs instead of a standard error and degrees of
+    # freedom, which clusters and mixed models need. Its solver fails or stops early if there are few
+    # degrees of freedom.
     if not (0 < standard_error < np.inf and df >= 1):
         return nan
     critical = float(stdtrit(df, (1 + confidence_level) / 2))

@@ -16,6 +16,20 @@ def test_nan_is_listed_and_spoils_nothing(correction) -> None:
     assert adjusted_columns([np.nan], correction)["family_size"].tolist() == [0]
 
 
+@pytest.mark.parametrize(
+    ("correction", "by_hand"),
+    [
+        ("holm", [0.09, 0.05, 0.08, 0.09, 0.09]),
+        ("benjamini-hochberg", [0.05] * 5),
+        ("bonferroni", [0.15, 0.05, 0.1, 0.2, 0.25]),
+    ],
+)
+def test_corrected_values_are_those_computed_by_hand(correction, by_hand) -> None:
+    assert adjust([0.03, 0.01, 0.02, 0.04, 0.05], correction) == pytest.approx(by_hand)
+    assert adjust([0.4, 1.0], "bonferroni") == pytest.approx([0.8, 1.0])
+    assert adjust([0.0, 0.5], correction)[0] == 0.0
+
+
 def test_z_or_t_is_not_taken_for_p() -> None:
     message = r"p_values must be p-values between 0 and 1, got 2\.5"
     with pytest.raises(InputError, match=message):
