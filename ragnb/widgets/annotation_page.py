@@ -1,11 +1,13 @@
 """An item of an annotation as the browser draws it, and as a static page with its labels."""
 
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from ragnb.annotation.items import Item
 from ragnb.annotation.log import nested, places
-from ragnb.annotation.session import AnnotationSession
+from ragnb.annotation.session import UNFINISHED, AnnotationSession
 from ragnb.annotation.tasks import Field, Option, Task
 from ragnb.markup import Markup, page, spelled
 from ragnb.widgets.pages import render
@@ -80,10 +82,26 @@ def state_of(session: AnnotationSession) -> dict[str, Any]:
         "can_undo": bool(session.state.done),
         "can_redo": bool(session.state.undone),
         "progress": session.progress(),
+        "end": _end(session),
         "saved": "".join(
             f"saved {event['time'][11:19]} UTC in {spelled(session.log.path.name)}"
             for event in session.log.events[-1:]
         ),
+    }
+
+
+def _end(session: AnnotationSession) -> dict[str, str] | None:
+    """Return what comes next when nothing is left to label, with the code for it; None before."""
+    if any(status in UNFINISHED for status in session.statuses):
+        return None
+    path = session.log.path
+    with suppress(OSError, ValueError):  # the folder was removed, or the log is elsewhere
+        path = path.relative_to(Path.cwd())
+    log = repr(path.as_posix())
+    others = "" if session.others else f"\nragnb.agreement([{log}, ...])  # with the logs of others"
+    return {
+        "text": "Done: all items are labelled or skipped. Next, in another cell:",
+        "code": f"ragnb.annotation.join_labels(responses, {log}){others}",
     }
 
 

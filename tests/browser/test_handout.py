@@ -1,5 +1,7 @@
 """The annotator that is handed out, in a browser without a kernel, a server or a network, up to adjudicated labels."""
 
+import json
+
 import pandas as pd
 import pytest
 from browser.items import verdict_items
@@ -150,6 +152,156 @@ def test_a_label_that_the_browser_cannot_save_is_refused_aloud(person, tmp_path)
     ana.press("2")
     ana.sees("not saved, because this browser's storage is full or gone (quota)")
     assert read_labels(ana.download(tmp_path))["verdict"].tolist() == ["correct"]
+
+
+FULL = "Storage.prototype.setItem = () => { throw new Error('quota') }"
+
+
+def test_a_full_storage_stops_neither_the_page_nor_the_download(person, tmp_path):
+    path = hand_out(verdict_items(3), "verdict", tmp_path)
+    computer = person(tmp_path / "one")
+    Sheet(computer, path).press("1 2")
+    computer.close()
+    computer = person(tmp_path / "one")
+    computer.add_init_script(FULL)
+    ana = Sheet(computer, path)
+    ana.sees("2 of 3 labelled")
+    ana.press("3")
+    ana.sees("not saved, because this browser's storage is full or gone (quota)")
+    assert read_labels(ana.download(tmp_path))["verdict"].tolist() == ["correct", "incorrect"]
+
+
+def test_a_person_whose_storage_is_full_continues_and_downloads(person, tmp_path):
+    path = ragnb.export_annotator(verdict_items(3), "verdict", tmp_path / "all.html")
+    computer = person(tmp_path / "one")
+    Sheet(computer, path, "Ana").press("1 2")
+    computer.close()
+    computer = person(tmp_path / "one")
+    computer.add_init_script(FULL)
+    ana = Sheet(computer, path)
+    assert ana.page.evaluate("() => document.activeElement.textContent") == "continue as Ana"
+    ana.page.keyboard.press("Enter")
+    ana.sees("2 of 3 labelled")
+    assert len(read_labels(ana.download(tmp_path))) == 2
+
+
+def damaged(lines, number, **changes):
+    """The lines of a file of labels, one of which is changed and has no checksum any more."""
+    lines = [json.loads(line) for line in lines]
+    for line in lines:
+        del line["checksum"]
+    lines[number] |= changes
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def test_a_bad_file_is_refused_and_leaves_the_page_as_it_was(person, tmp_path):
+    path = hand_out(verdict_items(3), "verdict", tmp_path)
+    ana = Sheet(person(), path)
+    ana.press("1")
+    taken = ana.download(tmp_path)
+    lines = taken.read_text("utf-8").splitlines()
+    label = next(n for n, line in enumerate(lines) if '"action":"label"' in line)
+    value = [{"field": "verdict", "value": "correct"}]
+    changes = [
+        {"set": 5}, {"set": [5]}, {"set": [{"field": "__proto__", "sentence": "hit", "value": "x"}]},
+        {"set": [{"field": "verdict", "value": "perhaps"}]}, {"set": [{**value[0], "sentence": "a"}]},
+        {"action": "dance"}, {"time": "noon"}, {"item": "v/9"}, {"item": "__proto__"}, {"n": None}, {"key": 5},
+    ]  # fmt: skip
+    texts = [damaged(lines, label, **change) for change in changes]
+    texts += [
+        taken.read_text("utf-8").replace("correct", "incorrect", 1),
+        "",
+        "{",
+        "[]\n5\n",
+        "null\n",
+    ]
+    texts.append(damaged(lines, 0, annotator=None))
+    for text in texts:
+        (tmp_path / "bad.jsonl").write_text(text, "utf-8")
+        there = Sheet(person(), path)
+        there.press("2")
+        there.page.get_by_label("add a labels file").set_input_files(tmp_path / "bad.jsonl")
+        there.sees("This file cannot be used: ")
+        assert there.page.evaluate("() => ({}).hit") is None
+        again = Sheet(there.page.context, path)
+        again.sees("1 of 3 labelled")
+        assert read_labels(again.download(tmp_path))["verdict"].tolist() == ["incorrect"]
+
+
+def test_what_is_no_action_in_the_storage_is_left_out_and_the_page_opens(person, tmp_path):
+    path = hand_out(verdict_items(3), "verdict", tmp_path)
+    ana = Sheet(person(), path)
+    ana.press("1 2")
+    ana.page.evaluate("""() => {
+      const [prefix] = Object.keys(localStorage).filter((key) => key.startsWith("ragnb ")).map((key) => key.split(" ").slice(0, 3).join(" "));
+      const bad = ['{"set": 5}', "{", "null", '{"time": "2031-05-04T12:00:00Z", "action": "label", "item": 0, "set": 5}',
+        '{"time": "2031-05-04T12:00:00Z", "action": "label", "item": 0, "set": [{"field": "__proto__", "sentence": "hit", "value": 1}]}'];
+      bad.forEach((text, n) => localStorage.setItem(`${prefix} 2031-05-04T12:00:00.000+00:00 00000${n} other`, text));
+      localStorage.setItem("ragnb %E0%A4%A %E0%A4%A", "x");
+      localStorage.setItem("ragnb-annotator", '{"keys": null, "goesOn": true}'); }""")
+    ana.page.reload()
+    ana.sees("5 of the stored actions cannot be read and are left out")
+    ana.sees("2 of 3 labelled")
+    assert ana.page.evaluate("() => ({}).hit") is None
+    assert read_labels(ana.download(tmp_path))["verdict"].tolist() == ["correct", "incorrect"]
+
+
+def asks(page, leave):
+    """Whether the browser asks before it does what leaves the page, and answer that one stays."""
+    asked = []
+    page.once("dialog", lambda one: (asked.append(one.type), one.dismiss()))
+    leave()
+    page.wait_for_timeout(500)
+    return asked == ["beforeunload"]
+
+
+def test_the_page_asks_before_it_is_left_with_labels_that_were_not_downloaded(person, tmp_path):
+    path = hand_out(verdict_items(3), "verdict", tmp_path)
+    computer = person()
+    ana = Sheet(computer, path)
+    leave = lambda: ana.page.close(run_before_unload=True)  # noqa: E731
+    ana.press("1 2")
+    assert asks(ana.page, leave)
+    ana.download(tmp_path)
+    ana.page.reload()
+    ana.press("n")
+    ana.press("2")
+    assert asks(ana.page, leave)
+    ana.download(tmp_path)
+    with ana.page.expect_event("close"):
+        leave()
+
+
+def test_a_private_window_labels_says_so_and_asks(person, tmp_path):
+    computer = person()
+    computer.add_init_script(
+        "Object.defineProperty(window, 'localStorage', { get() { throw new Error('private') } })"
+    )
+    ana = Sheet(computer, hand_out(verdict_items(3), "verdict", tmp_path))
+    ana.sees("This browser saves nothing: download the labels before you close the page.")
+    ana.press("1 2")
+    ana.sees("2 of 3 labelled")
+    assert asks(ana.page, lambda: ana.page.close(run_before_unload=True))
+    assert read_labels(ana.download(tmp_path))["verdict"].tolist() == ["correct", "incorrect"]
+
+
+def test_after_the_last_item_the_download_has_the_focus(person, tmp_path):
+    ana = Sheet(person(), hand_out(verdict_items(3), "verdict", tmp_path))
+    ana.press("1 2")
+    assert not ana.page.locator(".end").is_visible()
+    ana.press("3")
+    ana.page.locator(".end .download:focus").wait_for(timeout=10_000)
+    ana.sees("Done: all items are labelled or skipped. Download the labels and send the file back.")
+    ana.press("z")
+    ana.sees("2 of 3 labelled")
+    assert not ana.page.locator(".end").is_visible()
+    ana.press("2")
+    ana.page.locator(".end .download:focus").wait_for(timeout=10_000)
+    with ana.page.expect_download() as waiting:
+        ana.press("Enter")
+    waiting.value.save_as(tmp_path / "labels.jsonl")
+    labels = read_labels(tmp_path / "labels.jsonl")
+    assert labels["verdict"].tolist() == ["correct", "incorrect", "incorrect"]
 
 
 def test_every_text_stands_out_and_fits_a_narrow_window(person, tmp_path):

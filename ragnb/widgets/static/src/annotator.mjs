@@ -7,7 +7,7 @@ import { BUTTONS, Keys } from "./keys.mjs";
 import { guideOf, helpOf, searchOf } from "./panels.mjs";
 import { Saving } from "./saving.mjs";
 import { Sentences } from "./sentences.mjs";
-import { Work } from "./work.mjs";
+import { ALL_DONE, Work } from "./work.mjs";
 
 // Seconds as people say them.
 function spoken(seconds) {
@@ -36,10 +36,11 @@ class Annotator {
     this.count = node("span", { class: "count" });
     this.buttons = Object.fromEntries(BUTTONS.map((button) => [button[0], this.button(...button)]));
     this.body = node("div", { class: "body" });
+    this.end = node("div", { class: "panel end", hidden: true });
     this.root.append(
       node("div", { class: "head" }, this.bar, this.count),
       node("div", { class: "buttons", role: "toolbar", "aria-label": "actions" }, ...Object.values(this.buttons)),
-      guideOf(this.work.task), this.help, this.items.box, this.search, this.body, this.saving.box,
+      guideOf(this.work.task), this.help, this.items.box, this.search, this.end, this.body, this.saving.box,
     );
     el.append(this.root);
     this.disconnect = connect(model, {
@@ -55,7 +56,7 @@ class Annotator {
 
   close() {
     this.disconnect();
-    this.saving.stop();
+    this.saving.close();
   }
 
   // ---- the page, drawn when the item changes; and what is painted with every action ----------------------------------
@@ -91,7 +92,19 @@ class Annotator {
     if (known && this.seeking) this.work.seek();
     if (known) [this.seeking, this.work.given] = [false, []];
     this.paintFrame();
+    this.paintEnd();
     this.paintLabels();
+  }
+
+  // What comes after the last item. On a page without a kernel, that is a button, which has the focus when nothing is left.
+  paintEnd() {
+    const { end, ack, message } = this.work.state;
+    const { finish } = this.model;
+    this.end.hidden = !end;
+    if (end) this.end.replaceChildren(node("b", {}, end.text), ...(end.code ? [node("pre", {}, end.code)] : []));
+    if (!finish) return;
+    (end ? this.end : finish.home).append(finish.button);
+    if (end && ack && message === ALL_DONE) setTimeout(() => finish.button.focus()); // after what takes the focus back to the texts
   }
 
   paintLabels() {

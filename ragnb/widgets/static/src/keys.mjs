@@ -47,17 +47,22 @@ export function leavesSearch(event) {
   return isPlain(event) && !event.isComposing && ["Escape", "Enter", "ArrowDown"].includes(event.key);
 }
 
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
 const KEPT = "ragnb-annotator"; // in the browser's storage
 
 // The keys of one task, and what a person has chosen, which the browser keeps: other keys, and whether labels go on.
 export class Keys {
   constructor({ name, fields }) {
     this.fields = fields;
+    let stored = null;
     try {
-      this.kept = JSON.parse(localStorage.getItem(KEPT));
+      stored = JSON.parse(localStorage.getItem(KEPT));
     } catch { /* nothing is kept here */ }
-    this.kept = { goesOn: true, keys: {}, ...this.kept };
-    this.chosen = this.kept.keys[name] ??= {}; // by the key of the table
+    // Without a prototype, no name of a task has a meaning of its own.
+    const keys = Object.assign(Object.create(null), isObject(stored?.keys) ? stored.keys : {});
+    this.kept = { goesOn: stored?.goesOn !== false, keys };
+    this.chosen = keys[name] = isObject(keys[name]) ? keys[name] : {}; // by the key of the table
   }
 
   get goesOn() { return this.kept.goesOn; }

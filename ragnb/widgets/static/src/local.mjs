@@ -1,15 +1,19 @@
 // Labels without a kernel: a model that answers the annotator as Python does (ragnb/annotation/session.py and log.py), and keeps
 // every action in the browser's storage.
 
+import { checksum } from "./checksum.mjs";
 import { clamp } from "./list.mjs";
-import { valueAt } from "./work.mjs";
+import { ALL_DONE, valueAt } from "./work.mjs";
 
 const CHANGES = ["label", "note", "flag", "skip"];
 const IDLE = 120; // longest time between two actions, in seconds, that counts as work
 
+// An object without a prototype, so that no name of a field has a meaning of its own.
+const bare = () => Object.create(null);
+
 // Sets the value of a place, or makes it untouched with null. Values are by field, and by sentence where a field is asked of each.
 function setAt(values, [field, sentence], value) {
-  const [inside, key] = sentence === null ? [values, field] : [(values[field] ??= {}), sentence];
+  const [inside, key] = sentence === null ? [values, field] : [(values[field] ??= bare()), sentence];
   if (value === null) delete inside[key];
   else inside[key] = value;
   if (sentence !== null && !Object.keys(inside).length) delete values[field];
@@ -17,7 +21,7 @@ function setAt(values, [field, sentence], value) {
 
 // What all actions amount to: the labels of each item and the seconds spent on it, and what can be undone and redone.
 function follow(actions, n) {
-  const items = Array.from({ length: n }, () => ({ values: {}, flag: false, skipped: false, note: "", seconds: 0 }));
+  const items = Array.from({ length: n }, () => ({ values: bare(), flag: false, skipped: false, note: "", seconds: 0 }));
   const done = [], undone = [];
   actions.forEach((action, number) => {
     const before = actions[number - 1] ?? action;
@@ -44,6 +48,19 @@ function median(numbers) {
 }
 
 const isUnfinished = ({ status }) => status === "untouched" || status === "started";
+
+// The actions in a storage whose keys have a prefix, and how many texts there are no actions.
+export function storedActions(handout, storage, prefix) {
+  const keys = Object.keys(storage).filter((key) => key.startsWith(prefix)).sort();
+  const actions = keys.flatMap((key) => {
+    try {
+      return [{ key: key.slice(prefix.length), ...checked(JSON.parse(storage.getItem(key)), handout) }];
+    } catch {
+      return [];
+    }
+  });
+  return [actions, keys.length - actions.length];
+}
 
 export class LocalModel {
   // handout: what ragnb has written into the page: {header, task, items, suggested_by}; prefix: of the keys of one annotator
@@ -90,12 +107,13 @@ export class LocalModel {
 
   state(n) {
     const { values, flag, note, missing, status, offered } = this.labels[n];
-    const suggested = {};
+    const suggested = bare();
     for (const [place, value] of offered) setAt(suggested, place, value);
     return {
       values, flag, note, missing, status, suggested, suggested_by: offered.length ? this.handout.suggested_by : "", others: [],
       can_undo: this.undos.length > 0, can_redo: this.redos.length > 0, progress: this.progress(),
-      saved: `saved ${this.actions.at(-1).time.slice(11, 19)} UTC in this browser`,
+      saved: this.actions.length ? `saved ${this.actions.at(-1).time.slice(11, 19)} UTC in this browser` : "",
+      end: this.labels.some(isUnfinished) ? null : { text: `Done: ${ALL_DONE}. Download the labels and send the file back.`, code: "" },
     };
   }
 
@@ -109,21 +127,24 @@ export class LocalModel {
 
   // ---- the actions: each has a key of its own in the storage, so that no tab overwrites what another one has written -----
 
-  // Reads all actions in the order of their times, also those that another tab or a file has added.
+  // Reads all actions in the order of their times, also those that another tab or a file has added. What is none is left out.
   read() {
-    const keys = Object.keys(this.storage).filter((key) => key.startsWith(this.prefix)).sort();
-    this.actions = keys.map((key) => ({ key: key.slice(this.prefix.length), ...JSON.parse(this.storage.getItem(key)) }));
+    [this.actions, this.unreadable] = storedActions(this.handout, this.storage, this.prefix);
     this.follow();
   }
 
-  // Throws if the storage is full; then nothing is added.
+  // Throws if the storage is full; then nothing is added, except that an item was shown.
   record(action, item, content) {
     const last = this.actions.at(-1)?.time ?? "";
     const now = new Date().toISOString().replace("Z", "+00:00");
     const time = now > last ? now : last; // a clock that is set back changes no order
     const key = `${time} ${String(this.actions.length).padStart(6, "0")} ${this.tab}`;
     const added = { time, action, item, ...content };
-    this.storage.setItem(this.prefix + key, JSON.stringify(added));
+    try {
+      this.storage.setItem(this.prefix + key, JSON.stringify(added));
+    } catch (error) {
+      if (action !== "open") throw error;
+    }
     this.actions.push({ key, ...added });
     this.follow();
   }
@@ -149,11 +170,11 @@ export class LocalModel {
   toggle({ number, field, sentence = null, keys, on }) {
     if (!keys.length) return;
     const place = [field, sentence], { of, options } = this.field(field), { values, suggested } = this.state(number);
-    const chosen = valueAt(values, place) ?? valueAt(suggested, place) ?? [];
-    const adding = on ?? !keys.every((key) => chosen.includes(key));
+    const chosen = new Set(valueAt(values, place) ?? valueAt(suggested, place) ?? []), picked = new Set(keys);
+    const adding = on ?? !keys.every((key) => chosen.has(key));
     const parts = this.handout.items[number].page.parts.filter(({ name }) => name === of);
     const known = [...parts.flatMap(({ sentences }) => sentences.map(([key]) => key)), ...options.map((option) => option.value)];
-    this.set(number, [[place, known.filter((key) => (keys.includes(key) ? adding : chosen.includes(key)))]]);
+    this.set(number, [[place, known.filter((key) => (picked.has(key) ? adding : chosen.has(key)))]]);
   }
 
   accept({ number }) {
@@ -182,7 +203,7 @@ export class LocalModel {
   next() {
     const n = this.labels.length;
     const to = Array.from({ length: n }, (_, k) => (this.number + 1 + k) % n).find((one) => isUnfinished(this.labels[one]));
-    return to === undefined ? "all items are labelled or skipped" : this.go({ to });
+    return to === undefined ? ALL_DONE : this.go({ to });
   }
 
   // What is still missing, else the next item.
@@ -233,20 +254,75 @@ export function written({ header, items }, annotator, actions) {
   const lines = actions.map(({ item, of, ...rest }, n) => ({
     n: n + 1, ...rest, item: items[item].id, ...(rest.action === "open" ? items[item].pinned : {}), ...(of === undefined ? {} : { of: numbers.get(of) }),
   }));
-  return [{ ...header, annotator, started: actions[0].time }, ...lines].map((line) => `${JSON.stringify(line)}\n`).join("");
+  return [{ ...header, annotator, started: actions[0]?.time ?? new Date().toISOString() }, ...lines].map((line) => `${sealed(JSON.stringify(line))}\n`).join("");
+}
+
+const SEAL = /,\s*"checksum":\s*"([0-9a-f]{8})"\s*\}\s*$/;
+
+// A line with its checksum as its last key, as ragnb/annotation/lines.py writes it.
+function sealed(content) {
+  return `${content.slice(0, -1)},"checksum":"${checksum(content)}"}`;
+}
+
+// The object of a line whose checksum is right, if it has one.
+function unsealed(line, n) {
+  const seal = line.match(SEAL);
+  const content = seal ? `${line.slice(0, seal.index)}}` : line;
+  if (seal && checksum(content) !== seal[1]) throw new Error(`line ${n} was changed after it was written`);
+  const parsed = JSON.parse(content);
+  if (!isObject(parsed)) throw new Error(`line ${n} is not an object`);
+  return parsed;
+}
+
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const isText = (value) => typeof value === "string";
+
+// An action whose item has a number, if the page could have written it; an error says why it is none.
+function checked(action, { task, items }) {
+  const fail = (what) => { throw new Error(`an action has ${what}`); };
+  if (!isObject(action)) fail("no keys");
+  const { action: name, item, time, set, value, of } = action;
+  if (!Number.isInteger(item) || !items[item]) fail("an unknown item");
+  if (!isText(time) || !/^\d{4}-\d\d-\d\dT/.test(time) || Number.isNaN(Date.parse(time))) fail("no time");
+  if (!["open", "agreed", "undo", "redo", ...CHANGES].includes(name)) fail("an unknown name");
+  if (["flag", "skip"].includes(name) && typeof value !== "boolean") fail("a value other than true and false");
+  if (name === "note" && !isText(value)) fail("a note that is no text");
+  if (["undo", "redo"].includes(name) && !isText(of)) fail("no other action that it is about");
+  if (["label", "agreed"].includes(name)) {
+    if (!Array.isArray(set)) fail("no list of labels");
+    for (const one of set) if (!isObject(one) || !allows(task, items[item].page, one)) fail("a label that the task does not have");
+  }
+  return action;
+}
+
+// Whether a value can be given to a place of an item.
+function allows(task, page, { field: name, sentence = null, value }) {
+  const field = task.fields.find((one) => one.name === name);
+  if (!field || !page.places.some(([one, key]) => one === name && key === sentence)) return false;
+  const options = field.options.map((option) => option.value);
+  if (value === null) return true;
+  if (field.kind === "text") return isText(value);
+  if (field.kind === "choice") return options.includes(value);
+  const parts = page.parts.filter((part) => part.name === field.of);
+  const known = new Set([...parts.flatMap(({ sentences }) => sentences.map(([key]) => key)), ...options]);
+  return Array.isArray(value) && value.every((key) => known.has(key));
 }
 
 // The annotator and the actions of such a file, each with its key; an error says what is wrong with it.
-export function read(text, { header, items }) {
-  const [first, ...lines] = text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+export function read(text, handout) {
+  const { header, items } = handout;
+  const [first, ...lines] = text.split("\n").filter((line) => line.trim()).map((line, n) => unsealed(line, n + 1));
   if (first?.handout !== header.handout) throw new Error("it does not belong to this page");
+  if (!isText(first.annotator) || !first.annotator.trim()) throw new Error("it has no name of an annotator");
   const numbers = new Map(items.map(({ id }, n) => [id, n]));
   const keyOf = ({ n, time, key }) => key ?? `${time} ${String(n).padStart(6, "0")} ragnb`; // Python may have gone on with the file
   const keys = new Map(lines.map((line) => [line.n, keyOf(line)]));
   const actions = lines.map((line) => {
     const { n, key, item, of, id, fingerprint, sentences, ...rest } = line;
     if (!numbers.has(item)) throw new Error(`the page has no item ${item}`);
-    return [keyOf(line), { ...rest, item: numbers.get(item), ...(of === undefined ? {} : { of: keys.get(of) }) }];
+    if (!Number.isInteger(n) || !(key === undefined || isText(key))) throw new Error("an action has no number");
+    const action = { ...rest, item: numbers.get(item), ...(of === undefined ? {} : { of: keys.get(of) }) };
+    return [keyOf(line), checked(action, handout)];
   });
   return { annotator: first.annotator, actions };
 }

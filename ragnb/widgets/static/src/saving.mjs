@@ -26,6 +26,8 @@ export class Saving {
     this.leaving = null; // id of the act after which another item may be shown
     this.held = []; // what was done since then, for that item: {name, run}
     this.refused = []; // what was not done, and not seen yet: {act, item, text, time}
+    this.onleaving = (event) => { if (this.isBusy) event.preventDefault(); }; // the browser asks
+    addEventListener("beforeunload", this.onleaving);
     this.now = node("span", { class: "now" });
     this.list = node("div", { class: "refused", role: "alert" });
     this.saved = node("span", { class: "saved" });
@@ -53,7 +55,7 @@ export class Saving {
   paint({ ack, message, failed, saved }) {
     this.saved.textContent = saved;
     const mine = this.open.get(ack);
-    if (mine) this.close(ack, mine, message, failed);
+    if (mine) this.finish(ack, mine, message, failed);
     if (this.open.size) return false;
     this.stop();
     this.paintBusy();
@@ -61,7 +63,7 @@ export class Saving {
     return true;
   }
 
-  close(id, { act, item, time }, message, failed) {
+  finish(id, { act, item, time }, message, failed) {
     this.open.delete(id);
     const answers = (one) => one.item === item && MOVES.includes(one.act) === MOVES.includes(act) && time - one.time > SEEN;
     if (failed) this.refuse(act, item, message);
@@ -77,13 +79,23 @@ export class Saving {
     this.now.classList.toggle("failed", failed);
   }
 
+  // Whether something is not saved yet that could be.
+  get isBusy() {
+    return !this.isGone && this.open.size + this.held.length > 0;
+  }
+
+  close() {
+    this.stop();
+    removeEventListener("beforeunload", this.onleaving);
+  }
+
   stop() {
     clearTimeout(this.soon);
     clearTimeout(this.late);
   }
 
   paintBusy() {
-    this.root.setAttribute("aria-busy", String(this.open.size + this.held.length > 0));
+    this.root.setAttribute("aria-busy", String(this.isBusy));
   }
 
   // ---- keys that are faster than the kernel ------------------------------------------------------------------------
@@ -116,6 +128,7 @@ export class Saving {
 
   gone() {
     this.leaving = null;
+    this.isGone = true;
     const text = "the kernel is gone, so nothing more is saved; run the cell again to continue from what was saved";
     this.drop(this.model.get("page").number, text);
     this.say(text, true);

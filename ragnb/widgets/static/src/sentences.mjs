@@ -68,10 +68,11 @@ export class Sentences {
 
   paint() {
     const marks = this.work.task.fields.filter(({ kind }) => kind === "sentences").map((field) => this.mark(field));
-    const picked = this.anchor === null ? [] : this.picked();
+    const picked = new Set(this.anchor === null ? [] : this.picked());
+    const hits = new Set(this.hits);
     for (const [part, lines] of Object.entries(this.lines)) {
       const here = marks.filter(({ field }) => field.of === part);
-      for (const line of lines) this.paintLine(line, here, picked.includes(line));
+      for (const line of lines) this.paintLine(line, here, picked.has(line), hits.has(line));
       for (const chosen of this.boxes[part].querySelectorAll(".chosen")) {
         const marked = chosen.closest("section").querySelectorAll(".on, .held").length;
         chosen.textContent = marked ? ` · ${marked} marked` : "";
@@ -84,20 +85,20 @@ export class Sentences {
   mark(field) {
     const place = this.work.placeOf(field);
     const { value, guess } = this.work.said(place);
-    return { field, place, keys: value ?? guess ?? [], suggested: guess !== undefined };
+    return { field, place, keys: new Set(value ?? guess ?? []), suggested: guess !== undefined };
   }
 
-  paintLine(line, marks, picked) {
+  paintLine(line, marks, picked, hit) {
     const { part, key } = line;
-    const holding = marks.filter(({ keys }) => keys.includes(key));
+    const holding = marks.filter(({ keys }) => keys.has(key));
     const mine = holding.some(({ field }) => field.name === this.work.field.name);
     const next = part === "words" && this.lines[part][line.place + 1]; // marked words that follow each other are one span
-    const ending = holding.filter(({ keys }) => !next || !keys.includes(next.key));
+    const ending = holding.filter(({ keys }) => !next || !keys.has(next.key));
     line.badges.textContent = this.badges(line, marks, ending).join(" ");
     line.node.setAttribute("aria-selected", mine);
     const looks = {
       on: mine, held: holding.length > 0 && !mine, guess: holding.some(({ suggested }) => suggested), picked,
-      current: part === this.work.task.unit && key === this.work.sentence, hit: this.hits.includes(line), cursor: line === this.here,
+      current: part === this.work.task.unit && key === this.work.sentence, hit, cursor: line === this.here,
     };
     for (const name in looks) line.node.classList.toggle(name, looks[name]);
   }
@@ -176,7 +177,7 @@ export class Sentences {
     const { field } = this.work;
     const keys = this.picked().map(({ key }) => key);
     this.anchor = null;
-    return { keys, on: keys.length > 1 ? !this.mark(field).keys.includes(this.lines[field.of][lead].key) : null };
+    return { keys, on: keys.length > 1 ? !this.mark(field).keys.has(this.lines[field.of][lead].key) : null };
   }
 
   // ---- mouse ---------------------------------------------------------------------------------------------------------

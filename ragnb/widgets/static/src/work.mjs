@@ -2,6 +2,9 @@
 
 import { clamp } from "./list.mjs";
 
+// The answer when no item is left.
+export const ALL_DONE = "all items are labelled or skipped";
+
 const isSame = ([field, sentence], place) => field === place[0] && sentence === place[1];
 
 // The place that comes after one in a list of places [field, sentence], or the first.
