@@ -10,10 +10,12 @@ from anywidget import AnyWidget
 from ipywidgets import HTML, HBox
 
 from ragnb.arguments import accepts
+from ragnb.errors import InputError
 from ragnb.markup import Markup, join, tag
 from ragnb.reports.definitions import DefinitionComparison
 from ragnb.reports.judge import JudgeReport
 from ragnb.widgets.card import SECTIONS, Card, draw, kinds_of
+from ragnb.widgets.cells import Displays
 from ragnb.widgets.pages import CSS, STATIC, render, with_static
 from ragnb.widgets.rows import Rows, words
 
@@ -22,6 +24,8 @@ AHEAD, SENT_AT_ONCE = 40, 400
 
 STATIC_SIZE = 40_000
 """Number of characters of cards after which only titles follow where no kernel runs."""
+
+DISPLAYS = Displays()
 
 
 class RowList(AnyWidget):
@@ -145,14 +149,27 @@ class FrameView(HBox):
         self._list.on_msg(self._answer)
         super().__init__([self._list, self._page])
         self.add_class("ragnb-view")
+        DISPLAYS.made(self)
+
+    def close(self) -> None:
+        """Remove the view from the notebook, and free its copy of the frame."""
+        self._list.unobserve_all()
+        for widget in (self._list, self._page):
+            widget.close()
+        super().close()
+        self.__dict__.pop("_rows", None)
+        self.__dict__.pop("_frame", None)
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_rows"):
+            return "FrameView(closed)"
         found, total = len(self._places), self._list.offer["total"]
         part = f"{found} of " if found < total else ""
         return f"FrameView({part}{total} rows{': ' if self.kinds else ''}{', '.join(self.kinds)})"
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """Add the cards of some rows, from the selected one, until they are many or long."""
+        DISPLAYS.displayed(self)
         first = max(0, self.number - 1)
         rows, size = [], 0
         for number, place in enumerate(self._places[first : first + 10].tolist(), first + 1):
@@ -174,6 +191,8 @@ class FrameView(HBox):
     @property
     def rows(self) -> pd.DataFrame:
         """The rows that were found, in their order."""
+        if not hasattr(self, "_frame"):
+            raise InputError("the view was closed because its cell has run again; use the new one")
         return self._frame.iloc[self._places]
 
     @property
