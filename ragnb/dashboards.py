@@ -178,7 +178,7 @@ class Dashboard(VBox):
             data = base64.b64encode(self._figure.value).decode("ascii")
             source = f"data:image/png;base64,{data}"
             pieces.append(tag("img", src=source, alt=f"Means of {self._metric.value}"))
-            pieces.append(_static_html(self._list.children[0]))
+            pieces.append(self._list.children[0].static_html())
         bundle = super()._repr_mimebundle_(**options)
         html = render("page.html", content=join(pieces))
         return with_static(bundle, {"text/plain": repr(self), "text/html": html})
@@ -262,13 +262,6 @@ def _aligned(responses: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
         for metric in scores["metric"].unique()
     ]
     return pd.concat(frames, ignore_index=True)
-
-
-def _static_html(shown: FrameView) -> Markup:
-    """The form of a viewer for pages where no kernel runs."""
-    bundle = shown._repr_mimebundle_()
-    data = bundle[0] if isinstance(bundle, tuple) else bundle
-    return Markup(data["text/html"])
 
 
 def _word(value: Any) -> str:

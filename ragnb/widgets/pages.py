@@ -5,6 +5,7 @@ Line breaks and indentation of a template are not part of the page.
 """
 
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from pathlib import Path
@@ -25,6 +26,17 @@ _OUTLINED = ",".join(f".ragnb-card:has({link}:is(:hover,:focus-within)) {link}" 
 CSS = (STATIC / "card.css").read_text("utf-8") + _OUTLINED + "{outline:2px solid #2b8fd0}"
 """Style of a card. A response and the first 20 passages or claims that it links to light up together,
 under the mouse and with the keyboard's focus."""
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+"""MIME type of a live widget."""
+
+OUTPUTS = ":is(.jp-OutputArea,.cell_container,#output-area)"
+LIVE = ":has(.ragnb-view,.ragnb-annotator,.widget-box)"
+STATIC_RULES = (
+    f"{OUTPUTS}{LIVE} :is(.ragnb-static,.jp-OutputArea-child:has(.ragnb-static)){{display:none}}"
+    ".jp-OutputArea:has(.ragnb-static) .jp-OutputArea-output.jupyter-widgets:not(:has(*)){display:none}"
+)
+"""Hide the static form among the outputs of a cell that show the widget, and a widget that was not found."""
 
 MISSING = "–"
 LONG = 600
@@ -51,14 +63,35 @@ class Page:
 def with_static(bundle: Any, static: Mapping[str, str]) -> Any:
     """Add the static form of a widget to its MIME bundle, for pages where no kernel runs.
 
+    In a notebook, the widget is displayed at once as an output of its own, and the bundle has only the static form. Viewers
+    that prefer the widget of an output would show an error, or nothing, where they do not find it. The static form hides
+    itself while the widget is there.
+
     A bundle is a mapping, a tuple of a mapping and more, or None: widget libraries differ.
 
     >>> with_static(({"view": 1}, {}), {"text/plain": "text"})
     ({'view': 1, 'text/plain': 'text'}, {})
     """
     data, more = (bundle[0], bundle[1:]) if isinstance(bundle, tuple) else (bundle, ())
+    if WIDGET in (data or {}) and in_kernel():
+        from IPython.display import display
+
+        display({WIDGET: data[WIDGET]}, raw=True)
+        data = {}
+        static = {
+            **static,
+            "text/html": Markup(
+                f'<div class="ragnb-static"><style>{STATIC_RULES}</style>{static["text/html"]}</div>'
+            ),
+        }
     data = {**(data or {}), **static}
     return (data, *more) if more else data
+
+
+def in_kernel() -> bool:
+    """Return whether the code runs in the kernel of a notebook."""
+    ipython: Any = sys.modules.get("IPython")
+    return hasattr(ipython and ipython.get_ipython(), "kernel")
 
 
 def render(template: str, **values: Any) -> Markup:

@@ -168,8 +168,12 @@ class FrameView(HBox):
         return f"FrameView({part}{total} rows{': ' if self.kinds else ''}{', '.join(self.kinds)})"
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        """Add the cards of some rows, from the selected one, until they are many or long."""
         DISPLAYS.displayed(self)
+        bundle = super()._repr_mimebundle_(**options)
+        return with_static(bundle, {"text/plain": repr(self), "text/html": self.static_html()})
+
+    def static_html(self) -> Markup:
+        """The cards of some rows, from the selected one, until they are many or long: what pages without a kernel show."""
         first = max(0, self.number - 1)
         rows, size = [], 0
         for number, place in enumerate(self._places[first : first + 10].tolist(), first + 1):
@@ -183,10 +187,7 @@ class FrameView(HBox):
             rows=rows,
             more=len(self._places) - first - len(rows),
         )
-        bundle = super()._repr_mimebundle_(**options)
-        return with_static(
-            bundle, {"text/plain": repr(self), "text/html": render("page.html", content=static)}
-        )
+        return render("page.html", content=static)
 
     @property
     def rows(self) -> pd.DataFrame:

@@ -104,6 +104,24 @@ def test_what_a_full_disk_refuses_stays_on_the_screen_until_it_is_seen(book):
     assert screen.root.locator(".part.documents").evaluate("box => box === document.activeElement")
 
 
+WOULD_ASK = """() => { const leaving = new Event("beforeunload", { cancelable: true });
+  window.dispatchEvent(leaving);
+  return leaving.defaultPrevented }"""
+"""Whether the browser would ask before it leaves the page."""
+
+
+def test_the_page_is_not_left_unasked_while_something_is_on_its_way(book, delay):
+    book.evaluate("() => localStorage.removeItem('ragnb-annotator')")
+    screen = annotate_verdicts(book, "leaving", 6)
+    assert not book.evaluate(WOULD_ASK)
+    delay(1000)
+    screen.press_ahead("1", "2", "3")
+    assert book.evaluate(WOULD_ASK)
+    screen.settle()
+    assert not book.evaluate(WOULD_ASK)
+    assert verdicts(screen, 3) == ["correct", "incorrect", "refuse"]
+
+
 @pytest.fixture
 def two_views(book):
     """One annotator in its cell, and once more in a tab of its own."""

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browser.lab import change_theme, show
+from browser.lab import change_theme, run_all, show
 from browser.test_themes import CARD
 
 CELL = """
@@ -129,3 +129,28 @@ def test_citations_and_passages_of_a_card_light_up_together(book):
     assert citation.evaluate(outline) == "solid"
     passage.locator("summary").press("Enter")
     assert passage.get_attribute("open") is None
+
+
+def test_a_view_is_freed_when_its_cell_runs_again(book):
+    cell = CELL.replace("10_000", "50").replace("shown = ", "").replace("\nshown", "")
+    count = "import gc\nfrom ragnb.widgets.rows import Rows\nprint(sum(isinstance(one, Rows) for one in gc.get_objects()))"
+    show(book, cell, count)
+    counts = []
+    for _ in range(3):
+        run_all(book)
+        counts.append(book.locator(".jp-CodeCell").nth(1).locator("pre").last.inner_text())
+    assert counts == [counts[0]] * 3
+    assert book.locator(".ragnb-view").count() == 1
+    book.locator(".ragnb-view-page", has_text="needle0 in the hay").wait_for(timeout=30_000)
+
+
+def test_a_view_that_another_cell_displays_stays(book):
+    cell = CELL.replace("10_000", "50").replace("\nshown", "")
+    show(book, cell, "shown")
+    book.locator(".ragnb-view-page").wait_for(timeout=60_000)
+    book.evaluate("() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 0 }")
+    book.evaluate("() => window.jupyterapp.commands.execute('notebook:run-cell')")
+    book.wait_for_timeout(1000)
+    book.locator(".ragnb-rows-list").focus()
+    book.keyboard.press("j")
+    book.locator(".ragnb-view-page", has_text="needle1 in the hay").wait_for(timeout=30_000)

@@ -47,6 +47,8 @@ def clean(book: nbformat.NotebookNode) -> None:
                 if "image/png" in data and "alt" in cell.metadata:
                     # Exporters look for it here.
                     output.metadata["image/png"] = {"alt": cell.metadata.alt}
+            # A widget is an output of its own, of which nothing is left.
+            cell.outputs = [output for output in cell.outputs if output.get("data", True)]
 
 
 def _joined(outputs: list) -> list:

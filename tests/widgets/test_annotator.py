@@ -128,6 +128,22 @@ def test_the_first_response_is_sometimes_b_and_has_its_own_option(tmp_path):
     assert 10 <= first.count("b") <= 30
 
 
+def test_the_end_says_what_comes_next(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    widget = Annotator(plain_frame(2), "verdict", "ana", "labels")
+    assert widget.state["end"] is None
+    assert send(widget, "label", field="verdict", value="correct")["end"] is None
+    send(widget, "next")
+    send(widget, "skip")
+    end = widget.state["end"]
+    assert end["text"].startswith("Done: all items are labelled or skipped.")
+    joining, agreeing = end["code"].split("\n")
+    assert joining == "ragnb.annotation.join_labels(responses, 'labels/ana.verdict.sqlite')"
+    assert agreeing.startswith("ragnb.agreement(['labels/ana.verdict.sqlite', ...])")
+    joined = eval(joining, {"ragnb": ragnb, "responses": plain_frame(2)})
+    assert joined["label_status"].tolist() == ["labelled", "skipped"]
+
+
 # ---- again, and refused ------------------------------------------------------------------------------------------------
 
 
