@@ -145,7 +145,7 @@ def test_a_view_is_freed_when_its_cell_runs_again(book):
 
 
 def test_a_view_that_another_cell_displays_stays(book):
-    cell = CELL.replace("10_000", "50").replace("\nshown", "")
+    cell = CELL.replace("10_000", "50").removesuffix("shown\n")
     show(book, cell, "shown")
     book.locator(".ragnb-view-page").wait_for(timeout=60_000)
     book.evaluate("() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 0 }")
