@@ -30,7 +30,14 @@ from ragnb.metrics.references import listed
 from ragnb.prompts.parsing import parse_reply
 from ragnb.prompts.template import Template
 from ragnb.prompts.trace import with_response_key
-from ragnb.records import RAGBENCH_RESPONSE, RGB_EXAMPLE, flag_of, require_columns
+from ragnb.records import (
+    RAGBENCH_RESPONSE,
+    RGB_EXAMPLE,
+    flag_of,
+    present,
+    require_columns,
+    truth_of,
+)
 from ragnb.text import keyed_response, keyed_sentences
 
 RAGBENCH_SPLITS = ("train", "validation", "test")
@@ -347,11 +354,26 @@ def _with_labels(item: Mapping[str, Any], where: str) -> Mapping[str, Any]:
 
 # ---- EVOUNA --------------------------------------------------------------------------------------
 
+
+def _verdict(value: Any) -> Any:
+    """A truth value that may be a word; the word nan and an empty text are no verdict."""
+    word = str(present(value) or "").strip().lower()
+    if value is None or isinstance(value, bool):
+        return value
+    if word in ("", "nan", "none", "null"):
+        return None
+    truth = truth_of(word)
+    return value if truth is None else bool(truth)
+
+
+# The published file of TQ has the word nan where there is no verdict.
+Verdict = Annotated[bool | None, BeforeValidator(_verdict)]
+Answer = Annotated[str | None, BeforeValidator(present)]
 _JUDGED: dict[str, Any] = {
     "question": (Text, ...),
-    "golden_answer": (Text | None, ...),
-    **{f"answer_{system}": (str | None, ...) for system in SYSTEMS},
-    **{f"judge_{system}": (bool | None, ...) for system in SYSTEMS},
+    "golden_answer": (Annotated[Text | None, BeforeValidator(present)], ...),
+    **{f"answer_{system}": (Answer, ...) for system in SYSTEMS},
+    **{f"judge_{system}": (Verdict, ...) for system in SYSTEMS},
     "improper": (bool, False),
 }
 # One question with the response of each system and a person's verdict on it. One improper question
@@ -373,7 +395,8 @@ def load_evouna(source: str | Path) -> pd.DataFrame:
         Columns ``example_id, benchmark, task, language, question, references, system, response,
         verdict, improper``. ``references`` is one part whose aliases are the gold variants, which
         the file separates by ``/``. It is None if the file has no answer. ``verdict`` is the
-        judgement of a person: True, False, or None if there is none. ``improper`` marks questions
+        judgement of a person: True, False, or None if there is none, for which the file may have
+        the word ``nan``. ``improper`` marks questions
         that the annotators found faulty. They stay in the frame. Score the frame with
         ``ragnb.score(frame, "annotator.verdict")``.
 

@@ -389,7 +389,7 @@ def _column(values: list[Any]) -> pd.Series:
     return pd.Series(values, dtype=dtype)
 
 
-def _read_text(path: Path) -> str:
+def read_text(path: Path) -> str:
     """Text of a file in UTF-8, with its byte order mark if it has one, or in UTF-16."""
     content = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
     if path.suffix.lower() == ".gz":
@@ -447,7 +447,7 @@ def json_records(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
             f"{path.name} is a table, and this function reads JSON or JSON Lines in the format of a "
             "benchmark or tool. To load responses from a table, use ragnb.load_responses"
         )
-    text = _read_text(path).removeprefix(_BOM)
+    text = read_text(path).removeprefix(_BOM)
     try:
         whole = json.loads(text)
         kind, parts = ("item", whole) if isinstance(whole, list) else ("line", [whole])
@@ -523,7 +523,7 @@ def _refuse_deep(value: Any, where: str) -> None:
 
 
 def _read_separated(path: Path) -> pd.DataFrame:
-    text = _read_text(path)
+    text = read_text(path)
     content = text.removeprefix(_BOM)
     if content.lstrip().startswith(("{", "[{")):
         _refuse_json(content, path)

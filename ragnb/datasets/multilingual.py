@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 import pandas as pd
 from pydantic import AfterValidator, Field
 
-from ragnb.datasets.answers import NO_ANSWER
+from ragnb.datasets.answers import NO_ANSWER, answer_of
 from ragnb.datasets.files import (
     Identifier,
     Record,
@@ -167,12 +167,30 @@ class Squad(Record):
                 yield _row(asked.id, asked.question, texts, has_no_answer=has_no_answer, **options)
 
 
+class FlatSquad(Record):
+    """One question of SQuAD's or XQuAD's files at Hugging Face."""
+
+    benchmark: ClassVar = None
+    id: Identifier
+    context: Text
+    question: Text
+    answers: dict[str, Any]
+    title: Any = None
+
+    def rows(self) -> Iterator[Row]:
+        """The question as a row. An empty list of answers means that there is no answer."""
+        (aliases,) = answer_of(self.answers)
+        options = {"passages": [self.context], "title": self.title}
+        yield _row(self.id, self.question, aliases, has_no_answer=True, **options)
+
+
 # Key by which a format is recognised -> its model.
 MODELS: dict[str, Any] = {
     "language": Parallel,
     "question_lang": MkqaSampled,
     "queries": Mkqa,
     "data": Squad,
+    "context": FlatSquad,
 }
 
 
@@ -194,7 +212,8 @@ def load_multilingual(source: str | Path | Sequence[str | Path]) -> pd.DataFrame
           answers`` (a list of aliases), and optionally ``theme`` and ``passage``;
         - MKQA as released: ``example_id, queries, answers``, the last two by language;
         - MKQA as LBRAG sampled it: ``id, question, question_lang, answer``;
-        - XQuAD, in the format of SQuAD: ``data``. The name of the file contains the language, as in
+        - XQuAD, in the format of SQuAD: ``data``, or as JSON Lines of Hugging Face: ``id, context,
+          question, answers``. The name of the file contains the language, as in
           ``xquad.de.json``.
 
     Returns
@@ -250,7 +269,7 @@ def _rows(path: Path, name: str) -> Iterator[Row]:
             f"{', '.join(first) or 'none'}; see load_multilingual for the formats"
         )
     language = None
-    if model is Squad:
+    if model in (Squad, FlatSquad):
         named = re.fullmatch(r"(.+)\.([A-Za-z]{2,3}([-_][A-Za-z]{2,4})?)", stem(path))
         if not named:
             raise InputError(

@@ -61,6 +61,8 @@ from ragnb.text import is_blank
 NEEDED = ("question", "references", "response")
 # Most systems whose numbers of responses are printed.
 _MOST_SHOWN = 6
+# Formats whose released code scores an empty text; in SQuAD 2.0 it is the answer "no answer".
+EMPTY_ANSWERS = ("squad", "lbrag")
 
 
 @accepts(
@@ -117,7 +119,7 @@ def load_responses(
         read.
     examples
         Questions and references of a file that has only ids and responses, such as predictions in
-        SQuAD's or KILT's format: the file of the dataset, or a frame. An example without a response
+        the format of SQuAD, TriviaQA or KILT: the file of the dataset, or a frame. An example without a response
         becomes a row without one.
     systems
         Columns with the responses of one system each: ``["baseline", "ours"]``. By default, if a
@@ -144,7 +146,9 @@ def load_responses(
         or a missing value in a frame. True: the model answered with an empty text, which is scored,
         with 0 under most metrics. A row with a ``reason`` of its own stays without a response. False:
         there is no response, and the row is not scored. The default is False, with a warning if a file
-        has empty cells or if there are empty texts. In JSON and Parquet, a missing value is never an
+        has empty cells or if there are empty texts. It is True for the formats ``squad`` and
+        ``lbrag``, whose code scores empty texts, and for files with a reference ``[""]``, to which
+        an empty text is the right answer. In JSON and Parquet, a missing value is never an
         empty text. A response that contains nothing but reasoning is never an answer.
     separator
         The sign between several spellings of a reference in one text: with ``separator="/"``,
@@ -256,6 +260,7 @@ def _load(
     frame = frame.assign(**constants)
     has_cells = file is None or kind_of(file) in CELLS
     frame = _with_values(frame, file, has_cells, decimal)
+    frame = _with_ids_of_one_kind(frame)
     frame = _with_translations(frame, decimal)
     if "references" in frame:
         frame, doubt = with_spellings(frame, separator, called(file))
@@ -269,6 +274,8 @@ def _load(
                 "Their responses are not scored, except under variant='lbrag'. If the right answer "
                 'is no answer, write the reference as [""]'
             )
+    if keep_empty is None and not has_cells and _answers_can_be_empty(frame, read_as):
+        keep_empty = True
     frame = _with_responses(frame, file, keep_empty, has_cells)
     if read_as and frame["response"].isna().all() and frame["reason"].isna().any():
         raise InputError(
@@ -508,6 +515,29 @@ def _with_translations(frame: pd.DataFrame, decimal: str | None) -> pd.DataFrame
     return frame
 
 
+def _with_ids_of_one_kind(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with ids of passages as texts if some are texts and some are numbers.
+
+    In JSON, the keys of an object of grades are always texts.
+    """
+    names = [name for name in ("retrieved", "relevant") if name in frame]
+    cells = [cell for name in names for cell in frame[name] if isinstance(cell, list | dict)]
+    kinds = {isinstance(id, str) for cell in cells for id in cell}
+    if len(kinds) < 2:
+        return frame
+    for name in names:
+        converted: list[Any] = []
+        for cell in frame[name]:
+            if isinstance(cell, dict):
+                converted.append({answer_of(id): grade for id, grade in cell.items()})
+            elif isinstance(cell, list):
+                converted.append([answer_of(id) for id in cell])
+            else:
+                converted.append(cell)
+        frame[name] = pd.Series(converted, frame.index, dtype=object)
+    return frame
+
+
 # ---- references and responses --------------------------------------------------------------------
 
 
@@ -561,6 +591,13 @@ def _answers(references: pd.Series) -> list[Any]:
         except InputError as error:
             raise InputError(f"row {row}: {error}") from error
     return answers
+
+
+def _answers_can_be_empty(frame: pd.DataFrame, read_as: Format | None) -> bool:
+    """Whether an empty text is an answer: some questions have none, or the released code scores it."""
+    if read_as and read_as.name in EMPTY_ANSWERS:
+        return True
+    return "references" in frame and any(parts == NO_ANSWER for parts in frame["references"])
 
 
 def _with_responses(

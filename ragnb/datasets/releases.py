@@ -3,10 +3,11 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.answers import NO_ANSWER
+from ragnb.datasets.answers import NO_ANSWER, answer_of
 from ragnb.datasets.files import Row, checked, existing_file, read_frame
 from ragnb.datasets.formats import (
     FORMATS,
@@ -19,6 +20,7 @@ from ragnb.datasets.formats import (
     renamed,
 )
 from ragnb.datasets.multilingual import Squad
+from ragnb.datasets.orientation import IDS, one_row_per_item
 from ragnb.errors import InputError
 from ragnb.records import COLUMNS, PAYLOAD, PLAIN_TEXT
 
@@ -117,12 +119,17 @@ def lbrag(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
 
 
 def _is_squad(content: pd.DataFrame) -> bool:
-    """Whether a content is one JSON object with a text for each id."""
-    is_text = len(content) == 1 and all(isinstance(cell, str) for cell in content.iloc[0])
+    """Whether a content is one JSON object with a text, or null, for each id."""
+    if len(content) != 1:
+        return False
+    answers = [*content.iloc[0]]
+    is_text = all(isinstance(answer, str | None) for answer in answers) and any(answers)
     return is_text and not {*content} & {*LIKELY, "query", "prediction", "answer", "input"}
 
 
-@file_format("squad", "predictions in SQuAD's format", _is_squad, alternatives=True)
+@file_format(
+    "squad", "predictions in the format of SQuAD and TriviaQA", _is_squad, alternatives=True
+)
 def squad(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     """Read a JSON object that maps the id of each question to the predicted answer."""
     answers = content.iloc[0]
@@ -163,8 +170,9 @@ def load_examples(source: str | Path | pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     source
-        A file of a dataset in the format of SQuAD or KILT; any table with an id, a question and
-        references under usual names; or a frame, such as `ragnb.load_rgb` returns it.
+        A file of a dataset in the format of SQuAD, TriviaQA or KILT; any table with an id, a
+        question and references under usual names, such as the files of Hugging Face for SQuAD and
+        TriviaQA, and the queries of BEIR; or a frame, such as `ragnb.load_rgb` returns it.
 
     Raises
     ------
@@ -172,7 +180,7 @@ def load_examples(source: str | Path | pd.DataFrame) -> pd.DataFrame:
         The file has no ids or no questions.
     """
     path = None if isinstance(source, pd.DataFrame) else existing_file(source)
-    content = source if isinstance(source, pd.DataFrame) else read_frame(existing_file(source))
+    content: Any = source if path is None else one_row_per_item(read_frame(path), path)
     if "data" in content and len(content) == 1:
         asked = checked(Squad, content.iloc[0].to_dict(), called(path)).rows()
         frame = pd.DataFrame(asked).drop(columns="title")
@@ -185,7 +193,8 @@ def load_examples(source: str | Path | pd.DataFrame) -> pd.DataFrame:
         frame["references"] = [[answers] if answers else None for answers in frame.pop("answers")]
         return frame.rename(columns={"pages": "relevant"})
     names = {name: likely(LIKELY[name], content) for name in ("question", "references")}
-    names["example_id"] = likely("example_id id question_id qid", content)
+    names["question"] = names["question"] or likely("text", content)  # the queries of BEIR
+    names["example_id"] = likely(IDS, content)
     missing = [name for name in ("example_id", "question") if names[name] is None]
     if missing:
         raise InputError(
@@ -194,7 +203,26 @@ def load_examples(source: str | Path | pd.DataFrame) -> pd.DataFrame:
             f"{', '.join(map(str, content))}"
         )
     frame = renamed(content, names)
-    return frame.assign(example_id=frame["example_id"].astype(str))
+    # TriviaQA has pages and search results, which no metric reads.
+    others = [name for name in frame if name not in {*COLUMNS, *PAYLOAD}]
+    frame = frame.drop(columns=[name for name in others if _has_objects(frame[name])])
+    if "context" in frame and all(isinstance(text, str) for text in frame["context"]):
+        frame["passages"] = [[text] for text in frame.pop("context")]
+    if "references" in frame:
+        references = [answer_of(reference) for reference in frame["references"]]
+        frame["references"] = pd.Series(references, frame.index, dtype=object)
+        if NO_ANSWER in references and "answerable" not in frame:
+            frame["answerable"] = [int(reference != NO_ANSWER) for reference in references]
+    return frame.assign(example_id=[_id_text(id) for id in frame["example_id"]])
+
+
+def _has_objects(column: pd.Series) -> bool:
+    return any(isinstance(cell, dict | list) for cell in column)
+
+
+def _id_text(id: Any) -> str:
+    """An id as a text; MongoDB writes it as ``{"$oid": "..."}``."""
+    return str(found(id, "$oid") or id)
 
 
 def with_examples(frame: pd.DataFrame, examples: pd.DataFrame, path: Path | None) -> pd.DataFrame:

@@ -1,6 +1,5 @@
 """Runs and judgements of retrieval in the formats of TREC."""
 
-import csv
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
@@ -8,12 +7,14 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import existing_file
+from ragnb.datasets.files import existing_file, json_records, read_text, stem, tell
 from ragnb.errors import InputError
 from ragnb.records import require_columns
 
 RUN = ("example_id", "q0", "passage", "rank", "score", "system")
 QRELS = ("example_id", "iteration", "passage", "grade")
+# First cell of a line with the names of the columns.
+_HEADERS = "query-id query_id queryid qid q_id query topic topic_id topic-id example_id".split()
 
 
 def load_run(
@@ -28,9 +29,12 @@ def load_run(
     ----------
     run
         A file with the columns question, ``Q0``, passage, rank, score and name of the run,
-        separated by spaces or tabs.
+        separated by spaces or tabs; or a JSON object (``.json``) of questions, each with an object
+        of passages and their scores. Lines that begin with ``#`` are comments, and words behind the
+        name of the run are left out.
     qrels
-        A file with the columns question, iteration, passage and grade.
+        A file with the columns question, iteration, passage and grade, a file of BEIR with the
+        columns question, passage and grade, or a JSON object like that of a run.
     system
         Name of the system, in place of the name in the run.
 
@@ -46,27 +50,38 @@ def load_run(
     Raises
     ------
     InputError
-        A line has another number of columns, a score or a grade is not a number, or the run and
-        the judgements have no question in common.
+        A line has another number of columns, a score is not a number, a grade is not a whole
+        number, a question has a passage twice, or the run and the judgements have no question in
+        common.
     """
     file = existing_file(run)
+    called = Path(qrels).name if qrels is not None else ""
     found = _table(file, RUN, "score")
     if system:
         found["system"] = system
+        _refuse_doubles(found, file)
+    judged = None
+    if qrels is not None:
+        judged = _grades(existing_file(qrels))
+        found, judged = _with_ids_of_one_kind(found, judged, (file.name, called))
     found["single"] = found["score"].astype("float32")
     found = found.sort_values(["single", "passage", "score"], ascending=False)
     ranked = found.groupby(["system", "example_id"])[["passage", "score"]].agg(list)
     frame = ranked.rename(columns={"passage": "retrieved", "score": "passage_scores"})
-    if qrels is not None:
-        judged = _table(existing_file(qrels), QRELS, "grade").astype({"grade": int})
+    if judged is not None:
         grades = {
             example: dict(zip(rows["passage"], rows["grade"], strict=True))
             for example, rows in judged.groupby("example_id", sort=False)
         }
         if not {*found["example_id"]} & {*grades}:
             raise InputError(
-                f"{file.name} and {Path(qrels).name} have no question in common: one has "
+                f"{file.name} and {called} have no question in common: one has "
                 f"{found['example_id'].iloc[0]!r}, the other {next(iter(grades))!r}"
+            )
+        if not {*found["passage"]} & {*judged["passage"]}:
+            tell(
+                f"{file.name} and {called} have no passage in common: one has "
+                f"{found['passage'].iloc[0]!r}, the other {judged['passage'].iloc[0]!r}"
             )
         # Questions that have judgements but are not in the run come last.
         asked = pd.MultiIndex.from_product(
@@ -124,30 +139,130 @@ def write_qrels(responses: pd.DataFrame, path: str | Path) -> Path:
 
 
 def _table(path: Path, names: tuple[str, ...], number: str) -> pd.DataFrame:
-    """Read the columns of a file. One of them has numbers."""
-    try:
-        frame = pd.read_csv(
-            path,
-            sep=r"\s+",
-            header=None,
-            dtype=object,
-            quoting=csv.QUOTE_NONE,
-            keep_default_na=False,
-            encoding="utf-8",
-        ).set_axis(names, axis=1)
-    except ValueError as error:
+    """Read the columns of a file, one of which has numbers; ``line`` is the place of each row.
+
+    Comments, which begin with ``#``, and a line with the names of the columns are left out.
+    """
+    is_json = path.name.lower().endswith((".json", ".json.gz"))
+    rows = (_nested if is_json else _lines)(path, names, number)
+    frame = pd.DataFrame(rows, columns=[*names, "line"])
+    numbers = pd.to_numeric(frame[number], errors="coerce")
+    if numbers.isna().any():
+        line = frame["line"][numbers.isna().idxmax()]
         raise InputError(
-            f"{path.name} must have the {len(names)} columns {', '.join(names)} ({error}); a run has "
-            "6 columns, and judgements have 4"
-        ) from error
-    frame[number] = pd.to_numeric(frame[number], errors="coerce")
-    odd = frame.isna().any(axis=1)
-    if odd.any():
-        raise InputError(
-            f"{path.name} line {odd.idxmax() + 1}: must have the columns {', '.join(names)}, with a "
-            f"number as the {number}"
+            f"{path.name} line {line}: must have the columns {', '.join(names)}, with a number as "
+            f"the {number}, got {frame[number][numbers.isna().idxmax()]!r}"
         )
+    frame[number] = numbers
+    _refuse_doubles(frame, path)
     return frame
+
+
+def _lines(path: Path, names: tuple[str, ...], number: str) -> list[tuple[Any, ...]]:
+    """The cells of each line, and its number."""
+    rows: list[tuple[Any, ...]] = []
+    n_commented = 0
+    for n, line in enumerate(read_text(path).splitlines(), start=1):
+        cells = line.removeprefix("\ufeff").split()
+        if len(cells) == 3 and names == QRELS:  # BEIR has no iteration
+            cells.insert(1, "0")
+        is_header = not rows and bool(cells) and cells[0].lower() in _HEADERS
+        if not cells or is_header or _is_comment(cells, names, number):
+            continue
+        n_more = len(cells) - len(names)
+        if n_more < 0 or (n_more and names != RUN):
+            raise InputError(
+                f"{path.name} must have the {len(names)} columns {', '.join(names)} (line {n} has "
+                f"{len(cells)}); a run has 6 columns, and judgements have 4 or, as in BEIR, 3"
+            )
+        n_commented += bool(n_more)
+        rows.append((*cells[: len(names)], n))
+    if not rows:
+        raise InputError(f"{path.name} must have at least one line with {', '.join(names)}")
+    if n_commented:
+        tell(
+            f"{path.name}: the words behind the name of the run are left out in {n_commented} of "
+            f"{len(rows)} lines"
+        )
+    return rows
+
+
+def _is_comment(cells: list[str], names: tuple[str, ...], number: str) -> bool:
+    """Whether a line begins with #; an id may do so too, if the line has all of its columns."""
+    if not cells[0].startswith("#"):
+        return False
+    place = names.index(number)
+    is_row = len(cells) >= len(names) and _is_number(cells[place])
+    return cells[0] == "#" or not is_row
+
+
+def _is_number(cell: str) -> bool:
+    return bool(pd.notna(pd.to_numeric(cell, errors="coerce")))
+
+
+def _nested(path: Path, names: tuple[str, ...], number: str) -> list[tuple[Any, ...]]:
+    """The rows of a JSON object: question -> passage -> number, as BEIR and pytrec_eval have it."""
+    ((content, _),) = json_records(path)
+    defaults = {"q0": "Q0", "iteration": "0", "rank": 0, "system": stem(path)}
+    rows: list[tuple[Any, ...]] = []
+    for example, passages in content.items():
+        if not isinstance(passages, dict):
+            raise InputError(
+                f"{path.name} must have an object of passages with numbers for each question, got "
+                f"{passages!r:.60} for {example!r}"
+            )
+        for passage, value in passages.items():
+            cells = defaults | {"example_id": example, "passage": passage, number: value}
+            rows.append((*(cells[name] for name in names), len(rows) + 1))
+    return rows
+
+
+def _refuse_doubles(frame: pd.DataFrame, path: Path) -> None:
+    """Raise InputError if a question has a passage twice, which trec_eval refuses too."""
+    keys = [name for name in ("system", "example_id", "passage") if name in frame]
+    twice = frame.duplicated(keys)
+    if twice.any():
+        row = frame.loc[twice.idxmax()]
+        first = frame.loc[(frame[keys] == row[keys]).all(axis=1).idxmax()]
+        raise InputError(
+            f"{path.name} line {row['line']}: the question {row['example_id']!r} has the passage "
+            f"{row['passage']!r} a second time (first in line {first['line']}); trec_eval refuses "
+            "such a file, so remove one of the lines"
+        )
+
+
+def _grades(path: Path) -> pd.DataFrame:
+    """Read relevance judgements, whose grades are whole numbers."""
+    judged = _table(path, QRELS, "grade")
+    is_fraction = judged["grade"] % 1 != 0
+    if is_fraction.any():
+        row = judged.loc[is_fraction.idxmax()]
+        raise InputError(
+            f"{path.name} line {row['line']}: a grade must be a whole number, got {row['grade']}; "
+            "scale fractions to whole grades first"
+        )
+    return judged.astype({"grade": int})
+
+
+def _with_ids_of_one_kind(
+    found: pd.DataFrame, judged: pd.DataFrame, files: tuple[str, str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Ids such as 1.0, which pandas made of 1, without the decimals that the other file lacks."""
+    frames = [found, judged]
+    for column in ("example_id", "passage"):
+        if {*frames[0][column]} & {*frames[1][column]}:
+            continue
+        for place, other in ((0, 1), (1, 0)):
+            ids = frames[place][column]
+            is_decimal = ids.str.fullmatch(r"\d+\.0").all()
+            if is_decimal and frames[other][column].str.fullmatch(r"\d+").all():
+                frames[place] = frames[place].assign(**{column: ids.str.removesuffix(".0")})
+                tell(
+                    f"{files[place]}: ids such as {ids.iloc[0]} were read as "
+                    f"{frames[place][column].iloc[0]}, as they are in {files[other]}"
+                )
+                break
+    return frames[0], frames[1]
 
 
 def _written(rows: Iterable[tuple[Any, ...]], path: str | Path) -> Path:

@@ -77,10 +77,10 @@ def test_two_providers_of_promptfoo_are_two_systems(tmp_path, case):
 
 def test_a_failed_assertion_of_promptfoo_is_no_failed_request(tmp_path):
     answered = promptfoo("a", failureReason=1, error="Expected …", response={"output": ""})
-    frame = load_responses(written(tmp_path / "a.json", answered), keep_empty=False)
+    frame = load_responses(written(tmp_path / "a.json", answered), keep_empty=True)
     assert frame["response"].tolist() == ["", ""]
     failed = promptfoo("a", failureReason=2, error="HTTP 500", response={"output": ""})
-    frame = load_responses(written(tmp_path / "b.json", failed))
+    frame = load_responses(written(tmp_path / "b.json", failed), keep_empty=True)
     assert frame["response"].tolist() == [None, None]
     assert frame["reason"].tolist() == ["HTTP 500", "HTTP 500"]
 
@@ -89,7 +89,7 @@ def test_an_empty_identifier_or_error_of_deepeval_is_none(tmp_path):
     metric = {"name": "Faithfulness", "score": 0.5, "reason": "half of it", "error": ""}
     case = {"name": "c", "input": "Who?", "actualOutput": "", "metricsData": [metric]}
     run = {"testCases": [case], "conversationalTestCases": [], "identifier": ""}
-    frame = load_responses(written(tmp_path / "mine.json", run))
+    frame = load_responses(written(tmp_path / "mine.json", run), keep_empty=True)
     assert frame["system"].tolist() == ["mine"]
     assert frame["response"].tolist() == [""]
     assert frame["deepeval.Faithfulness.reason"].tolist() == ["half of it"]
@@ -178,7 +178,8 @@ def test_each_repeat_of_lm_eval_is_a_row(tmp_path, capsys):
 )
 def test_texts_and_likelihoods_of_lm_eval_differ(tmp_path, responses, expected):
     other = sample(1, [["Bob"]])
-    frame = load_responses(lines(tmp_path / "s.jsonl", sample(0, responses), other))
+    file = lines(tmp_path / "s.jsonl", sample(0, responses), other)
+    frame = load_responses(file, keep_empty=True)
     assert frame["response"].tolist() == [*expected, "Bob"]
     assert "repeat" not in frame
 
