@@ -36,8 +36,9 @@ def agreement(
     Parameters
     ----------
     logs
-        The labels of two or more annotators in one task, each annotator once: paths of logs, open sessions, or frames of
-        labels (`ragnb.annotation.labels.read_labels`, `ragnb.datasets.annotations.load_annotations`).
+        The labels of two or more annotators in one task, each annotator once: paths of logs, a pattern such as
+        ``"*.verdict.jsonl"``, open sessions, or frames of labels (`ragnb.annotation.labels.read_labels`,
+        `ragnb.datasets.annotations.load_annotations`).
     cluster
         For items that are not independent, such as the answers of several systems to one question: a column of the labels
         that identifies the item or its cluster, such as ``"example_id"``, or a mapping from each item's id to its cluster.

@@ -26,6 +26,7 @@ from ragnb.annotation.log import (
 )
 from ragnb.annotation.tasks import COLUMNS, Task, plain, read_task
 from ragnb.arguments import accepts
+from ragnb.datasets.files import several_files
 from ragnb.datasets.tables import write_table
 from ragnb.errors import InputError
 from ragnb.metrics.trace_labels import SPECIAL_KEYS
@@ -193,8 +194,8 @@ def read_everyone(logs: Any) -> Compared:
     Parameters
     ----------
     logs
-        Paths of logs, open sessions, or frames as `read_labels` and `ragnb.datasets.annotations.load_annotations` return
-        them. A frame can contain several annotators.
+        Paths of logs, a pattern such as ``"*.verdict.jsonl"``, open sessions, or frames as `read_labels` and
+        `ragnb.datasets.annotations.load_annotations` return them. A frame can contain several annotators.
 
     Raises
     ------
@@ -202,7 +203,7 @@ def read_everyone(logs: Any) -> Compared:
         There are fewer than two annotators, one of them labelled an item twice, a value is no option of its field, or
         the annotators had different tasks or different texts of an item.
     """
-    given = logs if isinstance(logs, list | tuple) else [logs]
+    given = several_files(logs) or [logs]
     frames = [log if isinstance(log, pd.DataFrame) else read_labels(log) for log in given]
     tasks = [_task(frame) for frame in frames]
     if any(not same_fields(task.schema(), tasks[0].schema()) for task in tasks):
@@ -297,7 +298,7 @@ def alike(values: Iterable[Any]) -> bool:
 
 def join_labels(
     responses: pd.DataFrame,
-    log: "str | Path | AnnotationSession | pd.DataFrame",
+    log: "str | Path | AnnotationSession | pd.DataFrame | Sequence[Any]",
     *,
     id: str | Sequence[str] | None = None,
     replace: bool = False,
@@ -309,7 +310,9 @@ def join_labels(
     responses
         All or some of the examples that were labelled, with any other rows and columns.
     log
-        Path of a log, an open session, or a frame of labels of one annotator.
+        Path of a log, an open session, or a frame of labels of one annotator. A list of these, or a pattern such as
+        ``"*.verdict.jsonl"``, joins them one after the other; each item may be labelled in only one of them. Logs of
+        several annotators of the same items have to be adjudicated first.
     id
         Column or columns that identify a row; by default those that the log names.
     replace
@@ -330,10 +333,9 @@ def join_labels(
         An id is missing or not unique, a label has no row, a column exists already, a text has changed, or a frame has
         several annotators.
     """
-    frame = log if isinstance(log, pd.DataFrame) else read_labels(log)
-    task, who = _task(frame), frame["annotator"].unique()
-    if len(who) > 1:
-        raise InputError(f"join_labels needs the labels of one annotator, got {', '.join(who)}")
+    logs = several_files(log)
+    frame = _labels_of_one(log) if logs is None else _labels_of_several(logs)
+    task = _task(frame)
     columns = id or id_columns(frame.attrs.get("header", {}))
     ids = item_ids(responses, columns)
     labels = {str(row["item"]): row for row in frame.to_dict("records")}
@@ -369,6 +371,36 @@ def join_labels(
     return responses.assign(
         **{name: column.set_axis(responses.index) for name, column in added.items()}
     )
+
+
+def _labels_of_one(log: Any) -> pd.DataFrame:
+    """The labels of one annotator."""
+    frame = log if isinstance(log, pd.DataFrame) else read_labels(log)
+    who = frame["annotator"].unique() if "annotator" in frame else []
+    if len(who) > 1:
+        raise InputError(f"join_labels needs the labels of one annotator, got {', '.join(who)}")
+    return frame
+
+
+def _labels_of_several(logs: Sequence[Any]) -> pd.DataFrame:
+    """The labels of several logs, in which no item has two different labels."""
+    frames = [_labels_of_one(log) for log in logs]
+    tasks = [_task(frame) for frame in frames]
+    if any(not same_fields(task.schema(), tasks[0].schema()) for task in tasks):
+        got = ", ".join(repr(task.name) for task in tasks)
+        raise InputError(f"all logs must be of the same task, got different versions of {got}")
+    rows = pd.concat([frame.astype(object) for frame in frames], ignore_index=True)
+    names = [asked.name for asked in tasks[0].fields]
+    for item, labels in rows[rows.duplicated("item", keep=False)].groupby("item", sort=False):
+        if not all(alike(map(present, labels[name])) for name in names):
+            who = ", ".join(dict.fromkeys(labels["annotator"]))
+            raise InputError(
+                f"join_labels needs one label for each item, but {item!r} has different labels in "
+                f"{len(labels)} logs (annotators: {who}); adjudicate them, or join one log"
+            )
+    rows = rows.drop_duplicates("item", ignore_index=True)
+    rows.attrs = dict(frames[0].attrs)
+    return rows
 
 
 # ---- RAGBench ------------------------------------------------------------------------------------

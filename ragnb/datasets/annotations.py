@@ -1,13 +1,14 @@
-"""Load verdicts of people from Label Studio, Argilla or doccano as a frame of labels."""
+"""Load verdicts of people from Label Studio, Argilla, doccano or Prodigy as a frame of labels."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import existing_file, json_records
+from ragnb.datasets.files import existing_file, json_records, kind_of, parsed, read_records
 from ragnb.datasets.formats import found
 from ragnb.errors import InputError, check_choice
 from ragnb.metrics.judged import ACCEPTED
@@ -15,7 +16,15 @@ from ragnb.records import column_names, is_missing, require_columns
 
 # Keys of a note in JSON-MIN of Label Studio and in doccano.
 NOTES = ("note", "notes", "comment", "comments", "Comments")
-PEOPLE = "completed_by.email completed_by.username completed_by.id completed_by annotator user_id"
+PEOPLE = (
+    "completed_by.email completed_by.username completed_by.id completed_by annotator user_id "
+    "_annotator_id _session_id"
+)
+# Keys of a record of Prodigy, and what its answers mean where the record has no label.
+PRODIGY = ("_task_hash", "_input_hash", "_view_id", "_annotator_id", "_session_id")
+PRODIGY_ANSWERS = {"accept": "correct", "reject": "incorrect"}
+# A rejected label means the opposite verdict.
+OPPOSITES = {"correct": "incorrect", "incorrect": "correct"}
 # Status of an answer -> why it is left out.
 STATUSES = {"draft": "drafts", "discarded": "discarded", "pending": "unlabelled"}
 
@@ -35,14 +44,16 @@ def load_annotations(
     Parameters
     ----------
     path
-        A JSON or JSON Lines file: an export of Label Studio (JSON or JSON-MIN), records of Argilla, or JSONL of a text
-        classification in doccano, with one annotator per file.
+        An export of Label Studio (JSON, JSON-MIN, CSV or TSV); records of Argilla as JSON, nested or flattened; JSONL of
+        a text classification in doccano, with one annotator per file; or JSONL of Prodigy.
     verdicts
         Your words for ``"correct"``, ``"incorrect"`` and ``"refuse"``:
         ``{"Richtig": "correct"}``.
     field
         Name of the control (Label Studio) or of the question (Argilla), or the key that contains the verdict. In files of
-        doccano, ``label`` and ``labels`` are read if there is no such key.
+        doccano, ``label`` and ``labels`` are read if there is no such key. In files of Prodigy, the verdict is the option
+        that was chosen or the ``label``; an answer ``reject`` to the label ``correct`` means ``incorrect``, and without a
+        label ``accept`` means ``correct``.
     annotator
         Name of the annotator if the file contains none. By default it is the file's name, as doccano names its files.
     id
@@ -68,12 +79,11 @@ def load_annotations(
     file = existing_file(path)
     columns = column_names(id)
     rows, left_out = [], Counter[str]()
-    for record, where in json_records(file):
+    for record, where in _records(file):
         for said in list(_answers(record, field)) or [{"labels": None}]:
             labels = _listed(said["labels"])
-            reason = (
-                "skipped" if said.get("was_cancelled") else STATUSES.get(str(said.get("status")))
-            )
+            is_skipped = said.get("was_cancelled") or said.get("answer") == "ignore"
+            reason = "skipped" if is_skipped else STATUSES.get(str(said.get("status")))
             if reason or not labels:
                 left_out[reason or "unlabelled"] += 1
                 continue
@@ -95,13 +105,13 @@ def load_annotations(
                 "flag": False,
                 "note": "\n".join(texts),
                 "seconds": found(said, "lead_time"),
-                "time": found(said, "updated_at created_at"),
+                "time": found(said, "updated_at created_at _timestamp"),
             }
             rows.append(row)
     if not rows:
         raise InputError(
-            f"{file.name} must be an export of Label Studio, Argilla or doccano with at least one "
-            f"verdict, got none in {field!r}; name the field of the verdicts with field=..."
+            f"{file.name} must be an export of Label Studio, Argilla, doccano or Prodigy with at least "
+            f"one verdict, got none in {field!r}; name the field of the verdicts with field=..."
         )
     frame = pd.DataFrame(rows).astype({"seconds": float})
     frame["verdict"] = _verdicts(frame["verdict"].tolist(), dict(verdicts or {}), file.name)
@@ -124,14 +134,98 @@ def _answers(record: Values, field: str) -> Iterator[Values]:
     elif isinstance(record.get("responses"), Mapping):  # Argilla
         for said in record["responses"].get(field) or []:
             yield {**said, "labels": said.get("value")}
+    elif f"{field}.responses" in record:  # flattened records of Argilla
+        yield from _flattened(record, field)
+    elif _is_argilla_1(record.get(field)):
+        yield from _of_argilla_1(record[field])
+    elif any(key in record for key in PRODIGY) or record.get("answer") in (
+        *PRODIGY_ANSWERS,
+        "ignore",
+    ):
+        yield _of_prodigy(record, field)
     else:  # doccano, and JSON-MIN of Label Studio
         keys = [key for key in (field, "label", "labels") if key in record]
         labels = record[keys[0]] if keys else None
         yield {**record, "labels": labels, "note": [record.get(key) for key in NOTES]}
 
 
+def _records(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """The records of an export, with their places; a JSON object may have one list per column."""
+    if not kind_of(path).startswith("json"):
+        yield from read_records(path)
+        return
+    records = list(json_records(path))
+    if len(records) == 1:
+        (record, where), *_ = records
+        lists = [value for value in record.values() if isinstance(value, list)]
+        is_flat = len(lists) == len(record) and len({*map(len, lists)}) == 1 and "id" in record
+        if is_flat:  # ``to_dict(orient="names")`` of Argilla
+            rows = zip(*lists, strict=True)
+            yield from ((dict(zip(record, row, strict=True)), where) for row in rows)
+            return
+        if record and all(isinstance(value, Mapping) for value in record.values()):
+            yield from (({"id": key, **value}, where) for key, value in record.items())
+            return
+    yield from records
+
+
+def _flattened(record: Values, field: str) -> Iterator[Values]:
+    """The answers in a flattened record of Argilla, which has one list for each of their parts."""
+    key = f"{field}.responses"
+    values = _cells(record[key])
+    users = _cells(record.get(f"{key}.users")) or [None] * len(values)
+    statuses = _cells(record.get(f"{key}.status")) or [None] * len(values)
+    for value, user, status in zip(values, users, statuses, strict=True):
+        yield {"labels": value, "user_id": user, "status": status}
+
+
+def _cells(value: Any) -> list[Any]:
+    """A list that CSV may have as a text."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        value = parsed(value)
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def _is_argilla_1(answers: Any) -> bool:
+    """Whether a value has the answers of a record of Argilla 1, in either of its layouts."""
+    if isinstance(answers, Mapping):
+        return isinstance(answers.get("value"), list)
+    is_list = isinstance(answers, list) and bool(answers)
+    return is_list and all(isinstance(one, Mapping) and "value" in one for one in answers)
+
+
+def _of_argilla_1(answers: Any) -> Iterator[Values]:
+    if isinstance(answers, Mapping):  # one list for each part, as Hugging Face datasets have it
+        parts = {name: value for name, value in answers.items() if isinstance(value, list)}
+        answers = [dict(zip(parts, row, strict=True)) for row in zip(*parts.values(), strict=True)]
+    for said in answers:
+        yield {**said, "labels": said["value"]}
+
+
+def _of_prodigy(record: Values, field: str) -> Values:
+    """The answer to a task of Prodigy: the chosen option or the label, and accept or reject."""
+    answer = record.get("answer", "accept")
+    chosen = found(record, f"{field} accept label")
+    if answer == "reject" and isinstance(record.get("options"), list):
+        # The person rejected the task, and none of its options.
+        return {**record, "labels": None}
+    labels = _listed(chosen)
+    if not labels:
+        labels = [PRODIGY_ANSWERS.get(answer)]
+    elif answer == "reject":
+        labels = [OPPOSITES.get(str(label), f"not {label}") for label in labels]
+    times: dict[str, str | None] = {"_timestamp": None}
+    stamp = record.get("_timestamp")
+    if isinstance(stamp, int | float):
+        times = {"_timestamp": datetime.fromtimestamp(stamp, UTC).isoformat()}
+    note = [record.get(key) for key in (*NOTES, "user_input")]
+    return {**record, **times, "labels": labels, "note": note}
+
+
 def _listed(value: Any) -> list[Any]:
     """Labels as a flat list; Label Studio writes them as texts, lists or mappings with choices."""
+    if isinstance(value, str) and value.lstrip().startswith(('{"', '["', "[{")):
+        value = parsed(value)  # Label Studio's CSV
     if isinstance(value, Mapping):
         value = value.get("choices")
     if isinstance(value, list):
@@ -145,8 +239,9 @@ def _id(record: Values, columns: list[str], where: str) -> dict[str, str]:
     key: dict[str, str] = {}
     for name in columns:
         values = [place[name] for place in places if not is_missing(place.get(name))]
-        if name == "example_id" and "id" in record:
-            values.append(record["id"])
+        if name == "example_id":
+            keys = ("id", "_id", "_input_hash")
+            values += [record[key] for key in keys if not is_missing(record.get(key))]
         if not values:
             raise InputError(
                 f"{where}: must have the key{'s' if len(columns) > 1 else ''} {', '.join(columns)}, "

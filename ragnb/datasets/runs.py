@@ -139,7 +139,7 @@ def write_qrels(responses: pd.DataFrame, path: str | Path) -> Path:
 
 
 def _table(path: Path, names: tuple[str, ...], number: str) -> pd.DataFrame:
-    """Read the columns of a file, one of which has numbers; ``line`` is the place of each row.
+    """Read the columns of a file. One column has numbers, and ``line`` is the place of each row.
 
     Comments, which begin with ``#``, and a line with the names of the columns are left out.
     """

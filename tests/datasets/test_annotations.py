@@ -1,11 +1,13 @@
 """Verdicts out of exports of other annotation tools, in the shapes that those tools write."""
 
 import json
+import shutil
 
 import pandas as pd
 import pytest
 
-from ragnb.annotation.labels import join_labels
+from ragnb.annotation.agreement import agreement
+from ragnb.annotation.labels import join_labels, recorded_passes
 from ragnb.datasets import load_annotations
 from ragnb.errors import InputError
 
@@ -127,7 +129,10 @@ def test_an_id_of_two_keys(tmp_path):
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ({"text": "?"}, "export of Label Studio, Argilla or doccano with at least one verdict"),
+        (
+            {"text": "?"},
+            "export of Label Studio, Argilla, doccano or Prodigy with at least one verdict",
+        ),
         ({"label": ["correct"]}, "must have the key example_id, but has no example_id"),
         ({"label": ["correct", "refuse"]}, "a.jsonl line 1: an answer must have one verdict"),
         (
@@ -139,3 +144,138 @@ def test_an_id_of_two_keys(tmp_path):
 def test_files_that_are_no_export_are_refused(tmp_path, record, message):
     with pytest.raises(InputError, match=message):
         load_annotations(write(tmp_path, [record], "a.jsonl"))
+
+
+# ---- Prodigy, tables of Label Studio, flattened records of Argilla ---------------------------------
+
+
+def prodigy(number, answer, **keys):
+    shared = {
+        "example_id": f"q{number}",
+        "text": "Oslo",
+        "_input_hash": number,
+        "_task_hash": number,
+    }
+    return shared | {"answer": answer, "_annotator_id": "set-ann", "_timestamp": 1700000000} | keys
+
+
+def verdicts_of(frame):
+    return dict(zip(frame["item"], frame["verdict"], strict=True))
+
+
+def test_a_rejected_label_of_prodigy_is_the_opposite_verdict(tmp_path):
+    options = [{"id": "correct", "text": "right"}, {"id": "incorrect", "text": "wrong"}]
+    records = [
+        prodigy(1, "accept", label="correct"),
+        prodigy(2, "reject", label="correct"),
+        prodigy(3, "ignore", label="correct"),
+        prodigy(4, "accept"),
+        prodigy(5, "reject"),
+        prodigy(6, "accept", options=options, accept=["incorrect"]),
+        prodigy(7, "reject", options=options, accept=[]),
+        prodigy(8, "accept", options=options, accept=["refuse"], user_input="says no"),
+    ]
+    frame = load_annotations(write(tmp_path, records))
+    assert verdicts_of(frame) == {
+        "q1": "correct",
+        "q2": "incorrect",
+        "q4": "correct",
+        "q5": "incorrect",
+        "q6": "incorrect",
+        "q8": "refuse",
+    }
+    assert frame.attrs["left_out"] == {"skipped": 1, "unlabelled": 1}
+    assert set(frame["annotator"]) == {"set-ann"}
+    assert frame["note"].tolist()[-1] == "says no"
+    assert frame["time"].tolist()[0].startswith("2023-11-14T22:13:20")
+
+
+def test_another_rejected_label_of_prodigy_needs_a_meaning(tmp_path):
+    path = write(tmp_path, [prodigy(1, "reject", label="refuse")])
+    with pytest.raises(InputError, match="got 'not refuse'"):
+        load_annotations(path)
+    frame = load_annotations(path, verdicts={"not refuse": "correct"})
+    assert verdicts_of(frame) == {"q1": "correct"}
+
+
+def test_a_table_of_label_studio_has_its_verdicts(tmp_path):
+    shared = {"text": "東京", "id": 700, "annotator": 3, "annotation_id": 5, "lead_time": 4.25}
+    shared |= {"created_at": "2026-03-09", "updated_at": "2026-03-10"}
+    table = pd.DataFrame(
+        [
+            shared | {"example_id": "zh/1", "verdict": "correct"},
+            shared | {"example_id": "ar/2", "verdict": '{"choices": ["refuse"]}'},
+            shared | {"example_id": "he/3", "verdict": None},
+        ]
+    )
+    table.to_csv(tmp_path / "a.csv", index=False)
+    table.to_csv(tmp_path / "a.tsv", index=False, sep="\t")
+    for name in ("a.csv", "a.tsv"):
+        frame = load_annotations(tmp_path / name)
+        assert verdicts_of(frame) == {"zh/1": "correct", "ar/2": "refuse"}
+        assert set(frame["annotator"]) == {"3"}
+        assert frame["seconds"].tolist() == [4.25, 4.25]
+        assert frame.attrs["left_out"] == {"unlabelled": 1}
+
+
+FLAT = [
+    {"id": "u1", "example_id": "zh/1", "verdict.responses": ["correct", "refuse"]}
+    | {"verdict.responses.users": ["u", "v"], "verdict.responses.status": ["submitted", "draft"]},
+    {"id": "u2", "example_id": "ar/2", "verdict.responses": ["incorrect"]}
+    | {"verdict.responses.users": ["u"], "verdict.responses.status": ["submitted"]},
+    {"id": "u3", "example_id": "he/3", "verdict.responses": None}
+    | {"verdict.responses.users": None, "verdict.responses.status": None},
+]
+ARGILLA = {
+    "flattened": FLAT,
+    "flattened, by name": {name: [record[name] for record in FLAT] for name in FLAT[0]},
+    "flattened, by id": {record["id"]: record for record in FLAT},
+    "version 1": [
+        {"example_id": "zh/1", "verdict": [{"value": "correct", "user_id": "u", "status": "submitted"},
+                                           {"value": "refuse", "user_id": "v", "status": "draft"}]},
+        {"example_id": "ar/2", "verdict": {"value": ["incorrect"], "user_id": ["u"], "status": ["submitted"]}},
+        {"example_id": "he/3", "verdict": []},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", ARGILLA)
+def test_flattened_records_of_argilla_have_their_verdicts(tmp_path, layout):
+    path = tmp_path / "records.json"
+    path.write_text(json.dumps(ARGILLA[layout]), "utf-8")
+    frame = load_annotations(path)
+    assert verdicts_of(frame) == {"zh/1": "correct", "ar/2": "incorrect"}
+    assert set(frame["annotator"]) == {"u"}
+    assert frame.attrs["left_out"] == {"drafts": 1, "unlabelled": 1}
+
+
+# ---- several logs ----------------------------------------------------------------------------------
+
+
+def test_labels_of_several_logs_are_joined(tmp_path):
+    first = load_annotations(write(tmp_path, [prodigy(1, "accept")], "a.jsonl"))
+    second = load_annotations(
+        write(tmp_path, [prodigy(2, "reject", _annotator_id="bob")], "b.jsonl")
+    )
+    responses = pd.DataFrame({"example_id": ["q1", "q2", "q3"], "response": "x"})
+    joined = join_labels(responses, [first, second])
+    assert joined["verdict"].tolist() == ["correct", "incorrect", None]
+    assert joined["annotator"].tolist() == ["set-ann", "bob", None]
+    assert join_labels(responses, [first, first])["verdict"].tolist() == ["correct", None, None]
+    other = load_annotations(
+        write(tmp_path, [prodigy(1, "reject", _annotator_id="bob")], "c.jsonl")
+    )
+    with pytest.raises(
+        InputError, match=r"'q1' has different labels in 2 logs \(annotators: set-ann, bob"
+    ):
+        join_labels(responses, [first, other])
+
+
+def test_a_pattern_names_the_logs_of_all_annotators(tmp_path):
+    first, second = recorded_passes("verdict")
+    for name, path in (("ann", first), ("bob", second)):
+        shutil.copy(path, tmp_path / f"{name}.verdict.jsonl")
+    together = agreement(tmp_path / "*.verdict.jsonl")
+    pd.testing.assert_frame_equal(together, agreement([first, second]))
+    with pytest.raises(InputError, match="no file matches the pattern"):
+        agreement(tmp_path / "*.none.jsonl")
