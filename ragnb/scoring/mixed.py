@@ -184,7 +184,18 @@ def _frame(scores: pd.DataFrame, metric: str | None, group: str) -> tuple[pd.Dat
             f"mixed_model needs a language in every row, got {frame['language'].isna().sum()} "
             "without; fill them, or drop the rows"
         )
-    groups = frame[group].fillna(frame["example_id"]).astype(str)
+    named = frame[group].astype(object)
+    # The number 1 and the text "1" would become one question.
+    present = named.dropna()
+    texts = present.map(lambda key: isinstance(key, str)).astype(bool)
+    if texts.any() and not texts.all():
+        raise InputError(
+            f"mixed_model needs ids of one kind in {group}, got the text "
+            f"{present[texts].iloc[0]!r:.40} and {present[~texts].iloc[0]!r:.40}, which is no text; "
+            "convert all of them to str"
+        )
+    keys = named.where(named.notna(), frame["example_id"].astype(object))
+    groups = pd.Series([str(key) for key in keys], frame.index, dtype=object)
     return frame.assign(**{group: groups}).reset_index(drop=True), group
 
 

@@ -196,3 +196,22 @@ def test_a_mistake_is_named_in_one_sentence(balanced):
     for frame, options, message in refused:
         with pytest.raises(InputError, match=message):
             mixed_model(frame, **options)
+
+
+@pytest.mark.parametrize("ids", [[1, "1", "b"], [1, "a", 2], ["a", 2.5, 3], [(1, 2), "b", "c"]])
+@pytest.mark.parametrize("group", ["question_id", "example_id"])
+def test_questions_have_ids_of_one_kind(ids, group):
+    frame = scored(drawn(1, (3, 1, 2)), languages=("en",)).drop(columns="question_id")
+    keys = pd.Series([key for key in ids for _ in range(2)], dtype=object)
+    frame["example_id"] = [f"e{k // 2}" for k in range(6)]
+    frame[group] = keys
+    with pytest.raises(InputError, match=f"ids of one kind in {group}, got the text '"):
+        mixed_model(frame)
+
+
+def test_half_a_surrogate_in_an_id_is_an_id_like_any_other():
+    frame = scored(drawn(1, (8, 1, 2)), languages=("en",)).drop(columns="question_id")
+    ids = [f"q{k // 2}" for k in range(16)]
+    odd = pd.Series(["\ud800" if key == "q0" else key for key in ids], dtype=object)
+    plain = mixed_model(frame.assign(example_id=ids)).effects
+    assert mixed_model(frame.assign(example_id=odd)).effects["low"].equals(plain["low"])
