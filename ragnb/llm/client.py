@@ -70,7 +70,7 @@ from ragnb.llm.store import (
     new_owner,
     request_key,
 )
-from ragnb.records import count_reasons, no_answer, warn_of_unfinished
+from ragnb.records import CUT_OFF, count_reasons, no_answer, warn_of_unfinished
 from ragnb.text import read_reasoning
 
 DEFAULT_STORE = "ragnb-replies.sqlite"
@@ -329,25 +329,39 @@ def _with_replies(
     """The frame with the columns of replies; a reply that has a reason has no text."""
     names = "finish_reason prompt_tokens completion_tokens system_fingerprint".split()
     rows = []
-    texts = []
+    answered = []
     for key in frame["request_key"]:
         reply = replies.get(key)
         text, reason, reasoning = None, lost.get(key), None
         if reply is not None:
             parts = read_reasoning(reply.response or "")
-            texts.append(parts)
             apart = _reasoning_apart(reply)
             reason = _reason_without_answer(reply, apart, keep_empty)
             reasoning = f"{apart or ''}{parts.reasoning}" or None
             text = None if reason else parts.answer
+            if reason is None:
+                answered.append(parts)
         rows.append([text, reason, reasoning, *(getattr(reply, name, None) for name in names)])
-    warn_of_unfinished(texts)
+    warn_of_unfinished(answered)
     columns = ["response", "reason", "reasoning", *names]
     found = pd.DataFrame(rows, frame.index, columns, dtype=object)
     if found["reasoning"].isna().all():
         found = found.drop(columns="reasoning")
+    _warn_of_cut_off(found["reason"])
     frame = frame.assign(**found)
     return frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"})
+
+
+def _warn_of_cut_off(reasons: pd.Series) -> None:
+    """Warn if replies were cut off inside the reasoning, because a higher limit would help."""
+    n_cut_off = reasons.astype(str).str.startswith(CUT_OFF).sum()
+    if n_cut_off:
+        warnings.warn(
+            f"{n_cut_off:,} of {len(reasons):,} replies were cut off inside the reasoning, so they "
+            "contain no answer and are not scored. Set a higher max_tokens in the parameters of the "
+            "requests; a reasoning model often needs several thousand tokens.",
+            stacklevel=4,
+        )
 
 
 def _reasoning_apart(reply: Reply) -> str | None:

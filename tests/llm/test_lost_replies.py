@@ -102,6 +102,41 @@ def test_a_reply_without_text_is_unscored_and_says_why(lines):
     )
 
 
+THINKING = [  # replies of a reasoning model, and why they answer nothing
+    (said("length", content=None, reasoning_content="Oslo or"), "cut off inside the reasoning"),
+    (said("length", content="", reasoning="Oslo or"), "cut off inside the reasoning"),
+    (said("length", content="<think>Oslo or"), "cut off inside the reasoning"),
+    (
+        said("length", content="<|channel|>analysis<|message|>Oslo or"),
+        "cut off inside the reasoning",
+    ),
+    (said("stop", content="[THINK]Oslo?[/THINK]"), "only reasoning and no answer"),
+    (said("stop", content=None, reasoning="Oslo?"), "only reasoning and no answer"),
+    (said("length", content="<think>Oslo?</think>Berg"), None),
+    (said("stop", content="<think>Oslo?</think>Bergen"), None),
+]
+
+
+@pytest.mark.parametrize("keep_empty", [False, True])
+def test_a_reply_that_was_cut_off_inside_its_reasoning_is_unscored_and_counted(lines, keep_empty):
+    requests = chat(8).assign(references=[[["Oslo"]]] * 8, question="?", system="m")
+    answer = lambda call: Answer(body=THINKING[number(call)][0])  # noqa: E731
+    warning = "^4 of 8 replies were cut off inside the reasoning.* Set a higher max_tokens"
+    with FaultServer(answer) as server, pytest.warns(UserWarning, match=warning):
+        replies = run(requests, server, keep_empty=keep_empty)
+    (line,) = lines()
+    assert replies["response"].tolist() == [None] * 6 + ["Berg", "Bergen"]
+    for reason, (_, start) in zip(replies["reason"], THINKING, strict=True):
+        assert reason is None if start is None else reason.startswith(start)
+    assert all("max_tokens" in reason for reason in replies["reason"][:4])
+    scores = ragnb.score(replies, ["answer.contains", "rgb.accuracy", "abstention.coverage"])
+    assert scores["value"].isna().tolist() == ([True] * 6 + [False] * 2) * 3
+    assert line.startswith(
+        "2 of 8 requests answered, 1 of them cut off by max_tokens, 6 failed: "
+        "cut off inside the reasoning (4), only reasoning and no answer (2). "
+    )
+
+
 # ---- slow servers ----------------------------------------------------------------------------------------------------
 
 
