@@ -264,7 +264,7 @@ _FILES: dict[str, dict[str, Any]] = {
     },
     "--keep-empty": {
         "action": argparse.BooleanOptionalAction,
-        "help": "whether an empty response in a CSV file is scored as an answer; by default, it counts as missing",
+        "help": "whether an empty response is scored as an answer; by default, it counts as missing",
     },
     "--separator": {
         "metavar": "SIGN",

@@ -257,6 +257,8 @@ EMPTY_REPLY = "empty reply"
 ONLY_REASONING = "only reasoning and no answer"
 CUT_OFF = "cut off inside the reasoning"
 BLOCKED = "the provider blocked the reply (content_filter)"
+# Values of ``finish_reason`` of a reply that reached its largest number of tokens.
+LIMIT_REACHED = ("length", "max_tokens", "max_output_tokens", "model_length")
 ERROR_IN_THE_MIDDLE = "the endpoint reported an error in the middle of the reply"
 
 
@@ -309,9 +311,9 @@ def no_answer(
     if finish_reason == "content_filter":
         return BLOCKED
     if reasoning or parts.reasoning:
-        if finish_reason == "length":
+        if finish_reason in LIMIT_REACHED:
             advice = "a higher max_tokens leaves room for the answer"
-            return f"{CUT_OFF} (finish_reason 'length'; {advice})"
+            return f"{CUT_OFF} (finish_reason {finish_reason!r}; {advice})"
         return CUT_OFF if parts.is_unfinished else ONLY_REASONING
     if reply is None:
         return f"the model sent no text (finish_reason {finish_reason!r})"

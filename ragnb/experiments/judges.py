@@ -35,7 +35,7 @@ from ragnb.prompts.judges import (
     with_rubric,
 )
 from ragnb.prompts.template import Template, keyed_lines, turns
-from ragnb.records import CONDITION, present, reasoning_apart, require_columns
+from ragnb.records import CONDITION, no_answer, present, reasoning_apart, require_columns
 from ragnb.scoring.comparisons import varying
 from ragnb.scoring.scores import as_lists
 from ragnb.text import fold, is_blank, strip_reasoning, tokens, well_formed
@@ -464,7 +464,16 @@ def _requests(
     """
     fields = list(asked.template.fields)
     require_columns(responses, fields, "a judgement")
-    shown = reasoning_apart(responses)[fields].astype(object)
+    apart = reasoning_apart(responses)
+    shown = apart[fields].astype(object)
+    # A response that contains only reasoning is no response, and its reason says so.
+    nothing = [None] * len(apart)
+    only_reasoning = [
+        present(reason) if present(reasoning) else None
+        for reason, reasoning in zip(
+            apart.get("reason", nothing), apart.get("reasoning", nothing), strict=True
+        )
+    ]
     version = asked.template.version
     if "question" in fields:
         histories = responses["history"] if "history" in responses else [None] * len(responses)
@@ -482,8 +491,10 @@ def _requests(
             raise InputError(f"row {row} of the responses: {error}") from error
         missing = [_ANSWERS.get(name, name) for name, text in texts.items() if text is None]
         answers = [text for name, text in texts.items() if name in _ANSWERS and text is not None]
-        blank = any(not text.strip() for text in answers)
+        blank = any(map(no_answer, answers))
         lack = f"no {missing[0]}" if missing else "empty response" if blank else None
+        if missing[:1] == ["response"] and only_reasoning[row]:
+            lack = only_reasoning[row]
         if lack is None:
             prompts.append((asked.template, asked.template.messages(texts)))
         lacks.append(lack)

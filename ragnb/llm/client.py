@@ -70,7 +70,7 @@ from ragnb.llm.store import (
     new_owner,
     request_key,
 )
-from ragnb.records import CUT_OFF, count_reasons, no_answer, warn_of_unfinished
+from ragnb.records import LIMIT_REACHED, count_reasons, no_answer, warn_of_unfinished
 from ragnb.text import read_reasoning
 
 DEFAULT_STORE = "ragnb-replies.sqlite"
@@ -266,7 +266,7 @@ def complete(
         lost = {key: failures.get(key, not_asked) for key in keys if key not in replies}
         frame = _with_replies(frame, replies, lost, keep_empty)
         tally.reasons.update(zip(keys, frame["reason"], strict=True))
-        is_cut = frame["finish_reason"].eq("length") & frame["reason"].isna()
+        is_cut = frame["finish_reason"].isin(LIMIT_REACHED) & frame["reason"].isna()
         tally.cut_off.update(frame.loc[is_cut, "request_key"])
     return frame
 
@@ -347,21 +347,8 @@ def _with_replies(
     found = pd.DataFrame(rows, frame.index, columns, dtype=object)
     if found["reasoning"].isna().all():
         found = found.drop(columns="reasoning")
-    _warn_of_cut_off(found["reason"])
     frame = frame.assign(**found)
     return frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"})
-
-
-def _warn_of_cut_off(reasons: pd.Series) -> None:
-    """Warn if replies were cut off inside the reasoning, because a higher limit would help."""
-    n_cut_off = reasons.astype(str).str.startswith(CUT_OFF).sum()
-    if n_cut_off:
-        warnings.warn(
-            f"{n_cut_off:,} of {len(reasons):,} replies were cut off inside the reasoning, so they "
-            "contain no answer and are not scored. Set a higher max_tokens in the parameters of the "
-            "requests; a reasoning model often needs several thousand tokens.",
-            stacklevel=4,
-        )
 
 
 def _reasoning_apart(reply: Reply) -> str | None:

@@ -257,10 +257,33 @@ def test_whatever_is_asked_and_said_every_response_ends_with_a_value_or_a_reason
     assert len(judged) == len(frame)
 
 
-def test_a_judge_is_shown_the_answer_without_the_reasoning():
-    reply = "<think>It was Alexander Fleming?</think>Howard Florey"
-    requests = judgement_requests(of(reply, "<think>cut off"), "correctness")
-    assert [asked_about(messages) for messages in requests["messages"]] == ["Howard Florey"]
+@pytest.mark.filterwarnings("ignore:.*without a closing mark")
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [
+        ("<think>", "</think>"),
+        ("[THINK]", "[/THINK]"),
+        ("<thinking>", "</thinking>"),
+        ("", "</think>"),
+        ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
+        ("analysisWe need a name. ", "assistantfinal"),
+    ],
+)
+def test_a_judge_is_shown_the_answer_without_the_reasoning(opening, closing):
+    thought = f"{opening}It was Alexander Fleming?{closing}"
+    frame = of(f"{thought}Howard Florey", "<think>cut off", thought, "</think>")
+    shown = judgement_requests(frame, "correctness")
+    assert [asked_about(messages) for messages in shown["messages"]] == ["Howard Florey"]
+
+
+@pytest.mark.filterwarnings("ignore:.*without a closing mark")
+def test_a_response_that_is_only_reasoning_is_not_judged_and_says_why():
+    frame = of("<think>Oslo or", "</think>", "[THINK]Oslo?[/THINK]", "", None)
+    judged = judge_with(prefers("Oslo"), frame, "correctness")
+    only = "only reasoning and no answer"
+    assert judged["judge_reason"].tolist() == [
+        "cut off inside the reasoning", only, only, "empty response", "no response",
+    ]  # fmt: skip
 
 
 # ---- lists that cannot be right ------------------------------------------------------------------

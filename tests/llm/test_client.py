@@ -210,7 +210,6 @@ THOUGHTS = [  # a reply's reasoning and its answer
 ]
 
 
-@pytest.mark.filterwarnings("ignore:.*cut off inside the reasoning")
 def test_reasoning_is_set_apart_from_the_answer_and_stays_in_the_store(tmp_path):
     path, whole = tmp_path / "s.sqlite", ["".join(parts) for parts in THOUGHTS]
     with FaultServer(lambda call: Answer(text=whole[number(call)])) as server:

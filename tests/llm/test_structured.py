@@ -87,7 +87,6 @@ def test_a_reply_that_cannot_be_read_gets_one_repair_turn_which_is_stored_and_re
     pd.testing.assert_frame_equal(frame, offline)
 
 
-@pytest.mark.filterwarnings("ignore:.*cut off inside the reasoning")
 def test_records_are_read_from_the_reply_as_it_came_with_its_reasoning():
     noted = '{"verdict": "yes", "score": 4, "note": "<think>"}'
     texts = [f"<think>Is it 7?</think>{GOOD}", GOOD, f"<think>cut off, {GOOD}", noted]

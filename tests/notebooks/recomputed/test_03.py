@@ -20,7 +20,8 @@ def study():
 
 @pytest.fixture(scope="module")
 def english(study):
-    frame = study[study["language"] == "en"]
+    # An empty reply is neither an answer nor a refusal.
+    frame = study[study["language"].eq("en") & study["response"].str.strip().ne("")]
     said = frame["response"].str.lower()
     return frame.assign(
         start=said.str.startswith("i don't know"), anywhere=said.str.contains("i don't know")
