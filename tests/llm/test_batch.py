@@ -1,5 +1,6 @@
 """The Batch API against a real server: nothing lost, nothing paid twice, and in the end what `complete` gives."""
 
+import gzip
 import json
 import random
 import signal
@@ -351,3 +352,22 @@ def test_a_batch_that_the_provider_does_not_know_stops_nobody(path, monkeypatch)
         forget(path, ["batch-0"])
         assert failures(path).tolist() == ["the batch was given up"] * 2
         assert send(chat(4), server, path)["n_requests"].tolist() == [2]
+
+
+def test_an_answer_that_decompresses_beyond_the_limit_is_refused(path, monkeypatch):
+    monkeypatch.setattr(batch, "MAX_FILE_BYTES", 2**20)
+    packed = gzip.compress(b"0" * 2**24)
+    bomb = fault(raw=packed, headers={"content-encoding": "gzip"})
+    with (
+        BatchServer(lambda call: bomb) as server,
+        pytest.raises(EndpointError, match="the reply is larger than 1 MB, the limit of ragnb"),
+    ):
+        send(chat(1), server, path)
+
+
+def test_azure_gets_its_query_behind_the_path_and_its_header(path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef")
+    with BatchServer() as server:
+        submit(chat(1), model="m", store=path, base_url=f"{server.base_url}?api-version=2024-10-21")
+    assert {call.path.partition("?")[2] for call in server.calls} == {"api-version=2024-10-21"}
+    assert {call.headers["api-key"] for call in server.calls} == {"sk-0123456789abcdef"}
