@@ -201,6 +201,7 @@ class Store:
         self.path = os.path.expanduser(path)
         self._lock = threading.RLock()
         self._file: tuple[int, int] | None = None  # device and number of the file
+        self._noted = {""}  # endpoints that are in the table already; "" is none
         problem = "" if self.path == ":memory:" else lost_log(self.path)
         if problem:
             warnings.warn(problem, stacklevel=2)
@@ -255,6 +256,8 @@ class Store:
                 [(*row, _checksum(row)) for row in rows],
             )
             db.executemany("DELETE FROM claims WHERE key = ?", [row[:1] for row in rows])
+        for name in {_endpoint_of(row[1]) for row in rows} - self._noted:
+            self.note_endpoint(name)
         self._require_file()
 
     def get(self, keys: Iterable[str]) -> dict[str, Reply]:
@@ -284,6 +287,7 @@ class Store:
             with self.transaction() as db:
                 db.execute(_ENDPOINTS)
                 db.execute("INSERT OR IGNORE INTO endpoints VALUES (?)", [name])
+        self._noted.add(name)
 
     def endpoints(self) -> list[str]:
         """Names of the endpoints to which requests were sent, in alphabetical order."""
@@ -376,11 +380,10 @@ class Store:
         try:
             content = _bounded_bytes(Path(path).expanduser())
             replies = [Reply(**json.loads(line)) for line in content.splitlines()]
-            names = set()
             for reply in replies:
                 if reply.key != _sha256(reply.request):
                     raise ValueError(f"the key {reply.key!r} is not the hash of its request")
-                names.add(json.loads(reply.request).get("endpoint"))
+                json.loads(reply.request)
         except RecursionError:
             raise StoreError(
                 f"{str(path)!r} cannot be read as stored replies: its JSON is nested too deeply"
@@ -388,9 +391,6 @@ class Store:
         except (OSError, EOFError, zlib.error, ValueError, TypeError, AttributeError) as error:
             raise StoreError(f"{str(path)!r} cannot be read as stored replies: {error}") from error
         self.add(replies)
-        for name in names:
-            if isinstance(name, str):
-                self.note_endpoint(name)
         return len(self) - before
 
     # ---- SQLite ----------------------------------------------------------------------------------
@@ -519,6 +519,13 @@ class Store:
 def new_owner() -> str:
     """A name for the claims of one run, with its machine and process."""
     return f"{uuid.uuid4().hex} {os.getpid()} {socket.gethostname()}"
+
+
+def _endpoint_of(request: str) -> str:
+    """The endpoint in a canonical request, empty if it has none."""
+    # The keys are sorted and no other key comes before it, so most texts need not be read.
+    name = json.loads(request).get("endpoint") if request.startswith('{"endpoint":') else ""
+    return name if isinstance(name, str) else ""
 
 
 def _bounded_bytes(path: Path) -> bytes:

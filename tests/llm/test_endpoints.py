@@ -133,6 +133,14 @@ def test_replies_of_several_servers_in_a_file_of_replies_are_told_apart_there_an
         ].tolist() == ["B"]
 
 
+def test_replies_that_are_copied_to_another_store_are_found_there():
+    with saying("A") as a, Store(":memory:") as store, Store(":memory:") as other:
+        replies = run(chat(2), a, store)
+        other.add(store.get(replies["request_key"]).values())
+        assert other.endpoints() == [a.base_url]
+        pd.testing.assert_frame_equal(replay(chat(2), other), replies)
+
+
 def test_an_estimate_counts_what_the_stated_endpoint_has_stored(tmp_path):
     path = tmp_path / "s.sqlite"
     with saying("A") as a:
