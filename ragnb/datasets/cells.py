@@ -7,6 +7,7 @@ in a column of numbers or ids, and a text in a column of responses or references
 import re
 from collections.abc import Callable, Iterable
 from datetime import date
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
@@ -51,6 +52,8 @@ MISSING_WORDS = frozenset("na n/a #n/a #na nan -nan null none nil <na> missing".
 _NO_NUMBER = MISSING_WORDS | frozenset(
     "- -- – — . ? #div/0! #value! #ref! #name? #num! #null!".split()
 )
+# Longer texts are not looked up among the words, which would take time.
+_LONGEST_WORD = 12
 # Signs that often separate several spellings of a reference in one cell.
 SPELLING_SIGNS = ("/", "|", ";")
 # Smallest share of the references with such a sign that gives a warning. A bar is rare in texts, so
@@ -76,6 +79,7 @@ _PRINTED = re.compile(r"\s*([\[{(]|(?:\w+\.)?(?:array|set|frozenset|tuple|list)\
 # ---- numbers -------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=10_000)
 def number_of(text: str) -> float | None:
     """Return the number that a text writes with a decimal point; None if it writes none.
 
@@ -185,19 +189,23 @@ def is_number_column(name: str, column: pd.Series, *, from_file: bool) -> bool:
 
     In a frame, texts that pandas itself would have read as numbers are texts on purpose.
     """
-    texts = [trimmed(cell) for cell in column if isinstance(cell, str)]
-    texts = [text for text in texts if text and fold(text) not in _NO_NUMBER]
-    if not texts or is_text_column(name) or any(map(_CODE.fullmatch, texts)):
+    if is_text_column(name):
         return False
-    points = [number_of(text) for text in texts]
-    if not from_file and not any(
-        point is None or not _is_plain(text) for point, text in zip(points, texts, strict=True)
-    ):
-        return False
-    return all(
-        point is not None or number_of(text.translate(_SWAPPED)) is not None
-        for point, text in zip(points, texts, strict=True)
-    )
+    has_number = False
+    is_plain = True
+    # Most columns of texts are no numbers in their first cell.
+    for cell in column:
+        text = trimmed(cell) if isinstance(cell, str) else ""
+        if not text or (len(text) < _LONGEST_WORD and fold(text) in _NO_NUMBER):
+            continue
+        point = number_of(text)
+        if point is None and number_of(text.translate(_SWAPPED)) is None:
+            return False
+        if _CODE.fullmatch(text):
+            return False
+        has_number = True
+        is_plain = is_plain and point is not None and _is_plain(text)
+    return has_number and (from_file or not is_plain)
 
 
 def is_text_column(name: str) -> bool:
@@ -232,6 +240,11 @@ def verdict_of(cell: Any) -> Any:
     """
     if not isinstance(cell, str):
         return present(cell)
+    return _verdict_of_text(cell)
+
+
+@lru_cache(maxsize=1000)
+def _verdict_of_text(cell: str) -> Any:
     word = fold(trimmed(cell))
     if not word or word in _NO_NUMBER:
         return None
@@ -254,6 +267,7 @@ def with_names(frame: pd.DataFrame, source: str) -> tuple[pd.DataFrame, list[str
     """
     notes = []
     before = frame
+    are_ids_changed = False
     for name in [name for name in frame if name in _TRIMMED or is_id_column(str(name))]:
         is_id = is_id_column(str(name))
         if not any(isinstance(cell, str | date) for cell in frame[name]):
@@ -268,7 +282,8 @@ def with_names(frame: pd.DataFrame, source: str) -> tuple[pd.DataFrame, list[str
         if any(changed):
             number = f"{sum(changed)} cell{'s' if sum(changed) > 1 else ''}"
             notes.append(f"the blanks around {number} of the column {name} were removed")
-    if "example_id" in frame:
+            are_ids_changed = are_ids_changed or name == "example_id"
+    if are_ids_changed:
         _require_different_ids(before, frame, source)
     return frame, notes
 
@@ -278,24 +293,22 @@ def _name_of(cell: Any, *, is_id: bool) -> Any:
         return None if is_missing(cell) else date_text(cell)
     if not isinstance(cell, str):
         return cell
-    name = well_formed(trimmed(cell))
-    return None if not name or (is_id and fold(name) in MISSING_WORDS) else name
+    name = trimmed(cell) if cell.isascii() else well_formed(trimmed(cell))
+    return None if not name or (is_id and _is_missing_word(name)) else name
 
 
 def _require_different_ids(before: pd.DataFrame, after: pd.DataFrame, source: str) -> None:
     """Raise InputError if ids of one condition are equal only without the blanks around them."""
     conditions = [name for name in (*CONDITION, "repeat") if name in after]
     keys = after[["example_id", *conditions]].astype(object).where(after.notna(), None)
+    ids = before["example_id"].tolist()
     first_rows: dict[Any, int] = {}
     for row, key in enumerate(keys.itertuples(index=False, name=None)):
-        if key[0] is None:
-            continue
         first = first_rows.setdefault(key, row)
-        old = before["example_id"].iloc[first], before["example_id"].iloc[row]
-        if old[0] != old[1]:
+        if key[0] is not None and ids[first] != ids[row]:
             raise InputError(
-                f"{source}: the ids {old[0]!r} in row {first} and {old[1]!r} in row {row} are equal "
-                "without the blanks around them; write different ids, or delete one of the rows"
+                f"{source}: the ids {ids[first]!r} in row {first} and {ids[row]!r} in row {row} are "
+                "equal without the blanks around them; write different ids, or delete one of the rows"
             )
 
 
@@ -325,9 +338,9 @@ def plain_text(cell: Any, *, from_workbook: bool = False) -> Any:
     if not isinstance(cell, str):
         return cell
     midnight = _MIDNIGHT.fullmatch(cell)
-    if midnight or from_workbook:
-        return midnight[1] if midnight else cell
-    return _LINE_BREAK.sub("\n", cell)
+    if midnight:
+        return midnight[1]
+    return cell if from_workbook else _LINE_BREAK.sub("\n", cell)
 
 
 # ---- lists -----------------------------------------------------------------------------------------
@@ -379,11 +392,7 @@ def with_spellings(
         return frame.assign(references=pd.Series(aliases, frame.index, dtype=object)), ""
     if separator is not None:
         return frame, ""
-    texts = [
-        (row, answer)
-        for row, answer in enumerate(answers)
-        if isinstance(answer, str) and not _is_missing_word(answer)
-    ]
+    texts = [(row, answer) for row, answer in enumerate(answers) if isinstance(answer, str)]
     for sign in SPELLING_SIGNS:
         rows = [row for row, text in texts if _has_spellings(text, sign)]
         fewest = 1 if sign == "|" else max(1, _SHARE_WITH_SIGN * len(texts))
@@ -420,9 +429,11 @@ def _spellings(text: str, separator: str) -> list[str]:
 
 def _has_spellings(text: str, sign: str) -> bool:
     """Whether a sign may separate spellings: not in an address, a date or a fraction."""
+    if sign not in text or "://" in text or _is_missing_word(text):
+        return False
     parts = [part for part in text.split(sign) if part.strip()]
     has_letters = any(character.isalpha() for part in parts for character in part)
-    return len(parts) > 1 and has_letters and "://" not in text
+    return len(parts) > 1 and has_letters
 
 
 # ---- texts -----------------------------------------------------------------------------------------
@@ -445,7 +456,7 @@ def words_for_nothing(frame: pd.DataFrame) -> str:
 
 
 def _is_missing_word(text: str) -> bool:
-    return len(text) < 12 and fold(trimmed(text)) in MISSING_WORDS
+    return len(text) < _LONGEST_WORD and fold(trimmed(text)) in MISSING_WORDS
 
 
 def each_cell(column: pd.Series, function: Callable[[Any], Any]) -> pd.Series:

@@ -7,7 +7,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time
-from itertools import chain, count
+from itertools import chain, count, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -223,7 +223,10 @@ def frame_of_cells(rows: Sequence[Sequence[str]]) -> tuple[pd.DataFrame, str]:
     names = [" ".join(trimmed(name).split()) for name in header]
     width = max(len(row) for _, row in numbered)
     names += [""] * (width - len(names))
-    columns = {place: [_cell(row, place) for _, row in body] for place in range(width)}
+    cells_by_column = zip_longest(names, *(row for _, row in body), fillvalue="")
+    columns = {
+        place: [cell or None for cell in cells[1:]] for place, cells in enumerate(cells_by_column)
+    }
     kept = [place for place in columns if names[place] or not is_blank(columns[place])]
     beyond = [place for place in kept if place >= len(header)]
     if beyond:
@@ -253,10 +256,6 @@ def dropped(rows: int, columns: int) -> str:
     parts = [f"{n} blank {noun}{'s' if n > 1 else ''}" for n, noun in counts if n]
     verb = "was" if rows + columns == 1 else "were"
     return f"{' and '.join(parts)} {verb} dropped" if parts else ""
-
-
-def _cell(row: Sequence[str], place: int) -> str | None:
-    return (row[place] or None) if place < len(row) else None
 
 
 def _different(names: Sequence[str], places: Sequence[int]) -> Iterator[str]:
