@@ -28,6 +28,7 @@ _HOMES = {
     "ragnb.explorables": "explore",
     "ragnb.ensemble": "DataSplit MetricEnsemble",
     "ragnb.experiments.parts": "label_parts",
+    "ragnb.experiments.pipeline": "run",
     "ragnb.figures.choose": "plot",
     "ragnb.llm.budget": "estimate",
     "ragnb.llm.client": "complete",

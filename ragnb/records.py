@@ -42,6 +42,7 @@ COLUMNS: dict[str, str] = {
     "prompt": "text to continue (completions endpoint); None for a chat request",
     "parameters": "mapping of sampling parameters: temperature, max_tokens, seed, ...",
     "request_key": "hash of everything that can change a reply",
+    "seconds": "latency: seconds from sending the request, or calling the function, to its reply",
     "response": "the model's answer without its reasoning; None if there is no reply",
     "translations": "list of translated passages: {'text', 'token_count'} and further fields; or "
     "their total number of tokens",

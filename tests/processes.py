@@ -1,20 +1,29 @@
 """Processes that tests start and kill: real ones, forked from one that has done its imports."""
 
+import asyncio
 import multiprocessing
 import resource
 import signal
+import time
 
 import pandas as pd
 from asking import chat
 
 from ragnb.annotation.log import AnnotationLog
 from ragnb.annotation.session import AnnotationSession
+from ragnb.experiments.pipeline import run as pipeline_run
 from ragnb.llm import batch
 from ragnb.llm.client import complete
 
 context = multiprocessing.get_context("forkserver")
 context.set_forkserver_preload(
-    ["pytest", "ragnb.llm.batch", "ragnb.llm.client", "ragnb.annotation.session"]
+    [
+        "pytest",
+        "ragnb.llm.batch",
+        "ragnb.llm.client",
+        "ragnb.annotation.session",
+        "ragnb.experiments.pipeline",
+    ]
     + [f"openai.resources.{name}" for name in ("batches", "chat", "files")]
 )
 
@@ -47,6 +56,33 @@ def run(n, base_url, folder, concurrency, out="out.json"):
     options = {"max_concurrency": concurrency, "progress": False, "base_url": base_url}
     replies = complete(chat(n), model="m", store=folder / "s.sqlite", **options)
     replies["response"].to_json(folder / out, orient="values")
+
+
+def answer_slowly(n, folder, at_once, seconds, asynchronously):
+    """Answer n questions with a function, which notes each call in a file before it begins."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def noted(question):
+        number = question.split()[-1]
+        with open(folder / "calls.txt", "a") as file:
+            file.write(number + "\n")
+        return {"response": number, "retrieved": [f"p{number}"]}
+
+    def pipeline(question):
+        answer = noted(question)
+        time.sleep(seconds)
+        return answer
+
+    async def awaited(question):
+        answer = noted(question)
+        await asyncio.sleep(seconds)
+        return answer
+
+    examples = pd.DataFrame({"question": [f"What is {number}" for number in range(n)]})
+    function = awaited if asynchronously else pipeline
+    options = {"system": "s", "max_concurrency": at_once, "progress": False}
+    responses = pipeline_run(examples, function, store=folder / "s.sqlite", **options)
+    responses[["response", "retrieved"]].to_json(folder / "out.json", orient="values")
 
 
 def measure_memory(n, base_url, store, pipe):

@@ -76,7 +76,7 @@ from ragnb.text import read_reasoning
 DEFAULT_STORE = "ragnb-replies.sqlite"
 REPLY_COLUMNS = (
     "model request_key repeat response reasoning reason finish_reason prompt_tokens "
-    "completion_tokens system_fingerprint".split()
+    "completion_tokens system_fingerprint seconds".split()
 )
 """Columns that `complete` adds or replaces."""
 # Statuses that end a run before its first reply; later they concern one request.
@@ -185,7 +185,8 @@ def complete(
     -------
     DataFrame
         The columns of the requests and ``model, request_key, repeat, response, reason, finish_reason,
-        prompt_tokens, completion_tokens, system_fingerprint``. The repeats of a request are in
+        prompt_tokens, completion_tokens, system_fingerprint, seconds``. The latency ``seconds`` is the
+        time from sending the request to the end of its reply. The repeats of a request are in
         consecutive rows. ``response`` is None if there is no answer, and ``reason`` says why. A reply
         that answers nothing (empty, reasoning only, cut off inside the reasoning, refused by the model,
         withheld by a content filter, or ended by an error) is therefore unscored and not wrong;
@@ -264,7 +265,7 @@ def complete(
         frame["repeat"] = [request["repeat"] for request in asked]
         not_asked = f"not sent: the budget of ${budget.limit:g} is spent"
         lost = {key: failures.get(key, not_asked) for key in keys if key not in replies}
-        frame = _with_replies(frame, replies, lost, keep_empty)
+        frame = with_replies(frame, replies, lost, keep_empty)
         tally.reasons.update(zip(keys, frame["reason"], strict=True))
         is_cut = frame["finish_reason"].isin(LIMIT_REACHED) & frame["reason"].isna()
         tally.cut_off.update(frame.loc[is_cut, "request_key"])
@@ -323,11 +324,11 @@ def _require_bounds(asked: list[Request], model: str, price: Price | None) -> No
             )
 
 
-def _with_replies(
+def with_replies(
     frame: pd.DataFrame, replies: Mapping[str, Reply], lost: Mapping[str, str], keep_empty: bool
 ) -> pd.DataFrame:
     """The frame with the columns of replies; a reply that has a reason has no text."""
-    names = "finish_reason prompt_tokens completion_tokens system_fingerprint".split()
+    names = "finish_reason prompt_tokens completion_tokens system_fingerprint seconds".split()
     rows = []
     answered = []
     for key in frame["request_key"]:
@@ -348,7 +349,8 @@ def _with_replies(
     if found["reasoning"].isna().all():
         found = found.drop(columns="reasoning")
     frame = frame.assign(**found)
-    return frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"})
+    kinds = {"prompt_tokens": "Int64", "completion_tokens": "Int64", "seconds": float}
+    return frame.astype(kinds)
 
 
 def _reasoning_apart(reply: Reply) -> str | None:

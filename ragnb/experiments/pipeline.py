@@ -1,0 +1,487 @@
+"""Run your own pipeline: a Python function that answers one question, for every row of a frame.
+
+    examples -> run(examples, function) -> responses
+
+Each answer is stored as soon as it comes, in the same store as the replies of models. A run that was
+interrupted is continued by calling `run` again.
+"""
+
+import asyncio
+import inspect
+import json
+import os
+import re
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ragnb.arguments import accepts
+from ragnb.errors import InputError
+from ragnb.llm.client import DEFAULT_STORE, LOOK_AGAIN, REPLY_COLUMNS, with_replies
+from ragnb.llm.endpoint import clean
+from ragnb.llm.store import LEASE_SECONDS, Reply, Store, canonical, new_owner, request_key
+from ragnb.passages import passage_texts
+from ragnb.records import count_reasons, is_missing, require_columns
+from ragnb.text import well_formed
+
+# Entries of a result that are left out: they identify or judge an answer, or describe its call.
+PROTECTED = frozenset(
+    "example_id question_id question references language system request_key repeat seconds "
+    "finish_reason system_fingerprint".split()
+)
+# Names of a parameter that gets the whole row of the examples.
+ROW_NAMES = ("example", "row")
+# Fields of a result that become the columns of replies.
+COUNTS = ("prompt_tokens", "completion_tokens")
+# Environment variables whose values are kept out of messages.
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
+_SECRET = re.compile(r"\b(?:sk|pk|hf|gsk|ghp|xai)[-_][\w-]{12,}|(?<=Bearer )[\w.~+/-]+=*")
+_SHORTEST_SECRET = 8
+
+
+@accepts(aligned=False, max_concurrency="size")
+def run(
+    examples: pd.DataFrame,
+    function: Callable[..., Any],
+    *,
+    system: str | None = None,
+    version: str | int | None = None,
+    store: Store | str | Path = DEFAULT_STORE,
+    max_concurrency: int = 1,
+    progress: bool = True,
+    keep_empty: bool = False,
+) -> pd.DataFrame:
+    """Answer every question of a frame with your own function, and return the responses.
+
+    Parameters
+    ----------
+    examples
+        One row per question: ``question`` and any other columns, which are kept.
+    function
+        Function of one question, synchronous or asynchronous. Its parameters get the cells of the
+        columns with their names: ``def answer(question, language)``. A parameter ``example`` or
+        ``row`` gets the whole row as a mapping. The first parameter gets the question if no column
+        has its name. It returns the answer as a text, or a mapping with ``response`` and as far as
+        there are any: ``passages`` (the passages that the answer rests on), ``retrieved`` (the ids of
+        the retrieved passages, best first), ``prompt_tokens`` and ``completion_tokens``. Other
+        entries, such as ``tokens``, become columns of their own, except those that describe the
+        example, such as ``question``.
+    system
+        Name of the system, by default the name of the function.
+    version
+        Version of the system. If you change the function, change the version as well: the answers
+        of another version are not used.
+    store
+        File (or open `Store`) that keeps the answers. After an interruption, call `run` again: it
+        calls the function only for the examples without an answer. The key of an answer contains
+        the name and the version of the system, the id of the example, and what the function gets.
+    max_concurrency
+        Number of calls under way at once. With 1, a synchronous function runs in the thread of the
+        caller. With more, it runs in several threads, which it must allow. Asynchronous functions
+        share one event loop.
+    progress
+        Show a progress bar, and one line at the end that says how many questions were answered and
+        why the others were not. The environment variable ``TQDM_DISABLE=1`` turns both off.
+    keep_empty
+        Count an empty answer as an answer, which is then scored. By default it counts as missing, as
+        in `ragnb.complete`.
+
+    Returns
+    -------
+    DataFrame
+        The columns of the examples and ``system, request_key, repeat, response, reason,
+        prompt_tokens, completion_tokens, seconds``, and further entries that the function returned.
+        ``response`` is None if there is no answer, and ``reason`` says why: if the function raised an
+        exception, its type and message. Such an example is unscored, and the next run calls the
+        function for it again. Reasoning in an answer is in the column ``reasoning``.
+
+    Raises
+    ------
+    InputError
+        A frame without questions, a function whose parameters have no such column, or a cell that
+        cannot be part of the key.
+    StoreError
+        See `Store`.
+
+    Examples
+    --------
+    >>> examples = pd.DataFrame({"example_id": ["q1"], "question": ["Capital of Norway?"]})
+    >>> def retrieve_and_answer(question):
+    ...     return {"response": "Oslo", "retrieved": ["p7"], "completion_tokens": 1}
+    >>> responses = run(examples, retrieve_and_answer, store=":memory:", progress=False)
+    >>> responses[["system", "response", "retrieved"]].iloc[0].to_list()
+    ['retrieve_and_answer', 'Oslo', ['p7']]
+    """
+    require_columns(examples, ["question"], "run")
+    name = _system_name(function) if system is None else system
+    if not isinstance(name, str) or not name.strip():
+        raise InputError(f"system must be the name of your system, got {name!r:.80}")
+    arguments = _arguments(examples, function)
+    requests = _requests(examples, arguments, name, version)
+    keys = [request_key(request) for request in requests]
+    started = time.monotonic()
+    with Store.open(store) as opened:
+        known = opened.known(keys)
+        calls = {
+            key: _Call(key, canonical(request), given)
+            for key, request, given in zip(keys, requests, arguments, strict=True)
+            if key not in known
+        }
+        work = _Work(function, opened, deque(calls.values()))
+        if calls:
+            _carry_out(work, len(calls), len(known), max_concurrency, progress)
+        replies = opened.get(keys)
+    frame = examples.drop(columns=REPLY_COLUMNS, errors="ignore")
+    frame = frame.assign(system=name, request_key=keys, repeat=0)
+    lost = {key: work.failures.get(key, "not called") for key in keys if key not in replies}
+    frame = with_replies(frame, replies, lost, keep_empty)
+    frame = frame.drop(columns=["finish_reason", "system_fingerprint"])
+    frame = _with_results(frame, replies)
+    if progress and os.environ.get("TQDM_DISABLE", "0") in ("", "0"):
+        reasons = dict(zip(keys, frame["reason"], strict=True))
+        print(_closing_line(reasons, calls, time.monotonic() - started), file=sys.stderr)
+    return frame
+
+
+# ---- what the function gets ----------------------------------------------------------------------
+
+
+def _system_name(function: Any) -> str:
+    """The name of a function, also of a partial one, or of the class of a callable object."""
+    if not callable(function):
+        raise InputError(f"function must be a function of a question, got {function!r:.80}")
+    if isinstance(function, partial):
+        return _system_name(function.func)
+    name = getattr(function, "__name__", None) or type(function).__name__
+    if name == "<lambda>":
+        raise InputError("a lambda has no name; name your system, such as system='bm25 + gpt'")
+    return name
+
+
+def _arguments(examples: pd.DataFrame, function: Any) -> list[dict[str, Any]]:
+    """The arguments of each call, by the names of the parameters."""
+    sources = _sources(function, list(examples.columns))
+    arguments = []
+    for place, row in enumerate(examples.to_dict("records")):
+        question = row["question"]
+        if not isinstance(question, str) or not question.strip():
+            raise InputError(f"row {place} must have a text in 'question', got {question!r:.80}")
+        arguments.append(
+            {name: dict(row) if source is None else row[source] for name, source in sources.items()}
+        )
+    return arguments
+
+
+def _sources(function: Any, columns: list[Any]) -> dict[str, str | None]:
+    """Name of each parameter -> column that it gets; None stands for the whole row.
+
+    The empty name stands for a question that is passed by position.
+    """
+    if not callable(function):
+        raise InputError(f"function must be a function of a question, got {function!r:.80}")
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # Some functions in C have no signature.
+        return {"": "question"}
+    named = [
+        each for each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+    ]
+    sources: dict[str, str | None] = {}
+    for place, parameter in enumerate(named):
+        if parameter.name in columns:
+            source: str | None = parameter.name
+        elif parameter.name in ROW_NAMES:
+            source = None
+        elif place == 0 and "question" not in [each.name for each in named]:
+            source = "question"
+        elif parameter.default is not parameter.empty:
+            continue
+        else:
+            raise InputError(
+                f"the parameter {parameter.name!r} of the function has no column of this name in the "
+                f"examples, which have {', '.join(map(str, columns))}; a parameter 'example' gets the "
+                "whole row"
+            )
+        by_place = place == 0 and parameter.kind is parameter.POSITIONAL_ONLY
+        sources["" if by_place else parameter.name] = source
+    return sources or {"": "question"}
+
+
+def _requests(
+    examples: pd.DataFrame, arguments: list[dict[str, Any]], system: str, version: Any
+) -> list[dict[str, Any]]:
+    """What identifies each call: the system, its version, the id of the example, and the arguments."""
+    ids = examples["example_id"] if "example_id" in examples else [None] * len(examples)
+    requests = []
+    for place, (example_id, given) in enumerate(zip(ids, arguments, strict=True)):
+        try:
+            plain = _plain({"example_id": example_id, "arguments": given})
+        except TypeError as error:
+            raise InputError(
+                f"row {place} contains a value that cannot be part of a key: {error}. Leave its "
+                "column out, or write it as a text"
+            ) from error
+        requests.append({"pipeline": system, "version": _plain(version), **plain})
+    return requests
+
+
+def _plain(value: Any, *, text_of_others: bool = False) -> Any:
+    """A value as JSON has it; a missing value is None.
+
+    With `text_of_others`, a value that JSON does not have becomes a text. Otherwise it raises
+    TypeError.
+    """
+    plain = partial(_plain, text_of_others=text_of_others)
+    if isinstance(value, str):
+        return well_formed(value)
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset | np.ndarray | pd.Series):
+        items = sorted(value, key=str) if isinstance(value, set | frozenset) else value
+        return [plain(item) for item in items]
+    if is_missing(value):
+        return None
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    if isinstance(value, bool | int | float):
+        return value
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if text_of_others:
+        return well_formed(str(value))
+    raise TypeError(f"got {value!r:.60} of type {type(value).__name__}")
+
+
+# ---- calling the function ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Call:
+    """One call of the function: the key of its answer, the canonical request and the arguments."""
+
+    key: str
+    request: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(repr=False)
+class _Work:
+    """The calls that are still to be made, and what became of the others."""
+
+    function: Callable[..., Any]
+    store: Store
+    waiting: deque[_Call]
+    failures: dict[str, str] = field(default_factory=dict)
+    done: int = 0
+    problem: BaseException | None = None  # of the store, which ends the run
+    owner: str = field(default_factory=new_owner)
+    stopped: threading.Event = field(default_factory=threading.Event)
+
+    def carry_out(self, advance: Callable[[], None] = lambda: None) -> None:
+        """Make calls until none is left; another thread may do the same at the same time."""
+        while not self.stopped.is_set():
+            try:
+                call = self.waiting.popleft()
+            except IndexError:
+                return
+            claim = self.store.claim(call.key, self.owner)
+            if claim == "stored":
+                self.done += 1
+            elif claim == "theirs":  # Another process is making this call.
+                self.waiting.append(call)
+                time.sleep(LOOK_AGAIN)
+            else:
+                self._make(call)
+            advance()
+
+    def in_thread(self) -> None:
+        """Make calls in a thread of its own, and keep what ends the run for the caller."""
+        try:
+            self.carry_out()
+        except BaseException as error:
+            self.problem = error
+            self.stopped.set()
+
+    def renew(self) -> None:
+        """Keep the claims of this run until it ends."""
+        while not self.stopped.wait(LEASE_SECONDS / 3):
+            self.store.renew_claims(self.owner)
+
+    def _make(self, call: _Call) -> None:
+        """Call the function and store its answer, or record why there is none."""
+        started = time.monotonic()
+        try:
+            result = self._result(call.arguments)
+            seconds = time.monotonic() - started
+            reply = _reply(call, result, seconds)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # also SystemExit and CancelledError of the function
+            self.failures[call.key] = _reason(error)
+            self.store.note_failures({call.key: self.failures[call.key]})
+            return
+        self.store.add([reply])
+        self.done += 1
+
+    def _result(self, arguments: Mapping[str, Any]) -> Any:
+        by_name = {name: value for name, value in arguments.items() if name}
+        by_place = [value for name, value in arguments.items() if not name]
+        result = self.function(*by_place, **by_name)
+        if inspect.isawaitable(result):
+            future = asyncio.run_coroutine_threadsafe(_awaited(result), _event_loop(os.getpid()))
+            try:
+                return future.result()
+            except KeyboardInterrupt:
+                future.cancel()
+                raise
+        return result
+
+
+async def _awaited(result: Awaitable[Any]) -> Any:
+    return await result
+
+
+@cache
+def _event_loop(process: int) -> asyncio.AbstractEventLoop:
+    """The event loop of asynchronous functions in a process.
+
+    It lasts as long as the process, because clients of a function keep connections of the loop in
+    which they were made.
+    """
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="ragnb-pipeline-loop", daemon=True).start()
+    return loop
+
+
+def _carry_out(work: _Work, n_calls: int, n_stored: int, at_once: int, show: bool) -> None:
+    """Make all calls, in the present thread or in several, with a progress bar."""
+    from tqdm.auto import tqdm
+
+    seen = show and (sys.stderr.isatty() or "ipykernel" in sys.modules)
+    hidden: dict[str, bool] = {} if seen else {"disable": True}  # else TQDM_DISABLE decides
+    bar = tqdm(  # type: ignore[call-overload]
+        total=n_stored + n_calls, initial=n_stored, unit="answer", leave=False, **hidden
+    )
+
+    def advance() -> None:
+        bar.set_postfix({"failed": len(work.failures)}, refresh=False)
+        bar.update(n_stored + work.done + len(work.failures) - bar.n)
+
+    renewal = threading.Thread(target=work.renew, daemon=True)
+    renewal.start()
+    threads = [
+        threading.Thread(target=work.in_thread, name="ragnb-pipeline", daemon=True)
+        for _ in range(min(at_once, n_calls))
+    ]
+    with bar:
+        try:
+            if at_once == 1:
+                work.carry_out(advance)
+            else:
+                for thread in threads:
+                    thread.start()
+                while any(thread.is_alive() for thread in threads):
+                    threads[0].join(0.1) if threads[0].is_alive() else time.sleep(0.05)
+                    advance()
+        finally:  # also after Ctrl-C or the stop button, which keep what came
+            work.stopped.set()
+            renewal.join()
+            work.store.release_claims(work.owner)
+    if work.problem is not None:
+        raise work.problem
+
+
+# ---- what the function returns -------------------------------------------------------------------
+
+
+def _reply(call: _Call, result: Any, seconds: float) -> Reply:
+    """The answer of one call, as it is stored."""
+    fields = {"response": result} if result is None or isinstance(result, str) else result
+    if not isinstance(fields, Mapping) or "response" not in fields:
+        raise TypeError(
+            "the function must return a text, or a mapping with 'response', got "
+            f"{type(result).__name__} {result!r:.60}"
+        )
+    response = fields["response"]
+    if not (response is None or isinstance(response, str)):
+        raise TypeError(
+            f"'response' must be a text, got {type(response).__name__} {response!r:.60}"
+        )
+    others = {
+        str(name): value
+        for name, value in fields.items()
+        if name not in ("response", *COUNTS) and name not in PROTECTED and not is_missing(value)
+    }
+    if response and response.strip():
+        others.pop("reason", None)  # A reason says why there is no answer.
+    if "passages" in others:
+        others["passages"] = passage_texts(others["passages"])
+    return Reply(
+        key=call.key,
+        request=call.request,
+        response=None if response is None else well_formed(response),
+        prompt_tokens=_count("prompt_tokens", fields.get("prompt_tokens")),
+        completion_tokens=_count("completion_tokens", fields.get("completion_tokens")),
+        extra=json.dumps({"result": _plain(others, text_of_others=True)}) if others else None,
+        seconds=round(seconds, 3),
+        created=datetime.now(UTC).isoformat(timespec="milliseconds"),
+    )
+
+
+def _count(name: str, value: Any) -> int | None:
+    """A number of tokens; None if there is none."""
+    if is_missing(value):
+        return None
+    number = value.item() if isinstance(value, np.generic) else value
+    if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < 2**63:
+        raise TypeError(f"{name!r} must be a number of tokens of at least 0, got {value!r:.60}")
+    return int(number)
+
+
+def _reason(error: BaseException) -> str:
+    """Type and message of an exception on one line, without keys."""
+    message = str(error)
+    for name, value in os.environ.items():
+        if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_SECRET:
+            message = message.replace(value, "[key]")
+    message = clean(_SECRET.sub("[key]", well_formed(message)))
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
+
+
+def _with_results(frame: pd.DataFrame, replies: Mapping[str, Reply]) -> pd.DataFrame:
+    """The frame with the further entries that the function returned, one column for each."""
+    results = []
+    for key in frame["request_key"]:
+        extra = replies[key].extra if key in replies else None
+        results.append(json.loads(extra).get("result", {}) if extra else {})
+    names = dict.fromkeys(name for result in results for name in result)
+    for name in names:
+        # A row without an answer keeps what the example has.
+        before = frame[name] if name in frame else [None] * len(frame)
+        cells = [result.get(name, old) for result, old in zip(results, before, strict=True)]
+        frame[name] = pd.Series(cells, frame.index, dtype=object).infer_objects()
+    return frame
+
+
+def _closing_line(reasons: Mapping[str, Any], calls: Mapping[str, _Call], seconds: float) -> str:
+    """The run in one line."""
+    failed = [reason for reason in reasons.values() if reason is not None]
+    stored = [key for key in reasons if key not in calls and reasons[key] is None]
+    from_store = f" ({len(stored):,} from the store)" if stored else ""
+    why = f", {len(failed):,} failed: {count_reasons(failed)}" if failed else ""
+    return (
+        f"{len(reasons) - len(failed):,} of {len(reasons):,} questions answered{from_store}{why}. "
+        f"{seconds:,.0f} s."
+    )
