@@ -37,6 +37,7 @@ def test_the_blocks_that_run_are_found():
         "Quickstart",
         "Score a file",
         "Run a model",
+        "Run your own pipeline",
         "Compare two systems",
         "Score a ranked list of passages",
         "Label fifty answers",
