@@ -329,7 +329,9 @@ def with_replies(
 ) -> pd.DataFrame:
     """The frame with the columns of replies; a reply that has a reason has no text."""
     names = "finish_reason prompt_tokens completion_tokens system_fingerprint seconds".split()
-    rows = []
+    columns: dict[str, list[Any]] = {
+        name: [] for name in ("response", "reason", "reasoning", *names)
+    }
     answered = []
     for key in frame["request_key"]:
         reply = replies.get(key)
@@ -342,15 +344,20 @@ def with_replies(
             text = None if reason else parts.answer
             if reason is None:
                 answered.append(parts)
-        rows.append([text, reason, reasoning, *(getattr(reply, name, None) for name in names)])
+        columns["response"].append(text)
+        columns["reason"].append(reason)
+        columns["reasoning"].append(reasoning)
+        for name in names:
+            columns[name].append(getattr(reply, name, None))
     warn_of_unfinished(answered)
-    columns = ["response", "reason", "reasoning", *names]
-    found = pd.DataFrame(rows, frame.index, columns, dtype=object)
-    if found["reasoning"].isna().all():
-        found = found.drop(columns="reasoning")
-    frame = frame.assign(**found)
+    if not any(columns["reasoning"]):
+        del columns["reasoning"]
     kinds = {"prompt_tokens": "Int64", "completion_tokens": "Int64", "seconds": float}
-    return frame.astype(kinds)
+    found = {
+        name: pd.Series(values, frame.index, dtype=kinds.get(name, object))
+        for name, values in columns.items()
+    }
+    return frame.assign(**found)
 
 
 def _reasoning_apart(reply: Reply) -> str | None:

@@ -6,9 +6,9 @@ The variant ``'unicode'`` keeps all scripts. It also keeps symbols that carry me
 - Currency signs, mathematical signs, degrees and similar symbols are words of their own. So are %,
   and # and * after a single letter, as in C# and A*.
 - A number with its sign is a single word: -5, 3.5, 1/2, 10:30 and 10^6, which is also 10⁶.
-- Separators of thousands are removed, so that 1,000 equals 1000, because both are the same number
-  and because texts of one language use both. A decimal comma becomes a point. 1.000 is not changed:
-  it is a thousand in German and one in English.
+- Separators of thousands are removed, so that 1,000 and 1 000 equal 1000, because they are the same
+  number and because texts of one language use several of them. A decimal comma becomes a point.
+  1.000 is not changed: it is a thousand in German and one in English.
 - Dates with points, slashes or hyphens are equal, and so are the seasons 2019/20 and 2019-20.
 - Punctuation, hyphens in words and between numbers, quotation marks, bullets and the signs of
   Markdown become spaces. Emoji and ornaments next to words do, too. A text that consists of
@@ -164,14 +164,11 @@ _BEFORE_FOLDING = _rules(
     (r"(?<=\p{Nd})(?=[\u00bc-\u00be\u2150-\u215f\u2189])", " "),
     (r"\u00ba(?=\s?[CF]\b)", "°"),
 )
-# Three digits behind a space that does not break a line are a group of a number.
-_SPACED_GROUPS = regex.compile(
-    r"(?<!\p{Nd})[1-9]\d{0,2}(?:[\u00a0\u2007\u2009\u202f]\d{3})+(?![\p{Nd}])"
-)
+_GROUPS = regex.compile(r"(?<!\p{Nd})[1-9]\d{0,2}(?:[\u00a0\u2007\u2009\u202f]\d{3})+(?![\p{Nd}])")
 _GROUPS = regex.compile(
-    r"(?<![\p{Nd}.,'’])[1-9]\d{0,2}(?:"
-    # 1,000,000 or 1'000, and 10,00,000 as in India
-    r"(?:(?:,\d{2,3})*,\d{3}|(?:['’]\d{3})+)(?![\p{Nd}]|[,'’]\p{Nd})"
+    r"(?<![\p{Nd}.,'’/:]|\p{Nd} )[1-9]\d{0,2}(?:"
+    # 1,000,000 or 1'000 or 1 000, and 10,00,000 as in India
+    r"(?:(?:,\d{2,3})*,\d{3}|(?:['’]\d{3})+|(?: \d{3})+)(?![\p{Nd}]|[,'’/:-]\p{Nd}| \p{Nd})"
     # 1.000.000, and 1.000,5: a single group such as 1.000 can also be a decimal fraction
     r"|(?:\.\d{3}){2,}(?!\p{Nd}|\.\p{Nd})|(?:\.\d{3})+(?=,\p{Nd}+(?![\p{Nd}.,])))"
 )
@@ -227,6 +224,7 @@ _KEPT = regex.compile(
 _PLAIN = re.compile(
     r"""(?:[A-Za-z0-9\s;!?"()\[\]{}&@\\_`]|[.,'](?![0-9])|(?<=[A-Za-z]):(?![0-9])|(?<=[A-Za-z0-9])-(?=[A-Za-z0-9]))*"""
 )
+_SPACED_DIGITS = re.compile(r"[0-9]\s+[0-9]")
 _RULER = regex.compile(r"([=+<>~*#_-])\1{2,}")
 _SYMBOL = regex.compile(r"(?V1)[[\p{S}#%&*@/\\]--[`´]]")
 # Emoji differ by their zero-width joiners and tags, but not by their colour or presentation.
@@ -237,11 +235,11 @@ _UNICODE_TOKEN = regex.compile(rf"(?V1)(?=[{UNSPACED}])\X|[[^\s]--[{UNSPACED}]]+
 
 def _unicode_form(text: str) -> str:
     """Normalise a text under the variant 'unicode'; see `normalized`."""
-    if text.isascii() and _PLAIN.fullmatch(text):
+    if text.isascii() and _PLAIN.fullmatch(text) and not _SPACED_DIGITS.search(text):
         plain = " ".join(_ASCII.findall(text.lower()))
         if plain:
             return plain
-    visible_text = visible(_SPACED_GROUPS.sub(_digits, text))
+    visible_text = visible(text)
     for pattern, replacement in _BEFORE_FOLDING:
         visible_text = pattern.sub(replacement, visible_text)
     folded = fold(visible_text).translate(_SAME)

@@ -136,6 +136,8 @@ EQUAL = [
     # One number in several forms.
     ("1,000", "1000"),
     ("1\u00a0000", "1000"),
+    ("1 000 000", "1000000"),
+    ("1 642 метра", "1642 метра"),
     ("1’000", "1000"),
     ("10,00,000", "1000000"),
     ("1.000.000", "1000000"),
@@ -200,6 +202,8 @@ OTHER = [
     ("3.5", "35"),
     ("3.5", "3/5"),
     ("3.5", "3 5"),
+    ("1 2000", "12000"),
+    ("1 000 00", "100000"),
     ("10:30", "1030"),
     ("10⁶", "106"),
     ("2*3", "2 3"),
@@ -288,8 +292,8 @@ def test_f1_is_symmetric_bounded_and_one_where_texts_match(one, other):
     assert math.isnan(exact_match(one, other)) == math.isnan(f1)
 
 
-# NFKC makes 102 of 10², 31/2 of 3½ and a space of one that does not break a line.
-CHANGED_BY_NFKC = re.compile("\\d[\u00a0\u2007\u2009\u202f²³¹⁰ⁱ⁴-⁹⁺⁻ⁿ¼-¾⅐-⅟↉]")
+# NFKC makes 102 of 10² and 31/2 of 3½.
+CHANGED_BY_NFKC = re.compile("\\d[²³¹⁰ⁱ⁴-⁹⁺⁻ⁿ¼-¾⅐-⅟↉]")
 
 
 @given(texts, texts, st.sampled_from(["NFC", "NFD", "NFKC", "NFKD"]))
