@@ -446,14 +446,12 @@ def one_report(show: bool = False) -> Iterator[Tally]:
 
 def _in_own_thread(run: "_Run", jobs: Mapping[str, Request], *, n_stored: int, show: bool) -> None:
     """Send requests in a thread with a loop of its own, so that the loop of Jupyter is left alone."""
-    from tqdm.auto import tqdm
-
     seen = show and (sys.stderr.isatty() or "ipykernel" in sys.modules)
     hidden: dict[str, bool] = {} if seen else {"disable": True}  # else TQDM_DISABLE decides
-    bar = tqdm(  # type: ignore[call-overload]
+    progress = _progress_bar(
         total=n_stored + len(jobs), initial=n_stored, unit="reply", leave=False, **hidden
     )
-    with bar, ThreadPoolExecutor(1, "ragnb-complete") as thread:
+    with progress as bar, ThreadPoolExecutor(1, "ragnb-complete") as thread:
         try:
             finished = thread.submit(asyncio.run, run.send(jobs))
             while not finished.done():
@@ -466,6 +464,27 @@ def _in_own_thread(run: "_Run", jobs: Mapping[str, Request], *, n_stored: int, s
             run.stop()
             raise
     finished.result()
+
+
+@contextmanager
+def _progress_bar(**options: Any) -> Iterator[Any]:
+    """Yield a progress bar of which nothing remains. A notebook that is read without its kernel would show it at 0 %."""
+    from tqdm.auto import tqdm
+
+    is_widget = any(base.__name__ == "tqdm_notebook" for base in tqdm.__mro__)
+    bar: Any = tqdm(**options, display=False) if is_widget else tqdm(**options)
+    if not is_widget or bar.disable:
+        with bar:
+            yield bar
+        return
+    from IPython.display import display
+
+    shown = display(bar.container, display_id=True)
+    try:
+        with bar:
+            yield bar
+    finally:
+        shown.update({"text/plain": ""}, raw=True)
 
 
 class _Failed(Exception):

@@ -72,3 +72,20 @@ def test_an_executed_notebook_is_read_offline(chromium, tmp_path):
     assert "needle0 in the hay" in text
     assert "Who wrote book 1?" in text
     context.close()
+
+
+def test_of_a_progress_bar_nothing_remains(tmp_path):
+    cell = """from ragnb.llm.client import _progress_bar
+with _progress_bar(total=3, unit="reply", leave=False) as bar:
+    for _ in range(3):
+        bar.update(1)"""
+    nbformat.write(
+        nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)]), tmp_path / "book.ipynb"
+    )
+    surroundings = os.environ | {"PYTHONPATH": str(ROOT), "TQDM_DISABLE": "0"}
+    command = [sys.executable, "-m", "jupyter", "nbconvert", "--execute", "--inplace"]
+    subprocess.run(
+        [*command, "--to", "notebook", "book.ipynb"], cwd=tmp_path, env=surroundings, check=True
+    )
+    outputs = nbformat.read(tmp_path / "book.ipynb", 4).cells[0].outputs
+    assert [dict(output.data) for output in outputs] == [{"text/plain": ""}]
