@@ -468,7 +468,7 @@ def _in_own_thread(run: "_Run", jobs: Mapping[str, Request], *, n_stored: int, s
 
 @contextmanager
 def _progress_bar(**options: Any) -> Iterator[Any]:
-    """Yield a progress bar of which nothing remains. A notebook that is read without its kernel would show it at 0 %."""
+    """Yield a progress bar that leaves nothing behind. A notebook that is read without its kernel would show it at 0 %."""
     from tqdm.auto import tqdm
 
     is_widget = any(base.__name__ == "tqdm_notebook" for base in tqdm.__mro__)
