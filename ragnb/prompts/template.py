@@ -23,7 +23,7 @@ MARK = "mark"
 
 _LINE_BREAK = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _PLAIN_KEY = re.compile(r"[^\s\[\]\"]+")
-_FIRST_TAG = re.compile(r"<[a-z-]+-([0-9a-f]{8})>\n")
+_LAST_TAG = re.compile(r".*\n</[a-z-]+-([0-9a-f]{8})>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +121,10 @@ def texts_between_tags(messages: Iterable[Mapping[str, Any]]) -> list[str]:
         content = message.get("content")
         if not isinstance(content, str):
             continue
-        # A text from outside may contain tags of its own, but the first tag is the template's.
-        first = _FIRST_TAG.search(content)
-        if first:
-            tags = rf"<([a-z-]+)-{first[1]}>\n(.*?)\n</\1-{first[1]}>"
+        # A text from outside may contain tags of its own, but the last tag is the template's.
+        last = _LAST_TAG.match(content)
+        if last:
+            tags = rf"<([a-z-]+)-{last[1]}>\n(.*?)\n</\1-{last[1]}>"
             texts += [text for _, text in re.findall(tags, content, flags=re.DOTALL)]
     return texts
 
