@@ -26,6 +26,7 @@ from ragnb.annotation.labels import (
     write_ragbench,
 )
 from ragnb.annotation.log import nested
+from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import TASKS
 from ragnb.errors import InputError
 from ragnb.metrics.trace import trace_scores
@@ -261,3 +262,44 @@ def test_verdicts_are_suggested_by_a_mapping_a_frame_or_a_judge(given, found):
 def test_what_cannot_be_suggested(given, message):
     with pytest.raises(InputError, match=message):
         read_suggestions(given, KEYED, TASKS["trace"])
+
+
+@pytest.mark.parametrize(
+    ("task", "field", "labels", "metric", "values"),
+    [
+        (
+            "language",
+            "right_language",
+            ["yes", "no", "mixed", "none"],
+            "annotator.right_language",
+            [1, 0, 0, math.nan],
+        ),
+        (
+            "preference",
+            "preferred",
+            ["a", "b", "tie", "neither"],
+            "annotator.preference",
+            [1, 0, 0.5, 0.5],
+        ),
+    ],
+)
+def test_labels_of_the_language_and_of_a_preference_become_scores(
+    tmp_path, task, field, labels, metric, values
+):
+    examples = pd.DataFrame(
+        {
+            "example_id": [f"q{number}" for number in range(4)],
+            "question": "Where?",
+            "language": "en",
+            "response": "Oslo.",
+            "response_a": "Oslo.",
+            "response_b": "Bergen.",
+        }
+    )
+    session = AnnotationSession(examples, task, "ana", tmp_path, id="example_id")
+    for example, label in zip(examples["example_id"], labels, strict=True):
+        session.go(example)
+        session.label(field, label)
+    joined = join_labels(examples, session)
+    scored = ragnb.score(joined, metric)["value"]
+    assert scored.tolist() == pytest.approx(values, nan_ok=True)
