@@ -55,9 +55,10 @@ _BOTH_EMPTY = (
 )
 _BOTH_BLANK = "If response and reference are both blank."
 _SCRIPTS = (
-    "Letters, marks, numbers and symbols such as $, % and + of all scripts after NFKC and case "
-    "folding. Other punctuation separates words, and articles are kept. White space next to a "
-    "character of a script without spaces between words is ignored"
+    "Words, numbers and symbols such as $, % and + of all scripts after NFKC and case folding. A "
+    "number includes its minus sign, and its digit groups are joined. Punctuation, Markdown and emoji "
+    "separate words, and articles are kept. White space next to a character of a script without "
+    "spaces between words is ignored"
 )
 _BLOCKS = "As in the published code, which deletes Devanagari, Greek, Tamil and other scripts"
 _OFFICIAL = {

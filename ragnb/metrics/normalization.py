@@ -1,20 +1,24 @@
 """Normalisation and tokenisation of answers before they are compared.
 
-The variant ``'unicode'`` keeps all scripts. It also keeps symbols that carry meaning: -5 differs from
-5, $5 from €5, C++ from C#, x = 5 from x ≠ 5, 1/2 from 1:2, 50% from 50, and A+ from A-.
+The variant ``'unicode'``, the default, keeps all scripts. Its definition is:
 
-- Currency signs, mathematical signs, degrees and similar symbols are words of their own. So are %,
-  and # and * after a single letter, as in C# and A*.
-- A number with its sign is a single word: -5, 3.5, 1/2, 10:30 and 10^6, which is also 10⁶.
-- Separators of thousands are removed, so that 1,000 and 1 000 equal 1000, because they are the same
-  number and because texts of one language use several of them. A decimal comma becomes a point.
-  1.000 is not changed: it is a thousand in German and one in English.
-- Dates with points, slashes or hyphens are equal, and so are the seasons 2019/20 and 2019-20.
-- Punctuation, hyphens in words and between numbers, quotation marks, bullets and the signs of
-  Markdown become spaces. Emoji and ornaments next to words do, too. A text that consists of
-  symbols or emoji alone keeps them.
-- White space next to a character of a script without spaces between words is removed: 4429 米
-  equals 4429米.
+    Texts are compared after NFKC normalisation and case folding as sequences of words, numbers and
+    symbols; punctuation, Markdown, and emoji next to words only separate them. A number includes its
+    minus sign and a decimal point, slash, colon or exponent between its digits; digit groups are
+    joined, and a decimal comma becomes a point. White space next to scripts that are written without
+    spaces is ignored, and a text without words, numbers and symbols is represented by its emoji and
+    other signs.
+
+- Symbols are the currency signs, the mathematical signs, other signs such as ° and ♭, %, and the # or
+  * in C# and A*. Therefore $5 differs from €5, C++ from C#, x = 5 from x ≠ 5, and 50% from 50.
+- A hyphen or dash is a minus sign in front of a number or a variable, unless it follows a word or a
+  number: -5 differs from 5, but 3-5, COVID-19 and a list item "- 5" contain no minus sign. It is also
+  a symbol in grades and blood groups such as A- and AB-.
+- 3.5, 1/2, 1:2 and 10^6 are one word each; 10⁶ and ½ are other forms of the last and of 1/2. Chains of
+  numbers with one separator are separate numbers, and so are two years with a slash. Therefore
+  31.1.2020 equals 31/1/2020, and 2019/20 equals 2019-20.
+- 1,000 and 1 000 and 1'000 equal 1000. The number 1.000 is not changed: it is a thousand in German
+  and one in English.
 
 The variant ``'lbrag'`` reproduces the code of kanoes/LBRAG-NEW, which keeps only the characters in a
 fixed list of Unicode blocks. Devanagari, Greek, Tamil and Bengali, among others, are not in this list.
@@ -85,8 +89,8 @@ def normalized(text: str, *, variant: str = "unicode", language: str | None = No
         Text to normalise.
     variant : {'unicode', 'lbrag', 'squad', 'triviaqa', 'kilt', 'mlqa'}, default='unicode'
         ``'unicode'`` applies NFKC and case folding, removes invisible format characters, and keeps
-        letters, marks, numbers and meaningful symbols of all writing systems. Other characters
-        become spaces; see `ragnb.metrics.normalization`. ``'lbrag'`` converts the text to lower case and
+        words, numbers and symbols of all writing systems. Other characters become spaces; see
+        `ragnb.metrics.normalization`. ``'lbrag'`` converts the text to lower case and
         replaces every character outside a fixed list of Unicode blocks with a space; Devanagari is
         not in the list. The other variants reproduce the evaluation scripts of SQuAD, TriviaQA,
         KILT and MLQA; see `ragnb.metrics.normalization`.
@@ -120,28 +124,16 @@ def normalized(text: str, *, variant: str = "unicode", language: str | None = No
 
 # ---- the variant 'unicode' -----------------------------------------------------------------------
 
-# Stands for a minus sign while a text is normalised. NFKC replaces this character, so that no
-# folded text contains it.
-_MINUS = "⁻"
 _ALNUM = r"\p{L}\p{M}\p{N}"
 # Letters and digits of scripts that are written with spaces.
 _SPACED_ALNUM = rf"[[{_ALNUM}]--[{UNSPACED}]]"
 
-# Characters that are written in several ways, after folding.
-_SAME = str.maketrans(
-    {
-        "٪": "%",
-        "⁄": "/",
-        "∕": "/",
-        "∶": ":",
-        "♯": "#",
-        "٫": ".",
-        "٬": ",",
-        "‐": "-",
-        "‒": "-",
-        "–": "-",
-    }
+# One character for each sign that is written in several ways. U+2212 does not occur afterwards, so
+# that it can mark a hyphen that is a minus sign.
+_BEFORE_FOLDING = str.maketrans(
+    {**dict.fromkeys("‑‒–−", "-"), "’": "'", "♯": "#", "٪": "%", "∶": ":", "™": " "}
 )
+_AFTER_FOLDING = str.maketrans({"⁄": "/", "٫": ".", "٬": ","})
 
 
 def _rules(*rows: tuple[str, str]) -> list[tuple[Any, str]]:
@@ -149,83 +141,77 @@ def _rules(*rows: tuple[str, str]) -> list[tuple[Any, str]]:
     return [(regex.compile(rf"(?V1m){pattern}"), replacement) for pattern, replacement in rows]
 
 
-# These rules need line breaks, or characters that NFKC replaces.
-_BEFORE_FOLDING = _rules(
-    # A bullet or a Markdown quotation mark at the start of a line, and a ruler.
-    (r"^[^\S\n]*[+>→⇒∙](?=[^\S\n]+[^\s\p{Nd}])", " "),
-    (r"([=+<>~*#_-])\1{2,}", " "),
-    # Tags, emphasis in Markdown, and LaTeX's signs for a formula.
+# Markup would otherwise look like a symbol: "> Oslo", <b>Oslo</b>, *Oslo* and $x=5$.
+_MARKUP = _rules(
+    (r"^[^\S\n]*[+>→](?=[^\S\n]+[^\s\p{Nd}])", " "),
     (r"</?(\p{L}[^<>\s]*)>", r" \1 "),
     (rf"(?<![{_ALNUM}*])\*{{1,3}}(?=\S)([^*\n]{{1,300}})(?<=\S)\*{{1,3}}(?![{_ALNUM}*])", r"\1"),
-    (r"\${2,}|~~", " "),
-    (r"\$(?=\S)([^$\n]{1,200})(?<=\S)\$(?![\p{Nd}])", r" \1 "),
-    # 10² is not 102, 3½ is not 31/2, and º is often typed for °.
-    (r"(?<=\p{Nd})(?=[\u00b2\u00b3\u00b9\u2070\u2071\u2074-\u2079\u207a\u207b\u207f])", "^"),
-    (r"(?<=\p{Nd})(?=[\u00bc-\u00be\u2150-\u215f\u2189])", " "),
-    (r"\u00ba(?=\s?[CF]\b)", "°"),
+    (r"\${2,}", " "),
+    (r"\$(?=\S)([^$\n]{1,200})(?<=\S)\$(?!\p{Nd})", r" \1 "),
 )
-_GROUPS = regex.compile(r"(?<!\p{Nd})[1-9]\d{0,2}(?:[\u00a0\u2007\u2009\u202f]\d{3})+(?![\p{Nd}])")
+# NFKC would change the meaning of these.
+_COMPATIBILITY = _rules(
+    # 10² is written 10^2, because NFKC makes 102 of it.
+    (r"(?<=\p{Nd})(?=[²³¹⁰ⁱ⁴-⁹⁺⁻ⁿ])", "^"),
+    # 3½ is written 3 1/2, because NFKC makes 31/2 of it.
+    (r"(?<=\p{Nd})(?=[¼-¾⅐-⅟↉])", " "),
+    # People type the ordinal indicator for a degree; NFKC makes a letter of it.
+    (r"(?<=\p{Nd} ?)º", "°"),
+    # Grades and blood groups: no other hyphen at the end of a word is a minus sign.
+    (r"(?<!\w)([A-FO]|AB)-(?![\w-])", r"\1⁻"),
+)
+# One form of each number. A point between a number and a single group of three digits stays,
+# because 1.000 is a thousand in German and one in English.
 _GROUPS = regex.compile(
-    r"(?<![\p{Nd}.,'’/:]|\p{Nd} )[1-9]\d{0,2}(?:"
-    # 1,000,000 or 1'000 or 1 000, and 10,00,000 as in India
-    r"(?:(?:,\d{2,3})*,\d{3}|(?:['’]\d{3})+|(?: \d{3})+)(?![\p{Nd}]|[,'’/:-]\p{Nd}| \p{Nd})"
-    # 1.000.000, and 1.000,5: a single group such as 1.000 can also be a decimal fraction
-    r"|(?:\.\d{3}){2,}(?!\p{Nd}|\.\p{Nd})|(?:\.\d{3})+(?=,\p{Nd}+(?![\p{Nd}.,])))"
-)
-_FORMULA = rf"(?:[\p{{Sc}}√] ?)?[.]?[\p{{Nd}}∞]|[\p{{Latin}}\p{{Greek}}](?![{_ALNUM}'’])"
-_AFTER_FOLDING = _rules(
-    # Dates and seasons have several separators: 2020-01-31, 2020/01/31, 31.1.2020, 2019/20.
-    (
-        r"(?<![\p{Nd}./-])(\p{Nd}{4})([-./])(\p{Nd}{1,2})\2(\p{Nd}{1,2})(?![\p{Nd}]|[./-]\p{Nd})",
-        r"\1 \3 \4",
-    ),
-    (
-        r"(?<![\p{Nd}./-])(\p{Nd}{1,2})([-./])(\p{Nd}{1,2})\2(\p{Nd}{4}|\p{Nd}{2})(?![\p{Nd}]|[./-]\p{Nd})",
-        r"\1 \3 \4",
-    ),
-    (r"(?<![\p{Nd}./])((?:1\p{Nd}|20)\p{Nd}{2})/(\p{Nd}{4}|\p{Nd}{2})(?![\p{Nd}/])", r"\1 \2"),
-    # A decimal comma, and a fraction without a digit in front of the point.
-    (r"(?<![\p{Nd}.,])(\p{Nd}+),(\p{Nd}+)(?![\p{Nd}]|[.,]\p{Nd})", r"\1.\2"),
-    (rf"(?<![{_ALNUM}.,)\]])\.(?=\p{{Nd}})", "0."),
-    # Spaces around the sign of a fraction or a ratio.
-    (r"(?<=\p{Nd}) ([/:]) (?=\p{Nd})", r"\1"),
-    # A minus sign follows neither a word nor a number, as the hyphen does in COVID-19 and 3-5.
-    (
-        rf"(?<!{_SPACED_ALNUM}|[)\]}}%°\-−]|\p{{N}}[{UNSPACED}]{{0,2}} ?)(?:-|− ?)(?={_FORMULA})",
-        _MINUS,
-    ),
-    # Grades, blood groups and ions: A-, AB-, Cl-.
-    (rf"(?<=(?<![{_ALNUM}])(?:\p{{Latin}}|ab|cl|oh))-(?![{_ALNUM}-])", f" {_MINUS} "),
-    (rf"(?<=[{_ALNUM}])−(?![{_ALNUM} ]| [{_ALNUM}])", f" {_MINUS} "),
-    # x^2 equals x², which NFKC replaces by x2.
-    (rf"(?<=\p{{L}})\^(?=[{_ALNUM}{_MINUS}])", ""),
-)
-# Symbols that mean little next to words: emoji, check marks, bullets, lines and trademarks.
-_ORNAMENTS = (
-    r"[[\p{Emoji}\p{Block=Dingbats}\p{Block=Geometric_Shapes}\p{Block=Box_Drawing}"
-    r"\p{Block=Block_Elements}∙|~−\uFFFD" + _MINUS + r"]--[♀♂♠♣♥♦+<=>]]"
-)
-_KEPT = regex.compile(
-    rf"""(?V1)
-      {_MINUS}?[{_ALNUM}]+(?:(?<=\p{{Nd}})(?:[.:/](?=\p{{Nd}})|\^(?=[{_ALNUM}{_MINUS}]){_MINUS}?)[{_ALNUM}]+)*
-    | {_MINUS} | [%‰‱]
-    | (?<=(?<![{_ALNUM}])\p{{Latin}})\#                   # C#, F#
-    | (?<=\p{{N}}[ ]?)\*(?=[ ]?\p{{N}})                   # 2*3
-    | (?<=(?<![{_ALNUM}])\p{{Latin}})\*(?![{_ALNUM}])     # A*
-    | (?<=[\p{{Nd}})\]])/(?=[\p{{Nd}}(\[])                # (a+b)/2
-    | (?<=(?<![{_ALNUM}])\p{{Latin}})/(?=\p{{Nd}})        # x/2
-    | (?<=\p{{Nd}})/(?=\p{{Latin}}(?![{_ALNUM}]))         # 2/x
-    | (?<![{_ALNUM}])~(?=[ ]?[\p{{Nd}}\p{{Sc}}])          # ~5
-    | [[\p{{Sc}}\p{{Sm}}\p{{So}}]--{_ORNAMENTS}]
+    r"""(?<!\d[.,'/: ]?)(?!0)\d{1,3}
+        (?:(?:,\d{2,3})*,\d{3}(?!,?\d)            # 1,000 and 10,00,000
+          |(?:'\d{3})+(?!'?\d)                    # 1'000
+          |(?:\ \d{3})+(?!\ ?\d)                  # 1 000
+          |(?:\.\d{3})+(?=,\d+(?![\d.,]))         # 1.000,5
+          |(?:\.\d{3}){2,}(?!\.?\d))              # 1.000.000
     """,
     regex.VERBOSE,
 )
-# A text in ASCII in which no rule applies.
-_PLAIN = re.compile(
-    r"""(?:[A-Za-z0-9\s;!?"()\[\]{}&@\\_`]|[.,'](?![0-9])|(?<=[A-Za-z]):(?![0-9])|(?<=[A-Za-z0-9])-(?=[A-Za-z0-9]))*"""
+_CHAIN = regex.compile(r"(?<!\p{Nd}[./:]?)\p{Nd}+([./:])\p{Nd}+(?:\1\p{Nd}+)+(?![./:]?\p{Nd})")
+_NUMBERS = _rules(
+    # A decimal comma, unless it is one of several commas of a list.
+    (r"(?<!\p{Nd}[.,]?)(\p{Nd}+),(\p{Nd}+)(?![.,]?\p{Nd})", r"\1.\2"),
+    # A decimal fraction without a digit in front of the point.
+    (rf"(?<![{_ALNUM}.)\]])\.(?=\p{{Nd}})", "0."),
+    # Fractions and ratios are written with and without spaces.
+    (r"(?<=\p{Nd}) ([/:]) (?=\p{Nd})", r"\1"),
+    # The slash of a season or a range of years, as in 2019/20, is a hyphen.
+    (r"(?<=(?<!\p{Nd})(?:1\p{Nd}|20)\p{Nd}{2})/(?=\p{Nd}{2})", " "),
+    # A hyphen is a minus sign in front of a number or a variable, unless it follows a word or a
+    # number, as in COVID-19, 3-5 and 2010年-2015年.
+    (
+        rf"(?<!{_SPACED_ALNUM}|[)\]}}%°-]|\p{{N}}[{UNSPACED}]{{0,2}} ?)"
+        rf"-(?=(?:[\p{{Sc}}√] ?)?[\p{{Nd}}∞]|[\p{{Latin}}\p{{Greek}}](?![{_ALNUM}']))",
+        "−",
+    ),
+    # x^2 is written like x², of which NFKC makes x2.
+    (rf"(?<=\p{{L}})\^(?=[{_ALNUM}−])", ""),
 )
-_SPACED_DIGITS = re.compile(r"[0-9]\s+[0-9]")
-_RULER = regex.compile(r"([=+<>~*#_-])\1{2,}")
+# Emoji, check marks, bullets and lines mean little next to words.
+_ORNAMENTS = (
+    r"[[\p{Emoji}\p{Block=Dingbats}\p{Block=Geometric_Shapes}\p{Block=Box_Drawing}"
+    r"\p{Block=Block_Elements}∙|~\uFFFD]--[♀♂♠♣♥♦]]"
+)
+_KEPT = regex.compile(
+    rf"""(?V1)
+      −?[{_ALNUM}]+(?:(?<=\p{{Nd}})[.:/^](?=−?\p{{Nd}})−?[{_ALNUM}]+)*  # words and numbers
+    | [[\p{{Sc}}\p{{Sm}}\p{{So}}%‰‱]--{_ORNAMENTS}]
+    | (?<=(?<!\w)\p{{Latin}})(?:\#|\*(?!\*))                            # C#, A*
+    | (?<=[\p{{Nd}})]|(?<!\w)\p{{Latin}})/(?=[\p{{Nd}}(]|\p{{Latin}}(?!\w))  # x/2, 2/x, (a+b)/2
+    """,
+    regex.VERBOSE,
+)
+# An ASCII text is more than words if it has a symbol, or a sign or a space next to a digit. Most texts
+# have no character of the first pattern, which takes less time to search.
+_DIGIT_OR_SIGN = re.compile(r"[0-9#$%*+/<=>^|~-]")
+_SPECIAL = re.compile(
+    r"[#$%*+/<=>^|~]|[.,':][0-9]|[0-9]\s+[0-9:]|-(?![A-Za-z0-9])|(?<![A-Za-z0-9])-"
+)
 _SYMBOL = regex.compile(r"(?V1)[[\p{S}#%&*@/\\]--[`´]]")
 # Emoji differ by their zero-width joiners and tags, but not by their colour or presentation.
 _PRESENTATION = regex.compile(r"[\p{Variation_Selector}\U0001F3FB-\U0001F3FF]")
@@ -235,26 +221,28 @@ _UNICODE_TOKEN = regex.compile(rf"(?V1)(?=[{UNSPACED}])\X|[[^\s]--[{UNSPACED}]]+
 
 def _unicode_form(text: str) -> str:
     """Normalise a text under the variant 'unicode'; see `normalized`."""
-    if text.isascii() and _PLAIN.fullmatch(text) and not _SPACED_DIGITS.search(text):
-        plain = " ".join(_ASCII.findall(text.lower()))
-        if plain:
-            return plain
-    visible_text = visible(text)
-    for pattern, replacement in _BEFORE_FOLDING:
-        visible_text = pattern.sub(replacement, visible_text)
-    folded = fold(visible_text).translate(_SAME)
+    if text.isascii() and not (_DIGIT_OR_SIGN.search(text) and _SPECIAL.search(text)):
+        return " ".join(_ASCII.findall(text.lower())) or " ".join(symbols(text))
+    shown = visible(text).translate(_BEFORE_FOLDING)
+    for pattern, replacement in [*_MARKUP, *_COMPATIBILITY]:
+        shown = pattern.sub(replacement, shown)
+    folded = fold(shown).translate(_AFTER_FOLDING)
     folded = _GROUPS.sub(_digits, folded)
-    for pattern, replacement in _AFTER_FOLDING:
+    folded = _CHAIN.sub(_separate_numbers, folded)
+    for pattern, replacement in _NUMBERS:
         folded = pattern.sub(replacement, folded)
-    words = " ".join(_KEPT.findall(folded)).replace(_MINUS, "-")
-    if not words:
-        return " ".join(symbols(text))
-    return _MEANINGLESS_SPACE.sub("", words)
+    words = " ".join(_KEPT.findall(folded)).replace("−", "-")
+    return _MEANINGLESS_SPACE.sub("", words) or " ".join(symbols(text))
 
 
 def _digits(number: Any) -> str:
     """Remove everything except the digits from the match of a number."""
     return "".join(filter(str.isdecimal, number.group()))
+
+
+def _separate_numbers(chain: Any) -> str:
+    """Separate the numbers of a date, a time or a version by spaces."""
+    return chain.group().replace(chain.group(1), " ")
 
 
 def symbols(text: str) -> list[str]:
@@ -267,7 +255,7 @@ def symbols(text: str) -> list[str]:
     >>> symbols("Well done 👍🏽👍, 5 < 7!")
     ['👍 👍', '<']
     """
-    folded = fold(_PRESENTATION.sub("", _RULER.sub(" ", text)))
+    folded = fold(_PRESENTATION.sub("", text))
     runs: list[list[str]] = [[]]
     for cluster in GRAPHEME.findall(folded):
         if _SYMBOL.match(cluster):
