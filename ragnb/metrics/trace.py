@@ -421,14 +421,15 @@ def adherence(
         "variant": {
             "ragbench": "Proportion of the response's sentences that are not listed as unsupported. "
             "If no such list is given, a sentence is supported if it has a supporting key; where the "
-            "keys are not given, it is supported if it is marked fully_supported.",
+            "keys are not given, it is supported if it is marked fully_supported. Without "
+            "response_sentences, the labelled sentences are those of the response.",
             "guide": "Proportion of the labelled sentences that are marked fully_supported.",
         }
     },
     source="ours: the proportion that is sometimes mistaken for adherence",
     undefined="If there are no labels, if it is unknown whether a labelled sentence is supported, or if "
     "there are no sentences (under guide, no labelled sentences).",
-    optional_under={"response_sentences": {"variant": "guide"}},
+    optional_under={"response_sentences": {}},
 )
 def supported_fraction(
     response_sentences: Sentences | None,
@@ -448,16 +449,16 @@ def supported_fraction(
     Parameters
     ----------
     response_sentences : sequence or None
-        Sentences of the response, as ``[key, text]`` pairs. Only ``'ragbench'`` uses them.
+        Sentences of the response, as ``[key, text]`` pairs. Only ``'ragbench'`` uses them. If they are
+        None, the sentences with a label in `support` count as the sentences of the response.
     support, unsupported_keys, variant
         See `adherence`.
 
     Returns
     -------
     float
-        Value in [0, 1]; higher is better. NaN if the labels or the required sentences of the
-        response are None, if the support of a labelled sentence is unknown, or if there are no
-        sentences (under ``'guide'``, no labelled sentences).
+        Value in [0, 1]; higher is better. NaN if the labels are None, if the support of a labelled
+        sentence is unknown, or if there are no sentences (under ``'guide'``, no labelled sentences).
 
     Notes
     -----
@@ -467,6 +468,9 @@ def supported_fraction(
     --------
     >>> supported_fraction([["a", "Yes."], ["b", "No."]], [], ["b"])
     0.5
+    >>> supported_fraction(None, [{"key": "a", "fully_supported": True},
+    ...                           {"key": "b", "fully_supported": False}])
+    0.5
     """
     labels = supported_sentences(support, unsupported_keys, variant=variant)
     values = [value for _, value in labels]
@@ -474,9 +478,12 @@ def supported_fraction(
         return math.nan
     if variant == "guide":
         return _ratio(values.count(True), len(values))
-    if response_sentences is None:
+    if response_sentences is not None:
+        n = len(listed(response_sentences, "response_sentences"))
+    elif support is not None:
+        n = len(supported_sentences(support))
+    else:
         return math.nan
-    n = len(listed(response_sentences, "response_sentences"))
     unsupported = {key for key, value in labels if not value}
     return _ratio(max(0, n - len(unsupported)), n)
 

@@ -43,7 +43,8 @@ def summarize(
         of one conversation (``conversation_id``) are a cluster. ``cluster="example_id"`` treats them
         as independent.
     interval
-        ``"auto"``: Wilson for metrics whose only values are 0 and 1, t otherwise. Or one by name:
+        ``"auto"``: Wilson for metrics whose only values are 0 and 1, t otherwise. A cell of such a
+        metric that has another value, such as a mean of several responses, gets t. Or one by name:
         ``"wilson"``, ``"clopper-pearson"``, ``"jeffreys"``, ``"wald"`` for rates; ``"t"``,
         ``"bca"`` (a bootstrap computed exactly, without a seed) for means.
     confidence_level
@@ -108,7 +109,9 @@ def _summary(
     scored, lost = group[group["value"].notna()], group[group["value"].isna()]
     values, missing = scored["value"].to_numpy(), len(lost)
     of_0_and_1 = bool(np.isin(values, (0, 1)).all())
-    binary = known.binary if known else of_0_and_1 and values.size > 0
+    # A metric of 0 and 1 has other values if each is the mean of several responses. Without any
+    # value, only the record says whether the metric is binary.
+    binary = of_0_and_1 and (known.binary if known else values.size > 0)
     bounds = bounds_of(metric, signature, values)
     low, high = bounds or (known.bounds if known else (math.nan, math.nan))
     if values.size:  # min and max return the first argument if the other is nan

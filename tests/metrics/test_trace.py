@@ -180,7 +180,7 @@ def test_a_missing_field_leaves_its_scores_undefined_and_says_so(name, missing):
     assert f"{name} is missing" in scores.issues
     assert [math.isnan(score) for score in (*scores[:4], scores.supported_fraction)] == {
         "documents_sentences": [True, True, True, False, False],
-        "response_sentences": [False, False, False, False, True],
+        "response_sentences": [False] * 5,  # the labelled sentences count
         "all_relevant_sentence_keys": [True, True, True, False, False],
         "all_utilized_sentence_keys": [False, True, True, False, False],
         "sentence_support_information": [False] * 5,
@@ -254,6 +254,19 @@ def test_a_given_list_of_unsupported_sentences_decides_whatever_the_flags_are():
     for flags in [(True, True), (False, False), (None, None)]:
         assert (adherence(flagged(*flags), []), adherence(flagged(*flags), ["b"])) == (1.0, 0.0)
         assert supported_fraction(response, flagged(*flags), ["b"]) == 0.5
+
+
+@pytest.mark.parametrize("unsupported", [None, ["b"]])
+@pytest.mark.parametrize("variant", trace.VARIANTS)
+def test_without_the_sentences_of_the_response_the_labelled_sentences_count(variant, unsupported):
+    support = flagged(True, False, True)
+    assert supported_fraction(None, support, unsupported, variant=variant) == 2 / 3
+    assert math.isnan(supported_fraction(None, None, variant=variant))
+    row = {"example_id": "1", "sentence_support_information": support}
+    if unsupported:
+        row["unsupported_response_sentence_keys"] = unsupported
+    scores = ragnb.score(pd.DataFrame([row]), "trace.supported_fraction", variant=variant)
+    assert scores["value"].tolist() == [2 / 3]
 
 
 def test_where_the_context_is_needed_its_absence_leaves_the_scores_undefined_and_is_named():

@@ -94,6 +94,16 @@ def test_rates_get_the_requested_interval(interval, limits):
     assert (row["low"], row["high"]) == pytest.approx(limits, abs=5e-5)
 
 
+def test_a_binary_metric_with_other_values_gets_the_interval_of_a_mean():
+    values = np.array([0, 0.5, 1, 1, 0.5])  # means of several responses per question
+    row = summarize(scored(values, "answer.exact_match")).iloc[0]
+    low, high = stats.t.interval(0.95, 4, values.mean(), stats.sem(values))
+    assert (row["mean"], row["interval"]) == (0.6, "t")
+    assert [row["low"], row["high"]] == pytest.approx([max(0, low), min(1, high)])
+    half = summarize(scored([0.5] * 4, "answer.exact_match")).iloc[0]
+    assert half["mean"] == 0.5 and half["low"] < 0.5 < half["high"]
+
+
 def test_means_get_the_requested_interval():
     values = np.round(np.random.default_rng(3).random(30), 2)
     row = summarize(scored(values)).iloc[0]
