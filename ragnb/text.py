@@ -6,9 +6,11 @@ and, to find sentences, lists of common abbreviations.
 
 import json
 import unicodedata
+from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from operator import itemgetter
 from typing import NamedTuple
 
 import regex
@@ -223,6 +225,8 @@ _PAIRS = {
 }
 # The closing marks of these occur in ordinary texts, so they count only after an opening mark.
 _NEVER_ALONE = frozenset(["open_webui", "granite", "ollama", *_NAMES_AT_START])
+# These opening marks are ordinary sentences, so they count only before a closing mark.
+_NEVER_UNCLOSED = frozenset(["granite", "ollama"])
 _MARK = regex.compile(
     rf"<(?P<closing>/)?[ ]?(?P<tag>{_TAG_NAMES}|{'|'.join(_NAMES_AT_START)})(?:\s[^<>]{{0,200}})?(?P<empty>/)?>"
     + "".join(
@@ -235,7 +239,7 @@ _MARK = regex.compile(
 # A channel of the harmony format, which gpt-oss writes:
 # <|start|>assistant<|channel|>analysis<|message|>…<|end|>
 _CHANNEL = regex.compile(
-    r"(?P<start><\|start\|>[^<]{0,80})?<\|channel\|>\s?(?P<channel>[a-z]*)"
+    r"(?P<start><\|start\|>[^<]{0,80}|assistant)?<\|channel\|>\s?(?P<channel>[a-z]*)"
     r"(?:[^<]{0,200}(?:<\|constrain\|>[^<]{0,80})?<\|message\|>)?"
     r"|\A\s*+(?P<channel>analysis|commentary|final)[^<]{0,80}<\|message\|>"
 )
@@ -246,8 +250,9 @@ _BARE_ANALYSIS = regex.compile(
     r"""\A\s*+(?:assistant)?analysis(?![A-Za-z0-9_.]*+\s*+\Z)(?=[\p{Lu}\p{Lo}\d"“'<])"""
 )
 _BARE_START = regex.compile(r"\A\s*+(?:assistant)?(?:analysis|commentary)")
-_BARE_FINAL = regex.compile(r"assistantfinal(?! )(?:\s?json(?=\s*+[{\[]))?")
-_BARE_FINAL_ALONE = regex.compile(r"(?<![\p{L}\p{N}_])" + _BARE_FINAL.pattern)
+_BARE_FINAL = regex.compile(r"assistantfinal(?![.,;:!?…)’”])(?:\s?json(?=\s*+[{\[]))?")
+# Without the start of the reasoning, the word can also be one of a sentence.
+_BARE_FINAL_ALONE = regex.compile(r"(?<![\p{L}\p{N}_])(?!assistantfinal )" + _BARE_FINAL.pattern)
 
 # Tags around the answer, which some models write after their reasoning.
 _ANSWER_NAMES = "answer|final_answer|final|output|response|solution"
@@ -264,6 +269,8 @@ _QUOTES = "\"'`“”„‘’«»「」『』"
 # A mark between a word and a lower-case word or punctuation is a word of the sentence itself.
 _AFTER_WORD = regex.compile(r"[^\s.!?…。！？>][^\S\n]\Z|\(\Z")
 _BEFORE_WORD = regex.compile(r"[^\S\n]\p{Ll}|[.,;:!?)\]}…]|\s*+\Z")
+_MIDDLE_OF_SENTENCE = regex.compile(r"[^\S\n]\p{Ll}|[,;:)]")
+_FENCED = regex.compile(r"(?ms)^[^\S\n]*```[^`\n]*\n.*?^[^\S\n]*```[^\S\n]*$")
 _JSON_START = regex.compile(r"""\{\s*+["}]|\[\s*+["{\[]""")
 # Each error takes time in proportion to the length of the text.
 _MOST_JSON_ERRORS = 100
@@ -353,8 +360,10 @@ def read_reasoning(reply: str) -> Reasoning:
     the answer that follows, such as ``<answer>``, are removed.
 
     A mark is only text if it is inside a JSON object or in quotation marks or backticks. The same
-    holds for an opening mark that is used like a word in the middle of a line and never closed, and
-    for a closing mark that is never opened and is followed by punctuation.
+    holds for a pair of marks in one block of code or in the middle of a sentence, for an opening mark
+    that is used like a word in the middle of a line and never closed, and for a closing mark that is
+    never opened and is followed by punctuation. *Here is my thought process* and *Thinking...* are
+    only text if no closing mark follows.
 
     Parameters
     ----------
@@ -417,6 +426,7 @@ def join_reasoning(reasoning: str, answer: str) -> str:
 def _by_marks(reply: str) -> Reasoning:
     """The reasoning between pairs of marks."""
     marks = list(_marks(reply))
+    fences = [match.span() for match in _FENCED.finditer(reply)] if marks else []
     closings: dict[str, deque[_Mark]] = {}
     for mark in marks:
         if mark.is_closing:
@@ -439,6 +449,11 @@ def _by_marks(reply: str) -> Reasoning:
         if mark.name in _NAMES_AT_START and not is_start:
             continue
         closing = mark if mark.is_empty else _closing_of(mark, closings)
+        if closing is None and mark.name in _NEVER_UNCLOSED:
+            continue
+        if closing and _are_in_one(fences, mark, closing):
+            read_until = closing.end
+            continue
         if _is_pair_of_words(reply, mark, closing, is_start):
             read_until = closing.end if closing else mark.end
             continue
@@ -530,7 +545,22 @@ def _is_pair_of_words(reply: str, mark: _Mark, closing: _Mark | None, is_start: 
         return True
     if is_start and not _is_quoted(reply, mark.start, mark.end):
         return False
+    if closing and _is_in_sentence(reply, mark.start, closing.end):
+        return True
     return _is_text(reply, mark) and (closing is None or _is_text(reply, closing))
+
+
+def _is_in_sentence(reply: str, start: int, end: int) -> bool:
+    """Return whether a passage without a line break is in the middle of a sentence."""
+    is_after_word = _AFTER_WORD.search(reply[max(0, start - 2) : start])
+    is_in_middle = is_after_word and _MIDDLE_OF_SENTENCE.match(reply, end)
+    return bool(is_in_middle) and "\n" not in reply[start:end]
+
+
+def _are_in_one(fences: list[tuple[int, int]], opening: _Mark, closing: _Mark) -> bool:
+    """Return whether two marks are in the same fenced block of code."""
+    place = bisect_right(fences, opening.start, key=itemgetter(0)) - 1
+    return place >= 0 and closing.end <= fences[place][1]
 
 
 def _is_quoted(reply: str, start: int, end: int) -> bool:

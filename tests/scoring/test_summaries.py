@@ -101,7 +101,8 @@ def test_a_binary_metric_with_other_values_gets_the_interval_of_a_mean():
     assert (row["mean"], row["interval"]) == (0.6, "t")
     assert [row["low"], row["high"]] == pytest.approx([max(0, low), min(1, high)])
     half = summarize(scored([0.5] * 4, "answer.exact_match")).iloc[0]
-    assert half["mean"] == 0.5 and half["low"] < 0.5 < half["high"]
+    assert half["mean"] == 0.5
+    assert half["low"] < 0.5 < half["high"]
 
 
 def test_means_get_the_requested_interval():
