@@ -126,7 +126,7 @@ MARKED = {  # a reply with the reasoning "Oslo?" and the answer "Bergen", by who
     "granite, quantised": "Here's my thought process: Oslo? Here's my response:\nBergen",
     "harmony without the first token": "analysis<|message|>Oslo?<|end|>assistant<|channel|>final<|message|>Bergen",
     "harmony with spaces for tokens": "analysis Oslo? assistantfinal Bergen",
-    "code in the reasoning": "<think>\n```\nOslo\n```\n</think>\nBergen",
+    "code in the reasoning": "<think>\n```\nOslo?\n```\n</think>\nBergen",
     "ollama": "Thinking...\nOslo?\n...done thinking.\n\nBergen",
     "open_webui": '<details type="reasoning" done="true">\n> Oslo?\n</details>\nBergen',
     "gpt-oss": f"<|channel|>analysis<|message|>Oslo?<|end|>{HARMONY}final<|message|>Bergen<|return|>",

@@ -189,7 +189,7 @@ _NUMBERS = _rules(
         rf"-(?=(?:[\p{{Sc}}√] ?)?[\p{{Nd}}∞]|[\p{{Latin}}\p{{Greek}}](?![{_ALNUM}']))",
         "−",
     ),
-    # x^2 is written like x², of which NFKC makes x2.
+    # x^2 is written like x², which NFKC replaces by x2.
     (rf"(?<=\p{{L}})\^(?=[{_ALNUM}−])", ""),
 )
 # Emoji, check marks, bullets and lines mean little next to words.
