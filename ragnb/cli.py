@@ -337,7 +337,7 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
         **_SCORING,
         "--out": {
             "metavar": "TABLE",
-            "help": "save the score of each response as .jsonl, .jsonl.gz or .parquet",
+            "help": "save the score of each response as .json, .jsonl, .parquet or .csv",
         },
         **_FIGURE,
         **_PRINTING,

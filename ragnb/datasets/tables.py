@@ -1,7 +1,7 @@
 """Files of frames and of responses.
 
-JSON Lines and Parquet are read back as they were written, CSV is for spreadsheets, and responses can be
-exported in the formats of other tools.
+JSON, JSON Lines and Parquet are read back as they were written, CSV is for spreadsheets, and responses
+can be exported in the formats of other tools.
 """
 
 import csv
@@ -9,7 +9,7 @@ import gzip
 import io
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -18,36 +18,68 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
-from ragnb.datasets.files import FORMULA, existing_file, kind_of, read_frame
+from ragnb.datasets.files import FORMULA, existing_file, frame_of, kind_of, read_frame
 from ragnb.errors import InputError
 from ragnb.passages import passage_texts
 from ragnb.records import is_missing, present, require_columns
 from ragnb.text import well_formed
 
 
-def write_table(frame: pd.DataFrame, path: str | Path) -> Path:
-    """Write a frame as JSON Lines, Parquet or CSV, according to the suffix of the file name.
+def write_table(frame: pd.DataFrame | Mapping[str, Any], path: str | Path) -> Path:
+    """Write a frame as JSON, JSON Lines, Parquet or CSV, according to the suffix of the file name.
 
-    Missing values become null. In CSV they are empty, and lists, mappings and truth values are
-    JSON. A text that a spreadsheet would take for a formula gets an apostrophe before it, so that
-    nothing that a model wrote is run. Half a surrogate pair, which UTF-8 cannot encode, becomes
-    U+FFFD. An existing file is replaced once the new one is whole, and stays if writing fails.
+    A ``.json`` file contains a list with one object per row. Missing values become null. In CSV they
+    are empty, and lists, mappings and truth values are JSON. A text that a spreadsheet would take for
+    a formula gets an apostrophe before it, so that nothing that a model wrote is run. Half a surrogate
+    pair, which UTF-8 cannot encode, becomes U+FFFD. An existing file is replaced once the new one is
+    whole, and stays if writing fails.
+
+    Parameters
+    ----------
+    frame
+        The table. A mapping, such as the result of `ragnb.ensemble.eval_prediction`, is written as a
+        single JSON object in a ``.json`` file, and as a table with one row in the others.
+    path
+        The file. Its name ends in .json, .jsonl, .parquet or .csv; ``.gz`` may follow.
+
+    Returns
+    -------
+    Path
+        The file.
 
     Raises
     ------
     InputError
         Another ending, two columns of one name, or a value that the kind of file cannot hold: an
         infinite number in JSON, several types or a mapping without keys in a column of Parquet.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> results = {"precision": 0.75, "recall": float("nan"), "confusion_matrix": np.array([[1, 2], [3, 4]])}
+    >>> file = write_table(results, f"{tempfile.mkdtemp()}/metrics_results.json")
+    >>> print(file.read_text().rstrip())
+    {
+      "precision": 0.75,
+      "recall": null,
+      "confusion_matrix": [[1, 2], [3, 4]]
+    }
+    >>> read_table(file)["confusion_matrix"].item()
+    [[1, 2], [3, 4]]
     """
-    require_columns(frame, (), "write_table")
+    is_record = isinstance(frame, Mapping)
+    table = frame_of([_json_value(frame)]) if isinstance(frame, Mapping) else frame
+    require_columns(table, (), "write_table")
     path = Path(os.path.expanduser(path))
     kind = kind_of(path)
-    if not frame.columns.is_unique or kind not in _CONTENT:
+    if not table.columns.is_unique or kind not in _CONTENT:
         raise InputError(
-            "write_table needs different column names and a path that ends in .jsonl, .jsonl.gz, "
-            f".parquet or .csv, got {path.name!r} and the columns {', '.join(map(str, frame))}"
+            "write_table needs different column names and a path that ends in .json, .jsonl, "
+            f".jsonl.gz, .parquet or .csv, got {path.name!r} and the columns "
+            f"{', '.join(map(str, table))}"
         )
-    content = _CONTENT[kind](frame, path)
+    write = _json_object if is_record and kind == "json" else _CONTENT[kind]
+    content = write(table, path)
     if path.suffix.lower() == ".gz" and kind != "parquet":
         content = gzip.compress(content, mtime=0)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -62,34 +94,80 @@ def write_table(frame: pd.DataFrame, path: str | Path) -> Path:
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
-    """Read a frame from JSON Lines or Parquet, with lists and mappings as Python objects.
+    """Read a frame from JSON, JSON Lines or Parquet, with lists and mappings as Python objects.
 
-    In Parquet all mappings of a column share their keys, so a key that a row lacks is None.
+    A JSON object that is alone in its file is one row. In Parquet all mappings of a column share their
+    keys, so a key that a row lacks is None.
 
     Raises
     ------
     InputError
-        Another ending, a file that does not exist, or a line that is not a JSON object.
+        Another ending, a file that does not exist, or a row that is not a JSON object.
     """
     file = existing_file(path)
     if kind_of(file) in ("csv", "tsv"):
         raise InputError(
-            f"read_table needs a file whose name ends in .jsonl, .jsonl.gz or .parquet, got "
+            f"read_table needs a file whose name ends in .json, .jsonl, .jsonl.gz or .parquet, got "
             f"{file.name!r}; load_responses reads responses in CSV"
         )
     return read_frame(file)
 
 
 def _json_lines(frame: pd.DataFrame, path: Path) -> bytes:
-    lines = []
+    return _utf8("".join(f"{row}\n" for row in _json_rows(frame, path)))
+
+
+def _json_list(frame: pd.DataFrame, path: Path) -> bytes:
+    """A list with one row of the frame per line."""
+    rows = ",\n".join(_json_rows(frame, path))
+    return _utf8(f"[\n{rows}\n]\n" if rows else "[]\n")
+
+
+def _json_object(frame: pd.DataFrame, path: Path) -> bytes:
+    """The only row of a frame as an object with one key per line."""
+    members = [
+        f"  {row.removeprefix('{').removesuffix('}')}"
+        for name in frame
+        for row in _json_rows(frame[[name]], path)
+    ]
+    text = ",\n".join(members)
+    return _utf8(f"{{\n{text}\n}}\n")
+
+
+def _json_rows(frame: pd.DataFrame, path: Path) -> list[str]:
+    """Each row of a frame as a JSON object in one line."""
+    rows = []
     for number, row in enumerate(_plain(frame).to_dict("records"), start=1):
         try:
-            lines.append(json.dumps(row, ensure_ascii=False, allow_nan=False, default=_listed))
+            rows.append(_json_text(row))
         except (TypeError, ValueError) as error:
             raise InputError(
                 f"row {number} of {path.name} must have values that JSON can hold ({error})"
             ) from error
-    return well_formed("".join(f"{line}\n" for line in lines)).encode()
+    return rows
+
+
+def _json_text(row: dict[Any, Any]) -> str:
+    options: dict[str, Any] = {"ensure_ascii": False, "allow_nan": False, "default": _listed}
+    try:
+        return json.dumps(row, **options)
+    except (TypeError, ValueError):  # Perhaps a value inside a list or a mapping is missing.
+        return json.dumps(_json_value(row), **options)
+
+
+def _json_value(value: Any) -> Any:
+    """A value with None in place of each missing value, and lists in place of arrays, at every level."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {name: _json_value(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json_value(inner) for inner in value]
+    return None if is_missing(value) else value
+
+
+def _utf8(text: str) -> bytes:
+    return well_formed(text).encode()
 
 
 def _csv(frame: pd.DataFrame, path: Path) -> bytes:
@@ -125,7 +203,7 @@ def _parquet(frame: pd.DataFrame, path: Path) -> bytes:
     return content.getvalue()
 
 
-_CONTENT = {"jsonl": _json_lines, "csv": _csv, "parquet": _parquet}
+_CONTENT = {"json": _json_list, "jsonl": _json_lines, "csv": _csv, "parquet": _parquet}
 
 
 def _plain(frame: pd.DataFrame) -> pd.DataFrame:

@@ -120,6 +120,28 @@ def test_a_released_run_of_lbrag_has_the_numbers_that_it_published(data_folder):
     assert "26 of 100 questions have a blank reference. Their responses are compared" in str(report)
 
 
+@pytest.mark.data
+def test_the_metrics_json_of_a_released_run_is_written_and_read_in_two_lines(data_folder, tmp_path):
+    answers = data_folder / "lbrag" / "20251214_2145_answers.jsonl"
+    published = data_folder / "lbrag" / "20251214_2145_metrics.json"
+    report = ragnb.multilingual_report(load_responses(answers), variant="lbrag")
+    file = report.write_metrics_json(tmp_path / "metrics.json")
+
+    written = json.loads(file.read_text("utf-8"))["metrics"]
+    released = json.loads(published.read_text("utf-8"))
+    assert list(written) == list(released)
+    for system, expected in released.items():
+        assert list(written[system]) == list(expected)
+        assert written[system] == pytest.approx(expected, rel=1e-12)
+    ours, theirs = ragnb.load_metrics_json(file), ragnb.load_metrics_json(published)
+    pd.testing.assert_frame_equal(ours, theirs, rtol=1e-12)
+    assert len(ours) == 28  # seven metrics of four systems
+    lines = report.lines()
+    assert lines[3].startswith(
+        "lbrag    | EM=0.420±0.496 | F1=0.515±0.463 | RLC=0.962±0.160 | Cost=27.2±8.0"
+    )
+
+
 def test_only_the_published_code_compares_with_a_blank_reference(tmp_path, capsys):
     lines = [
         {"sample_id": name, "sample_lang": "en", "system": "direct", "question": f"Who is {name}?"}

@@ -10,11 +10,14 @@ import pytest
 
 from ragnb.datasets.benchmarks import load_rgb
 from ragnb.datasets.contexts import build_contexts
+from ragnb.datasets.foreign import load_scores
+from ragnb.datasets.predictions import load_responses
 from ragnb.datasets.tables import read_table, write_table
+from ragnb.ensemble import eval_prediction
 from ragnb.errors import InputError
 from ragnb.scoring import score
 
-ENDINGS = ("jsonl", "jsonl.gz", "parquet")
+ENDINGS = ("json", "json.gz", "jsonl", "jsonl.gz", "parquet")
 
 
 def plain(frame):
@@ -69,6 +72,7 @@ def test_the_same_frame_gives_the_same_bytes_on_any_day(responses, tmp_path, mon
 @pytest.mark.parametrize(
     ("ending", "keep"),
     [
+        ("json", -9),
         ("jsonl.gz", -9),
         ("parquet", -9),
     ],
@@ -82,7 +86,13 @@ def test_a_damaged_file_is_refused_with_its_name(responses, tmp_path, ending, ke
 
 @pytest.mark.parametrize(
     ("ending", "value"),
-    [("parquet", {"stop": {}}), ("jsonl", {1, 2})],
+    [
+        ("parquet", {"stop": {}}),
+        ("jsonl", {1, 2}),
+        ("json", {1, 2}),
+        ("json", math.inf),
+        ("json", [{"score": -math.inf}]),
+    ],
 )
 def test_what_cannot_be_written_is_refused_and_leaves_the_earlier_file_alone(
     tmp_path, ending, value
@@ -101,7 +111,7 @@ def test_what_cannot_be_written_is_refused_and_leaves_the_earlier_file_alone(
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("ending", ["jsonl", "csv"])
+@pytest.mark.parametrize("ending", ["json", "jsonl", "csv"])
 def test_a_write_that_breaks_off_leaves_the_earlier_file_alone(tmp_path, monkeypatch, ending):
     path = write_table(pd.DataFrame({"a": ["x"]}), tmp_path / f"keep.{ending}")
     before = path.read_bytes()
@@ -114,6 +124,88 @@ def test_a_write_that_breaks_off_leaves_the_earlier_file_alone(tmp_path, monkeyp
         write_table(pd.DataFrame({"a": ["y"]}), path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
+
+
+# ---- JSON --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_json_file_is_a_list_with_one_object_per_row(tmp_path):
+    frame = pd.DataFrame({"id": ["q1", "q2"], "value": [0.5, math.nan], "parts": [["ä"], None]})
+    path = write_table(frame, tmp_path / "new folder" / "metrics_results.json")
+    assert path.read_text("utf-8") == (
+        '[\n{"id": "q1", "value": 0.5, "parts": ["ä"]},\n{"id": "q2", "value": null, "parts": null}\n]\n'
+    )
+    assert json.loads(path.read_text("utf-8"))[1] == {"id": "q2", "value": None, "parts": None}
+    pd.testing.assert_frame_equal(pd.read_json(path)[["id", "value"]], frame[["id", "value"]])
+    for n in (1, 0):
+        few = write_table(frame.head(n), tmp_path / "few.json")
+        assert (
+            json.loads(few.read_text("utf-8")) == [{"id": "q1", "value": 0.5, "parts": ["ä"]}][:n]
+        )
+        assert len(read_table(few)) == n
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+def test_missing_values_inside_lists_and_mappings_are_null(tmp_path, ending):
+    value = {
+        "scores": [np.float64(0.5), math.nan, pd.NA],
+        "counts": np.array([[1, 2]]),
+        "of": (None,),
+    }
+    frame = pd.DataFrame({"detail": [value, None]})
+    again = read_table(write_table(frame, tmp_path / f"t.{ending}"))
+    wanted = {"scores": [0.5, None, None], "counts": [[1, 2]], "of": [None]}
+    assert again["detail"].tolist() == [wanted, None]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_evaluation_results_in_a_mapping_are_one_object_and_one_row(tmp_path, ending):
+    results = eval_prediction([1, 1, 0, 0], [0, 0, 0, 0])  # precision is 0 of 0
+    path = write_table(results, tmp_path / f"metrics_results.{ending}")
+    row = plain(read_table(path))
+    assert row == {
+        "precision": [None],
+        "recall": [0],
+        "f1": [0],
+        "accuracy": [0.5],
+        "confusion_matrix": [[[2, 0], [2, 0]]],
+    }
+    if ending == "json":
+        assert json.loads(path.read_text("utf-8")) == {name: cell for name, [cell] in row.items()}
+
+
+def test_results_of_several_classifiers_in_a_mapping_keep_their_names(tmp_path):
+    results = {
+        name: eval_prediction([1, 0], labels) for name, labels in (("a", [1, 0]), ("b", [0, 0]))
+    }
+    path = write_table(results, tmp_path / "both.json")
+    content = json.loads(path.read_text("utf-8"))
+    assert content["a"]["accuracy"] == 1
+    assert content["b"]["precision"] is None
+    assert content["b"]["confusion_matrix"] == [[1, 0], [1, 0]]
+    with pytest.raises(InputError, match=r"both\.json must have values that JSON can hold"):
+        write_table({"model": object()}, path)
+    with pytest.raises(InputError, match="write_table needs a pandas DataFrame, got list"):
+        write_table([results], path)
+    assert json.loads(path.read_text("utf-8")) == content
+
+
+@pytest.mark.parametrize("ending", ["json", "json.gz"])
+def test_scores_and_responses_in_a_json_file_are_loaded_as_they_were(tmp_path, ending):
+    rows = [
+        {"example_id": name, "question": f"Who is {name}?", "language": "en", "system": system}
+        | {"references": [["Ann", "Anne"]], "response": said, "passages": ["Ann is here."]}
+        for name, system, said in (("q1", "a", "Anne"), ("q1", "b", "Bob"), ("q2", "a", "Ann"))
+    ]
+    responses = pd.DataFrame(rows)
+    for n in (3, 1):
+        loaded = load_responses(write_table(responses.head(n), tmp_path / f"responses.{ending}"))
+        assert plain(loaded[responses.columns]) == plain(responses.head(n))
+        scores = score(loaded, ["answer.exact_match", "answer.f1"])
+        assert scores["value"].tolist() == [1, 0, 1, 1, 0, 1][:6] if n == 3 else [1, 1]
+        again = load_scores(write_table(scores, tmp_path / f"metrics_results.{ending}"))
+        for column in ("example_id", "system", "metric", "value", "signature"):
+            assert again[column].tolist() == scores[column].tolist()
 
 
 # ---- spreadsheets ------------------------------------------------------------------------------------------------------
