@@ -29,7 +29,8 @@ phrase.
 
 With ``phrases`` you can replace the agreed phrases or the list. Differences in case, apostrophes,
 white space, Markdown emphasis and Unicode form (NFKC) are ignored. Under ``'start'``, quotation
-marks, brackets and Markdown before the phrase are ignored as well. All functions raise InputError for
+marks, brackets, Markdown, the number of a list item and a label such as *Answer:* before the phrase
+are ignored as well. All functions raise InputError for
 an unknown rule, and for labels other than 0, 1, None and NaN.
 
 Answerable and refused form a 2 × 2 table, and papers report different shares of this table.
@@ -50,7 +51,7 @@ from ragnb.errors import check_choice
 from ragnb.metrics.judged import binary_verdict, is_accepted
 from ragnb.metrics.record import metric
 from ragnb.records import column_names, no_answer
-from ragnb.text import fold, straight_apostrophes
+from ragnb.text import fold, straight_apostrophes, visible
 
 # Agreed phrase for a refusal, which most prompts request.
 AGREED = ("I don't know",)
@@ -142,7 +143,10 @@ IS_REFUSED, IS_INVALID = "the response is a refusal", "the response is invalid"
 # Arguments that decide the outcome of a response.
 _HOW = ("language", "judged", "label", "rule", "phrases", "empty")
 _EMPHASIS = regex.compile(r"\*+|~~|(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])")
-_BEFORE_PHRASE = regex.compile(r"(?:</?[a-z]\w{0,9}>|[\p{P}\p{S}\s])*+")
+# Tags, the number of a list item, a label such as "Answer:", punctuation and signs of Markdown.
+_BEFORE_PHRASE = regex.compile(
+    r"(?:</?[a-z]\w{0,9}>|\d{1,3}[.)](?=\s)|(?:final )?[\p{L}\p{M}]{1,20} ?:|[\p{P}\p{S}\s])*+"
+)
 
 
 def refused_and_why(
@@ -266,6 +270,8 @@ def _by_phrases(
     """Outcome of a response by the phrases that it contains, or with which it begins."""
     has_phrases = True
     if isinstance(phrases, Mapping):
+        phrases = {code.lower(): listed for code, listed in phrases.items()}
+        language = language.lower()
         primary = re.split("[-_]", language)[0]
         has_phrases = any(column_names(phrases.get(code)) for code in (language, primary))
         codes = dict.fromkeys([language, primary, "en"])
@@ -302,7 +308,7 @@ def _by_nomiracl(response: str) -> tuple[str, str]:
 @lru_cache(maxsize=65536)
 def _alike(text: str) -> str:
     """A text without differences that do not matter for phrases."""
-    return fold(_EMPHASIS.sub("", straight_apostrophes(text)))
+    return fold(_EMPHASIS.sub("", straight_apostrophes(visible(text).replace("\u200b", ""))))
 
 
 def _without_start(text: str) -> str:

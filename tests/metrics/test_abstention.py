@@ -118,7 +118,9 @@ REFUSAL_SIGNS = [
     "I don′t know", '"I don\'t know"', "“I don’t know.”", "«I don't know»", "'I don't know'",
     "**I don't know**", "__I don't know.__", "*I don't know*", "`I don't know`", "> I don't know",
     "- I don't know", "# I don't know", "\n\n**\"I don’t know\"**", "<b>I don't know</b>",
-    "I **don't** know", "(I don't know)", "… I don't know", "I DON'T KNOW",
+    "I **don't** know", "(I don't know)", "… I don't know", "I DON'T KNOW", "1. I don't know",
+    "Answer: I don't know", "**Final answer:** I don’t know", "答案：I don't know",
+    "\ufeffI don't know", "I don't\u200b know",
 ]  # fmt: skip
 
 
@@ -129,7 +131,14 @@ def test_apostrophes_quotation_marks_and_markdown_do_not_hide_a_refusal(response
 
 
 @pytest.mark.parametrize(
-    "response", ["Oslo. I don't know more.", "(Oslo) I don't know", "don't know"]
+    "response",
+    [
+        "Oslo. I don't know more.",
+        "He replied: I don't know",
+        "1.5 I don't know",
+        "(Oslo) I don't know",
+        "don't know",
+    ],
 )
 def test_a_refusal_at_the_start_begins_with_its_phrase(response):
     assert refused_and_why(response)[0] == 0
@@ -144,6 +153,14 @@ def test_a_language_without_a_list_of_refusals_has_no_value_and_a_reason():
     assert scores["reason"].tolist()[0] == "no list of refusals in the language 'ko'"
     own = ragnb.score(frame, "abstention.hallucination", rule="list", phrases={"ko": "모르겠"})
     assert own["value"].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("language", ["de", "DE", "de-AT", "de_CH"])
+@pytest.mark.parametrize("phrases", [None, {"DE": "ich weiß nicht"}])
+def test_the_case_and_the_region_of_a_language_code_do_not_matter(language, phrases):
+    options = {"language": language, "rule": "list", "phrases": phrases}
+    assert refused_and_why("Ich weiß nicht.", **options)[0] == 1
+    assert refused_and_why("Oslo.", **options)[0] == 0
 
 
 NOTHING = pd.DataFrame(
