@@ -147,12 +147,18 @@ def as_file_name(value: Any) -> str:
 # ---- addresses -----------------------------------------------------------------------------------
 
 HIDDEN = "[key]"
-# Parts of a path that look like keys: a prefix that providers use, or a long mixture of letters and digits.
+# Prefixes of the keys of providers, and the beginnings of keys of Google and of JSON web tokens.
+_PREFIXES = "sk|pk|rk|gsk|hf|xai|nvapi|r8|fw|tgp|csk|pplx|ghp|github_pat"
+_TOKENS = r"AIza[\w-]{20,}|ya29\.[\w.-]+|eyJ[\w.-]{20,}"
+# Parts of a path that look like keys: a known beginning, or a long mixture of letters and digits.
 _KEY_LIKE = re.compile(
-    r"(?:sk|pk|rk|gsk|hf|xai|nvapi|r8|fw|tgp|key|token|bearer|csk|pplx|ghp|github_pat)[-_][\w-]{12,}"
-    r"|AIza[\w-]{20,}|ya29\.[\w.-]+|eyJ[\w.-]{20,}"
+    rf"(?:{_PREFIXES}|key|token|bearer)[-_][\w-]{{12,}}|{_TOKENS}"
     r"|(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{24,}",
     re.IGNORECASE,
+)
+# Words of a message that are keys. A key contains a digit, unlike a name such as hf_hub_download.
+_KEY_IN_TEXT = re.compile(
+    rf"\b(?:{_PREFIXES})[-_](?=[\w-]*\d)[\w-]{{12,}}|\b(?:{_TOKENS})|(?<=Bearer )[\w.~+/-]+=*"
 )
 
 
@@ -198,6 +204,17 @@ def shown_address(address: str) -> str:
     host = _KEY_LIKE.sub("hidden", parts.netloc.rpartition("@")[2])  # brackets are those of IPv6
     path = _KEY_LIKE.sub(HIDDEN, parts.path)
     return urlunsplit((parts.scheme, host, path, "", "")).rstrip("/")
+
+
+def without_keys(text: str) -> str:
+    """Replace the words of a message that are keys of known providers or bearer tokens.
+
+    Examples
+    --------
+    >>> without_keys("HTTP 401: Bearer abc.def, sk-proj-0123456789 in hf_hub_download_file")
+    'HTTP 401: Bearer [key], [key] in hf_hub_download_file'
+    """
+    return _KEY_IN_TEXT.sub(HIDDEN, text)
 
 
 # Kind of argument -> function that checks and converts it.

@@ -1,4 +1,4 @@
-"""Passages as people have them: texts, records with a text, and the objects of other libraries."""
+"""Passages in the forms in which people have them: texts, records with a text, and the objects of other libraries."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -75,12 +75,12 @@ def _text(passage: Any, where: str) -> str:
     """Return the text of one passage; ``where`` names it in the message."""
     if isinstance(passage, str):
         return passage
+    is_record = isinstance(passage, Mapping)
     for name in TEXT_FIELDS:
-        is_record = isinstance(passage, Mapping)
         text = passage.get(name) if is_record else getattr(passage, name, None)
         if isinstance(text, str):
             return text
     raise InputError(
         f"{where} must be a text, or an object with its text under {' or '.join(TEXT_FIELDS[:2])}, "
-        f"got {passage!r:.60}; remove what is no passage"
+        f"got {passage!r:.60}; remove entries that are not passages"
     )

@@ -45,9 +45,10 @@ def tied_levels(values: ArrayLike, scale: ArrayLike | None = None) -> NDArray[np
     is_higher = upper - lower > ROUNDING * magnitude
     levels = np.zeros(numbers.shape, dtype=np.int64)
     levels[..., 1:] = np.cumsum(is_higher, axis=-1)
-    found = np.empty_like(levels)
-    np.put_along_axis(found, order, levels, axis=-1)
-    return found
+    # `levels` is in ascending order of the values; return to the order of the input.
+    levels_of_values = np.empty_like(levels)
+    np.put_along_axis(levels_of_values, order, levels, axis=-1)
+    return levels_of_values
 
 
 def largest_magnitude(values: ArrayLike) -> NDArray[np.float64]:

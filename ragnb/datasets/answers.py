@@ -8,6 +8,7 @@ import numpy as np
 
 from ragnb.errors import InputError
 from ragnb.records import is_missing
+from ragnb.text import is_blank
 
 # The reference of a question to which the right answer is no answer, as in SQuAD 2.0.
 NO_ANSWER = [[""]]
@@ -58,7 +59,7 @@ def answer_of(value: Any) -> Any:
     parts = [part for part in map(answer_of, value) if part is not None]
     if value and not parts:
         return None
-    return NO_ANSWER if parts and all(_is_blank(part) for part in parts) else parts
+    return NO_ANSWER if parts and all(_is_blank_part(part) for part in parts) else parts
 
 
 def _aliases(answer: Mapping[str, Any]) -> list[str]:
@@ -71,7 +72,7 @@ def _aliases(answer: Mapping[str, Any]) -> list[str]:
         for key in keys:
             converted = answer_of(values.get(key))
             listed = converted if isinstance(converted, list) else [converted]
-            texts += [text for text in listed if isinstance(text, str) and text.strip()]
+            texts += [text for text in listed if isinstance(text, str) and not is_blank(text)]
         if texts or keys == _KEYS[0]:
             return list(dict.fromkeys(texts)) or [""]
     if any(key in values for keys in _KEYS for key in keys):
@@ -83,12 +84,12 @@ def _aliases(answer: Mapping[str, Any]) -> list[str]:
     )
 
 
-def _is_blank(part: Any) -> bool:
+def _is_blank_part(part: Any) -> bool:
     if isinstance(part, list):
-        return bool(part) and all(_is_blank(alias) for alias in part)
-    return isinstance(part, str) and not part.strip()
+        return bool(part) and all(_is_blank_part(alias) for alias in part)
+    return isinstance(part, str) and is_blank(part)
 
 
 def _text_of_number(number: float) -> str:
-    """A whole number without a decimal point, because pandas reads 1905 beside a gap as 1905.0."""
+    """Write a whole number without a decimal point; pandas reads 1905 as 1905.0 if a cell is empty."""
     return str(int(number)) if number.is_integer() else repr(number)

@@ -2,8 +2,8 @@
 
     examples -> run(examples, function) -> responses
 
-Each answer is stored as soon as it comes, in the same store as the replies of models. A run that was
-interrupted is continued by calling `run` again.
+Each answer is stored as soon as it arrives, in the same kind of store as the replies of models. To
+continue an interrupted run, call `run` again.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragnb.arguments import accepts
+from ragnb.arguments import HIDDEN, accepts, without_keys
 from ragnb.errors import InputError
 from ragnb.llm.client import DEFAULT_STORE, LOOK_AGAIN, REPLY_COLUMNS, with_replies
 from ragnb.llm.endpoint import clean
@@ -45,7 +45,7 @@ ROW_NAMES = ("example", "row")
 COUNTS = ("prompt_tokens", "completion_tokens")
 # Environment variables whose values are kept out of messages.
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
-_SECRET = re.compile(r"\b(?:sk|pk|hf|gsk|ghp|xai)[-_][\w-]{12,}|(?<=Bearer )[\w.~+/-]+=*")
+# Shorter values are placeholders or flags, such as 1, which a message may contain by chance.
 _SHORTEST_SECRET = 8
 
 
@@ -71,11 +71,11 @@ def run(
         Function of one question, synchronous or asynchronous. Its parameters get the cells of the
         columns with their names: ``def answer(question, language)``. A parameter ``example`` or
         ``row`` gets the whole row as a mapping. The first parameter gets the question if no column
-        has its name. It returns the answer as a text, or a mapping with ``response`` and as far as
-        there are any: ``passages`` (the passages that the answer rests on), ``retrieved`` (the ids of
-        the retrieved passages, best first), ``prompt_tokens`` and ``completion_tokens``. Other
-        entries, such as ``tokens``, become columns of their own, except those that describe the
-        example, such as ``question``.
+        has its name. The function returns the answer as a text, or a mapping with ``response`` and
+        any of these: ``passages`` (the passages on which the answer is based), ``retrieved`` (the ids
+        of the retrieved passages, best first), ``prompt_tokens`` and ``completion_tokens``. Other
+        entries, such as ``tokens``, become columns with their names. Entries that describe the
+        example, such as ``question``, are ignored.
     system
         Name of the system, by default the name of the function.
     version
@@ -86,9 +86,9 @@ def run(
         calls the function only for the examples without an answer. The key of an answer contains
         the name and the version of the system, the id of the example, and what the function gets.
     max_concurrency
-        Number of calls under way at once. With 1, a synchronous function runs in the thread of the
-        caller. With more, it runs in several threads, which it must allow. Asynchronous functions
-        share one event loop.
+        Largest number of calls at the same time. With 1, a synchronous function runs in the thread
+        of the caller. With more, it runs in several threads, so it must be thread-safe. Asynchronous
+        functions share one event loop.
     progress
         Show a progress bar, and one line at the end that says how many questions were answered and
         why the others were not. The environment variable ``TQDM_DISABLE=1`` turns both off.
@@ -101,15 +101,15 @@ def run(
     DataFrame
         The columns of the examples and ``system, request_key, repeat, response, reason,
         prompt_tokens, completion_tokens, seconds``, and further entries that the function returned.
-        ``response`` is None if there is no answer, and ``reason`` says why: if the function raised an
-        exception, its type and message. Such an example is unscored, and the next run calls the
-        function for it again. Reasoning in an answer is in the column ``reasoning``.
+        ``response`` is None if there is no answer, and ``reason`` says why. If the function raised an
+        exception, the reason is its type and message. Such an example is unscored, and the next run
+        calls the function for it again. Reasoning in an answer is in the column ``reasoning``.
 
     Raises
     ------
     InputError
-        A frame without questions, a function whose parameters have no such column, or a cell that
-        cannot be part of the key.
+        The frame has no questions, a parameter of the function has no column, or a cell cannot be
+        part of the key.
     StoreError
         See `Store`.
 
@@ -131,15 +131,15 @@ def run(
     keys = [request_key(request) for request in requests]
     started = time.monotonic()
     with Store.open(store) as opened:
-        known = opened.known(keys)
+        stored = opened.known(keys)
         calls = {
-            key: _Call(key, canonical(request), given)
-            for key, request, given in zip(keys, requests, arguments, strict=True)
-            if key not in known
+            key: _Call(key, canonical(request), call_arguments)
+            for key, request, call_arguments in zip(keys, requests, arguments, strict=True)
+            if key not in stored
         }
         work = _Work(function, opened, deque(calls.values()))
         if calls:
-            _carry_out(work, len(calls), len(known), max_concurrency, progress)
+            _carry_out(work, len(calls), len(stored), max_concurrency, progress)
         replies = opened.get(keys)
     frame = examples.drop(columns=REPLY_COLUMNS, errors="ignore")
     frame = frame.assign(system=name, request_key=keys, repeat=0)
@@ -193,16 +193,17 @@ def _sources(function: Any, columns: list[Any]) -> dict[str, str | None]:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # Some functions in C have no signature.
         return {"": "question"}
-    named = [
-        each for each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
-    ]
+    # *args and **kwargs get nothing.
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    parameters = [parameter for parameter in parameters if parameter.kind not in variadic]
+    names = [parameter.name for parameter in parameters]
     sources: dict[str, str | None] = {}
-    for place, parameter in enumerate(named):
+    for place, parameter in enumerate(parameters):
         if parameter.name in columns:
             source: str | None = parameter.name
         elif parameter.name in ROW_NAMES:
             source = None
-        elif place == 0 and "question" not in [each.name for each in named]:
+        elif place == 0 and "question" not in names:
             source = "question"
         elif parameter.default is not parameter.empty:
             continue
@@ -223,9 +224,9 @@ def _requests(
     """What identifies each call: the system, its version, the id of the example, and the arguments."""
     ids = examples["example_id"] if "example_id" in examples else [None] * len(examples)
     requests = []
-    for place, (example_id, given) in enumerate(zip(ids, arguments, strict=True)):
+    for place, (example_id, call_arguments) in enumerate(zip(ids, arguments, strict=True)):
         try:
-            plain = _plain({"example_id": example_id, "arguments": given})
+            plain = _plain({"example_id": example_id, "arguments": call_arguments})
         except TypeError as error:
             raise InputError(
                 f"row {place} contains a value that cannot be part of a key: {error}. Leave its "
@@ -236,10 +237,9 @@ def _requests(
 
 
 def _plain(value: Any, *, text_of_others: bool = False) -> Any:
-    """A value as JSON has it; a missing value is None.
+    """Convert a value to what JSON can contain; a missing value becomes None.
 
-    With `text_of_others`, a value that JSON does not have becomes a text. Otherwise it raises
-    TypeError.
+    A value that JSON cannot contain raises TypeError. With ``text_of_others``, it becomes a text.
     """
     plain = partial(_plain, text_of_others=text_of_others)
     if isinstance(value, str):
@@ -369,10 +369,11 @@ def _carry_out(work: _Work, n_calls: int, n_stored: int, at_once: int, show: boo
     """Make all calls, in the present thread or in several, with a progress bar."""
     from tqdm.auto import tqdm
 
-    seen = show and (sys.stderr.isatty() or "ipykernel" in sys.modules)
-    hidden: dict[str, bool] = {} if seen else {"disable": True}  # else TQDM_DISABLE decides
+    has_viewer = show and (sys.stderr.isatty() or "ipykernel" in sys.modules)
+    # Without the argument `disable`, the environment variable TQDM_DISABLE decides.
+    options: dict[str, bool] = {} if has_viewer else {"disable": True}
     bar = tqdm(  # type: ignore[call-overload]
-        total=n_stored + n_calls, initial=n_stored, unit="answer", leave=False, **hidden
+        total=n_stored + n_calls, initial=n_stored, unit="answer", leave=False, **options
     )
 
     def advance() -> None:
@@ -455,8 +456,8 @@ def _reason(error: BaseException) -> str:
     message = str(error)
     for name, value in os.environ.items():
         if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_SECRET:
-            message = message.replace(value, "[key]")
-    message = clean(_SECRET.sub("[key]", well_formed(message)))
+            message = message.replace(value, HIDDEN)
+    message = clean(without_keys(well_formed(message)))
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
@@ -468,9 +469,11 @@ def _with_results(frame: pd.DataFrame, replies: Mapping[str, Reply]) -> pd.DataF
         results.append(json.loads(extra).get("result", {}) if extra else {})
     names = dict.fromkeys(name for result in results for name in result)
     for name in names:
-        # A row without an answer keeps what the example has.
-        before = frame[name] if name in frame else [None] * len(frame)
-        cells = [result.get(name, old) for result, old in zip(results, before, strict=True)]
+        # A row without this entry keeps the cell of the example.
+        cells_before = frame[name] if name in frame else [None] * len(frame)
+        cells = [
+            result.get(name, before) for result, before in zip(results, cells_before, strict=True)
+        ]
         frame[name] = pd.Series(cells, frame.index, dtype=object).infer_objects()
     return frame
 

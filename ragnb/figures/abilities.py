@@ -1,5 +1,6 @@
 """One figure of RGB's four abilities, with the published models behind."""
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -126,7 +127,7 @@ def _draw_curves(
     """Accuracy against the noise rate: published curves in grey, then one curve for each series."""
     if len(behind):
         grey = so.Plot(behind, x="noise_rate", y="mean", group="series")
-        grey.add(so.Line(color=GREY, linewidth=0.8)).on(ax).plot()
+        _draw(grey.add(so.Line(color=GREY, linewidth=0.8)), ax)
     if len(table):
         # The intervals of different series do not hide each other.
         places = {name: place - (len(looks) - 1) / 2 for place, name in enumerate(looks)}
@@ -134,16 +135,11 @@ def _draw_curves(
         curves = so.Plot(
             shifted, x="x", y="mean", ymin="low", ymax="high", color="series", marker="series"
         )
-        (
-            curves.add(so.Range(linewidth=0.9), legend=False)
-            .add(so.Line(pointsize=4, linewidth=1.2), legend=False)
-            .scale(
-                color={name: colour for name, (colour, _) in looks.items()},
-                marker={name: marker for name, (_, marker) in looks.items()},
-            )
-            .on(ax)
-            .plot()
-        )
+        curves = curves.add(so.Range(linewidth=0.9), legend=False)
+        curves = curves.add(so.Line(pointsize=4, linewidth=1.2), legend=False)
+        colours = {name: colour for name, (colour, _) in looks.items()}
+        markers = {name: marker for name, (_, marker) in looks.items()}
+        _draw(curves.scale(color=colours, marker=markers), ax)
     rates = sorted({*table.get("noise_rate", ()), *behind.get("noise_rate", ())})
     ax.set(xlabel="noise rate", ylabel="accuracy", ylim=(-0.02, 1.02), xticks=rates)
     ax.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
@@ -168,18 +164,22 @@ def _draw_rates(
             continue
         shift = ((len(looks) - 1) / 2 - place) * gap
         rows = rows.assign(height=[height[metric] + shift for metric in rows["metric"]])
-        (
-            so.Plot(rows, x="mean", y="height", xmin="low", xmax="high")
-            .add(so.Range(color=colour, linewidth=0.9), orient="y")
-            .add(so.Dot(color=colour, marker=marker, pointsize=5))
-            .on(ax)
-            .plot()
-        )
+        dots = so.Plot(rows, x="mean", y="height", xmin="low", xmax="high")
+        dots = dots.add(so.Range(color=colour, linewidth=0.9), orient="y")
+        _draw(dots.add(so.Dot(color=colour, marker=marker, pointsize=5)), ax)
     ax.set(xlabel="share of responses", ylabel="", xlim=(-0.02, 1.02))
     ax.set(ylim=(-0.6, len(metrics) - 0.4))
     ax.set_yticks([height[metric] for metric in metrics], [WORDS[metric] for metric in metrics])
     ax.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
     ax.grid(axis="y", visible=False)
+
+
+def _draw(plot: so.Plot, ax: Axes) -> None:
+    """Draw a plot of seaborn on axes."""
+    with warnings.catch_warnings():
+        # seaborn passes the argument `copy` to pandas. pandas 3 ignores it and warns about it.
+        warnings.filterwarnings("ignore", "The copy keyword is deprecated", DeprecationWarning)
+        plot.on(ax).plot()
 
 
 def _name_series(figure: Any, looks: Mapping[str, Any], published_models: bool) -> None:

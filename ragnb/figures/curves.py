@@ -25,6 +25,8 @@ from ragnb.records import require_columns
 from ragnb.stats.power import mcnemar_mde
 
 _DASHES = ("-", "--", "-.", ":")
+# Characters of the longest name that fits next to a curve.
+_LONGEST_NAME = 30
 
 
 @style()
@@ -62,7 +64,11 @@ def plot_noise_curve(
     keys = [line, "noise_rate"]
     require_rates(summaries, ["mean", "n_scored"], keys, "plot_noise_curve")
     groups = list(summaries.groupby(line, sort=False))
-    ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.6))[1]
+    # Long names next to the curves would leave no room for the curves, so they go into a legend below.
+    has_legend = max(len(plain(name)) for name, _ in groups) > _LONGEST_NAME
+    if ax is None:
+        size = (WIDTHS["text"], 2.6 + 0.16 * len(groups)) if has_legend else (WIDTHS["column"], 2.6)
+        ax = plt.subplots(figsize=size)[1]
     note, ends = interval_note(summaries), []
     if published is not None:
         what, keys = "plot_noise_curve(published=...)", ["system", "noise_rate"]
@@ -79,7 +85,9 @@ def plot_noise_curve(
         shift = (number - (len(groups) - 1) / 2) * 0.012
         x = curve["noise_rate"] + shift
         ax.errorbar(x, curve["mean"], yerr=reach(curve), ls=_DASHES[number % 4], **look)
-        ends += [(mean, look["label"], look["color"]) for mean in curve["mean"].dropna().tail(1)]
+        if not has_legend:
+            last = curve["mean"].dropna().tail(1)
+            ends += [(mean, look["label"], look["color"]) for mean in last]
     rates = sorted(summaries["noise_rate"].unique())
     ax.set(xlabel="noise rate", ylabel="accuracy")
     ax.set(ylim=(-0.02, 1.02), xlim=(-0.05, max(rates) + 0.05), xticks=rates)
@@ -89,6 +97,8 @@ def plot_noise_curve(
         height = max(end, height + 0.065)  # No two names are closer than this.
         ax.annotate(name, (1, height), xytext=(3, 0), xycoords=("axes fraction", "data"),
                     textcoords="offset points", color=color, fontsize="small", va="center")  # fmt: skip
+    if has_legend:
+        ax.legend(loc="upper left", bbox_to_anchor=(0, -0.2), fontsize="small", frameon=False)
     return ax
 
 

@@ -317,11 +317,6 @@ def _without_start(text: str) -> str:
     return (text[start.end() :] if start else text) or text
 
 
-def is_refused(response: str, **how: Any) -> float:
-    """Refusal: 1.0 if the response is a refusal, else 0.0; see `refused_and_why`."""
-    return refused_and_why(response, **how)[0]
-
-
 def refusal_evidence(
     response: str, answerable: float | None = None, correct: Any = None, **options: Any
 ) -> str:

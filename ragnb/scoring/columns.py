@@ -52,12 +52,14 @@ def bounds_of(name: str, signature: str, values: NDArray[np.float64]) -> tuple[f
     >>> bounds_of("answer.f1", "", np.array([0.2])), bounds_of("own.metric", "", np.array([0.2]))
     ((0.0, 1.0), None)
     """
-    known = record_of(name, signature)
-    if known is None and name == "cost.cnbe":
-        return None  # a ratio, which is 0 for all responses of a system without translation
-    if known is None:
+    record = record_of(name, signature)
+    if record is None and name == "cost.cnbe":
+        # CNBE is a ratio. It is 0 for all responses of a system without translation, so values of 0
+        # and 1 do not make it a share.
+        return None
+    if record is None:
         return (0.0, 1.0) if values.size and np.isin(values, (0, 1)).all() else None
-    low, high = known.bounds
+    low, high = record.bounds
     is_beyond = values.size and (values.min() < low or values.max() > high)
     return None if is_beyond else (low, high)
 

@@ -97,3 +97,8 @@ def test_a_report_without_abilities_is_refused():
     closed = recorded_responses("rgb_noise").query("passage_num == 0")
     with pytest.raises(InputError, match="at least one of RGB's four abilities"):
         plot_abilities(ragnb.rgb_report(closed))
+
+
+def test_the_figure_is_silent_about_the_insides_of_seaborn(recwarn):
+    plot(report())
+    assert not [str(warning.message) for warning in recwarn]

@@ -120,3 +120,14 @@ def test_lines_of_power_are_the_effects_of_the_table():
     assert few.get_linestyle() != here.get_linestyle()
     with pytest.raises(InputError, match="needs sizes and discordance"):
         plot_power([10], {})
+
+
+def test_names_that_are_too_long_to_be_next_to_a_curve_are_in_a_legend_below(summaries):
+    long = summaries.assign(
+        system=summaries["system"] + ", five passages, shuffled, counterfactual"
+    )
+    ax = plot_noise_curve(long)
+    assert {text.get_text() for text in ax.get_legend().texts} == set(long["system"])
+    assert not ax.texts
+    ax.figure.canvas.draw()
+    assert ax.get_window_extent().height > 100

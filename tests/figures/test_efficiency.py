@@ -89,8 +89,11 @@ def test_what_has_no_set_has_a_point_and_no_wedge():
     assert points(ax) == {"free (no set)": pytest.approx((0, 0.4))}
     one = plot_cost_effectiveness_plane(table_of(one=([0.5], [10.0])))
     assert wedges(one) == []
-    # An undefined interval has no length.
-    assert bars(one, "one (no set)") == ((10, 10), (0.5, 0.5))
+    # A mean of costs of one value has no interval, and an undefined interval has no length. A gain is
+    # between -1 and 1, so its interval follows from Wilson's upper limit for 0 of 1: 3.8415 / 4.8415.
+    cost, gain = bars(one, "one (no set)")
+    assert cost == (10, 10)
+    assert gain == pytest.approx((0.5 - 1.5 * 0.79345, 0.5 + 0.5 * 0.79345), abs=1e-4)
 
 
 def test_a_price_is_a_dashed_line_from_the_origin():
