@@ -272,6 +272,7 @@ _FILES: dict[str, dict[str, Any]] = {
     },
     "--decimal": {
         "choices": (",", "."),
+        "metavar": "MARK",
         "help": "decimal mark of numbers in CSV and Excel (default: recognised by the cells of each column)",
     },
     "--sheet": {
@@ -517,7 +518,9 @@ def _foreign_scores(arguments: argparse.Namespace, problems: dict[str, str]) -> 
     names: list[str | None] = [*systems] if systems else [None] * len(files)
     for file, system in zip(files, names, strict=True):
         try:
-            scores = ragnb.load_scores(file, columns, metrics=[*problems], system=system)
+            scores = ragnb.load_scores(
+                file, columns, metrics=[*problems], system=system, decimal=arguments.decimal
+            )
         except InputError as error:
             (name, problem), *_ = problems.items()
             raise InputError(

@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 
 from ragnb.errors import InputError
-from ragnb.text import Reasoning, fold, is_blank, join_reasoning, read_reasoning, well_formed
+from ragnb.text import (
+    Reasoning,
+    fold,
+    is_blank,
+    join_reasoning,
+    may_have_reasoning,
+    read_reasoning,
+    well_formed,
+)
 
 # Meaning of each column. The error message about a missing column contains it.
 COLUMNS: dict[str, str] = {
@@ -158,11 +166,11 @@ def present(value: Any) -> Any:
 
 # Words for true and false in spreadsheets and forms, in lower case.
 _YES = frozenset(
-    "1 1.0 1,0 yes y true t right ok ✓ ✔ ja j wahr richtig korrekt oui o vrai sí si sì s sim vero "
+    "1 1.0 1,0 yes y true t right ok pass passed ✓ ✔ ✔️ ✅ 👍 ja j wahr richtig korrekt oui o vrai sí si sì s sim vero "
     "verdadero verdadeiro certo tak да д верно правда evet kyllä はい 是 对 對 正确 正確 예 네 نعم हाँ".split()
 )
 _NO = frozenset(
-    "0 0.0 0,0 no n false f wrong ✗ ✘ nein falsch non faux falso não nao nee nej nie нет н неверно "
+    "0 0.0 0,0 no n false f wrong fail failed ✗ ✘ ✖ ✖️ ❌ 👎 nein falsch non faux falso não nao nee nej nie нет н неверно "
     "hayır ei いいえ 否 不 错 錯 错误 錯誤 아니요 아니오 لا नहीं".split()
 )
 # Words of judges for whether a sentence is fully supported, with ``_`` between words.
@@ -345,6 +353,8 @@ def reasoning_apart(frame: Any) -> Any:
     if "response" not in frame:
         return frame
     responses = frame["response"].tolist()
+    if not any(may_have_reasoning(text) for text in responses if isinstance(text, str)):
+        return frame
     parts = [
         read_reasoning(text) if isinstance(text, str) else Reasoning("", text) for text in responses
     ]

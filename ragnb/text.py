@@ -108,6 +108,8 @@ def is_blank(text: str) -> bool:
     >>> is_blank(" \\n"), is_blank("\\ufeff\\u200b"), is_blank("-")
     (True, True, False)
     """
+    if text.isascii():  # no ASCII character is removed
+        return not text.strip()
     return not visible(text).replace("\u200b", "").strip()
 
 
@@ -234,6 +236,17 @@ _MARK = regex.compile(
         for name, (opening, closing) in _PAIRS.items()
     ),
     flags=regex.IGNORECASE,
+)
+
+# Every mark contains one of the signs <, [ and ◁ or one of these words, in any letter case. Most
+# replies have none of them, and looking for them takes much less time than looking for the marks.
+_WORDS_OF_MARKS = (
+    "my thought process:",
+    "my response:",
+    "thinking",
+    "analysis",
+    "commentary",
+    "assistantfinal",
 )
 
 # A channel of the harmony format, which gpt-oss writes:
@@ -393,7 +406,17 @@ def read_reasoning(reply: str) -> Reasoning:
     >>> read_reasoning("The tag `<think>` marks reasoning.").reasoning
     ''
     """
+    if not may_have_reasoning(reply):
+        return Reasoning("", reply)
     return _by_channels(reply) or _by_bare_channels(reply) or _by_marks(reply)
+
+
+def may_have_reasoning(reply: str) -> bool:
+    """Return False if a quick look shows that a reply has no mark of `read_reasoning`."""
+    if "<" in reply or "[" in reply or "◁" in reply:
+        return True
+    folded = reply.casefold()
+    return any(map(folded.__contains__, _WORDS_OF_MARKS))
 
 
 def strip_reasoning(text: str) -> str:

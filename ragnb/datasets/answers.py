@@ -41,8 +41,10 @@ def answer_of(value: Any) -> Any:
     >>> answer_of(1905), answer_of([1905.0, 1.5]), answer_of([""]), answer_of([None])
     ('1905', ['1905', '1.5'], [['']], None)
     """
-    if is_missing(value) or isinstance(value, str):
-        return None if is_missing(value) else value
+    if isinstance(value, str):
+        return value
+    if is_missing(value):
+        return None
     if isinstance(value, bool | np.bool_):
         return str(value).lower()
     if isinstance(value, Real):

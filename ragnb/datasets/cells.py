@@ -120,43 +120,49 @@ def read_numbers(cells: Iterable[Any], decimal: str | None = None) -> list[Any]:
     ([0.75, 1.234, None], [0.75, 1234])
     """
     values = list(cells)
-    texts = {place: trimmed(cell) for place, cell in enumerate(values) if isinstance(cell, str)}
-    readings: dict[int, tuple[float | None, float | None]] = {}
+    first_places: dict[str, int] = {}
+    for place, cell in enumerate(values):
+        if isinstance(cell, str):
+            first_places.setdefault(cell, place)
+    meanings: dict[str, Any] = {}
+    numbers: dict[str, tuple[float | None, float | None]] = {}
     has_other_text = False
-    for place, text in texts.items():
-        readings[place] = number_of(text), number_of(text.translate(_SWAPPED))
-        if readings[place] != (None, None):
+    for cell in first_places:
+        text = trimmed(cell)
+        readings = number_of(text), number_of(text.translate(_SWAPPED))
+        if readings != (None, None):
+            numbers[cell] = readings
             continue
         truth = truth_of(text)
         if not text or fold(text) in _NO_NUMBER:
-            values[place] = None
+            meanings[cell] = None
         elif truth is not None:
-            values[place] = int(truth)
+            meanings[cell] = int(truth)
         else:
+            meanings[cell] = cell
             has_other_text = True
-    numbers = {place: pair for place, pair in readings.items() if pair != (None, None)}
     needs_point = any(comma is None for _, comma in numbers.values())
     needs_comma = any(point is None for point, _ in numbers.values())
     unclear = [
-        place
-        for place, (point, comma) in numbers.items()
+        cell
+        for cell, (point, comma) in numbers.items()
         if None not in (point, comma) and point != comma
     ]
-    with_comma = [place for place in unclear if "," in texts[place]]
+    with_comma = [cell for cell in unclear if "," in cell]
     prefers_comma = decimal == "," or (decimal is None and needs_comma and not needs_point)
     # Programs write a decimal point. A comma is as often the mark between thousands.
     cannot_tell = bool(unclear if needs_comma else with_comma) and needs_comma == needs_point
     if decimal is None and cannot_tell and not has_other_text:
-        place = (with_comma or unclear)[0]
+        cell = (with_comma or unclear)[0]
         raise InputError(
             f"can be read with a decimal comma or with a comma between thousands, such as "
-            f"{texts[place]!r} in row {place}; pass decimal=',' or decimal='.' (--decimal on the "
-            "command line)"
+            f"{trimmed(cell)!r} in row {first_places[cell]}; pass decimal=',' or decimal='.' "
+            "(--decimal on the command line)"
         )
-    for place, (point, comma) in numbers.items():
+    for cell, (point, comma) in numbers.items():
         first, second = (comma, point) if prefers_comma else (point, comma)
-        values[place] = second if first is None else first
-    return values
+        meanings[cell] = second if first is None else first
+    return [meanings[cell] if isinstance(cell, str) else cell for cell in values]
 
 
 def number_column(column: pd.Series, decimal: str | None = None) -> pd.Series:
@@ -179,7 +185,7 @@ def number_column(column: pd.Series, decimal: str | None = None) -> pd.Series:
 def numbers_in(column: pd.Series, decimal: str | None = None) -> list[Any]:
     """Return what `read_numbers` does; its error names the column."""
     try:
-        return read_numbers([present(cell) for cell in column], decimal)
+        return read_numbers(present_cells(column), decimal)
     except InputError as error:
         raise InputError(f"column {column.name!r} {error}") from error
 
@@ -194,8 +200,12 @@ def is_number_column(name: str, column: pd.Series, *, from_file: bool) -> bool:
     has_number = False
     is_plain = True
     # Most columns of texts are no numbers in their first cell.
+    checked: set[str] = set()
     for cell in column:
-        text = trimmed(cell) if isinstance(cell, str) else ""
+        if not isinstance(cell, str) or cell in checked:
+            continue
+        checked.add(cell)
+        text = trimmed(cell)
         if not text or (len(text) < _LONGEST_WORD and fold(text) in _NO_NUMBER):
             continue
         point = number_of(text)
@@ -270,14 +280,15 @@ def with_names(frame: pd.DataFrame, source: str) -> tuple[pd.DataFrame, list[str
     are_ids_changed = False
     for name in [name for name in frame if name in _TRIMMED or is_id_column(str(name))]:
         is_id = is_id_column(str(name))
-        if not any(isinstance(cell, str | date) for cell in frame[name]):
+        before_trimming = frame[name].tolist()
+        if _are_names(before_trimming):
             continue
-        cells = [_name_of(cell, is_id=is_id) for cell in frame[name]]
+        cells = [_name_of(cell, is_id=is_id) for cell in before_trimming]
         changed = [
             isinstance(old, str) and isinstance(new, str) and trimmed(old) != old
-            for old, new in zip(frame[name], cells, strict=True)
+            for old, new in zip(before_trimming, cells, strict=True)
         ]
-        if cells != frame[name].tolist():
+        if cells != before_trimming:
             frame = frame.assign(**{name: pd.Series(cells, frame.index, dtype=object)})
         if any(changed):
             number = f"{sum(changed)} cell{'s' if sum(changed) > 1 else ''}"
@@ -286,6 +297,18 @@ def with_names(frame: pd.DataFrame, source: str) -> tuple[pd.DataFrame, list[str
     if are_ids_changed:
         _require_different_ids(before, frame, source)
     return frame, notes
+
+
+def _are_names(cells: list[Any]) -> bool:
+    """Whether nothing is to be changed in a column: no text has blanks around it or means nothing."""
+    texts = [*dict.fromkeys(_texts(cells))]
+    return (
+        not _has_dates(cells)
+        and all(map(str.isascii, texts))
+        and all(texts)
+        and texts == [*map(str.strip, texts)]
+        and MISSING_WORDS.isdisjoint(map(str.casefold, texts))
+    )
 
 
 def _name_of(cell: Any, *, is_id: bool) -> Any:
@@ -325,14 +348,24 @@ def similar_systems(systems: Iterable[Any]) -> str:
     return ""
 
 
-def plain_text(cell: Any, *, from_workbook: bool = False) -> Any:
-    """Return a date without its time, and a text with the line breaks that Excel writes as ``_x000D_``.
+def plain_texts(column: pd.Series, *, from_workbook: bool = False) -> pd.Series:
+    """Return dates without their time, and texts with the line breaks that Excel writes as ``_x000D_``.
 
     Any other cell is returned unchanged. In texts from a workbook, the line breaks are already there.
 
-    >>> plain_text("1990-05-01 00:00:00"), plain_text(date(1990, 5, 1)), plain_text("a_x000D_b")
-    ('1990-05-01', '1990-05-01', 'a\\nb')
+    >>> plain_texts(pd.Series(["1990-05-01 00:00:00", date(1990, 5, 1), "a_x000D_b"])).tolist()
+    ['1990-05-01', '1990-05-01', 'a\\nb']
     """
+    cells = column.tolist()
+    # Most columns have nothing to change, and one look at all of their texts shows it.
+    all_texts = "\n".join(_texts(cells))
+    if not _has_dates(cells) and "_x000D_" not in all_texts and "00:00:00" not in all_texts:
+        return column
+    plain = [_plain_text(cell, from_workbook=from_workbook) for cell in cells]
+    return pd.Series(plain, column.index, dtype=object)
+
+
+def _plain_text(cell: Any, *, from_workbook: bool) -> Any:
     if isinstance(cell, date) and not is_missing(cell):
         return date_text(cell)
     if not isinstance(cell, str):
@@ -346,8 +379,8 @@ def plain_text(cell: Any, *, from_workbook: bool = False) -> Any:
 # ---- lists -----------------------------------------------------------------------------------------
 
 
-def spelled_list(cell: Any, row: int, column: str) -> Any:
-    """Parse a cell that contains a list or mapping; a text such as "[sic] Oslo" stays a text.
+def spelled_lists(column: pd.Series) -> pd.Series:
+    """Parse the cells that contain a list or mapping; a text such as "[sic] Oslo" stays a text.
 
     Arrays, tuples and sets as Python prints them are lists, too.
 
@@ -356,8 +389,14 @@ def spelled_list(cell: Any, row: int, column: str) -> Any:
     InputError
         A cell that looks like a list and is none.
     """
-    if not isinstance(cell, str) or not _PRINTED.match(cell):
-        return cell
+    cells = column.tolist()
+    rows = [row for row, cell in enumerate(cells) if isinstance(cell, str) and _PRINTED.match(cell)]
+    for row in rows:
+        cells[row] = _spelled_list(cells[row], row, str(column.name))
+    return pd.Series(cells, column.index, dtype=object)
+
+
+def _spelled_list(cell: str, row: int, column: str) -> Any:
     try:
         items = parsed(cell)
     except InputError as error:
@@ -394,7 +433,7 @@ def with_spellings(
         return frame, ""
     texts = [(row, answer) for row, answer in enumerate(answers) if isinstance(answer, str)]
     for sign in SPELLING_SIGNS:
-        rows = [row for row, text in texts if _has_spellings(text, sign)]
+        rows = [row for row, text in texts if sign in text and _has_spellings(text, sign)]
         fewest = 1 if sign == "|" else max(1, _SHARE_WITH_SIGN * len(texts))
         if len(rows) >= fewest:
             return frame, (
@@ -429,7 +468,7 @@ def _spellings(text: str, separator: str) -> list[str]:
 
 def _has_spellings(text: str, sign: str) -> bool:
     """Whether a sign may separate spellings: not in an address, a date or a fraction."""
-    if sign not in text or "://" in text or _is_missing_word(text):
+    if "://" in text or _is_missing_word(text):
         return False
     parts = [part for part in text.split(sign) if part.strip()]
     has_letters = any(character.isalpha() for part in parts for character in part)
@@ -443,7 +482,9 @@ def words_for_nothing(frame: pd.DataFrame) -> str:
     """Return a note that counts texts such as NA in responses, references and questions."""
     counts = []
     for name in (name for name in ANSWERS if name in frame):
-        words = [cell for cell in frame[name] if isinstance(cell, str) and _is_missing_word(cell)]
+        texts = [text for text in _texts(frame[name].tolist()) if len(text) < _LONGEST_WORD]
+        means_nothing = {text for text in {*texts} if _is_missing_word(text)}
+        words = [text for text in texts if text in means_nothing] if means_nothing else []
         if words:
             examples = ", ".join(map(repr, list(dict.fromkeys(words))[:3]))
             counts.append(f"{len(words)} of the column {name} ({examples})")
@@ -457,6 +498,22 @@ def words_for_nothing(frame: pd.DataFrame) -> str:
 
 def _is_missing_word(text: str) -> bool:
     return len(text) < _LONGEST_WORD and fold(trimmed(text)) in MISSING_WORDS
+
+
+def _texts(cells: list[Any]) -> list[str]:
+    """The texts among cells."""
+    if {*map(type, cells)} == {str}:
+        return cells
+    return [cell for cell in cells if isinstance(cell, str)]
+
+
+def _has_dates(cells: list[Any]) -> bool:
+    return any(issubclass(kind, date) for kind in {*map(type, cells)})
+
+
+def present_cells(column: pd.Series) -> list[Any]:
+    """The cells of a column, with None for each that is missing."""
+    return column.astype(object).where(column.notna(), None).tolist()
 
 
 def each_cell(column: pd.Series, function: Callable[[Any], Any]) -> pd.Series:

@@ -116,6 +116,8 @@ _CONTENTS: tuple[tuple[re.Pattern[bytes], tuple[str, ...], str], ...] = (
         "a database, such as a store of replies (ragnb.Store) or a log of labels, and not a table",
     ),
 )
+# An address on the internet; Path makes one slash of two.
+_ADDRESS = re.compile(r"(?:https?|ftp|s3|gs|hf):/", re.IGNORECASE)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 # A text that is not blank.
@@ -159,6 +161,11 @@ def existing_file(source: str | Path) -> Path:
     """
     if source == "-":
         return STANDARD_INPUT
+    if _ADDRESS.match(str(source)):
+        raise InputError(
+            f"{str(source)!r:.200} is an address on the internet; download the file, and name the "
+            "downloaded file"
+        )
     path = Path(os.path.expanduser(source))
     try:
         exists = path.exists()
@@ -193,6 +200,8 @@ def several_files(source: Any) -> list[Any] | None:
         members = [several_files(member) or [member] for member in source]
         return [file for files in members for file in files]
     if not isinstance(source, str | Path) or not has_magic(str(source)):
+        return None
+    if _ADDRESS.match(str(source)):  # a question mark in an address is no pattern
         return None
     path = os.path.expanduser(source)
     if os.path.exists(path):  # a name that contains brackets
@@ -503,6 +512,8 @@ def _not_json(path: Path, line: int, text: str, error: Exception) -> InputError:
     if not text.lstrip().startswith(("{", "[")):
         start = text.strip().partition("\n")[0]
         advice = f"it begins with {start!r:.60}. If it is a table, name it .csv"
+    elif text.lstrip().startswith(("{'", "[{'")):
+        advice = "it is written as Python prints it; write it with json.dumps or ragnb.write_table"
     return InputError(f"{path.name} line {line}: must be JSON ({error}); {advice}")
 
 

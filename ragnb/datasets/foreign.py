@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.cells import NUMBERS, numbers_in
-from ragnb.datasets.files import existing_file, read_frame, several_files, stem
-from ragnb.datasets.formats import FORMATS, mapped
+from ragnb.arguments import accepts
+from ragnb.datasets.cells import NUMBERS, numbers_in, with_names
+from ragnb.datasets.files import existing_file, read_frame, several_files, stem, tell
+from ragnb.datasets.formats import FORMATS, called, mapped
 from ragnb.datasets.orientation import one_row_per_item
 from ragnb.datasets.predictions import load_responses
 from ragnb.display import shown
@@ -29,6 +30,7 @@ _OF_A_TOOL = re.compile(r"([A-Za-z]\w*)\.(.+)")
 _NO_METRIC = {*COLUMNS, *CONDITION, *NUMBERS, "repeat", "index"}
 
 
+@accepts(decimal=(",", "."))
 def load_scores(
     source: str | Path | pd.DataFrame | Sequence[str | Path | pd.DataFrame],
     columns: Mapping[str, str] | None = None,
@@ -37,6 +39,7 @@ def load_scores(
     tool: str | None = None,
     version: str | None = None,
     system: str | None = None,
+    decimal: str | None = None,
 ) -> pd.DataFrame:
     """Load scores that another tool computed, one row per response and metric.
 
@@ -67,6 +70,9 @@ def load_scores(
     system
         Name of the system. By default it is in the column ``system``, or it is the name of the
         file.
+    decimal
+        The decimal mark of numbers in CSV and Excel, ``","`` or ``"."``, as for
+        `ragnb.load_responses`.
 
     Returns
     -------
@@ -88,10 +94,11 @@ def load_scores(
     sources = several_files(source)
     if sources:
         options: dict[str, Any] = {"metrics": metrics, "tool": tool, "version": version}
-        options |= {"system": system}
+        options |= {"system": system, "decimal": decimal}
         return _joined([load_scores(one, columns, **options) for one in sources], sources)
     given: Any = source
-    table = _table(given, columns)
+    file = existing_file(given) if isinstance(given, str | Path) else None
+    table = _table(given, columns, decimal)
     frame = mapped(table, columns or {})
     if "example_id" not in frame:
         raise InputError(
@@ -99,14 +106,18 @@ def load_scores(
             f"{', '.join(map(str, frame))}. Say which column has the ids or the questions: "
             "columns={'example_id': '...'}"
         )
+    frame, notes = with_names(frame, called(file))
+    for note in notes:
+        tell(f"{called(file)}: {note}")
     if system or "system" not in frame:
         name = "scores" if isinstance(source, pd.DataFrame) else stem(Path(given))
         frame["system"] = system or name
     if {"metric", "value"} <= {*frame}:
-        scores = frame.assign(column=frame["metric"])
+        values = pd.Series(numbers_in(frame["value"], decimal), frame.index, dtype=object)
+        scores = frame.assign(column=frame["metric"], value=values)
     else:
-        scores = _long(frame, _metric_columns(frame, metrics))
-    numbers = _numbers(scores["value"])
+        scores = _long(frame, _metric_columns(frame, metrics, decimal), decimal)
+    numbers = pd.to_numeric(scores["value"], errors="coerce").astype(float)
     odd = scores[numbers.isna() & scores["value"].notna()]
     if len(odd):
         raise InputError(
@@ -132,7 +143,9 @@ def load_scores(
     return shown(scores[[*first, *(name for name in last if name in scores)]])
 
 
-def _table(source: str | Path | pd.DataFrame, columns: Mapping[str, str] | None) -> pd.DataFrame:
+def _table(
+    source: str | Path | pd.DataFrame, columns: Mapping[str, str] | None, decimal: str | None
+) -> pd.DataFrame:
     """The table as it is, or the responses and scores of a tool's file."""
     content = source
     if isinstance(source, str | Path):
@@ -141,9 +154,9 @@ def _table(source: str | Path | pd.DataFrame, columns: Mapping[str, str] | None)
     require_columns(content, (), "load_scores")
     # SQuAD's predictions contain no scores, and a table with one row of texts looks like them.
     with_scores = [one for name, one in FORMATS.items() if name != "squad"]
-    return (
-        load_responses(source) if any(one.recognises(content) for one in with_scores) else content
-    )
+    if any(one.recognises(content) for one in with_scores):
+        return load_responses(source, decimal=decimal)
+    return content
 
 
 def _joined(frames: Sequence[pd.DataFrame], sources: Sequence[Any]) -> pd.DataFrame:
@@ -162,7 +175,9 @@ def _joined(frames: Sequence[pd.DataFrame], sources: Sequence[Any]) -> pd.DataFr
 
 
 def _metric_columns(
-    frame: pd.DataFrame, metrics: str | Sequence[str] | Mapping[str, str] | None
+    frame: pd.DataFrame,
+    metrics: str | Sequence[str] | Mapping[str, str] | None,
+    decimal: str | None,
 ) -> dict[str, str]:
     """Name of each metric -> its column."""
     if isinstance(metrics, Mapping):
@@ -170,7 +185,7 @@ def _metric_columns(
     elif metrics:
         chosen = {name: name for name in column_names(metrics)}
     else:
-        numeric = [name for name in frame if _is_numeric(frame[name])]
+        numeric = [name for name in frame if _is_numeric(frame[name], decimal)]
         found = [name for name in numeric if _OF_A_TOOL.fullmatch(str(name))]
         found = found or [name for name in numeric if name not in _NO_METRIC]
         chosen = {str(name): name for name in found}
@@ -184,23 +199,18 @@ def _metric_columns(
     return chosen
 
 
-def _numbers(column: pd.Series) -> pd.Series:
-    """A column of numbers, with nan for texts that are neither numbers nor truth values."""
-    cells = pd.Series(numbers_in(column), column.index, object)
-    return pd.to_numeric(cells, errors="coerce").astype(float)
+def _is_numeric(column: pd.Series, decimal: str | None) -> bool:
+    cells = pd.Series(numbers_in(column, decimal), dtype=object).dropna()
+    return len(cells) > 0 and bool(pd.to_numeric(cells, errors="coerce").notna().all())
 
 
-def _is_numeric(column: pd.Series) -> bool:
-    return bool(column.notna().any() and (_numbers(column).notna() == column.notna()).all())
-
-
-def _long(frame: pd.DataFrame, metrics: Mapping[str, str]) -> pd.DataFrame:
+def _long(frame: pd.DataFrame, metrics: Mapping[str, str], decimal: str | None) -> pd.DataFrame:
     """The rows of each metric, with its tool, its version and the reasons that the tool gave."""
     own = {name for name in frame if _OF_A_TOOL.fullmatch(str(name)) or name in metrics.values()}
     kept = frame[[name for name in frame if name not in own | {"reason"}]]
     parts = []
     for metric, column in metrics.items():
-        part = kept.assign(metric=metric, value=frame[column], column=column)
+        part = kept.assign(metric=metric, value=numbers_in(frame[column], decimal), column=column)
         tool = _OF_A_TOOL.fullmatch(column)
         if tool and "tool" not in frame:
             part["tool"] = tool[1]

@@ -10,20 +10,24 @@ _REFERENCES = (
     "references, reference, gold, golds, golden, ground truth, groundtruth, truth, gt, expected, "
     "target, targets, ideal, correct answer, correct answers, true answer, right answer, answer key, "
     "human answer, references answer, ref, refs, musterlösung, referenz, referencia, référence, "
-    "参考答案, 标准答案, answers, golds answer"
+    "riferimento, risposta corretta, resposta correta, respuesta correcta, bonne réponse, réponse correcte, "
+    "richtige antwort, goldantwort, verwacht antwoord, правильный ответ, эталон, "
+    "参考答案, 标准答案, 正确答案, 正解, 模範解答, 정답, الإجابة الصحيحة, answers, golds answer"
 )
 _RESPONSE = (
     "response, responses, output, outputs, prediction, predictions, predicted, pred, preds, "
     "completion, completions, generation, generated, generated answer, reply, hypothesis, candidate, "
     "model answer, system answer, llm answer, bot answer, assistant answer, actual, modellantwort, "
-    "回答, 模型回答"
+    "antwort modell, ki antwort, systemantwort, réponse modèle, respuesta modelo, respuesta generada, "
+    "ответ модели, 模型回答, モデルの回答, 回答, 生成答案, 모델 답변, 답변, 응답"
 )
 _QUESTION = (
-    "question, questions, query, queries, prompt, input, instruction, problem, frage, pregunta, "
-    "domanda, pergunta, vraag, вопрос, 问题, 問題, 질문, سؤال"
+    "question, questions, query, queries, prompt, input, inputs, instruction, problem, "
+    "frage, pregunta, domanda, pergunta, vraag, вопрос, 问题, 問題, 質問, 질문, سؤال, السؤال, pytanie, soru, प्रश्न"
 )
 _SYSTEM = (
-    "system, model, pipeline, run, variant, method, configuration, engine, modell, modelo, 模型"
+    "system, model, pipeline, run, variant, method, configuration, engine, modell, modelo, modèle, "
+    "modello, модель, 模型, モデル, 모델"
 )
 # Words that name the response if nothing else does, and the reference if another column does.
 _EITHER = "answer, antwort, respuesta, réponse, risposta, resposta, ответ, 答案, text, result"
@@ -55,6 +59,7 @@ def suggested_columns(content: pd.DataFrame, columns: Mapping[str, str]) -> dict
     >>> suggested_columns(table, {})
     {'question': 'question', 'response': 'prediction', 'references': 'answer'}
     """
+    names = _names(content)
     chosen = {name: name for name in _ROLES if name in content and name not in columns}
     chosen |= columns
     for role, words in (
@@ -67,7 +72,7 @@ def suggested_columns(content: pd.DataFrame, columns: Mapping[str, str]) -> dict
         ("system", _SYSTEM),
     ):
         if role not in chosen:
-            free = [str(name) for name in content if name not in chosen.values()]
+            free = [name for name in names if name not in chosen.values()]
             # "Model output" is a response. Only a name without other words is that of a system.
             name = _likely(words, free, only_whole=role == "system")
             if name is not None:
@@ -76,6 +81,17 @@ def suggested_columns(content: pd.DataFrame, columns: Mapping[str, str]) -> dict
 
 
 _ROLES = ("question", "response", "references", "system")
+
+
+def _names(content: pd.DataFrame) -> list[str]:
+    """The names of the columns; in place of a column of objects, the paths to their values."""
+    names = []
+    for name in map(str, content):
+        column = content[name] if name in content else pd.Series(dtype=object)
+        first = next(iter(column.dropna()), None)
+        inner = list(first) if isinstance(first, Mapping) else []
+        names += [f"{name}.{key}" for key in inner] or [name]
+    return names
 
 
 def _likely(words: str, names: Iterable[str], *, only_whole: bool) -> str | None:

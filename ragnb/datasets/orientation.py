@@ -56,8 +56,10 @@ def one_row_per_item(
         return frame_of([dict(zip(names, row, strict=True)) for row in record["data"]])
     if are_objects and _are_records(list(record.values()), named):
         return _by_id(record)
-    lists = [value for value in record.values() if isinstance(value, list)]
-    if len(lists) == 1 and _are_records(lists[0], named):
+    lists = [
+        value for value in record.values() if isinstance(value, list) and _are_records(value, named)
+    ]
+    if len(lists) == 1:
         return frame_of([row.get("row", row) for row in lists[0]])
     return content
 

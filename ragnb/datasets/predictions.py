@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import partial
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,10 @@ from ragnb.datasets.cells import (
     is_number_column,
     number_column,
     numbers_in,
-    plain_text,
+    plain_texts,
+    present_cells,
     similar_systems,
-    spelled_list,
+    spelled_lists,
     verdict_of,
     with_names,
     with_spellings,
@@ -52,7 +53,6 @@ from ragnb.records import (
     COLUMNS,
     CONDITION,
     no_answer,
-    present,
     reasoning_apart,
     require_columns,
 )
@@ -323,6 +323,12 @@ def _content(
     """The rows of a file or of a frame, without those that are blank."""
     if file is not None:
         return one_row_per_item(read_frame(file, sheet=sheet), file, columns)
+    if isinstance(source, Mapping):
+        raise InputError(
+            "load_responses needs a file, a frame or a list of these, got a mapping; load each file "
+            "with its own system= and join the frames with pandas.concat, or make a frame of records "
+            "with pandas.DataFrame"
+        )
     require_columns(source, (), "load_responses")
     if sheet is not None:
         raise InputError("sheet= names a sheet of an Excel file, and the source is a frame")
@@ -343,6 +349,8 @@ def _size(frame: pd.DataFrame) -> str:
         if name in frame and frame[name].nunique() > 1:
             counts[noun] = frame[name].nunique()
     parts = [_counted(number, noun) for noun, number in counts.items()]
+    if "conversation_id" in frame and frame["conversation_id"].notna().any():
+        parts[0] += f" in {_counted(frame['conversation_id'].nunique(), 'conversation')}"
     total = _counted(len(frame), "response")
     if math.prod(counts.values()) == len(frame):
         return f"{total}: {' × '.join(parts)}"
@@ -371,6 +379,16 @@ def _warn_of_gaps(frame: pd.DataFrame, file: Path | None) -> None:
                 f"{missing.argmax()}. {consequence}",
                 stacklevel=5,
             )
+    names = ("example_id", *CONDITION, "repeat", "conversation_id", "turn")
+    recurs = frame.duplicated([name for name in names if name in frame])
+    if recurs.any():
+        row = frame.loc[recurs.idxmax()]
+        verb = "has" if recurs.sum() == 1 else "have"
+        tell(
+            f"{called(file)}: {_counted(recurs.sum(), 'response')} {verb} the id of an earlier response "
+            f"of the same system, such as {row['example_id']} of {row['system']}. If they are repeats, number "
+            "them in a column named repeat"
+        )
     if note := similar_systems(frame["system"]):
         tell(f"{called(file)}: {note}")
 
@@ -488,12 +506,11 @@ def _with_values(
         return frame
     is_workbook = file is not None and kind_of(file) in WORKBOOKS
     for name in frame.columns.intersection([*LISTS]):
-        cells = [spelled_list(cell, row, name) for row, cell in enumerate(frame[name])]
-        frame[name] = pd.Series(cells, dtype=object)
+        frame[name] = spelled_lists(frame[name])
     for name in frame.columns.intersection(VERDICTS):
         frame[name] = each_cell(frame[name], verdict_of)
     for name in frame.columns.intersection(ANSWERS):
-        frame[name] = each_cell(frame[name], partial(plain_text, from_workbook=is_workbook))
+        frame[name] = plain_texts(frame[name], from_workbook=is_workbook)
     frame, notes = with_names(frame, called(file))
     for note in filter(None, [*notes, words_for_nothing(frame)]):
         tell(f"{called(file)}: {note}")
@@ -571,6 +588,9 @@ def _with_parts(
         if answer is None or is_blank[-1]:
             parts.append(None)
             continue
+        if isinstance(answer, str):
+            parts.append([[answer]])
+            continue
         try:
             is_stated = answer == NO_ANSWER
             reference = [answer] if chosen and is_several else answer
@@ -585,12 +605,26 @@ def _with_parts(
 def _answers(references: pd.Series) -> list[Any]:
     """The references of a column as texts, lists of parts, or None."""
     answers = []
-    for row, reference in enumerate(references):
+    for row, reference in enumerate(references.tolist()):
         try:
-            answers.append(answer_of(reference))
+            answers.append(reference if isinstance(reference, str) else answer_of(reference))
         except InputError as error:
             raise InputError(f"row {row}: {error}") from error
     return answers
+
+
+def _response_text(cell: Any, row: int) -> str | None:
+    """A response as a text; a number or a truth value becomes one as in references."""
+    if isinstance(cell, Real | np.bool_):
+        return str(answer_of(cell))
+    if not isinstance(cell, str | None):
+        advice = ""
+        if isinstance(cell, Mapping):
+            advice = "; name the key that has the text, with a dot: columns={'response': 'outputs.answer'}"
+        raise InputError(
+            f"row {row}: a response must be a text, or None if there is none, got {cell!r:.60}{advice}"
+        )
+    return cell
 
 
 def _answers_can_be_empty(frame: pd.DataFrame, read_as: Format | None) -> bool:
@@ -608,13 +642,9 @@ def _with_responses(
     A blank text answers nothing, and in a format with cells, so does an empty cell. With
     ``keep_empty=None``, both are no response, and a warning says so.
     """
-    texts = [present(value) for value in frame["response"]]
-    for row, text in enumerate(texts):
-        if not isinstance(text, str | None):
-            raise InputError(
-                f"row {row}: a response must be a text, got {text!r:.60}; use None if there is none, "
-                "and str() for a number"
-            )
+    texts = present_cells(frame["response"])
+    if {*map(type, texts)} - {str, type(None)}:
+        texts = [_response_text(cell, row) for row, cell in enumerate(texts)]
     given = frame["reason"] if "reason" in frame else [None] * len(frame)
     reasons = [why if isinstance(why, str) and why.strip() else None for why in given]
     blank = [text is not None and is_blank(text) for text in texts]

@@ -21,6 +21,8 @@ from ragnb.text import well_formed
 SEPARATORS = (",", ";", "\t", "|")
 # Most bytes that a compressed file may unpack to.
 MOST_UNPACKED = 2**30
+# Most rows above the header.
+_MOST_TITLES = 10
 # Most rows that a sheet of a workbook can have.
 MOST_ROWS = 2**20
 # The csv module refuses cells with more characters than this; its default is 131,072.
@@ -49,7 +51,7 @@ def trimmed(text: str) -> str:
 # ---- CSV -----------------------------------------------------------------------------------------
 
 
-def csv_rows(text: str) -> list[list[str]]:
+def csv_rows(text: str) -> list[tuple[str, ...]]:
     """Return the rows of a CSV text, whose separator may be a comma, a semicolon, a tab or a bar.
 
     Raises
@@ -63,10 +65,11 @@ def csv_rows(text: str) -> list[list[str]]:
     lines = chain(io.StringIO(content, newline=""), [_END])
     before = csv.field_size_limit(_LONGEST_CELL)
     try:
-        rows = list(csv.reader(lines, delimiter=separator))
+        # Python's garbage collector need not look at tuples of texts, unlike lists.
+        rows = [*map(tuple, csv.reader(lines, delimiter=separator))]
     finally:
         csv.field_size_limit(before)
-    if rows.pop() != [_END]:
+    if rows.pop() != (_END,):
         raise ValueError(
             f"a quotation mark is not closed: EOF inside string starting at row {len(rows)}"
         )
@@ -82,8 +85,11 @@ def separator_of(text: str) -> str:
     >>> separator_of('question;"gold, or references";response')
     ';'
     """
-    header = _QUOTED.sub("", text.lstrip()[:100_000]).partition("\n")[0]
-    return max(SEPARATORS, key=header.count)
+    lines = _QUOTED.sub("", text.lstrip()[:100_000]).splitlines()
+    for line in lines[: _MOST_TITLES + 1]:  # a title above the header has no separators
+        if any(separator in line for separator in SEPARATORS):
+            return max(SEPARATORS, key=line.count)
+    return SEPARATORS[0]
 
 
 # ---- workbooks -----------------------------------------------------------------------------------
@@ -206,8 +212,9 @@ def refuse_large(size: int) -> None:
 def frame_of_cells(rows: Sequence[Sequence[str]]) -> tuple[pd.DataFrame, str]:
     """Return the rows below the header as a frame, and a note if blank rows or columns were dropped.
 
-    A cell is a text, or None if it is empty. The header is the first row that is not blank. A column
-    is dropped if it has neither a name nor a cell that is not blank.
+    A cell is a text, or None if it is empty. The header is the first row that is not blank, except
+    titles. A column is dropped if it has neither a name nor a cell that is not blank. The note also
+    says which rows are titles and which names the header has twice.
 
     Raises
     ------
@@ -216,34 +223,76 @@ def frame_of_cells(rows: Sequence[Sequence[str]]) -> tuple[pd.DataFrame, str]:
     ValueError
         A row has more cells than the header.
     """
-    numbered = [(number, row) for number, row in enumerate(rows, start=1) if not is_blank(row)]
-    if not numbered:
+    blank_rows = {n for n, text in enumerate(map("".join, rows)) if not text or text.isspace()}
+    places = [n for n in range(len(rows)) if n not in blank_rows]
+    if not places:
         raise InputError("all cells are empty")
-    (_, header), *body = numbered
+    n_titles = _number_of_titles([rows[place] for place in places[: _MOST_TITLES + 1]])
+    titles = [rows[place] for place in places[:n_titles]]
+    places = places[n_titles:]
+    header, *body = [rows[place] for place in places]
     names = [" ".join(trimmed(name).split()) for name in header]
-    width = max(len(row) for _, row in numbered)
+    width = max(len(header), *map(len, body)) if body else len(header)
     names += [""] * (width - len(names))
-    cells_by_column = zip_longest(names, *(row for _, row in body), fillvalue="")
+    cells_by_column = zip_longest(names, *body, fillvalue="")
     columns = {
         place: [cell or None for cell in cells[1:]] for place, cells in enumerate(cells_by_column)
     }
     kept = [place for place in columns if names[place] or not is_blank(columns[place])]
     beyond = [place for place in kept if place >= len(header)]
     if beyond:
-        number = next(number for number, row in body if not is_blank(row[len(header) :]))
-        raise ValueError(f"row {number} has more cells than the header, which has {len(header)}")
+        number = next(n for n in places[1:] if not is_blank(rows[n][len(header) :]))
+        raise ValueError(
+            f"row {number + 1} has more cells than the header in row {places[0] + 1}, which has "
+            f"{len(header)}: {', '.join(header)}"
+        )
     frame = pd.DataFrame({place: columns[place] for place in kept}, dtype=object)
     frame.columns = pd.Index(_different([names[place] for place in kept], kept), dtype=object)
     # Empty lines at the end of a file are no rows.
-    last = numbered[-1][0]
-    below = sum(1 for row in rows[last:] if len(row) > 0)
-    blank_rows = last - len(numbered) + below
-    return frame, dropped(blank_rows, width - len(kept))
+    n_blank_rows = sum(1 for n in blank_rows if n < places[-1] or len(rows[n]) > 0)
+    notes = [dropped(n_blank_rows, width - len(kept)), _titles(titles), _repeated(names)]
+    return frame, "; ".join(filter(None, notes))
+
+
+def _number_of_titles(rows: Sequence[Sequence[str]]) -> int:
+    """How many of the first rows are titles above the header, such as the name of an export.
+
+    A title fills one cell where the header fills several, or fewer than half as many cells.
+    """
+    n_filled = [sum(1 for cell in row if not is_blank([cell])) for row in rows]
+    most = max(n_filled)
+    for number, filled in enumerate(n_filled):
+        if 2 * filled >= most and (filled > 1 or most == 1):
+            return number
+    return 0
+
+
+def _titles(rows: Sequence[Sequence[str]]) -> str:
+    """A note that names the rows above the header."""
+    if not rows:
+        return ""
+    title = " ".join(filter(None, rows[0]))
+    if len(rows) == 1:
+        return f"the row {title!r:.60} above the header was left out"
+    return f"{len(rows)} rows above the header, such as {title!r:.60}, were left out"
+
+
+def _repeated(names: Sequence[str]) -> str:
+    """A note that names the columns that the header has more than once."""
+    repeated = [name for name, number in Counter(filter(None, names)).items() if number > 1]
+    if not repeated:
+        return ""
+    shown = ", ".join(map(repr, repeated[:3]))
+    return (
+        f"the header has {shown} more than once; the first column keeps the name, and the next one is "
+        f"called {repeated[0] + '.1'!r}"
+    )
 
 
 def is_blank(cells: Iterable[str | None]) -> bool:
     """Return whether all cells are empty or contain only blanks."""
-    return not any(cell and not cell.isspace() for cell in cells)
+    text = "".join(filter(None, cells))
+    return not text or text.isspace()
 
 
 def dropped(rows: int, columns: int) -> str:

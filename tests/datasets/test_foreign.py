@@ -123,3 +123,31 @@ def test_files_that_tools_wrote_have_the_scores_that_these_tools_report(data_fol
 def test_what_has_no_scores_is_refused(frame, options, words):
     with pytest.raises(InputError, match=words):
         ragnb.load_scores(frame, **options)
+
+
+def test_the_decimal_mark_of_a_table_of_scores_can_be_named(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("example_id;faithfulness\nq1;1,234\nq2;2,345\n")
+    with pytest.raises(InputError, match="pass decimal=',' or decimal='.'"):
+        ragnb.load_scores(path)
+    assert ragnb.load_scores(path, decimal=",")["value"].tolist() == [1.234, 2.345]
+    assert ragnb.load_scores([path], decimal=".")["value"].tolist() == [1234, 2345]
+    with pytest.raises(InputError, match="decimal must be one of ',', '.', got ';'"):
+        ragnb.load_scores(path, decimal=";")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "example_id,f\nq1,0.5\nq2,NA\n",
+        "example_id,metric,value\nq1,f,0.5\nq2,f,N/A\n",
+        "example_id,f\n q1 ,0.5\nq2 ,\n",
+    ],
+)
+def test_missing_words_and_blanks_around_ids_are_read_as_in_responses(tmp_path, text):
+    path = tmp_path / "mine.csv"
+    path.write_text(text)
+    scores = ragnb.load_scores(path)
+    assert scores["example_id"].tolist() == ["q1", "q2"]
+    assert scores["value"].fillna(-1).tolist() == [0.5, -1]
+    assert scores["reason"].tolist()[1] == "no score in the file"

@@ -300,7 +300,7 @@ MISTAKES = [
     (ROW | {"output": "a"}, {"references": "output", "response": "output"},
      "uses 'output' for several names; only example_id may"),
     (ROW | {"output": "a", "other_response": "b"}, {"response": "output"}, "got 'other_response' twice"),
-    (ROW | {"response": 5}, {}, "row 0: a response must be a text, got 5"),
+    (ROW | {"response": [5]}, {}, "row 0: a response must be a text, or None if there is none, got \\[5\\]"),
     (ROW | {"references": []}, {}, "row 0: a reference must be a string, or a list of parts"),
     (HEADER + '1,Who?,"[Oslo, Bergen]",Oslo\n', {}, "row 0 column references must"),
     (HEADER + "1,Who?,Paris,in Paris, of course\n", {}, "all rows have the same number of cells"),

@@ -323,7 +323,10 @@ def test_a_cell_may_be_longer_than_the_limit_of_the_csv_module(tmp_path):
     ("content", "message"),
     [
         ('question,response\nWho?,"a\nWhy?,b\n', "a quotation mark is not closed.*row 1"),
-        ("question,response\nWho?,a,b\n", "row 2 has more cells than the header, which has 2"),
+        (
+            "question,response\nWho?,a,b\n",
+            "row 2 has more cells than the header in row 1, which has 2",
+        ),
         ("question,response\nWho?,a\nWhy?", "the last row has 1 of 2 cells"),
         (",,\n , ,\n", "all cells are empty"),
     ],
@@ -608,3 +611,130 @@ def test_options_of_spreadsheets_are_on_the_command_line(tmp_path, capsys):
     assert main([*command, "--decimal", ",", "--format", "json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert row["mean"] == 1
+
+
+# ---- titles, repeated names, numbers as responses -------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["Results of run 3"]],
+        [["Results of run 3", "", ""], [""]],
+        [["# exported by a tool"], ["# version 2"]],
+    ],
+)
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_a_title_above_the_header_is_left_out_with_a_line(tmp_path, capsys, rows, kind):
+    rows = [*rows, HEADER, ["Who?", "a", "b"]]
+    path = tmp_path / f"mine.{kind}"
+    if kind == "xlsx":
+        workbook(path, S=rows)
+    else:
+        csv_of(path, *rows, separator=";")
+    frame = load_responses(path, language="en")
+    assert frame["response"].tolist() == ["b"]
+    assert "above the header" in capsys.readouterr().err
+
+
+def test_a_header_with_a_nameless_column_is_no_title(tmp_path, capsys):
+    path = written(tmp_path / "a.csv", "question,,response\nWho?,x,a\n")
+    assert [*read_frame(path)] == ["question", "Unnamed: 1", "response"]
+    assert "above the header" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_two_columns_of_one_name_are_named_in_a_line(tmp_path, capsys, kind):
+    rows = [[*HEADER, "response"], ["Who?", "a", "a", "b"]]
+    frame = loaded(tmp_path / f"a.{kind}", *rows)
+    assert frame["response"].tolist() == ["a"]
+    assert frame["response.1"].tolist() == ["b"]
+    assert "the header has 'response' more than once" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [(42, "42"), (3.5, "3.5"), (42.0, "42"), (True, "true"), (10**25, f"{10**25}")],
+)
+def test_a_number_as_a_response_becomes_a_text(tmp_path, cell, text):
+    record = {"question": "How many?", "references": cell, "response": cell}
+    path = written(tmp_path / "a.jsonl", json.dumps(record))
+    for source in (path, pd.DataFrame([record, record | {"question": "Who?", "response": None}])):
+        frame = load_responses(source, language="en")
+        assert frame["response"].iloc[0] == text
+        assert ragnb.score(frame, "answer.exact_match")["value"].iloc[0] == 1
+
+
+@pytest.mark.parametrize("cell", [["a"], {"answer": "a"}])
+def test_a_list_or_an_object_is_no_response(tmp_path, cell):
+    record = {"question": "Who?", "references": "a", "response": cell}
+    path = written(tmp_path / "a.jsonl", json.dumps(record))
+    with pytest.raises(InputError, match="row 0: a response must be a text, or None"):
+        load_responses(path, language="en")
+
+
+def test_verdicts_may_be_signs_or_pass_and_fail(source):
+    rows = [[f"{n}?", "a", "a", word] for n, word in enumerate(["✅", "❌", "PASS", "fail", "👍"])]
+    frame = loaded(source, [*HEADER, "verdict"], *rows)
+    assert frame["verdict"].tolist() == [1, 0, 1, 0, 1]
+
+
+def test_ids_that_recur_are_named_unless_they_are_repeats(tmp_path, capsys):
+    rows = [["q1", "Who?", "a", "a"], ["q1", "Who?", "a", "b"]]
+    loaded(tmp_path / "a.csv", ["example_id", *HEADER], *rows)
+    line = capsys.readouterr().err
+    assert "1 response has the id of an earlier response of the same system, such as q1" in line
+    rows = [[*row, repeat] for row, repeat in zip(rows, "01", strict=True)]
+    loaded(tmp_path / "a.csv", ["example_id", *HEADER, "repeat"], *rows)
+    line = capsys.readouterr().err
+    assert "earlier response" not in line
+    assert "1 question × 1 system × 2 repeats" in line
+
+
+def test_the_line_counts_conversations(capsys):
+    turns = [{"conversation_id": c, "turn": t} for c in "ab" for t in (1, 2)]
+    rows = [turn | {"question": f"Who is {n}?", "response": "x"} for n, turn in enumerate(turns)]
+    load_responses(pd.DataFrame(rows), language="en")
+    assert "4 responses: 4 questions in 2 conversations × 1 system" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("address", ["https://example.org/a.csv", "hf://data/a?.jsonl"])
+def test_an_address_is_not_a_missing_folder(address):
+    with pytest.raises(InputError, match="is an address on the internet; download the file"):
+        load_responses(address)
+
+
+@pytest.mark.parametrize("source", [{"a": "a.csv"}, [{"question": "Who?", "response": "x"}]])
+def test_a_mapping_is_no_source(source):
+    with pytest.raises(InputError, match="a file, a frame or a list of these, got a mapping"):
+        load_responses(source)
+
+
+def test_a_file_that_python_printed_has_its_own_message(tmp_path):
+    path = written(tmp_path / "a.jsonl", "{'question': 'Who?', 'response': 'x'}\n")
+    with pytest.raises(
+        InputError, match="it is written as Python prints it; write it with json.dumps"
+    ):
+        load_responses(path)
+
+
+def test_a_list_of_records_is_found_beside_other_lists(tmp_path):
+    record = {"question": "Who?", "references": "a", "response": "a"}
+    path = written(tmp_path / "a.json", json.dumps({"meta": {}, "data": [record], "errors": []}))
+    assert load_responses(path, language="en")["response"].tolist() == ["a"]
+
+
+@pytest.mark.parametrize(
+    "text", ["x", "NA", " Who?", "a_x000D_b", "1990-05-01 00:00:00", "[1", "答 "]
+)
+def test_one_odd_cell_among_many_plain_ones_is_read_as_it_is_alone(text):
+    alone = pd.DataFrame({"example_id": "q", "system": text, "question": "?", "response": [text]})
+    plain = pd.DataFrame(
+        {"example_id": ["p", "o"], "system": "Ann", "question": "?", "response": ["plain", "text"]}
+    )
+    many = load_responses(pd.concat([plain, alone], ignore_index=True), language="en")
+    one = load_responses(alone, language="en")
+    assert (
+        many.iloc[-1][["system", "response"]].tolist()
+        == one.iloc[0][["system", "response"]].tolist()
+    )
