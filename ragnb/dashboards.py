@@ -55,12 +55,15 @@ class Dashboard(VBox):
         self._all = responses.reset_index(drop=True)
         self._options = options
         self._metrics = column_names(metrics) or _default_metrics(self._all)
-        # Scores and responses with their scores, by protocol, as far as they were needed.
-        self._known: dict[str, tuple[pd.DataFrame, pd.DataFrame]] = {}
+        # Protocol -> the scores, and the responses with them. Filled when a protocol is first chosen.
+        self._scored_by_protocol: dict[str, tuple[pd.DataFrame, pd.DataFrame]] = {}
         if scores is not None:
             require_columns(scores, ["metric", "value", "signature"], "dashboard(scores=...)")
             self._metrics = list(scores["metric"].unique())
-            self._known[""] = _aligned(self._all, scores), with_scores(self._all, scores)
+            self._scored_by_protocol[""] = (
+                _aligned(self._all, scores),
+                with_scores(self._all, scores),
+            )
         self._build_controls(_protocols(self._metrics, protocols) if scores is None else [""])
         self._table, self._figure = HTML(), Image(format="png", layout=Layout(max_width="100%"))
         self._list = VBox()
@@ -96,9 +99,9 @@ class Dashboard(VBox):
                 continue
             values = self._all[name].dropna().unique().tolist()
             if len(values) > 1:
-                words = [(ALL, None), *((_word(value), value) for value in sorted(values))]
+                choices = [(ALL, None)] + [(_word(value), value) for value in sorted(values)]
                 label = name.replace("_", " ").capitalize()
-                self._conditions[name] = Dropdown(options=words, value=None, description=label)
+                self._conditions[name] = Dropdown(options=choices, value=None, description=label)
 
     def choose(self, **choice: Any) -> None:
         """Set controls by name: ``systems`` (a list), ``metric``, ``protocol``, or a condition.
@@ -109,19 +112,19 @@ class Dashboard(VBox):
         >>> shown.summary["mean"].tolist()
         [1.0]
         """
-        named: dict[str, Any] = {
+        controls: dict[str, Any] = {
             "systems": self._systems,
             "metric": self._metric,
             "protocol": self._protocol,
             **self._conditions,
         }
-        unknown = sorted(set(choice) - set(named))
+        unknown = sorted(set(choice) - set(controls))
         if unknown:
             raise InputError(
-                f"the controls are {', '.join(named)}, got {', '.join(map(repr, unknown))}"
+                f"the controls are {', '.join(controls)}, got {', '.join(map(repr, unknown))}"
             )
         for name, value in choice.items():
-            named[name].value = value
+            controls[name].value = value
 
     @property
     def _chosen_rows(self) -> np.ndarray:
@@ -162,11 +165,11 @@ class Dashboard(VBox):
 
     def _scored(self, protocol: str) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Scores under a protocol, and the responses with them; computed when they are first needed."""
-        if protocol not in self._known:
+        if protocol not in self._scored_by_protocol:
             options = {**self._options, "protocol": protocol} if protocol else self._options
             scores = score(self._all, self._metrics, **options)
-            self._known[protocol] = scores, with_scores(self._all, scores)
-        return self._known[protocol]
+            self._scored_by_protocol[protocol] = scores, with_scores(self._all, scores)
+        return self._scored_by_protocol[protocol]
 
     def __repr__(self) -> str:
         return f"Dashboard({len(self._all)} responses, {len(self._systems.options)} systems)"
@@ -245,8 +248,8 @@ def _default_metrics(responses: pd.DataFrame) -> list[str]:
 
 def _protocols(metrics: Sequence[str], protocols: str | Sequence[str] | None) -> list[str]:
     """The protocols to choose from; one empty name for metrics without protocols."""
-    known = [METRICS[name] for name in metrics if name in METRICS]
-    if not any("protocol" in metric.options for metric in known):
+    records = [METRICS[name] for name in metrics if name in METRICS]
+    if not any("protocol" in record.options for record in records):
         return [""]
     return column_names(protocols) or list(PROTOCOLS)
 

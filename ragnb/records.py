@@ -178,15 +178,16 @@ _SUPPORTED = frozenset(["supported", "fully_supported"])
 _NOT_FULLY_SUPPORTED = frozenset(
     ["unsupported", "not_supported", "partially", "partially_supported"]
 )
+# Punctuation that judges write around a word.
 WRAPPING = " \t\n.:;,'\"`“”‘’«»()[]{}<>*。、「」『』【】"
 
 
-def spelled(text: str) -> str:
-    """Return a text in small letters without quotes, brackets and stops around it, words joined by ``_``.
+def plain_word(text: str) -> str:
+    """Return a text in lower case, without punctuation around it and with ``_`` between its words.
 
     Examples
     --------
-    >>> spelled(" 'Fully-supported'. ")
+    >>> plain_word(" 'Fully-supported'. ")
     'fully_supported'
     """
     return "_".join(re.split(r"[\s_-]+", fold(text).strip(WRAPPING)))
@@ -226,7 +227,7 @@ def flag_of(value: Any) -> bool | None:
     [True, True, False, True, False, None, None, None]
     """
     if isinstance(value, str):
-        word = spelled(value)
+        word = plain_word(value)
         if word in _SUPPORTED or word in _NOT_FULLY_SUPPORTED:
             return word in _SUPPORTED
         truth = truth_of(word)
@@ -301,7 +302,7 @@ def no_answer(
     Returns
     -------
     str or None
-        One line that begins with the kind of the reason, so that `count_reasons` counts alike.
+        One line that begins with the kind of the reason, so that `count_reasons` can count by kind.
 
     Examples
     --------

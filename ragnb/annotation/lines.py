@@ -180,7 +180,7 @@ SentenceKeys = Annotated[Any, PlainValidator(_sentence_keys)]
 
 
 class Labels(Record):
-    """Annotator and hash of the labels on which a gold log rests."""
+    """Annotator and hash of the labels on which a gold log is based."""
 
     annotator: Name
     labels: Words
@@ -195,8 +195,8 @@ class Header(Record):
     adjudicates: list[Labels] = Constraint(default_factory=list)
 
 
-class Said(Record):
-    """A value of a place. It may have further keys about its origin."""
+class FieldValue(Record):
+    """The value of one field of an item or of a sentence. It may have further keys about its origin."""
 
     field: Words
     sentence: Words | None = None
@@ -218,7 +218,7 @@ class Action(Record):
 class LabelAction(Action):
     """Gives places of an item a value."""
 
-    set: list[Said]
+    set: list[FieldValue]
 
 
 class NoteAction(Action):
@@ -286,18 +286,19 @@ class ActionRules:
         if kind in CHANGES:
             self._changes.add(place)
         if kind in ("label", "agreed"):
-            known = self._keys.get(action["item"], {})
-            for said in action["set"]:
-                self._check_value(said, known, f"{where}, item {action['item']!r}:")
+            sentence_keys = self._keys.get(action["item"], {})
+            for entry in action["set"]:
+                self._check_value(entry, sentence_keys, f"{where}, item {action['item']!r}:")
 
     def _check_value(
-        self, said: Mapping[str, Any], known: Mapping[str, frozenset[str]], where: str
+        self, entry: Mapping[str, Any], sentence_keys: Mapping[str, frozenset[str]], where: str
     ) -> None:
         names = tuple(field.name for field in self.task.fields)
-        check_choice(said["field"], names, f"{where} a field of task {self.task.name!r}")
-        field, value, sentence = self.task.field(said["field"]), said["value"], said.get("sentence")
+        check_choice(entry["field"], names, f"{where} a field of task {self.task.name!r}")
+        field = self.task.field(entry["field"])
+        value, sentence = entry["value"], entry.get("sentence")
         what = f"{where} {field.name!r}"
-        units = known.get(self.task.unit)
+        units = sentence_keys.get(self.task.unit)
         if (sentence is not None) != field.each or (field.each and units and sentence not in units):
             wanted = "a sentence of the item" if field.each else "no sentence"
             raise InputError(f"{what} must be about {wanted}, got {sentence!r:.60}")
@@ -309,17 +310,18 @@ class ActionRules:
             if not isinstance(value, str):
                 raise InputError(f"{what} must be a text, got {value!r:.60}")
         else:
-            _check_keys(field, value, known.get(field.of), what)
+            _check_keys(field, value, sentence_keys.get(field.of), what)
 
 
-def _check_keys(field: Field, value: Any, known: frozenset[str] | None, what: str) -> None:
+def _check_keys(field: Field, value: Any, sentence_keys: frozenset[str] | None, what: str) -> None:
     """Refuse what is no list of sentence keys. Where the log does not have the keys of an item, any text passes."""
     options = [option.value for option in field.options]
     keys = value if isinstance(value, list) else [value]
     wrong = [
         key
         for key in keys
-        if key not in options and not (isinstance(key, str) and (known is None or key in known))
+        if key not in options
+        and not (isinstance(key, str) and (sentence_keys is None or key in sentence_keys))
     ]
     if wrong or keys is not value:
         raise InputError(

@@ -74,8 +74,9 @@ def recover_log(
     if not actions:
         raise InputError(f"{source.name} has no intact actions")
     if "id" not in header:
-        named = next((action["id"] for action in actions.values() if action.get("id")), None)
-        header |= {"id": list(named)} if named else {}
+        # The columns that identify an item are also in the actions that show one.
+        first_id = next((action["id"] for action in actions.values() if action.get("id")), None)
+        header |= {"id": list(first_id)} if first_id else {}
     numbered = _renumbered(actions)
     log = AnnotationLog(target, header)
     log.append(*numbered)
@@ -137,12 +138,14 @@ def _allowed(records: list[Event], task: Task) -> dict[int, Event]:
 def _renumbered(actions: Mapping[int, Event]) -> list[Event]:
     """Return actions with new numbers, without those that undo or redo a lost action."""
     numbers: dict[int, int] = {}
-    kept: list[Event] = []
+    renumbered: list[Event] = []
     for number, action in actions.items():
         target = action.get("of") if action["action"] in ("undo", "redo") else None
         if target is not None and target not in numbers:
             continue
-        numbers[number] = len(kept) + 1
-        renewed = {**action, "n": numbers[number]}
-        kept.append(renewed if target is None else {**renewed, "of": numbers[target]})
-    return kept
+        numbers[number] = len(renumbered) + 1
+        changed = {"n": numbers[number]}
+        if target is not None:
+            changed["of"] = numbers[target]
+        renumbered.append({**action, **changed})
+    return renumbered

@@ -86,8 +86,6 @@ STATUS_WAS_200 = "x-ragnb-status-was-200"
 # A prompt of at least so many characters, with more than so many per reported token, was cut by the
 # server. Languages and code have 1 to 5 characters per token.
 LONG_PROMPT, MOST_CHARACTERS_PER_TOKEN = 2000, 6
-# Reasons for the end of a reply that mean that it reached the largest number of tokens.
-CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
 # Seconds between two looks for the reply to a request that another run is sending.
 LOOK_AGAIN = 0.2
 
@@ -796,7 +794,7 @@ class _Run:
     def _warn_of_cuts(self, request: Request, reply: Reply) -> None:
         """Warn once per run if a reply ended before its answer, or if the server cut a prompt."""
         answer = read_reasoning(reply.response or "").answer
-        if reply.finish_reason in CUT_OFF and not answer.strip():
+        if reply.finish_reason in LIMIT_REACHED and not answer.strip():
             parameters = request["parameters"]
             limit = parameters.get("max_tokens") or parameters.get("max_completion_tokens")
             stated = f"max_tokens={limit}" if limit else "its largest number of tokens"

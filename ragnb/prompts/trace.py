@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from ragnb.prompts.template import Message, keyed_lines, load_family
-from ragnb.records import WRAPPING, flag_of, spelled
+from ragnb.records import WRAPPING, flag_of, plain_word
 from ragnb.text import fold, well_formed
 
 SPECIAL_SPELLINGS = {
@@ -40,7 +40,7 @@ SPECIAL_SPELLINGS = {
 """Spellings of the special supporting keys: small letters, words joined by ``_``."""
 
 NO_KEY = frozenset(["", "none", "null", "n/a", "unsupported", "not_supported"])
-"""What judges put into a list that should be empty, spelled as above."""
+"""What judges put into a list that should be empty, in the form of `plain_word`."""
 
 
 def _is_truth(value: Any) -> Any:
@@ -196,16 +196,16 @@ def _reader(
 ) -> Callable[[Sequence[str] | str | None], list[str]]:
     """Return a function that reads the keys in a field. A text that does not consist of keys stays as it is."""
     exact = {*keys, *specials.values()}
-    spellings = Counter(map(spelled, exact))
-    unambiguous = {spelled(key): key for key in exact if spellings[spelled(key)] == 1}
+    spellings = Counter(map(plain_word, exact))
+    unambiguous = {plain_word(key): key for key in exact if spellings[plain_word(key)] == 1}
     meant = {**dict.fromkeys(NO_KEY), **specials, **unambiguous}
 
     def read(written: Sequence[str] | str | None) -> list[str]:
         found: list[str] = []
         for text in [written] if isinstance(written, str) else written or []:
             several = re.split(r"[,;、\s]+", fold(text).strip(WRAPPING))
-            parts = [text] if spelled(text) in meant else several
-            words = [spelled(part) for part in parts]
+            parts = [text] if plain_word(text) in meant else several
+            words = [plain_word(part) for part in parts]
             if text in exact or not set(words) <= set(meant):
                 found.append(text)
             else:
