@@ -91,6 +91,10 @@ def plot(result: Result) -> Axes | np.ndarray:
     else:
         name = _TABLES.get(type(result))
         table = getattr(result, name) if name else result
+    if isinstance(result, MultilingualReport):
+        # A metric that was not requested, or that has no value in any system, has no row in the figure.
+        is_scored = table.groupby("metric")["n_scored"].transform("max") > 0
+        table = table[is_scored & (table["n"] > 0)]
     if "spearman" in table:
         return plot_grades(table)
     require_columns(table, ["metric"], "plot")

@@ -181,11 +181,36 @@ def reach(frame: pd.DataFrame) -> list[pd.Series]:
 
 
 def interval_note(summaries: pd.DataFrame) -> str:
-    """Level and kind of the intervals, and n if it is known: ``95 % Wilson intervals, n = 64``."""
-    kinds = distinct(summaries["interval"])
+    """Level and kind of the intervals, and n if it is known: ``95 % Wilson intervals, n = 64``.
+
+    Rows without an interval have no part in it, and rows without a value none in n, unless there are no
+    others.
+
+    >>> frame = pd.DataFrame({"low": [0.1, 0.2, None], "n": [64, 60, 0], "confidence_level": 0.95})
+    >>> interval_note(frame.assign(interval=[f"cluster-robust t, {n} clusters" for n in (40, 38, 0)]))
+    '95 % cluster-robust t, 38–40 clusters intervals, n = 60–64'
+    """
+    has_interval = summaries["low"].notna() if "low" in summaries else summaries["interval"].notna()
+    kinds = _kinds(summaries.loc[has_interval if has_interval.any() else slice(None), "interval"])
     note = f"{level_of(summaries)} {kinds} intervals"
     column = next((name for name in ("n_scored", "n") if name in summaries), None)
-    return f"{note}, n = {span(summaries[column])}" if column else note
+    if column is None:
+        return note
+    sizes = summaries[column]
+    return f"{note}, n = {span(sizes[sizes > 0] if (sizes > 0).any() else sizes)}"
+
+
+def _kinds(intervals: pd.Series) -> str:
+    """Kinds of intervals, each once; kinds that differ in the number of clusters are one with a range."""
+    number = re.compile(r"\d+(?= clusters)")
+    n_clusters: dict[str, list[int]] = {}
+    for interval in intervals.astype(str):
+        numbers = n_clusters.setdefault(number.sub("{}", interval, count=1), [])
+        numbers.extend(map(int, number.findall(interval)[:1]))
+    return distinct(
+        kind.format(span(pd.Series(numbers))) if numbers else kind
+        for kind, numbers in n_clusters.items()
+    )
 
 
 def level_of(rows: pd.DataFrame) -> str:

@@ -127,3 +127,20 @@ def test_a_metric_that_is_not_bounded_by_0_and_1_is_readable_even_if_its_values_
     low, high = efficiency.get_xlim()
     largest = max(map(max, drawn(efficiency)))
     assert low < largest < high < 10 * largest
+
+
+def test_metrics_of_a_multilingual_report_without_any_value_have_no_row_and_no_panel():
+    replies = {n: "12" if n % 8 == 0 else "Oslo" if n % 2 else "Осло" for n in range(48)}
+    rows = [
+        {"example_id": f"q{n}/{language}", "question_id": f"q{n}", "language": language}
+        | {"system": system, "references": "Oslo", "response": reply}
+        for n, reply in replies.items()
+        for language in ("en", "de")
+        for system in ("direct", "ours")
+    ]
+    # Cost and CNBE need a column of tokens, and the similarity needs a judge.
+    ax = plot(ragnb.multilingual_report(pd.DataFrame(rows)))
+    assert labels(ax) == ["answer.exact_match", "answer.f1", "language.rlc", "language.rlc_ok"]
+    # Six replies are numbers, which are in no language.
+    note = "95 % cluster-robust t, 42–48 clusters intervals, n = 84–96"
+    assert ax.get_title(loc="left") == note

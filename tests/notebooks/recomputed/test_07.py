@@ -111,3 +111,58 @@ def test_means_with_cluster_robust_intervals(scored, system, column, name):
     mean, low, high = cluster_interval(y, rows["question_id"])
     row = f"{name} {system} {mean:.2f} [{low:.2f}, {min(1, high):.2f}] {len(y)} of 240"
     assert row in printed("07", "c42")
+
+
+# ---- seven metrics in one report -------------------------------------------------------------------
+
+
+def mean_and_deviation(values):
+    return f"{np.nanmean(values):.3f}±{np.nanstd(values, ddof=1):.3f}"
+
+
+@pytest.mark.parametrize("system", ["direct", "multi", "cross", "lbrag"])
+def test_the_summary_lines_of_the_seven_metrics(scored, system):
+    """Means, deviations and CNBE of the F1 and EM of single responses."""
+    rows = scored[scored["system"] == system]
+    em = ragnb.score(rows, "answer.exact_match")["value"]
+    f1 = ragnb.score(rows, "answer.f1")["value"].to_numpy()
+    cost = pd.Series([sum(one["token_count"] for one in texts) for texts in rows["translations"]])
+    direct = ragnb.score(scored[scored["system"] == "direct"], "answer.f1")["value"].to_numpy()
+    cnbe = ((f1 - direct) / cost.where(cost > 0)).dropna()
+    efficiency = f"{cnbe.mean():.5f}±{cnbe.std(ddof=1):.5f}" if len(cnbe) else "–"
+    line = (
+        f"{system} | EM={mean_and_deviation(em)} | F1={mean_and_deviation(f1)} "
+        f"| RLC={mean_and_deviation(rows['rlc'])} | Cost={cost.mean():.1f}±{cost.std(ddof=1):.1f} "
+        f"| CNBE={efficiency} | Sem=–"
+    )
+    assert line in printed("07", "seven-lines")
+    spaced = line.split("EM=")[1].split(" |")[0].replace("±", " ± ")
+    assert f"{system} {spaced}" in printed("07", "seven-overview")
+
+
+def test_ranks_follow_the_means(scored):
+    details = printed("07", "seven-ranking")
+    ranks = scored.groupby("system")["f1"].mean().rank(ascending=False).astype(int)
+    letters = scored.groupby("system")["rlc"].mean().rank(ascending=False).astype(int)
+    for system in ranks.index:
+        shown = re.search(rf" {system} (\d)(?: \(\d–\d\))? (\d)", details)
+        assert [int(rank) for rank in shown.groups()] == [ranks[system], letters[system]]
+    text = printed("07", "seven-ranking-text")
+    assert "First in language: direct. First in efficiency: lbrag." in text
+
+
+def test_what_the_small_judge_makes_of_labelled_replies(labelled):
+    judged = recorded_responses("multilingual_judged")
+    both = judged.merge(labelled[["example_id", "system", "label"]], on=["example_id", "system"])
+    readable = both[both["judged_similarity"].notna()]
+    right, wrong = (
+        readable.loc[readable["label"] == label, "judged_similarity"] for label in (1, 0)
+    )
+    shown = printed("07", "semantic-text")
+    assert f"{len(readable)} of {len(judged)} verdicts of this judge could be read" in shown
+    assert f"{len(wrong)} of these are about replies" in shown
+    assert f"at least {wrong.min():.1f} and on average {wrong.mean():.2f}" in shown
+    assert f"Correct replies get {right.mean():.2f} on average" in shown
+    for system, rows in judged.groupby("system"):
+        scores = rows["judged_similarity"].dropna()
+        assert f"{len(scores)} of {len(rows)}" in printed("07", "semantic"), system
