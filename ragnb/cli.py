@@ -49,6 +49,8 @@ def compare(arguments: argparse.Namespace) -> tuple[str, int]:
     smallest = arguments.fail_if_worse
     if smallest is not None and arguments.baseline is None:
         raise InputError("--fail-if-worse needs --baseline, the system to compare with")
+    if smallest is not None and not 0 <= smallest < math.inf:
+        raise InputError(f"--fail-if-worse must be a number of at least 0, got {smallest}")
     scores = _scores(arguments)
     progress("comparing")
     names = ("baseline", "by", "cluster", "method", "unpaired", "correction")

@@ -111,6 +111,13 @@ def test_a_loss_of_exactly_the_limit_fails(gate):
     assert gate(good=[RIGHT] * 100, bad=responses, metric="em", smallest="0.11")[0] == 0
 
 
+@pytest.mark.parametrize("smallest", ["nan", "inf", "-0.02"])
+def test_a_limit_that_is_no_loss_is_refused(gate, smallest):
+    code, errors = gate(smallest=smallest, good=[RIGHT] * 40, now=[WRONG] * 40)
+    assert code == 2
+    assert "--fail-if-worse must be a number of at least 0" in errors
+
+
 def test_help_documents_the_exit_codes(capsys):
     with pytest.raises(SystemExit):
         main(["compare", "--help"])
