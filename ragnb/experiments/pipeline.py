@@ -86,7 +86,7 @@ def run(
         calls the function only for the examples without an answer. The key of an answer contains
         the name and the version of the system, the id of the example, and what the function gets.
     max_concurrency
-        Largest number of calls at the same time. With 1, a synchronous function runs in the thread
+        Maximum number of calls at the same time. With 1, a synchronous function runs in the thread
         of the caller. With more, it runs in several threads, so it must be thread-safe. Asynchronous
         functions share one event loop.
     progress
