@@ -656,7 +656,7 @@ def _ranking(row: Any) -> Scene:
 
 
 def _trace(record: Any, variant: str = "ragbench") -> Scene:
-    static = Card(record, "trace")._repr_html_()
+    static = Card(record, "trace", variant=variant)._repr_html_()
     context = sentence_pairs(record["documents_sentences"])
     response = sentence_pairs([record["response_sentences"]])
     if not context:

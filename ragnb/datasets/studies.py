@@ -134,6 +134,8 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
         - ``"delucionqa"``: answers from a car manual, labelled by sentence
         - ``"factscore"``: biographies, labelled by atomic fact
         - ``"refchecker"``: answers from retrieved passages, labelled by claim
+        - ``"ragbench-delucionqa"``: ten records of RAGBench with their passages, whose sentences GPT-4
+          labelled
         - ``"sample-..."``: a sample that the authors of ragnb wrote, as `ragnb.load_rgb`,
           `ragnb.load_ragbench` and `ragnb.load_multilingual` return it
         - ``"sample-labelled-en"``, ``"sample-labelled-multilingual"``: replies of small models to

@@ -23,10 +23,14 @@ from ragnb.experiments.judges import JUDGEMENTS, judge_responses
 from ragnb.experiments.parts import KINDS, label_parts
 from ragnb.experiments.retrieval import multilingual_contexts
 from ragnb.experiments.rgb import PARAMETERS, run_rgb
+from ragnb.experiments.trace import label_trace
 from ragnb.llm.store import Store
 
 # The judges were asked with version 1 of the prompts, and their replies are stored under it.
 _RECORDED: dict[str, Any] = {"prompt_version": 1}
+# The recording of TRACe labels: largest length of the passages of a record, and what is sent with it.
+MOST_CHARACTERS = 4900
+TRACE_PARAMETERS = {"temperature": 0.0, "max_tokens": 512, "seed": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,14 @@ def _facts(model: str, **options: Any) -> Iterator[pd.DataFrame]:
     yield label_parts(one_row_per_part(chosen), "claims", model=model, **_RECORDED, **options)
 
 
+def _labelled_trace(model: str, **options: Any) -> Iterator[pd.DataFrame]:
+    """TRACe labels of the records of RAGBench with the shortest passages, with one request for each record."""
+    records = load_study("ragbench-delucionqa")
+    short = records["passages"].str.join(" ").str.len() < MOST_CHARACTERS
+    chosen = records[short].reset_index(drop=True)
+    yield label_trace(chosen, model=model, parameters=TRACE_PARAMETERS, repair=False, **options)
+
+
 _ALONE = {"passage_num": 0, "noise_rates": (0.0,)}
 _ANSWER, _PLAIN = {"system": "answer"}, {"system": "plain", "prompt": "plain"}
 _FEW = {"system": "few shot", "prompt": "few_shot"}
@@ -176,6 +188,9 @@ RECORDINGS = {
         threads=1,
     ),
     "judged_facts": Recording("factscore", "smollm2", _facts, KINDS["claims"].asked.parameters),
+    "labelled_trace": Recording(
+        "ragbench-delucionqa", "smollm2", _labelled_trace, TRACE_PARAMETERS, threads=1
+    ),
 }
 """The recordings by name."""
 

@@ -10,10 +10,12 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.errors import InputError
 from ragnb.experiments.asking import one_budget, with_requests
 from ragnb.experiments.judges import refuse_judged, reply_keys
 from ragnb.llm.client import one_report
-from ragnb.llm.structured import complete_structured
+from ragnb.llm.store import Reply, Store, canonical, canonical_requests, request_key
+from ragnb.llm.structured import complete_structured, with_response_format
 from ragnb.metrics.trace_labels import sentence_pairs, supported_sentences, unsupported_sentences
 from ragnb.passages import passage_column
 from ragnb.prompts.trace import (
@@ -30,6 +32,11 @@ from ragnb.text import keyed_response, keyed_sentences
 PARAMETERS = {"temperature": 0.0, "max_tokens": 2048, "seed": 0}
 ASKS = 2
 """Number of times that one response is asked about; the repair turn for a reply that cannot be read comes on top."""
+_NEEDED_LABELS = (
+    "all_relevant_sentence_keys",
+    "all_utilized_sentence_keys",
+    "sentence_support_information",
+)
 ADDED = (
     "documents_sentences",
     "response_sentences",
@@ -109,15 +116,91 @@ def label_trace(
     for _ in range(ASKS):
         waiting = [row for row in rows if row["messages"]]
         if waiting:
-            prompts = [(LABELS, row["messages"]) for row in waiting]
-            frame = pd.DataFrame(index=range(len(waiting)))
-            requests = with_requests(frame, prompts, parameters)
+            requests = _requests(waiting, parameters)
             replies = complete_structured(requests, TraceLabels, model=model, **options)
             for row, reply in zip(waiting, replies.to_dict("records"), strict=True):
                 _take(reply, row, model)
     added = pd.DataFrame(rows, responses.index, ADDED, dtype=object)
     kept = [name for name in responses if name not in ADDED]
     return responses[kept].assign(**added)
+
+
+def labels_as_replies(
+    records: pd.DataFrame, *, model: str, parameters: Mapping[str, Any] = PARAMETERS
+) -> Store:
+    """Make a store in which the labels of records are the replies of the model that labelled them.
+
+    `label_trace` with this store and ``offline=True`` then goes through the labelling step without a
+    model: it sends its request and reads the labels as it reads a reply. The labels are only as good as
+    whoever made them. RAGBench's are those of GPT-4; the column ``annotating_model_name`` says so.
+
+    Parameters
+    ----------
+    records
+        Labelled responses, as `ragnb.load_ragbench` returns them.
+    model, parameters
+        As they will be passed to `label_trace`.
+
+    Returns
+    -------
+    Store
+        A store in memory, with one reply for each request.
+
+    Raises
+    ------
+    InputError
+        A column is missing, or a response has no labels.
+
+    Examples
+    --------
+    >>> records = ragnb.load_ragbench("sample-ragbench").head(1)
+    >>> with labels_as_replies(records, model="authors") as store:
+    ...     labelled = label_trace(records, model="authors", store=store, offline=True, progress=False)
+    >>> labelled["unsupported_response_sentence_keys"][0]
+    ['c']
+    """
+    require_columns(records, _NEEDED_LABELS, "a replay of labels")
+    contents = [
+        json.dumps(_published_labels(cells, place), ensure_ascii=False)
+        for place, cells in enumerate(records.to_dict("records"))
+    ]
+    store = Store(":memory:")
+    rows = _unlabelled(records)
+    # Labels with a fault are requested twice, and the published labels are the reply both times.
+    for _ in range(ASKS):
+        waiting = [place for place, row in enumerate(rows) if row["messages"]]
+        if not waiting:
+            break
+        requests = _requests([rows[place] for place in waiting], parameters)
+        requests = with_response_format(requests, TraceLabels)
+        for place, request in zip(waiting, canonical_requests(requests, model), strict=True):
+            reply = Reply(request_key(request), canonical(request), contents[place], "stop")
+            store.add([reply])
+            record = TraceLabels.model_validate_json(contents[place]).model_dump(mode="json")
+            _take({"record": record, "request_key": reply.key}, rows[place], model)
+    return store
+
+
+def _published_labels(cells: Mapping[str, Any], place: int) -> dict[str, Any]:
+    """The fields of a labeller's reply that a record has."""
+    labels = {name: as_lists(present(cells.get(name))) for name in TraceLabels.model_fields}
+    missing = [name for name in _NEEDED_LABELS if labels[name] is None]
+    if missing:
+        raise InputError(
+            f"row {place} has no {', '.join(missing)}, so there are no labels to replay"
+        )
+    support = [
+        {name: value for name, value in label.items() if present(value) is not None}
+        for label in labels["sentence_support_information"]
+    ]
+    stated = {name: value for name, value in labels.items() if value is not None}
+    return {**stated, "sentence_support_information": support}
+
+
+def _requests(rows: Sequence[Mapping[str, Any]], parameters: Mapping[str, Any]) -> pd.DataFrame:
+    """The next request of each row."""
+    prompts = [(LABELS, row["messages"]) for row in rows]
+    return with_requests(pd.DataFrame(index=range(len(rows))), prompts, parameters)
 
 
 def _unlabelled(responses: pd.DataFrame) -> list[dict[str, Any]]:

@@ -81,7 +81,7 @@ def complete_structured(
         )
     require_columns(requests, ["messages"], "complete_structured")
     if structured:
-        requests = _formatted(requests, schema)
+        requests = with_response_format(requests, schema)
     unrepaired = {
         "repaired": False,
         "structured": structured,
@@ -137,8 +137,8 @@ def _records(replies: pd.DataFrame, schema: type[BaseModel]) -> list[dict[str, A
     return rows
 
 
-def _formatted(requests: pd.DataFrame, schema: type[BaseModel]) -> pd.DataFrame:
-    """The requests with ``response_format`` among their parameters."""
+def with_response_format(requests: pd.DataFrame, schema: type[BaseModel]) -> pd.DataFrame:
+    """Add ``response_format`` with the JSON schema to the parameters of requests."""
     form = strict_schema(schema)
     name = re.sub(r"[^A-Za-z0-9_-]", "_", schema.__name__)[:64]
     json_schema = {"name": name, "strict": True, "schema": form}

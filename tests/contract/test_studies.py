@@ -19,6 +19,7 @@ METRIC = {
     "delucionqa": "parts.all_supported",
     "factscore": "parts.supported",
     "refchecker": "parts.supported",
+    "ragbench-delucionqa": "trace.relevance",
     "sample-ragbench": "trace.relevance",
     "sample-labelled-en": "answer.contains",
     "sample-labelled-multilingual": "answer.contains",

@@ -5,7 +5,8 @@ import pytest
 from experiments.judge import Judge
 
 import ragnb
-from ragnb.experiments.trace import label_trace
+from ragnb.errors import InputError
+from ragnb.experiments.trace import label_trace, labels_as_replies
 from ragnb.metrics.trace import trace_scores
 
 PASSAGES = ["A heat pump moves warmth. It can cool rooms.", "Boilers burn fuel. They need a flue."]
@@ -222,3 +223,56 @@ def test_two_labels_of_one_sentence_that_differ_are_a_gap(second):
     assert row["label_reason"] == "sentence_support_information contradicts itself about 'b'"
     twice = labels(support("a", "0a"), support("b", "1a"), support("b", "1a"))
     assert only(label(replies(twice)))["label_reason"] is None
+
+
+# ---- labels that exist already, replayed ---------------------------------------------------------
+
+
+def replayed(records, responses=None):
+    responses = records if responses is None else responses
+    with labels_as_replies(records, model="labeller") as store:
+        return label_trace(responses, model="labeller", store=store, offline=True)
+
+
+def test_the_labels_of_ragbench_replayed_give_the_scores_that_it_publishes():
+    published = ragnb.load_study("ragbench-delucionqa")
+    assert set(published["annotating_model_name"]) == {"gpt-4-turbo-2024-04-09"}
+    texts = published[["question", "documents_sentences", "response_sentences"]]
+    labelled = replayed(published, texts)
+    assert labelled["label_reason"].isna().all()
+    for metric, name in zip(
+        METRICS,
+        ("relevance_score", "utilization_score", "completeness_score", "adherence_score"),
+        strict=True,
+    ):
+        scores = ragnb.score(labelled, metric)["value"]
+        assert scores.tolist() == pytest.approx(published[name].astype(float).tolist())
+
+
+def test_labels_are_replayed_from_the_texts_alone():
+    """The worked example of the visual guide: 4 of 20, 3 of 4, 3 of 4, and sentence c is unsupported."""
+    record = ragnb.load_ragbench("sample-ragbench").head(1)
+    labelled = replayed(record, record[["question", "passages", "response"]])
+    assert only(labelled)["unsupported_response_sentence_keys"] == ["c"]
+    values = ragnb.score(labelled, [*METRICS, "trace.average"], variant="guide")["value"]
+    assert values.tolist() == pytest.approx([0.2, 0.75, 0.75, 0, 0.425])
+
+
+@pytest.mark.parametrize("said", [CONTRADICTORY, GAPPY])
+def test_labels_with_a_fault_are_replayed_as_the_reply_to_both_requests(said):
+    records = RESPONSES.assign(**{name: [value] for name, value in json.loads(said).items()})
+    row = only(replayed(records))
+    live = only(label(replies(said)))
+    for name in ("label_reason", "label_contradiction", "unsupported_response_sentence_keys"):
+        assert row[name] == live[name]
+    assert len(row["label_keys"]) == 2
+
+
+def test_a_response_without_labels_has_no_reply_to_replay():
+    records = pd.concat([RESPONSES, RESPONSES], ignore_index=True)
+    given = json.loads(GOOD)
+    records = records.assign(**{name: [value, None] for name, value in given.items()})
+    with pytest.raises(InputError, match="row 1 has no all_relevant_sentence_keys, "):
+        labels_as_replies(records, model="labeller")
+    with pytest.raises(InputError, match="all_utilized_sentence_keys"):
+        labels_as_replies(RESPONSES, model="labeller")

@@ -1,6 +1,7 @@
 """Notebooks also work with other files of questions and replies, and attribute them correctly."""
 
 import contextlib
+import json
 import re
 import shutil
 from importlib import import_module, resources
@@ -320,11 +321,35 @@ def test_trace_follows_my_own_labels(tmp_path, shown_with):
     mine = pd.DataFrame({"example_id": [f"q{n}" for n in range(40)], "system": "ours"})
     mine = mine.assign(question="Is it so?", response="It is so. Or not.")
     mine["parts"] = [parts[:1], parts] * 20
-    shown = shown_with("06", ragnb.write_table(mine, tmp_path / "mine.jsonl"))
+    labelled = {
+        "question": "Is it so?",
+        "documents": ["It is so. It rains.", "It may be."],
+        "response": "It is so. It is late.",
+        "all_relevant_sentence_keys": ["0a", "1a"],
+        "all_utilized_sentence_keys": ["0a"],
+        "sentence_support_information": [
+            {"key": "a", "fully_supported": True},
+            {"key": "b", "fully_supported": False, "explanation": "No passage has the time."},
+        ],
+    }
+    own = tmp_path / "labelled.jsonl"
+    own.write_text(json.dumps(labelled), "utf-8")
+    file = ragnb.write_table(mine, tmp_path / "mine.jsonl")
+    shown = shown_with("06", file, benchmark_records=repr(str(own)))
+    # The section with the results box: 2 of 3 sentences are relevant, 1 of 3 is used.
+    box = " ".join(re.sub("<[^>]+>", " ", shown.cells["box-14"]).split())
+    assert "licence: see your file" in box
+    assert "replayed labels of your labeller: 1 of 1 records" in box
+    for metric, mean in (("relevance", 0.667), ("utilization", 0.333), ("completeness", 0.5)):
+        assert f"trace.{metric} {mean:.3f} NaN" in box
+    assert "labelled/1 [b] It is late." in shown.cells["box-16"]
+    assert "your labeller: No passage has the time." in shown.cells["box-16"]
     assert "40 labelled answers of ours" in shown
     assert re.search(r"parts\.supported +0\.75 ", shown)
     assert re.search(r"parts\.all_supported +0\.50 ", shown)
-    assert not re.search("delucionqa|Sadat", shown, re.IGNORECASE)
+    recording = "box-19"  # of a small model, which is not about the reader's file
+    texts = "\n".join(text for cell, text in shown.cells.items() if cell != recording)
+    assert not re.search("delucionqa|Sadat|gpt-4", texts, re.IGNORECASE)
     assert f'"note": "{tmp_path / "mine.jsonl"}"' in saved(tmp_path, "06_length.json")
 
 

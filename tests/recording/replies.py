@@ -22,10 +22,10 @@ from ragnb.llm.store import Store
 
 
 def reply_keys(responses: pd.DataFrame) -> set[str]:
-    """Keys of every reply behind some responses: their own, their judges' and their translations'."""
+    """Keys of every reply behind some responses: their own, their judges', labellers' and translations'."""
     lists = [
         responses[column].dropna()
-        for column in ("judge_keys", "translation_keys")
+        for column in ("judge_keys", "translation_keys", "label_keys")
         if column in responses
     ]
     return set(responses.get("request_key", [])).union(

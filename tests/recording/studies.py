@@ -9,10 +9,11 @@ import gzip
 import json
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pandas as pd
 
-from ragnb.datasets import load_evouna, write_table
+from ragnb.datasets import load_evouna, load_ragbench, write_table
 
 TARGET = Path(__file__).parents[2] / "ragnb" / "datasets" / "data" / "studies"
 GRADES = ("naturalness", "appropriateness", "completeness", "faithfulness", "win-rate")
@@ -211,6 +212,16 @@ def refchecker(folder):
     return pd.DataFrame(rows)
 
 
+def ragbench_delucionqa(folder):
+    """The ten records of the test split of DelucionQA in RAGBench, with every field that it publishes."""
+    lines = (folder / "ragbench_test_5x10.jsonl").read_text(encoding="utf-8").splitlines()
+    chosen = [line for line in lines if json.loads(line)["dataset_name"] == "delucionqa_test"]
+    with TemporaryDirectory() as temporary:
+        file = Path(temporary) / "delucionqa_test.jsonl"
+        file.write_text("\n".join(chosen), encoding="utf-8")
+        return load_ragbench(file)
+
+
 FRAMES = {
     "evouna-nq": evouna_nq,
     "nomiracl": nomiracl,
@@ -219,11 +230,17 @@ FRAMES = {
     "delucionqa": delucionqa,
     "factscore": factscore,
     "refchecker": refchecker,
+    "ragbench-delucionqa": ragbench_delucionqa,
 }
 """Name of a file that the package contains -> what makes it."""
 
 
+def folder_of(data, name):
+    """Folder with the published files of a frame: ``evouna`` for ``evouna-nq``, ``mtrag`` for ``mtrag.labels``."""
+    return data / name.split(".")[0].split("-")[0]
+
+
 if __name__ == "__main__":
     for name, make in FRAMES.items():
-        source = Path(sys.argv[1]) / name.split(".")[0].removesuffix("-nq")
+        source = folder_of(Path(sys.argv[1]), name)
         write_table(make(source), TARGET / f"{name}.jsonl.gz")

@@ -279,6 +279,20 @@ def test_wrong_data_are_named(call, message):
         ragnb.explore(*call)
 
 
+def test_the_card_of_trace_without_a_script_has_the_variant_too():
+    record = ragnb.load_ragbench("sample-ragbench").iloc[0]
+    for variant, average in (("ragbench", "0.479"), ("guide", "0.425")):
+        static = ragnb.explore("trace", record, variant=variant)._repr_html_()
+        shown = re.sub(r"<script.*?</script>|<style.*?</style>", "", static, flags=re.DOTALL)
+        assert f"average is {average}" in " ".join(shown.split()).replace(
+            "of the four numbers ", ""
+        )
+        numbers = ragnb.view(record, variant=variant)._repr_html_()
+        row = re.search(r"<tr[^>]*>(?:(?!</tr>).)*average.*?</tr>", numbers, flags=re.DOTALL)[0]
+        assert average in row
+        assert row in static
+
+
 def test_only_trace_has_variants():
     with pytest.raises(ragnb.InputError, match="only 'trace' has the variant 'guide', got .*mix"):
         ragnb.explore("mix", variant="guide")

@@ -1,6 +1,7 @@
 """Numbers of notebook 06, computed from its labels without the functions of ragnb that computed them there."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -47,8 +48,40 @@ def test_the_worked_example_under_two_definitions():
     shown = printed("06", "c12")
     assert f"average: printed 0.425, computed {np.mean(guide):.3f}" in shown
     distance = np.linalg.norm([0.8, 0.25, 0.25, 1]) / 2
-    assert f"distance: printed 0.437, computed {distance:.3f}" in shown
+    assert f"RMSE: printed 0.437, computed {distance:.3f}" in shown
     assert f"adherence were 1: {np.linalg.norm([0.8, 0.25, 0.25, 0]) / 2:.3f}" in shown
+
+
+def test_the_results_box():
+    """The record has the labels of the guide's example: 4 relevant, 3 used, sentence c unsupported."""
+    assert "0a A heat pump is one kind" in printed("06", "box-2")
+    assert re.search(r"\bc Before long", printed("06", "box-2"))
+    box = printed("06", "box-8")
+    for name, value in zip([*NAMES, "average"], [0.2, 0.75, 0.75, 0, 0.425], strict=True):
+        shown = f"{value:.0f}" if name == "adherence" else f"{value:.3f}"
+        assert re.search(rf"{name} .{{0,80}}{shown}", box), name
+    distance = np.linalg.norm([0.8, 0.25, 0.25, 1]) / 2
+    assert f"{distance:.3f}" in box
+    assert f"{1 - distance:.3f}" in box
+    meaning = printed("06", "box-10")
+    assert "Relevance 0.20: 4 sentences are relevant" in meaning
+    assert "Adherence 0: the passages do not support 1 of 3 sentences" in meaning
+    assert "correct or remove sentence [c] “Before long" in meaning
+    assert "average of the four numbers is 0.425" in printed("06", "box-12")
+
+
+def test_gpt_4s_labels_are_replayed():
+    published = ragnb.load_study("ragbench-delucionqa")
+    assert len(published) == 10
+    assert (published["passages"].str.join("").str.len() > 0).all()
+    shown = printed("06", "box-14")
+    assert "replayed labels of gpt-4-turbo-2024-04-09: 10 of 10 records" in shown
+    for name in NAMES:
+        mean = published[f"{name}_score"].astype(float).mean()
+        assert f"trace.{name} {mean:.3f} {mean:.3f}" in shown
+    keys = [len(pairs) for pairs in published["unsupported_response_sentence_keys"]]
+    assert printed("06", "box-16").count("gpt-4-turbo-2024-04-09:") == sum(keys)
+    assert "It is supported by sentences 0f and 0g of Document 0." in printed("06", "box-16")
 
 
 def test_support_of_answers_from_the_manual(manual):
