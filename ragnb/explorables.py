@@ -741,8 +741,8 @@ def _guide_counts(n: int) -> dict[str, Any]:
     return {
         "relevance": [
             _part(
-                f"Of the {GUIDE_SENTENCES} relevant sentences that the guide expects, there "
-                f"{_are(r)} (relevance {relevances[r]:.2f})",
+                f"The guide expects {GUIDE_SENTENCES} relevant sentences. Here, {_are(r)} relevant "
+                f"(relevance {relevances[r]:.2f})",
                 relevances[r],
             )
             for r in every

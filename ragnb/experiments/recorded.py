@@ -28,8 +28,9 @@ from ragnb.llm.store import Store
 
 # The judges were asked with version 1 of the prompts, and their replies are stored under it.
 _RECORDED: dict[str, Any] = {"prompt_version": 1}
-# The recording of TRACe labels: largest length of the passages of a record, and what is sent with it.
-MOST_CHARACTERS = 4900
+# The recording of TRACe labels: the passages of a record are shorter than this, in characters. A larger number takes
+# more records, and a recording of them takes some minutes for each.
+MOST_CHARACTERS = 2600
 TRACE_PARAMETERS = {"temperature": 0.0, "max_tokens": 512, "seed": 0}
 
 
