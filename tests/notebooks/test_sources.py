@@ -338,7 +338,7 @@ def test_trace_follows_my_own_labels(tmp_path, shown_with):
     shown = shown_with("06", file, benchmark_records=repr(str(own)))
     # The section with the results box: 2 of 3 sentences are relevant, 1 of 3 is used.
     box = " ".join(re.sub("<[^>]+>", " ", shown.cells["box-14"]).split())
-    assert "licence: see your file" in box
+    assert "licence: unknown" in box
     assert "replayed labels of your labeller: 1 of 1 records" in box
     for metric, mean in (("relevance", 0.667), ("utilization", 0.333), ("completeness", 0.5)):
         assert f"trace.{metric} {mean:.3f} NaN" in box
