@@ -7,7 +7,6 @@ from functools import cached_property
 from numbers import Number
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import regex
 
@@ -32,8 +31,8 @@ WORD = regex.compile(
 # Most keys that a message lists.
 MOST_LISTED = 50
 
-# Below it, a float is an exact whole number.
-MOST_EXACT = 2**53
+# A whole number as pandas prints it in a column of floats; longer ones are not exact.
+WHOLE = regex.compile(r"-?[0-9]{1,15}\.0")
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,7 @@ def item_ids(frame: pd.DataFrame, id: str | Sequence[str] = "example_id") -> lis
     if frame[columns].isna().any(axis=None):
         raise InputError(f"the id of an item has a missing value in {', '.join(columns)}")
     ids = [
-        " | ".join(map(_id_text, values))
+        plain_id(" | ".join(map(str, values)))
         for values in zip(*(frame[name] for name in columns), strict=True)
     ]
     repeated = [name for name, n in Counter(ids).items() if n > 1]
@@ -133,10 +132,19 @@ def item_ids(frame: pd.DataFrame, id: str | Sequence[str] = "example_id") -> lis
     return ids
 
 
-def _id_text(value: Any) -> str:
-    """An id as a text. A whole number is written alike as 1 and as 1.0, which pandas makes of it in a column with gaps."""
-    is_whole = isinstance(value, float | np.floating) and float(value).is_integer()
-    return str(int(value)) if is_whole and abs(value) < MOST_EXACT else str(value)
+def plain_id(name: str) -> str:
+    """An id in which whole numbers are written without a decimal point.
+
+    pandas makes 1.0 of 1 in a column with gaps, and logs of earlier versions contain ids as they were in the frame.
+
+    >>> plain_id("q/1 | plain | 0.0"), plain_id("q/1 | plain | 0.2"), plain_id("v1.0")
+    ('q/1 | plain | 0', 'q/1 | plain | 0.2', 'v1.0')
+    """
+    return " | ".join(map(_plain_part, name.split(" | ")))
+
+
+def _plain_part(part: str) -> str:
+    return str(int(part[:-2])) if WHOLE.fullmatch(part) else part
 
 
 def changed_items(items: Iterable[Item], known: Mapping[str, str]) -> list[str]:

@@ -18,6 +18,7 @@ from typing import Annotated, Any
 from pydantic import Field as Constraint
 from pydantic import PlainValidator
 
+from ragnb.annotation.items import plain_id
 from ragnb.annotation.tasks import Field, Task, read_task
 from ragnb.datasets.files import Record, checked, json_object
 from ragnb.errors import InputError, check_choice
@@ -95,7 +96,9 @@ def checked_lines(lines: Iterable[tuple[bytes, str]], name: str) -> list[Event]:
                 f"{place} must have the number {position}, got {action['n']}, so an action is missing "
                 f"or out of order; {ADVICE}"
             )
-    return [record for record, _, _ in read]
+    # Earlier versions wrote the ids of items as they were in the frame, such as 1.0.
+    actions = ({**action, "item": plain_id(action["item"])} for action, _, _ in read[1:])
+    return [header, *actions]
 
 
 def is_header(record: Mapping[str, Any]) -> bool:

@@ -1,5 +1,6 @@
 """Labels as frames, next to responses, in RAGBench's columns, and as suggestions."""
 
+import json
 import math
 
 import numpy as np
@@ -22,6 +23,7 @@ from ragnb.annotation.labels import (
     ragbench_labels,
     read_labels,
     read_suggestions,
+    recorded_passes,
     trace_values,
     write_ragbench,
 )
@@ -303,3 +305,20 @@ def test_labels_of_the_language_and_of_a_preference_become_scores(
     joined = join_labels(examples, session)
     scored = ragnb.score(joined, metric)["value"]
     assert scored.tolist() == pytest.approx(values, nan_ok=True)
+
+
+@pytest.mark.parametrize("kind", [float, str])
+def test_a_log_with_whole_numbers_as_floats_is_joined_and_continued(tmp_path, kind):
+    """Earlier versions wrote the noise rate 0.0 into the id as it was in the frame."""
+    text = recorded_passes("verdict")[0].read_text("utf-8")
+    rows = [json.loads(line) for line in text.splitlines()]
+    labelled = {row["item"] for row in rows if row.get("action") == "label"}
+    assert any(item.endswith("| 0.0") for item in labelled)
+    log = tmp_path / "first.jsonl"
+    log.write_text(text, "utf-8")
+    study = ragnb.load_study("sample-labelled-en")
+    study["noise_rate"] = study["noise_rate"].astype(kind)
+    assert join_labels(study, log)["verdict"].notna().sum() == len(labelled)
+    id = rows[0]["id"]
+    again = AnnotationSession(study, "verdict", rows[0]["annotator"], log, id=id)
+    assert again.progress()["labelled"] == len(labelled)

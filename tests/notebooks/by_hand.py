@@ -4,16 +4,31 @@ import unicodedata
 from collections import Counter
 
 import numpy as np
+import regex
 from scipy import optimize, stats
 from statsmodels.api import OLS
 from statsmodels.stats.proportion import proportion_confint
 
 
 def words(text):
-    """Letters, marks and numbers, in lower case; other characters are spaces."""
+    """Words, numbers and symbols, as the page on metrics defines the default normalisation.
+
+    Markdown, single signs of other kinds and letters with a slash are left to the tests of the package.
+    """
+    text = regex.sub("[‐‑‒–—−]", "-", text).replace("’", "'").replace("™", " ")
+    text = regex.sub(r"(?<=\d)(?=[²³¹⁰⁴-⁹])", "^", text)  # NFKC would make 102 of 10²
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    kept = [letter if unicodedata.category(letter)[0] in "LMN" else " " for letter in folded]
-    return " ".join("".join(kept).split())
+    # 1,000 and 1 000 are 1000; a decimal comma becomes a point.
+    groups = r"(?<!\d[.,' ]?)[1-9]\d{0,2}([,' ])\d{3}(?:\1\d{3})*(?!\d|[,' ]\d)"
+    folded = regex.sub(groups, lambda found: regex.sub(r"\D", "", found[0]), folded)
+    folded = regex.sub(r"(?<=\d),(?=\d)", ".", folded)
+    # Dates, versions, and two years with a slash are separate numbers.
+    chain = r"(?<!\d[./:]?)\d+([./:])\d+(?:\1\d+)+(?![./:]?\d)"
+    folded = regex.sub(chain, lambda found: regex.sub(r"\D", " ", found[0]), folded)
+    folded = regex.sub(r"(?<!\d)([12]\d{3})/(\d{2,4})(?!\d)", r"\1 \2", folded)
+    word = r"[\p{L}\p{M}\p{N}]+(?:(?<=\d)[./:^](?=\d)[\p{L}\p{M}\p{N}]+)*"
+    tokens = rf"(?:(?<![\w)\]-])-(?=\d))?{word}|[\p{{Sc}}\p{{Sm}}%°]"
+    return regex.sub(r" ?(\p{Han}) ?", r"\1", " ".join(regex.findall(tokens, folded)))
 
 
 def contains(said, parts):
