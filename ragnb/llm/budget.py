@@ -178,8 +178,8 @@ def price_table() -> pd.DataFrame:
 def count_tokens(text: str) -> int:
     """Estimate the number of tokens in a text: its UTF-8 bytes divided by four, rounded up.
 
-    The rule needs no tokeniser and is meant for budgets. For English it is within about 20 % of what models count, for
-    other scripts within a factor of two.
+    The rule needs no tokeniser and is meant for budgets. For English prose it is within about 20 % of what models count. For
+    other scripts and for identifiers in code it can differ by a factor of up to three.
 
     >>> count_tokens("How many hearts?"), count_tokens("有几颗心？")
     (4, 4)

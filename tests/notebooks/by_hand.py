@@ -32,9 +32,11 @@ def words(text):
 
 
 def contains(said, parts):
-    """Whether a text contains an alias of each part; an alias without letters does not count."""
-    aliases = [[words(alias) for alias in part if words(alias)] for part in parts]
-    return all(any(alias in words(said) for alias in part) for part in aliases)
+    """Whether a text contains an alias of each part; an alias of signs alone is looked for as it is."""
+    return all(
+        any(words(alias) in words(said) if words(alias) else alias in said for alias in part)
+        for part in parts
+    )
 
 
 def overlap(said, alias):

@@ -56,6 +56,22 @@ def test_rates_of_every_system_under_two_rules(english):
         assert cells[3:5] == [f"{value:.2f}" for value in refusals]
 
 
+def test_three_outcomes_of_replies_to_unanswerable_questions(study):
+    """As NoMIRACL's template.py reads a reply, with the invalid ones in the denominator."""
+    rows = study[study["language"].eq("en") & ~study["answerable"]]
+    shown = printed("03", "outcomes-shares")
+    for system, some in rows.groupby("system"):
+        said = some["response"].str.lower().str.replace("’", "'")
+        yes, no = said.str.contains("yes, answer is present"), said.str.contains("i don't know")
+        near_yes = said.str.contains("answer is present")
+        near_no = said.str.contains("answer is not present") & ~near_yes
+        answered = ((yes | near_yes) & ~no).mean()
+        refused = ((no & ~yes) | (near_no & ~no)).mean()
+        shares = [answered, refused, 1 - answered - refused]
+        cells = shown.split(f" {system} ")[1].split()[:3]
+        assert [float(cell) for cell in cells] == pytest.approx(shares, abs=0.0051)
+
+
 @pytest.fixture(scope="module")
 def manual():
     frame = ragnb.load_study("delucionqa")

@@ -57,6 +57,21 @@ def test_a_reader_accepted_half_an_answer(entries):
     assert f"{reply['question']} " in printed("04", "real")
 
 
+def test_questions_that_ask_for_two_things(entries):
+    asks = entries["question"].str.contains(r"\band (?:what|when|who|how|why)\b")
+    rows = entries[asks]
+    some = [
+        0 < sum(folded(alias) in folded(said) for alias in known[0]) < len(known[0])
+        for said, known in zip(rows["response"], rows["references"], strict=True)
+    ]
+    accepted = int(rows["verdict"].astype(float)[some].sum())
+    assert (
+        f"{rows['question'].nunique()} of the {entries['question'].nunique()} questions ask for two "
+        f"things by this pattern. Of the {len(rows)} answers to them, {sum(some)} contain some of the "
+        f"known answers but not all. People accept {accepted} of these {sum(some)}."
+    ) in printed("04", "two-things")
+
+
 def test_possible_p_values_of_the_published_declines():
     table = ragnb.published("rgb.information_integration")
     cells = table.pivot(index=["system", "language"], columns="noise_rate", values="printed")

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from notebooks.by_hand import cluster_interval, contains, rate
 from notebooks.printed import follow, printed
+from scipy import stats
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 
@@ -90,3 +91,10 @@ def test_correct_answers_with_and_without_a_hit(measures):
     assert line in printed("16", "c20")
     chinese = (rows["language"].to_numpy() == "zh") & (found == 0)
     assert f"zh {chinese.sum()}" in printed("16", "c20b")
+    asked = rows["language"].to_numpy() == "zh"
+    cells = [[(asked & (found == a) & (correct == b)).sum() for b in (0, 1)] for a in (0, 1)]
+    p = stats.fisher_exact(cells).pvalue
+    assert (
+        f"{cells[1][1]} of {sum(cells[1])} answers are correct with a hit, and {cells[0][1]} of "
+        f"{sum(cells[0])} without (Fisher's exact test, p = {p:.2f})"
+    ) in printed("16", "within-language")
