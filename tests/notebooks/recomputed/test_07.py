@@ -25,17 +25,26 @@ SCRIPTS = {
 }
 
 
+# A date such as 10.10.1957 is three numbers.
+NUMBER = re.compile(r"(?<![\d.])\d+(?:[.,]\d+)?(?!\d|[.]\d)")
+
+
 def words(text):
-    """Words and numbers in small letters; each Chinese character is a word."""
+    """Words, symbols and numbers in small letters, numbers without separators of thousands; each Chinese character is a word."""
     text = unicodedata.normalize("NFKC", text).casefold()
-    kept = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in text)
+    text = re.sub(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])", lambda n: n[0].replace(",", ""), text)
+    inside = {place for number in NUMBER.finditer(text) for place in range(*number.span())}
+    kept = "".join(
+        c
+        if place in inside or unicodedata.category(c)[0] in "LMN"
+        else f" {c} " * (unicodedata.category(c)[0] == "S") or " "
+        for place, c in enumerate(text)
+    )
     return re.sub("([\u4e00-\u9fff])", r" \1 ", kept).split()
 
 
 def plain(text):
-    text = unicodedata.normalize("NFKC", text).casefold()
-    kept = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in text)
-    return " ".join(kept.split())
+    return " ".join(words(text))
 
 
 def f1(response, aliases):
