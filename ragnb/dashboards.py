@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from ipywidgets import HTML, Dropdown, HBox, Image, Layout, SelectMultiple, VBox
+from traitlets import TraitError
 
 from ragnb.errors import InputError
 from ragnb.figures.choose import plot_png
@@ -20,6 +21,9 @@ from ragnb.widgets.pages import render, with_static
 from ragnb.widgets.view import FrameView
 
 ALL = "all"
+# The value of a control under which no condition is chosen. A control shows nothing for None.
+_EVERY = ()
+_LABELS = {"description_width": "initial"}
 # Metrics of the four abilities of RGB, and of answers with references, if no metric is named.
 RGB_METRICS = ("rgb.accuracy", "rgb.rejection", "rgb.error_detection")
 ANSWER_METRICS = ("answer.exact_match", "answer.f1", "answer.contains")
@@ -54,6 +58,7 @@ class Dashboard(VBox):
             raise InputError("dashboard needs at least one response, got an empty frame")
         self._all = responses.reset_index(drop=True)
         self._options = options
+        self._is_setting = False
         self._metrics = column_names(metrics) or _default_metrics(self._all)
         # Protocol -> the scores, and the responses with them. Filled when a protocol is first chosen.
         self._scored_by_protocol: dict[str, tuple[pd.DataFrame, pd.DataFrame]] = {}
@@ -77,7 +82,8 @@ class Dashboard(VBox):
                 HBox(shown, layout=Layout(flex_flow="row wrap", grid_gap="8px")),
                 HBox(
                     [self._table, self._figure],
-                    layout=Layout(flex_flow="row wrap", grid_gap="16px"),
+                    # Otherwise the figure is stretched to the height of the table.
+                    layout=Layout(flex_flow="row wrap", grid_gap="16px", align_items="flex-start"),
                 ),
                 self._list,
             ]
@@ -88,23 +94,26 @@ class Dashboard(VBox):
         systems = [str(name) for name in self._all["system"].drop_duplicates()]
         rows = min(len(systems), _MOST_ROWS)
         self._systems = SelectMultiple(
-            options=systems, value=systems, rows=rows, description="Systems"
+            options=systems, value=systems, rows=rows, description="Systems", style=_LABELS
         )
-        self._protocol = Dropdown(options=protocols, value=protocols[0], description="Protocol")
-        metrics = self._metrics
-        self._metric = Dropdown(options=metrics, value=metrics[0], description="Metric")
+        self._protocol = Dropdown(options=protocols, description="Protocol", style=_LABELS)
+        self._metric = Dropdown(options=self._metrics, description="Metric", style=_LABELS)
         self._conditions: dict[str, Dropdown] = {}
         for name in CONDITION:
             if name == "system" or name not in self._all:
                 continue
             values = self._all[name].dropna().unique().tolist()
             if len(values) > 1:
-                choices = [(ALL, None)] + [(_word(value), value) for value in sorted(values)]
+                choices = [(ALL, _EVERY), *((_word(value), value) for value in sorted(values))]
                 label = name.replace("_", " ").capitalize()
-                self._conditions[name] = Dropdown(options=choices, value=None, description=label)
+                # A mean over several tasks has no meaning, so the first view shows one of them.
+                first = values[0] if name == "task" else _EVERY
+                self._conditions[name] = Dropdown(
+                    options=choices, value=first, description=label, style=_LABELS
+                )
 
     def choose(self, **choice: Any) -> None:
-        """Set controls by name: ``systems`` (a list), ``metric``, ``protocol``, or a condition.
+        """Set controls by name: ``systems`` (a list), ``metric``, ``protocol``, or a condition (None: all).
 
         >>> shown = Dashboard(pd.DataFrame({"system": ["a", "b"], "example_id": "q1",
         ...                                 "response": ["Oslo", "Rome"], "references": ["Oslo", "Oslo"]}))
@@ -123,25 +132,43 @@ class Dashboard(VBox):
             raise InputError(
                 f"the controls are {', '.join(controls)}, got {', '.join(map(repr, unknown))}"
             )
-        for name, value in choice.items():
-            controls[name].value = value
+        # The page is drawn once, after the last control was set.
+        self._is_setting = True
+        try:
+            for name, value in choice.items():
+                self._set(name, controls[name], value)
+        finally:
+            self._is_setting = False
+            self._update()
+
+    def _set(self, name: str, control: Any, value: Any) -> None:
+        try:
+            control.value = _EVERY if value is None else value
+        except TraitError:
+            values = [one[1] if isinstance(one, tuple) else one for one in control.options]
+            allowed = ", ".join("None" if one == _EVERY else repr(one) for one in values)
+            raise InputError(f"{name} must be among {allowed}, got {value!r}") from None
 
     @property
     def _chosen_rows(self) -> np.ndarray:
         """Whether each response belongs to the present choice."""
         chosen = self._all["system"].astype(str).isin(self._systems.value).to_numpy(copy=True)
         for name, control in self._conditions.items():
-            if control.value is not None:
+            if control.value != _EVERY:
                 chosen &= (self._all[name] == control.value).to_numpy()
         return chosen
 
     def _update(self, _: object = None) -> None:
+        if self._is_setting:
+            return
         scores, with_their_scores = self._scored(self._protocol.value)
         chosen = self._chosen_rows
         # `score` keeps the order of the responses, so each metric has one row per response.
         of_metric = scores[scores["metric"] == self._metric.value]
         selected = of_metric[chosen]
         self.responses = with_their_scores[chosen]
+        for view in self._list.children:
+            view.close()
         if selected.empty:
             self.summary = selected
             self._table.value = tag("p", "No response fits this choice.")
@@ -151,6 +178,7 @@ class Dashboard(VBox):
         # Conditions that do not vary are in the controls and would repeat in every row.
         varying = [name for name in CONDITION if name in selected and selected[name].nunique() > 1]
         cells = list(dict.fromkeys(["system", *varying]))
+        selected = _in_order(selected, cells)
         self.summary = summarize(selected, by=cells, cluster=self._cluster(selected, cells))
         self._table.value = self.summary._repr_html_() or ""
         self._figure.value = plot_png(self.summary)
@@ -191,7 +219,7 @@ class Dashboard(VBox):
         if len(self._protocol.options) > 1:
             words.append(f"protocol: {self._protocol.value}")
         for name, control in self._conditions.items():
-            value = ALL if control.value is None else _word(control.value)
+            value = ALL if control.value == _EVERY else _word(control.value)
             words.append(f"{name.replace('_', ' ')}: {value}")
         return "; ".join(words)
 
@@ -224,9 +252,10 @@ def dashboard(
     Returns
     -------
     Dashboard
-        Controls above a table of means with intervals, their figure, and the list of responses. Every
-        response is scored once per protocol, when the protocol is first chosen. In a saved notebook and on a
-        page without a kernel, the last choice is shown.
+        Controls above a table of means with intervals, their figure, and the list of responses. If there are
+        several tasks, the first view shows the first of them. Every response is scored once per protocol, when
+        the protocol is first chosen. In a saved notebook and on a page without a kernel, the last choice is
+        shown.
 
     Raises
     ------
@@ -265,6 +294,17 @@ def _aligned(responses: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
         for metric in scores["metric"].unique()
     ]
     return pd.concat(frames, ignore_index=True)
+
+
+def _in_order(scores: pd.DataFrame, cells: list[str]) -> pd.DataFrame:
+    """The columns of scores that a summary needs, sorted by numbers, and by first occurrence of texts."""
+    needed = [*cells, "example_id", "conversation_id", "metric", "value", "reason", "signature"]
+    scores = scores[[name for name in dict.fromkeys(needed) if name in scores]]
+    places = [
+        pd.factorize(scores[name], sort=pd.api.types.is_numeric_dtype(scores[name]))[0]
+        for name in cells
+    ]
+    return scores.iloc[np.lexsort(places[::-1])]
 
 
 def _word(value: Any) -> str:

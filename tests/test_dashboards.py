@@ -1,9 +1,13 @@
 """The dashboard shows the means that `summarize` gives for what was chosen, with a kernel and without one."""
 
+from io import BytesIO
+
+import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
 import ragnb
+from ragnb import dashboards
 from ragnb.errors import InputError
 from ragnb.experiments.recorded import recorded_responses
 
@@ -100,6 +104,46 @@ def test_mistakes_are_named(responses, shown):
         ragnb.dashboard(responses.head(0))
     with pytest.raises(InputError, match="dashboard needs the columns system, response"):
         ragnb.dashboard(responses.drop(columns="system"))
+
+
+def test_the_first_view_shows_one_task_in_order(responses):
+    first = ragnb.dashboard(responses)
+    assert first.responses["task"].unique().tolist() == ["noise"]
+    rows = list(zip(first.summary["system"], first.summary["noise_rate"], strict=True))
+    rates = [0.0, 0.2, 0.4, 0.6, 0.8]
+    assert rows == [(system, rate) for system in ("answer", "plain") for rate in rates]
+    assert first._conditions["noise_rate"].label == "all"
+
+
+def test_a_new_choice_closes_the_old_list_and_is_drawn_once(responses, monkeypatch):
+    drawn = []
+    draw = dashboards.plot_png
+    monkeypatch.setattr(dashboards, "plot_png", lambda result: drawn.append(1) or draw(result))
+    shown = ragnb.dashboard(responses)
+    old = shown._list.children[0]
+    shown.choose(task="integration", noise_rate=0.4, protocol="released", systems=["plain"])
+    assert len(drawn) == 2
+    assert repr(old) == "FrameView(closed)"
+    assert len(shown._list.children[0].rows) == 30
+
+
+def test_a_value_that_a_control_does_not_have_is_named(shown):
+    with pytest.raises(InputError, match="protocol must be among 'paper', 'released', 'flexible'"):
+        shown.choose(protocol="guide")
+    with pytest.raises(InputError, match="noise_rate must be among None, 0.0, .+, got 0.5"):
+        shown.choose(noise_rate=0.5)
+
+
+def width_of(dashboard):
+    """Width of the figure in pixels."""
+    return plt.imread(BytesIO(dashboard._figure.value)).shape[1]
+
+
+def test_long_names_of_conditions_leave_room_for_the_curves(responses):
+    named = responses["system"] + " with a name that leaves no room next to the curves"
+    shown = ragnb.dashboard(responses.assign(system=named))
+    long_names = width_of(shown)
+    assert long_names > width_of(ragnb.dashboard(responses))
 
 
 # ---- scores next to responses ------------------------------------------------------------------

@@ -97,7 +97,8 @@ def plot_abilities(report: RgbReport, *, published_models: bool = True) -> Any:
             _draw_curves(ax, table, behind, looks)
         else:
             _draw_rates(ax, table, behind, looks)
-        caption(ax, interval_note(table) if len(table) else "no responses")
+        scored = table[table["mean"].notna()] if len(table) else table
+        caption(ax, interval_note(scored) if len(scored) else "no responses")
         headline(ax, TITLES[ability])
     _name_series(figure, looks, published_models)
     return axes
@@ -166,7 +167,13 @@ def _draw_rates(
         rows = rows.assign(height=[height[metric] + shift for metric in rows["metric"]])
         dots = so.Plot(rows, x="mean", y="height", xmin="low", xmax="high")
         dots = dots.add(so.Range(color=colour, linewidth=0.9), orient="y")
-        _draw(dots.add(so.Dot(color=colour, marker=marker, pointsize=5)), ax)
+        _draw(dots.add(so.Dot(color=colour, marker=marker, pointsize=4)), ax)
+    defined = set(table.dropna(subset="mean")["metric"]) if len(table) else set(metrics)
+    for metric in set(metrics) - defined:
+        ax.text(
+            0.01, height[metric], "undefined, n = 0", va="center", fontsize="small", color="0.35"
+        )
+    ax.set_axisbelow(True)
     ax.set(xlabel="share of responses", ylabel="", xlim=(-0.02, 1.02))
     ax.set(ylim=(-0.6, len(metrics) - 0.4))
     ax.set_yticks([height[metric] for metric in metrics], [WORDS[metric] for metric in metrics])

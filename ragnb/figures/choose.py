@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from ragnb.display import distinct
 from ragnb.errors import InputError
@@ -134,8 +135,12 @@ def save_plot(result: Result, path: str | Path) -> Path:
 def plot_png(result: Result) -> bytes:
     """Draw a result and return the figure as PNG."""
     figure = np.ravel(np.asarray(plot(result), dtype=object))[0].figure
+    figure.set_dpi(130)
+    # savefig would arrange the figure twice.
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
     content = BytesIO()
-    figure.savefig(content, format="png", dpi=130)
+    plt.imsave(content, np.asarray(canvas.buffer_rgba()), format="png", dpi=130)
     plt.close(figure)
     return content.getvalue()
 

@@ -78,6 +78,7 @@ class Rows:
 
     def __init__(self, frame: pd.DataFrame, changed: Sequence[str] | None = None) -> None:
         self.frame = _flat(frame)
+        self.frame.attrs = {}  # pandas would copy them with each column
         self._factorized = _factorized(self.frame)
         self.choices = _choices(self._factorized)
         numbers = {name: _numbers(self.frame[name]) for name in self.frame}
@@ -91,7 +92,8 @@ class Rows:
         named = [name for name in TITLE if name in self.frame]
         texts = [name for name in self.frame if name not in {*self.choices, *self.numbers}]
         self._title = next(iter([*named, *texts, *self.frame]), None)
-        self._verdict = next((name for name in VERDICT if name in self.frame), None)
+        verdicts = (name for name in VERDICT if name in self.frame)
+        self._verdict = next((name for name in verdicts if self.frame[name].notna().any()), None)
         about = [name for name in ABOUT if name in self.frame and self._differs(name)]
         self._about = about or [name for name in self.choices if name != self._title][:3]
         self._in_titles = {self._title, self._verdict, *self._about} - {None}

@@ -81,6 +81,14 @@ def test_the_panels_are_named_and_say_how_sure_the_rates_are():
     assert "95 % Wilson intervals, n = 68" in small_print
 
 
+def test_a_rate_without_denominator_is_named_and_is_not_in_n():
+    """No response reports an error, so no response can correct one."""
+    ax = panels()[3]
+    texts = [text.get_text() for text in ax.texts]
+    assert texts.count("undefined, n = 0") == 1
+    assert "95 % Wilson intervals, n = 28–40" in texts
+
+
 def test_two_protocols_are_two_series_and_published_models_can_be_left_out():
     axes = plot_abilities(report(("paper", "released")), published_models=False)
     named = [text.get_text() for text in axes.flat[0].figure.legends[0].get_texts()]
