@@ -782,6 +782,12 @@ def tell(line: str) -> None:
     print(f"{start}ragnb: {spelled(line)}", file=sys.stderr)
 
 
+def tell_size(line: str) -> None:
+    """Print how much was read, unless ``TQDM_DISABLE=1`` turns such lines off, as those of `ragnb.complete`."""
+    if os.environ.get("TQDM_DISABLE", "0") in ("", "0"):
+        tell(line)
+
+
 def json_object(line: bytes, where: str) -> dict[str, Any]:
     """The JSON object of a line."""
     try:

@@ -40,6 +40,7 @@ from ragnb.datasets.files import (
     several_files,
     stem,
     tell,
+    tell_size,
 )
 from ragnb.datasets.formats import FORMATS, Format, called, mapped
 from ragnb.datasets.languages import identify_languages, summary_of
@@ -217,7 +218,7 @@ def load_responses(
     if sources is None:
         return _load(source, columns or {}, **options)
     frame = _joined([_load(one, columns or {}, **options, is_one=False) for one in sources])
-    tell(f"{len(sources)} files: {_size(frame)}")
+    tell_size(f"{len(sources)} files: {_size(frame)}")
     return frame
 
 
@@ -294,7 +295,7 @@ def _load(
         frame["example_id"] = _ids(frame, file)
     _warn_of_gaps(frame, file)
     if is_one:
-        tell(f"{called(file)}: {_size(frame)}")
+        tell_size(f"{called(file)}: {_size(frame)}")
     if language:
         frame["language"] = language
     elif "language" not in frame:

@@ -475,7 +475,7 @@ def _progress_bar(**options: Any) -> Iterator[Any]:
         with bar:
             yield bar
         return
-    from IPython.display import display
+    from tqdm.notebook import display
 
     shown = display(bar.container, display_id=True)
     try:

@@ -92,3 +92,9 @@ def raw_records(rgb_file):
             return [json.loads(line) for line in file if line.strip()]
 
     return read
+
+
+@pytest.fixture(autouse=True)
+def lines_about_what_was_read(monkeypatch):
+    """The line with the number of responses is printed, also where the environment turns progress off."""
+    monkeypatch.delenv("TQDM_DISABLE", raising=False)
