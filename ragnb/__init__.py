@@ -43,7 +43,7 @@ _HOMES = {
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 _MODULES = (
-    "annotation datasets ensemble errors experiments.deferral experiments.judges figures llm.batch "
+    "annotation datasets ensemble errors experiments.deferral experiments.judges experiments.trace figures llm.batch "
     "llm.embed llm.store metrics reports scoring stats tables text widgets"
 ).split()
 """Modules that the README names, which ``import ragnb`` makes available without loading them."""

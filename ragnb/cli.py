@@ -12,7 +12,6 @@ from typing import Any
 import ragnb
 from ragnb.errors import InputError
 from ragnb.markup import spelled
-from ragnb.results import format_p_value, percent
 from ragnb.version import __version__
 
 FORMATS = ("text", "markdown", "latex", "html", "json")
@@ -105,6 +104,8 @@ def _is_loss(row: dict[str, Any], smallest: float) -> bool:
 
 def _undecided(row: dict[str, Any], smallest: float) -> str:
     """Say why a comparison cannot show a loss; an empty string if it can, or if it shows one."""
+    from ragnb.results import percent
+
     n, level = row["n_clusters"], row["confidence_level"]
     if not row["n_pairs"]:
         return "no question has a value of both"
@@ -129,6 +130,8 @@ def _undecided(row: dict[str, Any], smallest: float) -> str:
 
 def _loss(row: dict[str, Any], table: Any, scores: Any) -> str:
     """One sentence on a loss and the questions behind it."""
+    from ragnb.results import format_p_value
+
     values = scores
     for name in table.columns[: table.columns.get_loc("metric") + 1]:
         cell = values[name].isna() if row[name] != row[name] else values[name] == row[name]

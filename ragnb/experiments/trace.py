@@ -153,6 +153,7 @@ def labels_as_replies(
 
     Examples
     --------
+    >>> import ragnb
     >>> records = ragnb.load_ragbench("sample-ragbench").head(1)
     >>> with labels_as_replies(records, model="authors") as store:
     ...     labelled = label_trace(records, model="authors", store=store, offline=True, progress=False)

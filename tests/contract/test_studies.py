@@ -97,4 +97,4 @@ def test_a_file_of_the_study(name, tmp_path):
         assert loaded["history"].tolist() == frame["history"].tolist()
         first = [ragnb.summarize(ragnb.score(one, METRIC[name])).iloc[0] for one in (loaded, frame)]
         assert first[0]["interval"] == first[1]["interval"]
-        assert "cluster-robust" in first[0]["interval"]
+        assert "cluster" in first[0]["interval"]

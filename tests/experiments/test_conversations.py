@@ -58,7 +58,9 @@ def test_the_conversation_is_the_cluster_if_it_has_several_turns(turns):
     pd.testing.assert_frame_equal(
         summaries, ragnb.summarize(scores, cluster="conversation_id", **options)
     )
-    assert summaries["interval"].str.contains("20 clusters").all()
+    # All values of the reference answers are 1.
+    varied = summaries[summaries["mean"] < 1]
+    assert varied["interval"].str.contains("20 clusters").all()
     compared = ragnb.compare(scores, baseline="reference", by=[])
     assert compared["n_clusters"].tolist() == [20, 20]
     assert compared["why"].str.endswith("clusters: conversation_id").all()
