@@ -540,6 +540,7 @@ class _Run:
     _next: float = 0.0  # when the next attempt may begin
     _under_way: int = 0
     _late: int = 0  # timeouts, minus replies in time, since `at_once` was last lowered
+    _first_requests: int = 1  # requests that are sent before any of them is answered
     _in_a_row: int = 0  # failures since the last reply
     _streams: bool = False  # whether the model must be asked to stream
     _spent_out: bool = False
@@ -571,8 +572,10 @@ class _Run:
             http_client=Attempts(follow_redirects=False, trust_env=not is_here(self.address)),
         ) as self._client:
             renewal = asyncio.ensure_future(self._renew())
-            n_workers = min(self.at_once, len(jobs))
-            workers = [asyncio.ensure_future(self._work(queue)) for _ in range(n_workers)]
+            self._first_requests = min(self.at_once, len(jobs))
+            workers = [
+                asyncio.ensure_future(self._work(queue)) for _ in range(self._first_requests)
+            ]
             try:
                 await asyncio.gather(*workers)
             finally:  # Workers are left only if the run is interrupted or the store fails.
@@ -646,7 +649,8 @@ class _Run:
         if failure.fatal:
             enough = 1.0
         elif failure.passing:
-            enough = 20 if self.works else 1
+            # One of the first requests may meet a limit or a timeout while the others are answered.
+            enough = 20 if self.works else self._first_requests
         else:
             enough = math.inf if self.works else 10
         if self._in_a_row >= enough and not self._hopeless:

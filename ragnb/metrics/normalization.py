@@ -9,8 +9,9 @@ The variant ``'unicode'``, the default, keeps all scripts. Its definition is:
     spaces is ignored, and a text without words, numbers and symbols is represented by its emoji and
     other signs.
 
-- Symbols are the currency signs, the mathematical signs, other signs such as ° and ♭, %, and the # or
-  * in C# and A*. Therefore $5 differs from €5, C++ from C#, x = 5 from x ≠ 5, and 50% from 50.
+- Symbols are the currency signs, the mathematical signs except | and ~, other signs such as ° and ♭,
+  %, and the # or * in C# and A*. Therefore $5 differs from €5, C++ from C#, x = 5 from x ≠ 5, and
+  50% from 50.
 - A hyphen or dash is a minus sign in front of a number or a variable, unless it follows a word or a
   number: -5 differs from 5, but 3-5, COVID-19 and a list item "- 5" contain no minus sign. It is also
   a symbol in grades and blood groups such as A- and AB-.

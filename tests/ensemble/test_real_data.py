@@ -228,9 +228,10 @@ def test_an_ensemble_of_one_system_notices_another(evouna):
         UserWarning, match="The 3020 new responses differ from the calibration responses in"
     ):
         coverage, accepted, wrong = what_came_of_it(ensemble, fid)
-    assert coverage == pytest.approx(0.32, abs=0.03)
-    assert accepted == pytest.approx(0.985, abs=0.005)
-    assert wrong == pytest.approx(0.68, abs=0.03)
+    # Logistic regression of scikit-learn on standardised features and one quantile give these.
+    assert coverage == pytest.approx(0.331, abs=0.03)
+    assert accepted == pytest.approx(0.978, abs=0.005)
+    assert wrong == pytest.approx(0.684, abs=0.03)
     table = ensemble.check_shift(fid).set_index("tested")
     assert (
         table.loc[

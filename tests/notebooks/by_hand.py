@@ -27,7 +27,7 @@ def words(text):
     folded = regex.sub(chain, lambda found: regex.sub(r"\D", " ", found[0]), folded)
     folded = regex.sub(r"(?<!\d)([12]\d{3})/(\d{2,4})(?!\d)", r"\1 \2", folded)
     word = r"[\p{L}\p{M}\p{N}]+(?:(?<=\d)[./:^](?=\d)[\p{L}\p{M}\p{N}]+)*"
-    tokens = rf"(?:(?<![\w)\]-])-(?=\d))?{word}|[\p{{Sc}}\p{{Sm}}%°]"
+    tokens = rf"(?:(?<![\w)\]-])-(?=\d))?{word}|(?![|~])[\p{{Sc}}\p{{Sm}}%°]"
     return regex.sub(r" ?(\p{Han}) ?", r"\1", " ".join(regex.findall(tokens, folded)))
 
 
