@@ -15,15 +15,19 @@ from ragnb.version import __version__
 _HOMES = {
     "ragnb.annotation.agreement": "agreement",
     "ragnb.errors": "EndpointError InputError MissingPartError RagnbError StoreError",
-    "ragnb.datasets.benchmarks": "load_evouna load_ragbench load_rgb",
     "ragnb.datasets.catalogue": "catalogue",
-    "ragnb.datasets.contexts": "audit build_contexts",
-    "ragnb.datasets.foreign": "load_scores",
+    "ragnb.datasets.evouna": "load_evouna",
+    "ragnb.datasets.exports": "export_responses",
     "ragnb.datasets.multilingual": "load_multilingual",
-    "ragnb.datasets.predictions": "load_responses",
+    "ragnb.datasets.published": "published",
+    "ragnb.datasets.ragbench": "load_ragbench",
+    "ragnb.datasets.responses": "load_responses",
+    "ragnb.datasets.rgb": "load_rgb",
+    "ragnb.datasets.rgb_contexts": "audit build_contexts",
     "ragnb.datasets.runs": "load_run",
-    "ragnb.datasets.studies": "load_study published studies",
-    "ragnb.datasets.tables": "export_responses read_table write_table",
+    "ragnb.datasets.scores": "load_scores",
+    "ragnb.datasets.studies": "load_study studies",
+    "ragnb.datasets.tables": "read_table write_table",
     "ragnb.dashboards": "dashboard",
     "ragnb.explorables": "explore",
     "ragnb.ensemble": "DataSplit MetricEnsemble",
@@ -43,7 +47,7 @@ _HOMES = {
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 _MODULES = (
-    "annotation datasets ensemble errors experiments.deferral experiments.judges experiments.trace figures llm.batch "
+    "annotation datasets ensemble errors experiments.judges experiments.trace figures llm.batch "
     "llm.embed llm.store metrics reports scoring stats tables text widgets"
 ).split()
 """Modules that the README names, which ``import ragnb`` makes available without loading them."""

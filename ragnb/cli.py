@@ -104,7 +104,7 @@ def _is_loss(row: dict[str, Any], smallest: float) -> bool:
 
 def _undecided(row: dict[str, Any], smallest: float) -> str:
     """Say why a comparison cannot show a loss; an empty string if it can, or if it shows one."""
-    from ragnb.results import percent
+    from ragnb.numbers import percent
 
     n, level = row["n_clusters"], row["confidence_level"]
     if not row["n_pairs"]:
@@ -130,7 +130,7 @@ def _undecided(row: dict[str, Any], smallest: float) -> str:
 
 def _loss(row: dict[str, Any], table: Any, scores: Any) -> str:
     """One sentence on a loss and the questions behind it."""
-    from ragnb.results import format_p_value
+    from ragnb.numbers import format_p_value
 
     values = scores
     for name in table.columns[: table.columns.get_loc("metric") + 1]:

@@ -9,11 +9,11 @@ import pandas as pd
 from ipywidgets import HTML, Dropdown, HBox, Image, Layout, SelectMultiple, VBox
 from traitlets import TraitError
 
+from ragnb.columns import CONDITION, column_names, require_columns
 from ragnb.errors import InputError
 from ragnb.figures.choose import plot_png
 from ragnb.markup import Markup, join, tag
 from ragnb.metrics.record import METRICS
-from ragnb.records import CONDITION, column_names, require_columns
 from ragnb.scoring.joined import with_scores
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize

@@ -3,20 +3,18 @@
 import math
 import re
 import textwrap
-import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ragnb.markup import Markup, spelled, tag
-from ragnb.records import count_reasons, is_missing
-from ragnb.results import format_p_value, percent
+from ragnb.cells import is_missing
+from ragnb.markup import Markup, tag
+from ragnb.numbers import limits, number, one_line, percent, short_p, text_width
+from ragnb.replies import count_reasons
 
-DECIMALS = {"cost.translation_tokens": 1, "cost.cnbe": 5}
-"""Decimals of the metrics for which two are too many or too few."""
 MISSING = "–"
 LONGEST = 300
 """Number of characters of a text that a cell of HTML shows; text shows pandas' ``max_colwidth``."""
@@ -112,51 +110,6 @@ def framed(*parts: Markup) -> Markup:
 
 
 # ---- numbers -------------------------------------------------------------------------------------
-
-
-def number(value: float, digits: int = 3, signed: bool = False) -> str:
-    """Format a number, without a sign if it is printed as zero."""
-    if math.isnan(value):
-        return "undefined"
-    if math.isinf(value):
-        return "infinite" if value > 0 else "-infinite"
-    text = f"{value:{'+' if signed else ''}.{digits}f}"
-    return text.lstrip("+-") if float(text) == 0 else text
-
-
-def limits(low: float, high: float, digits: int = 3, signed: bool = False) -> str:
-    """Format an interval: ``[0.10, 0.30]``."""
-    return f"[{number(low, digits, signed)}, {number(high, digits, signed)}]"
-
-
-def short_p(p_value: float) -> str:
-    """Format a p-value without its name: ``0.0347`` or ``< 1e-12``."""
-    return format_p_value(p_value).removeprefix("p ").removeprefix("= ")
-
-
-def distinct(values: Iterable[Any], between: str = " / ") -> str:
-    """Join values in the order of their first appearance, each once."""
-    return between.join(dict.fromkeys(map(str, values)))
-
-
-def decimals(low: pd.Series, high: pd.Series, metrics: pd.Series) -> dict[str, int]:
-    """Choose the number of decimals of the intervals of each metric.
-
-    By default it is that of the metric. If half the width of its widest interval is smaller than
-    one unit of the last decimal, this half is printed with two significant digits.
-
-    >>> low, high = pd.Series([0.1, 0.2, 0.0373]), pd.Series([0.3, 0.2, 0.0427])
-    >>> decimals(low, high, pd.Series(["a", "a", "b"]))
-    {'a': 2, 'b': 4}
-    """
-    halves = ((high - low) / 2).where(lambda half: half < math.inf)
-    found = {}
-    for metric, widest in halves.groupby(metrics, sort=False).max().items():
-        places = DECIMALS.get(str(metric), 2)
-        if 0 < widest < 10**-places:
-            places = 1 - math.floor(math.log10(widest))
-        found[str(metric)] = places
-    return found
 
 
 # ---- what a table shows --------------------------------------------------------------------------
@@ -413,12 +366,25 @@ def _lines(column: Column, longest: int) -> list[str]:
     return [gap + cell if column.numeric else cell + gap for gap, cell in pairs]
 
 
-def one_line(text: Any) -> str:
-    """Return a text in one line, with hidden characters spelled out."""
-    return " ".join(spelled(text).split())
+DECIMALS = {"cost.translation_tokens": 1, "cost.cnbe": 5}
+"""Decimals of the metrics for which two are too many or too few."""
 
 
-def text_width(text: str) -> int:
-    """Width in a terminal: two for a wide character, none for a mark on the one before."""
-    seen = [c for c in text if unicodedata.category(c) not in ("Mn", "Me", "Cf")]
-    return len(seen) + sum(unicodedata.east_asian_width(c) in "WF" for c in seen)
+def decimals(low: pd.Series, high: pd.Series, metrics: pd.Series) -> dict[str, int]:
+    """Choose the number of decimals of the intervals of each metric.
+
+    By default it is that of the metric. If half the width of its widest interval is smaller than
+    one unit of the last decimal, this half is printed with two significant digits.
+
+    >>> low, high = pd.Series([0.1, 0.2, 0.0373]), pd.Series([0.3, 0.2, 0.0427])
+    >>> decimals(low, high, pd.Series(["a", "a", "b"]))
+    {'a': 2, 'b': 4}
+    """
+    halves = ((high - low) / 2).where(lambda half: half < math.inf)
+    found = {}
+    for metric, widest in halves.groupby(metrics, sort=False).max().items():
+        places = DECIMALS.get(str(metric), 2)
+        if 0 < widest < 10**-places:
+            places = 1 - math.floor(math.log10(widest))
+        found[str(metric)] = places
+    return found

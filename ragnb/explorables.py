@@ -18,8 +18,9 @@ from scipy.special import stdtrit
 from scipy.stats import binom
 
 from ragnb.arguments import Booleans, Floats, Integers, accepts
+from ragnb.columns import require_columns
 from ragnb.conformal.sets import conformal_rank, coverage_distribution, too_few_items
-from ragnb.datasets.benchmarks import load_ragbench
+from ragnb.datasets.ragbench import load_ragbench
 from ragnb.datasets.studies import load_study
 from ragnb.errors import InputError, check_choice
 from ragnb.experiments.recorded import recorded_responses
@@ -28,7 +29,6 @@ from ragnb.markup import Markup, join, spelled, tag
 from ragnb.metrics.retrieval import ndcg, recall, reciprocal_rank, success
 from ragnb.metrics.trace import GUIDE_SENTENCES
 from ragnb.metrics.trace_labels import VARIANTS, sentence_pairs, unsupported_sentences
-from ragnb.records import require_columns
 from ragnb.reports.abstention import abstention_report
 from ragnb.reports.efficiency import gains_and_costs
 from ragnb.reports.judge import JudgeReport, judge_report

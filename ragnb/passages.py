@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from ragnb.cells import is_missing
 from ragnb.errors import InputError
-from ragnb.records import is_missing
 
 # Fields and attributes that contain the text of a passage: those of LangChain (page_content),
 # LlamaIndex (text), Haystack (content), Pyserini (contents) and of other tools' files.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ragnb.markup import escape_markdown
+from ragnb.numbers import format_p_value, percent
 
 # The smallest normal double, which replaces p-values that underflow to 0.
 SMALLEST_P = 2.0**-1022
@@ -175,50 +176,3 @@ def two_sided(lower_tail: float, upper_tail: float, alternative: str) -> float:
     both = 2 * np.minimum(lower_tail, upper_tail)
     tails = {"less": lower_tail, "greater": upper_tail, "two-sided": both}
     return np.clip(tails[alternative], SMALLEST_P, 1.0)
-
-
-def percent(share: float) -> str:
-    """Format a proportion, such as a confidence level, as a percentage.
-
-    Parameters
-    ----------
-    share : float
-        Proportion, such as 0.975.
-
-    Returns
-    -------
-    str
-        The percentage with at most six significant digits.
-
-    Examples
-    --------
-    >>> [percent(share) for share in (0.95, 0.975, 0.999)]
-    ['95%', '97.5%', '99.9%']
-    """
-    return f"{100 * share:g}%"
-
-
-def format_p_value(p_value: float) -> str:
-    """Format a p-value as text, such as ``p = 0.0347``.
-
-    Parameters
-    ----------
-    p_value : float
-        p-value, or NaN if it is undefined.
-
-    Returns
-    -------
-    str
-        The p-value with four decimals or, below 0.001, with at most two significant digits. Values
-        below 1e-12 become ``"p < 1e-12"``, and NaN becomes ``"p undefined"``.
-
-    Examples
-    --------
-    >>> [format_p_value(p) for p in (0.0347, 2e-5, 1e-40)]
-    ['p = 0.0347', 'p = 2e-05', 'p < 1e-12']
-    """
-    if p_value != p_value:
-        return "p undefined"
-    if p_value < 1e-12:
-        return "p < 1e-12"
-    return f"p = {p_value:.4f}" if p_value >= 1e-3 else f"p = {p_value:.2g}"

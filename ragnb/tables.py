@@ -21,22 +21,11 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
-from ragnb.display import (
-    decimals,
-    distinct,
-    drawing,
-    limits,
-    number,
-    one_line,
-    short_p,
-    signature_note,
-    text_table,
-    text_width,
-)
+from ragnb.columns import CONDITION, column_names, require_columns
+from ragnb.display import decimals, drawing, signature_note, text_table
 from ragnb.errors import InputError
 from ragnb.markup import Markup, escape, escape_latex, escape_markdown, page, tag
-from ragnb.records import CONDITION, column_names, require_columns
-from ragnb.results import percent
+from ragnb.numbers import distinct, limits, number, one_line, percent, short_p, text_width
 from ragnb.scoring.bridges import known_metric
 from ragnb.scoring.columns import numbers
 

@@ -10,7 +10,8 @@ import pytest
 from hostile import ELEMENTS, HOSTILE, PAYLOADS, Reader, visible
 from made_scores import scored
 
-from ragnb.display import Results, html_parts, shown, text_table, text_width
+from ragnb.display import Results, html_parts, shown, text_table
+from ragnb.numbers import text_width
 from ragnb.scoring import compare, summarize
 from ragnb.stats.intervals import mean_interval
 

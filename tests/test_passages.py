@@ -9,8 +9,8 @@ import pytest
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.experiments.asking import question_requests
 from ragnb.experiments.judges import judgement_requests
+from ragnb.experiments.requests import question_requests
 from ragnb.experiments.trace import label_trace
 from ragnb.passages import passage_column, passage_texts
 from ragnb.widgets.card import passages_of

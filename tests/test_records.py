@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ragnb.cells import is_missing, present
+from ragnb.columns import require_columns
 from ragnb.errors import InputError
-from ragnb.records import count_reasons, is_missing, no_answer, present, require_columns
+from ragnb.replies import count_reasons, no_answer
 
 
 @pytest.mark.parametrize("value", [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT])

@@ -11,11 +11,10 @@ import pandas as pd
 from ragnb.annotation.labels import Compared, alike, read_everyone
 from ragnb.annotation.tasks import Field
 from ragnb.arguments import accepts, convert
+from ragnb.columns import require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
-from ragnb.records import require_columns
-from ragnb.reports.frames import as_frame
-from ragnb.reports.judge import coefficients, interval_columns
+from ragnb.reports.frames import as_frame, coefficients, interval_columns
 from ragnb.stats.agreement import agreement_interval
 from ragnb.stats.intervals import mean_interval
 

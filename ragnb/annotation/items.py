@@ -11,11 +11,12 @@ import pandas as pd
 import regex
 
 from ragnb.annotation.tasks import Field, Task, hashed, plain
+from ragnb.cells import is_missing
+from ragnb.columns import column_names, require_columns
 from ragnb.errors import InputError
 from ragnb.metrics.references import listed
 from ragnb.metrics.trace_labels import sentence_pairs
 from ragnb.passages import passage_texts
-from ragnb.records import column_names, is_missing, require_columns
 
 # A word or a punctuation mark, as Unicode's word boundaries define them, and the space behind it. Flags that follow each
 # other are matched in pairs of letters, because the search for a boundary would count all letters before it every time.

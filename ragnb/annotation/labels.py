@@ -26,11 +26,12 @@ from ragnb.annotation.log import (
 )
 from ragnb.annotation.tasks import COLUMNS, Task, plain, read_task
 from ragnb.arguments import accepts
+from ragnb.cells import flag_of, is_missing, present
+from ragnb.columns import column_names, require_columns
 from ragnb.datasets.files import several_files
 from ragnb.datasets.tables import write_table
 from ragnb.errors import InputError
 from ragnb.metrics.trace_labels import SPECIAL_KEYS
-from ragnb.records import column_names, flag_of, is_missing, present, require_columns
 
 if TYPE_CHECKING:
     from ragnb.annotation.session import AnnotationSession

@@ -20,7 +20,8 @@ from pydantic import PlainValidator
 
 from ragnb.annotation.items import plain_id
 from ragnb.annotation.tasks import Field, Task, read_task
-from ragnb.datasets.files import Record, checked, json_object
+from ragnb.datasets.json_files import json_object
+from ragnb.datasets.validation import Record, checked
 from ragnb.errors import InputError, check_choice
 
 FORMAT = "ragnb_annotation"

@@ -37,9 +37,9 @@ from ragnb.annotation.lines import (
     line_text,
 )
 from ragnb.annotation.tasks import Task, plain, read_task
+from ragnb.cells import is_missing
 from ragnb.datasets.sheets import MOST_UNPACKED
 from ragnb.errors import InputError, StoreError
-from ragnb.records import is_missing
 
 # Logs that this process writes to. A cell that is run again closes the log that it opened
 # before.

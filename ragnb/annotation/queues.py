@@ -10,10 +10,11 @@ from ragnb.annotation.items import item_ids
 from ragnb.annotation.labels import id_columns, read_labels
 from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import read_task
+from ragnb.cells import is_missing
+from ragnb.columns import CONDITION, require_columns
 from ragnb.ensemble.ensemble import BatchJudicator
 from ragnb.errors import InputError
 from ragnb.metrics.judged import is_accepted
-from ragnb.records import CONDITION, is_missing, require_columns
 from ragnb.reports.judge import JudgeReport
 
 

@@ -1,20 +1,19 @@
 """Benchmarks as validated frames, audits, published tables, embedded samples, and files of frames."""
 
 from ragnb.datasets.annotations import load_annotations
-from ragnb.datasets.benchmarks import (
-    load_evouna,
-    load_ragbench,
-    load_rgb,
-    load_rgb_instructions,
-)
 from ragnb.datasets.catalogue import CATALOGUE, Source, catalogue
-from ragnb.datasets.contexts import ISSUES, audit, build_contexts
-from ragnb.datasets.foreign import load_scores
+from ragnb.datasets.evouna import load_evouna
+from ragnb.datasets.exports import export_responses
 from ragnb.datasets.multilingual import load_multilingual
-from ragnb.datasets.predictions import load_responses
+from ragnb.datasets.published import PUBLISHED, published
+from ragnb.datasets.ragbench import load_ragbench
+from ragnb.datasets.responses import load_responses
+from ragnb.datasets.rgb import load_rgb, load_rgb_instructions
+from ragnb.datasets.rgb_contexts import ISSUES, audit, build_contexts
 from ragnb.datasets.runs import load_run, write_qrels, write_run
-from ragnb.datasets.studies import PUBLISHED, load_study, published, studies, study_files
-from ragnb.datasets.tables import export_responses, read_table, write_table
+from ragnb.datasets.scores import load_scores
+from ragnb.datasets.studies import load_study, studies, study_files
+from ragnb.datasets.tables import read_table, write_table
 
 __all__ = [
     "CATALOGUE",

@@ -8,11 +8,15 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import existing_file, json_records, kind_of, parsed, read_records
-from ragnb.datasets.formats import found
+from ragnb.cells import is_missing
+from ragnb.columns import column_names, require_columns
+from ragnb.datasets.files import existing_file, kind_of
+from ragnb.datasets.json_files import json_records
+from ragnb.datasets.literals import parsed
+from ragnb.datasets.reading import read_records
+from ragnb.datasets.records import first_value
 from ragnb.errors import InputError, check_choice
 from ragnb.metrics.judged import ACCEPTED
-from ragnb.records import column_names, is_missing, require_columns
 
 # Keys of a note in JSON-MIN of Label Studio and in doccano.
 NOTES = ("note", "notes", "comment", "comments", "Comments")
@@ -97,15 +101,15 @@ def load_annotations(
             row = {
                 "item": " | ".join(key.values()),
                 **key,
-                "annotator": str(found(said, PEOPLE) or annotator or file.name.split(".")[0]),
+                "annotator": str(first_value(said, PEOPLE) or annotator or file.name.split(".")[0]),
                 "task": "verdict",
                 "status": "labelled",
                 "verdict": labels[0],
                 "source": "human",
                 "flag": False,
                 "note": "\n".join(texts),
-                "seconds": found(said, "lead_time"),
-                "time": found(said, "updated_at created_at _timestamp"),
+                "seconds": first_value(said, "lead_time"),
+                "time": first_value(said, "updated_at created_at _timestamp"),
             }
             rows.append(row)
     if not rows:
@@ -205,7 +209,7 @@ def _of_argilla_1(answers: Any) -> Iterator[Values]:
 def _of_prodigy(record: Values, field: str) -> Values:
     """The answer to a task of Prodigy: the chosen option or the label, and accept or reject."""
     answer = record.get("answer", "accept")
-    chosen = found(record, f"{field} accept label")
+    chosen = first_value(record, f"{field} accept label")
     if answer == "reject" and isinstance(record.get("options"), list):
         # The person rejected the task, and none of its options.
         return {**record, "labels": None}

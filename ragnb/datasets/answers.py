@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ragnb.cells import is_missing
 from ragnb.errors import InputError
-from ragnb.records import is_missing
 from ragnb.text import is_blank
 
 # The reference of a question to which the right answer is no answer, as in SQuAD 2.0.

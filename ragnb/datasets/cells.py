@@ -5,18 +5,20 @@ in a column of numbers or ids, and a text in a column of responses or references
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import date
 from functools import lru_cache
 from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import parsed
-from ragnb.datasets.sheets import date_text, dropped, trimmed
+from ragnb.cells import is_missing, present, truth_of
+from ragnb.columns import CONDITION, PAYLOAD, PLAIN_TEXT
+from ragnb.datasets.frames import present_cells
+from ragnb.datasets.literals import parsed
+from ragnb.datasets.sheets import date_text, trimmed
 from ragnb.errors import InputError
 from ragnb.metrics.judged import ACCEPTED
-from ragnb.records import CONDITION, PAYLOAD, PLAIN_TEXT, is_missing, present, truth_of
 from ragnb.text import fold, well_formed
 
 # Columns that hold numbers.
@@ -509,33 +511,3 @@ def _texts(cells: list[Any]) -> list[str]:
 
 def _has_dates(cells: list[Any]) -> bool:
     return any(issubclass(kind, date) for kind in {*map(type, cells)})
-
-
-def present_cells(column: pd.Series) -> list[Any]:
-    """The cells of a column, with None for each that is missing."""
-    return column.astype(object).where(column.notna(), None).tolist()
-
-
-def each_cell(column: pd.Series, function: Callable[[Any], Any]) -> pd.Series:
-    """A column of objects with a function applied to each cell, missing ones included."""
-    return pd.Series([function(cell) for cell in column], column.index, dtype=object)
-
-
-def without_blanks(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Return a frame without blank rows and nameless blank columns, and a note that counts them."""
-    if frame.empty or not frame.columns.is_unique:
-        return frame, ""
-    may_be_blank = [row for row, cell in enumerate(frame.iloc[:, 0]) if _is_empty(cell)]
-    blank_rows = [row for row in may_be_blank if all(map(_is_empty, frame.iloc[row]))]
-    nameless = [
-        name for name in frame if str(name).startswith("Unnamed: ") or not str(name).strip()
-    ]
-    blank_columns = [name for name in nameless if all(map(_is_empty, frame[name]))]
-    if not blank_rows and not blank_columns:
-        return frame, ""
-    smaller = frame.drop(index=frame.index[blank_rows], columns=blank_columns)
-    return smaller, dropped(len(blank_rows), len(blank_columns))
-
-
-def _is_empty(cell: Any) -> bool:
-    return is_missing(cell) or (isinstance(cell, str) and not cell.strip())

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ragnb.datasets.files import tell
+from ragnb.datasets.messages import tell
 from ragnb.errors import InputError
 from ragnb.metrics.language import language_probabilities
 from ragnb.text import scripts

@@ -9,22 +9,13 @@ from typing import Annotated, Any, ClassVar
 import pandas as pd
 from pydantic import AfterValidator, Field
 
+from ragnb.columns import BLANK_REFERENCE, EXAMPLE, require_columns
 from ragnb.datasets.answers import NO_ANSWER, answer_of
-from ragnb.datasets.files import (
-    Identifier,
-    Record,
-    Row,
-    Text,
-    benchmark_frame,
-    checked,
-    json_records,
-    locate,
-    provenance,
-    stem,
-)
+from ragnb.datasets.files import benchmark_frame, locate, provenance, stem
+from ragnb.datasets.json_files import json_records
+from ragnb.datasets.validation import Identifier, Record, Row, Text, checked
 from ragnb.errors import InputError
 from ragnb.metrics.language import known_code
-from ragnb.records import BLANK_REFERENCE, EXAMPLE, require_columns
 
 COLUMNS = (*EXAMPLE, "question_id", "passages")
 # Types of MKQA's answers that contain no text to compare with.

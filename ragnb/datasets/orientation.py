@@ -6,10 +6,12 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import frame_of
-from ragnb.datasets.formats import FORMATS, LIKELY, called, likely
+from ragnb.cells import is_missing
+from ragnb.datasets.formats.registry import FORMATS
+from ragnb.datasets.frames import frame_of
+from ragnb.datasets.messages import called
+from ragnb.datasets.renaming import LIKELY, likely
 from ragnb.errors import InputError
-from ragnb.records import is_missing
 
 IDS = "example_id id _id question_id questionid qid query_id query-id"
 _SPLIT = {"columns", "data"}

@@ -7,9 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import existing_file, json_records, read_text, stem, tell
+from ragnb.columns import require_columns
+from ragnb.datasets.contents import read_text
+from ragnb.datasets.files import existing_file, stem
+from ragnb.datasets.json_files import json_records
+from ragnb.datasets.messages import tell
 from ragnb.errors import InputError
-from ragnb.records import require_columns
 
 RUN = ("example_id", "q0", "passage", "rank", "score", "system")
 QRELS = ("example_id", "iteration", "passage", "grade")

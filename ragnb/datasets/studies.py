@@ -5,24 +5,21 @@
 
 import csv
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import pandas as pd
 
 from ragnb.arguments import accepts
-from ragnb.datasets.benchmarks import load_ragbench, load_rgb
 from ragnb.datasets.catalogue import find, sources_of
-from ragnb.datasets.files import DATA, SAMPLES, Row
+from ragnb.datasets.files import DATA, SAMPLES
 from ragnb.datasets.multilingual import load_multilingual
+from ragnb.datasets.ragbench import load_ragbench
+from ragnb.datasets.rgb import load_rgb
 from ragnb.datasets.tables import read_table
 from ragnb.display import shown
 from ragnb.errors import InputError
-from ragnb.metrics.parts import citation_precision
-from ragnb.metrics.trace_labels import supported_sentences
-from ragnb.records import is_missing, require_columns
-from ragnb.stats.intervals import rate_interval
 
 FOLDER = DATA / "studies"
 # Name of a study or sample -> what is known of it, as text.
@@ -208,179 +205,4 @@ def _verdicts(labelled: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(item=rows["request_key"], task="verdict", verdict=words)
 
 
-# Kind of parts -> the column that contains them.
-KINDS = {
-    "parts": "parts",
-    "sentences": "sentence_support_information",
-    "nuggets": "nuggets",
-    "statements": "statements",
-    "citations": "statements",
-    "spans": "spans",
-}
-# Kind of parts that are mappings with a text -> the key of their label.
-LABELS = {"parts": "label", "nuggets": "assignment", "statements": "supported"}
-
-
-def _split(row: Row, kind: str) -> Iterator[Row]:
-    """The parts of a response, each with its text, its label and what a metric scores."""
-    if kind == "sentences":
-        texts = dict(row["response_sentences"])
-        words = {True: "supported", False: "not supported", None: None}
-        for key, known in supported_sentences(row["sentence_support_information"]):
-            sentence = {"text": texts.get(key), "label": words[known]}
-            yield {**sentence, "parts": [sentence] if sentence["label"] else None}
-    elif kind == "citations":
-        for statement in row["statements"]:
-            for citation in statement["citations"]:
-                one = [{**statement, "citations": [citation]}]
-                needed = citation_precision(one)
-                yield {"text": statement["text"], "label": needed, "statements": one}
-    elif kind == "spans":
-        for start, end in row["spans"]:
-            yield {"text": row["response"][start:end], "label": None, "spans": [[start, end]]}
-    else:
-        for part in row[kind]:
-            more = {name: part[name] for name in ("evidence", "source") if name in part}
-            yield {"text": part["text"], "label": part.get(LABELS[kind]), **more, kind: [part]}
-
-
-@accepts(kind=(None, *KINDS))
-def one_row_per_part(responses: pd.DataFrame, kind: str | None = None) -> pd.DataFrame:
-    """Convert one row per response to one row per part, for shares that are pooled over parts.
-
-    Parameters
-    ----------
-    responses
-        Responses with their parts, labelled by people, a judge or a file.
-    kind
-        None: all kinds of parts that the responses have (default). Or one of
-
-        - ``"parts"``: claims, facts or sentences (column ``parts``)
-        - ``"sentences"``: sentences of a TRACe record (column ``sentence_support_information``)
-        - ``"nuggets"``: facts of the reference answer (column ``nuggets``)
-        - ``"statements"``: sentences with citations, one row each (column ``statements``)
-        - ``"citations"``: the citations of these statements, one row each
-        - ``"spans"``: marked passages of the response (column ``spans``)
-
-    Returns
-    -------
-    DataFrame
-        The rows of the responses that have parts, once for each part, with ``kind``, ``part_id``
-        (its number in the response, from 0), ``text`` and ``label``; ``evidence`` and ``source`` if
-        parts have them. The label of a nugget is its assignment; of a statement, whether its
-        citations support it; of a citation, whether the statement needs it (1 or 0, as
-        `ragnb.metrics.parts.citation_precision`); a span has none. The column that a metric scores
-        (for sentences ``parts``) contains the one part, and those of other kinds None, so that each
-        metric scores its own kind. Select ``"statements"`` or ``"citations"`` before you score
-        citations.
-
-    Raises
-    ------
-    InputError
-        The responses have no column of parts.
-
-    Examples
-    --------
-    The share of supported facts, pooled over all biographies (micro average), with a cluster-robust
-    interval, because the facts of a biography are not independent:
-
-    >>> from ragnb import load_study, score, summarize
-    >>> facts = one_row_per_part(load_study("factscore"))
-    >>> pooled = summarize(score(facts, "parts.supported"), cluster="example_id")
-    >>> pooled["mean"].round(3).tolist()
-    [0.588, 0.698]
-    """
-    columns = {*KINDS.values()} & {*responses}
-    if kind is None and not columns:
-        wanted = ", ".join(dict.fromkeys(KINDS.values()))
-        raise InputError(f"one_row_per_part needs a column of parts: one of {wanted}")
-    if kind is not None:
-        require_columns(responses, [KINDS[kind]], "one_row_per_part")
-    chosen = {
-        name: column for name, column in KINDS.items() if column in columns and kind in (None, name)
-    }
-    places: list[int] = []
-    parts: list[Row] = []
-    for place, response in enumerate(responses.to_dict("records")):
-        for name, column in chosen.items():
-            found = [] if is_missing(response[column]) else _split(response, name)
-            for part_id, part in enumerate(found):
-                places.append(place)
-                parts.append({"kind": name, "part_id": part_id, **part})
-    kept = responses.drop(columns=[*columns, "parts"], errors="ignore")
-    added = pd.DataFrame(parts or {"kind": [], "part_id": []})
-    frame = kept.iloc[places].reset_index(drop=True).assign(**added)
-    frame.attrs = dict(responses.attrs)
-    return frame
-
-
 # ---- tables of papers ------------------------------------------------------------------------------
-
-_RGB = "Chen, Lin, Han, Sun (AAAI 2024), arXiv 2309.01431"
-_RAGBENCH = "Friel, Belyi, Sanyal (2024), arXiv 2407.11005v2"
-# Source of each table.
-PUBLISHED = {
-    "rgb.noise_robustness": f"{_RGB}, table 1",
-    "rgb.negative_rejection": f"{_RGB}, table 3",
-    "rgb.information_integration": f"{_RGB}, table 5",
-    "rgb.counterfactual_robustness": f"{_RGB}, table 7",
-    "ragbench.table3": f"{_RAGBENCH}, table 3",
-    "lbrag.overview": "kanoes/LBRAG-NEW, metrics.md at commit 5c0d11bc, the example of the console output",
-    "continuous_eval.ensemble": "continuous-eval, documentation, Metric Ensembling, the example output",
-}
-# What a table allows to conclude.
-NOTES = {
-    "continuous_eval.ensemble": "GPT-4 decided 37 of 235 answers, after which 8 more were correct. How many "
-    "answers became correct and how many became wrong was not published. The possible counts range from 8 and 0 (McNemar "
-    "mid-p 0.004) to 22 and 14 (0.188). The table therefore does not show whether the gain is larger than chance.",
-}
-
-
-@accepts(name=tuple(PUBLISHED), confidence_level="level")
-def published(name: str, *, confidence_level: float = 0.95) -> pd.DataFrame:
-    """Load a table of a paper, one row per printed number.
-
-    Parameters
-    ----------
-    name
-        ``"rgb.noise_robustness"``, ``"rgb.negative_rejection"``, ``"rgb.information_integration"``,
-        ``"rgb.counterfactual_robustness"``, ``"ragbench.table3"``, ``"lbrag.overview"`` or
-        ``"continuous_eval.ensemble"``.
-    confidence_level
-        Confidence level of the intervals, in (0, 1).
-
-    Returns
-    -------
-    DataFrame
-        The conditions of the table (``language``, ``noise_rate``, ``subset``), ``system``,
-        ``metric``, ``printed`` (as in the paper) and ``n``. For shares also ``count`` (the nearest
-        whole number of responses), ``exact`` (whether this count gives the printed number: no count
-        out of 300 is 67.68 % or 3.37 %), and ``mean`` with its Wilson interval ``low, high,
-        interval, confidence_level``. The denominator of RGB's error correction is the number of
-        responses that detect the error according to a judge: 3, 4 and 7.
-        ``"continuous_eval.ensemble"`` is a metric ensemble alone and with a judge who decides the
-        answers on which it abstains; F1 is left out, because it is not a share. AUROC and RMSE have
-        no interval, because the paper printed nothing from which it could be computed.
-        ``"lbrag.overview"`` has the column ``std``, and its n is nan, because the document does not
-        state it for this table. Its EM of 0.100 ± 0.302 implies n = 100 (a sample standard
-        deviation), but its example of a ``metrics.json`` with the same numbers states n = 10, so
-        there are no intervals. ``attrs["source"]`` names the source, and ``attrs["note"]`` contains
-        remarks on the table, if any.
-
-    Raises
-    ------
-    InputError
-        The name is unknown.
-    """
-    frame = pd.read_csv(DATA / f"{name.replace('.', '_')}.csv")
-    if name.startswith(("rgb.", "continuous_eval.")):
-        share = frame["printed"] / (100 if name.startswith("rgb.") else 1)
-        count = (share * frame["n"]).round().astype(int)
-        exact = (count / frame["n"] - share).abs() <= 0.00005 + 1e-11
-        intervals = [
-            rate_interval(k, n, confidence_level=confidence_level).columns()
-            for k, n in zip(count, frame["n"], strict=True)
-        ]
-        frame = frame.assign(count=count, exact=exact).join(pd.DataFrame(intervals))
-    frame.attrs |= {"source": PUBLISHED[name], "note": NOTES.get(name, "")}
-    return shown(frame)

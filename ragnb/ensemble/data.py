@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import Integers
+from ragnb.columns import require_columns
 from ragnb.errors import InputError
-from ragnb.records import require_columns
 
 # Columns of a frame of scores that describe the score. All others identify the response.
 SCORE = ("metric", "value", "reason", "evidence", "signature")

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.columns import require_columns
 from ragnb.conformal.control import calibrate_selective_risk
 from ragnb.conformal.sets import (
     ALL,
@@ -28,7 +29,6 @@ from ragnb.ensemble.data import (
 )
 from ragnb.ensemble.shift import differing, sample, shift_tests
 from ragnb.errors import InputError
-from ragnb.records import require_columns
 
 # Inverse penalty strengths C from which the default classifier is chosen.
 STRENGTHS = (0.1, 1.0, 10.0)

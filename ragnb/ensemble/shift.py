@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.conformal.sets import ALL
-from ragnb.results import format_p_value
+from ragnb.numbers import format_p_value
 from ragnb.stats.multiplicity import adjusted_columns
 
 # Adjusted p-values below this level are reported as a difference.

@@ -14,7 +14,7 @@ import pandas as pd
 
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
-from ragnb.experiments.asking import one_budget, with_requests
+from ragnb.experiments.requests import one_budget, with_requests
 from ragnb.experiments.retrieval import require_examples
 from ragnb.llm.budget import count_tokens
 from ragnb.llm.client import complete, one_report
@@ -23,7 +23,7 @@ from ragnb.prompts.multilingual import (
     answer_prompt,
     translation_prompt,
 )
-from ragnb.records import EMPTY_REPLY
+from ragnb.replies import EMPTY_REPLY
 
 SYSTEMS = ("direct", "multi", "cross", "lbrag")
 PARAMETERS = {"temperature": 0.0, "max_tokens": 32, "seed": 0}

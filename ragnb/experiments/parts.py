@@ -8,8 +8,9 @@ from typing import Any
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.cells import as_lists, present
+from ragnb.columns import require_columns
 from ragnb.errors import InputError
-from ragnb.experiments.asking import one_budget
 from ragnb.experiments.judges import (
     LISTED,
     PARAMETERS,
@@ -21,6 +22,7 @@ from ragnb.experiments.judges import (
     refuse_judged,
     require_plausible,
 )
+from ragnb.experiments.requests import one_budget
 from ragnb.llm.client import one_report
 from ragnb.metrics.references import reference_parts
 from ragnb.passages import passage_column, passage_texts
@@ -34,8 +36,7 @@ from ragnb.prompts.judges import (
     cited_statements,
     readable_references,
 )
-from ragnb.records import present, reasoning_apart, require_columns
-from ragnb.scoring.scores import as_lists
+from ragnb.replies import reasoning_apart
 from ragnb.text import fold, sentences, strip_reasoning
 
 Part = dict[str, Any]

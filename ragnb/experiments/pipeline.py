@@ -26,12 +26,14 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import HIDDEN, accepts, without_keys
+from ragnb.cells import is_missing
+from ragnb.columns import require_columns
 from ragnb.errors import InputError
 from ragnb.llm.client import DEFAULT_STORE, LOOK_AGAIN, REPLY_COLUMNS, with_replies
 from ragnb.llm.endpoint import clean
 from ragnb.llm.store import LEASE_SECONDS, Reply, Store, canonical, new_owner, request_key
 from ragnb.passages import passage_texts
-from ragnb.records import count_reasons, is_missing, require_columns
+from ragnb.replies import count_reasons
 from ragnb.text import well_formed
 
 # Entries of a result that are left out: they identify or judge an answer, or describe its call.

@@ -14,10 +14,11 @@ from typing import Any
 import pandas as pd
 
 from ragnb.arguments import accepts
-from ragnb.datasets.benchmarks import load_rgb
-from ragnb.datasets.files import read_frame
 from ragnb.datasets.multilingual import load_multilingual
-from ragnb.datasets.studies import load_study, one_row_per_part
+from ragnb.datasets.parts import one_row_per_part
+from ragnb.datasets.reading import read_frame
+from ragnb.datasets.rgb import load_rgb
+from ragnb.datasets.studies import load_study
 from ragnb.experiments import multilingual
 from ragnb.experiments.judges import JUDGEMENTS, judge_responses
 from ragnb.experiments.parts import KINDS, label_parts

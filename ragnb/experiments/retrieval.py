@@ -11,10 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ragnb.arguments import accepts
+from ragnb.columns import require_columns
 from ragnb.errors import InputError
 from ragnb.llm.embed import embed
 from ragnb.passages import passage_column
-from ragnb.records import require_columns
 
 NEEDED = ("example_id", "language", "question", "passages")
 """Columns that a multilingual experiment needs."""

@@ -6,12 +6,12 @@ from typing import Any
 import pandas as pd
 
 from ragnb.arguments import accepts
-from ragnb.datasets.contexts import build_contexts
+from ragnb.columns import require_columns
+from ragnb.datasets.rgb_contexts import build_contexts
 from ragnb.errors import InputError
-from ragnb.experiments.asking import one_budget, question_requests
+from ragnb.experiments.requests import one_budget, question_requests
 from ragnb.llm.client import complete, one_report
 from ragnb.prompts.template import Template
-from ragnb.records import require_columns
 
 PARAMETERS = {"temperature": 0.0, "max_tokens": 64, "seed": 0}
 REQUEST_OPTIONS = (

@@ -10,9 +10,11 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.cells import as_lists, flag_of, present
+from ragnb.columns import require_columns
 from ragnb.errors import InputError
-from ragnb.experiments.asking import one_budget, with_requests
 from ragnb.experiments.judges import refuse_judged, reply_keys
+from ragnb.experiments.requests import one_budget, with_requests
 from ragnb.llm.client import one_report
 from ragnb.llm.store import Reply, Store, canonical, canonical_requests, request_key
 from ragnb.llm.structured import complete_structured, with_response_format
@@ -25,8 +27,6 @@ from ragnb.prompts.trace import (
     render_labelling,
     repaired_labels,
 )
-from ragnb.records import flag_of, present, require_columns
-from ragnb.scoring.scores import as_lists
 from ragnb.text import keyed_response, keyed_sentences
 
 PARAMETERS = {"temperature": 0.0, "max_tokens": 2048, "seed": 0}

@@ -10,7 +10,7 @@ import seaborn.objects as so
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
-from ragnb.datasets.studies import published
+from ragnb.datasets.published import published
 from ragnb.errors import InputError
 from ragnb.figures.style import (
     COLOURS,

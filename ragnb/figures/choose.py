@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from ragnb.display import distinct
+from ragnb.columns import CONDITION, require_columns
 from ragnb.errors import InputError
 from ragnb.figures.abilities import TITLES as ABILITIES
 from ragnb.figures.abilities import plot_abilities
@@ -19,7 +19,7 @@ from ragnb.figures.curves import plot_noise_curve, plot_risk_coverage
 from ragnb.figures.differences import plot_differences, plot_judge_bias
 from ragnb.figures.rates import are_shares, plot_grades, plot_rates
 from ragnb.figures.style import FORMATS, WIDTHS, plain, style
-from ragnb.records import CONDITION, require_columns
+from ragnb.numbers import distinct
 from ragnb.reports.abstention import RiskCoverageReport
 from ragnb.reports.definitions import DefinitionComparison
 from ragnb.reports.judge import JudgeReport

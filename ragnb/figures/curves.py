@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter, ScalarFormatter
 
+from ragnb.columns import require_columns
 from ragnb.errors import InputError
 from ragnb.figures.style import (
     WIDTHS,
@@ -21,7 +22,6 @@ from ragnb.figures.style import (
     span,
     style,
 )
-from ragnb.records import require_columns
 from ragnb.stats.power import mcnemar_mde
 
 _DASHES = ("-", "--", "-.", ":")

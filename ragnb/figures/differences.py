@@ -9,7 +9,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 
-from ragnb.display import distinct
 from ragnb.errors import InputError
 from ragnb.figures.style import (
     COLOURS,
@@ -24,7 +23,7 @@ from ragnb.figures.style import (
     span,
     style,
 )
-from ragnb.results import format_p_value
+from ragnb.numbers import distinct, format_p_value
 
 _COMPARED = (
     "metric system baseline difference n_pairs p_adjusted correction family_size mde power duality test"

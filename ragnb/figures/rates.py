@@ -21,7 +21,7 @@ from ragnb.figures.style import (
     require_rates,
     style,
 )
-from ragnb.reports.judge import QUANTILES
+from ragnb.reports.grades import QUANTILES
 from ragnb.scoring.bridges import known_metric
 
 

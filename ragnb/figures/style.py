@@ -16,10 +16,10 @@ from matplotlib.figure import Figure
 from matplotlib.rcsetup import cycler
 
 from ragnb.arguments import accepts
-from ragnb.display import distinct
+from ragnb.columns import require_columns
 from ragnb.errors import InputError
 from ragnb.markup import spelled
-from ragnb.records import require_columns
+from ragnb.numbers import distinct
 
 WIDTHS = {"column": 3.3, "text": 6.3}
 """Widths in inches of one column and of a full text block."""

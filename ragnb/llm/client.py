@@ -70,7 +70,7 @@ from ragnb.llm.store import (
     new_owner,
     request_key,
 )
-from ragnb.records import LIMIT_REACHED, count_reasons, no_answer, warn_of_unfinished
+from ragnb.replies import LIMIT_REACHED, count_reasons, no_answer, warn_of_unfinished
 from ragnb.text import read_reasoning
 
 DEFAULT_STORE = "ragnb-replies.sqlite"
@@ -188,7 +188,7 @@ def complete(
         consecutive rows. ``response`` is None if there is no answer, and ``reason`` says why. A reply
         that answers nothing (empty, reasoning only, cut off inside the reasoning, refused by the model,
         withheld by a content filter, or ended by an error) is therefore unscored and not wrong;
-        `ragnb.records.no_answer` decides this.
+        `ragnb.replies.no_answer` decides this.
 
         If any reply contains reasoning, in marks such as ``<think>…</think>`` or in a field of its own,
         the column ``reasoning`` contains it and ``response`` the answer alone. The store keeps the
@@ -475,7 +475,7 @@ def _progress_bar(**options: Any) -> Iterator[Any]:
         with bar:
             yield bar
         return
-    from tqdm.notebook import display
+    from tqdm.notebook import display  # type: ignore[attr-defined]
 
     shown = display(bar.container, display_id=True)
     try:

@@ -36,9 +36,10 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.cells import is_missing
+from ragnb.columns import require_columns
 from ragnb.errors import InputError, StoreError
 from ragnb.llm.log import lost_log
-from ragnb.records import is_missing, require_columns
 
 Request = dict[str, Any]
 """``model``, ``messages`` or ``prompt``, ``parameters``, ``repeat`` and, unless it counts for every

@@ -12,12 +12,13 @@ import pandas as pd
 from pydantic import BaseModel
 
 from ragnb.arguments import accepts
+from ragnb.columns import require_columns
 from ragnb.errors import InputError
 from ragnb.llm.budget import Budget, as_budget
 from ragnb.llm.client import DEFAULT_STORE, complete, one_report
 from ragnb.llm.store import Store
 from ragnb.prompts.parsing import parse_reply, quotable_texts, repair_message, strict_schema
-from ragnb.records import require_columns, whole_replies
+from ragnb.replies import whole_replies
 
 _OF_REPAIR = ("response", "request_key", "prompt_tokens", "completion_tokens")
 

@@ -47,10 +47,11 @@ from typing import Any
 
 import regex
 
+from ragnb.columns import column_names
 from ragnb.errors import check_choice
 from ragnb.metrics.judged import binary_verdict, is_accepted
 from ragnb.metrics.record import metric
-from ragnb.records import column_names, no_answer
+from ragnb.replies import no_answer
 from ragnb.text import fold, straight_apostrophes, visible
 
 # Agreed phrase for a refusal, which most prompts request.

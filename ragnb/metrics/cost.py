@@ -4,9 +4,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragnb.cells import is_missing
 from ragnb.errors import InputError, as_real, check_choice
 from ragnb.metrics.record import metric
-from ragnb.records import is_missing
 from ragnb.text import tokens
 
 VARIANTS = ("ratio", "lbrag")

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ragnb.cells import is_missing, truth_of
 from ragnb.errors import InputError, as_real, check_choice
 from ragnb.metrics.record import metric
-from ragnb.records import is_missing, truth_of
 from ragnb.text import fold
 
 # Verdict -> value. A refusal is not accepted as an answer.

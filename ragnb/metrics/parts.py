@@ -3,7 +3,7 @@
 A person or a judge labels the parts of each response. The metrics are computed for one response,
 so their mean over responses is a *macro* average: each response has the same weight. For the
 pooled share (*micro* average), convert the responses to one row per part with
-`ragnb.datasets.studies.one_row_per_part`, and summarise these rows with the responses as clusters.
+`ragnb.datasets.parts.one_row_per_part`, and summarise these rows with the responses as clusters.
 
 Claims, facts and sentences have a ``label``: ``'supported'``, ``'contradicted'``, ``'not
 supported'`` or ``'irrelevant'``. All functions raise InputError for any other label.

@@ -65,12 +65,12 @@ from typing import Any, NamedTuple
 
 import regex
 
+from ragnb.cells import is_missing
 from ragnb.errors import InputError, as_real, check_choice
 from ragnb.metrics.judged import NEVER_JUDGED, binary_verdict
 from ragnb.metrics.normalization import PUNCTUATION
 from ragnb.metrics.record import metric
 from ragnb.metrics.references import Reference, listed, reference_parts
-from ragnb.records import is_missing
 from ragnb.text import straight_apostrophes, tokens
 
 # ---- protocols ---------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ragnb.cells import present
 from ragnb.errors import InputError, check_choice
 from ragnb.metrics.record import metric
 from ragnb.metrics.trace_labels import (
@@ -40,7 +41,6 @@ from ragnb.metrics.trace_labels import (
     sentence_pairs,
     supported_sentences,
 )
-from ragnb.records import present
 from ragnb.text import graphemes, tokens
 
 Keys = Sequence[str]

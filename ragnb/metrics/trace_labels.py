@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ragnb.cells import flag_of, present
 from ragnb.errors import InputError, check_choice
-from ragnb.records import flag_of, present
 
 # The fields from which TRACe is computed.
 FIELDS = (
@@ -60,7 +60,7 @@ def supported_sentences(
     support : sequence of mappings or None
         RAGBench's ``sentence_support_information``: one mapping per sentence of the response, with
         the fields ``response_sentence_key`` (or ``key``), ``supporting_sentence_keys`` and
-        ``fully_supported``, which `ragnb.records.flag_of` reads.
+        ``fully_supported``, which `ragnb.cells.flag_of` reads.
     unsupported_keys : sequence of str or None, default=None
         RAGBench's ``unsupported_response_sentence_keys``, or None if there is no such list. Only
         ``'ragbench'`` uses them.

@@ -20,8 +20,8 @@ from pydantic import (
     model_validator,
 )
 
+from ragnb.cells import WRAPPING, flag_of, plain_word
 from ragnb.prompts.template import Message, keyed_lines, load_family
-from ragnb.records import WRAPPING, flag_of, plain_word
 from ragnb.text import fold, well_formed
 
 SPECIAL_SPELLINGS = {
@@ -152,7 +152,7 @@ def repaired_labels(
     A key is taken as it is when it names a sentence or is special. Otherwise letter case, width, brackets, quotes and stops
     around it are ignored, special keys are looked up in `SPECIAL_SPELLINGS`, words of `NO_KEY` are left out, and several
     keys in one text are separated. A key that then still names no sentence is kept unchanged.
-    Words for true and false are those of `ragnb.records.flag_of`.
+    Words for true and false are those of `ragnb.cells.flag_of`.
 
     Parameters
     ----------

@@ -6,7 +6,8 @@ from ragnb.reports.abstention import (
     risk_coverage_report,
 )
 from ragnb.reports.definitions import DefinitionComparison, compare_definitions
-from ragnb.reports.judge import JudgeReport, graded_report, judge_report, scores_by_grade
+from ragnb.reports.grades import graded_report, scores_by_grade
+from ragnb.reports.judge import JudgeReport, judge_report
 from ragnb.reports.lbrag import load_metrics_json
 from ragnb.reports.methods import bibliography, methods_paragraph
 from ragnb.reports.multilingual import MultilingualReport, multilingual_report

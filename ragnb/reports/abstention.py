@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import Floats, accepts, convert
+from ragnb.columns import column_names, require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.metrics.judged import is_accepted
-from ragnb.records import column_names, require_columns
-from ragnb.reports.frames import Report, Shown
-from ragnb.reports.judge import share
+from ragnb.reports.frames import Report, Shown, share
 from ragnb.scoring.columns import numbers
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize

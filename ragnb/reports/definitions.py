@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 
 from ragnb.arguments import accepts, convert
+from ragnb.columns import CONDITION, column_names, require_columns
 from ragnb.errors import InputError
 from ragnb.metrics.record import Metric
-from ragnb.records import CONDITION, column_names, require_columns
+from ragnb.numbers import percent
 from ragnb.reports.frames import Report, Shown, with_counts
-from ragnb.results import percent
 from ragnb.scoring.columns import conversations
 from ragnb.scoring.comparisons import compare
 from ragnb.scoring.scores import as_metrics, score

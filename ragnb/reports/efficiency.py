@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.columns import questions
 from ragnb.errors import InputError
 from ragnb.reports.frames import as_frame
 from ragnb.scoring.bridges import COST, F1, paired_f1
@@ -58,12 +59,6 @@ def gains_and_costs(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.Dat
     kept = pairs.loc[whole, ["system", "example_id", "unit", "gain", "cost"]].reset_index(drop=True)
     kept.attrs["left_out"] = (~whole).groupby(pairs["system"], sort=False).sum().to_dict()
     return kept
-
-
-def questions(frame: pd.DataFrame) -> pd.Series:
-    """Question of each row, as text: its ``question_id``, or else its ``example_id``."""
-    named = frame.get("question_id", frame["example_id"]).astype(object)
-    return named.where(named.notna(), frame["example_id"]).map(str).astype(object)
 
 
 @accepts(confidence_level="level")

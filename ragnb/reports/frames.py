@@ -1,12 +1,18 @@
 """Frames of intervals, and reports that are displayed as several tables."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from ragnb.arguments import Floats, Integers
 from ragnb.display import framed, html_parts, shown, text_table
 from ragnb.markup import Markup, tag
+from ragnb.results import Interval
+from ragnb.stats.agreement import agreement_interval, agreement_sums, as_codes, percent_agreement
+from ragnb.stats.intervals import mean_interval, rate_interval
 
 # The tables of a report by title, and lines below them.
 Shown = tuple[dict[str, pd.DataFrame], list[str]]
@@ -85,3 +91,40 @@ def asked_of_judge(responses: pd.DataFrame, verdict: str) -> pd.DataFrame:
     if "judge_reason" in responses:
         known |= responses["judge_reason"].notna()
     return responses[known.groupby(responses["system"]).transform("any").astype(bool)]
+
+
+def interval_columns(found: Interval) -> dict[str, Any]:
+    """Columns of an interval; the number of clusters is in a column of its own, ``n_units``."""
+    return found.columns() | {"interval": without_clusters(found.method), "n_units": found.n}
+
+
+def without_clusters(method: str) -> str:
+    """Name of an interval without its number of clusters."""
+    return re.sub(r", \d+ clusters", "", method)
+
+
+def share(values: Floats, units: Integers | None, level: float) -> Interval:
+    """Mean of values in [0, 1] with its interval.
+
+    If all values are 0 or 1, this is the Wilson interval. Otherwise, and with clusters, it is the
+    t interval, cluster-robust with clusters.
+    """
+    if units is None and np.isin(values, (0, 1)).all():
+        return rate_interval(int(values.sum()), values.size, confidence_level=level)
+    return mean_interval(values, units, bounds=(0.0, 1.0), confidence_level=level)
+
+
+def coefficients(ratings: Floats, units: Integers | None, level: float) -> dict[str, Interval]:
+    """Percent agreement and the chance-corrected coefficients of two or more raters.
+
+    `ratings` has one row per item and one column per rater, with nan for a missing rating. Two
+    raters have Cohen's kappa, and more raters have Fleiss' kappa.
+    """
+    kappa = "Cohen's kappa" if ratings.shape[1] == 2 else "Fleiss' kappa"
+    names = ("percent agreement", kappa, "Gwet's AC1", "Krippendorff's alpha")
+    found = {
+        name: agreement_interval(name, ratings, units, confidence_level=level) for name in names
+    }
+    codes = as_codes(ratings)
+    agreeing = percent_agreement(agreement_sums(codes, codes.max(initial=0) + 1))
+    return found | {"percent agreement": share(agreeing, units, level)}

@@ -9,13 +9,13 @@ from typing import Any
 import pandas as pd
 
 from ragnb.arguments import accepts
-from ragnb.display import distinct
+from ragnb.cells import present
+from ragnb.columns import CONDITION, questions, require_columns
 from ragnb.errors import InputError
 from ragnb.markup import escape_latex, escape_markdown, spelled
 from ragnb.metrics.record import METRICS
-from ragnb.records import CONDITION, count_reasons, present, require_columns
-from ragnb.reports.efficiency import questions
-from ragnb.results import percent
+from ragnb.numbers import distinct, percent
+from ragnb.replies import count_reasons
 from ragnb.scoring.experiments import data_name
 from ragnb.scoring.glossary import definition_of
 

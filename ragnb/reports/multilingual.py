@@ -8,10 +8,9 @@ from typing import Any
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.columns import BLANK_REFERENCE, column_names, questions, require_columns
 from ragnb.errors import InputError
 from ragnb.metrics.normalization import VARIANTS
-from ragnb.records import BLANK_REFERENCE, column_names, require_columns
-from ragnb.reports.efficiency import questions
 from ragnb.reports.frames import Report, Shown, asked_of_judge
 from ragnb.reports.lbrag import SIMILARITY, overview, summary_lines, write_metrics_json
 from ragnb.reports.ranking import Ranking, rank_systems

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.columns import require_columns
 from ragnb.display import MISSING, shown
 from ragnb.errors import InputError
-from ragnb.records import require_columns
 from ragnb.reports.frames import Report, Shown
 from ragnb.scoring.bridges import CNBE, F1, known_metric
 from ragnb.scoring.comparisons import compare

@@ -8,13 +8,12 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
-from ragnb.display import distinct
+from ragnb.columns import column_names, require_columns
 from ragnb.errors import InputError
 from ragnb.metrics.record import METRICS
 from ragnb.metrics.rgb import Rule
-from ragnb.records import column_names, require_columns
+from ragnb.numbers import distinct, percent
 from ragnb.reports.frames import Report, Shown, asked_of_judge, with_counts
-from ragnb.results import percent
 from ragnb.scoring.columns import numbers
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize

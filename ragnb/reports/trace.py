@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import Floats, accepts
+from ragnb.columns import column_names, require_columns
 from ragnb.errors import InputError
 from ragnb.metrics.record import METRICS
 from ragnb.metrics.trace_labels import VARIANTS
-from ragnb.records import column_names, require_columns
 from ragnb.reports.frames import Report, Shown
 from ragnb.results import Interval, SignificanceResult
 from ragnb.scoring.columns import numbers

@@ -4,9 +4,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragnb.cells import present
 from ragnb.metrics.trace import GUIDE_SENTENCES, trace_scores
 from ragnb.metrics.trace_labels import as_keys, sentence_pairs, unsupported_sentences
-from ragnb.records import present
 
 # Longest text of a sentence that is quoted, in characters.
 QUOTED = 120

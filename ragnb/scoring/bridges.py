@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.columns import require_columns
 from ragnb.errors import InputError
 from ragnb.metrics.cost import VARIANTS, bridging_efficiency
 from ragnb.metrics.record import Metric
-from ragnb.records import require_columns
 from ragnb.scoring.columns import numbers, record_of
 from ragnb.scoring.scores import score
 

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ragnb.cells import present
 from ragnb.errors import InputError
 from ragnb.metrics.record import METRICS, Metric
-from ragnb.records import present
 
 # Beginning of the signatures of scores that another tool computed, see `ragnb.load_scores`.
 FOREIGN = "foreign:"

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts, convert
+from ragnb.columns import CONDITION, column_names, require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
-from ragnb.records import CONDITION, column_names, require_columns
 from ragnb.scoring.columns import bounds_of, conversations, numbers, signatures
 from ragnb.scoring.procedures import PROCEDURES, Pairs, choose, compared, mean
 from ragnb.stats.multiplicity import CORRECTIONS, adjusted_columns

@@ -5,7 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.records import CONDITION, is_missing, require_columns
+from ragnb.cells import is_missing
+from ragnb.columns import CONDITION, require_columns
 
 CONDITIONS = (*CONDITION, "model", "parameters", "template")
 

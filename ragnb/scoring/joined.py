@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from ragnb.columns import CONDITION, require_columns
 from ragnb.errors import InputError
-from ragnb.records import CONDITION, require_columns
 
 # Columns that identify a response, as far as a frame has them.
 _IDENTIFYING = ("example_id", *CONDITION, "repeat", "turn", "request_key")

@@ -10,8 +10,8 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from ragnb.arguments import Floats, accepts
+from ragnb.columns import require_columns
 from ragnb.errors import InputError
-from ragnb.records import require_columns
 from ragnb.results import SMALLEST_P
 from ragnb.scoring.comparisons import compare
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns

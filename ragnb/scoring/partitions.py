@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.records import PAYLOAD
+from ragnb.columns import PAYLOAD
 
 
 def by_partition(

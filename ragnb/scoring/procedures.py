@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragnb.errors import InputError
-from ragnb.results import Interval, SignificanceResult, percent
+from ragnb.numbers import percent
+from ragnb.results import Interval, SignificanceResult
 from ragnb.stats.binary import (
     mcnemar_test,
     paired_table,

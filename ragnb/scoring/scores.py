@@ -14,19 +14,12 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts, convert
+from ragnb.cells import as_lists, is_missing, present
+from ragnb.columns import BLANK_REFERENCE, PAYLOAD, PLAIN_TEXT, require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.metrics.record import METRICS, Metric
-from ragnb.records import (
-    BLANK_REFERENCE,
-    PAYLOAD,
-    PLAIN_TEXT,
-    is_missing,
-    present,
-    reasoning_apart,
-    require_columns,
-    whole_replies,
-)
+from ragnb.replies import reasoning_apart, whole_replies
 from ragnb.scoring.partitions import by_partition
 
 # Columns read besides those of the metrics, for names of rows, signatures and reasons.
@@ -225,15 +218,6 @@ def _calls(responses: pd.DataFrame, metric: Metric) -> list[dict[str, Any]]:
         cells = responses[column] if column in responses else [None] * len(responses)
         columns.append([default if is_missing(cell) else as_lists(cell) for cell in cells])
     return [dict(zip(metric.columns, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
-def as_lists(value: Any) -> Any:
-    """Return arrays of lists or texts, as Arrow and Parquet have them, as lists."""
-    if isinstance(value, np.ndarray) and (value.dtype == object or not value.size):
-        return [as_lists(part) for part in value]
-    if type(value) is dict and {np.ndarray, dict} & set(map(type, value.values())):
-        return {name: as_lists(part) for name, part in value.items()}
-    return value
 
 
 def _gap(call: Mapping[str, Any], needed: Mapping[str, str]) -> str | None:

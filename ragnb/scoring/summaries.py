@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.columns import CONDITION, column_names, require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
-from ragnb.records import CONDITION, column_names, count_reasons, require_columns
+from ragnb.replies import count_reasons
 from ragnb.results import Interval
 from ragnb.scoring.columns import bounds_of, conversations, numbers, record_of, signatures
 from ragnb.stats.intervals import RATE_METHODS, bca_interval, mean_interval, rate_interval
@@ -34,7 +35,7 @@ def summarize(
     scores
         As `score` returns them.
     by
-        Columns that distinguish the cells; by default those of `ragnb.records.CONDITION` that the
+        Columns that distinguish the cells; by default those of `ragnb.columns.CONDITION` that the
         frame has.
     cluster
         Column whose values are the independent units, such as the question that several languages,

@@ -18,7 +18,8 @@ from scipy.special import ndtri, stdtrit
 
 from ragnb.arguments import Booleans, Floats, Integers, accepts, as_clusters, as_labels, as_scores
 from ragnb.errors import InputError
-from ragnb.results import Interval, Sentence, percent, undefined_interval
+from ragnb.numbers import percent
+from ragnb.results import Interval, Sentence, undefined_interval
 from ragnb.stats.intervals import mean_interval, too_few
 
 Bounds = tuple[float, float]

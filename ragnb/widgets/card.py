@@ -15,10 +15,11 @@ import pandas as pd
 import regex
 
 from ragnb.arguments import accepts
+from ragnb.cells import is_missing
+from ragnb.columns import require_columns
 from ragnb.errors import InputError
 from ragnb.markup import Markup
 from ragnb.passages import passage_texts
-from ragnb.records import is_missing, require_columns
 from ragnb.text import graphemes
 from ragnb.widgets import language, rgb, trace
 from ragnb.widgets.pages import (

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import regex
 from jinja2 import Environment, FunctionLoader
 
+from ragnb.cells import is_missing
 from ragnb.markup import Markup, characters, escape, join, page, tag
 from ragnb.metrics.rgb import NO_RESPONSE
-from ragnb.records import is_missing
 from ragnb.text import join_reasoning, split_reasoning
 
 STATIC = Path(__file__).parent / "static"

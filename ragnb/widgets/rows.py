@@ -14,10 +14,11 @@ import pyarrow as pa
 import regex
 from pyarrow.compute import match_substring
 
+from ragnb.cells import is_missing
+from ragnb.columns import COLUMNS, CONDITION, PAYLOAD, require_columns
 from ragnb.errors import InputError
 from ragnb.markup import spelled
 from ragnb.metrics.record import METRICS
-from ragnb.records import COLUMNS, CONDITION, PAYLOAD, is_missing, require_columns
 from ragnb.text import fold
 from ragnb.widgets.pages import MISSING
 

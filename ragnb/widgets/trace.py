@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
+from ragnb.cells import flag_of, present
 from ragnb.errors import InputError
 from ragnb.metrics.trace import GUIDE_SENTENCES, trace_scores
 from ragnb.metrics.trace_labels import (
@@ -13,7 +14,6 @@ from ragnb.metrics.trace_labels import (
     sentence_pairs,
     unsupported_sentences,
 )
-from ragnb.records import flag_of, present
 from ragnb.reports.trace_reading import interpret_trace
 from ragnb.widgets.pages import MISSING, listed
 

@@ -6,7 +6,7 @@ import pandas as pd
 from ragnb.annotation import recorded_passes
 from ragnb.annotation.labels import read_labels
 from ragnb.datasets import load_ragbench, load_rgb
-from ragnb.datasets.benchmarks import SYSTEMS
+from ragnb.datasets.evouna import SYSTEMS
 from ragnb.scoring import compare, score, summarize
 
 _SENTENCES = {

@@ -20,7 +20,7 @@ from contract import frames
 from sklearn.linear_model import LogisticRegression
 
 import ragnb
-from ragnb.records import is_missing
+from ragnb.cells import is_missing
 from ragnb.scoring import METRICS
 
 # ---- calls -------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 import ragnb
 from ragnb.datasets import load_multilingual
 from ragnb.datasets.answers import answer_of
-from ragnb.datasets.predictions import load_responses
+from ragnb.datasets.responses import load_responses
 from ragnb.errors import InputError
 from ragnb.metrics.answer import exact_match, token_f1
 

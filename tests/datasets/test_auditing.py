@@ -2,8 +2,8 @@ from functools import cache
 
 import pytest
 
-from ragnb.datasets.benchmarks import load_rgb
-from ragnb.datasets.contexts import audit
+from ragnb.datasets.rgb import load_rgb
+from ragnb.datasets.rgb_contexts import audit
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pooch
 import pytest
 
-from ragnb.datasets.benchmarks import load_rgb
 from ragnb.datasets.catalogue import CATALOGUE, Source, fetch, find, git_blob_sha1
+from ragnb.datasets.rgb import load_rgb
 from ragnb.errors import InputError
 
 MODULE = importlib.import_module(

@@ -3,8 +3,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from released_contexts import fits, released_context
 
-from ragnb.datasets.benchmarks import load_rgb
-from ragnb.datasets.contexts import build_contexts, ceil_share
+from ragnb.datasets.rgb import load_rgb
+from ragnb.datasets.rgb_contexts import build_contexts, ceil_share
 from ragnb.errors import InputError
 
 # The last is put together from published predictions, with four true passages each; the others are as published.

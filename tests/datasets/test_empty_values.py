@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.datasets.formats import found, inner_value
-from ragnb.datasets.predictions import load_responses
+from ragnb.datasets.records import first_value, inner_value
+from ragnb.datasets.responses import load_responses
 from ragnb.errors import InputError
 
 
@@ -26,10 +26,10 @@ def lines(path, *records):
 
 def test_a_blank_value_is_used_only_if_no_other_key_has_one():
     record = {"label": " ", "id": "gpt-4o", "passages": [], "context": "Oslo is …", "reply": ""}
-    assert found(record, "label id") == "gpt-4o"
-    assert found(record, "passages context") == "Oslo is …"
-    assert found(record, "reply text") == ""
-    assert found(record, "text words") is None
+    assert first_value(record, "label id") == "gpt-4o"
+    assert first_value(record, "passages context") == "Oslo is …"
+    assert first_value(record, "reply text") == ""
+    assert first_value(record, "text words") is None
     assert inner_value({"a": [{"b": 0}]}, "a.0.b") == 0
     assert inner_value({"a": [1]}, "a.3") is inner_value({"a": [1]}, "a.b") is None
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.datasets.formats import FORMATS
+from ragnb.datasets.formats.registry import FORMATS
 from ragnb.datasets.studies import load_study
 from ragnb.errors import InputError
 
@@ -132,7 +132,7 @@ def test_a_conversation_of_ragas_is_its_last_turn_with_a_history(tmp_path):
 
 def test_each_file_has_one_format_only():
     for name in (*MADE, LM_EVAL, "inspect.eval", "promptfoo.json", "promptfoo.csv"):
-        content = ragnb.datasets.files.read_frame(HERE / name)
+        content = ragnb.datasets.reading.read_frame(HERE / name)
         assert sum(one.recognises(content) for one in FORMATS.values()) == 1, name
 
 

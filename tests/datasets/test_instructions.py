@@ -1,7 +1,7 @@
 import pytest
 
-from ragnb.datasets.benchmarks import load_rgb_instructions
 from ragnb.datasets.catalogue import CATALOGUE, git_blob_sha1
+from ragnb.datasets.rgb import load_rgb_instructions
 from ragnb.errors import InputError
 
 OURS = 'en:\n  system: "Answer {briefly}."\n  instruction: "Document:\\n{DOCS}\\n\\nQuestion:\\n{QUERY}"\n'

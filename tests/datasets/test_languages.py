@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from ragnb.datasets.languages import identify_languages
-from ragnb.datasets.predictions import load_responses
+from ragnb.datasets.responses import load_responses
 from ragnb.errors import InputError
 
 

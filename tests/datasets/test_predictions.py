@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragnb.datasets.files import read_frame
-from ragnb.datasets.predictions import load_responses
+from ragnb.datasets.reading import read_frame
+from ragnb.datasets.responses import load_responses
 from ragnb.datasets.tables import write_table
 from ragnb.errors import InputError
 from ragnb.reports import rgb_report
@@ -282,7 +282,7 @@ def test_a_packed_file_has_the_name_of_what_is_in_it_and_must_be_whole_and_small
     assert load_responses(path, keep_empty=True)["system"].unique().tolist() == ["gpt.v2"]
     with pytest.raises(InputError, match=r"gpt.v2.csv.gz must be a complete compressed file"):
         load_responses(written(path, packed[:40]))
-    monkeypatch.setattr("ragnb.datasets.files.MOST_UNPACKED", 100)
+    monkeypatch.setattr("ragnb.datasets.contents.MOST_UNPACKED", 100)
     with pytest.raises(InputError, match="gpt.v2.csv.gz unpacks to more than 100 bytes"):
         load_responses(written(path, packed))
 

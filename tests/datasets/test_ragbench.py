@@ -5,9 +5,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ragnb.datasets.benchmarks import FIELDS, load_ragbench
+from ragnb.columns import RAGBENCH_RESPONSE
+from ragnb.datasets.ragbench import FIELDS, load_ragbench
 from ragnb.errors import InputError
-from ragnb.records import RAGBENCH_RESPONSE
 
 DROP = object()
 

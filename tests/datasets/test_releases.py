@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.datasets.files import read_frame
-from ragnb.datasets.predictions import load_responses
+from ragnb.datasets.reading import read_frame
+from ragnb.datasets.responses import load_responses
 from ragnb.datasets.runs import load_run, write_qrels, write_run
 from ragnb.errors import InputError
 

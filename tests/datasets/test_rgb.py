@@ -3,9 +3,9 @@ import json
 
 import pytest
 
-from ragnb.datasets.benchmarks import load_rgb
+from ragnb.columns import RGB_EXAMPLE
+from ragnb.datasets.rgb import load_rgb
 from ragnb.errors import InputError
-from ragnb.records import RGB_EXAMPLE
 
 
 @pytest.mark.data

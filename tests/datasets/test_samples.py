@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ragnb.datasets.benchmarks import load_ragbench, load_rgb
-from ragnb.datasets.contexts import audit
+from ragnb.datasets.ragbench import load_ragbench
+from ragnb.datasets.rgb import load_rgb
+from ragnb.datasets.rgb_contexts import audit
 from ragnb.metrics.rgb import FOUND, NOT_FOUND, answer_labels
 from ragnb.metrics.trace import trace_scores
 from ragnb.metrics.trace_labels import SPECIAL_KEYS, unsupported_sentences

@@ -6,8 +6,8 @@ import pytest
 
 import ragnb
 from ragnb.datasets import load_evouna, load_multilingual, load_run
-from ragnb.datasets.predictions import load_responses
-from ragnb.datasets.releases import load_examples
+from ragnb.datasets.examples import load_examples
+from ragnb.datasets.responses import load_responses
 from ragnb.errors import InputError
 
 

@@ -12,8 +12,8 @@ import pytest
 
 import ragnb
 from ragnb.datasets.cells import read_numbers
-from ragnb.datasets.files import read_frame
-from ragnb.datasets.predictions import load_responses
+from ragnb.datasets.reading import read_frame
+from ragnb.datasets.responses import load_responses
 from ragnb.datasets.tables import write_table
 from ragnb.errors import InputError
 
@@ -436,7 +436,7 @@ def test_one_flipped_byte_in_an_arrow_file_never_ends_the_process(tmp_path):
     script = """
 import sys
 from pathlib import Path
-from ragnb.datasets.files import read_frame
+from ragnb.datasets.reading import read_frame
 from ragnb.errors import InputError
 n = 0
 for path in sorted(Path(sys.argv[1]).glob("d*.arrow")):

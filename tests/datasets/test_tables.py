@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ragnb.datasets.benchmarks import load_rgb
-from ragnb.datasets.contexts import build_contexts
-from ragnb.datasets.foreign import load_scores
-from ragnb.datasets.predictions import load_responses
+from ragnb.datasets.responses import load_responses
+from ragnb.datasets.rgb import load_rgb
+from ragnb.datasets.rgb_contexts import build_contexts
+from ragnb.datasets.scores import load_scores
 from ragnb.datasets.tables import read_table, write_table
 from ragnb.ensemble import eval_prediction
 from ragnb.errors import InputError

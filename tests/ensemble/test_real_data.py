@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ragnb.conformal.sets import ConformalClassifier, conformal_rank
-from ragnb.datasets.benchmarks import load_evouna
+from ragnb.datasets.evouna import load_evouna
 from ragnb.datasets.studies import load_study
 from ragnb.ensemble import DataSplit, MetricEnsemble, XYData, eval_prediction, feature_frame
 from ragnb.scoring import score

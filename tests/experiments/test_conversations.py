@@ -6,9 +6,9 @@ from fault_server import FaultServer
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.experiments.asking import question_requests
 from ragnb.experiments.judges import judgement_requests
-from ragnb.prompts.rgb import TEMPLATES
+from ragnb.experiments.requests import question_requests
+from ragnb.prompts.questions import TEMPLATES
 from ragnb.prompts.template import texts_between_tags
 
 

@@ -4,7 +4,7 @@ from experiments.judge import Judge
 
 from ragnb.ensemble.ensemble import BatchJudicator, verdicts_of
 from ragnb.errors import InputError
-from ragnb.experiments.deferral import model_judicator
+from ragnb.experiments.judges import model_judicator
 from ragnb.experiments.recorded import (
     recorded_provenance,
     recorded_responses,

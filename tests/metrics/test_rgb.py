@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from ragnb.datasets.benchmarks import load_evouna
+from ragnb.datasets.evouna import load_evouna
 from ragnb.errors import InputError
 from ragnb.metrics.references import reference_parts
 from ragnb.metrics.rgb import (

@@ -21,7 +21,7 @@ from ragnb.metrics.rgb import (
     is_refusal,
     is_rejection,
 )
-from ragnb.records import reasoning_apart
+from ragnb.replies import reasoning_apart
 from ragnb.scoring import score
 from ragnb.text import split_reasoning
 

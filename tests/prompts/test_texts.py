@@ -12,7 +12,8 @@ import ragnb
 from ragnb.errors import InputError
 from ragnb.metrics.language import LANGUAGE_SCRIPTS, response_language_consistency
 from ragnb.metrics.rgb import PHRASES, detects_error, is_refusal
-from ragnb.prompts import judges, rgb, trace
+from ragnb.prompts import judges, trace
+from ragnb.prompts import questions as rgb
 from ragnb.prompts.multilingual import (
     LANGUAGE_NAMES,
     SHOTS,

@@ -9,14 +9,10 @@ from made_scores import with_costs
 from scipy import stats
 
 import ragnb
+from ragnb.columns import questions
 from ragnb.errors import InputError
 from ragnb.experiments.recorded import recorded_responses
-from ragnb.reports.efficiency import (
-    ESTIMATORS,
-    efficiency,
-    gains_and_costs,
-    questions,
-)
+from ragnb.reports.efficiency import ESTIMATORS, efficiency, gains_and_costs
 from ragnb.scoring import bridging
 from ragnb.stats.cost_effectiveness import (
     fieller_interval,

@@ -12,7 +12,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss, cohen_kappa_score, roc_auc_score
 from statsmodels.stats.proportion import proportion_confint
 
-from ragnb.datasets.benchmarks import load_evouna
+from ragnb.datasets.evouna import load_evouna
 from ragnb.errors import InputError
 from ragnb.reports import judge_report
 from ragnb.scoring.scores import score

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from ragnb.reports.judge import share
+from ragnb.reports.frames import share
 from ragnb.scoring.comparisons import compare
 from ragnb.scoring.procedures import PROCEDURES
 from ragnb.scoring.summaries import summarize

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 import ragnb
+from ragnb.columns import CONDITION
 from ragnb.experiments.recorded import recorded_responses
-from ragnb.records import CONDITION
 from ragnb.scoring import experiment_signature
 
 EXAMPLES = ragnb.load_rgb("sample-en").head(3)

@@ -7,9 +7,9 @@ import re
 import pandas as pd
 import pytest
 
-from ragnb.datasets.predictions import load_responses
+from ragnb.datasets.responses import load_responses
 from ragnb.errors import InputError
-from ragnb.records import reasoning_apart
+from ragnb.replies import reasoning_apart
 from ragnb.scoring import Metric, score
 from ragnb.version import __version__
 

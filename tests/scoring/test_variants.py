@@ -7,8 +7,8 @@ import re
 import pandas as pd
 import pytest
 
+from ragnb.columns import COLUMNS
 from ragnb.errors import InputError
-from ragnb.records import COLUMNS
 from ragnb.scoring import METRICS, score
 
 REFUSAL = "I can not answer the question because of the insufficient information in documents."

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import ragnb
-from ragnb.reports.judge import graded_report, scores_by_grade
+from ragnb.reports.grades import graded_report, scores_by_grade
 from ragnb.stats.agreement import agreement_interval
 from ragnb.stats.ppi import ppi_mean
 from ragnb.stats.rankings import kendall_tau_b, ranking_interval, tau_ap, tau_ap_b

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from simulation import covers, in_few_trials_too, slack
 
-from ragnb.datasets.benchmarks import load_evouna
+from ragnb.datasets.evouna import load_evouna
 from ragnb.metrics.answer import contains
 from ragnb.stats.intervals import mean_interval
 from ragnb.stats.ppi import PpiInterval, ppi_mean, rogan_gladen

@@ -11,52 +11,38 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.columns import BLANK_REFERENCE, COLUMNS, CONDITION, require_columns
 from ragnb.datasets.answers import NO_ANSWER, answer_of
 from ragnb.datasets.cells import (
     ANSWERS,
     LISTS,
     NUMBERS,
     VERDICTS,
-    each_cell,
     is_number_column,
     number_column,
     numbers_in,
     plain_texts,
-    present_cells,
     similar_systems,
     spelled_lists,
     verdict_of,
     with_names,
     with_spellings,
-    without_blanks,
     words_for_nothing,
 )
-from ragnb.datasets.files import (
-    CELLS,
-    WORKBOOKS,
-    existing_file,
-    kind_of,
-    read_frame,
-    several_files,
-    stem,
-    tell,
-    tell_size,
-)
-from ragnb.datasets.formats import FORMATS, Format, called, mapped
+from ragnb.datasets.examples import load_examples, with_examples
+from ragnb.datasets.files import CELLS, WORKBOOKS, existing_file, kind_of, several_files, stem
+from ragnb.datasets.formats.registry import FORMATS, Format
+from ragnb.datasets.formats.wide import by_system
+from ragnb.datasets.frames import each_cell, present_cells, without_blanks
 from ragnb.datasets.languages import identify_languages, summary_of
 from ragnb.datasets.mapping import suggested_columns
+from ragnb.datasets.messages import called, tell, tell_size
 from ragnb.datasets.orientation import one_row_per_item
-from ragnb.datasets.releases import by_system, load_examples, with_examples
+from ragnb.datasets.reading import read_frame
+from ragnb.datasets.renaming import mapped
 from ragnb.errors import InputError
 from ragnb.metrics.references import reference_parts
-from ragnb.records import (
-    BLANK_REFERENCE,
-    COLUMNS,
-    CONDITION,
-    no_answer,
-    reasoning_apart,
-    require_columns,
-)
+from ragnb.replies import no_answer, reasoning_apart
 from ragnb.text import is_blank
 
 NEEDED = ("question", "references", "response")

@@ -15,11 +15,12 @@ from typing import Any
 import pandas as pd
 
 from ragnb.arguments import KINDS, accepts
+from ragnb.cells import is_missing
+from ragnb.columns import RGB_EXAMPLE, require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError, check_choice
 from ragnb.metrics.references import reference_parts
 from ragnb.metrics.rgb import FOUND, NOT_FOUND, by_folding, found_alias, protocol_of
-from ragnb.records import RGB_EXAMPLE, is_missing, require_columns
 
 Passage = tuple[str, str]  # kind and text
 RELEASED_SEED = 2333

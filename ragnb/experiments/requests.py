@@ -5,13 +5,13 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.cells import as_lists, present
+from ragnb.columns import require_columns
 from ragnb.errors import InputError
 from ragnb.llm.budget import as_budget
 from ragnb.passages import passage_column
-from ragnb.prompts.rgb import template_for
+from ragnb.prompts.questions import template_for
 from ragnb.prompts.template import Template, turns
-from ragnb.records import present, require_columns
-from ragnb.scoring.scores import as_lists
 
 PARAMETERS = {"temperature": 0.0, "max_tokens": 512, "seed": 0}
 

@@ -8,21 +8,18 @@ from typing import Any
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.cells import present
+from ragnb.columns import COLUMNS, CONDITION, PAYLOAD, column_names, require_columns
 from ragnb.datasets.cells import NUMBERS, numbers_in, with_names
-from ragnb.datasets.files import existing_file, read_frame, several_files, stem, tell
-from ragnb.datasets.formats import FORMATS, called, mapped
+from ragnb.datasets.files import existing_file, several_files, stem
+from ragnb.datasets.formats.registry import FORMATS
+from ragnb.datasets.messages import called, tell
 from ragnb.datasets.orientation import one_row_per_item
-from ragnb.datasets.predictions import load_responses
+from ragnb.datasets.reading import read_frame
+from ragnb.datasets.renaming import mapped
+from ragnb.datasets.responses import load_responses
 from ragnb.display import shown
 from ragnb.errors import InputError
-from ragnb.records import (
-    COLUMNS,
-    CONDITION,
-    PAYLOAD,
-    column_names,
-    present,
-    require_columns,
-)
 from ragnb.scoring.scores import TEXT
 
 # The column of a tool's metric, ``ragas.faithfulness``.

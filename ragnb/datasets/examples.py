@@ -1,0 +1,107 @@
+"""Questions and references of a data set, and the responses that belong to them."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ragnb.columns import COLUMNS, PAYLOAD
+from ragnb.datasets.answers import NO_ANSWER, answer_of
+from ragnb.datasets.files import existing_file
+from ragnb.datasets.formats.benchmarks import _kilt
+from ragnb.datasets.formats.registry import FORMATS
+from ragnb.datasets.messages import called
+from ragnb.datasets.multilingual import Squad
+from ragnb.datasets.orientation import IDS, one_row_per_item
+from ragnb.datasets.reading import read_frame
+from ragnb.datasets.records import first_value
+from ragnb.datasets.renaming import LIKELY, likely, renamed
+from ragnb.datasets.validation import checked
+from ragnb.errors import InputError
+
+
+def load_examples(source: str | Path | pd.DataFrame) -> pd.DataFrame:
+    """Load questions and references, one row per question.
+
+    Parameters
+    ----------
+    source
+        A file of a dataset in the format of SQuAD, TriviaQA or KILT; any table with an id, a
+        question and references under usual names, such as the files of Hugging Face for SQuAD and
+        TriviaQA, and the queries of BEIR; or a frame, such as `ragnb.load_rgb` returns it.
+
+    Raises
+    ------
+    InputError
+        The file has no ids or no questions.
+    """
+    path = None if isinstance(source, pd.DataFrame) else existing_file(source)
+    content: Any = source if path is None else one_row_per_item(read_frame(path), path)
+    if "data" in content and len(content) == 1:
+        asked = checked(Squad, content.iloc[0].to_dict(), called(path)).rows()
+        frame = pd.DataFrame(asked).drop(columns="title")
+        frame["answerable"] = [
+            int(answers not in (None, NO_ANSWER)) for answers in frame["references"]
+        ]
+        return frame.rename(columns={"question_id": "example_id"})
+    if FORMATS["kilt"].recognises(content):
+        frame = pd.DataFrame(_kilt(content))
+        frame["references"] = [[answers] if answers else None for answers in frame.pop("answers")]
+        return frame.rename(columns={"pages": "relevant"})
+    names = {name: likely(LIKELY[name], content) for name in ("question", "references")}
+    names["question"] = names["question"] or likely("text", content)  # the queries of BEIR
+    names["example_id"] = likely(IDS, content)
+    missing = [name for name in ("example_id", "question") if names[name] is None]
+    if missing:
+        raise InputError(
+            f"{called(path)} must be a dataset in the format of SQuAD or KILT, or a table with ids "
+            f"and questions; found no column for {' or '.join(missing)} in "
+            f"{', '.join(map(str, content))}"
+        )
+    frame = renamed(content, names)
+    # TriviaQA has pages and search results, which no metric reads.
+    others = [name for name in frame if name not in {*COLUMNS, *PAYLOAD}]
+    frame = frame.drop(columns=[name for name in others if _has_objects(frame[name])])
+    if "context" in frame and all(isinstance(text, str) for text in frame["context"]):
+        frame["passages"] = [[text] for text in frame.pop("context")]
+    if "references" in frame:
+        references = [answer_of(reference) for reference in frame["references"]]
+        frame["references"] = pd.Series(references, frame.index, dtype=object)
+        if NO_ANSWER in references and "answerable" not in frame:
+            frame["answerable"] = [int(reference != NO_ANSWER) for reference in references]
+    return frame.assign(example_id=[_id_text(id) for id in frame["example_id"]])
+
+
+def _has_objects(column: pd.Series) -> bool:
+    return any(isinstance(cell, dict | list) for cell in column)
+
+
+def _id_text(id: Any) -> str:
+    """An id as a text; MongoDB writes it as ``{"$oid": "..."}``."""
+    return str(first_value(id, "$oid") or id)
+
+
+def with_examples(frame: pd.DataFrame, examples: pd.DataFrame, path: Path | None) -> pd.DataFrame:
+    """Add the questions and references of the examples to the responses.
+
+    If there is no column ``system``, an example without a response gets a row in which the response
+    is missing.
+
+    Raises
+    ------
+    InputError
+        A response belongs to no example.
+    """
+    if "example_id" not in frame:
+        raise InputError(f"{called(path)} has no ids, so the rows of examples= cannot be found")
+    own = frame.assign(example_id=frame["example_id"].astype(str))
+    own = own.drop(columns=["question", "references"], errors="ignore")
+    known = examples.drop(columns=own.columns.intersection(examples.columns).drop("example_id"))
+    strange = own.loc[~own["example_id"].isin(examples["example_id"]), "example_id"]
+    if len(strange):
+        raise InputError(
+            f"{called(path)}: {len(strange)} of its {len(own)} responses belong to questions that are "
+            f"not in examples=, such as {strange.iloc[0]!r}; pass the file of the same dataset and split"
+        )
+    # Where several systems answered, nobody can say which of them left an example out.
+    return known.merge(own, on="example_id", how="right" if "system" in own else "left")

@@ -1,0 +1,174 @@
+"""The record of a format of files with responses, and the registry of all formats.
+
+Each format gives questions, responses, references, passages, systems and ids under ragnb's names,
+and the tool's own scores, as the tool wrote them, in columns such as ``ragas.faithfulness``. What a
+judge gave as its reason is in ``deepeval.Faithfulness.reason``. A list of texts as a reference means
+that any one of them is enough.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ragnb.datasets.frames import frame_of
+from ragnb.datasets.messages import called
+from ragnb.datasets.records import (
+    alternatives_of,
+    conversation,
+    first_value,
+    is_empty,
+    text_of,
+    texts_of,
+)
+from ragnb.datasets.validation import Row
+from ragnb.errors import InputError
+
+Recognises = Callable[[pd.DataFrame], bool]
+Reads = Callable[[pd.DataFrame, Path | None], "pd.DataFrame | Iterable[Row]"]
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format of files with responses.
+
+    Attributes
+    ----------
+    name
+        The name for ``load_responses(..., format=name)``. It is also the prefix of the columns that
+        contain the tool's own scores: ``ragas.faithfulness``.
+    about
+        What the files are, to follow "was read as".
+    signs
+        Signs of the format; a content must have at least one. Each is a list of keys, separated by
+        commas, or a function of the content. The key ``a.0.b`` must be in the first record. A
+        content is a frame with one row per record. A JSON object that is alone in its file is one
+        row, with a column for each of its keys.
+    reader
+        The content and the path of its file (None for a frame of the user) -> the records, or a
+        frame with ragnb's names.
+    columns
+        Name in ragnb -> keys in a record, as for `first_value`. ``scores`` and ``reasons`` are mappings
+        from metrics. What a reader adds under the key ``ragnb`` has ragnb's names already.
+    alternatives
+        Meaning of a list of texts as a reference, as in `load_responses`; None if the format does
+        not define it.
+    """
+
+    name: str
+    about: str
+    signs: tuple[str | Recognises, ...]
+    reader: Reads
+    columns: Mapping[str, str]
+    alternatives: bool | None
+
+    def recognises(self, content: pd.DataFrame) -> bool:
+        """Return whether a content has this format."""
+        return any(
+            sign(content) if callable(sign) else all(_has(content, key) for key in sign.split(", "))
+            for sign in self.signs
+        )
+
+    def read(self, content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
+        """Read a content as a frame with ragnb's names.
+
+        Columns that are empty are left out, except responses and scores.
+        """
+        records = self.reader(content, path)
+        if isinstance(records, pd.DataFrame):
+            return records
+        items = enumerate(records, start=1)
+        frame = frame_of([self._row(record, f"{called(path)} item {n}") for n, record in items])
+        if "repeat" in frame:  # The tools count from 1.
+            frame["repeat"] = frame["repeat"] - 1 if frame["repeat"].nunique() > 1 else None
+        kept = [name for name in frame if "." in name or name == "response"]
+        return frame.drop(columns=frame.columns[frame.isna().all()].difference(kept))
+
+    def _row(self, record: Row, where: str) -> Row:
+        row = {name: first_value(record, keys) for name, keys in self.columns.items()}
+        row |= record.get("ragnb", {})
+        if row["question"] is None:
+            raise InputError(
+                f"{where}: must have the key {self.columns['question']}, got {', '.join(record)}"
+            )
+        if isinstance(row["question"], list):
+            row |= conversation(row["question"])
+        row |= {name: cell(row[name]) for name, cell in _CELLS.items() if name in row}
+        for name in _NAMES & row.keys():
+            row[name] = None if is_empty(row[name]) else row[name]
+        # An error with an empty text is no answer, and an answer needs no reason.
+        if row["response"] == "" and not is_empty(row.get("reason") or ""):
+            row["response"] = None
+        if row["response"] is not None:
+            row["reason"] = None
+        for name, score in (row.pop("scores", None) or {}).items():
+            if isinstance(score, str):
+                raise InputError(f"{where}, score {name}: must be a number, got {score!r:.60}")
+            if isinstance(score, int | float | None):
+                row[f"{self.name}.{name}"] = score
+        for name, reason in (row.pop("reasons", None) or {}).items():
+            row[f"{self.name}.{name}.reason"] = reason
+        return row
+
+
+# Name -> format. If the content of a file matches several formats, the first one is used.
+FORMATS: dict[str, Format] = {}
+
+
+def file_format(
+    name: str,
+    about: str,
+    *signs: str | Recognises,
+    columns: Mapping[str, str] | None = None,
+    alternatives: bool | None = None,
+) -> Callable[[Reads], Reads]:
+    """Return a decorator that adds a format to `FORMATS`, with the function that reads it."""
+
+    def register(reader: Reads) -> Reads:
+        FORMATS[name] = Format(name, about, signs, reader, columns or {}, alternatives)
+        return reader
+
+    return register
+
+
+def _has(content: pd.DataFrame, key: str) -> bool:
+    name, _, inner = key.partition(".")
+    if not inner or name not in content:
+        return name in content
+    return any(first_value(cell, inner) is not None for cell in content[name].head(1))
+
+
+# ---- records -----------------------------------------------------------------------------------
+
+
+def records(content: pd.DataFrame, path: Path | None = None) -> list[Row]:
+    """Return the rows of a content as records."""
+    return content.to_dict("records")
+
+
+# Columns of names, in which a blank text is missing.
+_NAMES = {"example_id", "system", "task", "language", "conversation_id"}
+# Column -> what makes its cell of the value in a file.
+_CELLS: dict[str, Callable[[Any], Any]] = {
+    "question": text_of,
+    "response": text_of,
+    "references": alternatives_of,
+    "passages": texts_of,
+}
+
+
+# ---- columns -----------------------------------------------------------------------------------
+
+
+# ---- ragas, DeepEval and inspect_ai ------------------------------------------------------------
+
+
+# ---- lm-evaluation-harness and promptfoo -------------------------------------------------------
+
+
+# ---- InspectorRAGet and MTRAG ------------------------------------------------------------------
+
+
+# ---- RAGChecker, open-rag-eval, every_eval_ever, FlashRAG --------------------------------------

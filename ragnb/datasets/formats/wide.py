@@ -1,0 +1,80 @@
+"""Tables with one column of responses per system."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from ragnb.columns import COLUMNS, PAYLOAD, PLAIN_TEXT
+from ragnb.datasets.formats.registry import file_format
+from ragnb.datasets.messages import called
+from ragnb.datasets.renaming import LIKELY, likely, renamed
+from ragnb.errors import InputError
+
+# Words in the names of columns that are no systems, and how an address begins.
+_NOTES = frozenset(
+    "url urls link source sources author authors editor note notes remark remarks comment comments "
+    "date created updated title category topic type difficulty level tag tags explanation rationale "
+    "evidence hint domain subject dataset split license licence annotator reviewer status doc "
+    "notiz notizen kommentar quelle autor".split()
+)
+
+
+_ADDRESS = re.compile(r"\s*(?:https?://|www\.)", re.IGNORECASE)
+
+
+def by_system(content: pd.DataFrame, systems: Sequence[str], path: Path | None) -> pd.DataFrame:
+    """Convert a table with one column of responses per system to one row per response."""
+    missing = [name for name in systems if name not in content]
+    if missing:
+        raise InputError(
+            f"systems= names {missing[0]!r}, but the columns of {called(path)} are "
+            f"{', '.join(map(str, content))}"
+        )
+    others = [name for name in content if name not in systems]
+    names = {name: likely(LIKELY[name], others) for name in ("question", "references")}
+    frame = renamed(content, names)
+    kept = [name for name in frame if name not in systems]
+    return frame.melt(id_vars=kept, value_vars=[*systems], var_name="system", value_name="response")
+
+
+def _systems(content: pd.DataFrame) -> list[str]:
+    """The columns of responses, if the other columns leave no doubt about them; else none."""
+    given = [name for name in content if isinstance(name, str)]
+    asked = [likely(LIKELY[name], given) for name in ("question", "references")]
+    others = [likely(LIKELY["passages"], given), likely("example_id id question_id qid", given)]
+    rest = [name for name in given if name not in (*asked, *others)]
+    known = {*COLUMNS, *PAYLOAD, *PLAIN_TEXT, *" ".join(LIKELY.values()).split()}
+    is_clear = (
+        content.columns.is_unique
+        and None not in asked
+        and len(rest) > 1
+        and not any(name.casefold() in known for name in rest)
+        and all(_are_answers(content[name]) for name in rest)
+        and not any(_are_notes(name, content[name]) for name in rest)
+    )
+    return rest if is_clear else []
+
+
+def _are_notes(name: str, column: pd.Series) -> bool:
+    """Whether a column is about the question, such as its source or its author."""
+    words = re.split(r"[\W_]+", name.casefold())
+    texts = [text for text in column if isinstance(text, str)]
+    addresses = [text for text in texts if _ADDRESS.match(text)]
+    return not _NOTES.isdisjoint(words) or 2 * len(addresses) > len(texts)
+
+
+def _are_answers(column: pd.Series) -> bool:
+    """Whether a column has texts that are no numbers and mostly differ, unlike categories."""
+    texts = column.dropna()
+    is_text = len(texts) > 0 and all(isinstance(text, str) for text in texts)
+    if not is_text or texts.nunique() <= len(column) / 2:
+        return False
+    return bool(pd.to_numeric(texts, errors="coerce").isna().any())
+
+
+@file_format("wide", "a table with one column per system", lambda content: bool(_systems(content)))
+def wide(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
+    """Read a table with the question, the reference and one column of responses per system."""
+    return by_system(content, _systems(content), path)

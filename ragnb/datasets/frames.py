@@ -1,0 +1,61 @@
+"""Frames of rows and of cells, without blank rows and columns."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from ragnb.cells import is_missing
+from ragnb.datasets.sheets import dropped
+
+
+def frame_of(rows: Sequence[Mapping[str, Any]], first: Iterable[str] = ()) -> pd.DataFrame:
+    """Convert rows to a frame with the columns `first` and all others. Missing values are None.
+
+    A column holds numbers or truth values if all of its values are such, and objects otherwise.
+    """
+    names = dict.fromkeys([*first, *(name for row in rows for name in row)])
+    return pd.DataFrame({name: column_of([row.get(name) for row in rows]) for name in names})
+
+
+def column_of(values: list[Any]) -> pd.Series:
+    """Convert values to a column, of numbers or truth values if all of them are such."""
+    kinds = {*map(type, values)} - {type(None)}
+    dtype: Any = object
+    if kinds == {int} and max(map(abs, filter(None, values)), default=0) < 2**63:
+        dtype = "Int64" if None in values else "int64"
+    elif kinds in ({float}, {int, float}):
+        dtype = float
+    elif kinds == {bool} and None not in values:
+        dtype = bool
+    return pd.Series(values, dtype=dtype)
+
+
+def present_cells(column: pd.Series) -> list[Any]:
+    """The cells of a column, with None for each that is missing."""
+    return column.astype(object).where(column.notna(), None).tolist()
+
+
+def each_cell(column: pd.Series, function: Callable[[Any], Any]) -> pd.Series:
+    """A column of objects with a function applied to each cell, missing ones included."""
+    return pd.Series([function(cell) for cell in column], column.index, dtype=object)
+
+
+def without_blanks(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return a frame without blank rows and nameless blank columns, and a note that counts them."""
+    if frame.empty or not frame.columns.is_unique:
+        return frame, ""
+    may_be_blank = [row for row, cell in enumerate(frame.iloc[:, 0]) if _is_empty(cell)]
+    blank_rows = [row for row in may_be_blank if all(map(_is_empty, frame.iloc[row]))]
+    nameless = [
+        name for name in frame if str(name).startswith("Unnamed: ") or not str(name).strip()
+    ]
+    blank_columns = [name for name in nameless if all(map(_is_empty, frame[name]))]
+    if not blank_rows and not blank_columns:
+        return frame, ""
+    smaller = frame.drop(index=frame.index[blank_rows], columns=blank_columns)
+    return smaller, dropped(len(blank_rows), len(blank_columns))
+
+
+def _is_empty(cell: Any) -> bool:
+    return is_missing(cell) or (isinstance(cell, str) and not cell.strip())

@@ -1,0 +1,124 @@
+"""JSON and JSON Lines: the objects of a file, each with its place for messages."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ragnb.datasets.contents import BYTE_ORDER_MARK, read_text
+from ragnb.datasets.files import WORKBOOKS, ending_of
+from ragnb.errors import InputError
+from ragnb.text import well_formed
+
+# Most levels of lists and objects in JSON.
+MOST_NESTED = 100
+
+
+_JSON_VALUE = re.compile(r"[\s,]*(?=\S)")
+
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def json_records(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
+    """Each JSON object of a file with a list of them, with a single one, or with several in turn.
+
+    An object may take one line, as in JSON Lines, or several lines.
+
+    Raises
+    ------
+    InputError
+        The file is empty, binary or damaged, or a value is not an object.
+    """
+    if ending_of(path) in (*WORKBOOKS, "csv", "tsv", "parquet", "arrow"):
+        raise InputError(
+            f"{path.name} is a table, and this function reads JSON or JSON Lines in the format of a "
+            "benchmark or tool. To load responses from a table, use ragnb.load_responses"
+        )
+    text = read_text(path).removeprefix(BYTE_ORDER_MARK)
+    try:
+        whole = json.loads(text)
+        kind, parts = ("item", whole) if isinstance(whole, list) else ("line", [whole])
+        values: Iterable[tuple[int, Any]] = enumerate(parts, start=1)
+    except (ValueError, RecursionError):  # several objects, or a damaged file
+        kind, values = "line", _parsed_objects(text, path)
+    has_halves = _SURROGATE.search(text) is not None
+    for n, value in values:
+        where = f"{path.name} {kind} {n}"
+        if not isinstance(value, dict):
+            raise InputError(f"{where}: must be a JSON object, got {value!r:.60}")
+        _refuse_deep(value, where)
+        if has_halves:  # Half a surrogate pair cannot be encoded in UTF-8.
+            value = json.loads(well_formed(json.dumps(value, ensure_ascii=False)))
+        yield value, where
+
+
+def _parsed_objects(text: str, path: Path) -> Iterator[tuple[int, Any]]:
+    """The objects of JSON Lines, or of a file in which an object takes several lines."""
+    first_line = next(line for line in text.split("\n") if line.strip())
+    try:
+        json.loads(first_line)
+    except (ValueError, RecursionError):
+        yield from _parsed_in_turn(text, path)
+        return
+    for n, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                value = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise _not_json(path, n, line, error) from error
+            yield n, value
+
+
+def _parsed_in_turn(text: str, path: Path) -> Iterator[tuple[int, Any]]:
+    decoder = json.JSONDecoder()
+    place = 0
+    line = 1
+    while found := _JSON_VALUE.match(text, place):
+        line += text.count("\n", place, found.end())
+        place = found.end()
+        try:
+            value, end = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError) as error:
+            raise _not_json(path, line, text[place : place + 100], error) from error
+        yield line, value
+        line += text.count("\n", place, end)
+        place = end
+
+
+def _not_json(path: Path, line: int, text: str, error: Exception) -> InputError:
+    advice = "if the file is cut off, copy or write it again"
+    if not text.lstrip().startswith(("{", "[")):
+        start = text.strip().partition("\n")[0]
+        advice = f"it begins with {start!r:.60}. If it is a table, name it .csv"
+    elif text.lstrip().startswith(("{'", "[{'")):
+        advice = "it is written as Python prints it; write it with json.dumps or ragnb.write_table"
+    return InputError(f"{path.name} line {line}: must be JSON ({error}); {advice}")
+
+
+def _refuse_deep(value: Any, where: str) -> None:
+    """Raise InputError if lists and objects are nested too deeply for the functions that read them."""
+    level = [value]
+    for _ in range(MOST_NESTED):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return
+    raise InputError(f"{where}: must have at most {MOST_NESTED} levels of lists and objects")
+
+
+def json_object(line: bytes, where: str) -> dict[str, Any]:
+    """The JSON object of a line."""
+    try:
+        record = json.loads(line.removeprefix(b"\xef\xbb\xbf").decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where} must be a JSON object ({error})") from error
+    if not isinstance(record, dict):
+        raise InputError(f"{where} must be a JSON object, got {record!r:.60}")
+    return record

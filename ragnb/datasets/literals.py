@@ -1,0 +1,67 @@
+"""Lists that a table contains as texts, written as JSON or as Python prints them."""
+
+import ast
+import io
+import json
+import tokenize
+from itertools import pairwise
+from typing import Any
+
+from ragnb.errors import InputError
+
+
+def parsed(value: Any) -> Any:
+    """Parse a list that was stored as a text, as JSON or as Python prints it.
+
+    Arrays, tuples and sets become lists. Other values are returned unchanged.
+
+    >>> parsed("[array(['Oslo', 'Kristiania'], dtype=object), ('Bergen',)]")
+    [['Oslo', 'Kristiania'], ['Bergen']]
+    """
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):  # perhaps as Python prints it
+        text = value.strip()
+    try:
+        tree = _Lists().visit(ast.parse(text, mode="eval"))
+        literal = ast.literal_eval(tree)
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        kinds = [token.type for token in tokens if token.type != tokenize.NL]
+    except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError) as error:
+        raise InputError(
+            f"must be a list written as JSON or Python, got {text[:40]!r}; export it again"
+        ) from error
+    # numpy prints ['0a' '0b'], which Python would read as ['0a0b'].
+    if (tokenize.STRING, tokenize.STRING) in pairwise(kinds):
+        raise InputError(
+            f"must be a list with commas between its items, got {text[:40]!r}; convert arrays to "
+            "lists before you export the table"
+        )
+    return literal
+
+
+class _Lists(ast.NodeTransformer):
+    """Replaces arrays, tuples and sets in a parsed expression by lists, and ``nan`` by None."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func
+        name = name.id if isinstance(name, ast.Name) else name
+        if name not in ("array", "set", "frozenset", "tuple", "list") or len(node.args) > 1:
+            raise ValueError(f"cannot read {name}")
+        return self.visit(node.args[0]) if node.args else ast.List(elts=[], ctx=ast.Load())
+
+    def visit_Tuple(self, node: ast.Tuple) -> ast.AST:
+        return ast.List(elts=[self.visit(item) for item in node.elts], ctx=ast.Load())
+
+    def visit_Set(self, node: ast.Set) -> ast.AST:
+        return ast.List(elts=[self.visit(item) for item in node.elts], ctx=ast.Load())
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        if node.value is ...:
+            raise ValueError("numpy left out some of the items")
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Constant(None) if node.id in ("nan", "null") else node

@@ -1,0 +1,239 @@
+"""Tables of any kind (JSON, CSV, Excel, Parquet, Arrow) as frames of cells."""
+
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ragnb.cells import present
+from ragnb.datasets.contents import BYTE_ORDER_MARK, HEAD_BYTES, read_text, refuse_other_content
+from ragnb.datasets.files import SAVED_TO_DISK, WORKBOOKS, kind_of
+from ragnb.datasets.frames import column_of, frame_of
+from ragnb.datasets.json_files import json_records
+from ragnb.datasets.messages import tell
+from ragnb.datasets.sheets import csv_rows, frame_of_cells, refuse_large, workbook_rows
+from ragnb.errors import InputError
+
+# How a text begins that a spreadsheet may take for a formula, also behind blanks and quotes.
+FORMULA = re.compile(
+    r"""[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"'‘’“”]*[=+\-@＝＋－＠]|'*[\t\r\n]"""
+)
+
+
+_TEXTS = ("jsonl", "json", "ndjson", "csv", "tsv")
+
+
+# Method of compression in archives that Python reads from 3.14 on.
+ZSTANDARD = 93
+
+
+# Number of rows of Parquet that are read at once.
+_BATCH_ROWS = 4096
+
+
+def read_records(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Each record of a table of any kind, with its place for messages."""
+    if kind_of(path).startswith("json"):
+        yield from json_records(path)
+        return
+    for number, row in enumerate(read_frame(path).to_dict("records"), start=1):
+        yield {str(name): present(cell) for name, cell in row.items()}, f"{path.name} row {number}"
+
+
+def read_frame(path: Path, *, sheet: str | int | None = None) -> pd.DataFrame:
+    """Read a table of any kind as a frame.
+
+    A cell of a CSV or Excel file is a text, or None if it is empty. Blank rows and columns of such a
+    file are dropped, and a line is printed that counts them.
+
+    Parameters
+    ----------
+    path
+        The file.
+    sheet
+        Name of a sheet of an Excel file, or its number from 1. By default it is the first visible
+        sheet with a table.
+    """
+    kind = kind_of(path)
+    if sheet is not None and kind not in WORKBOOKS:
+        raise InputError(f"sheet= names a sheet of an Excel file, and {path.name} is none")
+    if kind not in _TEXTS and not path.is_dir():
+        with path.open("rb") as file:
+            refuse_other_content(file.read(HEAD_BYTES), path)
+    try:
+        if kind in WORKBOOKS:
+            return _read_workbook(path, sheet)
+        return _READERS[kind](path)
+    except InputError as error:
+        if path.name in str(error):
+            raise
+        raise InputError(f"{path.name}: {error}") from error
+    except ImportError as error:
+        raise InputError(
+            f"{path.name} is an Excel file; to read it, run `pip install openpyxl`, or save it as "
+            '"CSV UTF-8"'
+        ) from error
+    # The libraries raise exceptions of many types for a file that is damaged or of another kind.
+    except Exception as error:
+        advice = ""
+        if kind in ("csv", "tsv"):
+            advice = (
+                ". In CSV, all rows have the same number of cells, and texts that contain the "
+                "separator are in quotes"
+            )
+        reason = str(error).strip() or type(error).__name__
+        raise InputError(
+            f"{path.name} is not a complete .{kind} file ({reason:.200}); if it is cut off, copy or "
+            f"write it again{advice}"
+        ) from error
+
+
+def _read_separated(path: Path) -> pd.DataFrame:
+    text = read_text(path)
+    content = text.removeprefix(BYTE_ORDER_MARK)
+    if content.lstrip().startswith(("{", "[{")):
+        _refuse_json(content, path)
+    frame = _told_frame(csv_rows(content), path)
+    # Only files with this mark are from `write_table`. Others keep their apostrophes.
+    return (
+        frame.map(unguarded).rename(columns=unguarded)
+        if text.startswith(BYTE_ORDER_MARK)
+        else frame
+    )
+
+
+def _refuse_json(content: str, path: Path) -> None:
+    try:
+        json.JSONDecoder().raw_decode(content.lstrip())
+    except (ValueError, RecursionError):
+        return
+    raise InputError(f"{path.name} contains JSON; its name must end in .json or .jsonl")
+
+
+def _read_workbook(path: Path, sheet: str | int | None) -> pd.DataFrame:
+    rows, note = workbook_rows(path, sheet)
+    frame = _told_frame(rows, path)
+    if note:
+        tell(f"{path.name}: {note}")
+        frame.attrs["sheets"] = note
+    return frame
+
+
+def _told_frame(rows: Sequence[Sequence[str]], path: Path) -> pd.DataFrame:
+    frame, note = frame_of_cells(rows)
+    if note:
+        tell(f"{path.name}: {note}")
+    return frame
+
+
+def unguarded(cell: Any) -> Any:
+    """A cell without the apostrophe that `write_table` puts before what looks like a formula.
+
+    >>> unguarded("'=1+1"), unguarded("'tis so")
+    ('=1+1', "'tis so")
+    """
+    is_guarded = isinstance(cell, str) and cell.startswith("'") and FORMULA.match(cell, 1)
+    return cell[1:] if is_guarded else cell
+
+
+def _read_arrow(path: Path) -> pd.DataFrame:
+    """Read a Parquet file, an Arrow file, or a folder of Arrow files that ``save_to_disk`` wrote."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if path.is_dir():
+        state = json.loads((path / SAVED_TO_DISK).read_text(encoding="utf-8"))
+        parts = [path / Path(part["filename"]).name for part in state["_data_files"]]
+        table = pa.concat_tables(map(_arrow_table, parts))
+    elif kind_of(path) == "parquet":
+        with pq.ParquetFile(path) as file:
+            groups = [file.metadata.row_group(n) for n in range(file.metadata.num_row_groups)]
+            refuse_large(sum(group.total_byte_size for group in groups))
+            table = _table_of(file.iter_batches(_BATCH_ROWS), file.schema_arrow)
+    else:
+        table = _arrow_table(path)
+    columns = table.to_pydict()
+    for field in table.schema:
+        if pa.types.is_map(field.type):
+            pairs = columns[field.name]
+            columns[field.name] = [None if value is None else dict(value) for value in pairs]
+    return pd.DataFrame({name: column_of(values) for name, values in columns.items()})
+
+
+def _arrow_table(path: Path) -> Any:
+    """Read an Arrow file in the streaming format, as Hugging Face writes it, or in the file format."""
+    import pyarrow as pa
+
+    content = path.read_bytes()
+    if not content.startswith(b"ARROW1"):
+        reader = pa.ipc.open_stream(content)
+        return _table_of(reader, reader.schema)
+    file = pa.ipc.open_file(content)
+    batches = (file.get_batch(n) for n in range(file.num_record_batches))
+    return _table_of(batches, file.schema)
+
+
+def _table_of(batches: Iterable[Any], schema: Any) -> Any:
+    """A table of batches that are not damaged, and together not larger than the stated limit."""
+    import pyarrow as pa
+
+    checked_batches = []
+    size = 0
+    for batch in batches:
+        # Without this check, a damaged file can end the process.
+        batch.validate(full=True)
+        # A repeated value may take almost no space in a file.
+        size += max(batch.nbytes, 8 * batch.num_rows * batch.num_columns)
+        refuse_large(size)
+        checked_batches.append(batch)
+    return pa.Table.from_batches(checked_batches, schema)
+
+
+def _read_eval(path: Path) -> pd.DataFrame:
+    """A packed log of inspect_ai as the one JSON object that it is in a JSON file."""
+    with zipfile.ZipFile(path) as file:
+        members = {info.filename: info for info in file.infolist()}
+        refuse_large(sum(info.file_size for info in members.values()))
+        # A log of a run that was interrupted has no header.
+        start = "header.json" if "header.json" in members else "_journal/start.json"
+        names = [start, *(name for name in members if name.startswith("samples/"))]
+        log, *samples = [_member(path, file, members[name]) for name in names]
+        return frame_of([log | {"samples": samples}])
+
+
+def _member(path: Path, file: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
+    """The JSON object that is a file of an archive."""
+    if info.compress_type != ZSTANDARD:
+        return json.loads(file.read(info))
+    import pyarrow as pa
+
+    with path.open("rb") as packed:
+        packed.seek(info.header_offset)
+        head = packed.read(30)
+        lengths = int.from_bytes(head[26:28], "little"), int.from_bytes(head[28:30], "little")
+        packed.seek(sum(lengths), 1)  # the file's name, and extra fields
+        content = packed.read(info.compress_size)
+    return json.loads(pa.decompress(content, info.file_size, codec="zstd", asbytes=True))
+
+
+def _read_json(path: Path) -> pd.DataFrame:
+    return frame_of([record for record, _ in json_records(path)])
+
+
+# Kind of a table -> what reads it.
+_READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
+    "jsonl": _read_json,
+    "json": _read_json,
+    "ndjson": _read_json,
+    "parquet": _read_arrow,
+    "arrow": _read_arrow,
+    "xlsx": lambda path: _read_workbook(path, None),
+    "xlsm": lambda path: _read_workbook(path, None),
+    "csv": _read_separated,
+    "tsv": _read_separated,
+    "eval": _read_eval,
+}

@@ -1,0 +1,90 @@
+"""Values inside the records of a file: the value under a key or a path, texts of passages and turns."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragnb.cells import is_missing
+from ragnb.datasets.answers import answer_of
+from ragnb.datasets.validation import Row
+
+
+def first_value(record: Any, keys: str) -> Any:
+    """Return the first value that a record has under one of the keys; None if there is none.
+
+    A blank value, such as an empty label, is returned only if no other key has a value.
+
+    >>> first_value({"output": [{"text": "Oslo"}]}, "response output.0.text")
+    'Oslo'
+    >>> first_value({"label": "", "id": "gpt-4o"}, "label id"), first_value({"response": ""}, "response")
+    ('gpt-4o', '')
+    """
+    blank = None
+    for key in keys.split():
+        value = inner_value(record, key)
+        if is_missing(value):
+            continue
+        if not is_empty(value):
+            return value
+        blank = value if blank is None else blank
+    return blank
+
+
+def inner_value(record: Any, path: str) -> Any:
+    """Return the value under a path such as ``output.0.text``; None if a step is not there."""
+    value = record
+    for step in path.split("."):
+        if isinstance(value, list | tuple):
+            is_place = step.removeprefix("-").isdecimal() and -len(value) <= int(step) < len(value)
+            value = value[int(step)] if is_place else None
+        else:
+            value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+def is_empty(value: Any) -> bool:
+    """Return whether a value is a text without letters or signs, or an empty list or mapping."""
+    if isinstance(value, str):
+        return not value.strip()
+    return isinstance(value, list | tuple | Mapping) and not value
+
+
+def conversation(turns: list[Any]) -> Row:
+    """Return the last turn as the question, and the turns before it as the history."""
+    said = [
+        {
+            "role": first_value(turn, "role speaker type"),
+            "content": text_of(first_value(turn, "content text")),
+        }
+        for turn in turns
+    ]
+    return {"question": said[-1]["content"], "history": said[:-1]}
+
+
+def text_of(content: Any) -> str | None:
+    """Return the text of a message or a passage, which may be a list of parts or an object."""
+    if isinstance(content, list):
+        parts = [
+            part for part in content if not isinstance(part, dict) or part.get("type") == "text"
+        ]
+        return "\n".join(filter(None, map(text_of, parts)))
+    if isinstance(content, Mapping):
+        return text_of(first_value(content, "text contents content page_content context value"))
+    if isinstance(content, bool | int | float | None):
+        return answer_of(content)
+    return str(content)
+
+
+def texts_of(passages: Any) -> list[str] | None:
+    """Return the texts of passages."""
+    given = [passages] if isinstance(passages, str) else passages
+    return None if given is None else [text_of(passage) or "" for passage in given]
+
+
+def alternatives_of(texts: Any) -> list[list[str]] | None:
+    """Combine alternative references into one part with its aliases."""
+    given = texts if isinstance(texts, list | tuple) else [texts]
+    objects = [text for text in given if isinstance(text, Mapping)]
+    if any(isinstance(value, list) for answer in objects for value in answer.values()):
+        return answer_of(texts)  # lists of aliases, as in SQuAD and TriviaQA
+    known = [text for text in map(text_of, given) if text and text.strip()]
+    return [known] if known else None

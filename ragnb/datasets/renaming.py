@@ -1,0 +1,115 @@
+"""Columns of a file under ragnb's names."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from ragnb.datasets.files import near_name
+from ragnb.datasets.literals import parsed
+from ragnb.datasets.records import inner_value
+from ragnb.errors import InputError
+
+# Column that is wanted -> names that it often has in other files, most likely first.
+LIKELY = {
+    "question": "question query prompt input user_input instruction problem",
+    "response": "response responses output answer prediction pred predicted_answer completion "
+    "generation generated_answer actual_output model_output reply result text",
+    "passages": "passages contexts context documents retrieved_contexts retrieval_context",
+    "references": "references reference gold golds gold_answer gold_answers golden_answers target "
+    "targets ground_truth ground_truths expected expected_output expected_answer label answers "
+    "answer",
+}
+
+
+def likely(words: str, names: Iterable[str]) -> str | None:
+    """Return the first of the given words that is among the names; None if there is none.
+
+    The words are in lower case, separated by spaces. The letter case of the names is ignored.
+
+    >>> likely(LIKELY["response"], ["id", "Prediction", "gold"])
+    'Prediction'
+    """
+    known = {str(name).casefold(): name for name in names}
+    return next((known[word] for word in words.split() if word in known), None)
+
+
+def mapped(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
+    """Rename the columns of a frame as the user's mapping says (name in ragnb -> name in the file).
+
+    If a column contains objects, a name with dots is a path inside them: ``"outputs.answer"``.
+
+    Raises
+    ------
+    InputError
+        A column is missing, or is used for several names.
+    """
+    named = [theirs for ours, theirs in columns.items() if ours != "example_id"]
+    for theirs in columns.values():
+        if theirs not in frame:
+            frame = _with_inner_column(frame, theirs)
+        if named.count(theirs) > 1:
+            raise InputError(
+                f"columns= uses {theirs!r} for several names; only example_id may share a column with "
+                "another name"
+            )
+    return renamed(frame, columns)
+
+
+def _with_inner_column(frame: pd.DataFrame, path: str) -> pd.DataFrame:
+    """Add a column with the values under a path such as ``outputs.answer``."""
+    steps = str(path).split(".")
+    for n_steps in range(len(steps) - 1, 0, -1):
+        outer, inner = ".".join(steps[:n_steps]), ".".join(steps[n_steps:])
+        if outer not in frame:
+            continue
+        # In CSV, an object is a text that spells it.
+        objects = [
+            parsed(cell) if isinstance(cell, str) and cell.lstrip()[:1] in ("{", "[") else cell
+            for cell in frame[outer]
+        ]
+        values = [inner_value(cell, inner) for cell in objects]
+        if all(value is None for value in values):
+            keys = next((", ".join(map(str, cell)) for cell in objects if _is_object(cell)), "none")
+            raise InputError(
+                f"columns= names {path!r}, but the column {outer!r} has no {inner!r}; its keys are "
+                f"{keys:.200}"
+            )
+        return frame.assign(**{path: pd.Series(values, frame.index, dtype=object)})
+    near = near_name(str(path), frame)
+    meant = "" if near is None else f"; did you mean {near!r}?"
+    raise InputError(
+        f"columns= names {path!r}, but the columns are {', '.join(map(str, frame))}{meant}"
+    )
+
+
+def _is_object(cell: Any) -> bool:
+    return isinstance(cell, Mapping)
+
+
+def renamed(content: pd.DataFrame, names: Mapping[str, str | None]) -> pd.DataFrame:
+    """Rename columns to ragnb's names; an unrelated column with such a name becomes ``other_...``.
+
+    Parameters
+    ----------
+    content
+        Any frame.
+    names
+        Name in ragnb -> name in the frame. Only ``example_id`` may share a column with another
+        name. Names that the frame lacks are left out.
+    """
+    frame = content.reset_index(drop=True)
+    known = {ours: theirs for ours, theirs in names.items() if theirs in frame}
+    ids = known.get("example_id")
+    others = [theirs for ours, theirs in known.items() if ours != "example_id"]
+    if ids in others or (ids in ("question", "references", "response") and ids not in known):
+        # The ids share the column of something else, such as the question, which keeps it.
+        frame = frame.assign(**{f"{ids} as id": frame[ids]})
+        known["example_id"] = f"{ids} as id"
+    new = {theirs: ours for ours, theirs in known.items()}
+    taken = {name: f"other_{name}" for name in known if name in frame and name not in new}
+    frame = frame.rename(columns=taken | new)
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise InputError(f"all columns must have different names, got {twice!r} twice")
+    return frame

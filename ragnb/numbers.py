@@ -1,0 +1,91 @@
+"""Numbers, intervals and p-values as text, and the width of texts."""
+
+import math
+import unicodedata
+from collections.abc import Iterable
+from typing import Any
+
+from ragnb.markup import spelled
+
+
+def percent(share: float) -> str:
+    """Format a proportion, such as a confidence level, as a percentage.
+
+    Parameters
+    ----------
+    share : float
+        Proportion, such as 0.975.
+
+    Returns
+    -------
+    str
+        The percentage with at most six significant digits.
+
+    Examples
+    --------
+    >>> [percent(share) for share in (0.95, 0.975, 0.999)]
+    ['95%', '97.5%', '99.9%']
+    """
+    return f"{100 * share:g}%"
+
+
+def format_p_value(p_value: float) -> str:
+    """Format a p-value as text, such as ``p = 0.0347``.
+
+    Parameters
+    ----------
+    p_value : float
+        p-value, or NaN if it is undefined.
+
+    Returns
+    -------
+    str
+        The p-value with four decimals or, below 0.001, with at most two significant digits. Values
+        below 1e-12 become ``"p < 1e-12"``, and NaN becomes ``"p undefined"``.
+
+    Examples
+    --------
+    >>> [format_p_value(p) for p in (0.0347, 2e-5, 1e-40)]
+    ['p = 0.0347', 'p = 2e-05', 'p < 1e-12']
+    """
+    if p_value != p_value:
+        return "p undefined"
+    if p_value < 1e-12:
+        return "p < 1e-12"
+    return f"p = {p_value:.4f}" if p_value >= 1e-3 else f"p = {p_value:.2g}"
+
+
+def number(value: float, digits: int = 3, signed: bool = False) -> str:
+    """Format a number, without a sign if it is printed as zero."""
+    if math.isnan(value):
+        return "undefined"
+    if math.isinf(value):
+        return "infinite" if value > 0 else "-infinite"
+    text = f"{value:{'+' if signed else ''}.{digits}f}"
+    return text.lstrip("+-") if float(text) == 0 else text
+
+
+def limits(low: float, high: float, digits: int = 3, signed: bool = False) -> str:
+    """Format an interval: ``[0.10, 0.30]``."""
+    return f"[{number(low, digits, signed)}, {number(high, digits, signed)}]"
+
+
+def short_p(p_value: float) -> str:
+    """Format a p-value without its name: ``0.0347`` or ``< 1e-12``."""
+    return format_p_value(p_value).removeprefix("p ").removeprefix("= ")
+
+
+def distinct(values: Iterable[Any], between: str = " / ") -> str:
+    """Join values in the order of their first appearance, each once."""
+    return between.join(dict.fromkeys(map(str, values)))
+
+
+def one_line(text: Any) -> str:
+    """Return a text in one line, with hidden characters spelled out."""
+    return " ".join(spelled(text).split())
+
+
+def text_width(text: str) -> int:
+    """Width in a terminal: two for a wide character, none for a mark on the one before."""
+    seen = [c for c in text if unicodedata.category(c) not in ("Mn", "Me", "Cf")]
+    return len(seen) + sum(unicodedata.east_asian_width(c) in "WF" for c in seen)
