@@ -97,7 +97,7 @@ def test_names_are_imported_from_the_module_that_defines_them():
 USERS = {
     "pandas": "display stats scoring ensemble datasets llm reports annotation experiments figures tables "
     "widgets dashboards cli",
-    "matplotlib": "figures",
+    "matplotlib": "figures explorables",
     "seaborn": "figures",
     "ipywidgets": "widgets dashboards",
     "anywidget": "widgets",

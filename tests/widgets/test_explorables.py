@@ -61,7 +61,7 @@ def packed(script):
 
 @pytest.mark.parametrize("given", VARIANTS, ids=lambda given: given[0])
 def test_the_first_frame_and_the_static_form_say_the_same_beside_a_described_picture(given):
-    question, alt, *_ = EXPLORABLES[given[0]]
+    question, alt = EXPLORABLES[given[0]].question, EXPLORABLES[given[0]].alt
     shown = ragnb.explore(*given)
     page = Elements(shown._repr_html_())
     sentence = repr(shown).removeprefix(f"{question} ")
@@ -84,7 +84,7 @@ def test_the_first_frame_and_the_static_form_say_the_same_beside_a_described_pic
 
 def frame_of(name, *data, **values):
     """The frame of an explorable in which some controls, by the start of their labels, have other values."""
-    scene = EXPLORABLES[name][-1](*data)
+    scene = EXPLORABLES[name].scene(*data)
     chosen = [
         next(
             (value for key, value in values.items() if control.label.startswith(key)), control.start
@@ -127,7 +127,7 @@ def test_a_mean_cost_near_zero_changes_the_kind_of_the_confidence_set():
 @pytest.mark.parametrize("variant", ["ragbench", "guide"])
 def test_the_parts_of_the_trace_sentence_have_the_scores_of_the_metric(variant):
     record = ragnb.load_ragbench("sample-ragbench").iloc[0].to_dict()
-    scene = EXPLORABLES["trace"][-1](record, variant=variant)
+    scene = EXPLORABLES["trace"].scene(record, variant=variant)
     keys = [control.key.strip("[]") for control in scene.controls]
     shares = RNG.choice([0, 0.2, 0.5], 40)
     for share in shares:
@@ -259,7 +259,7 @@ def test_texts_from_outside_end_no_script_and_become_no_element():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (("mcnemars",), "name must be one of 'mcnemar'.*got 'mcnemars'"),
+        (("mcnemars",), "name must be one of 'conformal'.*'mcnemar'.*got 'mcnemars'"),
         (("mcnemar", [1, 0], [1]), "first and second must have one value per item, got 2 .* 1 "),
         (("mcnemar", [1, 2], [1, 0]), "first must be 0 or 1, got 2"),
         (("fieller", [1, 1], [2, 2]), "gain and cost must have a confidence set: "),

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from ragnb.figures.style import WIDTHS, plain, style
 from ragnb.markup import spelled
 
+# Names of areas and of lines -> how matplotlib draws them; in the page, explore.css does.
 AREAS: dict[str, dict[str, Any]] = {
     "bar": {"color": "0.75", "lw": 0},
     "marked": {"color": "C3", "lw": 0},
@@ -26,10 +27,13 @@ LINES: dict[str, dict[str, Any]] = {
     "truth": {"color": "0.4", "ls": ":"},
     "dot": {"color": "C3", "ls": "", "marker": "o"},
 }
-"""Names of areas and of lines -> how matplotlib draws them; in the page, explore.css does."""
 
+# Low end, high end and label.
 Axis = tuple[float, float, str]
+# Name of an area or a line, and the x and y coordinates of its points.
 Mark = tuple[str, Any, Any]
+# Place, and text.
+Note = tuple[float, float, str]
 
 
 class Chart(NamedTuple):
@@ -48,10 +52,12 @@ class Chart(NamedTuple):
     x: Axis
     y: Axis
     marks: Sequence[Mark]
-    notes: Sequence[tuple[float, float, str]] = ()
+    notes: Sequence[Note] = ()
 
     def picture(self) -> str:
         """Return an address that contains the chart as PNG."""
+        x_limits, y_limits = self.x[:2], self.y[:2]
+        middle = sum(x_limits) / 2
         with BytesIO() as file, style():
             figure, ax = plt.subplots(figsize=(WIDTHS["text"], 2.6))
             for look, x, y in self.marks:
@@ -60,49 +66,69 @@ class Chart(NamedTuple):
                 else:
                     ax.plot(x, y, **LINES[look])
             for x, y, text in self.notes:
-                ax.text(x, y, plain(text), ha="right" if x > sum(self.x[:2]) / 2 else "left")
-            ax.set(xlim=self.x[:2], ylim=self.y[:2], xlabel=plain(self.x[2]), ylabel=self.y[2])
+                ax.text(x, y, plain(text), ha="right" if x > middle else "left")
+            ax.set(xlim=x_limits, ylim=y_limits, xlabel=plain(self.x[2]), ylabel=self.y[2])
             figure.savefig(file, format="png", dpi=110)
             plt.close(figure)
             return f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
 
-    def drawing(self) -> dict[str, Any]:
+    def contents(self) -> dict[str, Any]:
         """Return what the script draws: SVG paths in a square of side 1, and texts at places in it."""
-        paths = []
-        for look, x, y in self.marks:
-            across, down = _shares(x, self.x).tolist(), (1 - _shares(y, self.y)).tolist()
-            points = [f"{one:g} {other:g}" for one, other in zip(across, down, strict=True)]
-            paths.append(
-                [
-                    look,
-                    "".join(f"M{p}h0" for p in points) if look == "dot" else "M" + "L".join(points),
-                ]
-            )
+        paths = [[look, self._path(look, x, y)] for look, x, y in self.marks]
         texts = [["tick-x", share, 1, text] for share, text in _ticks(self.x)]
         texts += [["tick-y", 0, 1 - share, text] for share, text in _ticks(self.y)]
         for x, y, text in self.notes:
-            left = float(_shares(x, self.x))
-            side = "note-end" if left > 0.5 else "note"
-            texts.append([side, left, 1 - float(_shares(y, self.y)), spelled(text)])
+            from_left, from_top = float(_shares(x, self.x)), 1 - float(_shares(y, self.y))
+            look = "note-end" if from_left > 0.5 else "note"
+            texts.append([look, from_left, from_top, spelled(text)])
         return {"x": spelled(self.x[2]), "y": self.y[2], "paths": paths, "texts": texts}
 
+    def _path(self, look: str, x: ArrayLike, y: ArrayLike) -> str:
+        """The path of a mark in SVG's notation, in which y grows downwards."""
+        from_left = _shares(x, self.x).tolist()
+        from_top = (1 - _shares(y, self.y)).tolist()
+        points = [f"{left:g} {top:g}" for left, top in zip(from_left, from_top, strict=True)]
+        if look == "dot":
+            # A line of no length, which has round ends.
+            return "".join(f"M{point}h0" for point in points)
+        return "M" + "L".join(points)
 
-def bars(look: str, edges: ArrayLike, heights: ArrayLike) -> Mark:
-    """Return the outline of a histogram."""
+
+def histogram(
+    edges: Any,
+    heights: Any,
+    marked_heights: Any,
+    place: float,
+    labels: tuple[str, str],
+    note: str = "",
+) -> Chart:
+    """Return bars with the marked part of each in colour, and a line at a place with a note."""
+    top = 1.15 * max(heights)
+    marks = [
+        _outline("bar", edges, heights),
+        _outline("marked", edges, marked_heights),
+        ("here", [place, place], [0, top]),
+    ]
+    x_label, y_label = labels
+    notes = [(place, 0.94 * top, note)] if note else []
+    return Chart((edges[0], edges[-1], x_label), (0, top, y_label), marks, notes)
+
+
+def _outline(look: str, edges: ArrayLike, heights: ArrayLike) -> Mark:
+    """The outline of a histogram."""
     return look, np.repeat(edges, 2), [0, *np.repeat(heights, 2), 0]
 
 
 def _shares(values: ArrayLike, axis: Axis) -> Any:
+    """Values as proportions of the length of an axis."""
     low, high, _ = axis
     return ((np.asarray(values, dtype=float) - low) / (high - low)).round(4)
 
 
 @lru_cache
 def _ticks(axis: Axis) -> list[tuple[float, str]]:
+    """Proportion of the axis and text of each tick."""
     low, high, _ = axis
     values = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(low, high)
-    return [
-        (float(_shares(value, axis)), f"{value:g}".replace("-", "−"))
-        for value in values
-        if low <= value <= high
-    ]
+    inside = [value for value in values if low <= value <= high]
+    return [(float(_shares(value, axis)), f"{value:g}".replace("-", "−")) for value in inside]

@@ -1,0 +1,13 @@
+"""Explorables: small figures with controls that show one idea each, and need no kernel.
+
+The page contains a frame for each position of the controls and the script that shows them, so an
+explorable also works in exported HTML. Where no script runs, as on code-hosting pages and on paper,
+the first frame takes its place.
+
+Each module in the folder ``scenes`` declares one explorable.
+"""
+
+from ragnb.explorables.page import explore
+from ragnb.explorables.scene import EXPLORABLES
+
+__all__ = ["EXPLORABLES", "explore"]

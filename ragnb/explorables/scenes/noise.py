@@ -1,0 +1,71 @@
+"""Noise robustness: the passages and the recorded reply at each noise rate."""
+
+from typing import Any
+
+from ragnb.columns import require_columns
+from ragnb.errors import InputError
+from ragnb.experiments.recorded import recorded_responses
+from ragnb.explorables.chart import Chart
+from ragnb.explorables.scene import Control, Frame, Scene, explorable
+from ragnb.scoring.scores import score
+from ragnb.widgets.pages import sign
+
+MAX_QUESTIONS = 6
+
+
+def recorded_noise() -> tuple[Any]:
+    """Replies to one prompt at all noise rates."""
+    return (recorded_responses("rgb_noise").query("system == 'answer'"),)
+
+
+@explorable(
+    "noise",
+    question="What does a model reply when fewer passages contain the answer?",
+    alt="Accuracy against the noise rate, with the chosen rate marked.",
+    data="recorded RGB responses of a system",
+    changes="passages and reply at each noise rate",
+    sample=recorded_noise,
+)
+def noise(responses: Any) -> Scene:
+    """Return the scene of one system's responses to the same questions at several noise rates."""
+    key = ["example_id", "noise_rate"]
+    require_columns(responses, [*key, "question", "passages", "kinds"], "explore", unique=key)
+    scores = score(responses, "rgb.accuracy")
+    # Only questions with a reply at every noise rate.
+    correct = scores.pivot(index="example_id", columns="noise_rate", values="value").dropna()
+    if correct.empty:
+        raise InputError("explore needs a question with replies at every noise rate, got none")
+
+    # Questions whose correctness changes with the noise come first.
+    changing = correct.index[correct.nunique(axis=1) > 1]
+    unchanging = correct.index.difference(changing)
+    questions = [*changing, *unchanging][:MAX_QUESTIONS]
+    rows = {(row["example_id"], row["noise_rate"]): row for row in responses.to_dict("records")}
+    accuracy = correct.mean()
+    rates = accuracy.index.astype(float).tolist()
+
+    def frame(rate: float, number: int) -> Frame:
+        example = questions[number - 1]
+        row = rows[example, rate]
+        is_correct = bool(correct.loc[example, rate])
+        n_positive = 0
+        lines = [("question", row["question"])]
+        for kind, passage in zip(row["kinds"], row["passages"], strict=True):
+            is_positive = kind == "positive"
+            n_positive += is_positive
+            lines.append(("good" if is_positive else "bad", f"{sign(is_positive)} {passage}"))
+        lines.append(("reply", f"{sign(is_correct)} {row['response'] or 'no reply'}"))
+        marks = [("result", accuracy.index, accuracy), ("dot", [rate], [accuracy[rate]])]
+        return Frame(
+            f"At noise rate {rate:g}, {n_positive} of {len(row['kinds'])} passages contain the answer, "
+            f"and the recorded reply is {'correct' if is_correct else 'incorrect'}. Over all "
+            f"{len(correct)} questions, {accuracy[rate]:.3f} of the replies are correct.",
+            Chart((rates[0], rates[-1], "noise rate"), (0, 1, "accuracy"), marks),
+            lines=lines,
+        )
+
+    controls = [
+        Control("noise rate", rates, rates[0]),
+        Control("question", range(1, len(questions) + 1), 1),
+    ]
+    return Scene(controls, frame)
