@@ -70,6 +70,8 @@ COLUMNS: dict[str, str] = {
     "history": "list of the earlier turns of the conversation: {'role', 'content'}",
     "refusal": "an annotator's label: whether the response refuses to answer",
     "error_detected": "an annotator's label: whether the response points out errors",
+    "right_language": "an annotator's label: 'yes', 'no', 'mixed' or 'none' (no words)",
+    "preferred": "an annotator's preference: 'a', 'b', 'tie' or 'neither'",
     "judged_refusal": "a judge's verdict: 1 if the response refuses to answer, else 0",
     "judged_detection": "a judge's verdict: 1 if the response detects factual errors, else 0",
     "judged_correct": "a judge's verdict: 1 if the response is correct, else 0",

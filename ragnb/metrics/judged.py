@@ -393,6 +393,90 @@ def is_accepted(verdict: bool | float | str | None) -> float:
     return math.nan if value is None else value
 
 
+NO_WORDS = "the response contains no words"
+# Labels of the task ``language`` and of the task ``preference`` -> values.
+RIGHT_LANGUAGE = {"yes": 1.0, "no": 0.0, "mixed": 0.0, "none": math.nan}
+PREFERRED = {"a": 1.0, "b": 0.0, "tie": 0.5, "neither": 0.5}
+
+
+@metric(
+    "annotator.right_language",
+    {"label": "right_language"},
+    source="the annotator who filled the column `right_language`",
+    binary=True,
+    condition=NO_WORDS,
+    reason=lambda label: NO_WORDS if label == "none" else "the label is missing",
+    undefined="If the label is missing, or if it is 'none': the response contains no words.",
+)
+def is_in_right_language(label: str | None) -> float:
+    """Annotator's label of the language: 1.0 if the whole response is in the language of its question.
+
+    Parameters
+    ----------
+    label : str or None
+        Label of the task ``language``: ``'yes'``, ``'no'``, ``'mixed'`` (in part another language) or
+        ``'none'`` (no words). None if it is missing.
+
+    Returns
+    -------
+    float
+        1.0 for ``'yes'``; 0.0 for ``'no'`` and ``'mixed'``; higher is better. NaN for ``'none'`` and if
+        the label is missing.
+
+    Notes
+    -----
+    Source: the judgement of a person, with whom `ragnb.metrics.language` can be compared.
+
+    Examples
+    --------
+    >>> is_in_right_language("yes"), is_in_right_language("mixed"), is_in_right_language("none")
+    (1.0, 0.0, nan)
+    """
+    return _labelled(label, RIGHT_LANGUAGE)
+
+
+@metric(
+    "annotator.preference",
+    {"label": "preferred"},
+    source="the annotator who filled the column `preferred`",
+    undefined=NEVER_JUDGED,
+)
+def annotator_preference(label: str | None) -> float:
+    """Annotator's preference for the response in ``response_a`` over that in ``response_b``.
+
+    The mean over questions is the win rate of the first response, in which a tie counts as half a win.
+
+    Parameters
+    ----------
+    label : str or None
+        Label of the task ``preference``: ``'a'``, ``'b'``, ``'tie'`` or ``'neither'``. None if it is
+        missing.
+
+    Returns
+    -------
+    float
+        1.0 for ``'a'``, 0.0 for ``'b'``, and 0.5 for ``'tie'`` and ``'neither'``. NaN if the label is
+        missing.
+
+    Notes
+    -----
+    Source: the judgement of a person. `judged_preference` is the same quantity by a judge.
+
+    Examples
+    --------
+    >>> annotator_preference("a"), annotator_preference("tie"), annotator_preference(None)
+    (1.0, 0.5, nan)
+    """
+    return _labelled(label, PREFERRED)
+
+
+def _labelled(label: str | None, values: Mapping[str, float]) -> float:
+    word = "" if label is None or label != label else fold(str(label))
+    if word and word not in values:
+        raise InputError(f"a label must be one of {', '.join(map(repr, values))}, got {label!r}")
+    return values.get(word, math.nan)
+
+
 @metric(
     "semantic.embedding_cosine",
     {"a": "response_embedding", "b": "reference_embedding"},

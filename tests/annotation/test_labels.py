@@ -266,6 +266,47 @@ def test_what_cannot_be_suggested(given, message):
         read_suggestions(given, KEYED, TASKS["trace"])
 
 
+@pytest.mark.parametrize(
+    ("task", "field", "labels", "metric", "values"),
+    [
+        (
+            "language",
+            "right_language",
+            ["yes", "no", "mixed", "none"],
+            "annotator.right_language",
+            [1, 0, 0, math.nan],
+        ),
+        (
+            "preference",
+            "preferred",
+            ["a", "b", "tie", "neither"],
+            "annotator.preference",
+            [1, 0, 0.5, 0.5],
+        ),
+    ],
+)
+def test_labels_of_the_language_and_of_a_preference_become_scores(
+    tmp_path, task, field, labels, metric, values
+):
+    examples = pd.DataFrame(
+        {
+            "example_id": [f"q{number}" for number in range(4)],
+            "question": "Where?",
+            "language": "en",
+            "response": "Oslo.",
+            "response_a": "Oslo.",
+            "response_b": "Bergen.",
+        }
+    )
+    session = AnnotationSession(examples, task, "ana", tmp_path, id="example_id")
+    for example, label in zip(examples["example_id"], labels, strict=True):
+        session.go(example)
+        session.label(field, label)
+    joined = join_labels(examples, session)
+    scored = ragnb.score(joined, metric)["value"]
+    assert scored.tolist() == pytest.approx(values, nan_ok=True)
+
+
 @pytest.mark.parametrize("kind", [float, str])
 def test_a_log_with_whole_numbers_as_floats_is_joined_and_continued(tmp_path, kind):
     """Earlier versions wrote the noise rate 0.0 into the id as it was in the frame."""

@@ -55,6 +55,8 @@ def _response(number: int, language: str, system: str) -> dict:
         "judged_rubric": 4.0,
         "judged_preference": 0.75,
         "verdict": "correct" if right else "refuse",
+        "right_language": "yes" if right else "no",
+        "preferred": "a" if right else "b",
         "label": float(number % 2),
         "label_b": float(right),
         "translations": [{"text": "…", "token_count": 7}],

@@ -15,6 +15,8 @@ REFUSAL = "I can not answer the question because of the insufficient information
 CASES = {  # a value of every column that some metric takes; None last: a response that is missing
     "response": ["Oslo", "", REFUSAL, "There are factual errors: it is 🙂 שלום", None],
     "verdict": [True, "refuse", 0, "correct", None],
+    "right_language": ["yes", "no", "mixed", "none", None],
+    "preferred": ["a", "b", "tie", "neither", None],
     "judged_refusal": [1, 0, True, 0.0, None],
     "judged_detection": [1, 0, True, 0.0, None],
     "judged_similarity": [1, 0, 0.94, 0.0, None],
@@ -138,6 +140,7 @@ UNDEFINED = {
         {"spans": [], "measure": "precision"},
         {"reference_spans": [], "measure": "recall"},
     ],
+    "annotator.right_language": [{"right_language": "none"}],
     "judged.faithfulness": [{"judged_statements": []}],
     "judged.answer_relevancy": [{"judged_relevant_statements": []}],
     "judged.context_precision": [{"judged_passages": []}],
