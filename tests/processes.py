@@ -12,23 +12,18 @@ from asking import chat
 from ragnb.annotation.log import AnnotationLog
 from ragnb.annotation.session import AnnotationSession
 from ragnb.experiments.pipeline import run as pipeline_run
-from ragnb.llm import batch
 from ragnb.llm.client import complete
 
 context = multiprocessing.get_context("forkserver")
 context.set_forkserver_preload(
     [
         "pytest",
-        "ragnb.llm.batch",
         "ragnb.llm.client",
         "ragnb.annotation.session",
         "ragnb.experiments.pipeline",
     ]
-    + [f"openai.resources.{name}" for name in ("batches", "chat", "files")]
+    + [f"openai.resources.{name}" for name in ("chat",)]
 )
-
-SETTLE = 0.3
-"""Seconds after which `submit` creates a batch again that is not in the provider's list."""
 
 
 def start(work, *arguments):
@@ -104,12 +99,6 @@ def measure_memory(n, base_url, store, pipe):
     before = peak()
     replies = ask(requests)
     pipe.send((int(replies["response"].notna().sum()), peak() - before))
-
-
-def submit(n, base_url, path):
-    """Send requests in batches of three."""
-    batch.SETTLE, batch.MAX_REQUESTS = SETTLE, 3
-    batch.submit(chat(n), model="m", store=path, base_url=base_url)
 
 
 def hold(path, header, pipe):

@@ -4,11 +4,13 @@ import json
 import socket
 import sys
 import traceback
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from asking import chat, replay, run
-from batch_server import DROP, BatchServer, answered, fault, refused
+from batch_output import answered, refused, requests_in, write
 from fault_server import Answer, FaultServer
 
 from ragnb.errors import RagnbError
@@ -127,7 +129,7 @@ def test_a_reply_that_echoes_the_key_keeps_the_rest_of_its_text(key):
     "address", ["http://[::1/v1", "http://127.0.0.1:99999/v1", "http://127.0.0.1:80 80/v1\n"]
 )
 def test_an_address_that_is_none_brings_no_key_out(key, tmp_path, address):
-    for call in (complete, batch.submit):
+    for call in (complete, partial(batch.write_batch, path=tmp_path / "b.jsonl")):
         with pytest.raises(ValueError, match="must be an address|Invalid IPv6") as error:
             call(chat(1), model="m", base_url=address, store=tmp_path / "s.sqlite")
         assert "canary" not in shown(error.value)
@@ -149,48 +151,6 @@ def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return free.getsockname()[1]
-
-
-# ---- batches ---------------------------------------------------------------------------------------------------------
-
-
-FAULTS = "400 401 404 429 500 raw drop unreachable".split()
-STEPS = [("create", failure) for failure in FAULTS]
-STEPS += [("upload", "400"), ("upload", "drop"), ("status", "500"), ("collect", "401")]
-STEPS += [("collect", "raw"), ("collect", "unreachable")]
-
-
-@pytest.mark.parametrize(("step", "failure"), STEPS)
-def test_no_answer_brings_the_key_out_of_a_batch(key, tmp_path, logs, capfd, failure, step):
-    path, seen = tmp_path / "s.sqlite", []
-    special = {
-        "raw": fault(raw=json.dumps({"data": CANARY}).encode()),
-        "drop": fault(**DROP),
-        "unreachable": fault(400, LONG, headers=ECHO),
-    }
-    fail = special.get(failure) or fault(int(failure), LONG, headers=ECHO)
-    calls = {"upload": "POST /v1/files", "create": "POST /v1/batches"}
-
-    def attempt(call, *given, **options):
-        try:
-            frame = call(*given, **options)
-        except RagnbError as error:
-            seen.append(shown(error))
-        else:
-            seen.append(frame.to_json() + repr(frame))
-
-    with BatchServer() as server:
-        address = server.base_url
-        if step in calls:
-            server.behave = lambda call: fail if call.path.startswith(calls[step]) else None
-        attempt(batch.submit, chat(3), model="m", store=path, base_url=address)
-        server.behave = lambda call: fail
-        if failure == "unreachable":
-            address = f"http://127.0.0.1:{free_port()}/v1"
-        other = tmp_path / "other.sqlite"
-        attempt(batch.submit, chat(3), model="m", store=other, base_url=address)
-        attempt(batch.collect if step == "collect" else batch.status, path, base_url=address)
-    check("\n".join(seen), tmp_path, logs, capfd)
 
 
 # ---- saved notebooks -------------------------------------------------------------------------------------------------
@@ -220,7 +180,8 @@ def test_no_answer_brings_the_key_into_a_saved_notebook(key, tmp_path, monkeypat
             given = f"store='{tmp_path}/{{}}{n}.sqlite', base_url={address!r}, model='m'"
             cells += [cell(f"client.complete(requests, {given.format('s')}, max_retries=0)")]
             if n % 3 == 0:  # one in three is enough for what complete shares with these
-                cells += [cell(f"batch.submit(requests, {given.format('b')})")]
+                path = f"{tmp_path}/{n}.jsonl"
+                cells += [cell(f"batch.write_batch(requests, {path!r}, {given.format('b')})")]
         book = nbformat.v4.new_notebook(cells=cells)
         nbclient.NotebookClient(
             book, timeout=120, kernel_name="python3", allow_errors=True
@@ -245,7 +206,7 @@ def test_a_placeholder_for_a_key_is_no_secret_and_stays_in_replies(monkeypatch):
     assert replies["response"].tolist() == ["an EMPTY cup"]
 
 
-def test_replies_of_a_batch_that_echo_the_key_are_kept_without_it(key, tmp_path, logs, capfd):
+def test_replies_of_a_batch_that_echo_the_key_are_kept_without_it(key, tmp_path, capfd):
     def echoing(line):
         entry = answered(line)
         entry["response"]["body"]["choices"][0]["message"]["content"] = f"key {CANARY}"
@@ -253,10 +214,13 @@ def test_replies_of_a_batch_that_echo_the_key_are_kept_without_it(key, tmp_path,
         spelled = json.dumps(entry).replace(CANARY, SPELLED).encode() if number else entry
         return refused(line, LONG) if number == 2 else spelled
 
-    path = tmp_path / "s.sqlite"
-    with BatchServer(result=echoing) as server:
-        batch.submit(chat(3), model="m", store=path, base_url=server.base_url)
-        seen = batch.collect(path, base_url=server.base_url).to_json()
-    replies = replay(chat(2), path)
-    assert replies["response"].tolist() == ["key [key]"] * 2
-    check(seen + replies.to_json(), tmp_path, logs, capfd)
+    options = {"model": "m", "store": tmp_path / "s.sqlite"}
+    files = batch.write_batch(chat(3), tmp_path / "batch.jsonl", **options)
+    # The provider's file contains the key; nothing that ragnb makes of it does.
+    with TemporaryDirectory() as elsewhere:
+        output = write(Path(elsewhere) / "o.jsonl", map(echoing, requests_in(files)))
+        assert batch.add_batch_output(output, chat(3), **options) == 2
+    replies = replay(chat(3), options["store"])
+    assert replies["response"].tolist() == ["key [key]"] * 2 + [None]
+    assert "canary" not in replies.to_json() + "".join(capfd.readouterr())
+    assert not [path for path in tmp_path.iterdir() if b"canary" in path.read_bytes()]

@@ -9,10 +9,11 @@ import time
 import warnings
 from dataclasses import astuple, fields
 
+import pandas as pd
 import pytest
 
 from ragnb.errors import StoreError
-from ragnb.llm.batch import status
+from ragnb.llm.batch import write_batch
 from ragnb.llm.store import LEASE_SECONDS, Reply, Store, canonical, new_owner, request_key
 
 
@@ -102,7 +103,9 @@ def test_a_tilde_is_the_home_folder(tmp_path, monkeypatch):
         assert store.path == str(home / "runs" / "s.sqlite")
         assert store.write_jsonl("~/runs/r.jsonl") == 1
         assert store.read_jsonl("~/runs/r.jsonl") == 0
-    assert status("~/runs/s.sqlite").empty
+    requests = pd.DataFrame({"prompt": ["p"]})
+    write_batch(requests, "~/runs/b.jsonl", model="m", store="~/runs/s.sqlite")
+    assert (home / "runs" / "b.jsonl").exists()
     assert list(here.iterdir()) == []
 
 
