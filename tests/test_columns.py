@@ -1,0 +1,34 @@
+"""Checks of the columns of a frame."""
+
+import pandas as pd
+import pytest
+
+from ragnb.columns import require_columns
+from ragnb.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("thing", "options", "words"),
+    [
+        (
+            pd.DataFrame({"question": ["q"]}),
+            {},
+            "^it needs the columns question, response, got a frame without response; "
+            r"add response \(the model's answer without its reasoning",
+        ),
+        (
+            pd.DataFrame({"question": "q", "response": ["a", "b"]}),
+            {"unique": ["question"]},
+            "^it needs one row for each question, got 1 repeated, such as q; drop",
+        ),
+        (
+            pd.DataFrame([["q", "a", "b"]], columns=["question", "response", "response"]),
+            {},
+            "^it needs each column once, got several columns 'response'",
+        ),
+        ([], {}, "^it needs a pandas DataFrame, got list; load"),
+    ],
+)
+def test_a_frame_that_cannot_be_used_is_refused(thing, options, words):
+    with pytest.raises(InputError, match=words):
+        require_columns(thing, ["question", "response"], "it", **options)
