@@ -20,7 +20,7 @@ from ragnb.columns import RGB_EXAMPLE, require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError, check_choice
 from ragnb.metrics.references import reference_parts
-from ragnb.metrics.rgb import FOUND, NOT_FOUND, by_folding, found_alias, protocol_of
+from ragnb.metrics.rgb_protocols import FOUND, NOT_FOUND, protocol_of
 
 Passage = tuple[str, str]  # kind and text
 RELEASED_SEED = 2333
@@ -299,9 +299,9 @@ def _labels(text: str, example: Mapping[str, Any]) -> tuple[list[int], bool]:
         return [NOT_FOUND], False
     protocol = protocol_of("paper", example["language"])
     parts = reference_parts(example["references"])
-    found = [found_alias(part, text, protocol) for part in parts]
+    found = [protocol.found_alias(part, text) for part in parts]
     folded = [
-        alias is not None and by_folding(part, text, protocol)
+        alias is not None and protocol.by_folding(part, text)
         for part, alias in zip(parts, found, strict=True)
     ]
     return [NOT_FOUND if alias is None else FOUND for alias in found], any(folded)

@@ -40,66 +40,19 @@ rate*. Chen et al. (2024), arXiv 2409.16146, report *risk*, *carefulness*, *alig
 """
 
 import math
-import re
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Mapping
 from typing import Any
 
-import regex
-
-from ragnb.columns import column_names
-from ragnb.errors import check_choice
 from ragnb.metrics.judged import binary_verdict, is_accepted
+from ragnb.metrics.recognition import (
+    ANSWERED,
+    INVALID,
+    REFUSED,
+    Phrases,
+    outcome_and_why,
+    refused_and_why,
+)
 from ragnb.metrics.record import metric
-from ragnb.replies import no_answer
-from ragnb.text import fold, straight_apostrophes, visible
-
-# Agreed phrase for a refusal, which most prompts request.
-AGREED = ("I don't know",)
-
-# Phrases that count as a refusal under ``rule="list"``, by language. The English phrases are used for
-# every language. Some of them were collected from DelucionQA, so agreement with human labels is
-# likely to be lower on other datasets.
-REFUSALS = {
-    "ar": ("لا أعرف", "لا أعلم", "لا يمكنني", "لا توجد معلومات"),
-    "de": ("ich weiß nicht", "ich weiß es nicht", "kann nicht beantwortet", "keine informationen"),
-    "en": (
-        "i don't know",
-        "i do not know",
-        "i'm not sure",
-        "cannot answer",
-        "can't answer",
-        "can not answer",
-        "unable to answer",
-        "cannot provide",
-        "no information",
-        "insufficient information",
-        "not enough information",
-        "does not have information",
-        "do not have information",
-        "does not provide",
-        "do not provide",
-        "does not mention",
-        "not provided in",
-        "not mentioned in",
-        "answer is not present",
-        "i'm sorry",
-        "i am sorry",
-        "does not contain",
-        "does not specify",
-        "does not include",
-        "no mention of",
-        "not related to the",
-    ),
-    "es": ("no lo sé", "no sé", "no puedo responder", "no hay información"),
-    "fr": ("je ne sais pas", "je ne peux pas répondre", "aucune information"),
-    "hi": ("मुझे नहीं पता", "मैं नहीं जानता", "जानकारी नहीं"),
-    "ja": ("わかりません", "分かりません", "知りません", "情報がありません", "情報はありません"),
-    "ru": ("я не знаю", "не могу ответить", "нет информации"),
-    "zh": ("我不知道", "不知道", "无法回答", "没有相关信息", "信息不足"),
-}
-
-Phrases = str | Sequence[str] | Mapping[str, str | Sequence[str]] | None
 
 _COLUMNS = {
     "response": "response",
@@ -134,8 +87,6 @@ _UNDECIDED = (
     "there is no list of refusals in the language."
 )
 
-# Outcomes of a response.
-ANSWERED, REFUSED, INVALID = "answered", "refused", "invalid"
 # Reasons why a response has no outcome.
 NO_VERDICT = "no verdict on the refusal"
 ANSWERABLE, UNANSWERABLE = "the question is answerable", "the question is not answerable"
@@ -143,179 +94,6 @@ IS_REFUSED, IS_INVALID = "the response is a refusal", "the response is invalid"
 
 # Arguments that decide the outcome of a response.
 _HOW = ("language", "judged", "label", "rule", "phrases", "empty")
-_EMPHASIS = regex.compile(r"\*+|~~|(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])")
-# Tags, the number of a list item, a label such as "Answer:", punctuation and signs of Markdown.
-_BEFORE_PHRASE = regex.compile(
-    r"(?:</?[a-z]\w{0,9}>|\d{1,3}[.)](?=\s)|(?:final )?[\p{L}\p{M}]{1,20} ?:|[\p{P}\p{S}\s])*+"
-)
-
-
-def refused_and_why(
-    response: str,
-    *,
-    language: str = "en",
-    judged: float | None = None,
-    label: float | None = None,
-    rule: str = "start",
-    phrases: Phrases = None,
-    empty: str | None = None,
-) -> tuple[float, str]:
-    """Determine whether a response is a refusal, and explain the result in words.
-
-    Parameters
-    ----------
-    response : str
-        Response of the system.
-    language : str, default='en'
-        Language code of the response. It selects the phrases if they differ between languages, as
-        with ``rule='list'``.
-    judged : float or None, default=None
-        Verdict of a judge, for ``rule='judge'``: 1 if the response is a refusal, else 0.
-    label : float or None, default=None
-        Human label, for ``rule='label'``: 1 if the response is a refusal, else 0.
-    rule : {'start', 'anywhere', 'list', 'judge', 'label', 'nomiracl'}, default='start'
-        How a refusal is recognised; see `ragnb.metrics.abstention`.
-    phrases : str, sequence of str, mapping or None, default=None
-        Phrases that indicate a refusal, or a mapping from language codes to such phrases. The
-        English phrases of a mapping apply to every language. The default is "I don't know",
-        or `REFUSALS` with ``rule='list'``. The rules ``'judge'``, ``'label'`` and ``'nomiracl'``
-        do not use phrases.
-    empty : {'refusal', None}, default=None
-        Whether an empty response is a refusal. By default it has no value.
-
-    Returns
-    -------
-    value : float
-        1.0 if the response is a refusal, 0.0 if it is an answer or invalid. NaN if the response is
-        empty, if the verdict or label that the rule requires is missing, or if there are no phrases
-        in the language and the response contains no English one.
-    evidence : str
-        Explanation of the value.
-
-    Examples
-    --------
-    >>> refused_and_why("**I don’t know.** The contexts do not say.")
-    (1.0, "refusal: begins with 'i don't know'")
-    >>> refused_and_why("Das kann nicht beantwortet werden.", language="de", rule="list")
-    (1.0, "refusal: contains 'kann nicht beantwortet'")
-    >>> refused_and_why("Oslo."), refused_and_why("Oslo.", rule="judge")
-    ((0.0, 'no refusal phrase'), (nan, 'by the verdict'))
-    >>> refused_and_why(""), refused_and_why("Oslo 입니다.", language="ko", rule="list")
-    ((nan, 'empty reply'), (nan, "no list of refusals in the language 'ko'"))
-    """
-    result, evidence = outcome_and_why(
-        response,
-        language=language,
-        judged=judged,
-        label=label,
-        rule=rule,
-        phrases=phrases,
-        empty=empty,
-    )
-    return {REFUSED: 1.0, ANSWERED: 0.0, INVALID: 0.0, None: math.nan}[result], evidence
-
-
-def outcome_and_why(
-    response: str,
-    *,
-    language: str = "en",
-    judged: float | None = None,
-    label: float | None = None,
-    rule: str = "start",
-    phrases: Phrases = None,
-    empty: str | None = None,
-) -> tuple[str | None, str]:
-    """Determine the outcome of a response, and explain it in words.
-
-    Parameters
-    ----------
-    response : str
-        Response of the system.
-    language, judged, label, rule, phrases, empty
-        See `refused_and_why`.
-
-    Returns
-    -------
-    outcome : {'answered', 'refused', 'invalid', None}
-        ``'invalid'`` occurs only under ``rule='nomiracl'``. None if there is no outcome.
-    evidence : str
-        Explanation of the outcome, or why there is none.
-
-    Examples
-    --------
-    >>> outcome_and_why("[1] says so, and [2] as well.", rule="nomiracl")
-    ('invalid', 'neither of the two replies')
-    """
-    check_choice(rule, tuple(_OPTIONS["rule"]), "rule")
-    check_choice(empty, tuple(_OPTIONS["empty"]), "empty")
-    is_empty = no_answer(response)
-    if is_empty and empty == "refusal":
-        return REFUSED, f"refusal: {is_empty}"
-    if rule == "nomiracl":
-        return _by_nomiracl(response)
-    if rule in ("judge", "label"):
-        verdict = binary_verdict(judged if rule == "judge" else label)
-        if is_empty and verdict != 1:
-            return None, is_empty
-        return {1.0: REFUSED, 0.0: ANSWERED}.get(verdict), "by the verdict"
-    if is_empty:
-        return None, is_empty
-    return _by_phrases(
-        response, language, rule, phrases or (REFUSALS if rule == "list" else AGREED)
-    )
-
-
-def _by_phrases(
-    response: str, language: str, rule: str, phrases: str | Sequence[str] | Mapping[str, Any]
-) -> tuple[str | None, str]:
-    """Outcome of a response by the phrases that it contains, or with which it begins."""
-    has_phrases = True
-    if isinstance(phrases, Mapping):
-        phrases = {code.lower(): listed for code, listed in phrases.items()}
-        language = language.lower()
-        primary = re.split("[-_]", language)[0]
-        has_phrases = any(column_names(phrases.get(code)) for code in (language, primary))
-        codes = dict.fromkeys([language, primary, "en"])
-        phrases = [phrase for code in codes for phrase in column_names(phrases.get(code))]
-    text = _alike(response)
-    for phrase in map(_alike, column_names(phrases)):
-        if rule != "start":
-            if phrase in text:
-                return REFUSED, f"refusal: contains '{phrase}'"
-        elif text.startswith(phrase) or _without_start(text).startswith(_without_start(phrase)):
-            return REFUSED, f"refusal: begins with '{phrase}'"
-    if not has_phrases:
-        return None, f"no list of refusals in the language {language!r}"
-    return ANSWERED, "no refusal phrase"
-
-
-def _by_nomiracl(response: str) -> tuple[str, str]:
-    """Outcome of a response under the rule of NoMIRACL's code."""
-    text = _alike(response)
-    answers, refuses = "yes, answer is present" in text, "i don't know" in text
-    if answers and refuses:
-        return INVALID, "both of the two replies"
-    if answers:
-        return ANSWERED, "answer"
-    if refuses:
-        return REFUSED, "refusal"
-    if "answer is present" in text or (len(text) < 10 and re.search(r"\[\d+\]", text)):
-        return ANSWERED, "answer"
-    if "answer is not present" in text:
-        return REFUSED, "refusal"
-    return INVALID, "neither of the two replies"
-
-
-@lru_cache(maxsize=65536)
-def _alike(text: str) -> str:
-    """A text without differences that do not matter for phrases."""
-    return fold(_EMPHASIS.sub("", straight_apostrophes(visible(text).replace("\u200b", ""))))
-
-
-def _without_start(text: str) -> str:
-    """A text without the punctuation and the Markdown at its start; unchanged if that is all."""
-    start = _BEFORE_PHRASE.match(text)
-    return (text[start.end() :] if start else text) or text
 
 
 def refusal_evidence(

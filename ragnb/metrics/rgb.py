@@ -4,24 +4,15 @@ A reference answer is a string, or a list of *parts*. A correct response contain
 is a string or a list of equivalent *aliases*. ``['a', 'b']`` means a AND b; ``[['a', 'b']]`` means
 a OR b.
 
-``protocol`` selects the definition. ``'paper'`` follows the paper, but recognises refusals and
-reports of errors by the key phrases of the published code. ``'released'`` reproduces that code
-(chen700564/RGB at commit 65ec39e4), including its bugs. ``'flexible'`` is a lenient
-re-implementation with long lists of English phrases. Before two texts are compared, they are
-normalised as follows:
+``protocol`` selects the definition, which is one class of `ragnb.metrics.rgb_protocols`:
 
-===========  ====================  ===========================  ===================================
-protocol     ``'paper'``           ``'released'``               ``'flexible'``
-===========  ====================  ===========================  ===================================
-answers      folded, lower case    lower case                   lower case, without punctuation and
-                                                                English articles
-phrases      folded, lower case    unchanged                    lower case
-Chinese      all spaces removed    spaces removed from the      words are `ragnb.text.tokens`
-                                   response, not from answers
-===========  ====================  ===========================  ===================================
+- ``'paper'`` (`Paper`) follows the paper, but recognises refusals and reports of errors by the key
+  phrases of the published code.
+- ``'released'`` (`Released`) reproduces that code (chen700564/RGB at commit 65ec39e4), including its
+  bugs.
+- ``'flexible'`` (`Flexible`) is a lenient re-implementation with long lists of English phrases.
 
-Folding converts a text to NFKC and unifies its white space, hyphens and quotation marks. A language
-is Chinese if its code begins with ``zh``. All other languages are treated like English.
+A language is Chinese if its code begins with ``zh``. All other languages are treated like English.
 
 RGB's prompt gives the model one sentence for refusing to answer and another for reporting errors in
 the documents. These are the *agreed sentences*. ``refusal`` and ``detection`` select how a refusal
@@ -57,384 +48,30 @@ than 0 and 1, and a noise rate outside [0, 1].
 """
 
 import math
-import unicodedata
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
-
-import regex
 
 from ragnb.cells import is_missing
 from ragnb.errors import InputError, as_real, check_choice
 from ragnb.metrics.judged import NEVER_JUDGED, binary_verdict
-from ragnb.metrics.normalization import PUNCTUATION
+from ragnb.metrics.recognition import BY_VERDICT, Rule, is_said, verdict_by
 from ragnb.metrics.record import metric
 from ragnb.metrics.references import Reference, listed, reference_parts
-from ragnb.text import straight_apostrophes, tokens
-
-# ---- protocols ---------------------------------------------------------------------------------
-
-PROTOCOLS = ("paper", "released", "flexible")
+from ragnb.metrics.rgb_protocols import (
+    BY_THE_VERDICT,
+    FOUND,
+    NOT_FOUND,
+    REFUSED,
+    Finding,
+    Paper,
+    Reading,
+    definitions_of,
+    protocol_of,
+)
 
 FalseAnswer = str | Sequence[str] | None
-# How refusals or reports of errors are recognised: a value of ``refusal`` or ``detection``.
-Rule = str | Sequence[str] | Mapping[str, Sequence[str]] | None
-
-# Rules that use the verdict of a judge or of a person instead of phrases.
-BY_VERDICT = ("judge", "label")
-
-_LANGUAGE_CODE = regex.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
-
-
-class Protocol(NamedTuple):
-    """A protocol of the RGB benchmark, applied to one language.
-
-    Attributes
-    ----------
-    name : {'paper', 'released', 'flexible'}
-        Name of the protocol; see the top of this module.
-    language : str
-        Language code.
-    chinese : bool
-        Whether the language is treated as Chinese.
-    """
-
-    name: str
-    language: str
-    chinese: bool
-
-
-@lru_cache
-def protocol_of(name: str, language: str) -> Protocol:
-    """Return the protocol with the given name for a language.
-
-    Parameters
-    ----------
-    name : {'paper', 'released', 'flexible'}
-        Name of the protocol; see the top of this module.
-    language : str
-        Language code, such as ``'en'`` or ``'zh-TW'``.
-
-    Returns
-    -------
-    Protocol
-        The protocol for this language. Codes that begin with ``zh`` mean Chinese.
-    """
-    check_choice(name, PROTOCOLS, "protocol")
-    if not isinstance(language, str) or not _LANGUAGE_CODE.fullmatch(language):
-        raise InputError(f"language must be a code such as 'en' or 'zh-TW', got {language!r}")
-    return Protocol(name, language, language[:2].lower() == "zh")
-
-
-# ---- phrases -----------------------------------------------------------------------------------
-
-# English phrases that count as a refusal under ``"flexible"``. There is no Chinese list.
-FLEXIBLE_REFUSALS = (
-    "i can not answer the question because of the insufficient information in documents",
-    "insufficient information in documents",
-    "can not answer",
-    "cannot answer",
-    "i don't know",
-    "i cannot",
-    "i can't",
-    "unable to",
-    "not able to",
-    "insufficient information",
-    "no information",
-    "cannot determine",
-    "not enough information",
-    "don't have enough",
-    "unable to determine",
-    "cannot find",
-    "no relevant",
-    "not mentioned",
-    "not provided",
-    "not specified",
-    "unclear",
-    "unknown",
-    "i'm not sure",
-    "i am not sure",
-    "cannot be determined",
-    "information is not available",
-    "does not provide",
-)
-
-# English phrases that report an error under ``"flexible"``. There is no Chinese list.
-FLEXIBLE_ERRORS = (
-    "incorrect",
-    "wrong",
-    "false",
-    "error",
-    "mistake",
-    "inaccurate",
-    "not true",
-    "not correct",
-    "factually incorrect",
-    "contradicts",
-    "actually",
-    "in fact",
-    "however",
-    "but actually",
-    "the correct answer",
-    "should be",
-)
-
-# Option -> rule -> its phrases in English and Chinese. "phrase" is the key phrase of the sentence that
-# RGB's prompt requests, and "sentence" is that sentence without its full stop. With None, the phrases
-# are those of ``"flexible"`` in English.
-PHRASES: dict[str, dict[str | None, tuple[str, ...]]] = {
-    "refusal": {
-        "phrase": ("insufficient information", "信息不足"),
-        "sentence": (
-            "I can not answer the question because of the insufficient information in documents",
-            "文档信息不足，因此我无法基于提供的文档回答该问题",
-        ),
-        None: FLEXIBLE_REFUSALS,
-    },
-    "detection": {
-        "phrase": ("factual errors", "事实性错误"),
-        "sentence": (
-            "There are factual errors in the provided documents",
-            "提供文档的文档存在事实性错误",
-        ),
-        None: FLEXIBLE_ERRORS,
-    },
-}
-
-
-def _phrases(option: str, rule: Rule, protocol: Protocol) -> list[str]:
-    """The phrases that identify a refusal or a report of errors, before normalisation."""
-    named = PHRASES[option]
-    if rule is None and (protocol.name != "flexible" or protocol.chinese):
-        rule = "phrase"
-    if rule is None or (isinstance(rule, str) and rule in named):
-        return list(named[rule])
-    phrases: Any = rule
-    if isinstance(rule, Mapping):
-        primary = regex.split("[-_]", protocol.language)[0]
-        phrases = rule.get(protocol.language, rule.get(primary))
-    if not isinstance(phrases, list | tuple) or not phrases or not all(map(_is_said, phrases)):
-        raise InputError(
-            f"{option} must be 'phrase', 'sentence', 'judge', 'label', a list of phrases, or a "
-            f"mapping from language codes such as {protocol.language!r} to lists of phrases, got "
-            f"{rule!r:.100}"
-        )
-    return list(phrases)
-
-
-def phrase_in(
-    response: str,
-    option: str,
-    rule: Rule,
-    protocol: Protocol,
-    false_answers: Sequence[str] = (),
-) -> str | None:
-    """Find a phrase that identifies a response as a refusal or as a report of errors.
-
-    With ``rule=None``, ``'flexible'`` also looks for ``not X`` and ``X is wrong``, where X is a
-    false answer.
-
-    Parameters
-    ----------
-    response : str
-        Response of the system.
-    option : {'refusal', 'detection'}
-        What the phrases identify: refusals or reports of errors.
-    rule : {'phrase', 'sentence'}, list of str, mapping or None
-        How a refusal or a report of errors is recognised; see the top of this module.
-    protocol : Protocol
-        Protocol and language.
-    false_answers : sequence of str, default=()
-        False answers in the passages.
-
-    Returns
-    -------
-    str or None
-        The first of the phrases that the response contains, after normalisation of both. None if
-        the response contains none of them.
-    """
-    phrases = _phrases(option, rule, protocol)
-    if protocol.name == "flexible" and rule is None:
-        for false in false_answers:
-            phrases += [f"not {false.lower()}", f"{false.lower()} is wrong"]
-    text = _phrase_form(response, protocol)
-    # The published code removes spaces from Chinese responses, not from its key phrases.
-    unchanged = protocol.name == "released" and rule is None
-    for phrase in phrases:
-        if (phrase if unchanged else _phrase_form(phrase, protocol)) in text:
-            return phrase
-    return None
-
-
-# ---- normalisation -----------------------------------------------------------------------------
-
-# White space, dashes and double quotation marks that NFKC does not unify.
-_FORMS = {
-    **{ord(space): " " for space in "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u1680\u2028\u2029"},
-    **{ord(hyphen): "-" for hyphen in "\u2010\u2012\u2013\u2014\u2015\u2212"},
-    **{ord(quote): '"' for quote in "\u201c\u201d\u201f"},
-}
-
-
-def _folded(text: str) -> str:
-    """Convert a text to NFKC, and unify its white space, hyphens and quotation marks."""
-    return unicodedata.normalize("NFKC", straight_apostrophes(text)).translate(_FORMS)
-
-
-_ARTICLES = frozenset({"a", "an", "the"})
-
-
-def _flexible_form(text: str) -> str:
-    """Lower case without punctuation and English articles; the words are joined by single spaces."""
-    words = PUNCTUATION.sub("", unicodedata.normalize("NFKC", text).lower()).split()
-    return " ".join(word for word in words if word not in _ARTICLES)
-
-
-@lru_cache(maxsize=16384)
-def _phrase_form(text: str, protocol: Protocol) -> str:
-    """Normalise a text before it is searched for refusals or reports of errors."""
-    if protocol.name == "flexible":
-        return text.lower()
-    if protocol.name == "paper":
-        text = _folded(text).lower()
-    return text.replace(" ", "") if protocol.chinese else text
-
-
-@lru_cache(maxsize=16384)
-def _answer_form(text: str, protocol: Protocol) -> str:
-    """Normalise a text before it is searched for answers."""
-    return (
-        _flexible_form(text)
-        if protocol.name == "flexible"
-        else _phrase_form(text, protocol).lower()
-    )
-
-
-@lru_cache(maxsize=16384)
-def _words(text: str, protocol: Protocol) -> Counter[str]:
-    normal = _answer_form(text, protocol)
-    return Counter(tokens(normal) if protocol.chinese else normal.split())
-
-
-def _needs_folding(text: str, response: str, protocol: Protocol) -> bool:
-    """Whether ``'paper'`` finds a text in a response only because of `_folded`."""
-    if protocol.name != "paper":
-        return False
-    needle, plain = text.lower(), response.lower()
-    if protocol.chinese:
-        needle, plain = needle.replace(" ", ""), plain.replace(" ", "")
-    return needle not in plain
-
-
-# ---- reference answers -------------------------------------------------------------------------
-
-
-def _is_in(alias: str, response: str, protocol: Protocol) -> bool:
-    """Whether a response contains an alias of the answer as a substring, after normalisation."""
-    released = protocol.name == "released"
-    needle = alias.lower() if released else _answer_form(alias, protocol)
-    if needle:
-        return needle in _answer_form(response, protocol)
-    return alias.lower() in _phrase_form(response, protocol)
-
-
-def _words_in(alias: str, response: str, protocol: Protocol) -> tuple[int, int]:
-    """Numbers of words of an alias: those that occur in a response, and all."""
-    words, there = _words(alias, protocol), _words(response, protocol)
-    return sum(n for word, n in words.items() if word in there), words.total()
-
-
-def found_alias(part: Sequence[str], response: str, protocol: Protocol) -> str | None:
-    """Return the first alias of an answer part that is found in a response.
-
-    An alias is found if it is a substring of the response, after normalisation of both. Under
-    ``'flexible'``, it is also found if at least 80 % of its words occur in the response.
-
-    Parameters
-    ----------
-    part : sequence of str
-        The aliases of one part of the reference answer.
-    response : str
-        Response of the system.
-    protocol : Protocol
-        Protocol and language.
-
-    Returns
-    -------
-    str or None
-        The alias, or None if none is found.
-    """
-    for alias in part:
-        if _is_in(alias, response, protocol):
-            return alias
-        if protocol.name == "flexible":
-            found, words = _words_in(alias, response, protocol)
-            if words and 5 * found >= 4 * words:
-                return alias
-    return None
-
-
-def by_folding(part: Sequence[str], response: str, protocol: Protocol) -> bool:
-    """Return whether a part of the answer matches the response only because of Unicode folding.
-
-    The ``'paper'`` protocol folds texts as described at the top of this module.
-
-    Parameters
-    ----------
-    part : sequence of str
-        Aliases of one part of the reference answer. The response must contain one of them; see
-        `found_alias`.
-    response : str
-        Response of the system.
-    protocol : Protocol
-        Protocol and language.
-
-    Returns
-    -------
-    bool
-        True if no alias matches without folding, that is, if only letter case and, in Chinese,
-        spaces are ignored. Always False under the other protocols.
-    """
-    return all(_needs_folding(alias, response, protocol) for alias in part)
-
-
-def false_answers_of(false_answer: FalseAnswer) -> list[str]:
-    """Return the false answers that the passages give as a list.
-
-    Parameters
-    ----------
-    false_answer : str, list of str, tuple of str or None
-        One or more false answers, or None. A blank string raises InputError.
-
-    Returns
-    -------
-    list of str
-        The false answers. The list is empty if there are none.
-    """
-    if is_missing(false_answer):
-        return []
-    said = listed(false_answer)
-    if not isinstance(false_answer, str | list | tuple) or not all(map(_is_said, said)):
-        raise InputError(
-            f"a false answer must be a non-empty string, or a list of such strings, got {false_answer!r}"
-        )
-    return said
-
-
-def _is_said(text: object) -> bool:
-    return isinstance(text, str) and bool(text.strip())
-
-
-# ---- what the functions assess ------------------------------------------------------------------
-
-_ABILITIES = ("accuracy", "refusal", "rejection", "error_detection", "error_correction")
-# Labels of an answer part. A refusal has the single label `REFUSED`.
-FOUND, NOT_FOUND, REFUSED = 1, 0, -1
-
-NO_RESPONSE = "no response"
-NO_VERDICT = "no verdict"
-BY_THE_VERDICT = "by the verdict"
 
 # ---- what the records of the metrics say -------------------------------------------------------
 
@@ -445,16 +82,6 @@ _FACED = {"response": "response", "false_answer": "false_answers", "language": "
 _REFUSAL_COLUMNS = {"judged_refusal": "judged_refusal", "refusal_label": "refusal"}
 _DETECTION_COLUMNS = {"judged_detection": "judged_detection", "detection_label": "error_detected"}
 _NEVER_RULED = "Only if the response or a required verdict is missing."
-_LENIENT = "A lenient re-implementation: "
-_FOLDED = "ignoring letter case and Unicode variants of white space, hyphens and quotation marks"
-_RIGHT = (
-    f"Every part of the answer is a substring of the response, {_FOLDED}. A refusal is incorrect."
-)
-_NEARLY_RIGHT = (
-    f"{_LENIENT}at least 80 % of the words of a part are sufficient, and a response that also refuses can be "
-    "correct."
-)
-_BY_PHRASE = f"The response contains the agreed key phrase, {_FOLDED}."
 
 
 def _rule_sentences(what: str, judged: str, label: str) -> Mapping[Any, str]:
@@ -475,6 +102,13 @@ _DETECTION = {
 
 
 # ---- assessment of one response ----------------------------------------------------------------
+
+_ABILITIES = ("accuracy", "refusal", "rejection", "error_detection", "error_correction")
+# Those that need a reference answer under every protocol.
+_NEED_ANSWER = ("accuracy", "error_correction")
+
+NO_RESPONSE = "no response"
+NO_VERDICT = "no verdict"
 
 
 class Assessment(NamedTuple):
@@ -497,44 +131,40 @@ class Assessment(NamedTuple):
     labels: list[int]
 
 
+@dataclass(slots=True)
+class _Arguments:
+    """The arguments of the metrics below, which have the same names."""
+
+    response: str | None
+    answer: Reference | None = None
+    false_answer: FalseAnswer = None
+    language: str = "en"
+    protocol: str = "paper"
+    noise_rate: float | None = None
+    refusal: Rule = None
+    detection: Rule = None
+    parts: str = "all"
+    judged_refusal: float | None = None
+    refusal_label: float | None = None
+    judged_detection: float | None = None
+    detection_label: float | None = None
+
+
 def assess(
-    ability: str,
-    response: str | None,
-    answer: Reference | None = None,
-    *,
-    false_answer: FalseAnswer = None,
-    language: str = "en",
-    protocol: str = "paper",
-    noise_rate: float | None = None,
-    refusal: Rule = None,
-    detection: Rule = None,
-    parts: str = "all",
-    judged_refusal: float | None = None,
-    refusal_label: float | None = None,
-    judged_detection: float | None = None,
-    detection_label: float | None = None,
-    explain: bool = True,
+    ability: str, response: str | None, answer: Reference | None = None, **options: Any
 ) -> Assessment:
     """Compute one RGB metric for a response, with an explanation of its value.
-
-    The functions `is_correct`, `is_refusal`, `is_rejection`, `detects_error` and `corrects_error`
-    return only the value.
 
     Parameters
     ----------
     ability : {'accuracy', 'refusal', 'rejection', 'error_detection', 'error_correction'}
-        Metric to compute. The functions above define these five metrics, in the same order.
-    response, language, protocol, noise_rate, refusal, parts, judged_refusal, refusal_label
-        See `is_correct`.
-    answer : str, list or None, default=None
-        Reference answer: a string, or a list of parts. A part is a string or a list of equivalent
-        aliases. Required for ``'accuracy'`` and ``'error_correction'`` and, under ``'released'``,
-        for ``'rejection'``.
-    false_answer, detection, judged_detection, detection_label
-        See `detects_error`.
-    explain : bool, default=True
-        Whether to describe the evidence in words. False is faster; the evidence is then not
-        meaningful.
+        Metric to compute: that of `is_correct`, `is_refusal`, `is_rejection`, `detects_error` or
+        `corrects_error`. These functions return only the value.
+    response, answer
+        See `is_correct`. The answer is required for ``'accuracy'`` and ``'error_correction'`` and,
+        under ``'released'``, for ``'rejection'``.
+    **options
+        Further arguments of the five functions. Those that the metric does not use are allowed.
 
     Returns
     -------
@@ -549,162 +179,107 @@ def assess(
     "error: 'factual errors'; part 1: 'Oslo'"
     """
     check_choice(ability, _ABILITIES, "ability")
-    rules = protocol_of(protocol, language)
-    check_choice(parts, ("all", "any"), "parts")
+    finding, labels = _finding(ability, _Arguments(response, answer, **options))
+    return Assessment(finding.value, finding.evidence(), labels)
+
+
+def _value(ability: str, **arguments: Any) -> float:
+    """The value of a metric for the arguments of its function."""
+    finding, _ = _finding(ability, _Arguments(**arguments))
+    return finding.value
+
+
+def _evidence(ability: str, **arguments: Any) -> str:
+    """The evidence of a metric for the arguments of its function."""
+    finding, _ = _finding(ability, _Arguments(**arguments))
+    return finding.evidence()
+
+
+def _finding(ability: str, arguments: _Arguments) -> tuple[Finding, list[int]]:
+    """Check the arguments, and let the protocol read the response; also return its labels."""
+    protocol = protocol_of(arguments.protocol, arguments.language)
+    check_choice(arguments.parts, ("all", "any"), "parts")
+    noise_rate = arguments.noise_rate
     if not is_missing(noise_rate) and not 0 <= as_real(noise_rate) <= 1:
         raise InputError(f"noise_rate must be between 0 and 1, got {noise_rate!r}")
-    is_needed = ability in ("accuracy", "error_correction")
-    wanted = reference_parts(answer) if is_needed or not is_missing(answer) else []
-    false_answers = false_answers_of(false_answer)
+    answer: list[list[str]] = []
+    if ability in _NEED_ANSWER or not is_missing(arguments.answer):
+        answer = reference_parts(arguments.answer)
+    false_answers = false_answers_of(arguments.false_answer)
+    response = arguments.response
     if is_missing(response):
-        return Assessment(math.nan, NO_RESPONSE, [])
+        return Finding(math.nan, lambda: NO_RESPONSE), []
     if not isinstance(response, str):
         raise InputError(f"a response must be a string or None, got {response!r:.80}")
-    verdicts = judged_refusal, refusal_label
-    refused = _decision("refusal", refusal, verdicts, response, rules)
-    reported = None
-    if ability.startswith("error"):
-        verdicts = judged_detection, detection_label
-        reported = _decision("detection", detection, verdicts, response, rules, false_answers)
-    uses_verdicts = protocol != "flexible" or not is_needed
-    if uses_verdicts and NO_VERDICT in (refused, reported):
-        return Assessment(math.nan, NO_VERDICT, [])
-    found = [found_alias(part, response, rules) for part in wanted]
-    labels = [NOT_FOUND if alias is None else FOUND for alias in found]
-    if refused and protocol != "flexible":
+    refused, reported = _recognised(ability, response, arguments, protocol, false_answers)
+    if NO_VERDICT in (refused, reported) and ability not in protocol.without_verdicts:
+        return Finding(math.nan, lambda: NO_VERDICT), []
+    aliases = [protocol.found_alias(part, response) for part in answer]
+    labels = [NOT_FOUND if alias is None else FOUND for alias in aliases]
+    if refused and protocol.refusal_is_incorrect:
         labels = [REFUSED]
-    right = FOUND in labels and (parts == "any" or NOT_FOUND not in labels)
-    seen = _Seen(response, rules, refused, reported, wanted, found, labels, right, explain)
-    if ability == "accuracy":
-        value, evidence = _accuracy(seen, noise_rate)
-    elif ability == "error_detection":
-        value, evidence = _error_detection(seen)
-    elif ability == "error_correction":
-        value, evidence = _error_correction(seen, false_answers)
-    elif ability == "rejection" and protocol == "released":
-        value, evidence = _released_rejection(seen)
-    else:
-        value, evidence = _rejection(seen)
-    return Assessment(value, evidence, labels)
+    reading = Reading(
+        response,
+        protocol,
+        answer,
+        false_answers,
+        noise_rate,
+        any_part=arguments.parts == "any",
+        refused=refused,
+        reported=reported,
+        aliases=aliases,
+        labels=labels,
+    )
+    finding: Finding = getattr(protocol, ability)(reading)
+    return finding, labels
 
 
-class _Seen(NamedTuple):
-    """What the rules of a protocol find in a response."""
-
-    response: str
-    rules: Protocol
-    refused: str | None  # why the response is a refusal
-    reported: str | None  # why it reports errors
-    wanted: list[list[str]]  # the parts of the answer, each with its aliases
-    found: list[str | None]  # the alias of each part that is in the response
-    labels: list[int]
-    right: bool  # whether the response is correct, according to the labels
-    explain: bool
-
-    def refusal(self) -> str:
-        """Say why the response is or is not a refusal."""
-        if not self.explain:
-            return ""
-        return _in_words("refusal", self.refused, self.response, self.rules)
-
-    def report(self) -> str:
-        """Say why the response does or does not report errors."""
-        return _in_words("error", self.reported, self.response, self.rules) if self.explain else ""
-
-    def parts(self) -> str:
-        """Say which parts of the answer are found, or that the response is a refusal."""
-        if not self.explain or self.labels == [REFUSED]:
-            return self.refusal()
-        return "; ".join(
-            f"part {number}: {_part_in_words(part, alias, self.response, self.rules)}"
-            for number, (part, alias) in enumerate(zip(self.wanted, self.found, strict=True), 1)
-        )
-
-
-def _accuracy(seen: _Seen, noise_rate: float | None) -> tuple[float, str]:
-    if seen.refused and seen.rules.name == "released" and noise_rate == 1:
-        return 1.0, f"{seen.parts()}, counted as correct at noise rate 1"
-    return float(seen.right), seen.parts()
-
-
-def _rejection(seen: _Seen) -> tuple[float, str]:
-    return float(seen.refused is not None), seen.refusal()
-
-
-def _released_rejection(seen: _Seen) -> tuple[float, str]:
-    """As in the released code, count correct responses as rejections, too."""
-    if not seen.wanted:
-        return math.nan, f"{seen.refusal()}; no reference answer"
-    if seen.refused:
-        return 1.0, seen.refusal()
-    return float(seen.right), f"{seen.refusal()}; {seen.parts()}"
-
-
-def _error_detection(seen: _Seen) -> tuple[float, str]:
-    return float(seen.reported is not None), seen.report()
-
-
-def _error_correction(seen: _Seen, false_answers: Sequence[str]) -> tuple[float, str]:
-    response, rules = seen.response, seen.rules
-    if rules.name == "flexible":
-        kept = [false for false in false_answers if _is_in(false, response, rules)]
-        if kept and not all(
-            any(_is_in(one, response, rules) for one in part) for part in seen.wanted
-        ):
-            return 0.0, f"{seen.parts()}; false answer {kept[0]!r} without the true one"
-        return float(seen.right), seen.parts()
-    if seen.reported is None:
-        return math.nan, seen.report()
-    said = f"{seen.report()}; {seen.parts()}"
-    if seen.refused and rules.name == "released":
-        return 1.0, f"{said}, counted as corrected"
-    return float(seen.right), said
-
-
-def _decision(
-    option: str,
-    rule: Rule,
-    verdicts: tuple[float | None, float | None],
+def _recognised(
+    ability: str,
     response: str,
-    protocol: Protocol,
-    false_answers: Sequence[str] = (),
-) -> str | None:
-    """Return why a response is a refusal or reports errors; None if it is not or does not.
+    arguments: _Arguments,
+    protocol: Paper,
+    false_answers: Sequence[str],
+) -> tuple[str | None, str | None]:
+    """Return why a response is a refusal, and why it reports errors; None if it is not or does not.
 
-    The reason is a phrase, or `BY_THE_VERDICT` of a judge or a person. The result is `NO_VERDICT`
-    if a required verdict is missing.
+    The reason is a phrase, or `BY_THE_VERDICT` of a judge or a person. It is `NO_VERDICT` if a
+    required verdict is missing. Reports of errors matter only for the metrics of errors.
     """
-    if rule not in BY_VERDICT:
-        return phrase_in(response, option, rule, protocol, false_answers)
-    value = binary_verdict(verdicts[BY_VERDICT.index(rule)])
-    if math.isnan(value):
+    if arguments.refusal in BY_VERDICT:
+        refused = _by_verdict(arguments.refusal, arguments.judged_refusal, arguments.refusal_label)
+    else:
+        refused = protocol.phrase_in(response, "refusal", arguments.refusal)
+    if not ability.startswith("error"):
+        return refused, None
+    if arguments.detection in BY_VERDICT:
+        reported = _by_verdict(
+            arguments.detection, arguments.judged_detection, arguments.detection_label
+        )
+    else:
+        reported = protocol.phrase_in(response, "detection", arguments.detection, false_answers)
+    return refused, reported
+
+
+def _by_verdict(rule: Rule, judged: float | None, label: float | None) -> str | None:
+    """The reason of `_recognised` if a judge or a person decides."""
+    verdict = verdict_by(str(rule), judged, label)
+    if math.isnan(verdict):
         return NO_VERDICT
-    return BY_THE_VERDICT if value else None
+    return BY_THE_VERDICT if verdict else None
 
 
-_FOLDING = " (after folding Unicode forms)"
-
-
-def _in_words(what: str, phrase: str | None, response: str, protocol: Protocol) -> str:
-    """Describe why a response is or is not a ``'refusal'`` or a report of an ``'error'``."""
-    if phrase is None:
-        return {"refusal": "no refusal phrase", "error": "no error detected"}[what]
-    if phrase == BY_THE_VERDICT:
-        return f"{what}: {phrase}"
-    folding = _FOLDING if _needs_folding(phrase, response, protocol) else ""
-    return f"{what}: {phrase!r}{folding}"
-
-
-def _part_in_words(
-    part: Sequence[str], alias: str | None, response: str, protocol: Protocol
-) -> str:
-    """Describe which alias of an answer part is found in a response."""
-    if alias is None:
-        return "not found"
-    if _is_in(alias, response, protocol):
-        return f"{alias!r}{_FOLDING if by_folding(part, response, protocol) else ''}"
-    found, words = _words_in(alias, response, protocol)
-    return f"{alias!r} by {found} of {words} words"
+def false_answers_of(false_answer: FalseAnswer) -> list[str]:
+    """Return the false answers in the passages as a list, which is empty if there are none."""
+    if is_missing(false_answer):
+        return []
+    false_answers = listed(false_answer)
+    is_right_type = isinstance(false_answer, str | list | tuple)
+    if not is_right_type or not all(map(is_said, false_answers)):
+        raise InputError(
+            f"a false answer must be a non-empty string, or a list of such strings, got {false_answer!r}"
+        )
+    return false_answers
 
 
 # ---- accuracy ----------------------------------------------------------------------------------
@@ -754,27 +329,14 @@ def answer_labels(
     >>> answer_labels("on 2nd January of 1892", "2 January, 1892", protocol="flexible")  # 2 of 3 words
     [0]
     """
-    return assess(
-        "accuracy",
-        response,
-        answer,
-        language=language,
-        protocol=protocol,
-        refusal=refusal,
-        explain=False,
-    ).labels
+    return assess("accuracy", **locals()).labels
 
 
 @metric(
     "rgb.accuracy",
     {**_ANSWERED, "noise_rate": "noise_rate", **_REFUSAL_COLUMNS},
     options={
-        "protocol": {
-            "paper": _RIGHT,
-            "released": "As in the published code: the reasoning in <think> is searched as well, and a "
-            "refusal is recognised only in lower case. At noise rate 1, a refusal is correct.",
-            "flexible": _NEARLY_RIGHT,
-        },
+        "protocol": definitions_of("accuracy"),
         **_REFUSAL,
         "parts": {
             "all": "Every part of the answer must be found, as RGB defines it.",
@@ -783,7 +345,7 @@ def answer_labels(
     },
     source=f"{_CHEN}; {_CODE} checkanswer",
     binary=True,
-    evidence=lambda **call: assess("accuracy", **call).evidence,
+    evidence=partial(_evidence, "accuracy"),
     undefined=_NEVER_RULED,
 )
 def is_correct(
@@ -851,20 +413,7 @@ def is_correct(
     >>> is_correct("Only Oslo", ["Oslo", "1950"]), is_correct("Only Oslo", ["Oslo", "1950"], parts="any")
     (0.0, 1.0)
     """
-    # The rule is in `_accuracy`.
-    return assess(
-        "accuracy",
-        response,
-        answer,
-        language=language,
-        protocol=protocol,
-        noise_rate=noise_rate,
-        refusal=refusal,
-        parts=parts,
-        judged_refusal=judged_refusal,
-        refusal_label=refusal_label,
-        explain=False,
-    ).value
+    return _value("accuracy", **locals())
 
 
 # ---- negative rejection ------------------------------------------------------------------------
@@ -917,34 +466,19 @@ def is_refusal(
     >>> is_refusal("I don't know.", language="zh", refusal=["I don't know", "我不知道"])
     1.0
     """
-    return assess(
-        "refusal",
-        response,
-        language=language,
-        protocol=protocol,
-        refusal=refusal,
-        judged_refusal=judged_refusal,
-        refusal_label=refusal_label,
-        explain=False,
-    ).value
+    return _value("refusal", **locals())
 
 
 @metric(
     "rgb.rejection",
     {**_ANSWERED, **_REFUSAL_COLUMNS},
     options={
-        "protocol": {
-            "paper": f"{_BY_PHRASE} The mean is refusals / n.",
-            "released": "As in the published code: the response contains the key phrase in lower "
-            "case, or is correct. The mean is (refusals + correct answers) / n.",
-            "flexible": f"{_LENIENT}the response contains one of a long list of English phrases or, "
-            "in Chinese, the key phrase.",
-        },
+        "protocol": definitions_of("rejection"),
         **_REFUSAL,
     },
     source=f"{_CHEN}; {_CODE} all_rate",
     binary=True,
-    evidence=lambda **call: assess("rejection", **call).evidence,
+    evidence=partial(_evidence, "rejection"),
     undefined="Only if the response, a required verdict or, under released, the reference is missing.",
 )
 def is_rejection(
@@ -987,18 +521,7 @@ def is_rejection(
     >>> is_rejection("It is Oslo.", "Oslo"), is_rejection("It is Oslo.", "Oslo", protocol="released")
     (0.0, 1.0)
     """
-    # The rule is in `_rejection` and `_released_rejection`.
-    return assess(
-        "rejection",
-        response,
-        answer,
-        language=language,
-        protocol=protocol,
-        refusal=refusal,
-        judged_refusal=judged_refusal,
-        refusal_label=refusal_label,
-        explain=False,
-    ).value
+    return _value("rejection", **locals())
 
 
 # ---- counterfactual robustness -----------------------------------------------------------------
@@ -1008,18 +531,12 @@ def is_rejection(
     "rgb.error_detection",
     {**_FACED, **_DETECTION_COLUMNS},
     options={
-        "protocol": {
-            "paper": _BY_PHRASE,
-            "released": "As in the published code: the response contains the key phrase in lower "
-            "case.",
-            "flexible": f"{_LENIENT}the response contains one of a long list of English phrases, or "
-            '"not X" or "X is wrong" for a false answer X.',
-        },
+        "protocol": definitions_of("error_detection"),
         **_DETECTION,
     },
     source=f"{_CHEN}; {_CODE} predict",
     binary=True,
-    evidence=lambda **call: assess("error_detection", **call).evidence,
+    evidence=partial(_evidence, "error_detection"),
     undefined=_NEVER_RULED,
 )
 def detects_error(
@@ -1083,38 +600,20 @@ def detects_error(
     >>> detects_error("It was not Bergen.", false_answer="Bergen", protocol="flexible")
     1.0
     """
-    # The rule is in `_error_detection`.
-    return assess(
-        "error_detection",
-        response,
-        false_answer=false_answer,
-        language=language,
-        protocol=protocol,
-        detection=detection,
-        judged_detection=judged_detection,
-        detection_label=detection_label,
-        explain=False,
-    ).value
+    return _value("error_detection", **locals())
 
 
 @metric(
     "rgb.error_correction",
     {**_ANSWERED, **_FACED, **_REFUSAL_COLUMNS, **_DETECTION_COLUMNS},
     options={
-        "protocol": {
-            "paper": "The response is correct. Only responses that detect an error count: correct / "
-            "detected.",
-            "released": "As in the published code: no part of the answer is missing, or the response is "
-            "a refusal. Only responses that detect an error count.",
-            "flexible": f"{_LENIENT}the response is correct, whether or not it detects an error: "
-            "correct / n.",
-        },
+        "protocol": definitions_of("error_correction"),
         **_REFUSAL,
         **_DETECTION,
     },
     source=f"{_CHEN}; {_CODE} correct_rate",
     binary=True,
-    evidence=lambda **call: assess("error_correction", **call).evidence,
+    evidence=partial(_evidence, "error_correction"),
     condition="no error detected",
     undefined="If no error is detected; never under flexible.",
 )
@@ -1168,22 +667,7 @@ def corrects_error(
     >>> corrects_error("It is Oslo.", "Oslo"), corrects_error("It is Oslo.", "Oslo", protocol="flexible")
     (nan, 1.0)
     """
-    # The rule is in `_error_correction`.
-    return assess(
-        "error_correction",
-        response,
-        answer,
-        false_answer=false_answer,
-        language=language,
-        protocol=protocol,
-        refusal=refusal,
-        detection=detection,
-        judged_refusal=judged_refusal,
-        refusal_label=refusal_label,
-        judged_detection=judged_detection,
-        detection_label=detection_label,
-        explain=False,
-    ).value
+    return _value("error_correction", **locals())
 
 
 # ---- judged versions: Rej*, ED* and CR over ED* ------------------------------------------------
@@ -1261,14 +745,7 @@ def judged_error_detection(judged_detection: float | None) -> float:
 @metric(
     "rgb.judged_error_correction",
     {**_ANSWERED, "judged_detection": "judged_detection"},
-    options={
-        "protocol": {
-            "paper": _RIGHT,
-            "released": "As in the published code: the reasoning in <think> is searched as well, "
-            "and a refusal is recognised only in lower case.",
-            "flexible": _NEARLY_RIGHT,
-        }
-    },
+    options={"protocol": definitions_of("judged_error_correction")},
     source=f"{_CHEN}, CR over ED*",
     binary=True,
     condition="no error detected",

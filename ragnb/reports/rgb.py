@@ -10,8 +10,8 @@ import pandas as pd
 from ragnb.arguments import accepts
 from ragnb.columns import column_names, require_columns
 from ragnb.errors import InputError
+from ragnb.metrics.recognition import Rule
 from ragnb.metrics.record import METRICS
-from ragnb.metrics.rgb import Rule
 from ragnb.numbers import distinct, percent
 from ragnb.reports.frames import Report, Shown, asked_of_judge, with_counts
 from ragnb.scoring.columns import numbers

@@ -19,6 +19,7 @@ from ragnb.columns import BLANK_REFERENCE, PAYLOAD, PLAIN_TEXT, require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.metrics.record import METRICS, Metric
+from ragnb.metrics.rgb_protocols import reads_reasoning
 from ragnb.replies import reasoning_apart, whole_replies
 from ragnb.scoring.partitions import by_partition
 
@@ -144,7 +145,7 @@ def score(
     parts = []
     for metric in chosen:
         own = {name: options.get(name, default) for name, default in metric.options.items()}
-        frame = whole if str(own.get("protocol")) == "released" else apart
+        frame = whole if reads_reasoning(own.get("protocol")) else apart
         columns = [name for name in responses.columns if name not in PAYLOAD]
         parts.append(_score_one(frame, metric, own, explain, columns))
     scores = pd.concat(parts, ignore_index=True)

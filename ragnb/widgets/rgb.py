@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragnb.metrics.references import reference_parts
-from ragnb.metrics.rgb import PROTOCOLS, assess, false_answers_of, phrase_in, protocol_of
+from ragnb.metrics.rgb import assess, false_answers_of
+from ragnb.metrics.rgb_protocols import PROTOCOLS, protocol_of
 from ragnb.widgets.pages import Sign, reply_of
 
 NEEDED = ("question", "references", "passages", "kinds", "language")
@@ -36,16 +37,15 @@ def rgb_section(row: Mapping[str, Any], *, protocols: Sequence[str] = PROTOCOLS)
     false = false_answers_of(row.get("false_answers"))
     phrases: dict[Sign, set[Any]] = {REFUSAL: set(), ERROR: set()}
     for protocol in protocols:
-        # Only the released code reads the reasoning.
-        text = reasoning + answer if protocol == "released" else answer
+        text = reasoning + answer if rules[protocol].reads_reasoning else answer
         given = {"language": row["language"], "protocol": protocol, "false_answer": false}
         right = assess("accuracy", text, parts, noise_rate=row.get("noise_rate"), **given)
         found = [right, assess("refusal", text, **given)]
-        phrases[REFUSAL].add(phrase_in(text, "refusal", None, rules[protocol]))
+        phrases[REFUSAL].add(rules[protocol].phrase_in(text, "refusal"))
         if false:
             found.append(assess("error_detection", text, **given))
             found.append(assess("error_correction", text, parts, **given))
-            phrases[ERROR].add(phrase_in(text, "detection", None, rules[protocol], false))
+            phrases[ERROR].add(rules[protocol].phrase_in(text, "detection", None, false))
         values = [(one.value, one.evidence) for one in found]
         columns.append([(None, str(right.labels)), *values])
     return section | {

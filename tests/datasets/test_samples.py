@@ -10,7 +10,8 @@ import pytest
 from ragnb.datasets.ragbench import load_ragbench
 from ragnb.datasets.rgb import load_rgb
 from ragnb.datasets.rgb_contexts import audit
-from ragnb.metrics.rgb import FOUND, NOT_FOUND, answer_labels
+from ragnb.metrics.rgb import answer_labels
+from ragnb.metrics.rgb_protocols import FOUND, NOT_FOUND
 from ragnb.metrics.trace import trace_scores
 from ragnb.metrics.trace_labels import SPECIAL_KEYS, unsupported_sentences
 from ragnb.text import keyed_response, keyed_sentences

@@ -10,7 +10,7 @@ from recording.labelled import SAMPLES, labelled, measured_cosines
 
 from ragnb.datasets.studies import load_study
 from ragnb.experiments.recorded import LABELS, recorded_labels, recorded_responses
-from ragnb.metrics.rgb import FLEXIBLE_REFUSALS
+from ragnb.metrics.recognition import FLEXIBLE_REFUSALS
 from ragnb.stats.agreement import agreement_interval
 
 REFUSALS = ("rgb_noise", "rgb_rejection", "rgb_integration", "rgb_counterfactual")

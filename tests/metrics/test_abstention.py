@@ -11,9 +11,8 @@ from ragnb.metrics.abstention import (
     is_hallucination,
     is_over_refusal,
     is_risk,
-    outcome_and_why,
-    refused_and_why,
 )
+from ragnb.metrics.recognition import outcome_and_why, refused_and_why
 
 RATES = ("hallucination", "over_refusal", "alignment", "coverage")
 

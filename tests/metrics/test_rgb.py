@@ -10,7 +10,6 @@ from ragnb.datasets.evouna import load_evouna
 from ragnb.errors import InputError
 from ragnb.metrics.references import reference_parts
 from ragnb.metrics.rgb import (
-    PROTOCOLS,
     answer_labels,
     assess,
     corrects_error,
@@ -19,6 +18,7 @@ from ragnb.metrics.rgb import (
     is_refusal,
     is_rejection,
 )
+from ragnb.metrics.rgb_protocols import PROTOCOLS
 
 REFUSAL_EN = "I can not answer the question because of the insufficient information in documents."
 REFUSAL_ZH = "文档信息不足，因此我无法基于提供的文档回答该问题。"

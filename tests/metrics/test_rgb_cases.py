@@ -10,10 +10,8 @@ from dataclasses import dataclass
 import pandas as pd
 import pytest
 
+from ragnb.metrics.recognition import FLEXIBLE_ERRORS, FLEXIBLE_REFUSALS
 from ragnb.metrics.rgb import (
-    FLEXIBLE_ERRORS,
-    FLEXIBLE_REFUSALS,
-    PROTOCOLS,
     answer_labels,
     corrects_error,
     detects_error,
@@ -21,6 +19,7 @@ from ragnb.metrics.rgb import (
     is_refusal,
     is_rejection,
 )
+from ragnb.metrics.rgb_protocols import PROTOCOLS
 from ragnb.replies import reasoning_apart
 from ragnb.scoring import score
 from ragnb.text import split_reasoning

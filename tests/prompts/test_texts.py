@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import ragnb
 from ragnb.errors import InputError
 from ragnb.metrics.language import LANGUAGE_SCRIPTS, response_language_consistency
-from ragnb.metrics.rgb import PHRASES, detects_error, is_refusal
+from ragnb.metrics.recognition import PHRASES
+from ragnb.metrics.rgb import detects_error, is_refusal
 from ragnb.prompts import judges, trace
 from ragnb.prompts import questions as rgb
 from ragnb.prompts.multilingual import (

@@ -9,7 +9,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import ragnb
-from ragnb.metrics.abstention import REFUSALS
+from ragnb.metrics.recognition import REFUSALS
 
 
 @pytest.fixture(scope="module")
