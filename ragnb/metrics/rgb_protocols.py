@@ -342,7 +342,7 @@ class Flexible(Paper):
         return n_found, words.total()
 
     def found_alias(self, part: Sequence[str], response: str) -> str | None:
-        """The first alias that is in a response, or of which at least 80 % of the words are."""
+        """The first alias that is in a response, as a whole or by at least 80 % of its words."""
         for alias in part:
             if self.contains(response, alias):
                 return alias
