@@ -6,9 +6,11 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.annotation.comparison import Comparison, read_everyone
 from ragnb.annotation.items import Item, build_items, item_ids, refuse_changed_texts
-from ragnb.annotation.labels import Compared, alike, read_everyone
-from ragnb.annotation.log import Place, log_file, log_lines, nested, places
+from ragnb.annotation.labels import all_equal
+from ragnb.annotation.log import log_file, log_lines
+from ragnb.annotation.places import Place, nested, places
 from ragnb.annotation.session import AnnotationSession, pinned, set_value
 from ragnb.annotation.tasks import hashed
 from ragnb.errors import InputError
@@ -72,14 +74,14 @@ def adjudicate(
         agreed[item.id] = {
             place: by_name
             for place, by_name in votes.items()
-            if len(by_name) == len(people.names) and alike(by_name.values())
+            if len(by_name) == len(people.names) and all_equal(by_name.values())
         }
         required = set(places(task, item.sentences, required=True))
         left = votes.keys() - agreed[item.id].keys()
-        if any(place in required or not alike(votes[place].values()) for place in left):
+        if any(place in required or not all_equal(votes[place].values()) for place in left):
             disputed.add(item.id)
     shown = disputed or set(agreed)
-    said = people.said
+    said = people.labels
     session = AnnotationSession(
         examples[[name in shown for name in item_ids(examples, columns)]],
         task,
@@ -98,7 +100,7 @@ def adjudicate(
     return session
 
 
-def _common(votes: dict[Place, dict[str, Any]], people: Compared) -> dict[Place, list[Any]]:
+def _common(votes: dict[Place, dict[str, Any]], people: Comparison) -> dict[Place, list[Any]]:
     """Return the sentences that every annotator chose, for sets that differ."""
     common = {
         place: [
@@ -108,7 +110,9 @@ def _common(votes: dict[Place, dict[str, Any]], people: Compared) -> dict[Place,
         if people.task.field(place[0]).kind == "sentences" and len(by_name) == len(people.names)
     }
     return {
-        place: keys for place, keys in common.items() if keys and not alike(votes[place].values())
+        place: keys
+        for place, keys in common.items()
+        if keys and not all_equal(votes[place].values())
     }
 
 
@@ -121,7 +125,7 @@ def _agreement(item: Item, agreed: dict[Place, dict[str, Any]]) -> dict[str, Any
     return {"action": "agreed", "item": item.id, **pinned(item), "set": labels}
 
 
-def _shown(examples: pd.DataFrame, people: Compared, id: str | Sequence[str]) -> list[Item]:
+def _shown(examples: pd.DataFrame, people: Comparison, id: str | Sequence[str]) -> list[Item]:
     """Return the items that somebody labelled, in the order of the examples."""
     labelled = {item for item, votes in people.votes.items() if any(votes.values())}
     items = [item for item in build_items(examples, people.task, id=id) if item.id in labelled]
@@ -146,11 +150,11 @@ def _lettered(item: str, said: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _provenance(name: str, people: Compared) -> dict[str, Any]:
+def _provenance(name: str, people: Comparison) -> dict[str, Any]:
     """Annotator and hash of the labels, which does not change when an item is only looked at again."""
     values = [
         [item, *place, value]
-        for item, by_name in people.said.items()
+        for item, by_name in people.labels.items()
         for place, value in by_name.get(name, {}).items()
     ]
     return {"annotator": name, "labels": hashed(sorted(values, key=str))}

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragnb.annotation.labels import Compared, alike, read_everyone
+from ragnb.annotation.comparison import Comparison, read_everyone
+from ragnb.annotation.labels import all_equal
 from ragnb.annotation.tasks import Field
 from ragnb.arguments import accepts, convert
 from ragnb.columns import require_columns
@@ -127,7 +128,7 @@ def disagreements(logs: Any) -> pd.DataFrame:
         (item, field, sentence, 1 - _mean_overlap(people.task.field(field), given.values()), given)
         for item, places in people.votes.items()
         for (field, sentence), given in places.items()
-        if not alike(given.values())
+        if not all_equal(given.values())
     ]
     names = ["item", "field", "sentence", "disagreement", "votes"]
     frame = pd.DataFrame(rows, columns=names, dtype=object).astype({"disagreement": float})
@@ -142,7 +143,7 @@ def _mean_overlap(asked: Field, values: Any) -> float:
     """
     pairs = [*combinations(values, 2)]
     if asked.kind != "sentences":
-        return float(np.mean([alike(pair) for pair in pairs]))
+        return float(np.mean([all_equal(pair) for pair in pairs]))
     sizes = [(len({*one} & {*two}), len({*one}) + len({*two})) for one, two in pairs]
     return float(np.mean([2 * shared / both if both else 1.0 for shared, both in sizes]))
 
@@ -150,7 +151,7 @@ def _mean_overlap(asked: Field, values: Any) -> float:
 # ---- what is compared ----------------------------------------------------------------------------
 
 
-def _of_field(asked: Field, people: Compared) -> list[tuple[str, dict[str, Any]]]:
+def _of_field(asked: Field, people: Comparison) -> list[tuple[str, dict[str, Any]]]:
     """Yield the item and the labels of all annotators for each place of a field."""
     return [
         (item, given)
@@ -160,7 +161,7 @@ def _of_field(asked: Field, people: Compared) -> list[tuple[str, dict[str, Any]]
     ]
 
 
-def _decisions(asked: Field, people: Compared) -> pd.DataFrame:
+def _decisions(asked: Field, people: Comparison) -> pd.DataFrame:
     """One row per decision and one column per annotator, nan where untouched; the index is the item."""
     rows: list[dict[str, float]] = []
     items: list[str] = []
@@ -176,7 +177,7 @@ def _decisions(asked: Field, people: Compared) -> pd.DataFrame:
     return pd.DataFrame(rows, items, people.names).astype(float)
 
 
-def _clusters(cluster: str | Mapping[str, Any] | pd.Series | None, people: Compared) -> pd.Series:
+def _clusters(cluster: str | Mapping[str, Any] | pd.Series | None, people: Comparison) -> pd.Series:
     """The number of each item's cluster, which is the item itself by default."""
     given: Any = cluster
     if cluster is None or isinstance(cluster, str):
@@ -215,7 +216,7 @@ def _coefficients(
 
 
 def _overlap(
-    asked: Field, people: Compared, names: Sequence[str], units: pd.Series | None, level: float
+    asked: Field, people: Comparison, names: Sequence[str], units: pd.Series | None, level: float
 ) -> dict[str, Any]:
     places = _of_field(asked, people)
     sets = [(item, [given[who] for who in names if who in given]) for item, given in places]

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import regex
 
+from ragnb.annotation.conversions import as_list, claims_of, conversion_of
 from ragnb.annotation.tasks import Field, Task, hashed, plain
 from ragnb.cells import is_missing
 from ragnb.columns import column_names, require_columns
@@ -213,7 +214,7 @@ def _item(name: str, row: Mapping[str, Any], task: Task, columns: Sequence[str])
     repeated = [key for key, n in keys.items() if n > 1]
     if repeated:
         raise InputError(f"the sentence keys of {what} must be unique, got {repeated[0]!r} twice")
-    references = _list(row.get("references")) if "references" in shows else []
+    references = as_list(row.get("references")) if "references" in shows else []
     return Item(
         id=name,
         question=_text(row, "question", what) if "question" in shows else "",
@@ -228,22 +229,15 @@ def _item(name: str, row: Mapping[str, Any], task: Task, columns: Sequence[str])
         },
         history=tuple(
             (str(turn.get("role", "")), str(turn["content"]))
-            for turn in _list(row.get("history") if "question" in shows else None)
+            for turn in as_list(row.get("history") if "question" in shows else None)
         ),
     )
-
-
-def claims_of(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The claims of a response, each a mapping with its ``text``: its ``claims`` or, without these, its ``parts``."""
-    given = row.get("claims")
-    claims = _list(row.get("parts") if is_missing(given) else given)
-    return [dict(one) if isinstance(one, Mapping) else {"text": one} for one in claims]
 
 
 def _parts(column: str, row: Mapping[str, Any], task: Task, what: str) -> Iterator[Part]:
     sentences: Any = row.get(f"{column}_sentences") if column in ("documents", "response") else None
     keyed: list[Any] | None = None if is_missing(sentences) else list(sentences)
-    if keyed is None and task.name == "trace" and column in ("documents", "response"):
+    if keyed is None and conversion_of(task).needs_keys and column in ("documents", "response"):
         make = "keyed_sentences(passages)" if column == "documents" else "keyed_response(response)"
         raise InputError(
             f"{what} needs sentences with keys in '{column}_sentences', because the task labels sentences; "
@@ -279,8 +273,3 @@ def _text(row: Mapping[str, Any], column: str, what: str) -> str:
     raise InputError(
         f'{what} has no column {column!r}; add it, or remove it from "shows" of the task'
     )
-
-
-def _list(value: Any) -> list[Any]:
-    """A text or a list of texts as a list, which is empty if the value is missing."""
-    return [] if is_missing(value) else listed(plain(value))

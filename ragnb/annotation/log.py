@@ -21,7 +21,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import groupby, product
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary, finalize
@@ -36,8 +35,8 @@ from ragnb.annotation.lines import (
     is_numbered,
     line_text,
 )
-from ragnb.annotation.tasks import Task, plain, read_task
-from ragnb.cells import is_missing
+from ragnb.annotation.places import Place, places
+from ragnb.annotation.tasks import Task, read_task
 from ragnb.datasets.sheets import MOST_UNPACKED
 from ragnb.errors import InputError, StoreError
 
@@ -352,9 +351,6 @@ def reporting(path: Path) -> Iterator[None]:
 
 # ---- labels after some actions -------------------------------------------------------------------
 
-# A field, and the key of the response's sentence if the field is asked of each sentence.
-Place = tuple[str, str | None]
-
 # Longest time between two actions, in seconds, that counts as work.
 IDLE = 120.0
 
@@ -367,7 +363,7 @@ class ItemLabels:
     ----------
     values : dict
         Place to value: the value of an option, a list of keys, or a text.
-    said : dict
+    details : dict
         Place to what else the log knows about the label: ``source`` and, if there was a suggestion, ``suggested``.
     seconds : float
         Time spent. Gaps count for at most two minutes.
@@ -378,7 +374,7 @@ class ItemLabels:
     """
 
     values: dict[Place, Any] = field(default_factory=dict)
-    said: dict[Place, dict[str, Any]] = field(default_factory=dict)
+    details: dict[Place, dict[str, Any]] = field(default_factory=dict)
     flag: bool = False
     skipped: bool = False
     note: str = ""
@@ -406,44 +402,6 @@ class ItemLabels:
         return "skipped" if self.skipped else "started" if self.values else "untouched"
 
 
-def places(
-    task: Task, sentences: Mapping[str, list[str]], *, required: bool = False
-) -> Iterator[Place]:
-    """List all places of a task in the order in which they are labelled, sentence by sentence."""
-    keys = sentences.get(task.unit, [])
-    asked = [field for field in task.fields if field.required or not required]
-    for each, group in groupby(asked, key=lambda field: field.each):
-        names = [field.name for field in group]
-        yield from (
-            product(names, [None]) if not each else ((name, key) for key in keys for name in names)
-        )
-
-
-def nested(values: Mapping[Place, Any]) -> dict[str, Any]:
-    """Group values by field; a field that is labelled for each sentence becomes a mapping.
-
-    >>> nested({("overall", None): True, ("support", "a"): "full"})
-    {'overall': True, 'support': {'a': 'full'}}
-    """
-    found: dict[str, Any] = {}
-    for (name, sentence), value in values.items():
-        if sentence is None:
-            found[name] = value
-        else:
-            found.setdefault(name, {})[sentence] = value
-    return found
-
-
-def flat(values: Mapping[str, Any], task: Task) -> dict[Place, Any]:
-    """Undo `nested` and drop missing values. An unknown field raises InputError."""
-    found: dict[Place, Any] = {}
-    for name, value in values.items():
-        each = value if isinstance(value, Mapping) else {None: value}
-        field = task.field(name).name
-        found |= {(field, key): plain(one) for key, one in each.items() if not is_missing(one)}
-    return found
-
-
 class LabelState:
     """The labels of all items after some actions, and the actions that can be undone and redone."""
 
@@ -463,45 +421,68 @@ class LabelState:
     def apply(self, event: Event) -> None:
         """Apply one action of the log."""
         action, item = event["action"], event["item"]
-        time = datetime.fromisoformat(event["time"])
-        if self._last is not None:  # the time since then was spent on the item on the screen
-            shown, before = self._last
-            self.of(shown).seconds += min(max((time - before).total_seconds(), 0.0), IDLE)
-        if action != "agreed":
-            self._last = (item, time)
-        history, new = self._history.setdefault(item, []), [event]
-        if action in ("undo", "redo"):
-            stacks = (self.done, self.undone) if action == "undo" else (self.undone, self.done)
-            found = [one for one in stacks[0] if one["n"] == event["of"]]
-            if not found:  # undone in two tabs of a hand-out
-                return
-            stacks[0].remove(found[-1])
-            stacks[1].append(found[-1])
-            (history.remove if action == "undo" else history.append)(found[-1])
-            self.items[item] = ItemLabels(seconds=self.of(item).seconds)
-            new = history
-        else:
+        self._count_time(event)
+        history = self._history.setdefault(item, [])
+        if action not in ("undo", "redo"):
             history.append(event)
             if action in CHANGES:
                 self.undone.clear()
                 self.done.append(event)
-        _follow(self.of(item), new)
+            _follow(self.of(item), [event])
+            return
+        source, target = self.done, self.undone
+        if action == "redo":
+            source, target = target, source
+        moved = [earlier for earlier in source if earlier["n"] == event["of"]]
+        if not moved:  # undone in two tabs of a hand-out
+            return
+        source.remove(moved[-1])
+        target.append(moved[-1])
+        if action == "undo":
+            history.remove(moved[-1])
+        else:
+            history.append(moved[-1])
+        # The labels of the item follow from what is left of its history.
+        self.items[item] = ItemLabels(seconds=self.of(item).seconds)
+        _follow(self.items[item], history)
+
+    def _count_time(self, event: Event) -> None:
+        """Add the time since the last action to the item that was on the screen."""
+        time = datetime.fromisoformat(event["time"])
+        if self._last is not None:
+            item, before = self._last
+            elapsed = max((time - before).total_seconds(), 0.0)
+            self.of(item).seconds += min(elapsed, IDLE)
+        if event["action"] != "agreed":
+            self._last = (event["item"], time)
 
 
 def _follow(labels: ItemLabels, events: Iterable[Event]) -> None:
     """Change the labels of an item as the actions say."""
     for event in events:
+        action = event["action"]
         labels.id = event.get("id", labels.id)
         labels.fingerprint = event.get("fingerprint", labels.fingerprint)
         labels.sentences = event.get("sentences", labels.sentences)
-        for one in event["set"] if event["action"] in ("label", "agreed") else ():
-            details = dict(one)
-            place = (details.pop("field"), details.pop("sentence", None))
-            labels.values[place], labels.said[place] = details.pop("value"), details
-            if labels.values[place] is None:
-                del labels.values[place], labels.said[place]
-        if event["action"] in CHANGES:
+        if action in ("label", "agreed"):
+            for entry in event["set"]:
+                _set(labels, entry)
+        if action in CHANGES:
             labels.time = event["time"]
-            labels.skipped = False if event["action"] == "label" else labels.skipped
-        if event["action"] in ("note", "flag", "skip"):
-            setattr(labels, CHANGES[event["action"]], event["value"])
+        if action == "label":
+            labels.skipped = False
+        if action in ("note", "flag", "skip"):
+            setattr(labels, CHANGES[action], event["value"])
+
+
+def _set(labels: ItemLabels, entry: Mapping[str, Any]) -> None:
+    """Give a place the value of an entry, or make it untouched if the value is None."""
+    details = dict(entry)
+    place = (details.pop("field"), details.pop("sentence", None))
+    value = details.pop("value")
+    if value is None:
+        labels.values.pop(place, None)
+        labels.details.pop(place, None)
+    else:
+        labels.values[place] = value
+        labels.details[place] = details

@@ -17,16 +17,16 @@ from ragnb.annotation.items import (
     check_value,
     refuse_changed_texts,
 )
-from ragnb.annotation.labels import read_suggestions
 from ragnb.annotation.lines import Event
 from ragnb.annotation.log import (
     AnnotationLog,
     ItemLabels,
     LabelState,
-    Place,
     log_file,
     log_lines,
 )
+from ragnb.annotation.places import Place
+from ragnb.annotation.suggestions import read_suggestions
 from ragnb.annotation.tasks import Field, Task, read_task
 from ragnb.errors import InputError
 from ragnb.version import __version__

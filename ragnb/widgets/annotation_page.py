@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ragnb.annotation.items import Item
-from ragnb.annotation.log import nested, places
+from ragnb.annotation.places import nested, places
 from ragnb.annotation.session import UNFINISHED, AnnotationSession
 from ragnb.annotation.tasks import Field, Option, Task
 from ragnb.markup import Markup, page, spelled

@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from ragnb.annotation.items import build_items
-from ragnb.annotation.labels import read_suggestions
 from ragnb.annotation.lines import FORMAT, VERSION
 from ragnb.annotation.session import pinned
+from ragnb.annotation.suggestions import read_suggestions
 from ragnb.annotation.tasks import Task, hashed, read_task
 from ragnb.errors import InputError
 from ragnb.markup import Markup

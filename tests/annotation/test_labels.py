@@ -17,18 +17,17 @@ from annotation.labelling import (
 )
 
 import ragnb
+from ragnb.annotation.conversions import Trace
 from ragnb.annotation.items import build_items
 from ragnb.annotation.labels import (
     join_labels,
-    ragbench_labels,
     read_labels,
-    read_suggestions,
     recorded_passes,
-    trace_values,
     write_ragbench,
 )
-from ragnb.annotation.log import nested
+from ragnb.annotation.places import nested
 from ragnb.annotation.session import AnnotationSession
+from ragnb.annotation.suggestions import read_suggestions
 from ragnb.annotation.tasks import TASKS
 from ragnb.errors import InputError
 from ragnb.metrics.trace import trace_scores
@@ -157,6 +156,14 @@ def row_of(values, item):
     return {**nested(values), "sentences": sentences}
 
 
+def ragbench_labels(labels):
+    return Trace().to_columns(labels, {})
+
+
+def trace_values(record, item):
+    return Trace().to_labels(record, item.sentences, TASKS["trace"])
+
+
 def numbers(record, **options):
     scores = trace_scores(record, **options)
     return [getattr(scores, name) for name in MEASURES]
@@ -247,6 +254,8 @@ def verdict(*words):
         (frame(verdict=["correct", None, math.nan], other=[1, 2, 3]), verdict("correct", "", "")),
         (frame(judged_correct=[1.0, 0.0, math.nan]), verdict("correct", "incorrect", "")),
         (frame(judged_correct=[1, 1], verdict=["refuse", None]), verdict("refuse", "")),
+        # RAGBench's columns in the same frame do not belong to this task.
+        (frame(verdict=["correct"], overall_supported=[True]), verdict("correct")),
     ],
 )
 def test_verdicts_are_suggested_by_a_mapping_a_frame_or_a_judge(given, found):

@@ -21,9 +21,9 @@ from ragnb.annotation.log import (
     IDLE,
     AnnotationLog,
     LabelState,
-    nested,
     read_log,
 )
+from ragnb.annotation.places import nested
 from ragnb.annotation.tasks import TASKS
 from ragnb.errors import InputError, StoreError
 

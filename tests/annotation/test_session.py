@@ -76,7 +76,7 @@ def test_accepted_changed_and_own_labels_are_told_apart(path):
     session.label("overall", False)
     session.label("support", "full", "b")
     changed = {"source": "suggestion changed", "suggested": True, "suggested_by": "judge 7B"}
-    assert session.labels.said == {
+    assert session.labels.details == {
         RELEVANT: {**changed, "source": "suggestion accepted", "suggested": ["0a", "1b"]},
         overall: changed,
         ("support", "b"): {"source": "human"},
@@ -92,7 +92,7 @@ def test_the_blind_see_nothing_and_their_labels_say_nothing(path):
     session.label("overall", True)
     session.label("support", "full", "a")
     assert session.labels.values[RELEVANT] == ["0b"]
-    assert all(of == {"source": "human"} for of in session.labels.said.values())
+    assert all(of == {"source": "human"} for of in session.labels.details.values())
     assert b"suggest" not in path.read_bytes().lower()
     assert b"judge 7B" not in path.read_bytes()
 
@@ -201,7 +201,7 @@ class Labelling(RuleBasedStateMachine):
         for name, wanted in self.snapshots[self.at].items():
             labels = self.session.state.of(name)
             assert {key: getattr(labels, key) for key in wanted} == wanted
-            assert labels.said.keys() == labels.values.keys()
+            assert labels.details.keys() == labels.values.keys()
         assert said(LabelState(read_log(self.path)[1])) == said(self.session.state)
 
     def teardown(self):

@@ -14,7 +14,7 @@ from hostile import PAYLOADS
 
 import ragnb
 from ragnb.annotation import AnnotationSession
-from ragnb.annotation.log import nested
+from ragnb.annotation.places import nested
 
 NODE = shutil.which("node")
 ACTS = Path(__file__).parent / "js" / "random_acts.mjs"
@@ -75,6 +75,8 @@ def test_the_page_and_python_agree_on_what_all_actions_amount_to(tmp_path, task,
         }  # fmt: skip
     assert found["progress"] == session.progress()
     sources = {
-        said["source"] for labels in session.state.items.values() for said in labels.said.values()
+        said["source"]
+        for labels in session.state.items.values()
+        for said in labels.details.values()
     }
     assert sources == {"human"} or (task == "trace" and "suggestion accepted" in sources)

@@ -1,0 +1,153 @@
+"""The labels of several annotators next to each other."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from ragnb.annotation.labels import id_columns, read_labels, task_of
+from ragnb.annotation.log import same_fields
+from ragnb.annotation.places import Place, flat, places
+from ragnb.annotation.tasks import COLUMNS, Task
+from ragnb.cells import present
+from ragnb.datasets.files import several_files
+from ragnb.errors import InputError
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The labels of several annotators in one task.
+
+    Attributes
+    ----------
+    id : list of str
+        The columns of the items' ids.
+    labels : dict
+        The labels of each annotator: item -> name -> place -> value.
+    votes : dict
+        The same in the order of the task: item -> place -> name -> value. A place that nobody labelled has no votes.
+    sentences : dict
+        Item -> the keys of its sentences.
+    fingerprints : dict
+        Item -> the fingerprint of the texts that were labelled, if it is known.
+    rows : DataFrame
+        The labels as `read_labels` returns them, of all annotators.
+    """
+
+    task: Task
+    id: list[str]
+    names: list[str]
+    labels: dict[str, dict[str, dict[Place, Any]]]
+    votes: dict[str, dict[Place, dict[str, Any]]]
+    sentences: dict[str, dict[str, list[str]]]
+    fingerprints: dict[str, str]
+    rows: pd.DataFrame
+
+
+def read_everyone(logs: Any) -> Comparison:
+    """The labels of two or more annotators.
+
+    Parameters
+    ----------
+    logs
+        Paths of logs, a pattern such as ``"*.verdict.jsonl"``, open sessions, or frames as `read_labels` and
+        `ragnb.datasets.annotations.load_annotations` return them. A frame can contain several annotators.
+
+    Raises
+    ------
+    InputError
+        There are fewer than two annotators, one of them labelled an item twice, a value is no option of its field, or
+        the annotators had different tasks or different texts of an item.
+    """
+    sources = several_files(logs) or [logs]
+    frames = [log if isinstance(log, pd.DataFrame) else read_labels(log) for log in sources]
+    task = _common_task(frames)
+    rows = pd.concat([frame.astype(object) for frame in frames])
+    rows = rows.reindex(columns=list(dict.fromkeys([*COLUMNS, *rows])))
+    names = rows["annotator"].unique().tolist()
+    _require_two_annotators(rows, names)
+
+    by_item = rows.groupby("item", sort=False)
+    n_texts = by_item["fingerprint"].nunique()
+    if (n_texts > 1).any():
+        raise InputError(
+            f"annotators must have seen the same texts, but those of {n_texts.idxmax()!r} differ"
+        )
+    first = by_item[["fingerprint", "sentences"]].first()
+    sentences: dict[str, dict[str, list[str]]] = {
+        item: present(keys) or {} for item, keys in first["sentences"].items()
+    }
+    _require_sentences(task, sentences)
+
+    labels: dict[str, dict[str, dict[Place, Any]]] = {item: {} for item in sentences}
+    for row in rows.to_dict("records"):
+        labels[row["item"]][row["annotator"]] = _values(row, task)
+    votes: dict[str, dict[Place, dict[str, Any]]] = {}
+    for item, by_name in labels.items():
+        votes[item] = {}
+        for place in places(task, sentences[item]):
+            votes[item][place] = {
+                name: values[place] for name, values in by_name.items() if place in values
+            }
+    return Comparison(
+        task=task,
+        id=id_columns(frames[0].attrs.get("header", {})),
+        names=names,
+        labels=labels,
+        votes=votes,
+        sentences=sentences,
+        fingerprints=first["fingerprint"].dropna().to_dict(),
+        rows=rows,
+    )
+
+
+def _common_task(frames: list[pd.DataFrame]) -> Task:
+    """The task of all frames."""
+    tasks = [task_of(frame) for frame in frames]
+    if any(not same_fields(task.schema(), tasks[0].schema()) for task in tasks):
+        names = ", ".join(repr(task.name) for task in tasks)
+        raise InputError(
+            f"all annotators must have used the same task, got different versions of {names}"
+        )
+    return tasks[0]
+
+
+def _require_two_annotators(rows: pd.DataFrame, names: list[str]) -> None:
+    """Raise InputError unless there are two annotators with one row per item."""
+    is_repeated = rows.duplicated(["item", "annotator"])
+    problem = ""
+    if is_repeated.any():
+        problem = f"two rows for {rows['item'][is_repeated].iloc[0]!r}"
+    elif len(names) < 2:
+        problem = ", ".join(names)
+    else:
+        return
+    raise InputError(
+        "agreement needs two or more annotators and one label per item and annotator, got "
+        f"{problem}"
+    )
+
+
+def _require_sentences(task: Task, sentences: Mapping[str, Mapping[str, list[str]]]) -> None:
+    """Raise InputError if the task is about sentences, and an item has no keys of sentences."""
+    fields = [field.name for field in task.fields if field.each or field.kind == "sentences"]
+    unknown = [item for item, keys in sentences.items() if not keys]
+    if fields and unknown:
+        raise InputError(
+            f"labels of {fields[0]!r} need the sentence keys of item {unknown[0]!r}, but the column sentences has "
+            "none; pass the log, or the result of read_labels with this column"
+        )
+
+
+def _values(row: Mapping[str, Any], task: Task) -> dict[Place, Any]:
+    """The values in a row of a frame of labels."""
+    values = flat({field.name: row[field.name] for field in task.fields}, task)
+    for place, value in values.items():
+        field = task.field(place[0])
+        if field.graded and isinstance(value, float) and value.is_integer():
+            # A column of whole numbers with gaps has floats.
+            values[place] = value = int(value)
+        if field.kind == "choice":
+            field.number(value, f"{field.name!r} of item {row['item']!r}")
+    return values

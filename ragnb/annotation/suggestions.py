@@ -1,0 +1,60 @@
+"""Suggested labels of items, from a judge or another annotator."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from ragnb.annotation.conversions import conversion_of
+from ragnb.annotation.items import Item, check_value, item_ids
+from ragnb.annotation.places import Place, places
+from ragnb.annotation.tasks import Task
+from ragnb.errors import InputError
+
+
+def read_suggestions(
+    suggestions: Any, items: Sequence[Item], task: Task, *, id: str | Sequence[str] = "example_id"
+) -> dict[str, dict[Place, Any]]:
+    """Suggested values of each item, from a judge or another annotator.
+
+    Parameters
+    ----------
+    suggestions
+        - a mapping from the id of an item to its values by field, ``{"q/1": {"verdict": "correct"}}``; for a field that is
+          asked of each sentence, a mapping from the sentence: ``{"q/1": {"support": {"a": "full"}}}``
+        - a frame with the columns of `id` and one column per field; for the task ``"trace"`` also RAGBench's own columns,
+          and for the task ``"verdict"`` also the ``judged_correct`` of a judge, 0 or 1
+        - None
+    items
+        The items. Suggestions for others are left out.
+
+    Raises
+    ------
+    InputError
+        The suggestions are no frame or mapping, the task has no such field, or a field does not allow a value.
+    """
+    conversion = conversion_of(task)
+    if suggestions is None:
+        return {}
+    if isinstance(suggestions, pd.DataFrame):
+        columns = [field.name for field in task.fields] + list(conversion.suggesting)
+        rows = suggestions[[name for name in columns if name in suggestions]].to_dict("records")
+        suggestions = dict(zip(item_ids(suggestions, id), rows, strict=True))
+    elif not isinstance(suggestions, Mapping):
+        kind = type(suggestions).__name__
+        raise InputError(f"suggestions must be a frame or a mapping from item ids, got a {kind}")
+    by_item: dict[str, dict[Place, Any]] = {}
+    for item in items:
+        record = suggestions.get(item.id)
+        if record is None:
+            continue
+        values = conversion.to_labels(record, item.sentences, task)
+        unknown = values.keys() - {*places(task, item.sentences)}
+        for name, sentence in unknown:
+            raise InputError(
+                f"{name!r} is suggested for {sentence!r}, which is not a sentence that this field labels in {item.id!r}"
+            )
+        by_item[item.id] = {
+            place: check_value(task.field(place[0]), item, value) for place, value in values.items()
+        }
+    return by_item
