@@ -6,7 +6,7 @@ from mapie.classification import SplitConformalClassifier
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from benchmarks.timing import measure
-from ragnb.conformal.sets import ConformalClassifier
+from ragnb.conformal import ConformalClassifier
 
 
 class _Given(ClassifierMixin, BaseEstimator):

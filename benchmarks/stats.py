@@ -13,11 +13,15 @@ from statsmodels.api import OLS
 from statsmodels.stats.contingency_tables import mcnemar
 
 from benchmarks.timing import measure
-from ragnb.stats.binary import mcnemar_test, paired_table
-from ragnb.stats.intervals import bca_interval, mean_interval
-from ragnb.stats.paired import sign_flip_test
-from ragnb.stats.ppi import ppi_mean
-from ragnb.stats.prediction import auroc
+from ragnb.stats import (
+    auroc,
+    bca_interval,
+    mcnemar_test,
+    mean_interval,
+    paired_table,
+    ppi_mean,
+    sign_flip_test,
+)
 
 RESAMPLED = {"n_resamples": 10_000, "batch": 500, "rng": 0}
 

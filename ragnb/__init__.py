@@ -7,65 +7,131 @@ Every score names its definition, every mean has an interval, and every response
 Names are loaded when they are first used, so that ``import ragnb`` takes no time.
 """
 
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
+from ragnb.faces import face
 from ragnb.version import __version__
 
-_HOMES = {
-    "ragnb.annotation.agreement": "agreement",
-    "ragnb.errors": "EndpointError InputError MissingPartError RagnbError StoreError",
-    "ragnb.datasets.catalogue": "catalogue",
-    "ragnb.datasets.evouna": "load_evouna",
-    "ragnb.datasets.exports": "export_responses",
-    "ragnb.datasets.multilingual": "load_multilingual",
-    "ragnb.datasets.published": "published",
-    "ragnb.datasets.ragbench": "load_ragbench",
-    "ragnb.datasets.responses": "load_responses",
-    "ragnb.datasets.rgb": "load_rgb",
-    "ragnb.datasets.rgb_contexts": "audit build_contexts",
-    "ragnb.datasets.runs": "load_run",
-    "ragnb.datasets.scores": "load_scores",
-    "ragnb.datasets.studies": "load_study studies",
-    "ragnb.datasets.tables": "read_table write_table",
-    "ragnb.dashboards": "dashboard",
-    "ragnb.explorables": "explore",
-    "ragnb.ensemble": "DataSplit MetricEnsemble",
-    "ragnb.experiments.parts": "label_parts",
-    "ragnb.experiments.pipeline": "run",
-    "ragnb.figures.choose": "plot",
-    "ragnb.llm.budget": "estimate",
-    "ragnb.llm.client": "complete",
-    "ragnb.llm.local": "serve",
-    "ragnb.llm.store": "Store",
-    "ragnb.llm.structured": "complete_structured",
-    "ragnb.reports": "abstention_report compare_definitions graded_report judge_report "
-    "load_metrics_json multilingual_report rgb_report trace_report",
-    "ragnb.scoring": "METRICS Metric compare definitions score summarize with_scores",
-    "ragnb.tables": "save_latex to_html to_latex to_markdown",
-    "ragnb.widgets": "export_annotator view",
-}
-_HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
-_MODULES = (
-    "annotation datasets ensemble errors experiments.judges experiments.trace figures llm.batch "
-    "llm.embed llm.store metrics reports scoring stats tables text widgets"
-).split()
-"""Modules that the README names, which ``import ragnb`` makes available without loading them."""
+if TYPE_CHECKING:
+    # Packages and modules that ``import ragnb`` makes available without loading them.
+    from ragnb import annotation as annotation
+    from ragnb import conformal as conformal
+    from ragnb import datasets as datasets
+    from ragnb import ensemble as ensemble
+    from ragnb import errors as errors
+    from ragnb import experiments as experiments
+    from ragnb import figures as figures
+    from ragnb import llm as llm
+    from ragnb import metrics as metrics
+    from ragnb import prompts as prompts
+    from ragnb import reports as reports
+    from ragnb import scoring as scoring
+    from ragnb import stats as stats
+    from ragnb import tables as tables
+    from ragnb import text as text
+    from ragnb import widgets as widgets
+    from ragnb.annotation.agreement_report import agreement
+    from ragnb.dashboards import dashboard
+    from ragnb.datasets.evouna import load_evouna
+    from ragnb.datasets.exports import export_responses
+    from ragnb.datasets.multilingual import load_multilingual
+    from ragnb.datasets.packaged_studies import load_study, studies
+    from ragnb.datasets.published_tables import published
+    from ragnb.datasets.ragbench import load_ragbench
+    from ragnb.datasets.responses import load_responses
+    from ragnb.datasets.rgb import load_rgb
+    from ragnb.datasets.rgb_contexts import audit, build_contexts
+    from ragnb.datasets.runs import load_run
+    from ragnb.datasets.scores import load_scores
+    from ragnb.datasets.sources import catalogue
+    from ragnb.datasets.tables import read_table, write_table
+    from ragnb.ensemble.data import DataSplit
+    from ragnb.ensemble.ensemble import MetricEnsemble
+    from ragnb.errors import EndpointError, InputError, MissingPartError, RagnbError, StoreError
+    from ragnb.experiments.parts import label_parts
+    from ragnb.experiments.pipeline import run
+    from ragnb.explorables.page import explore
+    from ragnb.figures.choose import plot
+    from ragnb.llm.budget import estimate
+    from ragnb.llm.client import complete
+    from ragnb.llm.local import serve
+    from ragnb.llm.store import Store
+    from ragnb.llm.structured import complete_structured
+    from ragnb.metrics.record import METRICS, Metric
+    from ragnb.reports.abstention import abstention_report
+    from ragnb.reports.definitions import compare_definitions
+    from ragnb.reports.grades import graded_report
+    from ragnb.reports.judge import judge_report
+    from ragnb.reports.lbrag import load_metrics_json
+    from ragnb.reports.multilingual import multilingual_report
+    from ragnb.reports.rgb import rgb_report
+    from ragnb.reports.trace import trace_report
+    from ragnb.scoring.comparisons import compare
+    from ragnb.scoring.glossary import definitions
+    from ragnb.scoring.joined import with_scores
+    from ragnb.scoring.scores import score
+    from ragnb.scoring.summaries import summarize
+    from ragnb.tables import save_latex, to_html, to_latex, to_markdown
+    from ragnb.widgets.frame_view import view
+    from ragnb.widgets.handout import export_annotator
+else:
+    __getattr__, __dir__ = face(__name__)
 
-__all__ = ["__version__", *sorted(_HOME)]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = globals()[name] = getattr(import_module(_HOME[name]), name)
-        return value
-    modules = [module for module in _MODULES if module.split(".")[0] == name]
-    if not modules:
-        raise AttributeError(f"module 'ragnb' has no attribute {name!r}")
-    for module in modules:
-        import_module(f"ragnb.{module}")
-    return import_module(f"ragnb.{name}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *(module.split(".")[0] for module in _MODULES)})
+__all__ = [
+    "METRICS",
+    "DataSplit",
+    "EndpointError",
+    "InputError",
+    "Metric",
+    "MetricEnsemble",
+    "MissingPartError",
+    "RagnbError",
+    "Store",
+    "StoreError",
+    "__version__",
+    "abstention_report",
+    "agreement",
+    "audit",
+    "build_contexts",
+    "catalogue",
+    "compare",
+    "compare_definitions",
+    "complete",
+    "complete_structured",
+    "dashboard",
+    "definitions",
+    "estimate",
+    "explore",
+    "export_annotator",
+    "export_responses",
+    "graded_report",
+    "judge_report",
+    "label_parts",
+    "load_evouna",
+    "load_metrics_json",
+    "load_multilingual",
+    "load_ragbench",
+    "load_responses",
+    "load_rgb",
+    "load_run",
+    "load_scores",
+    "load_study",
+    "multilingual_report",
+    "plot",
+    "published",
+    "read_table",
+    "rgb_report",
+    "run",
+    "save_latex",
+    "score",
+    "serve",
+    "studies",
+    "summarize",
+    "to_html",
+    "to_latex",
+    "to_markdown",
+    "trace_report",
+    "view",
+    "with_scores",
+    "write_table",
+]

@@ -17,8 +17,8 @@ from ragnb.metrics.record import METRICS
 from ragnb.scoring.joined import with_scores
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
+from ragnb.widgets.frame_view import FrameView
 from ragnb.widgets.pages import render, with_static
-from ragnb.widgets.view import FrameView
 
 ALL = "all"
 # The value of a control under which no condition is chosen. A control shows nothing for None.

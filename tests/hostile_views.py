@@ -3,7 +3,8 @@
 import pandas as pd
 
 from ragnb.annotation import AnnotationSession, adjudicate
-from ragnb.widgets import Annotator, view
+from ragnb.widgets import Annotator
+from ragnb.widgets import frame_view as view
 
 
 def context_row(text):

@@ -9,10 +9,10 @@ import time
 import pandas as pd
 from asking import chat
 
+from ragnb.annotation import AnnotationSession
 from ragnb.annotation.log import AnnotationLog
-from ragnb.annotation.session import AnnotationSession
-from ragnb.experiments.pipeline import run as pipeline_run
-from ragnb.llm.client import complete
+from ragnb.experiments import run as pipeline_run
+from ragnb.llm import complete
 
 context = multiprocessing.get_context("forkserver")
 context.set_forkserver_preload(

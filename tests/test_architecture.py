@@ -6,14 +6,17 @@ import re
 import subprocess
 import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from ragnb import faces
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ragnb"
 FLOORS = [
-    {"errors", "version"},
+    {"errors", "faces", "version"},
     {
         "arguments",
         "cells",
@@ -136,12 +139,65 @@ print(json.dumps({"same": same, "loaded": loaded}))
     assert json.loads(out) == {"same": True, "loaded": []}
 
 
-def test_everything_exported_exists_and_is_documented():
+FACES = ["ragnb"] + [
+    f"ragnb.{name}"
+    for name in (
+        "annotation conformal datasets ensemble experiments explorables figures llm metrics prompts reports "
+        "scoring stats widgets"
+    ).split()
+]
+
+
+@pytest.mark.parametrize("name", FACES)
+def test_every_name_of_a_face_exists_is_documented_and_is_no_module(name):
+    package = import_module(name)
+    folder = ROOT.joinpath(*name.split("."))
+    modules = {path.stem for path in folder.glob("*.py")}
+    modules |= {path.parent.name for path in folder.glob("*/__init__.py")}
+    for exported in package.__all__:
+        # A module of the same name would replace the function as soon as somebody imports it.
+        assert exported not in modules, f"{name}.{exported}: rename the module"
+        assert exported.startswith("__") or getattr(package, exported).__doc__, exported
+    assert {*package.__all__} <= {*dir(package)}
+
+
+@pytest.mark.parametrize("name", FACES)
+def test_a_face_lists_the_names_that_it_declares(name):
+    package = import_module(name)
+    declared = {exported for exported, home in faces._homes(name).items() if home != "ragnb"}
+    at_once = {"METRICS", "FAMILIES", "__version__"}
+    assert declared - at_once == {*package.__all__} - at_once
+
+
+def test_a_face_finds_its_modules_and_refuses_other_names():
     import ragnb
 
-    for name in ragnb.__all__:
-        thing = getattr(ragnb, name)
-        assert name.startswith("__") or isinstance(thing, dict) or thing.__doc__, name
+    assert ragnb.experiments.judges.judge_responses is ragnb.experiments.judge_responses
+    with pytest.raises(AttributeError, match="module 'ragnb.stats' has no attribute 't_tset'"):
+        ragnb.stats.t_tset  # noqa: B018
+    with pytest.raises(ImportError, match="cannot import name 'rate_intervall'"):
+        from ragnb.stats import rate_intervall  # noqa: F401
+
+
+def code_for_readers():
+    """The name and the text of each code cell of a notebook, and of each code block of a page."""
+    for path in sorted(ROOT.glob("notebooks/*.ipynb")):
+        for cell in json.loads(path.read_text("utf-8"))["cells"]:
+            if cell["cell_type"] == "code":
+                yield path.name, "".join(cell["source"])
+    for path in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]:
+        for block in re.findall(r"^```py\w*\n(.*?)^```", path.read_text("utf-8"), re.M | re.DOTALL):
+            yield path.name, block
+
+
+def test_notebooks_and_pages_import_from_faces_and_from_modules_of_the_top_level():
+    for name, code in code_for_readers():
+        for module, names in re.findall(r"^\s*from (ragnb\S*) import (\([^)]*\)|.*)", code, re.M):
+            assert module.count(".") <= 1, f"{name}: from {module} import {names}"
+            exported = getattr(import_module(module), "__all__", None)
+            imported = re.findall(r"(\w+)(?: as \w+)?\s*(?:,|$|\)|#)", names.partition("#")[0])
+            if exported is not None and module != "ragnb":
+                assert {*imported} <= {*exported}, f"{name}: from {module} import {names}"
 
 
 @pytest.mark.parametrize(

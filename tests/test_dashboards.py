@@ -9,7 +9,7 @@ import pytest
 import ragnb
 from ragnb import dashboards
 from ragnb.errors import InputError
-from ragnb.experiments.recorded import recorded_responses
+from ragnb.experiments import recorded_responses
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from made_scores import scored
 from ragnb.display import Results, html_parts, shown, text_table
 from ragnb.numbers import text_width
 from ragnb.scoring import compare, summarize
-from ragnb.stats.intervals import mean_interval
+from ragnb.stats import mean_interval
 
 
 @pytest.fixture(scope="module")

@@ -19,11 +19,9 @@ import pandas as pd
 import pytest
 
 import ragnb
+from ragnb.annotation import AnnotationSession
 from ragnb.annotation.log import read_log
-from ragnb.annotation.session import AnnotationSession
-from ragnb.experiments.recorded import (
-    recorded_responses,
-)
+from ragnb.experiments import recorded_responses
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = Path(sysconfig.get_path("scripts")) / "ragnb"

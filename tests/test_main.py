@@ -23,8 +23,7 @@ import ragnb
 from ragnb.__main__ import main
 from ragnb.datasets import load_responses, load_rgb, read_table
 from ragnb.errors import InputError
-from ragnb.reports import multilingual_report, rgb_report
-from ragnb.reports.judge import judge_report
+from ragnb.reports import judge_report, multilingual_report, rgb_report
 from ragnb.scoring import METRICS, compare, score, summarize
 from ragnb.tables import to_html, to_json, to_latex, to_markdown, to_text
 

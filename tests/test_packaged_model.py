@@ -11,12 +11,17 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.experiments.judges import JUDGEMENTS, judge_pairs, judge_responses
-from ragnb.experiments.multilingual import SYSTEMS, run_multilingual
-from ragnb.experiments.rgb import run_noise_robustness
-from ragnb.experiments.trace import label_trace
+from ragnb.experiments import (
+    MULTILINGUAL_SYSTEMS,
+    judge_pairs,
+    judge_responses,
+    label_trace,
+    run_multilingual,
+    run_noise_robustness,
+)
+from ragnb.experiments.judges import JUDGEMENTS
 from ragnb.figures import plot_noise_curve, save_figure
-from ragnb.llm.client import complete
+from ragnb.llm import complete
 
 INSTALLED = {distribution.metadata["Name"] for distribution in metadata.distributions()}
 needs_model = pytest.mark.skipif(
@@ -151,7 +156,9 @@ def test_all_four_multilingual_systems_answer_and_replay(options):
         }
     )
     options |= {"parameters": SHORT, "translation_parameters": SHORT}
-    runs = {system: run_multilingual(contexts, system, **options) for system in SYSTEMS}
+    runs = {
+        system: run_multilingual(contexts, system, **options) for system in MULTILINGUAL_SYSTEMS
+    }
     responses = pd.concat(runs.values(), ignore_index=True)
     assert responses["response"].notna().all()
     costs = ragnb.score(responses, "cost.translation_tokens").set_index("system")["value"]

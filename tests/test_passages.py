@@ -9,9 +9,7 @@ import pytest
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.experiments.judges import judgement_requests
-from ragnb.experiments.requests import question_requests
-from ragnb.experiments.trace import label_trace
+from ragnb.experiments import judgement_requests, label_trace, question_requests
 from ragnb.passages import passage_column, passage_texts
 from ragnb.widgets.card import passages_of
 

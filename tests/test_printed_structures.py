@@ -12,10 +12,15 @@ import pytest
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.metrics.answer import exact_match, token_f1
-from ragnb.metrics.cost import bridging_efficiency, translation_tokens
-from ragnb.metrics.rgb import answer_labels
-from ragnb.metrics.trace import distance_from_ideal, trace_scores
+from ragnb.metrics import (
+    answer_labels,
+    bridging_efficiency,
+    distance_from_ideal,
+    exact_match,
+    token_f1,
+    trace_scores,
+    translation_tokens,
+)
 
 # ---- the visual guide to TRACe -----------------------------------------------------------------
 

@@ -5,11 +5,16 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from ragnb.rounding import tied_levels
-from ragnb.stats.effects import cohen_d_z
-from ragnb.stats.intervals import bca_interval, mean_interval
-from ragnb.stats.paired import sign_flip_interval, sign_flip_test
-from ragnb.stats.prediction import auroc, reliability_curve
-from ragnb.stats.several import item_ranks
+from ragnb.stats import (
+    auroc,
+    bca_interval,
+    cohen_d_z,
+    item_ranks,
+    mean_interval,
+    reliability_curve,
+    sign_flip_interval,
+    sign_flip_test,
+)
 
 
 def test_values_within_rounding_error_have_one_level():

@@ -1,12 +1,19 @@
 """Human labels: tasks, a log of actions, agreement, adjudication, queues, and conversion to frames."""
 
-from ragnb.annotation.adjudication import adjudicate
-from ragnb.annotation.agreement import agreement, disagreements
-from ragnb.annotation.labels import join_labels, read_labels, recorded_passes, write_ragbench
-from ragnb.annotation.queues import deferral_queue, person_judicator, review_queue
-from ragnb.annotation.recovery import recover_log
-from ragnb.annotation.session import AnnotationSession
-from ragnb.annotation.tasks import TASKS, Field, Option, Task, read_task
+from typing import TYPE_CHECKING
+
+from ragnb.faces import face
+
+if TYPE_CHECKING:
+    from ragnb.annotation.adjudication import adjudicate
+    from ragnb.annotation.agreement_report import agreement, disagreements
+    from ragnb.annotation.labels import join_labels, read_labels, recorded_passes, write_ragbench
+    from ragnb.annotation.queues import deferral_queue, person_judicator, review_queue
+    from ragnb.annotation.recovery import recover_log
+    from ragnb.annotation.session import AnnotationSession
+    from ragnb.annotation.tasks import TASKS, Field, Option, Task, read_task
+else:
+    __getattr__, __dir__ = face(__name__)
 
 __all__ = [
     "TASKS",

@@ -37,7 +37,7 @@ def adjudicate(
     examples
         What the annotators were shown. Further rows are ignored.
     logs
-        The labels of two or more annotators; see `ragnb.annotation.agreement.agreement`.
+        The labels of two or more annotators; see `ragnb.annotation.agreement`.
     adjudicator
         Name of the person who decides.
     path

@@ -11,8 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.catalogue import find, git_blob_sha1, sources_of
 from ragnb.datasets.frames import frame_of
+from ragnb.datasets.sources import find, git_blob_sha1, sources_of
 from ragnb.errors import InputError
 
 DATA = Path(str(resources.files("ragnb.datasets") / "data"))

@@ -5,10 +5,17 @@ test and a calibration set. A `MetricEnsemble` is trained on the training set an
 calibration set. The test set is used to evaluate it.
 """
 
-from ragnb.ensemble.data import DataSplit, SplitRatios, XYData, feature_frame
-from ragnb.ensemble.deferral import compare_deferral, deferral_curve, deferral_point
-from ragnb.ensemble.ensemble import BatchJudicator, EnsembleMetric, MetricEnsemble
-from ragnb.ensemble.report import eval_prediction, feature_report
+from typing import TYPE_CHECKING
+
+from ragnb.faces import face
+
+if TYPE_CHECKING:
+    from ragnb.ensemble.data import DataSplit, SplitRatios, XYData, feature_frame
+    from ragnb.ensemble.deferral import compare_deferral, deferral_curve, deferral_point
+    from ragnb.ensemble.ensemble import BatchJudicator, EnsembleMetric, MetricEnsemble
+    from ragnb.ensemble.report import eval_prediction, feature_report
+else:
+    __getattr__, __dir__ = face(__name__)
 
 __all__ = [
     "BatchJudicator",

@@ -25,7 +25,7 @@ from ragnb.prompts.multilingual import (
 )
 from ragnb.replies import EMPTY_REPLY
 
-SYSTEMS = ("direct", "multi", "cross", "lbrag")
+MULTILINGUAL_SYSTEMS = ("direct", "multi", "cross", "lbrag")
 PARAMETERS = {"temperature": 0.0, "max_tokens": 32, "seed": 0}
 TRANSLATION_PARAMETERS = {"temperature": 0.0, "max_tokens": 96, "seed": 0}
 TRANSLATED = ("passages", "translations", "translation_keys")
@@ -89,7 +89,7 @@ def _translation_requests(
 
 
 @one_report()
-@accepts(system=SYSTEMS, budget_tokens="count")
+@accepts(system=MULTILINGUAL_SYSTEMS, budget_tokens="count")
 def run_multilingual(
     contexts: pd.DataFrame,
     system: str,

@@ -15,10 +15,10 @@ import pandas as pd
 
 from ragnb.arguments import accepts
 from ragnb.datasets.multilingual import load_multilingual
+from ragnb.datasets.packaged_studies import load_study
 from ragnb.datasets.parts import one_row_per_part
 from ragnb.datasets.reading import read_frame
 from ragnb.datasets.rgb import load_rgb
-from ragnb.datasets.studies import load_study
 from ragnb.experiments import multilingual
 from ragnb.experiments.judges import JUDGEMENTS, judge_responses
 from ragnb.experiments.parts import KINDS, label_parts
@@ -31,7 +31,7 @@ from ragnb.llm.store import Store
 _RECORDED: dict[str, Any] = {"prompt_version": 1}
 # The recording of TRACe labels: the passages of a record are shorter than this, in characters. A larger number takes
 # more records, and a recording of them takes some minutes for each.
-MOST_CHARACTERS = 2600
+LABELLED_TRACE_MAX_CHARACTERS = 2600
 TRACE_PARAMETERS = {"temperature": 0.0, "max_tokens": 512, "seed": 0}
 
 
@@ -71,7 +71,7 @@ def _rgb(sample: str, model: str, *arms: dict[str, Any]) -> Recording:
 def _four_systems(model: str, **options: Any) -> Iterator[pd.DataFrame]:
     examples = load_multilingual("sample-multilingual")
     contexts = multilingual_contexts(examples, recorded_ranking())
-    for system in multilingual.SYSTEMS:
+    for system in multilingual.MULTILINGUAL_SYSTEMS:
         yield multilingual.run_multilingual(
             contexts, system, model=model, prompt="few_shot", **options
         )
@@ -116,7 +116,7 @@ def _facts(model: str, **options: Any) -> Iterator[pd.DataFrame]:
 def _labelled_trace(model: str, **options: Any) -> Iterator[pd.DataFrame]:
     """TRACe labels of the records of RAGBench with the shortest passages, with one request for each record."""
     records = load_study("ragbench-delucionqa")
-    short = records["passages"].str.join(" ").str.len() < MOST_CHARACTERS
+    short = records["passages"].str.join(" ").str.len() < LABELLED_TRACE_MAX_CHARACTERS
     chosen = records[short].reset_index(drop=True)
     yield label_trace(chosen, model=model, parameters=TRACE_PARAMETERS, repair=False, **options)
 

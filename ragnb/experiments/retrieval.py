@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ragnb.arguments import accepts
 from ragnb.columns import require_columns
 from ragnb.errors import InputError
-from ragnb.llm.embed import embed
+from ragnb.llm.embeddings import embed
 from ragnb.passages import passage_column
 
 NEEDED = ("example_id", "language", "question", "passages")

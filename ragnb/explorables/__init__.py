@@ -7,7 +7,17 @@ the first frame takes its place.
 Each module in the folder ``scenes`` declares one explorable.
 """
 
-from ragnb.explorables.page import explore
-from ragnb.explorables.scene import EXPLORABLES
+from typing import TYPE_CHECKING
 
-__all__ = ["EXPLORABLES", "explore"]
+from ragnb.faces import face
+
+if TYPE_CHECKING:
+    from ragnb.explorables.page import explore
+    from ragnb.explorables.scene import EXPLORABLES
+else:
+    __getattr__, __dir__ = face(__name__)
+
+__all__ = [
+    "EXPLORABLES",
+    "explore",
+]

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
-from ragnb.figures.style import WIDTHS, plain, style
+from ragnb.figures.styles import WIDTHS, plain, style
 from ragnb.markup import spelled
 
 # Names of areas and of lines -> how matplotlib draws them; in the page, explore.css does.

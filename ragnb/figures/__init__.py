@@ -1,25 +1,32 @@
 """Figures for papers from tidy frames. Every estimate has an interval, and the caption states n and its kind."""
 
-from ragnb.figures.abilities import plot_abilities
-from ragnb.figures.choose import plot, save_plot
-from ragnb.figures.curves import plot_noise_curve, plot_power, plot_risk_coverage
-from ragnb.figures.differences import (
-    plot_cost_effectiveness_plane,
-    plot_differences,
-    plot_judge_bias,
-)
-from ragnb.figures.rates import plot_grades, plot_rates
-from ragnb.figures.style import (
-    FORMATS,
-    MARKERS,
-    PAPERS,
-    WIDTHS,
-    headline,
-    interval_note,
-    paper_size,
-    save_figure,
-    style,
-)
+from typing import TYPE_CHECKING
+
+from ragnb.faces import face
+
+if TYPE_CHECKING:
+    from ragnb.figures.abilities import plot_abilities
+    from ragnb.figures.choose import plot, save_plot
+    from ragnb.figures.curves import plot_noise_curve, plot_power, plot_risk_coverage
+    from ragnb.figures.differences import (
+        plot_cost_effectiveness_plane,
+        plot_differences,
+        plot_judge_bias,
+    )
+    from ragnb.figures.rates import plot_grades, plot_rates
+    from ragnb.figures.styles import (
+        FORMATS,
+        MARKERS,
+        PAPERS,
+        WIDTHS,
+        headline,
+        interval_note,
+        paper_size,
+        save_figure,
+        style,
+    )
+else:
+    __getattr__, __dir__ = face(__name__)
 
 __all__ = [
     "FORMATS",

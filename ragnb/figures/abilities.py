@@ -10,9 +10,9 @@ import seaborn.objects as so
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
-from ragnb.datasets.published import published
+from ragnb.datasets.published_tables import published
 from ragnb.errors import InputError
-from ragnb.figures.style import (
+from ragnb.figures.styles import (
     COLOURS,
     MARKERS,
     WIDTHS,

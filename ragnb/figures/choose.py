@@ -18,7 +18,7 @@ from ragnb.figures.abilities import plot_abilities
 from ragnb.figures.curves import plot_noise_curve, plot_risk_coverage
 from ragnb.figures.differences import plot_differences, plot_judge_bias
 from ragnb.figures.rates import are_shares, plot_grades, plot_rates
-from ragnb.figures.style import FORMATS, WIDTHS, plain, style
+from ragnb.figures.styles import FORMATS, WIDTHS, plain, style
 from ragnb.numbers import distinct
 from ragnb.reports.abstention import RiskCoverageReport
 from ragnb.reports.definitions import DefinitionComparison

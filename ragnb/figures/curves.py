@@ -10,7 +10,7 @@ from matplotlib.ticker import PercentFormatter, ScalarFormatter
 
 from ragnb.columns import require_columns
 from ragnb.errors import InputError
-from ragnb.figures.style import (
+from ragnb.figures.styles import (
     WIDTHS,
     caption,
     interval_note,

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 
 from ragnb.errors import InputError
-from ragnb.figures.style import (
+from ragnb.figures.styles import (
     COLOURS,
     MARKERS,
     WIDTHS,
@@ -189,7 +189,7 @@ def plot_cost_effectiveness_plane(
     Parameters
     ----------
     table
-        As `ragnb.reports.efficiency.efficiency` returns it; of its estimators, the one under Fieller is drawn.
+        As `ragnb.reports.efficiency` returns it; of its estimators, the one under Fieller is drawn.
     price
         Value of one token, in F1. It is drawn as a dashed line. The gain of a system above the line
         is worth its cost.

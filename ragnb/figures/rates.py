@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from ragnb.arguments import accepts
-from ragnb.figures.style import (
+from ragnb.figures.styles import (
     WIDTHS,
     caption,
     headline,

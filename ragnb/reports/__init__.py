@@ -1,20 +1,24 @@
 """Reports: the tables of a benchmark or of a judge in one call, with intervals and denominators."""
 
-from ragnb.reports.abstention import (
-    RiskCoverageReport,
-    abstention_report,
-    risk_coverage_report,
-)
-from ragnb.reports.definitions import DefinitionComparison, compare_definitions
-from ragnb.reports.grades import graded_report, scores_by_grade
-from ragnb.reports.judge import JudgeReport, judge_report
-from ragnb.reports.lbrag import load_metrics_json
-from ragnb.reports.methods import bibliography, methods_paragraph
-from ragnb.reports.multilingual import MultilingualReport, multilingual_report
-from ragnb.reports.ranking import Ranking, rank_systems
-from ragnb.reports.rgb import RgbReport, rgb_report
-from ragnb.reports.trace import TraceReport, trace_report
-from ragnb.reports.trace_reading import interpret_trace
+from typing import TYPE_CHECKING
+
+from ragnb.faces import face
+
+if TYPE_CHECKING:
+    from ragnb.reports.abstention import RiskCoverageReport, abstention_report, risk_coverage_report
+    from ragnb.reports.definitions import DefinitionComparison, compare_definitions
+    from ragnb.reports.grades import graded_report, scores_by_grade
+    from ragnb.reports.judge import JudgeReport, judge_report
+    from ragnb.reports.lbrag import load_metrics_json, overview, summary_lines, write_metrics_json
+    from ragnb.reports.methods import bibliography, methods_paragraph
+    from ragnb.reports.multilingual import MultilingualReport, multilingual_report
+    from ragnb.reports.ranking import Ranking, rank_systems
+    from ragnb.reports.rgb import RgbReport, rgb_report
+    from ragnb.reports.trace import TraceReport, trace_report
+    from ragnb.reports.trace_reading import interpret_trace
+    from ragnb.reports.translation import efficiency, gains_and_costs
+else:
+    __getattr__, __dir__ = face(__name__)
 
 __all__ = [
     "DefinitionComparison",
@@ -27,15 +31,20 @@ __all__ = [
     "abstention_report",
     "bibliography",
     "compare_definitions",
+    "efficiency",
+    "gains_and_costs",
     "graded_report",
     "interpret_trace",
     "judge_report",
     "load_metrics_json",
     "methods_paragraph",
     "multilingual_report",
+    "overview",
     "rank_systems",
     "rgb_report",
     "risk_coverage_report",
     "scores_by_grade",
+    "summary_lines",
     "trace_report",
+    "write_metrics_json",
 ]

@@ -4,23 +4,33 @@ These functions take and return data frames. `score` returns one value per respo
 all aggregates are computed from these values. `definitions` describes the metrics.
 """
 
-from ragnb.metrics.record import METRICS, Metric
-from ragnb.scoring.bridges import bridging
-from ragnb.scoring.comparisons import compare
-from ragnb.scoring.experiments import experiment_signature
-from ragnb.scoring.glossary import definitions, edge_cases
-from ragnb.scoring.joined import with_scores
-from ragnb.scoring.scores import score
-from ragnb.scoring.summaries import summarize
+from typing import TYPE_CHECKING
+
+from ragnb.faces import face
+
+if TYPE_CHECKING:
+    from ragnb.metrics.record import METRICS, Metric
+    from ragnb.scoring.bridges import bridging
+    from ragnb.scoring.comparisons import compare
+    from ragnb.scoring.experiments import experiment_signature
+    from ragnb.scoring.glossary import definitions, edge_cases
+    from ragnb.scoring.joined import with_scores
+    from ragnb.scoring.mixed import MixedModelResult, mixed_model
+    from ragnb.scoring.scores import score
+    from ragnb.scoring.summaries import summarize
+else:
+    __getattr__, __dir__ = face(__name__)
 
 __all__ = [
     "METRICS",
     "Metric",
+    "MixedModelResult",
     "bridging",
     "compare",
     "definitions",
     "edge_cases",
     "experiment_signature",
+    "mixed_model",
     "score",
     "summarize",
     "with_scores",

@@ -1,5 +1,140 @@
 """Statistical functions of arrays: intervals, paired tests, corrections, power and agreement.
 
-Import each function from its module, for example ``from ragnb.stats.paired import tost``. Importing
-`ragnb.stats` alone does not import its modules.
+A module of this package is loaded when one of its functions is first used.
 """
+
+from typing import TYPE_CHECKING
+
+from ragnb.faces import face
+
+if TYPE_CHECKING:
+    from ragnb.results import Interval, SignificanceResult
+    from ragnb.stats.agreement import (
+        agreement_interval,
+        cohen_kappa,
+        fleiss_kappa,
+        gwet_ac1,
+        krippendorff_alpha,
+        ordinal_alpha,
+        percent_agreement,
+        quadratic_kappa,
+    )
+    from ragnb.stats.binary import (
+        MCNEMAR_METHODS,
+        PairedTable,
+        mcnemar_bounds,
+        mcnemar_p_value,
+        mcnemar_test,
+        paired_table,
+        tango_interval,
+        tango_test,
+    )
+    from ragnb.stats.cost_effectiveness import (
+        FiellerSet,
+        RatioComparison,
+        compare_ratios,
+        fieller_interval,
+        mean_of_ratios,
+        net_benefit,
+    )
+    from ragnb.stats.effects import cohen_d_z, discordant_odds_ratio
+    from ragnb.stats.intervals import bca_interval, jackknife_interval, mean_interval, rate_interval
+    from ragnb.stats.multiplicity import CORRECTIONS, adjust
+    from ragnb.stats.paired import (
+        EquivalenceResult,
+        paired_differences,
+        paired_t_test,
+        sign_flip_interval,
+        sign_flip_test,
+        t_or_sign_flip_test,
+        tost,
+    )
+    from ragnb.stats.power import mcnemar_mde, mcnemar_power, t_mde
+    from ragnb.stats.ppi import (
+        LabelPlan,
+        PpiInterval,
+        expected_half_width,
+        labels_needed,
+        ppi_mean,
+        rogan_gladen,
+    )
+    from ragnb.stats.prediction import (
+        aurc,
+        auroc,
+        brier_score,
+        compare_auroc,
+        expected_calibration_error,
+        pearson,
+        reliability_curve,
+        rmse,
+    )
+    from ragnb.stats.rankings import kendall_tau_b, ranking_interval, tau_ap, tau_ap_b
+    from ragnb.stats.several import friedman_test, item_ranks, simultaneous_intervals
+else:
+    __getattr__, __dir__ = face(__name__)
+
+__all__ = [
+    "CORRECTIONS",
+    "MCNEMAR_METHODS",
+    "EquivalenceResult",
+    "FiellerSet",
+    "Interval",
+    "LabelPlan",
+    "PairedTable",
+    "PpiInterval",
+    "RatioComparison",
+    "SignificanceResult",
+    "adjust",
+    "agreement_interval",
+    "aurc",
+    "auroc",
+    "bca_interval",
+    "brier_score",
+    "cohen_d_z",
+    "cohen_kappa",
+    "compare_auroc",
+    "compare_ratios",
+    "discordant_odds_ratio",
+    "expected_calibration_error",
+    "expected_half_width",
+    "fieller_interval",
+    "fleiss_kappa",
+    "friedman_test",
+    "gwet_ac1",
+    "item_ranks",
+    "jackknife_interval",
+    "kendall_tau_b",
+    "krippendorff_alpha",
+    "labels_needed",
+    "mcnemar_bounds",
+    "mcnemar_mde",
+    "mcnemar_p_value",
+    "mcnemar_power",
+    "mcnemar_test",
+    "mean_interval",
+    "mean_of_ratios",
+    "net_benefit",
+    "ordinal_alpha",
+    "paired_differences",
+    "paired_t_test",
+    "paired_table",
+    "pearson",
+    "percent_agreement",
+    "ppi_mean",
+    "quadratic_kappa",
+    "ranking_interval",
+    "rate_interval",
+    "reliability_curve",
+    "rmse",
+    "rogan_gladen",
+    "sign_flip_interval",
+    "sign_flip_test",
+    "simultaneous_intervals",
+    "t_mde",
+    "t_or_sign_flip_test",
+    "tango_interval",
+    "tango_test",
+    "tau_ap",
+    "tau_ap_b",
+    "tost",
+]

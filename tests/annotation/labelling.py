@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from ragnb.annotation.session import AnnotationSession
+from ragnb.annotation import AnnotationSession
 
 LANGUAGES = {
     "fr/1": ("Où est l’ile\u0301 ?", "« Là »"),

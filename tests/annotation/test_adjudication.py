@@ -13,8 +13,7 @@ from annotation.labelling import (
 )
 
 import ragnb
-from ragnb.annotation.adjudication import adjudicate
-from ragnb.annotation.labels import join_labels, read_labels
+from ragnb.annotation import adjudicate, join_labels, read_labels
 from ragnb.errors import InputError
 
 NAMES = list(LANGUAGES)

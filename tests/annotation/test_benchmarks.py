@@ -4,9 +4,8 @@ import pytest
 from annotation.labelling import annotated, plain_frame
 
 import ragnb
-from ragnb.annotation import join_labels
+from ragnb.annotation import TASKS, join_labels
 from ragnb.annotation.items import build_items
-from ragnb.annotation.tasks import TASKS
 
 ID = ["example_id", "system"]
 

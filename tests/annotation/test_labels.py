@@ -17,20 +17,20 @@ from annotation.labelling import (
 )
 
 import ragnb
-from ragnb.annotation.conversions import Trace
-from ragnb.annotation.items import build_items
-from ragnb.annotation.labels import (
+from ragnb.annotation import (
+    TASKS,
+    AnnotationSession,
     join_labels,
     read_labels,
     recorded_passes,
     write_ragbench,
 )
+from ragnb.annotation.conversions import Trace
+from ragnb.annotation.items import build_items
 from ragnb.annotation.places import nested
-from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.suggestions import read_suggestions
-from ragnb.annotation.tasks import TASKS
 from ragnb.errors import InputError
-from ragnb.metrics.trace import trace_scores
+from ragnb.metrics import trace_scores
 
 IDS = ["example_id", "system"]
 SAMPLE = ragnb.load_ragbench("sample-ragbench")

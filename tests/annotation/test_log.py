@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from processes import context, hold, kill, start, take_notes
 
+from ragnb.annotation import TASKS
 from ragnb.annotation.log import (
     IDLE,
     AnnotationLog,
@@ -24,7 +25,6 @@ from ragnb.annotation.log import (
     read_log,
 )
 from ragnb.annotation.places import nested
-from ragnb.annotation.tasks import TASKS
 from ragnb.errors import InputError, StoreError
 
 HEADER = {"task": TASKS["verdict"].schema(), "annotator": "ana"}

@@ -8,8 +8,7 @@ import pytest
 
 import ragnb
 from ragnb import ensemble
-from ragnb.annotation.queues import deferral_queue, person_judicator, review_queue
-from ragnb.annotation.session import AnnotationSession
+from ragnb.annotation import AnnotationSession, deferral_queue, person_judicator, review_queue
 from ragnb.errors import InputError
 
 NAMES = ("contains", "f1", "recall", "rouge_l", "chrf", "exact_match")

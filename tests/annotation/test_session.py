@@ -13,11 +13,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from ragnb.annotation.agreement import agreement
-from ragnb.annotation.labels import join_labels, recorded_passes
+from ragnb.annotation import TASKS, AnnotationSession, agreement, join_labels, recorded_passes
 from ragnb.annotation.log import LabelState, read_log
-from ragnb.annotation.session import AnnotationSession
-from ragnb.annotation.tasks import TASKS
 from ragnb.errors import InputError, StoreError
 
 KEYS = ["0a", "0b", "1a", "1b"]

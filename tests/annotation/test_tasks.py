@@ -6,8 +6,9 @@ from annotation.labelling import keyed_frame, plain_frame
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragnb.annotation import TASKS, Field, Option, read_task
 from ragnb.annotation.items import build_items, check_value, item_ids
-from ragnb.annotation.tasks import TASKS, Field, Option, hashed, read_task
+from ragnb.annotation.tasks import hashed
 from ragnb.errors import InputError
 from ragnb.metrics.trace_labels import SPECIAL_KEYS
 

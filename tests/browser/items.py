@@ -63,7 +63,7 @@ def judged():
 
 def two_logs(name):
     """Logs of two people who differ on the first item of task trace."""
-    from ragnb.annotation.session import AnnotationSession
+    from ragnb.annotation import AnnotationSession
 
     said = {"Zoe": (["00"], True), "Yan": (["00", "01"], False)}
     paths = []

@@ -19,7 +19,7 @@ from PIL import Image, ImageOps
 from playwright.sync_api import sync_playwright
 
 import ragnb
-from ragnb.experiments.recorded import recorded_responses
+from ragnb.experiments import recorded_responses
 from ragnb.explorables import EXPLORABLES
 
 FIGURES = Path(__file__).parents[2] / "figures"

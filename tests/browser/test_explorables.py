@@ -7,7 +7,7 @@ from browser.lab import show_html
 from hostile import PAYLOADS, visible
 
 import ragnb
-from ragnb.experiments.recorded import recorded_responses
+from ragnb.experiments import recorded_responses
 
 RAN = "all => all.some(one => one.shadowRoot)"
 OPEN = """path => window.jupyterapp.commands.execute('docmanager:open',

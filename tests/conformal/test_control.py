@@ -7,7 +7,8 @@ import pytest
 from scipy.stats import binom
 from two_normals import accepted, draw
 
-from ragnb.conformal.control import THRESHOLDS, calibrate_selective_risk
+from ragnb.conformal import calibrate_selective_risk
+from ragnb.conformal.control import THRESHOLDS
 from ragnb.errors import InputError
 
 ALPHA = DELTA = 0.1

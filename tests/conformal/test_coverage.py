@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from two_normals import draw, of_labels
 
-from ragnb.conformal.sets import ConformalClassifier, conformal_rank
+from ragnb.conformal import ConformalClassifier, conformal_rank
 
 ALPHA, N, M = 0.1, 200, 200
 TRIALS = pytest.mark.parametrize("trials", [60, pytest.param(2000, marks=pytest.mark.slow)])

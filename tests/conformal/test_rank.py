@@ -8,11 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ragnb.conformal.sets import (
-    conformal_rank,
-    coverage_distribution,
-    too_few_items,
-)
+from ragnb.conformal import conformal_rank, coverage_distribution
+from ragnb.conformal.sets import too_few_items
 from ragnb.errors import InputError
 
 PERCENT = [1, 2, 5, 10, 20, 45]

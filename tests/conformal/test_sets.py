@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from ragnb.conformal.sets import ConformalClassifier
+from ragnb.conformal import ConformalClassifier
 from ragnb.errors import InputError
 
 N = 2000

@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ragnb.annotation import recorded_passes
-from ragnb.annotation.labels import read_labels
+from ragnb.annotation import read_labels, recorded_passes
 from ragnb.datasets import load_ragbench, load_rgb
 from ragnb.datasets.evouna import SYSTEMS
 from ragnb.scoring import compare, score, summarize

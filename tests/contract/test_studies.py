@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import ragnb
-from ragnb.annotation.tasks import TASKS
-from ragnb.datasets.studies import STUDIES, load_study
+from ragnb.annotation import TASKS
+from ragnb.datasets import load_study
+from ragnb.datasets.packaged_studies import STUDIES
 from ragnb.errors import InputError
-from ragnb.widgets.annotator import Annotator
+from ragnb.widgets import Annotator
 
 METRIC = {
     "evouna-nq": "annotator.verdict",

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ragnb.datasets.rgb import load_rgb
+from ragnb.datasets import load_rgb
 
 
 def base(number=1, *, positives=5, negatives=5, **keys):

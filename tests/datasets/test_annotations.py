@@ -6,8 +6,7 @@ import shutil
 import pandas as pd
 import pytest
 
-from ragnb.annotation.agreement import agreement
-from ragnb.annotation.labels import join_labels, recorded_passes
+from ragnb.annotation import agreement, join_labels, recorded_passes
 from ragnb.datasets import load_annotations
 from ragnb.errors import InputError
 

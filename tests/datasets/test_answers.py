@@ -8,11 +8,10 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.datasets import load_multilingual
+from ragnb.datasets import load_multilingual, load_responses
 from ragnb.datasets.answers import answer_of
-from ragnb.datasets.responses import load_responses
 from ragnb.errors import InputError
-from ragnb.metrics.answer import exact_match, token_f1
+from ragnb.metrics import exact_match, token_f1
 
 
 def written(path, content):

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 import ragnb
+from ragnb.datasets import load_responses
 from ragnb.datasets.records import first_value, inner_value
-from ragnb.datasets.responses import load_responses
 from ragnb.errors import InputError
 
 

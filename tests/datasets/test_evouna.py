@@ -1,6 +1,6 @@
 import pytest
 
-from ragnb.datasets.evouna import load_evouna
+from ragnb.datasets import load_evouna
 from ragnb.scoring import compare, score
 
 

@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 import ragnb
+from ragnb.datasets import load_responses, load_run, write_qrels, write_run
 from ragnb.datasets.reading import read_frame
-from ragnb.datasets.responses import load_responses
-from ragnb.datasets.runs import load_run, write_qrels, write_run
 from ragnb.errors import InputError
 
 MADE = Path(__file__).parent / "made_by"

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import ragnb
+from ragnb.datasets import load_study
 from ragnb.datasets.formats.registry import FORMATS
-from ragnb.datasets.studies import load_study
 from ragnb.errors import InputError
 
 HERE = Path(__file__).parent / "made_by"

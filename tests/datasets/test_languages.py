@@ -5,8 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from ragnb.datasets.languages import identify_languages
-from ragnb.datasets.responses import load_responses
+from ragnb.datasets import identify_languages, load_responses
 from ragnb.errors import InputError
 
 

@@ -3,7 +3,8 @@ import json
 
 import pytest
 
-from ragnb.datasets.multilingual import COLUMNS, load_multilingual
+from ragnb.datasets import load_multilingual
+from ragnb.datasets.multilingual import COLUMNS
 from ragnb.scoring import score
 
 XQUAD = ["ar", "de", "en", "hi", "ru", "th", "zh"]

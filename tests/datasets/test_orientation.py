@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.datasets.responses import load_responses
+from ragnb.datasets import load_responses
 from ragnb.errors import InputError
 
 TUTORIAL = {

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from ragnb.columns import RAGBENCH_RESPONSE
-from ragnb.datasets.ragbench import FIELDS, load_ragbench
+from ragnb.datasets import load_ragbench
+from ragnb.datasets.ragbench import FIELDS
 from ragnb.errors import InputError
 
 DROP = object()

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragnb.datasets import load_responses, write_table
 from ragnb.datasets.reading import read_frame
-from ragnb.datasets.responses import load_responses
-from ragnb.datasets.tables import write_table
 from ragnb.errors import InputError
 from ragnb.reports import rgb_report
 from ragnb.scoring import score, summarize

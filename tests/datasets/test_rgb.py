@@ -4,8 +4,8 @@ import json
 import pytest
 
 from ragnb.columns import RGB_EXAMPLE
-from ragnb.datasets.catalogue import CATALOGUE, git_blob_sha1
-from ragnb.datasets.rgb import load_rgb, load_rgb_instructions
+from ragnb.datasets import CATALOGUE, load_rgb, load_rgb_instructions
+from ragnb.datasets.sources import git_blob_sha1
 from ragnb.errors import InputError
 
 

@@ -5,8 +5,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from released_contexts import fits, released_context
 
-from ragnb.datasets.rgb import load_rgb
-from ragnb.datasets.rgb_contexts import audit, build_contexts, ceil_share
+from ragnb.datasets import audit, build_contexts, load_rgb
+from ragnb.datasets.rgb_contexts import ceil_share
 from ragnb.errors import InputError
 
 # The last is put together from published predictions, with four true passages each; the others are as published.

@@ -7,13 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ragnb.datasets.ragbench import load_ragbench
-from ragnb.datasets.rgb import load_rgb
-from ragnb.datasets.rgb_contexts import audit
-from ragnb.metrics.rgb import answer_labels
+from ragnb.datasets import audit, load_ragbench, load_rgb
+from ragnb.metrics import answer_labels, trace_scores, unsupported_sentences
 from ragnb.metrics.rgb_protocols import FOUND, NOT_FOUND
-from ragnb.metrics.trace import trace_scores
-from ragnb.metrics.trace_labels import SPECIAL_KEYS, unsupported_sentences
+from ragnb.metrics.trace_labels import SPECIAL_KEYS
 from ragnb.text import keyed_response, keyed_sentences
 
 SIZES = {"en": 68, "zh": 30, "en-int": 30, "zh-int": 15, "en-fact": 40, "zh-fact": 15}

@@ -5,9 +5,7 @@ import json
 import pytest
 
 import ragnb
-from ragnb.datasets import load_evouna, load_multilingual, load_run
-from ragnb.datasets.examples import load_examples
-from ragnb.datasets.responses import load_responses
+from ragnb.datasets import load_evouna, load_examples, load_multilingual, load_responses, load_run
 from ragnb.errors import InputError
 
 

@@ -11,10 +11,9 @@ import pandas as pd
 import pytest
 
 import ragnb
+from ragnb.datasets import load_responses, write_table
 from ragnb.datasets.cells import read_numbers
 from ragnb.datasets.reading import read_frame
-from ragnb.datasets.responses import load_responses
-from ragnb.datasets.tables import write_table
 from ragnb.errors import InputError
 
 HEADER = ["question", "references", "response"]

@@ -8,11 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ragnb.datasets.responses import load_responses
-from ragnb.datasets.rgb import load_rgb
-from ragnb.datasets.rgb_contexts import build_contexts
-from ragnb.datasets.scores import load_scores
-from ragnb.datasets.tables import read_table, write_table
+from ragnb.datasets import (
+    build_contexts,
+    load_responses,
+    load_rgb,
+    load_scores,
+    read_table,
+    write_table,
+)
 from ragnb.ensemble import eval_prediction
 from ragnb.errors import InputError
 from ragnb.scoring import score

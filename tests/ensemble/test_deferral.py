@@ -13,9 +13,14 @@ from statsmodels.stats.proportion import proportion_confint
 
 from ragnb.ensemble import compare_deferral, deferral_curve, deferral_point
 from ragnb.errors import InputError
-from ragnb.stats.binary import PairedTable, mcnemar_test, tango_interval
-from ragnb.stats.intervals import mean_interval, rate_interval
-from ragnb.stats.paired import sign_flip_test
+from ragnb.stats import (
+    PairedTable,
+    mcnemar_test,
+    mean_interval,
+    rate_interval,
+    sign_flip_test,
+    tango_interval,
+)
 
 Y = [1, 0, 1, 0, 1]
 # right, right, wrong, wrong, wrong; least confident first: 1, 2, then 3 and 4 tied, 0

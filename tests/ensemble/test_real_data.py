@@ -13,12 +13,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ragnb.conformal.sets import ConformalClassifier, conformal_rank
-from ragnb.datasets.evouna import load_evouna
-from ragnb.datasets.studies import load_study
+from ragnb.conformal import ConformalClassifier, conformal_rank
+from ragnb.datasets import load_evouna, load_study
 from ragnb.ensemble import DataSplit, MetricEnsemble, XYData, eval_prediction, feature_frame
 from ragnb.scoring import score
-from ragnb.stats.prediction import auroc
+from ragnb.stats import auroc
 
 FEATURES = [
     "answer.contains",

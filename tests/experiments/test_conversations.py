@@ -6,10 +6,9 @@ from fault_server import FaultServer
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.experiments.judges import judgement_requests
-from ragnb.experiments.requests import question_requests
+from ragnb.experiments import judgement_requests, question_requests
+from ragnb.prompts import texts_between_tags
 from ragnb.prompts.questions import TEMPLATES
-from ragnb.prompts.template import texts_between_tags
 
 
 @pytest.fixture(scope="module")

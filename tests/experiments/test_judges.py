@@ -8,20 +8,19 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
 import ragnb
-from ragnb.ensemble.ensemble import BatchJudicator, verdicts_of
+from ragnb.ensemble import BatchJudicator
+from ragnb.ensemble.ensemble import verdicts_of
 from ragnb.errors import InputError
-from ragnb.experiments.judges import (
-    JUDGEMENTS,
+from ragnb.experiments import (
     judge_pairs,
     judge_responses,
     judgement_requests,
     model_judicator,
-)
-from ragnb.experiments.recorded import (
     recorded_provenance,
     recorded_responses,
     recorded_store,
 )
+from ragnb.experiments.judges import JUDGEMENTS
 
 RESPONSES = pd.DataFrame(
     {

@@ -3,8 +3,8 @@ import pytest
 from fault_server import Answer, FaultServer
 
 import ragnb
-from ragnb.experiments.multilingual import SYSTEMS, run_multilingual
-from ragnb.prompts.template import texts_between_tags
+from ragnb.experiments import MULTILINGUAL_SYSTEMS, run_multilingual
+from ragnb.prompts import texts_between_tags
 
 COST = "cost.translation_tokens"
 CONTEXTS = pd.DataFrame(
@@ -131,7 +131,7 @@ def test_cross_shows_every_passage_in_the_question_s_language():
 
 
 def test_cost_is_what_the_endpoint_counted_for_the_translations_of_each_question():
-    responses = pd.concat([ask(system) for system in SYSTEMS], ignore_index=True)
+    responses = pd.concat([ask(system) for system in MULTILINGUAL_SYSTEMS], ignore_index=True)
     costs = ragnb.score(responses, COST).groupby("system", sort=False)["value"].agg(list).to_dict()
     assert costs == {
         "direct": [0, 0, 0],
@@ -174,12 +174,16 @@ def test_stored_replies_are_not_asked_again_and_replay_the_same(tmp_path):
     prompt = "few_shot"
     store, failing = tmp_path / "s.sqlite", Answer(status=400, message="too long")
     with Model(塔很高=failing) as model:
-        first = {system: model.run(system, prompt=prompt, store=store) for system in SYSTEMS}
+        first = {
+            system: model.run(system, prompt=prompt, store=store) for system in MULTILINGUAL_SYSTEMS
+        }
         asked = len(model.asked)
-        again = {system: model.run(system, prompt=prompt, store=store) for system in SYSTEMS}
+        again = {
+            system: model.run(system, prompt=prompt, store=store) for system in MULTILINGUAL_SYSTEMS
+        }
         repeated = model.asked[asked:]
     assert repeated == ["塔很高。"] * 2  # only what has failed, once for each system that wants it
-    for system in SYSTEMS:
+    for system in MULTILINGUAL_SYSTEMS:
         offline = run_multilingual(
             CONTEXTS, system, model="m", prompt=prompt, store=store, offline=True
         )

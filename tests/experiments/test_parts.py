@@ -7,7 +7,7 @@ import pytest
 from experiments.judge import Judge, shown
 
 import ragnb
-from ragnb.datasets.parts import one_row_per_part
+from ragnb.datasets import one_row_per_part
 from ragnb.errors import InputError
 from ragnb.prompts.judges import cited_statements
 

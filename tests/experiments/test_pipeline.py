@@ -17,7 +17,7 @@ from processes import answer_slowly, finish, kill, start
 
 import ragnb
 from ragnb.errors import InputError, StoreError
-from ragnb.llm.store import Store
+from ragnb.llm import Store
 
 
 def questions(n, **columns):

@@ -5,7 +5,7 @@ from recording.replies import reply_keys
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.experiments.recorded import (
+from ragnb.experiments import (
     RECORDINGS,
     recorded_provenance,
     recorded_ranking,

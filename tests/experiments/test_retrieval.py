@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from ragnb.errors import InputError
-from ragnb.experiments.retrieval import multilingual_contexts, rank_passages
+from ragnb.experiments import multilingual_contexts, rank_passages
 
 VECTORS = {
     "How deep is the lake?": (1.0, 0.0),

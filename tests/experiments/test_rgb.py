@@ -3,11 +3,8 @@ from fault_server import Answer, FaultServer
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.experiments.rgb import (
-    ABILITIES,
-    rgb_requests,
-    run_counterfactual_robustness,
-)
+from ragnb.experiments import rgb_requests, run_counterfactual_robustness
+from ragnb.experiments.rgb import ABILITIES
 
 
 @pytest.fixture(scope="module")

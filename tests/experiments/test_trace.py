@@ -6,8 +6,8 @@ from experiments.judge import Judge
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.experiments.trace import label_trace, labels_as_replies
-from ragnb.metrics.trace import trace_scores
+from ragnb.experiments import label_trace, labels_as_replies
+from ragnb.metrics import trace_scores
 
 PASSAGES = ["A heat pump moves warmth. It can cool rooms.", "Boilers burn fuel. They need a flue."]
 RESPONSES = pd.DataFrame(

@@ -9,7 +9,7 @@ from matplotlib.colors import to_rgb
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.experiments.recorded import recorded_responses
+from ragnb.experiments import recorded_responses
 from ragnb.figures import plot, plot_abilities
 from ragnb.figures.abilities import GREY
 

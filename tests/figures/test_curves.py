@@ -7,10 +7,11 @@ import pytest
 from made_scores import scored
 
 from ragnb.errors import InputError
-from ragnb.figures import plot, plot_noise_curve, plot_power, save_figure, style
+from ragnb.figures import plot, plot_noise_curve, plot_power, save_figure
+from ragnb.figures import styles as style
 from ragnb.reports import risk_coverage_report
 from ragnb.scoring import compare
-from ragnb.stats.power import mcnemar_mde
+from ragnb.stats import mcnemar_mde
 
 
 @pytest.fixture

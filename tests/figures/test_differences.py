@@ -6,8 +6,7 @@ from matplotlib.colors import to_rgb
 
 from ragnb.errors import InputError
 from ragnb.figures import plot_differences
-from ragnb.scoring import compare
-from ragnb.scoring.mixed import mixed_model
+from ragnb.scoring import compare, mixed_model
 
 
 @pytest.fixture

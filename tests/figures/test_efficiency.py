@@ -5,7 +5,7 @@ from made_scores import with_costs
 
 from ragnb.errors import InputError
 from ragnb.figures import plot_cost_effectiveness_plane
-from ragnb.reports.efficiency import efficiency
+from ragnb.reports import efficiency
 
 BOUNDED = [0.3, 0.5, 0.4], [10.0, 12, 11]
 WORSE = [-0.3, -0.5, -0.4], [10.0, 12, 11]

@@ -15,10 +15,9 @@ from ragnb.figures import (
     plot_noise_curve,
     plot_power,
     plot_rates,
-    style,
 )
-from ragnb.reports import judge_report
-from ragnb.reports.efficiency import efficiency
+from ragnb.figures import styles as style
+from ragnb.reports import efficiency, judge_report
 from ragnb.scoring import compare
 
 NAME = "_$\\foo$ \\$5 系 <b>&\x00\ufffe\u202eb"

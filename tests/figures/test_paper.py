@@ -7,7 +7,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from ragnb.figures import paper_size, plot_noise_curve, save_figure, style
+from ragnb.figures import paper_size, plot_noise_curve, save_figure
+from ragnb.figures import styles as style
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from ragnb.figures import WIDTHS, headline, plot_rates, save_figure
-from ragnb.stats.intervals import rate_interval
+from ragnb.stats import rate_interval
 
 
 def rates(cells):

@@ -3,7 +3,7 @@
 import pandas as pd
 from fault_server import expected_text
 
-from ragnb.llm.client import complete
+from ragnb.llm import complete
 
 
 def chat(n):

@@ -17,7 +17,7 @@ from asking import chat, run
 from fault_server import Answer, Call, FaultServer
 
 from ragnb.errors import EndpointError
-from ragnb.llm.store import Store
+from ragnb.llm import Store
 
 PAGE = Path(__file__).parents[2] / "docs" / "models.md"
 BEGIN, END = "<!-- servers: begin -->", "<!-- servers: end -->"

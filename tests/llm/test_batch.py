@@ -13,9 +13,7 @@ from batch_output import answered, expired, refused, requests_in, write
 from fault_server import FaultServer
 
 from ragnb.errors import InputError
-from ragnb.llm import batch
-from ragnb.llm.batch import add_batch_output, write_batch
-from ragnb.llm.store import Store
+from ragnb.llm import Store, add_batch_output, batch, write_batch
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from ragnb.llm.budget import estimate, price_table
+from ragnb.llm import estimate, price_table
 
 
 @pytest.fixture

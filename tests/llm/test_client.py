@@ -11,9 +11,7 @@ from asking import chat, expected, number, replay, run
 from fault_server import Answer, FaultServer, echo, expected_text
 
 from ragnb.errors import EndpointError, InputError
-from ragnb.llm.budget import Budget
-from ragnb.llm.client import complete
-from ragnb.llm.store import Store
+from ragnb.llm import Budget, Store, complete
 
 pytestmark = pytest.mark.usefixtures("quick_retries")
 

@@ -11,11 +11,10 @@ from test_key import CANARY, shown
 import ragnb
 from ragnb.arguments import shown_address
 from ragnb.errors import EndpointError, InputError
-from ragnb.experiments.recorded import recorded_store
-from ragnb.llm.budget import estimate
-from ragnb.llm.client import complete
+from ragnb.experiments import recorded_store
+from ragnb.llm import Reply, Store, complete, estimate, request_key
 from ragnb.llm.endpoint import address_of, endpoint_name
-from ragnb.llm.store import Reply, Store, canonical, canonical_requests, request_key
+from ragnb.llm.store import canonical, canonical_requests
 
 pytestmark = pytest.mark.usefixtures("quick_retries")
 

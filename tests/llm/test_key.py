@@ -14,9 +14,7 @@ from batch_output import answered, refused, requests_in, write
 from fault_server import Answer, FaultServer
 
 from ragnb.errors import RagnbError
-from ragnb.llm import batch
-from ragnb.llm.client import complete
-from ragnb.llm.store import Store
+from ragnb.llm import Store, batch, complete
 
 CANARY = "sk-canary-0123456789abcdef"
 SPELLED = CANARY.replace("-", "\\u002d")  # another spelling of the same text in JSON

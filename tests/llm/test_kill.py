@@ -15,8 +15,8 @@ from asking import chat, expected
 from fault_server import Answer, FaultServer, expected_text
 from processes import finish, kill, run, start
 
-from ragnb.llm.client import complete
-from ragnb.llm.store import LEASE_SECONDS, Store
+from ragnb.llm import Store, complete
+from ragnb.llm.store import LEASE_SECONDS
 
 
 def stored(folder):

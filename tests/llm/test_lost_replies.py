@@ -10,8 +10,7 @@ from asking import run as run_quietly
 from fault_server import Answer, FaultServer, echo
 
 import ragnb
-from ragnb.llm.client import complete
-from ragnb.llm.store import Store
+from ragnb.llm import Store, complete
 
 run = partial(run_quietly, progress=True)
 

@@ -12,9 +12,9 @@ from fault_server import Answer, FaultServer
 from servers import COMMON, PARAMETERS, SERVERS, STOP, TEXT
 
 import ragnb
+from ragnb.llm import Store
 from ragnb.llm.bodies import MAX_REPLY_BYTES
 from ragnb.llm.refusals import refused_parameters
-from ragnb.llm.store import Store
 
 pytestmark = pytest.mark.usefixtures("quick_retries")
 

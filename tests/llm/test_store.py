@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from ragnb.errors import StoreError
-from ragnb.llm.batch import write_batch
-from ragnb.llm.store import LEASE_SECONDS, Reply, Store, canonical, new_owner, request_key
+from ragnb.llm import Reply, Store, request_key, write_batch
+from ragnb.llm.store import LEASE_SECONDS, canonical, new_owner
 
 
 def reply(number: int, response: str | None = "r") -> Reply:

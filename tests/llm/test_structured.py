@@ -8,9 +8,8 @@ from fault_server import Answer, FaultServer
 from pydantic import BaseModel, Field
 
 from ragnb.errors import InputError
-from ragnb.llm.store import Store
-from ragnb.llm.structured import complete_structured
-from ragnb.prompts.parsing import strict_schema
+from ragnb.llm import Store, complete_structured
+from ragnb.prompts import strict_schema
 
 pytestmark = pytest.mark.usefixtures("quick_retries")
 

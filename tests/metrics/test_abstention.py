@@ -6,12 +6,7 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.metrics.abstention import (
-    is_aligned,
-    is_hallucination,
-    is_over_refusal,
-    is_risk,
-)
+from ragnb.metrics import is_aligned, is_hallucination, is_over_refusal, is_risk
 from ragnb.metrics.recognition import outcome_and_why, refused_and_why
 
 RATES = ("hallucination", "over_refusal", "alignment", "coverage")

@@ -7,17 +7,17 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ragnb.errors import InputError
-from ragnb.metrics.answer import (
+from ragnb.metrics import (
     bleu,
     chrf,
     contains,
     exact_match,
-    reference_texts,
     rouge_l,
     token_f1,
     token_precision,
     token_recall,
 )
+from ragnb.metrics.answer import reference_texts
 from ragnb.metrics.normalization import OFFICIAL
 
 NAN = math.nan

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from ragnb.errors import InputError
-from ragnb.metrics.cost import bridging_efficiency, translation_tokens
+from ragnb.metrics import bridging_efficiency, translation_tokens
 
 
 @pytest.mark.parametrize(

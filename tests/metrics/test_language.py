@@ -6,16 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragnb.errors import InputError
-from ragnb.metrics.language import (
+from ragnb.metrics import (
     LANGUAGE_SCRIPTS,
-    consistency_counts,
-    known_code,
     language_identified,
-    letters_by_script,
     response_in_language,
     response_language_consistency,
     scripts_of,
 )
+from ragnb.metrics.language import consistency_counts, known_code, letters_by_script
 from ragnb.text import SCRIPTS
 
 MKQA = (

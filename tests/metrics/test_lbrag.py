@@ -6,8 +6,7 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragnb.metrics.answer import exact_match, token_f1
-from ragnb.metrics.language import response_in_language, response_language_consistency
+from ragnb.metrics import exact_match, response_in_language, response_language_consistency, token_f1
 
 KEPT = [
     ("0", "9"), ("a", "z"), ("\u00c0", "\u024f"), ("\u0400", "\u04ff"), ("\u0590", "\u05ff"),

@@ -6,11 +6,13 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from ragnb.metrics.answer import contains, exact_match, token_f1
-from ragnb.metrics.language import (
+from ragnb.metrics import (
+    contains,
+    exact_match,
     language_identified,
     response_in_language,
     response_language_consistency,
+    token_f1,
 )
 
 pytestmark = pytest.mark.data

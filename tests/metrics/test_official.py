@@ -7,7 +7,8 @@ import pytest
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.metrics.answer import BOTH_EMPTY, exact_match, token_f1
+from ragnb.metrics import exact_match, token_f1
+from ragnb.metrics.answer import BOTH_EMPTY
 from ragnb.metrics.normalization import OFFICIAL
 
 MEASURES = {"em": "answer.exact_match", "f1": "answer.f1"}

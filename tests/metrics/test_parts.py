@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragnb.errors import InputError
-from ragnb.metrics.parts import (
+from ragnb.metrics import (
     citation_precision,
     citation_recall,
     nugget_recall,

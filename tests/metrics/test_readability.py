@@ -2,7 +2,8 @@ import math
 
 import pytest
 
-from ragnb.metrics.answer import FLESCH, flesch_reading_ease
+from ragnb.metrics import flesch_reading_ease
+from ragnb.metrics.answer import FLESCH
 
 GERMAN = "Der Hund läuft schnell nach Hause. Die Katze wartet lange am Fenster."
 TEXTSTAT = [  # textstat 0.7.13 with pyphen 0.18.1; its English needs a download

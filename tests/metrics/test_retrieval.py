@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.datasets.runs import load_run
+from ragnb.datasets import load_run
 from ragnb.errors import InputError
-from ragnb.metrics import retrieval
-from ragnb.metrics.record import METRICS
-from ragnb.scoring.scores import score
+from ragnb.metrics import METRICS, retrieval
+from ragnb.scoring import score
 
 NAMES = [name for name in METRICS if name.startswith("retrieval.")]
 

@@ -6,19 +6,19 @@ from functools import partial
 import numpy as np
 import pytest
 
-from ragnb.datasets.evouna import load_evouna
+from ragnb.datasets import load_evouna
 from ragnb.errors import InputError
-from ragnb.metrics.references import reference_parts
-from ragnb.metrics.rgb import (
+from ragnb.metrics import (
+    PROTOCOLS,
     answer_labels,
-    assess,
     corrects_error,
     detects_error,
     is_correct,
     is_refusal,
     is_rejection,
 )
-from ragnb.metrics.rgb_protocols import PROTOCOLS
+from ragnb.metrics.references import reference_parts
+from ragnb.metrics.rgb import assess
 
 REFUSAL_EN = "I can not answer the question because of the insufficient information in documents."
 REFUSAL_ZH = "文档信息不足，因此我无法基于提供的文档回答该问题。"

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import pandas as pd
 import pytest
 
-from ragnb.metrics.recognition import FLEXIBLE_ERRORS, FLEXIBLE_REFUSALS
-from ragnb.metrics.rgb import (
+from ragnb.metrics import (
+    FLEXIBLE_REFUSALS,
+    PROTOCOLS,
     answer_labels,
     corrects_error,
     detects_error,
@@ -19,7 +20,7 @@ from ragnb.metrics.rgb import (
     is_refusal,
     is_rejection,
 )
-from ragnb.metrics.rgb_protocols import PROTOCOLS
+from ragnb.metrics.recognition import FLEXIBLE_ERRORS
 from ragnb.replies import reasoning_apart
 from ragnb.scoring import score
 from ragnb.text import split_reasoning

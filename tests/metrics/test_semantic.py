@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cosine
 
 from ragnb.errors import InputError
-from ragnb.metrics.judged import (
+from ragnb.metrics import (
     embedding_cosine,
     is_accepted,
     judged_answer_relevancy,

@@ -9,22 +9,20 @@ from hypothesis import strategies as st
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.metrics import trace
-from ragnb.metrics.trace import (
+from ragnb.metrics import (
     adherence,
     completeness,
+    label_issues,
     relevance,
     rmse_to_ideal,
     supported_fraction,
+    supported_sentences,
+    trace,
     trace_scores,
+    unsupported_sentences,
     utilization,
 )
-from ragnb.metrics.trace_labels import (
-    FIELDS,
-    label_issues,
-    supported_sentences,
-    unsupported_sentences,
-)
+from ragnb.metrics.trace_labels import FIELDS
 
 
 def label(key, supporting, fully=None):

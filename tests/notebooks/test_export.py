@@ -11,7 +11,7 @@ from nbconvert import HTMLExporter
 from notebooks.execute import clean
 
 from ragnb import load_ragbench
-from ragnb.annotation.session import AnnotationSession
+from ragnb.annotation import AnnotationSession
 from ragnb.widgets import Annotator, Card
 
 # ---- an exported notebook ----------------------------------------------------------------------------------------------

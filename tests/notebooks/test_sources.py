@@ -20,8 +20,7 @@ from traitlets.config import Config
 
 import ragnb
 from ragnb.annotation import AnnotationSession, read_labels
-from ragnb.experiments.recorded import recorded_responses
-from ragnb.experiments.retrieval import multilingual_contexts, rank_passages
+from ragnb.experiments import multilingual_contexts, rank_passages, recorded_responses
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
@@ -29,7 +28,7 @@ NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 @pytest.fixture(autouse=True)
 def numbers_of_figures_only(monkeypatch):
     """Figures are drawn, and only their numbers are saved, which is faster; nbval saves them in every format."""
-    monkeypatch.setattr(import_module("ragnb.figures.style"), "FORMATS", ())
+    monkeypatch.setattr(import_module("ragnb.figures.styles"), "FORMATS", ())
 
 
 class Shown(str):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragnb.errors import InputError
-from ragnb.prompts.citations import citations_of
+from ragnb.prompts import citations_of
 
 READ = {
     "[1]": [1],

@@ -10,11 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragnb.experiments.judges import judgement_requests
-from ragnb.prompts import judges
-from ragnb.prompts.multilingual import answer_prompt, translation_prompt
-from ragnb.prompts.template import Template, keyed_lines, texts_between_tags
-from ragnb.prompts.trace import render_labelling
+from ragnb.experiments import judgement_requests
+from ragnb.prompts import (
+    Template,
+    answer_prompt,
+    judges,
+    render_labelling,
+    texts_between_tags,
+    translation_prompt,
+)
+from ragnb.prompts.template import keyed_lines
 
 NAMES = (
     "question reference response passages first-response second-response text fact documents texts "

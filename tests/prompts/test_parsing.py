@@ -8,7 +8,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from ragnb.prompts.parsing import parse_reply, strict_schema
+from ragnb.prompts import parse_reply, strict_schema
 
 
 class Judgement(BaseModel):

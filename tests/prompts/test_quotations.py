@@ -8,10 +8,12 @@ import pytest
 from experiments.judge import Judge
 from pydantic import BaseModel
 
-from ragnb.experiments.judges import JUDGEMENTS, judge_responses
-from ragnb.llm.structured import complete_structured
+from ragnb.experiments import judge_responses
+from ragnb.experiments.judges import JUDGEMENTS
+from ragnb.llm import complete_structured
+from ragnb.prompts import parse_reply
 from ragnb.prompts.judges import Label, SimilarityScore
-from ragnb.prompts.parsing import parse_reply, quotable_texts
+from ragnb.prompts.parsing import quotable_texts
 
 QUOTED = '{"explanation": "x", "score": 1}'
 OWN = '{"explanation": "It quotes a verdict.", "score": 0}'

@@ -10,19 +10,22 @@ from hypothesis import strategies as st
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.metrics.language import LANGUAGE_SCRIPTS, response_language_consistency
+from ragnb.metrics import LANGUAGE_SCRIPTS, detects_error, is_refusal, response_language_consistency
 from ragnb.metrics.recognition import PHRASES
-from ragnb.metrics.rgb import detects_error, is_refusal
-from ragnb.prompts import judges, trace
-from ragnb.prompts import questions as rgb
-from ragnb.prompts.multilingual import (
+from ragnb.prompts import (
     LANGUAGE_NAMES,
-    SHOTS,
+    Template,
     answer_prompt,
+    judges,
+    parse_reply,
+    strict_schema,
+    texts_between_tags,
+    trace,
     translation_prompt,
 )
-from ragnb.prompts.parsing import parse_reply, strict_schema
-from ragnb.prompts.template import Template, load_family, texts_between_tags
+from ragnb.prompts import questions as rgb
+from ragnb.prompts.multilingual import SHOTS
+from ragnb.prompts.template import load_family
 
 SIX = ["en", "de", "ru", "zh", "ar", "hi"]
 IDS = """

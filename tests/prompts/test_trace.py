@@ -6,13 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragnb.metrics.trace_labels import SPECIAL_KEYS
-from ragnb.prompts.parsing import parse_reply, strict_schema
-from ragnb.prompts.template import texts_between_tags
-from ragnb.prompts.trace import (
+from ragnb.prompts import (
     TraceLabels,
+    parse_reply,
     render_labelling,
-    repaired_labels,
+    strict_schema,
+    texts_between_tags,
 )
+from ragnb.prompts.trace import repaired_labels
 from ragnb.text import keyed_response, keyed_sentences, well_formed
 
 LABEL = {

@@ -6,10 +6,10 @@ import pandas as pd
 from recording.studies import TARGET
 
 from ragnb.datasets import write_table
-from ragnb.experiments.recorded import recorded_labels, recorded_responses
-from ragnb.llm.embed import embed
+from ragnb.experiments import recorded_labels, recorded_responses
+from ragnb.llm import embed
 from ragnb.metrics.references import reference_texts
-from ragnb.scoring.scores import score
+from ragnb.scoring import score
 
 SAMPLES = {
     "sample-labelled-en": ("judged_answers", ("answer", "plain")),

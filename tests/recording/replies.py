@@ -13,12 +13,11 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 
 import ragnb
-from ragnb.datasets.multilingual import load_multilingual
+from ragnb.datasets import load_multilingual
 from ragnb.ensemble import SplitRatios, feature_frame
-from ragnb.experiments.recorded import RECORDINGS, data_file, recording_file
-from ragnb.experiments.retrieval import rank_passages
-from ragnb.llm.local import serve
-from ragnb.llm.store import Store
+from ragnb.experiments import RECORDINGS, rank_passages
+from ragnb.experiments.recorded import data_file, recording_file
+from ragnb.llm import Store, serve
 
 
 def reply_keys(responses: pd.DataFrame) -> set[str]:

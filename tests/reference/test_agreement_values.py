@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from ragnb.stats.agreement import agreement_interval
-from ragnb.stats.multiplicity import adjust
+from ragnb.stats import adjust, agreement_interval
 
 _ = np.nan
 # Krippendorff 2011, Computing Krippendorff's alpha-reliability, example C: 4 observers x 12 units; the same data are

@@ -3,14 +3,16 @@
 import numpy as np
 import pytest
 
-from ragnb.stats.binary import (
+from ragnb.stats import (
     PairedTable,
+    bca_interval,
     mcnemar_test,
+    paired_t_test,
+    rate_interval,
+    sign_flip_test,
     tango_interval,
     tango_test,
 )
-from ragnb.stats.intervals import bca_interval, rate_interval
-from ragnb.stats.paired import paired_t_test, sign_flip_test
 
 # Cavo et al. 2012 in Fagerland, Lydersen & Laake 2014 (counts inferred there; every published value below matches them)
 CAVO = PairedTable(59, 6, 16, 80)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ragnb.stats.cost_effectiveness import fieller_interval
+from ragnb.stats import fieller_interval
 
 # Efron & Tibshirani 1993, An Introduction to the Bootstrap, table 10.1: hormone patches, y new - old, z old - placebo
 PATCH = (

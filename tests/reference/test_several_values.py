@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ragnb.stats.several import friedman_test, item_ranks
+from ragnb.stats import friedman_test, item_ranks
 
 # Demsar 2006, JMLR 7, table 6: C4.5, C4.5+m, C4.5+cf, C4.5+m+cf on 14 data sets. In "voting", the rounded accuracies of
 # C4.5+cf and C4.5+m+cf are equal; the printed average ranks are those of 0.9752 and 0.975.

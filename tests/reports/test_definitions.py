@@ -5,7 +5,7 @@ import pytest
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.experiments.recorded import recorded_responses
+from ragnb.experiments import recorded_responses
 from ragnb.reports import compare_definitions
 
 ERROR = "There are factual errors in the provided documents."

@@ -12,12 +12,11 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss, cohen_kappa_score, roc_auc_score
 from statsmodels.stats.proportion import proportion_confint
 
-from ragnb.datasets.evouna import load_evouna
+from ragnb.datasets import load_evouna
 from ragnb.errors import InputError
 from ragnb.reports import judge_report
-from ragnb.scoring.scores import score
-from ragnb.stats.agreement import agreement_interval
-from ragnb.stats.binary import mcnemar_test, paired_table, tango_interval
+from ragnb.scoring import score
+from ragnb.stats import agreement_interval, mcnemar_test, paired_table, tango_interval
 
 NAN = math.nan
 PEOPLE = ["label_a", "label_b"]

@@ -10,8 +10,14 @@ import pytest
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.reports import load_metrics_json, rank_systems
-from ragnb.reports.lbrag import SEVEN_METRICS, overview, summary_lines, write_metrics_json
+from ragnb.reports import (
+    load_metrics_json,
+    overview,
+    rank_systems,
+    summary_lines,
+    write_metrics_json,
+)
+from ragnb.reports.lbrag import SEVEN_METRICS
 
 # The four lines that the overview of the seven metrics prints.
 PUBLISHED_LINES = """\

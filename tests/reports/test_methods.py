@@ -9,7 +9,7 @@ from made_scores import scored
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.experiments.recorded import recorded_responses
+from ragnb.experiments import recorded_responses
 from ragnb.markup import hidden
 from ragnb.reports import bibliography, methods_paragraph
 

@@ -13,7 +13,7 @@ from hostile import Reader
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from ragnb.datasets.responses import load_responses
+from ragnb.datasets import load_responses
 from ragnb.errors import InputError
 from ragnb.reports import multilingual_report
 from ragnb.reports.multilingual import INTERVALS

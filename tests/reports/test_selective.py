@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import ragnb
 from ragnb.errors import InputError
 from ragnb.reports import risk_coverage_report
-from ragnb.stats.prediction import aurc
+from ragnb.stats import aurc
 
 ITEMS = st.lists(st.tuples(st.booleans(), st.integers(0, 3)), min_size=1, max_size=5)
 

@@ -11,7 +11,7 @@ from statsmodels.stats.multitest import multipletests
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.metrics.trace import trace_scores
+from ragnb.metrics import trace_scores
 from ragnb.reports import trace_report
 from ragnb.reports.trace import SCORES
 

@@ -15,7 +15,7 @@ from ragnb.datasets import load_responses
 from ragnb.errors import InputError
 from ragnb.scoring import compare, score
 from ragnb.scoring.procedures import PROCEDURES
-from ragnb.stats.paired import paired_t_test
+from ragnb.stats import paired_t_test
 
 GRADED = {
     "a": [0.9, 0.4, 0.5, 0.8, 0.25, 0.6, 1.0, 0.3],

@@ -8,12 +8,16 @@ import pytest
 from scipy.stats import binom
 
 from ragnb.reports.frames import share
-from ragnb.scoring.comparisons import compare
+from ragnb.scoring import compare, summarize
 from ragnb.scoring.procedures import PROCEDURES
-from ragnb.scoring.summaries import summarize
-from ragnb.stats.binary import paired_table, tango_interval
-from ragnb.stats.intervals import bca_interval, mean_interval, rate_interval
-from ragnb.stats.paired import sign_flip_interval
+from ragnb.stats import (
+    bca_interval,
+    mean_interval,
+    paired_table,
+    rate_interval,
+    sign_flip_interval,
+    tango_interval,
+)
 
 Z2 = 1.959963984540054**2
 

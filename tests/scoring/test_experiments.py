@@ -5,7 +5,7 @@ import pytest
 
 import ragnb
 from ragnb.columns import CONDITION
-from ragnb.experiments.recorded import recorded_responses
+from ragnb.experiments import recorded_responses
 from ragnb.scoring import experiment_signature
 
 EXAMPLES = ragnb.load_rgb("sample-en").head(3)

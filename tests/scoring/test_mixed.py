@@ -11,9 +11,8 @@ from statsmodels.formula.api import mixedlm, ols
 from statsmodels.stats.multitest import multipletests
 
 from ragnb.errors import InputError
-from ragnb.scoring import compare
+from ragnb.scoring import compare, mixed_model
 from ragnb.scoring import mixed as module
-from ragnb.scoring.mixed import mixed_model
 
 METRIC = "answer.f1"
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.datasets.tables import write_table
+from ragnb.datasets import write_table
 from ragnb.errors import InputError
 from ragnb.scoring import METRICS, score
 

@@ -7,7 +7,7 @@ import re
 import pandas as pd
 import pytest
 
-from ragnb.datasets.responses import load_responses
+from ragnb.datasets import load_responses
 from ragnb.errors import InputError
 from ragnb.replies import reasoning_apart
 from ragnb.scoring import Metric, score

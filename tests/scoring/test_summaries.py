@@ -10,7 +10,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from ragnb.errors import InputError
 from ragnb.scoring import METRICS, compare, score, summarize
-from ragnb.stats.intervals import bca_interval
+from ragnb.stats import bca_interval
 
 NAN = math.nan
 

@@ -9,14 +9,17 @@ import numpy as np
 import pytest
 from simulation import BAND, MANY_AND_FEW, NOMINAL, check, covers, in_few_trials_too, share
 
-from ragnb.stats.agreement import agreement_interval
-from ragnb.stats.binary import (
+from ragnb.stats import (
     PairedTable,
+    agreement_interval,
+    auroc,
+    bca_interval,
+    mean_interval,
+    pearson,
+    rate_interval,
+    sign_flip_interval,
     tango_interval,
 )
-from ragnb.stats.intervals import bca_interval, mean_interval, rate_interval
-from ragnb.stats.paired import sign_flip_interval
-from ragnb.stats.prediction import auroc, pearson
 
 SIZES = (20, 50, 100, 300)
 

@@ -11,9 +11,16 @@ import pytest
 from simulation import slack
 
 from ragnb.results import SignificanceResult
-from ragnb.stats.binary import PairedTable, mcnemar_test, paired_table, tango_test
-from ragnb.stats.paired import paired_t_test, sign_flip_test, tost
-from ragnb.stats.prediction import compare_auroc
+from ragnb.stats import (
+    PairedTable,
+    compare_auroc,
+    mcnemar_test,
+    paired_t_test,
+    paired_table,
+    sign_flip_test,
+    tango_test,
+    tost,
+)
 
 LEVELS = (0.01, 0.05, 0.1)
 N = 40

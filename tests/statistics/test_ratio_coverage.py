@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 from simulation import MANY_AND_FEW, check, covers, in_few_trials_too, share, slack
 
-from ragnb.stats.cost_effectiveness import (
-    compare_ratios,
-    fieller_interval,
-    mean_of_ratios,
-)
+from ragnb.stats import compare_ratios, fieller_interval, mean_of_ratios
 
 Pair = tuple[np.ndarray, np.ndarray]
 

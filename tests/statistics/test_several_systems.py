@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from simulation import slack
 
-from ragnb.stats.several import friedman_test
+from ragnb.stats import friedman_test
 
 N = 40
 TRIALS = [pytest.param(4000, marks=pytest.mark.slow, id="4000"), pytest.param(300, id="300")]

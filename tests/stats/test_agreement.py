@@ -7,18 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragnb.errors import InputError
-from ragnb.stats.agreement import (
-    COEFFICIENTS,
-    GRADED,
-    OF_TWO,
+from ragnb.stats import (
     agreement_interval,
-    agreement_sums,
     cohen_kappa,
     fleiss_kappa,
     gwet_ac1,
     krippendorff_alpha,
     percent_agreement,
 )
+from ragnb.stats.agreement import COEFFICIENTS, GRADED, OF_TWO, agreement_sums
 
 ANY_NUMBER = [name for name in COEFFICIENTS if name not in OF_TWO]
 ratings = st.lists(

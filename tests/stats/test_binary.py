@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from ragnb.errors import InputError
-from ragnb.stats.binary import (
+from ragnb.stats import (
     MCNEMAR_METHODS,
     PairedTable,
+    discordant_odds_ratio,
     mcnemar_bounds,
     mcnemar_p_value,
     mcnemar_test,
     tango_interval,
     tango_test,
 )
-from ragnb.stats.effects import discordant_odds_ratio
 
 cell = st.integers(0, 40)
 tables = st.builds(PairedTable, cell, cell, cell, cell).filter(

@@ -5,7 +5,8 @@ import pytest
 from scipy.special import nctdtr
 from scipy.stats import chi2
 
-from ragnb.stats.effects import cohen_d_z, noncentral_t_cdf
+from ragnb.stats import cohen_d_z
+from ragnb.stats.effects import noncentral_t_cdf
 
 
 @pytest.mark.parametrize("n", [2, 3, 12, 50, 3000])

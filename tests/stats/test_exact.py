@@ -10,13 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from ragnb.stats import bca_interval, sign_flip_test
 from ragnb.stats.exact import (
     bootstrap_distribution,
     find_lattice,
     sign_flip_tail,
 )
-from ragnb.stats.intervals import bca_interval
-from ragnb.stats.paired import sign_flip_test
 
 numbers = st.lists(st.integers(-40, 40), min_size=1, max_size=30).filter(any)
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from ragnb.errors import InputError
-from ragnb.stats.binary import MCNEMAR_METHODS
-from ragnb.stats.multiplicity import CORRECTIONS, adjust, adjusted_columns
-from ragnb.stats.power import mcnemar_mde, mcnemar_power, t_mde
+from ragnb.stats import CORRECTIONS, MCNEMAR_METHODS, adjust, mcnemar_mde, mcnemar_power, t_mde
+from ragnb.stats.multiplicity import adjusted_columns
 
 
 @pytest.mark.parametrize("correction", CORRECTIONS)

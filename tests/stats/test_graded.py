@@ -9,10 +9,15 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import ragnb
-from ragnb.reports.grades import graded_report, scores_by_grade
-from ragnb.stats.agreement import agreement_interval
-from ragnb.stats.ppi import ppi_mean
-from ragnb.stats.rankings import kendall_tau_b, ranking_interval, tau_ap, tau_ap_b
+from ragnb.reports import graded_report, scores_by_grade
+from ragnb.stats import (
+    agreement_interval,
+    kendall_tau_b,
+    ppi_mean,
+    ranking_interval,
+    tau_ap,
+    tau_ap_b,
+)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ragnb.errors import InputError
-from ragnb.stats.intervals import bca_interval, mean_interval, rate_interval
+from ragnb.stats import bca_interval, mean_interval, rate_interval
 
 RATES = ["wilson", "clopper-pearson", "jeffreys"]
 MEANS = [mean_interval, bca_interval]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from ragnb.stats.agreement import agreement_sums, cohen_kappa
-from ragnb.stats.intervals import jackknife_interval
+from ragnb.stats import cohen_kappa, jackknife_interval
+from ragnb.stats.agreement import agreement_sums
 
 
 def two_raters(n=200, seed=0, n_clusters=40):

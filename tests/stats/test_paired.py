@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from ragnb.errors import InputError
-from ragnb.stats.effects import cohen_d_z
-from ragnb.stats.intervals import mean_interval
-from ragnb.stats.paired import (
+from ragnb.stats import (
+    cohen_d_z,
+    mean_interval,
     paired_t_test,
     sign_flip_interval,
     sign_flip_test,

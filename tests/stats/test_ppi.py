@@ -9,7 +9,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from ragnb.errors import InputError
-from ragnb.stats.ppi import ppi_mean
+from ragnb.stats import ppi_mean
 
 LABELS = np.array([0.9, 0.2, 0.5, 1.0, 0.7, 0.3, 0.8, 0.6])
 JUDGED = np.array([0.7, 0.4, 0.5, 0.9, 0.9, 0.1, 0.6, 0.8])

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 from simulation import covers, in_few_trials_too, slack
 
-from ragnb.datasets.evouna import load_evouna
-from ragnb.metrics.answer import contains
-from ragnb.stats.intervals import mean_interval
-from ragnb.stats.ppi import PpiInterval, ppi_mean, rogan_gladen
+from ragnb.datasets import load_evouna
+from ragnb.metrics import contains
+from ragnb.stats import PpiInterval, mean_interval, ppi_mean, rogan_gladen
 
 BANDS = {"holds": (0.93, 0.97), "wide": (0.93, 1.0), "short": (0.85, 0.93)}
 TRIALS = [pytest.param(2000, marks=pytest.mark.slow, id="2000"), pytest.param(200, id="200")]

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t as student
 
 from ragnb.errors import InputError
-from ragnb.stats.ppi import expected_half_width, labels_needed, ppi_mean
+from ragnb.stats import expected_half_width, labels_needed, ppi_mean
 
 LABELS = [0.1, 0.4, 0.5, 0.9, 1.0, 0.3]
 JUDGED = [0.2, 0.3, 0.5, 0.8, 0.9, 0.5]

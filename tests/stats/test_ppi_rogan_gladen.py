@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from simulation import slack
 
 from ragnb.errors import InputError
-from ragnb.stats.ppi import rogan_gladen
+from ragnb.stats import rogan_gladen
 
 Z = NormalDist().inv_cdf(0.975)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import brier_score_loss, roc_auc_score, root_mean_squared_error
 
-from ragnb.stats.prediction import (
+from ragnb.stats import (
     auroc,
     brier_score,
     compare_auroc,

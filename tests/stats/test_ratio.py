@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from ragnb.metrics.cost import bridging_efficiency
-from ragnb.stats.cost_effectiveness import (
-    _fieller_limits,
+from ragnb.metrics import bridging_efficiency
+from ragnb.stats import (
     compare_ratios,
     fieller_interval,
+    mean_interval,
     mean_of_ratios,
     net_benefit,
+    paired_t_test,
 )
-from ragnb.stats.intervals import mean_interval
-from ragnb.stats.paired import paired_t_test
+from ragnb.stats.cost_effectiveness import _fieller_limits
 
 KINDS = ["bounded", "two rays", "whole line"]
 RATIOS = [*np.linspace(-4, 4, 17), -1e3, 50.0]

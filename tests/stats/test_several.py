@@ -5,7 +5,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from ragnb.stats.several import friedman_test
+from ragnb.stats import friedman_test
 
 
 def scores(n: int, k: int, seed: int = 0) -> np.ndarray:

@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.conformal.sets import conformal_rank
-from ragnb.experiments.recorded import recorded_responses
+from ragnb.conformal import conformal_rank
+from ragnb.experiments import recorded_responses
 from ragnb.explorables import EXPLORABLES
-from ragnb.metrics.trace import trace_scores
-from ragnb.stats.paired import sign_flip_test
+from ragnb.metrics import trace_scores
+from ragnb.stats import sign_flip_test
 
 RNG = np.random.default_rng(7)
 VARIANTS = [

@@ -6,11 +6,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from widgets.reading import parsed, tables, texts
 
-from ragnb.metrics.language import (
-    letters_by_script,
-    response_in_language,
-    scripts_of,
-)
+from ragnb.metrics import response_in_language, scripts_of
+from ragnb.metrics.language import letters_by_script
 from ragnb.widgets import Card
 from ragnb.widgets.pages import sign
 

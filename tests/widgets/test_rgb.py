@@ -3,14 +3,14 @@ import math
 import pytest
 from widgets.reading import parsed, tables, texts
 
-from ragnb.metrics.rgb import (
+from ragnb.metrics import (
+    PROTOCOLS,
     answer_labels,
     corrects_error,
     detects_error,
     is_correct,
     is_refusal,
 )
-from ragnb.metrics.rgb_protocols import PROTOCOLS
 from ragnb.text import split_reasoning
 from ragnb.widgets import Card
 from ragnb.widgets.pages import sign

@@ -7,7 +7,7 @@ from widgets.reading import parsed, tables, texts
 
 from ragnb import load_ragbench
 from ragnb.errors import InputError
-from ragnb.metrics.trace import trace_scores
+from ragnb.metrics import trace_scores
 from ragnb.widgets import Card
 from ragnb.widgets.trace import FORMULAS
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ragnb.arguments import Booleans, Floats, accepts
 from ragnb.conformal.sets import conformal_rank, coverage_distribution, too_few_items
-from ragnb.datasets.studies import load_study
+from ragnb.datasets.packaged_studies import load_study
 from ragnb.errors import InputError
 from ragnb.explorables.chart import histogram
 from ragnb.explorables.scene import Control, Frame, Scene, evenly_spaced, explorable

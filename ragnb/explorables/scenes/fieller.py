@@ -10,8 +10,8 @@ from ragnb.errors import InputError
 from ragnb.experiments.recorded import recorded_responses
 from ragnb.explorables.chart import Chart, Mark
 from ragnb.explorables.scene import Control, Frame, Scene, evenly_spaced, explorable
-from ragnb.reports.efficiency import gains_and_costs
 from ragnb.reports.multilingual import multilingual_report
+from ragnb.reports.translation import gains_and_costs
 from ragnb.stats.cost_effectiveness import fieller_interval
 from ragnb.stats.intervals import unit_values
 

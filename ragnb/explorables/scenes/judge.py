@@ -1,6 +1,6 @@
 """The errors of a judge: the share of correct answers that it reports, against the true share."""
 
-from ragnb.datasets.studies import load_study
+from ragnb.datasets.packaged_studies import load_study
 from ragnb.explorables.chart import Chart
 from ragnb.explorables.scene import Control, Frame, Scene, evenly_spaced, explorable
 from ragnb.reports.judge import JudgeReport, judge_report

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ragnb.columns import require_columns
-from ragnb.datasets.studies import load_study
+from ragnb.datasets.packaged_studies import load_study
 from ragnb.errors import InputError
 from ragnb.explorables.chart import Chart
 from ragnb.explorables.scene import Control, Frame, Scene, explorable

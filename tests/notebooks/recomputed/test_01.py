@@ -12,7 +12,7 @@ from statsmodels.stats.multitest import multipletests
 
 import ragnb
 from ragnb.datasets.files import DATA
-from ragnb.experiments.recorded import recorded_responses
+from ragnb.experiments import recorded_responses
 
 
 def numbers(text):

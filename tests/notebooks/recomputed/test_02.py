@@ -8,7 +8,7 @@ from notebooks.by_hand import contains, wilson
 from notebooks.printed import printed
 
 import ragnb
-from ragnb.experiments.recorded import recorded_responses
+from ragnb.experiments import recorded_responses
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from notebooks.printed import printed
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from ragnb.experiments.recorded import recorded_responses
+from ragnb.experiments import recorded_responses
 
 
 @pytest.fixture(scope="module")

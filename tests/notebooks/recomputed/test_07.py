@@ -11,7 +11,7 @@ from notebooks.by_hand import cluster_interval
 from notebooks.printed import printed
 
 import ragnb
-from ragnb.experiments.recorded import recorded_responses
+from ragnb.experiments import recorded_responses
 
 SCRIPTS = {
     "en": ["LATIN"],

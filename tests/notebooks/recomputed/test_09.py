@@ -9,7 +9,7 @@ import pytest
 from notebooks.printed import printed
 from scipy import optimize, stats
 
-from ragnb.experiments.recorded import recorded_responses
+from ragnb.experiments import recorded_responses
 from ragnb.scoring import score
 
 ROOT = Path(__file__).parents[3]

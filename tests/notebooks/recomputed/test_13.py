@@ -10,7 +10,7 @@ from notebooks.by_hand import best_f1, t_interval, wilson, words
 from notebooks.printed import follow, printed
 
 import ragnb
-from ragnb.experiments.recorded import recorded_responses
+from ragnb.experiments import recorded_responses
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from scipy import optimize, stats
 from statsmodels.stats.multitest import multipletests
 
 import ragnb
-from ragnb.experiments.recorded import recorded_responses
+from ragnb.experiments import recorded_responses
 
 FIGURES = Path(__file__).parents[3] / "figures"
 NAMES = {"fid": "FiD", "gpt35": "GPT-3.5", "chatgpt": "ChatGPT", "newbing": "New Bing"}

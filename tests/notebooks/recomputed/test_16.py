@@ -10,7 +10,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 
 import ragnb
-from ragnb.experiments.recorded import recorded_ranking, recorded_responses
+from ragnb.experiments import recorded_ranking, recorded_responses
 
 DISCOUNT = 1 / np.log2([2, 3, 4])
 

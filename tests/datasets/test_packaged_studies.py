@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.datasets.catalogue import git_blob_sha1, sources_of
-from ragnb.datasets.parts import one_row_per_part
-from ragnb.datasets.studies import FOLDER, STUDIES, load_study, studies, study_files
+from ragnb.datasets import load_study, one_row_per_part, studies, study_files
+from ragnb.datasets.packaged_studies import FOLDER, STUDIES
+from ragnb.datasets.sources import git_blob_sha1, sources_of
 from ragnb.errors import InputError
 
 PACKAGE = Path(ragnb.__file__).parent

@@ -12,11 +12,11 @@ from pathlib import Path
 import pandas as pd
 
 from ragnb.arguments import accepts
-from ragnb.datasets.catalogue import find, sources_of
 from ragnb.datasets.files import DATA, SAMPLES
 from ragnb.datasets.multilingual import load_multilingual
 from ragnb.datasets.ragbench import load_ragbench
 from ragnb.datasets.rgb import load_rgb
+from ragnb.datasets.sources import find, sources_of
 from ragnb.datasets.tables import read_table
 from ragnb.display import shown
 from ragnb.errors import InputError

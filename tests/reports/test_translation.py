@@ -11,12 +11,11 @@ from scipy import stats
 import ragnb
 from ragnb.columns import questions
 from ragnb.errors import InputError
-from ragnb.experiments.recorded import recorded_responses
-from ragnb.reports.efficiency import ESTIMATORS, efficiency, gains_and_costs
+from ragnb.experiments import recorded_responses
+from ragnb.reports import efficiency, gains_and_costs
+from ragnb.reports.translation import ESTIMATORS
 from ragnb.scoring import bridging
-from ragnb.stats.cost_effectiveness import (
-    fieller_interval,
-)
+from ragnb.stats import fieller_interval
 
 NAN = math.nan
 MEAN, ZEROS, FIELLER = ESTIMATORS

@@ -13,12 +13,9 @@ from annotation.labelling import (
 from scipy.stats import sem, t
 from sklearn.metrics import cohen_kappa_score
 
-from ragnb.annotation.agreement import agreement, disagreements
-from ragnb.annotation.labels import read_labels
-from ragnb.annotation.tasks import TASKS, read_task
+from ragnb.annotation import TASKS, agreement, disagreements, read_labels, read_task
 from ragnb.errors import InputError
-from ragnb.stats.agreement import agreement_interval
-from ragnb.stats.intervals import rate_interval
+from ragnb.stats import agreement_interval, rate_interval
 
 WORDS = ("correct", "incorrect", "refuse")
 SENTENCES = {"documents": ["0a", "0b", "1a", "1b"], "response": ["a", "b"]}

@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from ragnb.datasets.published import PUBLISHED, published
+from ragnb.datasets import PUBLISHED, published
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,9 @@ import ragnb
 from ragnb.errors import InputError
 from ragnb.reports import judge_report
 from ragnb.text import fold
-from ragnb.widgets import view
+from ragnb.widgets import frame_view as view
+from ragnb.widgets.frame_view import AHEAD, SENT_AT_ONCE
 from ragnb.widgets.rows import LINE, Rows, short
-from ragnb.widgets.view import AHEAD, SENT_AT_ONCE
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 CONTEXT = {

@@ -1,0 +1,63 @@
+"""Packages whose names are loaded when they are first used.
+
+Such a package declares its names once, as imports in a block ``if TYPE_CHECKING:``. Editors and type
+checkers read them there, and `face` loads each of them from its module at its first use.
+"""
+
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+
+def face(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the functions ``__getattr__`` and ``__dir__`` of a package.
+
+    Modules of the package that have not been imported are loaded in the same way.
+    """
+
+    def load(name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        home = _homes(package).get(name, package)
+        if home == package:
+            return _module_in(package, name)
+        value = getattr(import_module(home), name)
+        # From now on, Python finds the name without calling this function.
+        setattr(sys.modules[package], name, value)
+        return value
+
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *_homes(package)})
+
+    return load, names
+
+
+def _module_in(package: str, name: str) -> Any:
+    """Import a module of a package; AttributeError if there is no module of this name."""
+    module = f"{package}.{name}"
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        raise AttributeError(f"module {package!r} has no attribute {name!r}") from None
+
+
+@cache
+def _homes(package: str) -> dict[str, str]:
+    """The module of each name that a package declares."""
+    # The parser is needed only when a name is used, so that importing a package takes no time.
+    import ast
+
+    loader: Any = sys.modules[package].__loader__
+    homes = {}
+    for statement in ast.parse(loader.get_source(package)).body:
+        if not isinstance(statement, ast.If) or ast.unparse(statement.test) != "TYPE_CHECKING":
+            continue
+        for declaration in statement.body:
+            if isinstance(declaration, ast.ImportFrom) and declaration.module:
+                for alias in declaration.names:
+                    homes[alias.name] = declaration.module
+    return homes
