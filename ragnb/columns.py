@@ -6,87 +6,216 @@ response and metric), and finally ``summaries`` and ``comparisons``. All are pan
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from ragnb.errors import InputError
 
-# Meaning of each column. The error message about a missing column contains it.
-COLUMNS: dict[str, str] = {
+
+class Column(NamedTuple):
+    """A column of ragnb's data frames.
+
+    Attributes
+    ----------
+    name : str
+        Name of the column.
+    meaning : str
+        What a cell contains. The error message about a missing column contains it. It is empty if no
+        function requires the column.
+    holds : {"value", "text", "list"}, default="value"
+        What the cells are: a short value, a long text, or a list or mapping.
+    """
+
+    name: str
+    meaning: str
+    holds: Literal["value", "text", "list"] = "value"
+
+
+_TABLE = (
     # examples
-    "example_id": "identifier that is unique within a frame of examples: 'en_fact/17'",
-    "question_id": "identifier that a question keeps in all languages, unlike `example_id`",
-    "task": "'noise', 'integration' or 'counterfactual' for RGB; the corpus for RAGBench",
-    "language": "language code: 'en', 'zh', ...",
-    "question": "the question",
-    "references": "list of answer parts, which are all required; each part is a list of "
-    "aliases, and any one alias is enough",
-    "positive": "list of groups of passages that contain the answer; one group, or one group per "
-    "answer part for 'integration'",
-    "negative": "list of passages that do not contain the answer",
-    "positive_wrong": "list of passages in which a false answer replaces the true one",
-    "false_answers": "list of false answers; empty unless the task is 'counterfactual'",
+    Column("example_id", "identifier that is unique within a frame of examples: 'en_fact/17'"),
+    Column("question_id", "identifier that a question keeps in all languages, unlike `example_id`"),
+    Column("task", "'noise', 'integration' or 'counterfactual' for RGB; the corpus for RAGBench"),
+    Column("language", "language code: 'en', 'zh', ..."),
+    Column("question", "the question", "text"),
+    Column(
+        "references",
+        "list of answer parts, which are all required; each part is a list of "
+        "aliases, and any one alias is enough",
+        "list",
+    ),
+    Column(
+        "positive",
+        "list of groups of passages that contain the answer; one group, or one group per "
+        "answer part for 'integration'",
+        "list",
+    ),
+    Column("negative", "list of passages that do not contain the answer", "list"),
+    Column(
+        "positive_wrong", "list of passages in which a false answer replaces the true one", "list"
+    ),
+    Column(
+        "false_answers", "list of false answers; empty unless the task is 'counterfactual'", "list"
+    ),
     # conditions and contexts
-    "system": "name of the evaluated system: a model, a prompt or a pipeline",
-    "noise_rate": "nominal share of passages without the answer, in [0, 1]",
-    "passage_num": "requested number of passages",
-    "passages": "list of passages in the order in which the model sees them",
-    "kinds": "list with the kind of each passage: 'positive', 'negative' or 'wrong'",
+    Column("system", "name of the evaluated system: a model, a prompt or a pipeline"),
+    Column("noise_rate", "nominal share of passages without the answer, in [0, 1]"),
+    Column("passage_num", "requested number of passages"),
+    Column("passages", "list of passages in the order in which the model sees them", "list"),
+    Column(
+        "kinds", "list with the kind of each passage: 'positive', 'negative' or 'wrong'", "list"
+    ),
     # replies and responses
-    "messages": "list of {'role', 'content'} messages; None for a completion request",
-    "prompt": "text to continue (completions endpoint); None for a chat request",
-    "parameters": "mapping of sampling parameters: temperature, max_tokens, seed, ...",
-    "request_key": "hash of everything that can change a reply",
-    "seconds": "latency: seconds from sending the request, or calling the function, to its reply",
-    "response": "the model's answer without its reasoning; None if there is no reply",
-    "translations": "list of translated passages: {'text', 'token_count'} and further fields; or "
-    "their total number of tokens",
-    "token_count": "total number of tokens in the translated passages, 0 if none was translated; "
-    "instead of 'translations'",
-    "retrieved": "ranked list of the ids of the retrieved passages, best first",
-    "relevant": "list of the ids of the relevant passages, or a mapping from ids to grades",
-    "blank_reference": "True if the reference in the file is a blank text; `references` is then None",
-    "response_embedding": "vector that embeds the response",
-    "reference_embedding": "vector that embeds the reference",
+    Column(
+        "messages", "list of {'role', 'content'} messages; None for a completion request", "list"
+    ),
+    Column("prompt", "text to continue (completions endpoint); None for a chat request", "text"),
+    Column(
+        "parameters", "mapping of sampling parameters: temperature, max_tokens, seed, ...", "list"
+    ),
+    Column("request_key", "hash of everything that can change a reply"),
+    Column(
+        "seconds",
+        "latency: seconds from sending the request, or calling the function, to its reply",
+    ),
+    Column(
+        "response", "the model's answer without its reasoning; None if there is no reply", "text"
+    ),
+    Column(
+        "translations",
+        "list of translated passages: {'text', 'token_count'} and further fields; or "
+        "their total number of tokens",
+        "list",
+    ),
+    Column(
+        "token_count",
+        "total number of tokens in the translated passages, 0 if none was translated; "
+        "instead of 'translations'",
+    ),
+    Column("retrieved", "ranked list of the ids of the retrieved passages, best first", "list"),
+    Column(
+        "relevant",
+        "list of the ids of the relevant passages, or a mapping from ids to grades",
+        "list",
+    ),
+    Column(
+        "blank_reference",
+        "True if the reference in the file is a blank text; `references` is then None",
+    ),
+    Column("response_embedding", "vector that embeds the response", "list"),
+    Column("reference_embedding", "vector that embeds the reference", "list"),
     # labels of sentences
-    "documents_sentences": "list of documents, each a list of [key, text] sentences: '0a', '0b', "
-    "..., '1a'",
-    "response_sentences": "list of the [key, text] sentences of the response: 'a', 'b', ...",
-    "all_relevant_sentence_keys": "keys of the context sentences that are relevant to the question",
-    "all_utilized_sentence_keys": "keys of the context sentences that the response uses",
-    "sentence_support_information": "list of {'response_sentence_key', 'supporting_sentence_keys', "
-    "'fully_supported', 'explanation'}",
-    "unsupported_response_sentence_keys": "keys of the response sentences that the context does "
-    "not support",
+    Column(
+        "documents_sentences",
+        "list of documents, each a list of [key, text] sentences: '0a', '0b', ..., '1a'",
+        "list",
+    ),
+    Column(
+        "response_sentences",
+        "list of the [key, text] sentences of the response: 'a', 'b', ...",
+        "list",
+    ),
+    Column(
+        "all_relevant_sentence_keys",
+        "keys of the context sentences that are relevant to the question",
+        "list",
+    ),
+    Column(
+        "all_utilized_sentence_keys", "keys of the context sentences that the response uses", "list"
+    ),
+    Column(
+        "sentence_support_information",
+        "list of {'response_sentence_key', 'supporting_sentence_keys', "
+        "'fully_supported', 'explanation'}",
+        "list",
+    ),
+    Column(
+        "unsupported_response_sentence_keys",
+        "keys of the response sentences that the context does not support",
+        "list",
+    ),
     # verdicts on a response
-    "verdict": "an annotator's verdict: True or False, 'correct', 'incorrect' or 'refuse'",
-    "answerable": "1 if the question can be answered (from the passages), else 0",
-    "parts": "list of the claims, facts or sentences of the response: {'text', 'label'}",
-    "nuggets": "list of the facts that an answer should state: {'text', 'importance', 'assignment'}",
-    "statements": "list of the statements of the response: {'text', 'supported', 'citations'}",
-    "spans": "list of marked passages of the response: [start, end]",
-    "reference_spans": "list of the passages that a person marked: [start, end]",
-    "conversation_id": "identifier of a conversation, whose turns are examples",
-    "turn": "number of the turn in its conversation, from 1",
-    "history": "list of the earlier turns of the conversation: {'role', 'content'}",
-    "refusal": "an annotator's label: whether the response refuses to answer",
-    "error_detected": "an annotator's label: whether the response points out errors",
-    "right_language": "an annotator's label: 'yes', 'no', 'mixed' or 'none' (no words)",
-    "preferred": "an annotator's preference: 'a', 'b', 'tie' or 'neither'",
-    "judged_refusal": "a judge's verdict: 1 if the response refuses to answer, else 0",
-    "judged_detection": "a judge's verdict: 1 if the response detects factual errors, else 0",
-    "judged_correct": "a judge's verdict: 1 if the response is correct, else 0",
-    "judged_similarity": "a judge's score in [0, 1] for the similarity in meaning",
-    "judged_statements": "list of {'statement', 'supported'}: a judge's verdicts on the statements",
-    "judged_relevant_statements": "list of {'statement', 'relevant'}: a judge's verdicts",
-    "judged_passages": "a judge's verdicts on the passages in their order: 1 if useful, else 0",
-    "judged_rubric": "a judge's score from 1 to 5 by a rubric",
-    "judged_preference": "a judge's preference over the baseline: 1 wins, 0.5 ties, 0 loses",
-    "label": "1 if the response was labelled correct, else 0",
+    Column("verdict", "an annotator's verdict: True or False, 'correct', 'incorrect' or 'refuse'"),
+    Column("answerable", "1 if the question can be answered (from the passages), else 0"),
+    Column(
+        "parts", "list of the claims, facts or sentences of the response: {'text', 'label'}", "list"
+    ),
+    Column(
+        "nuggets",
+        "list of the facts that an answer should state: {'text', 'importance', 'assignment'}",
+        "list",
+    ),
+    Column(
+        "statements",
+        "list of the statements of the response: {'text', 'supported', 'citations'}",
+        "list",
+    ),
+    Column("spans", "list of marked passages of the response: [start, end]", "list"),
+    Column("reference_spans", "list of the passages that a person marked: [start, end]", "list"),
+    Column("conversation_id", "identifier of a conversation, whose turns are examples"),
+    Column("turn", "number of the turn in its conversation, from 1"),
+    Column("history", "list of the earlier turns of the conversation: {'role', 'content'}", "list"),
+    Column("refusal", "an annotator's label: whether the response refuses to answer"),
+    Column("error_detected", "an annotator's label: whether the response points out errors"),
+    Column("right_language", "an annotator's label: 'yes', 'no', 'mixed' or 'none' (no words)"),
+    Column("preferred", "an annotator's preference: 'a', 'b', 'tie' or 'neither'"),
+    Column("judged_refusal", "a judge's verdict: 1 if the response refuses to answer, else 0"),
+    Column(
+        "judged_detection", "a judge's verdict: 1 if the response detects factual errors, else 0"
+    ),
+    Column("judged_correct", "a judge's verdict: 1 if the response is correct, else 0"),
+    Column("judged_similarity", "a judge's score in [0, 1] for the similarity in meaning"),
+    Column(
+        "judged_statements",
+        "list of {'statement', 'supported'}: a judge's verdicts on the statements",
+        "list",
+    ),
+    Column(
+        "judged_relevant_statements",
+        "list of {'statement', 'relevant'}: a judge's verdicts",
+        "list",
+    ),
+    Column(
+        "judged_passages",
+        "a judge's verdicts on the passages in their order: 1 if useful, else 0",
+        "list",
+    ),
+    Column("judged_rubric", "a judge's score from 1 to 5 by a rubric"),
+    Column(
+        "judged_preference", "a judge's preference over the baseline: 1 wins, 0.5 ties, 0 loses"
+    ),
+    Column("label", "1 if the response was labelled correct, else 0"),
     # scores
-    "metric": "name of the metric: 'rgb.accuracy'",
-    "value": "value of the metric; nan if the response is unscored",
-    "signature": "version, metric and options that define the value, see `ragnb.score`",
-}
+    Column("metric", "name of the metric: 'rgb.accuracy'"),
+    Column("value", "value of the metric; nan if the response is unscored"),
+    Column("signature", "version, metric and options that define the value, see `ragnb.score`"),
+    # long columns that other tools or ragnb itself add, and that no function requires
+    Column("reasoning", "", "text"),
+    Column("reason", "", "text"),
+    Column("overall_supported_explanation", "", "text"),
+    Column("relevance_explanation", "", "text"),
+    Column("judge_explanation", "", "text"),
+    Column("label_note", "", "text"),
+    Column("documents", "", "list"),
+    Column("label_keys", "", "list"),
+    Column("judge_keys", "", "list"),
+    Column("judge_signature", "", "list"),
+    Column("parts_judge", "", "list"),
+    Column("statements_judge", "", "list"),
+    Column("nuggets_judge", "", "list"),
+    Column("judge_verdicts", "", "list"),
+    Column("translation_keys", "", "list"),
+    Column("passage_languages", "", "list"),
+    Column("passage_ids", "", "list"),
+    Column("passage_scores", "", "list"),
+    Column("released_evidence", "", "list"),
+)
+
+# Meaning of each column that a function may require.
+COLUMNS = {column.name: column.meaning for column in _TABLE if column.meaning}
+# Columns of long texts.
+PLAIN_TEXT = frozenset(column.name for column in _TABLE if column.holds == "text")
+# Columns that are too long to repeat with every score: long texts, lists and mappings.
+PAYLOAD = frozenset(column.name for column in _TABLE if column.holds != "value")
 
 # Column that marks a reference that is a blank text. Only the variant "lbrag" scores such rows.
 BLANK_REFERENCE = "blank_reference"
@@ -107,31 +236,6 @@ CONDITION = (
     "correct_rate",
     "order",
 )
-
-# Columns of long texts.
-PLAIN_TEXT = frozenset(
-    "question prompt response reasoning reason overall_supported_explanation "
-    "relevance_explanation judge_explanation label_note".split()
-)
-
-# Columns that are too long to repeat with every score: long texts, lists and mappings.
-PAYLOAD = PLAIN_TEXT | frozenset(
-    "references positive negative positive_wrong false_answers passages kinds messages parameters "
-    "documents documents_sentences response_sentences all_relevant_sentence_keys "
-    "all_utilized_sentence_keys sentence_support_information unsupported_response_sentence_keys "
-    "label_keys judge_keys judge_signature parts_judge "
-    "statements_judge nuggets_judge judged_statements judged_relevant_statements judged_passages "
-    "judge_verdicts "
-    "response_embedding reference_embedding "
-    "retrieved relevant translations translation_keys passage_languages passage_ids passage_scores "
-    "released_evidence parts history nuggets statements spans reference_spans".split()
-)
-
-# ---- cells -------------------------------------------------------------------------------------
-
-
-# ---- replies that answer nothing ---------------------------------------------------------------
-
 
 # ---- frames ------------------------------------------------------------------------------------
 

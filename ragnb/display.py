@@ -109,9 +109,6 @@ def framed(*parts: Markup) -> Markup:
     return tag("div", _STYLE, *parts, **{"class": "ragnb-table mathjax_ignore"})
 
 
-# ---- numbers -------------------------------------------------------------------------------------
-
-
 # ---- what a table shows --------------------------------------------------------------------------
 
 

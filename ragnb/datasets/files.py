@@ -192,9 +192,6 @@ def benchmark_frame(
     return frame
 
 
-# ---- reading -------------------------------------------------------------------------------------
-
-
 def kind_of(path: Path) -> str:
     """Kind of a table by its name."""
     kind = "arrow" if path.is_dir() else ending_of(path)
@@ -212,6 +209,3 @@ def kind_of(path: Path) -> str:
 def ending_of(path: Path) -> str:
     """The ending of a file's name in lower case, without ``.gz`` and without its dot."""
     return Path(path.name.lower().removesuffix(".gz")).suffix[1:]
-
-
-# ---- records and cells ---------------------------------------------------------------------------

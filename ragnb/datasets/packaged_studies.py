@@ -203,6 +203,3 @@ def _verdicts(labelled: pd.DataFrame) -> pd.DataFrame:
     rows = read.melt(keys, ["reader a", "reader b"], "annotator", "verdict")
     words = rows["verdict"].map({1: "correct", 0: "incorrect"})
     return rows.assign(item=rows["request_key"], task="verdict", verdict=words)
-
-
-# ---- tables of papers ------------------------------------------------------------------------------

@@ -21,15 +21,6 @@ from ragnb.text import keyed_response, keyed_sentences
 RAGBENCH_SPLITS = ("train", "validation", "test")
 
 
-# ---- RGB -----------------------------------------------------------------------------------------
-
-
-# ---- RGB's own prompts ---------------------------------------------------------------------------
-
-
-# ---- RAGBench ------------------------------------------------------------------------------------
-
-
 def _read_truth(value: Any) -> Any:
     """Return the truth value that a cell states, or the cell itself, which is then refused."""
     truth = flag_of(value)
@@ -183,6 +174,3 @@ def _with_labels(item: Mapping[str, Any], where: str) -> Mapping[str, Any]:
                 raise InputError(f"{where}, key {name}: {reply.reason}")
             return {**item, **reply.record.model_dump()}
     return item
-
-
-# ---- EVOUNA --------------------------------------------------------------------------------------

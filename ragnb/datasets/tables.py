@@ -224,6 +224,3 @@ def _listed(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     raise TypeError(f"a value of type {type(value).__name__} cannot be written as JSON")
-
-
-# ---- responses in the formats of other tools -------------------------------------------------------

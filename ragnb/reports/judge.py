@@ -394,6 +394,3 @@ def _worst(judged: _Judged) -> pd.DataFrame:
         parts.append(rows[np.abs(verdicts - judged.labels) > 0])
     worst = pd.concat(parts, ignore_index=True)
     return worst.sort_values("disagreement", ascending=False, kind="stable", ignore_index=True)
-
-
-# ---- grades --------------------------------------------------------------------------------------

@@ -139,9 +139,3 @@ def _kilt(content: pd.DataFrame) -> list[Row]:
         row["pages"] = [*dict.fromkeys(str(name) for name in names if name is not None)]
         rows.append(row)
     return rows
-
-
-# ---- the questions that predictions belong to --------------------------------------------------
-
-
-# ---- one column per system ---------------------------------------------------------------------

@@ -140,9 +140,6 @@ def _has(content: pd.DataFrame, key: str) -> bool:
     return any(first_value(cell, inner) is not None for cell in content[name].head(1))
 
 
-# ---- records -----------------------------------------------------------------------------------
-
-
 def records(content: pd.DataFrame, path: Path | None = None) -> list[Row]:
     """Return the rows of a content as records."""
     return content.to_dict("records")
@@ -157,18 +154,3 @@ _CELLS: dict[str, Callable[[Any], Any]] = {
     "references": alternatives_of,
     "passages": texts_of,
 }
-
-
-# ---- columns -----------------------------------------------------------------------------------
-
-
-# ---- ragas, DeepEval and inspect_ai ------------------------------------------------------------
-
-
-# ---- lm-evaluation-harness and promptfoo -------------------------------------------------------
-
-
-# ---- InspectorRAGet and MTRAG ------------------------------------------------------------------
-
-
-# ---- RAGChecker, open-rag-eval, every_eval_ever, FlashRAG --------------------------------------

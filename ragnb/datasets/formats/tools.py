@@ -20,6 +20,8 @@ from ragnb.datasets.renaming import LIKELY, likely, renamed
 from ragnb.datasets.validation import Row
 from ragnb.errors import InputError
 
+# ---- ragas, DeepEval and inspect_ai --------------------------------------------------------------
+
 # ragnb's name -> names since version 0.2, and before.
 RAGAS = {
     "question": "user_input question",
@@ -193,6 +195,9 @@ def _inspect_number(grade: Any) -> float | None:
     return float(number) if math.isfinite(number) else None
 
 
+# ---- lm-evaluation-harness and promptfoo ---------------------------------------------------------
+
+
 def _usual(variables: Mapping[str, Any]) -> Row:
     """Question, references and passages among variables, which have the names of their author."""
     known = {str(name).casefold(): value for name, value in variables.items()}
@@ -336,6 +341,8 @@ def _promptfoo_cells(content: pd.DataFrame) -> list[Row]:
 
 
 # ragnb's name -> keys of InspectorRAGet and MTRAG.
+# ---- InspectorRAGet and MTRAG --------------------------------------------------------------------
+
 TASK = {
     "example_id": "task_id taskId",
     "question": "input",
@@ -408,6 +415,8 @@ def inspectorraget(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
                 own["scores"][metric] = next(iter(grades.values()))
         yield record | {"ragnb": own}
 
+
+# ---- RAGChecker, open-rag-eval, every_eval_ever, FlashRAG ----------------------------------------
 
 _CLAIMS = (
     "response_claims gt_answer_claims answer2response response2answer retrieved2response "
