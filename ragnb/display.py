@@ -4,8 +4,8 @@ import math
 import re
 import textwrap
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,8 +16,9 @@ from ragnb.numbers import limits, number, one_line, percent, short_p, text_width
 from ragnb.replies import count_reasons
 
 MISSING = "–"
+# Number of characters of a text that a cell of HTML shows; text shows pandas' ``max_colwidth``.
 LONGEST = 300
-"""Number of characters of a text that a cell of HTML shows; text shows pandas' ``max_colwidth``."""
+# Words for names of columns that are more than their underscores replaced.
 _HEADINGS = {
     "n_pairs": "pairs",
     "n_scored": "scored",
@@ -28,26 +29,27 @@ _HEADINGS = {
     "effect_name": "kind of effect",
     "interval": "kind of interval",
 }
-"""Words for names of columns that are more than their underscores replaced."""
 _FOLDED = ("signature", "statistic", "duality", "why")
-_SAID = {"warning": "Warning", "problem": "No interval", "not_reported": "Not reported"}
-"""Columns whose texts are repeated below the table, each once, and what they begin with."""
-_SAME = (
+# Columns whose texts are repeated below the table, each once, and how these lines begin.
+_REMARKS = {"warning": "Warning", "problem": "No interval", "not_reported": "Not reported"}
+# Columns that become a line below the table if they have one value.
+_METHOD = (
     "interval confidence_level test correction family_size effect_name power n_clusters n_dropped"
 ).split()
-"""Columns that become a line below the table if they have one value."""
+# Number of columns from which all that have one value become a line below the table.
 _WIDE = 8
-"""Number of columns from which all that have one value become a line below the table."""
+# Columns that are never in that line, because a table without its numbers is not one.
 _ALWAYS = "count mean estimate value difference low high n n_scored n_pairs".split()
-"""Columns that are never in that line, because a table without its numbers is not one."""
-_LIKE = "mean baseline_mean std mde random".split()
-"""Columns with the same number of decimals as the limits beside them."""
-_KEYS = "metric measure system definition judge pair group baseline unscored value reason p_adjusted".split()
+# Columns with the same number of decimals as the limits beside them.
+_LIKE_LIMITS = "mean baseline_mean std mde random".split()
+# Columns that are left out late if a line of text is too long: first these counts, then the keys, and
+# the estimates with their intervals last.
 _COUNTS = "n n_pairs".split()
-"""Columns that are left out late if a line of text is too long: these counts, then the keys, and the
-estimates with their intervals last."""
+_KEYS = "metric measure system definition judge pair group baseline unscored value reason p_adjusted".split()
+# Lengths to which texts are cut if a line is too long.
 _WIDTHS_OF_TEXT = (24, 12)
-"""Lengths to which texts are cut if a line is too long."""
+# Decimals of the metrics for which two are too many or too few.
+DECIMALS = {"cost.translation_tokens": 1, "cost.cnbe": 5}
 _STYLE = Markup("""<style>
 .ragnb-table{overflow-x:auto;max-width:100%;font-size:13px;line-height:1.45;overflow-wrap:break-word}
 .ragnb-table p{margin:.4em 0}
@@ -82,11 +84,11 @@ class Results(pd.DataFrame):
     def _constructor(self) -> Callable[..., pd.DataFrame]:
         columns = set(self.columns)
 
-        def made(*given: Any, **options: Any) -> pd.DataFrame:
-            frame = pd.DataFrame(*given, **options)
+        def choice_or_plain(*arguments: Any, **options: Any) -> pd.DataFrame:
+            frame = pd.DataFrame(*arguments, **options)
             return Results(frame) if columns.issuperset(frame.columns) else frame
 
-        return made
+        return choice_or_plain
 
     def __repr__(self) -> str:
         if not self.columns.is_unique:
@@ -127,6 +129,15 @@ class Column:
     bars: list[str] | None = None
 
 
+class Drawing(NamedTuple):
+    """What a table shows of a frame: columns, a line above them, lines below, and folded lines."""
+
+    columns: list[Column]
+    above: str
+    below: list[str]
+    folded: list[str]
+
+
 def signature_note(frame: pd.DataFrame) -> str:
     """Signatures of a frame, with their languages together and their prompts without hashes.
 
@@ -134,59 +145,109 @@ def signature_note(frame: pd.DataFrame) -> str:
     >>> signature_note(pd.DataFrame({"signature": parts}))
     'Signatures: metric:m|lang:de,en. Prompts: ask:1.'
     """
-    languages: dict[str, set[str]] = {}
+    languages_by_definition: dict[str, set[str]] = {}
     prompts = set()
-    joined = frame["signature"].dropna().unique()
-    for signature in {part for text in joined for part in str(text).split(" & ")}:
+    # A cell contains several signatures if its value was computed from several metrics.
+    signatures = {
+        signature
+        for cell in frame["signature"].dropna().unique()
+        for signature in str(cell).split(" & ")
+    }
+    for signature in signatures:
         definition = re.sub(r"\|(lang|prompt):[^|]*", "", signature)
-        languages.setdefault(definition, set()).update(re.findall(r"\|lang:([^|]*)", signature))
+        languages = re.findall(r"\|lang:([^|]*)", signature)
+        languages_by_definition.setdefault(definition, set()).update(languages)
+        # The hash at the end of a prompt is of no use to a reader.
         prompts.update(re.findall(r"\|prompt:([^|]*?)(?=:[0-9a-f]{8}|\||$)", signature))
-    listed = "; ".join(
-        f"{definition}|lang:{','.join(sorted(found))}" if found else definition
-        for definition, found in sorted(languages.items())
-        if definition
-    )
-    return f"Signatures: {listed}." + (
-        f" Prompts: {', '.join(sorted(prompts))}." if prompts else ""
-    )
+    listed = []
+    for definition, known_languages in sorted(languages_by_definition.items()):
+        if not definition:
+            continue
+        suffix = f"|lang:{','.join(sorted(known_languages))}" if known_languages else ""
+        listed.append(definition + suffix)
+    note = f"Signatures: {'; '.join(listed)}."
+    if prompts:
+        note += f" Prompts: {', '.join(sorted(prompts))}."
+    return note
 
 
-def drawing(frame: pd.DataFrame) -> tuple[list[Column], str, list[str], list[str]]:
-    """Choose the columns that a table shows of a frame, a line above them, and lines below and folded."""
+def drawing(frame: pd.DataFrame) -> Drawing:
+    """Choose what a table shows of a frame."""
     if not pd.api.types.is_integer_dtype(frame.index):
         frame = frame.reset_index(names=[name or "" for name in frame.index.names])
-    folds = [*_FOLDED]
+    hidden = _hidden_columns(frame)
+    names = [name for name in frame if name not in (*hidden, *_REMARKS)]
+    constant = _constant_columns(frame, names)
+    n_rows = _number_of_rows(frame)
+    below = []
+    if n_rows < len(frame):
+        below.append(f"First {n_rows} of {len(frame):,} rows.")
+    if constant:
+        values = [f"{name} = {_constant_text(name, frame[name].iloc[0])}" for name in constant]
+        below.append(f"In every row: {', '.join(values)}.")
+    for name, beginning in _REMARKS.items():
+        if name not in frame:
+            continue
+        remarks = [text for text in frame[name].dropna().unique() if text]
+        below += [f"{beginning}: {text}." for text in remarks]
+        if not remarks:
+            hidden.append(name)
+    columns = [name for name in names if name not in constant]
+    columns.sort(key=lambda name: name in _METHOD)  # how a value was computed comes last
+    return Drawing(
+        _columns(frame, columns, n_rows), _missing_values(frame), below, _folded(frame, hidden)
+    )
+
+
+def _hidden_columns(frame: pd.DataFrame) -> list[Any]:
+    """The columns that are empty, or that only repeat others, or that few readers need."""
+    hidden = [*_FOLDED]
     if {"n", "n_scored"} <= set(frame) and frame["n_scored"].equals(frame["n"]):
-        folds += ["n_scored", "worst_low", "worst_high"]  # they repeat n and the mean
-    empty = [name for name in frame if len(frame) and frame[name].isna().all()]
-    hidden = [name for name in frame if name in (*folds, *empty)]
-    names = [name for name in frame if name not in (*hidden, *_SAID)]
-    is_long = len(names) > _WIDE and len(frame) > 1 and {"metric", "measure"} & {*names}
-    repeated = {*(names if is_long else _SAME)} - {*_ALWAYS}
-    same = [name for name in names if name in repeated and frame[name].astype(str).nunique() == 1]
+        hidden += ["n_scored", "worst_low", "worst_high"]  # they repeat n and the mean
+    if len(frame):
+        hidden += [name for name in frame if frame[name].isna().all()]
+    return [name for name in frame if name in hidden]
+
+
+def _constant_columns(frame: pd.DataFrame, names: list[Any]) -> list[Any]:
+    """The columns that a line below the table replaces, because all of their values are equal."""
+    is_long = len(frame) > 1 and not {"metric", "measure"}.isdisjoint(names)
+    candidates = names if is_long and len(names) > _WIDE else _METHOD
+    constant = []
+    for name in names:
+        if name in candidates and name not in _ALWAYS and frame[name].astype(str).nunique() == 1:
+            constant.append(name)
+    return constant
+
+
+def _number_of_rows(frame: pd.DataFrame) -> int:
+    """The number of rows that pandas' options allow."""
     most, few = pd.get_option("display.max_rows"), pd.get_option("display.min_rows")
-    n_rows = few or 10 if most and len(frame) > most else len(frame)
-    below = [f"First {n_rows} of {len(frame):,} rows."] if n_rows < len(frame) else []
-    if same:
-        values = ", ".join(f"{name} = {_once(name, frame[name].iloc[0])}" for name in same)
-        below.append(f"In every row: {values}.")
-    for name in [name for name in _SAID if name in frame]:
-        said = [text for text in frame[name].dropna().unique() if text]
-        below += [f"{_SAID[name]}: {text}." for text in said]
-        hidden += [] if said else [name]
-    folded = [signature_note(frame)] if "signature" in frame else []
+    if most and len(frame) > most:
+        return few or 10
+    return len(frame)
+
+
+def _missing_values(frame: pd.DataFrame) -> str:
+    """A line that counts the values that are missing, with their reasons."""
+    if not {"value", "reason"} <= set(frame) or not frame["value"].isna().any():
+        return ""
+    reasons = frame.loc[frame["value"].isna(), "reason"]
+    return f"{len(reasons):,} of {len(frame):,} values are missing: {count_reasons(reasons)}."
+
+
+def _folded(frame: pd.DataFrame, hidden: list[Any]) -> list[str]:
+    """The lines that a reader may unfold: signatures, and the names of the hidden columns."""
+    lines = []
+    if "signature" in frame:
+        lines.append(signature_note(frame))
     others = [str(name) for name in hidden if name != "signature"]
-    folded += [f"Other columns: {', '.join(others)}."] if others else []
-    above = ""
-    if {"value", "reason"} <= set(frame) and frame["value"].isna().any():
-        lost = frame.loc[frame["value"].isna(), "reason"]
-        above = f"{len(lost):,} of {len(frame):,} values are missing: {count_reasons(lost)}."
-    drawn = [name for name in names if name not in same]
-    drawn.sort(key=lambda name: name in _SAME)  # how it was computed comes last
-    return _columns(frame, drawn, n_rows), above, below, folded
+    if others:
+        lines.append(f"Other columns: {', '.join(others)}.")
+    return lines
 
 
-def _once(name: str, value: Any) -> str:
+def _constant_text(name: str, value: Any) -> str:
     return percent(value) if name in ("confidence_level", "power") else _text(value)
 
 
@@ -200,57 +261,97 @@ def _columns(frame: pd.DataFrame, names: list[Any], n_rows: int) -> list[Column]
     for low, (high, estimate) in intervals.items():
         places[low] = places[estimate] = units.map(decimals(frame[low], frame[high], units))
     if "low" in places:
-        places = dict.fromkeys(_LIKE, places["low"]) | places
-    joined = [high for high, _ in intervals.values()] + ["n_scored"] * ("n" in names)
-    estimates = {estimate for _, estimate in intervals.values()}
-    main = intervals["low"][1] if "low" in intervals else None
-    head = frame.head(n_rows)
+        places = dict.fromkeys(_LIKE_LIMITS, places["low"]) | places
+    main_estimate = intervals["low"][1] if "low" in intervals else None
+    has_scored = "n" in names and "n_scored" in names
+    # These become part of the column of the lower limit, or of n.
+    joined = {high for high, _ in intervals.values()}
+    if "n" in names:
+        joined.add("n_scored")
     columns = []
-    for name in [name for name in names if name not in joined]:
-        values = head[name]
-        heading = _HEADINGS.get(str(name), str(name).replace("_", " "))
-        rank = 3 if name == main else 2 if name in _KEYS else int(name in {*_COUNTS, *estimates})
+    for name in names:
+        if name in joined:
+            continue
         if name in intervals:
             high, estimate = intervals[name]
-            ends = zip(values, head[high], places[name], strict=False)
-            signed = estimate == "difference"
-            texts = [MISSING if a != a and b != b else limits(a, b, k, signed) for a, b, k in ends]
-            level = next(iter(frame.get("confidence_level", ())), 0)
-            heading = f"{percent(level)} interval" if level else "interval"
-            heading = "worst case" if name == "worst_low" else heading
-            bars = _bars(frame[[name, high, estimate]], units)[:n_rows] if estimate else None
-            rank = 3 if estimate == main else int(bool(estimate))
-            columns.append(Column(f"{name}, {high}", heading, texts, False, rank, bars))
+            column = _interval_column(frame, n_rows, (name, high, estimate), units, places[name])
+            rank = 3 if estimate == main_estimate else int(bool(estimate))
+            columns.append(replace(column, rank=rank))
             continue
-        if name == "n" and "n_scored" in names:
-            texts = [f"{k} of {n}" for k, n in zip(head["n_scored"], values, strict=True)]
+        if name == "n" and has_scored:
+            counts = zip(frame["n_scored"].head(n_rows), frame["n"].head(n_rows), strict=True)
+            texts = [f"{n_scored} of {n}" for n_scored, n in counts]
             columns.append(Column("n_scored, n", "scored", texts, True, 0))
             continue
-        is_number = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
-        is_float = pd.api.types.is_float_dtype(values)
-        if is_float and str(name).startswith("p_"):
-            texts = [MISSING if is_missing(value) else short_p(value) for value in values]
-        else:
-            digits = [_digits(frame[name]) if is_float else 3] * len(values)
-            signed = name == "difference" and name in places
-            pairs = zip(values, places.get(name, digits), strict=False)
-            texts = [_text(value, k, signed) for value, k in pairs]
-        columns.append(Column(str(name), heading, texts, is_number, rank))
+        column = _plain_column(frame, n_rows, name, places.get(name))
+        estimates = {estimate for _, estimate in intervals.values()}
+        rank = int(name in _COUNTS or name in estimates)
+        if name in _KEYS:
+            rank = 2
+        if name == main_estimate:
+            rank = 3
+        columns.append(replace(column, rank=rank))
     return columns
+
+
+def _interval_column(
+    frame: pd.DataFrame,
+    n_rows: int,
+    names: tuple[str, str, str],
+    units: pd.Series,
+    places: pd.Series,
+) -> Column:
+    """One column for both limits of an interval, with bars if the estimate is in the frame."""
+    low, high, estimate = names
+    level = next(iter(frame.get("confidence_level", ())), 0)
+    heading = f"{percent(level)} interval" if level else "interval"
+    if low == "worst_low":
+        heading = "worst case"
+    texts = []
+    limits_and_places = zip(frame[low].head(n_rows), frame[high], places, strict=False)
+    for low_value, high_value, digits in limits_and_places:
+        if np.isnan(low_value) and np.isnan(high_value):
+            texts.append(MISSING)
+        else:
+            texts.append(limits(low_value, high_value, digits, signed=estimate == "difference"))
+    # The axis of the bars belongs to the whole frame, and not only to the rows that are shown.
+    bars = _bars(frame[[low, high, estimate]], units)[:n_rows] if estimate else None
+    return Column(f"{low}, {high}", heading, texts, False, 0, bars)
+
+
+def _plain_column(frame: pd.DataFrame, n_rows: int, name: Any, places: pd.Series | None) -> Column:
+    """A column of numbers or texts."""
+    values = frame[name].head(n_rows)
+    heading = _HEADINGS.get(str(name), str(name).replace("_", " "))
+    is_number = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+    is_float = pd.api.types.is_float_dtype(values)
+    if is_float and str(name).startswith("p_"):
+        texts = [MISSING if is_missing(value) else short_p(value) for value in values]
+    elif places is not None:
+        # A difference has a sign if its interval is in the frame.
+        is_signed = name == "difference"
+        pairs = zip(values, places, strict=False)
+        texts = [_text(value, digits, is_signed) for value, digits in pairs]
+    else:
+        digits = _digits(frame[name]) if is_float else 3
+        texts = [_text(value, digits) for value in values]
+    return Column(str(name), heading, texts, is_number, 0)
 
 
 def _intervals(frame: pd.DataFrame, names: list[Any]) -> dict[str, tuple[str, str]]:
     """Upper limits and estimates by lower limits; an estimate is empty if there is none."""
     floats = [name for name in names if pd.api.types.is_float_dtype(frame[name])]
-    found = {}
+    intervals = {}
     for low in floats:
         high = re.sub(r"(^|_)low$", r"\1high", str(low))
-        if high != low and high in floats:
-            known = [low.removesuffix("_low")]
-            if low == "low":
-                known = ["difference", "mean", names[names.index(low) - 1]]
-            found[low] = high, next((name for name in known if name in floats), "")
-    return found
+        if high == low or high not in floats:
+            continue
+        candidates = [low.removesuffix("_low")]
+        if low == "low":
+            candidates = ["difference", "mean", names[names.index(low) - 1]]
+        estimate = next((name for name in candidates if name in floats), "")
+        intervals[low] = high, estimate
+    return intervals
 
 
 def _bars(ends: pd.DataFrame, units: pd.Series) -> list[str]:
@@ -260,19 +361,23 @@ def _bars(ends: pd.DataFrame, units: pd.Series) -> list[str]:
     an axis for each metric.
     """
     finite = ends.where(np.isfinite(ends))
-    alike = not (finite.abs() > 1).any(axis=None)
-    groups = pd.Series("", ends.index) if alike else units
+    are_shares = not (finite.abs() > 1).any(axis=None)
+    groups = pd.Series("", ends.index) if are_shares else units
     start = finite.min(axis=1).groupby(groups.to_numpy()).transform("min").clip(upper=0)
     stop = finite.max(axis=1).groupby(groups.to_numpy()).transform("max").clip(lower=0)
     stop = stop.mask((start == 0) & (stop <= 1), 1)
     shares = ends.assign(zero=0).sub(start, axis=0).div(stop - start, axis=0)
-    places = (100 * shares.clip(0, [1, 1, 1, 0.99], axis=1)).round()
-    return [
-        ""
-        if np.isnan(row).any()
-        else ";".join(f"--{k}:{v:.0f}%" for k, v in zip("abmz", row, strict=True))
-        for row in places.to_numpy()
-    ]
+    # The mark of 0 stays inside the cell also if it is at the end of the axis.
+    positions = (100 * shares.clip(0, [1, 1, 1, 0.99], axis=1)).round()
+    styles = []
+    for row in positions.to_numpy():
+        if np.isnan(row).any():
+            styles.append("")
+            continue
+        # The variables of the style sheet: low (a), high (b), estimate (m) and zero (z).
+        variables = [f"--{name}:{value:.0f}%" for name, value in zip("abmz", row, strict=True)]
+        styles.append(";".join(variables))
+    return styles
 
 
 def _text(value: Any, digits: int = 3, signed: bool = False) -> str:
@@ -297,15 +402,22 @@ def _digits(values: pd.Series) -> int:
 def html_parts(frame: pd.DataFrame) -> list[Markup]:
     """HTML of a frame: the table, a line above it, notes below, and signatures folded."""
     columns, above, below, folded = drawing(frame)
-    heads, cells = [], []
-    for one in columns:
-        kind = {"class": "n"} if one.numeric else {"class": "i"} if one.bars else {"dir": "auto"}
-        heads.append(tag("th", one.heading, title=one.names, **kind))
-        texts = [text if len(text) <= LONGEST else f"{text[:LONGEST]} …" for text in one.cells]
-        bars = [[tag("span", style=bar)] if bar else [] for bar in one.bars or [""] * len(texts)]
-        pairs = zip(bars, texts, strict=True)
-        cells.append([tag("td", *bar, text, **kind) for bar, text in pairs])
-    lines = [tag("tr", *line) for line in zip(*cells, strict=True)]
+    heads, cells_by_column = [], []
+    for column in columns:
+        attributes = {"dir": "auto"}
+        if column.numeric:
+            attributes = {"class": "n"}
+        elif column.bars:
+            attributes = {"class": "i"}
+        heads.append(tag("th", column.heading, title=column.names, **attributes))
+        cells = []
+        bars = column.bars or [""] * len(column.cells)
+        for text, bar in zip(column.cells, bars, strict=True):
+            content: list[Any] = [tag("span", style=bar)] if bar else []
+            content.append(text if len(text) <= LONGEST else f"{text[:LONGEST]} …")
+            cells.append(tag("td", *content, **attributes))
+        cells_by_column.append(cells)
+    lines = [tag("tr", *line) for line in zip(*cells_by_column, strict=True)]
     table = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *lines))
     parts = [tag("p", above), table] if above else [table]
     if below:
@@ -323,29 +435,35 @@ def text_table(frame: pd.DataFrame, width: int | None = None) -> str:
     then columns are left out and named. Before a column that names the rows is left out, texts are
     cut once more.
     """
-    columns, above, notes, _ = drawing(frame)
+    columns, above, below, _ = drawing(frame)
     room = width or 10**6
     longest = pd.get_option("display.max_colwidth") or 10**6
-    lines = {one.names: _lines(one, longest) for one in columns}
+    lines = {column.names: _lines(column, longest) for column in columns}
     # Names of rows stay whole if they are not sentences, and so do numbers and intervals.
-    cut = columns[1:] if columns and len(lines[columns[0].names][0]) <= 40 else columns
-    cut = [one for one in cut if not one.numeric and not one.names.endswith("high")]
+    first_is_short = bool(columns) and len(lines[columns[0].names][0]) <= 40
+    texts = columns[1:] if first_is_short else columns
+    texts = [column for column in texts if not column.numeric and not _is_interval(column)]
+    # The first column is never left out. Of the others, the last ones of the lowest rank go first.
+    removable = sorted(columns[:0:-1], key=lambda column: column.rank)
     for ranks, size in zip(((0, 1), (2, 3)), _WIDTHS_OF_TEXT, strict=True):
         if _total(lines) > room:
-            shorter = {one.names: _lines(one, min(longest, size)) for one in cut}
-            lines |= {name: shorter[name] for name in lines if name in shorter}
-        for one in sorted(columns[:0:-1], key=lambda one: one.rank):
-            if one.rank in ranks and _total(lines) > room:
-                del lines[one.names]
-    missing = [one.names for one in columns if one.names not in lines]
-    notes += [f"Not shown: {', '.join(missing)}."] if missing else []
-    return "\n".join(
-        [
-            *([one_line(above)] if above else []),
-            *("  ".join(cells).rstrip() for cells in zip(*lines.values(), strict=True)),
-            *(textwrap.fill(one_line(note), room) for note in notes),
-        ]
-    )
+            for column in texts:
+                if column.names in lines:
+                    lines[column.names] = _lines(column, min(longest, size))
+        for column in removable:
+            if column.rank in ranks and _total(lines) > room:
+                del lines[column.names]
+    missing = [column.names for column in columns if column.names not in lines]
+    if missing:
+        below.append(f"Not shown: {', '.join(missing)}.")
+    printed = [one_line(above)] if above else []
+    printed += ["  ".join(cells).rstrip() for cells in zip(*lines.values(), strict=True)]
+    printed += [textwrap.fill(one_line(note), room) for note in below]
+    return "\n".join(printed)
+
+
+def _is_interval(column: Column) -> bool:
+    return column.names.endswith("high")
 
 
 def _total(columns: Mapping[str, list[str]]) -> int:
@@ -354,17 +472,17 @@ def _total(columns: Mapping[str, list[str]]) -> int:
 
 def _lines(column: Column, longest: int) -> list[str]:
     """The name and the cells of a column, all of the same width."""
-    name = "[low, high]" if column.names.endswith("high") else column.names
-    cells = [one_line(cell) for cell in (name, *column.cells)]
-    cut = [cell if len(cell) <= longest else f"{cell[: longest - 1]}…" for cell in cells]
-    size = max(map(text_width, cut))
-    gaps = [" " * (size - text_width(cell)) for cell in cut]
-    pairs = zip(gaps, cut, strict=True)
-    return [gap + cell if column.numeric else cell + gap for gap, cell in pairs]
-
-
-DECIMALS = {"cost.translation_tokens": 1, "cost.cnbe": 5}
-"""Decimals of the metrics for which two are too many or too few."""
+    name = "[low, high]" if _is_interval(column) else column.names
+    texts = []
+    for cell in (name, *column.cells):
+        text = one_line(cell)
+        texts.append(text if len(text) <= longest else f"{text[: longest - 1]}…")
+    width = max(map(text_width, texts))
+    lines = []
+    for text in texts:
+        gap = " " * (width - text_width(text))
+        lines.append(gap + text if column.numeric else text + gap)
+    return lines
 
 
 def decimals(low: pd.Series, high: pd.Series, metrics: pd.Series) -> dict[str, int]:
@@ -378,10 +496,10 @@ def decimals(low: pd.Series, high: pd.Series, metrics: pd.Series) -> dict[str, i
     {'a': 2, 'b': 4}
     """
     halves = ((high - low) / 2).where(lambda half: half < math.inf)
-    found = {}
+    places_by_metric = {}
     for metric, widest in halves.groupby(metrics, sort=False).max().items():
         places = DECIMALS.get(str(metric), 2)
         if 0 < widest < 10**-places:
             places = 1 - math.floor(math.log10(widest))
-        found[str(metric)] = places
-    return found
+        places_by_metric[str(metric)] = places
+    return places_by_metric

@@ -340,9 +340,9 @@ def _promptfoo_cells(content: pd.DataFrame) -> list[Row]:
     return results
 
 
-# ragnb's name -> keys of InspectorRAGet and MTRAG.
 # ---- InspectorRAGet and MTRAG --------------------------------------------------------------------
 
+# ragnb's name -> keys of InspectorRAGet and MTRAG.
 TASK = {
     "example_id": "task_id taskId",
     "question": "input",
