@@ -34,11 +34,11 @@ _COMPARISON = (
     "metric system baseline n_pairs difference low high interval confidence_level test p_value "
     "p_adjusted correction family_size effect effect_name mde power duality signature"
 ).split()
+# Columns of numbers that need not be whole; nullable types and None become floats and nan.
 _DECIMAL = (
     "mean low high worst_low worst_high difference confidence_level p_value p_adjusted effect mde "
     "power"
 ).split()
-"""Columns of numbers that need not be whole; nullable types and None become floats and nan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ class _Cell:
     mark: str = ""
 
 
+# Texts and cells whose columns may have levels under spanners, the notes below, and signatures.
 _Table = tuple[pd.DataFrame, str, str]
-"""Texts and cells whose columns may have levels under spanners, the notes below, and signatures."""
 
 
 # ---- printing ------------------------------------------------------------------------------------
@@ -232,8 +232,8 @@ def _latex_text(text: Any) -> str:
     return re.sub(r"(?<![^\s\[])-(?=\d|infinite)", "$-$", escape_latex(text).strip())
 
 
+# How the text of a cell is escaped, and what is around bold text, marks and small print.
 _Format = tuple[Callable[[Any], str], str, str, str]
-"""How the text of a cell is escaped, and what is around bold text, marks and small print."""
 _LATEX: _Format = _latex_text, r"\textbf{%s}", r"\textsuperscript{%s}", r" {\scriptsize %s}"
 _HTML: _Format = escape, "<b>%s</b>", "<sup>%s</sup>", " <small>%s</small>"
 _MARKDOWN: _Format = escape_markdown, "**%s**", "<sup>%s</sup>", " %s"
@@ -244,22 +244,25 @@ def _printed(form: _Format, cell: Any) -> str:
     if not isinstance(cell, _Cell):
         return escaped(cell)
     text = escaped(cell.text)
-    pieces = [bold % text if cell.bold else text]
-    pieces += [mark % escaped(cell.mark)] if cell.mark else []
-    pieces += [small % escaped(cell.small)] if cell.small else []
-    return "".join(pieces)
+    if cell.bold:
+        text = bold % text
+    if cell.mark:
+        text += mark % escaped(cell.mark)
+    if cell.small:
+        text += small % escaped(cell.small)
+    return text
 
 
 def _latex_cell(cell: Any) -> str:
     text = _printed(_LATEX, cell)
     # After a line break, LaTeX would read [ and * as options of the break.
-    return "{}" * text.startswith(("[", "*")) + text
+    return "{}" + text if text.startswith(("[", "*")) else text
 
 
+# Widths of a column and of the whole text in the ACL style, in points.
 COLUMN, TEXT = 7.7 / 2.54 * 72.27, 16 / 2.54 * 72.27
-"""Widths of a column and of the whole text in the ACL style, in points."""
+# Sizes of text, as multiples of that of the paper.
 _SIZES = {"": 1.0, r"\small": 0.91, r"\footnotesize": 0.82}
-"""Sizes of text, as multiples of that of the paper."""
 
 
 def _points(body: pd.DataFrame, size: float = 1) -> float:
@@ -269,9 +272,12 @@ def _points(body: pd.DataFrame, size: float = 1) -> float:
         head = name[-1] if isinstance(name, tuple) else name
         widths = [5 * size * text_width(line) for line in _broken(head)]
         for cell in column:
-            one = cell if isinstance(cell, _Cell) else _Cell(str(cell))
-            small = 3.6 * text_width(one.small) + 3 * isinstance(cell, _Cell)
-            widths.append(5 * size * text_width(one.text + one.mark) + small)
+            if not isinstance(cell, _Cell):
+                widths.append(5 * size * text_width(str(cell)))
+                continue
+            large = 5 * size * text_width(cell.text + cell.mark)
+            small = 3.6 * text_width(cell.small) + 3
+            widths.append(large + small)
         total += max(widths) + 12
     return total
 
@@ -292,9 +298,15 @@ def _ruled(lines: list[str], columns: pd.Index) -> list[str]:
     top = lines.index(r"\toprule") + 1
     for level in range(columns.nlevels - 1):
         heads = [tuple(name[: level + 1]) for name in columns]
-        starts = [k for k, head in enumerate(heads) if k == 0 or head != heads[k - 1]]
-        spans = zip(starts, [*starts[1:], len(heads)], strict=True)
-        rules = [rf"\cmidrule(lr){{{a + 1}-{b}}}" for a, b in spans if heads[a][-1]]
+        starts = [
+            place for place, head in enumerate(heads) if place == 0 or head != heads[place - 1]
+        ]
+        ends = [*starts[1:], len(heads)]
+        rules = []
+        for start, end in zip(starts, ends, strict=True):
+            # The column of row names has no spanner.
+            if heads[start][-1]:
+                rules.append(rf"\cmidrule(lr){{{start + 1}-{end}}}")
         lines.insert(top + 2 * level + 1, " ".join(rules))
     return lines
 
@@ -316,13 +328,7 @@ def _table(
     # A frame that lacks only one of the columns is refused, with the name of this column.
     kinds = [kind for kind in (_COMPARISON, _SUMMARY) if len({*kind} - {*frame}) <= 1]
     if not kinds:
-        with pd.option_context("display.max_rows", None):
-            shown, _, below, _ = drawing(frame)
-        cells = {
-            words.get(one.names, one.heading): [words.get(text, text) for text in one.cells]
-            for one in shown
-        }
-        return pd.DataFrame(cells), " ".join(below), ""
+        return _listed(frame, words)
     require_columns(frame, kinds[0], "a table")
     decimal = [name for name in frame if name in _DECIMAL]
     frame = frame.assign(**{name: numbers(frame, name, "a table") for name in decimal})
@@ -334,6 +340,17 @@ def _table(
     return _crossed(frame, column_names(columns), comparisons, places, words)
 
 
+def _listed(frame: pd.DataFrame, words: Mapping[str, str]) -> _Table:
+    """List a frame as it is displayed, with all of its rows."""
+    with pd.option_context("display.max_rows", None):
+        drawn = drawing(frame)
+    texts_by_heading = {}
+    for column in drawn.columns:
+        heading = words.get(column.names, column.heading)
+        texts_by_heading[heading] = [words.get(text, text) for text in column.cells]
+    return pd.DataFrame(texts_by_heading), " ".join(drawn.below), ""
+
+
 def _crossed(
     frame: pd.DataFrame,
     columns: list[str],
@@ -343,32 +360,25 @@ def _crossed(
 ) -> _Table:
     """Cross rows with columns: means with their intervals, and the best of each column in bold."""
     rows = "system" if "system" in frame else frame.columns[0]
-    if not columns:
-        known = [name for name in ("metric", *CONDITION) if name in frame and name != rows]
-        varying = [name for name in known if frame[name].nunique(dropna=False) > 1]
-        columns = varying or ["metric"]
+    columns = columns or _varying_columns(frame, rows)
     require_columns(frame, columns, "a table of summaries")
-    marked, notes = _marked(comparisons, columns, words)
-    complete = bool((frame["n_scored"] == frame["n"]).all())
-    same_n = complete and frame["n"].nunique() == 1
-    texts = [name for name in columns if frame[name].map(lambda v: isinstance(v, str)).any()]
+    marked, comparison_notes = _marked(comparisons, columns, words)
+    is_complete = bool((frame["n_scored"] == frame["n"]).all())
+    has_one_n = is_complete and frame["n"].nunique() == 1
     cells: dict[tuple[str, ...], dict[Any, _Cell]] = {}
-    own = []
-    # Cells under the same spanner stand together.
+    are_own_metrics = []
+    # Cells under the same spanner are next to each other.
     order = np.lexsort([pd.factorize(frame[name])[0] for name in reversed(columns)])
     for key, group in frame.iloc[order].groupby(columns, sort=False, dropna=False):
-        head: list[str] = []
-        for name, value in zip(columns, key, strict=True):
-            word = words.get(str(value), str(value))
-            head += [word] if name in texts else [words.get(name, name), str(value)]
-        column = cells.setdefault(tuple(head), {})
+        head = _head(frame, columns, key, words)
+        column = cells.setdefault(head, {})
         metric = group["metric"].iloc[0]
         record = known_metric(metric, " ".join(map(str, group["signature"])))
-        own.append(record is None)
+        are_own_metrics.append(record is None)
         best = ""  # as printed, so that means that look equal are all bold
         if record and len(group) > 1 and group["mean"].notna().any():
-            most = group["mean"].max() if record.higher_is_better else group["mean"].min()
-            best = number(most, places[metric])
+            best_mean = group["mean"].max() if record.higher_is_better else group["mean"].min()
+            best = number(best_mean, places[metric])
         for row in group.to_dict("records"):
             if row[rows] in column:
                 raise InputError(
@@ -377,23 +387,61 @@ def _crossed(
                     "as system, leave rows out, or choose names that differ"
                 )
             mean = number(row["mean"], places[metric])
-            small = _small_print(row, places[metric], with_n=not same_n)
-            mark = "*" * ((*key, row[rows]) in marked)
+            small = _small_print(row, places[metric], with_n=not has_one_n)
+            mark = "*" if (*key, row[rows]) in marked else ""
             column[row[rows]] = _Cell(mean, small, mean == best, mark)
-    names = list(dict.fromkeys(frame[rows]))
-    labels = [words.get(name, name) if isinstance(name, str) else name for name in names]
-    lists = [[column.get(name, "") for name in names] for column in cells.values()]
+    body = _body(frame, rows, cells, words)
+    notes = [_interval_note(frame, has_one_n)]
+    if not all(are_own_metrics):
+        exception = ", except for your own metrics" if any(are_own_metrics) else ""
+        notes.append(f"Bold: best of its column{exception}.")
+    if not is_complete:
+        notes.append("Unscored responses are left out of the mean.")
+    return body, " ".join([*notes, *comparison_notes]), signature_note(frame)
+
+
+def _varying_columns(frame: pd.DataFrame, rows: str) -> list[str]:
+    """The metric and the conditions, as far as the frame has several of them."""
+    candidates = [name for name in ("metric", *CONDITION) if name in frame and name != rows]
+    varying = [name for name in candidates if frame[name].nunique(dropna=False) > 1]
+    return varying or ["metric"]
+
+
+def _head(
+    frame: pd.DataFrame, columns: list[str], values: tuple[Any, ...], words: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The head of a column of means: a word for each text, and the name before each number."""
+    head = []
+    for name, value in zip(columns, values, strict=True):
+        has_texts = frame[name].map(lambda cell: isinstance(cell, str)).any()
+        if not has_texts:
+            head.append(words.get(name, name))
+        head.append(words.get(str(value), str(value)) if has_texts else str(value))
+    return tuple(head)
+
+
+def _body(
+    frame: pd.DataFrame,
+    rows: str,
+    cells: Mapping[tuple[str, ...], Mapping[Any, _Cell]],
+    words: Mapping[str, str],
+) -> pd.DataFrame:
+    """The cells as a frame, with the names of the rows in its first column."""
+    row_names = list(dict.fromkeys(frame[rows]))
+    labels = [words.get(name, name) if isinstance(name, str) else name for name in row_names]
+    lists = [[column.get(name, "") for name in row_names] for column in cells.values()]
     body = pd.DataFrame(dict(enumerate([labels, *lists])))
-    heads = pd.MultiIndex.from_tuples([("",) * (len(head) - 1) + (words.get(rows, rows),), *cells])
-    body.columns = heads if len(head) > 1 else heads.get_level_values(0)
-    n = f", n = {frame['n'].iloc[0]:,}" if same_n else ""
-    kinds = f"{percent(frame['confidence_level'].iloc[0])} {distinct(frame['interval'])}"
-    lines = [f"Mean [{kinds} interval]{n}."]
-    if not all(own):
-        lines.append(f"Bold: best of its column{', except for your own metrics' * any(own)}.")
-    if not complete:
-        lines.append("Unscored responses are left out of the mean.")
-    return body, " ".join([*lines, *notes]), signature_note(frame)
+    n_levels = len(next(iter(cells)))
+    first_head = ("",) * (n_levels - 1) + (words.get(rows, rows),)
+    heads = pd.MultiIndex.from_tuples([first_head, *cells])
+    body.columns = heads if n_levels > 1 else heads.get_level_values(0)
+    return body
+
+
+def _interval_note(frame: pd.DataFrame, has_one_n: bool) -> str:
+    n = f", n = {frame['n'].iloc[0]:,}" if has_one_n else ""
+    level = percent(frame["confidence_level"].iloc[0])
+    return f"Mean [{level} {distinct(frame['interval'])} interval]{n}."
 
 
 def _small_print(row: Mapping[str, Any], digits: int, with_n: bool) -> str:
@@ -401,8 +449,8 @@ def _small_print(row: Mapping[str, Any], digits: int, with_n: bool) -> str:
     unknown = math.isnan(row["low"]) and math.isnan(row["high"])
     parts = [] if unknown else [limits(row["low"], row["high"], digits)]
     if with_n:
-        lost = f" of {row['n']}" if row["n_scored"] < row["n"] else ""
-        parts.append(f"n = {row['n_scored']}{lost}")
+        total = f" of {row['n']}" if row["n_scored"] < row["n"] else ""
+        parts.append(f"n = {row['n_scored']}{total}")
     return ", ".join(parts)
 
 
@@ -441,20 +489,23 @@ def _comparison_list(
     effect = first["effect_name"] if frame["effect_name"].nunique() == 1 else "effect"
     lines = []
     for row in frame.to_dict("records"):
-        k = places[row["metric"]]
-        pair = [words.get(str(row[name]), str(row[name])) for name in ("system", "baseline")]
-        difference = number(row["difference"], k, signed=True)
-        shown = {words.get(name, name): row[name] for name in varying}
-        line = {
-            "comparison": " - ".join(pair),
-            **{name: words.get(v, v) if isinstance(v, str) else v for name, v in shown.items()},
+        digits = places[row["metric"]]
+        systems = [words.get(str(row[name]), str(row[name])) for name in ("system", "baseline")]
+        line: dict[str, Any] = {"comparison": " - ".join(systems)}
+        for name in varying:
+            value = row[name]
+            line[words.get(name, name)] = (
+                words.get(value, value) if isinstance(value, str) else value
+            )
+        difference = number(row["difference"], digits, signed=True)
+        line |= {
             "n": row["n_pairs"],
             "difference": _Cell(difference, bold=row["p_adjusted"] < 1 - level),
-            f"{percent(level)} interval": limits(row["low"], row["high"], k, signed=True),
+            f"{percent(level)} interval": limits(row["low"], row["high"], digits, signed=True),
             "p": short_p(row["p_value"]),
             "adjusted p": short_p(row["p_adjusted"]),
             effect: number(row["effect"], 2),
-            f"MDE ({percent(first['power'])})": number(row["mde"], k),
+            f"MDE ({percent(first['power'])})": number(row["mde"], digits),
         }
         lines.append(line)
     kinds = distinct(frame["interval"].astype(str) + " (" + frame["duality"].astype(str) + ")")
@@ -463,6 +514,6 @@ def _comparison_list(
         "MDE: minimum detectable effect at the observed spread."
     )
     if "n_dropped" in frame and frame["n_dropped"].any():
-        dropped = ", ".join(map(str, frame["n_dropped"]))
-        notes += f" Items left out because a value is missing, by line: {dropped}."
+        n_dropped = ", ".join(map(str, frame["n_dropped"]))
+        notes += f" Items left out because a value is missing, by line: {n_dropped}."
     return pd.DataFrame(lines, dtype=object), notes, signature_note(frame)
