@@ -123,30 +123,32 @@ def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> tuple[pd.Dat
             f"CNBE needs F1 of one variant, got {' and '.join(variants)}; score all systems alike"
         )
     scores = scores.assign(value=numbers(scores, "value", "bridging"))
-    f1, cost = (scores[scores["metric"] == name].reset_index(drop=True) for name in (F1, COST))
+    f1 = scores[scores["metric"] == F1].reset_index(drop=True)
+    cost = scores[scores["metric"] == COST].reset_index(drop=True)
     if f1.empty or cost.empty:
         raise InputError(f"CNBE needs scores of {F1} and {COST}; score both of them")
     for rows in (f1, cost):
         require_columns(rows, (), "CNBE", unique=key)
-    own = (f1["system"] == baseline).to_numpy()
-    direct = f1[own].set_index("example_id")
-    lacking = f1.loc[~f1["example_id"].isin(direct.index), key].astype(str).agg(" ".join, axis=1)
-    if len(lacking):
+    is_baseline = (f1["system"] == baseline).to_numpy()
+    direct = f1[is_baseline].set_index("example_id")
+    has_partner = f1["example_id"].isin(direct.index)
+    unmatched = f1.loc[~has_partner, key].astype(str).agg(" ".join, axis=1)
+    if len(unmatched):
         raise InputError(
             f"CNBE needs a response of the baseline {baseline!r} to every example, got "
-            f"{len(lacking)} unmatched ({', '.join(lacking[:3])}); run {baseline!r} on them, or "
+            f"{len(unmatched)} unmatched ({', '.join(unmatched[:3])}); run {baseline!r} on them, or "
             "drop them"
         )
     direct = direct.loc[f1["example_id"]].reset_index()
     spent = cost.set_index(key)["value"].reindex(pd.MultiIndex.from_frame(f1[key])).to_numpy()
     reason = f1["reason"].astype(object)
     reason = reason.fillna(f"{baseline}: " + direct["reason"].astype("str"))
-    reason[reason.isna() & np.isnan(spent) & ~own] = "the cost is unknown"
-    made = ["metric", "value", "signature", "evidence"]
-    pairs = f1.drop(columns=made, errors="ignore").assign(
+    reason[reason.isna() & np.isnan(spent) & ~is_baseline] = "the cost is unknown"
+    columns_of_f1 = ["metric", "value", "signature", "evidence"]
+    pairs = f1.drop(columns=columns_of_f1, errors="ignore").assign(
         f1_system=f1["value"],
         f1_direct=direct["value"],
-        tokens_spent=np.where(own, 0.0, spent),
+        tokens_spent=np.where(is_baseline, 0.0, spent),
         reason=reason,
     )
     return pairs, variants[0] if variants else None

@@ -151,8 +151,8 @@ def compare(
     if unknown := sorted(set(metrics or ()) - set(scores["metric"])):
         scored = ", ".join(scores["metric"].unique())
         raise InputError(f"metrics must be among those scored ({scored}), got {', '.join(unknown)}")
-    read = [name for name in scores if name in {*_READ, *ITEM_COLUMNS, *named}]
-    frame = pd.DataFrame(scores[read]).assign(value=numbers(scores, "value", "compare"))
+    columns = [name for name in scores if name in {*_READ, *ITEM_COLUMNS, *named}]
+    frame = pd.DataFrame(scores[columns]).assign(value=numbers(scores, "value", "compare"))
     frame = frame[frame["metric"].isin(metrics or frame["metric"])].reset_index(drop=True)
     infinite = frame.loc[frame["value"].abs() == inf, "example_id"]
     if len(infinite):
@@ -163,10 +163,10 @@ def compare(
     rows = []
     for cell, group in frame.groupby(keys, sort=False, dropna=False):
         for system, other in pairs:
-            two = group[group["system"].isin([system, other])]
-            signature = _one_definition(two, system, other)
+            both_systems = group[group["system"].isin([system, other])]
+            signature = _one_definition(both_systems, system, other)
             metric = cell[-1]
-            paired, n_dropped, unit = _paired(two, system, other, cells, cluster, unpaired)
+            paired, n_dropped, unit = _paired(both_systems, system, other, cells, cluster, unpaired)
             paired = replace(paired, bounds=_bounds(paired, metric, signature))
             name, why = choose(paired, method, metric)
             rows.append(
@@ -205,8 +205,8 @@ def varying(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     What varies only between systems belongs to the system.
     """
     by_system = frame.groupby("system", sort=False)
-    present = [name for name in columns if name in frame]
-    return [name for name in present if by_system[name].nunique(dropna=False).max() > 1]
+    candidates = [name for name in columns if name in frame]
+    return [name for name in candidates if by_system[name].nunique(dropna=False).max() > 1]
 
 
 def _pairs_of_systems(frame: pd.DataFrame, baseline: str | None) -> list[tuple[str, str]]:
@@ -238,29 +238,40 @@ def _pairs_of_systems(frame: pd.DataFrame, baseline: str | None) -> list[tuple[s
     return [(system, baseline) for system in systems if system != baseline]
 
 
-def _one_definition(two: pd.DataFrame, system: str, baseline: str) -> str:
+def _one_definition(scores: pd.DataFrame, system: str, baseline: str) -> str:
     """The signatures of a pair; refused if they differ in more than prompt, language and reasoning.
 
     A system without lists of several texts as references has no mark that says how such lists were
     read, and fits both ways of reading.
     """
-    found = signatures(two)
-    split = [[part.partition(":") for part in signature.split("|")] for signature in found]
-    read_as = {value for parts in split for name, _, value in parts if name == "references"}
-    free = VARYING_MARKS if len(read_as) > 1 else (*VARYING_MARKS, "references")
-    definitions = {
-        "|".join("".join(part) for part in parts if part[0] not in free) for parts in split
-    }
-    if len(definitions) > 1:
+    pair_signatures = signatures(scores)
+    definitions = [_marks_of(signature) for signature in pair_signatures]
+    readings = {value for marks in definitions for name, value in marks if name == "references"}
+    # How lists were read may differ only if one system has no such lists.
+    free = VARYING_MARKS if len(readings) > 1 else (*VARYING_MARKS, "references")
+    fixed = set()
+    for signature in pair_signatures:
+        parts = [part for part in signature.split("|") if part.partition(":")[0] not in free]
+        fixed.add("|".join(parts))
+    if len(fixed) > 1:
         raise InputError(
-            f"compare needs one definition of {two['metric'].iloc[0]} for {system!r} and "
-            f"{baseline!r}, got {' and '.join(sorted(definitions))}; score both with the same options"
+            f"compare needs one definition of {scores['metric'].iloc[0]} for {system!r} and "
+            f"{baseline!r}, got {' and '.join(sorted(fixed))}; score both with the same options"
         )
-    return " & ".join(found)
+    return " & ".join(pair_signatures)
+
+
+def _marks_of(signature: str) -> list[tuple[str, str]]:
+    """Names and values of the marks in a signature, such as ``("lang", "en")``."""
+    marks = []
+    for part in signature.split("|"):
+        name, _, value = part.partition(":")
+        marks.append((name, value))
+    return marks
 
 
 def _paired(
-    two: pd.DataFrame,
+    scores: pd.DataFrame,
     system: str,
     baseline: str,
     cells: list[str],
@@ -268,35 +279,43 @@ def _paired(
     unpaired: str,
 ) -> tuple[Pairs, int, str]:
     """Values on shared items, the number of items dropped, and the column of clusters or ''."""
-    conditions = varying(two, [name for name in ITEM_COLUMNS if name not in cells])
+    conditions = varying(scores, [name for name in ITEM_COLUMNS if name not in cells])
     items = list(dict.fromkeys(["example_id", *conditions, *column_names(cluster)]))
-    require_columns(two, (), "compare", unique=["system", *items])
-    first, second = (
-        two[two["system"] == name].set_index(items)["value"] for name in (system, baseline)
-    )
-    both = pd.concat([first, second], axis=1)
-    missing = both[both.isna().any(axis=1)]
-    if len(missing) and unpaired == "error":
-        ids, others = (values.index.get_level_values("example_id") for values in (first, second))
-        if len(ids) and len(others) and set(ids).isdisjoint(others):
-            raise InputError(
-                f"compare pairs systems by example_id, but {system!r} and {baseline!r} have no "
-                f"example_id in common: {system!r} begins with {ids[0]!r:.60}, {baseline!r} with "
-                f"{others[0]!r:.60}. Give each question the same example_id for every system before "
-                "you score. If the responses have no ids of their own, use the questions: "
-                "responses.assign(example_id=responses['question'])"
-            )
+    require_columns(scores, (), "compare", unique=["system", *items])
+    first = scores[scores["system"] == system].set_index(items)["value"]
+    second = scores[scores["system"] == baseline].set_index(items)["value"]
+    pairs = pd.concat([first, second], axis=1)
+    incomplete = pairs[pairs.isna().any(axis=1)]
+    if len(incomplete) and unpaired == "error":
+        _refuse_other_ids(first, second, system, baseline)
         raise InputError(
             f"compare needs a value of {system!r} and of {baseline!r} for every item; "
-            f"{len(missing)} of {len(both)} items lack at least one of the two, such as "
-            f"{', '.join(map(str, missing.index[:5]))}; score the missing values, pass "
+            f"{len(incomplete)} of {len(pairs)} items lack at least one of the two, such as "
+            f"{', '.join(map(str, incomplete.index[:5]))}; score the missing values, pass "
             "unpaired='drop' to leave these items out, or set by= if the systems ran under different "
             "conditions"
         )
-    both = both.drop(missing.index)
-    examples = both.index.get_level_values("example_id")
+    pairs = pairs.drop(incomplete.index)
+    # Several items of one question, such as its translations, are not independent.
+    examples = pairs.index.get_level_values("example_id")
     unit = cluster or ("example_id" if examples.has_duplicates else "")
-    keys = both.index.get_level_values(unit).to_numpy() if unit else None
-    clusters = None if keys is None else convert(keys, "clusters", f"the column {unit!r}")
-    values = both.to_numpy(float)
-    return Pairs(values[:, 0], values[:, 1], clusters), len(missing), unit
+    clusters = None
+    if unit:
+        keys = pairs.index.get_level_values(unit).to_numpy()
+        clusters = convert(keys, "clusters", f"the column {unit!r}")
+    values = pairs.to_numpy(float)
+    return Pairs(values[:, 0], values[:, 1], clusters), len(incomplete), unit
+
+
+def _refuse_other_ids(first: pd.Series, second: pd.Series, system: str, baseline: str) -> None:
+    """Raise InputError if the two systems have no question in common."""
+    ids = first.index.get_level_values("example_id")
+    baseline_ids = second.index.get_level_values("example_id")
+    if len(ids) and len(baseline_ids) and set(ids).isdisjoint(baseline_ids):
+        raise InputError(
+            f"compare pairs systems by example_id, but {system!r} and {baseline!r} have no "
+            f"example_id in common: {system!r} begins with {ids[0]!r:.60}, {baseline!r} with "
+            f"{baseline_ids[0]!r:.60}. Give each question the same example_id for every system before "
+            "you score. If the responses have no ids of their own, use the questions: "
+            "responses.assign(example_id=responses['question'])"
+        )

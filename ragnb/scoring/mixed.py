@@ -112,8 +112,8 @@ def mixed_model(
     [['lbrag', 0.133, 0.046, 0.22]]
     """
     frame, group = _frame(scores, metric, group)
-    kept = frame[frame["value"].notna()]
-    if kept.empty:
+    scored = frame[frame["value"].notna()]
+    if scored.empty:
         raise InputError(
             f"mixed_model needs at least one score with a value, got {len(frame)} without"
         )
@@ -125,23 +125,28 @@ def mixed_model(
         unpaired="drop",
         confidence_level=confidence_level,
     )
-    columns = [kept["system"] == system for system in robust["system"]]
-    columns += [kept["language"] == language for language in kept["language"].unique()[1:]]
-    design = np.column_stack([np.ones(len(kept)), *columns]).astype(float)
-    values, units = kept["value"].to_numpy(float), pd.factorize(kept[group])[0]
+    columns = [scored["system"] == system for system in robust["system"]]
+    # The first language is the reference of the others.
+    columns += [scored["language"] == language for language in scored["language"].unique()[1:]]
+    design = np.column_stack([np.ones(len(scored)), *columns]).astype(float)
+    values, units = scored["value"].to_numpy(float), pd.factorize(scored[group])[0]
     within = _deviations(design, units)
-    df = len(kept) - len(set(units)) - _rank(within)
-    fit, problem, said = _fitted(values, design, units, df)
+    df = len(scored) - len(set(units)) - _rank(within)
+    fit, problem, fit_warnings = _fitted(values, design, units, df)
     estimate, error = np.full((2, len(robust)), nan)
     warning = [problem] * len(robust)
     for row in range(len(robust)):
-        if not problem and _rank(np.delete(within, 1 + row, axis=1)) == _rank(within):
+        if problem:
+            continue
+        # Without its column, the design says as much about questions if nothing determines it.
+        without_system = np.delete(within, 1 + row, axis=1)
+        if _rank(without_system) == _rank(within):
             warning[row] = "the data do not determine the difference within questions"
-        elif not problem:
-            estimate[row], error[row] = fit.fe_params[1 + row], fit.bse_fe[1 + row]
+            continue
+        estimate[row], error[row] = fit.fe_params[1 + row], fit.bse_fe[1 + row]
     half = stdtrit(df, (1 + confidence_level) / 2) * error
     t = estimate / error
-    stated: dict[str, Any] = {"df": df, "confidence_level": confidence_level, "power": 0.8}
+    options: dict[str, Any] = {"df": df, "confidence_level": confidence_level, "power": 0.8}
     effects = robust[["metric", "system", "baseline", "n_pairs", "n_clusters"]].assign(
         difference=estimate,
         low=estimate - half,
@@ -154,13 +159,13 @@ def mixed_model(
         statistic=t,
         p_value=np.maximum(2 * stdtr(df, -np.abs(t)), SMALLEST_P),
         **dict.fromkeys(ADJUSTED),
-        mde=[t_mde(one, **stated) for one in error],
+        mde=[t_mde(standard_error, **options) for standard_error in error],
         power=0.8,
         duality="dual",
         warning=warning,
     )
     effects = effects.assign(**adjusted_columns(effects["p_value"]))
-    return MixedModelResult(effects, robust, said, fit)
+    return MixedModelResult(effects, robust, fit_warnings, fit)
 
 
 def _frame(scores: pd.DataFrame, metric: str | None, group: str) -> tuple[pd.DataFrame, str]:
@@ -184,17 +189,17 @@ def _frame(scores: pd.DataFrame, metric: str | None, group: str) -> tuple[pd.Dat
             f"mixed_model needs a language in every row, got {frame['language'].isna().sum()} "
             "without; fill them, or drop the rows"
         )
-    named = frame[group].astype(object)
+    ids = frame[group].astype(object)
     # The number 1 and the text "1" would become one question.
-    present = named.dropna()
-    texts = present.map(lambda key: isinstance(key, str)).astype(bool)
-    if texts.any() and not texts.all():
+    present_ids = ids.dropna()
+    is_text = present_ids.map(lambda key: isinstance(key, str)).astype(bool)
+    if is_text.any() and not is_text.all():
         raise InputError(
             f"mixed_model needs ids of one kind in {group}, got the text "
-            f"{present[texts].iloc[0]!r:.40} and {present[~texts].iloc[0]!r:.40}, which is no text; "
-            "convert all of them to str"
+            f"{present_ids[is_text].iloc[0]!r:.40} and {present_ids[~is_text].iloc[0]!r:.40}, which is "
+            "no text; convert all of them to str"
         )
-    keys = named.where(named.notna(), frame["example_id"].astype(object))
+    keys = ids.where(ids.notna(), frame["example_id"].astype(object))
     groups = pd.Series([str(key) for key in keys], frame.index, dtype=object)
     return frame.assign(**{group: groups}).reset_index(drop=True), group
 
@@ -205,13 +210,13 @@ def _fitted(
     """The result of statsmodels, why the model could not be fitted, and warnings."""
     from statsmodels.regression.mixed_linear_model import MixedLM
 
-    left = _deviations(values[:, None], units)
-    within = _deviations(design, units)
-    left = left - within @ np.linalg.lstsq(within, left)[0]
     if df < 1 or _rank(design) < design.shape[1]:
-        few = f"{len(values)} values of {len(set(units))} questions do not determine the model"
-        return None, few, ()
-    if np.sum(left**2) <= 1e-20 * (values @ values):
+        problem = f"{len(values)} values of {len(set(units))} questions do not determine the model"
+        return None, problem, ()
+    within = _deviations(design, units)
+    residuals = _deviations(values[:, None], units)
+    residuals = residuals - within @ np.linalg.lstsq(within, residuals)[0]
+    if np.sum(residuals**2) <= 1e-20 * (values @ values):
         return (
             None,
             "systems and languages explain all variation within questions, so no error can be estimated",
@@ -228,7 +233,8 @@ def _fitted(
                 problem = "the search for the variances did not converge"
         except (np.linalg.LinAlgError, ValueError) as error:
             problem = f"statsmodels stopped ({error})"
-    return fit, problem, tuple(dict.fromkeys(" ".join(str(one.message).split()) for one in caught))
+    messages = [" ".join(str(warning.message).split()) for warning in caught]
+    return fit, problem, tuple(dict.fromkeys(messages))
 
 
 def _deviations(matrix: Floats, groups: Any) -> Floats:

@@ -37,6 +37,7 @@ def by_partition(
 
     kinds = {field.name: field for field in frame.schema if field.name not in PAYLOAD}
     kinds["value"] = StructField("value", DoubleType())
-    made = scoring(pd.DataFrame(columns=frame.columns, dtype=object)).columns
-    schema = StructType([kinds.get(name, StructField(name, StringType())) for name in made])
+    # An empty frame tells which columns the scores will have.
+    names = scoring(pd.DataFrame(columns=frame.columns, dtype=object)).columns
+    schema = StructType([kinds.get(name, StructField(name, StringType())) for name in names])
     return frame.mapInPandas(lambda batches: map(scored, batches), schema)

@@ -129,10 +129,10 @@ def choose(pairs: Pairs, method: str, metric: str) -> tuple[str, str]:
     n = pairs.n_units
     if method == "auto" and pairs.clusters is not None:
         if n >= FEW_CLUSTERS:
-            enough = f"items form {n} clusters, enough for a robust standard error"
-            return "cluster-t", f"{enough} (at least {FEW_CLUSTERS})"
-        few = f"items form only {n} clusters, too few for a reliable robust standard error"
-        return "cluster-sign-flip", few
+            reason = f"items form {n} clusters, enough for a robust standard error"
+            return "cluster-t", f"{reason} (at least {FEW_CLUSTERS})"
+        reason = f"items form only {n} clusters, too few for a reliable robust standard error"
+        return "cluster-sign-flip", reason
     if method == "auto" and pairs.binary:
         return "mcnemar", "all scores are 0 or 1, so only discordant items count"
     if method == "auto":

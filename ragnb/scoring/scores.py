@@ -48,13 +48,13 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return "ragnb.definitions() lists all names (ragnb metrics on the command line)"
 
 
-def as_metrics(given: str | Metric | Sequence[str | Metric]) -> list[Metric]:
+def as_metrics(metrics: str | Metric | Sequence[str | Metric]) -> list[Metric]:
     """Return the records of metrics that are given by name or as records.
 
     A name may end in a cut-off, such as ``"retrieval.recall@5"``.
     """
-    found = []
-    for metric in [given] if isinstance(given, str | Metric) else given:
+    chosen = []
+    for metric in [metrics] if isinstance(metrics, str | Metric) else metrics:
         if not isinstance(metric, Metric):
             name, _, k = str(metric).partition("@")
             if name not in METRICS or (k and not (k.isdecimal() and "k" in METRICS[name].options)):
@@ -65,10 +65,10 @@ def as_metrics(given: str | Metric | Sequence[str | Metric]) -> list[Metric]:
             metric = METRICS[name]
             if k:
                 metric = replace(metric, options={**metric.options, "k": int(k)})
-        found.append(metric)
-    if not found:
+        chosen.append(metric)
+    if not chosen:
         raise InputError(f"must be at least one metric; use some of {', '.join(METRICS)}")
-    return found
+    return chosen
 
 
 @accepts(explain=(False, True))
@@ -126,12 +126,7 @@ def score(
         when the scores are computed.
     """
     chosen: list[Metric] = convert(metrics, as_metrics, "metrics")
-    known = sorted({name for metric in chosen for name in metric.options})
-    if unknown := set(options) - set(known):
-        raise InputError(
-            f"options must be among those of the metrics ({', '.join(known) or 'none'}), got "
-            f"{', '.join(sorted(unknown))}"
-        )
+    _refuse_unknown_options(chosen, options)
     columns = [column for metric in chosen for column in metric.columns.values()]
     read = {*MARKS, *columns, *(f"{column}_judge" for column in columns)}
     if not isinstance(responses, pd.DataFrame) and hasattr(responses, "columns"):
@@ -141,16 +136,28 @@ def score(
     responses = responses.reset_index(drop=True)
     _refuse_other_questions(responses)
     _refuse_spelled_lists(responses, read & (PAYLOAD - PLAIN_TEXT))
-    apart, whole = reasoning_apart(responses), whole_replies(responses)
+    without_reasoning, with_reasoning = reasoning_apart(responses), whole_replies(responses)
+    identifying = [name for name in responses.columns if name not in PAYLOAD]
     parts = []
     for metric in chosen:
-        own = {name: options.get(name, default) for name, default in metric.options.items()}
-        frame = whole if reads_reasoning(own.get("protocol")) else apart
-        columns = [name for name in responses.columns if name not in PAYLOAD]
-        parts.append(_score_one(frame, metric, own, explain, columns))
+        metric_options = {
+            name: options.get(name, default) for name, default in metric.options.items()
+        }
+        reads_all = reads_reasoning(metric_options.get("protocol"))
+        frame = with_reasoning if reads_all else without_reasoning
+        parts.append(_score_one(frame, metric, metric_options, explain, identifying))
     scores = pd.concat(parts, ignore_index=True)
     scores.attrs = dict(responses.attrs)
     return shown(scores)
+
+
+def _refuse_unknown_options(metrics: Sequence[Metric], options: Mapping[str, Any]) -> None:
+    allowed = sorted({name for metric in metrics for name in metric.options})
+    if unknown := set(options) - set(allowed):
+        raise InputError(
+            f"options must be among those of the metrics ({', '.join(allowed) or 'none'}), got "
+            f"{', '.join(sorted(unknown))}"
+        )
 
 
 def _score_one(
@@ -171,28 +178,30 @@ def _score_one(
         responses = _with_blank_references(responses)
     calls = _calls(responses, metric)
     gaps = [_gap(call, needed) for call in calls]
-    found = iter(_values(metric, options, responses, calls, gaps))
-    given = responses["reason"] if "reason" in responses else [None] * len(responses)
+    computed = iter(_values(metric, options, responses, calls, gaps))
+    file_reasons = responses["reason"] if "reason" in responses else [None] * len(responses)
     explained = metric.evidence if explain else None
     values, reasons, evidence = [], [], []
-    for call, gap, why in zip(calls, gaps, given, strict=True):
+    for call, gap, file_reason in zip(calls, gaps, file_reasons, strict=True):
         if gap:
-            value, reason, words = math.nan, present(why) or f"no {gap}", f"no {gap}"
-        else:
-            value = next(found)
-            reason = metric.why_undefined(**call, **options) if math.isnan(value) else None
-            words = explained(**call, **options) if explained else ""
+            # The reason in the file, such as an error of the endpoint, says more than the gap.
+            values.append(math.nan)
+            reasons.append(present(file_reason) or f"no {gap}")
+            evidence.append(f"no {gap}")
+            continue
+        value = next(computed)
         values.append(value)
-        reasons.append(reason)
-        evidence.append(words)
-    made = {"evidence": pd.array(evidence, TEXT)} if explain else {}
-    return responses[columns].assign(
-        metric=f"{metric.name}@{options['k']}" if options.get("k") else metric.name,
-        value=np.array(values, float),
-        reason=pd.array(reasons, TEXT),
-        **made,
-        signature=pd.array(_signatures(responses, metric, options), TEXT),
-    )
+        reasons.append(metric.why_undefined(**call, **options) if math.isnan(value) else None)
+        evidence.append(explained(**call, **options) if explained else "")
+    columns_of_scores: dict[str, Any] = {
+        "metric": f"{metric.name}@{options['k']}" if options.get("k") else metric.name,
+        "value": np.array(values, float),
+        "reason": pd.array(reasons, TEXT),
+    }
+    if explain:
+        columns_of_scores["evidence"] = pd.array(evidence, TEXT)
+    columns_of_scores["signature"] = pd.array(_signatures(responses, metric, options), TEXT)
+    return responses[columns].assign(**columns_of_scores)
 
 
 def _with_blank_references(responses: pd.DataFrame) -> pd.DataFrame:
@@ -218,7 +227,8 @@ def _calls(responses: pd.DataFrame, metric: Metric) -> list[dict[str, Any]]:
         default = None if default is inspect.Parameter.empty else default
         cells = responses[column] if column in responses else [None] * len(responses)
         columns.append([default if is_missing(cell) else as_lists(cell) for cell in cells])
-    return [dict(zip(metric.columns, row, strict=True)) for row in zip(*columns, strict=True)]
+    rows = zip(*columns, strict=True)
+    return [dict(zip(metric.columns, row, strict=True)) for row in rows]
 
 
 def _gap(call: Mapping[str, Any], needed: Mapping[str, str]) -> str | None:
@@ -263,19 +273,20 @@ def _signatures(responses: pd.DataFrame, metric: Metric, options: Mapping[str, A
         if f"{column}_judge" in responses:  # a judge, and not a person, labelled the parts
             marks["judge"] = f"{column}_judge"
     nothing = [None] * len(responses)
-    cells = {
-        mark: [present(cell) for cell in responses.get(column, nothing)]
-        for mark, column in marks.items()
-    }
+    cells = {}
+    for mark, column in marks.items():
+        cells[mark] = [present(cell) for cell in responses.get(column, nothing)]
     if "response" in read:
         texts = responses.get("reasoning", nothing)
         cells["reasoning"] = [None if is_missing(text) else "apart" for text in texts]
 
+    # Most responses have the same marks, so that there are few signatures.
     @cache
     def signature(*row: Any) -> str:
         return metric.signature(options, **dict(zip(cells, row, strict=True)))
 
-    return [signature(*row) for row in zip(*cells.values(), strict=True)]
+    rows = zip(*cells.values(), strict=True)
+    return [signature(*row) for row in rows]
 
 
 # ---- mistakes in the responses -----------------------------------------------------------------
@@ -291,15 +302,17 @@ def _refuse_other_questions(responses: pd.DataFrame) -> None:
         return
     if responses["system"].nunique() < 2:
         return
+    # Questions that differ only in white space are the same.
     spaced = responses["question"].dropna().astype(str).str.split().str.join(" ")
-    asked = responses.assign(question=spaced.replace("", None)).dropna(subset="question")
-    keys = [name for name in ("example_id", "benchmark", "task", "language") if name in asked]
-    several = asked[asked.groupby(keys, dropna=False)["question"].transform("nunique") > 1]
-    for (example, *_), rows in several.groupby(keys, dropna=False):
+    questions = responses.assign(question=spaced.replace("", None)).dropna(subset="question")
+    keys = [name for name in ("example_id", "benchmark", "task", "language") if name in questions]
+    n_questions = questions.groupby(keys, dropna=False)["question"].transform("nunique")
+    ambiguous = questions[n_questions > 1].groupby(keys, dropna=False)
+    for (example, *_), rows in ambiguous:
         first, second = rows["question"].unique()[:2]
         raise InputError(
             f"example_id {example} is the id of two different questions, {first!r:.60} and "
-            f"{second!r:.60} ({several.groupby(keys, dropna=False).ngroups} ids have this problem). If "
+            f"{second!r:.60} ({ambiguous.ngroups} ids have this problem). If "
             "the files have a column of ids, name it: columns={'example_id': 'NAME'}, or --columns "
             "example_id=NAME on the command line. If not, use the questions as ids: name their column "
             "for both example_id and question."
@@ -310,8 +323,8 @@ def _refuse_spelled_lists(responses: pd.DataFrame, columns: Iterable[str]) -> No
     """Raise InputError if a column contains texts that spell lists, which would count as one text."""
     for name in sorted(set(columns) & set(responses)):
         texts = responses[name].dropna()
-        spelled = [isinstance(text, str) and text[:1] + text[-1:] == "[]" for text in texts]
-        if spelled and all(spelled):
+        are_spelled = [isinstance(text, str) and text[:1] + text[-1:] == "[]" for text in texts]
+        if are_spelled and all(are_spelled):
             raise InputError(
                 f"score needs lists in the column {name}, got lists written as texts "
                 f"({texts.iloc[0]!r:.60}); load the file with ragnb.load_responses, which converts "

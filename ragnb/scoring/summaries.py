@@ -90,31 +90,33 @@ def summarize(
         .reset_index(drop=True)
         .assign(value=numbers(scores, "value", "summarize"))
     )
-    rows = [
-        dict(zip(keys, cell, strict=True))
-        | _summary(group, cell[-1], cluster, interval, confidence_level)
-        for cell, group in scores.groupby(keys, sort=False, dropna=False)
-    ]
+    rows = []
+    for cell, group in scores.groupby(keys, sort=False, dropna=False):
+        row = dict(zip(keys, cell, strict=True))
+        row |= _summary(group, cell[-1], cluster, interval, confidence_level)
+        rows.append(row)
     summaries = pd.DataFrame(rows)
-    complete = not summaries["unscored"].any()
-    return shown(summaries.drop(columns="unscored") if complete else summaries)
+    if not summaries["unscored"].any():
+        summaries = summaries.drop(columns="unscored")
+    return shown(summaries)
 
 
 def _summary(
     group: pd.DataFrame, metric: str, cluster: str | None, interval: str, level: float
 ) -> dict[str, Any]:
     signature = str(group["signature"].iloc[0])
-    known = record_of(metric, signature)
-    if known and known.condition and "reason" in group:
-        group = group[group["value"].notna() | (group["reason"] != known.condition)]
-    scored, lost = group[group["value"].notna()], group[group["value"].isna()]
-    values, missing = scored["value"].to_numpy(), len(lost)
+    record = record_of(metric, signature)
+    if record and record.condition and "reason" in group:
+        # Responses to which the metric does not apply are not unscored.
+        group = group[group["value"].notna() | (group["reason"] != record.condition)]
+    scored, unscored = group[group["value"].notna()], group[group["value"].isna()]
+    values, n_unscored = scored["value"].to_numpy(), len(unscored)
     of_0_and_1 = bool(np.isin(values, (0, 1)).all())
     # A metric of 0 and 1 has other values if each is the mean of several responses. Without any
     # value, only the record says whether the metric is binary.
-    binary = of_0_and_1 and (known.binary if known else values.size > 0)
+    binary = of_0_and_1 and (record.binary if record else values.size > 0)
     bounds = bounds_of(metric, signature, values)
-    low, high = bounds or (known.bounds if known else (math.nan, math.nan))
+    low, high = bounds or (record.bounds if record else (math.nan, math.nan))
     if values.size:  # min and max return the first argument if the other is nan
         low, high = min(low, values.min()), max(high, values.max())
     if interval in RATE_METHODS and cluster is None and not of_0_and_1:
@@ -122,22 +124,29 @@ def _summary(
             f"the interval {interval!r} needs values of 0 and 1, got other values of {metric}; "
             "use 't' or 'bca'"
         )
-    kind = ("wilson" if binary else "t") if interval == "auto" else interval
+    if interval == "auto":
+        interval = "wilson" if binary else "t"
     if cluster is not None:
         keys = scored[cluster].to_numpy()
-        found = mean_interval(values, keys, bounds=bounds, confidence_level=level)
-    elif kind in MEANS:
-        found = MEANS[kind](values, bounds=bounds, confidence_level=level)
+        estimate = mean_interval(values, keys, bounds=bounds, confidence_level=level)
+    elif interval in MEANS:
+        estimate = MEANS[interval](values, bounds=bounds, confidence_level=level)
     else:
         successes = int(values.sum())
-        found = rate_interval(successes, values.size, method=kind, confidence_level=level)
-    reasons = f": {count_reasons(lost['reason'])}" if "reason" in group else ""
+        estimate = rate_interval(successes, values.size, method=interval, confidence_level=level)
+    unscored_note = ""
+    worst_low = worst_high = estimate.estimate
+    if n_unscored:
+        reasons = f": {count_reasons(unscored['reason'])}" if "reason" in group else ""
+        unscored_note = f"{n_unscored:,} of {len(group):,}{reasons}"
+        worst_low = (values.sum() + n_unscored * low) / len(group)
+        worst_high = (values.sum() + n_unscored * high) / len(group)
     return {
-        "unscored": f"{missing:,} of {len(group):,}{reasons}" if missing else "",
-        **found.columns(),
+        "unscored": unscored_note,
+        **estimate.columns(),
         "n": len(group),
         "n_scored": values.size,
-        "worst_low": (values.sum() + missing * low) / len(group) if missing else found.estimate,
-        "worst_high": (values.sum() + missing * high) / len(group) if missing else found.estimate,
+        "worst_low": worst_low,
+        "worst_high": worst_high,
         "signature": " & ".join(signatures(group)),
     }
