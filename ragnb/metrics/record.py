@@ -2,15 +2,25 @@
 
 import inspect
 import json
+import math
 import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, cast, get_args
 
 from ragnb.errors import InputError
+from ragnb.metrics.declaration import (
+    Argument,
+    Column,
+    Function,
+    Option,
+    arguments_of,
+    declared,
+    with_checks,
+    with_section,
+)
 from ragnb.version import __version__
-
-Function = TypeVar("Function", bound=Callable[..., float])
 
 # The metrics of ragnb by name. The decorator `metric` adds them when `ragnb.metrics` is imported.
 METRICS: dict[str, "Metric"] = {}
@@ -184,57 +194,140 @@ class Metric:
 
 def metric(
     name: str,
-    columns: Mapping[str, str],
+    columns: Mapping[str, str] | None = None,
     *,
     source: str,
     options: Mapping[str, Mapping[Any, str]] | None = None,
+    undefined: str = "",
     higher_is_better: bool = True,
     bounds: tuple[float, float] = (0.0, 1.0),
+    of_many: Callable[..., Sequence[float]] | None = None,
     **more: Any,
 ) -> Callable[[Function], Function]:
     """Register the decorated function as a metric in `METRICS`.
+
+    Columns and options are those in the annotations of the function, see
+    `ragnb.metrics.declaration`. The decorated function checks its options, and its docstring has
+    the sections *Parameters* and *Returns*.
 
     Parameters
     ----------
     name : str
         Name of the metric, of the form ``'family.name'``.
-    columns : mapping of str to str
-        For each argument of the function, the column of the responses that contains it.
     source : str
         Where the metric is defined.
-    options : mapping or None, default=None
-        For each option, a mapping from its values to a sentence that describes the value. The
-        defaults of the options are those of the function.
+    undefined : str, default=''
+        Condition under which the value is NaN, see `Metric`.
     higher_is_better : bool, default=True
         Whether a higher value is better.
     bounds : tuple of (float, float), default=(0.0, 1.0)
         Lowest and highest possible value.
+    of_many : callable or None, default=None
+        Function that computes the values of many responses at once, see `Metric`.
     **more
         Further attributes of `Metric`.
 
     Returns
     -------
     callable
-        Decorator that returns the function unchanged.
+        Decorator that returns the completed function.
     """
 
     def declare(function: Function) -> Function:
         parameters = inspect.signature(function).parameters
-        defaults = {option: parameters[option].default for option in options or {}}
-        METRICS[name] = Metric(
+        if columns is not None:  # transition
+            METRICS[name] = Metric(
+                name,
+                function,
+                columns,
+                higher_is_better,
+                bounds,
+                source,
+                options={option: parameters[option].default for option in options or {}},
+                variants=options or {},
+                of_many=of_many,
+                undefined=undefined,
+                **more,
+            )
+            return function
+        arguments = arguments_of(function)
+        _check_declaration(name, function, arguments)
+        read = {key: column for key, column in arguments.items() if issubclass(column, Column)}
+        chosen = {key: option for key, option in arguments.items() if issubclass(option, Option)}
+        record = Metric(
             name,
-            function,
-            columns,
+            declared(function),
+            {key: column.column for key, column in read.items()},
             higher_is_better,
             bounds,
             source,
-            options=defaults,
-            variants=options or {},
+            options={key: parameters[key].default for key in chosen},
+            variants={key: option.values for key, option in chosen.items()},
+            of_many=with_checks(of_many, arguments) if of_many else None,
+            undefined=undefined,
+            optional_under={
+                key: column.optional_under
+                for key, column in read.items()
+                if column.optional_under is not None
+            },
             **more,
         )
-        return function
+        record.function.__doc__ = with_section(record.function, _returns(record))
+        METRICS[name] = record
+        return cast(Function, record.function)
 
     return declare
+
+
+def _check_declaration(
+    name: str, function: Callable[..., Any], arguments: Mapping[str, type[Argument]]
+) -> None:
+    """Raise TypeError, which says what is to do, if the declaration of a metric is incomplete."""
+    for key, parameter in inspect.signature(function).parameters.items():
+        if key not in arguments or not issubclass(arguments[key], Column | Option):
+            raise TypeError(
+                f"{name}: the annotation of {key} must say what it is, a Column or an Option, as in "
+                f"Annotated[str, Response]; see ragnb.metrics.declaration"
+            )
+        if issubclass(arguments[key], Option):
+            is_keyword = parameter.kind is inspect.Parameter.KEYWORD_ONLY
+            if not is_keyword or parameter.default is inspect.Parameter.empty:
+                raise TypeError(f"{name}: the option {key} must be keyword-only and have a default")
+
+
+def _returns(record: Metric) -> str:
+    """The section *Returns* of the docstring of a metric."""
+    low, high = record.bounds
+    if record.binary:
+        values = "1.0 or 0.0"
+    elif math.isinf(low) and math.isinf(high):
+        values = "A number without bounds"
+    elif math.isinf(high):
+        values = f"A number of at least {low:g}"
+    else:
+        values = f"Value in [{low:g}, {high:g}]"
+    beyond = f" ({record.beyond})" if record.beyond else ""
+    direction = "higher" if record.higher_is_better else "lower"
+    sentences = f"{values}{beyond}; {direction} is better."
+    undefined = f"{record.undefined[:1].lower()}{record.undefined[1:]}"
+    # "Only if" says that a missing input is the only cause.
+    missing = " or ".join(f"`{name}`" for name in _can_be_none(record.function))
+    if missing and not record.undefined.startswith("Only if"):
+        sentences += f" NaN if {missing} is None, and {undefined}"
+    elif undefined:
+        sentences += f" NaN {undefined}"
+    text = textwrap.fill(sentences, 96, initial_indent="    ", subsequent_indent="    ")
+    return f"Returns\n-------\nfloat\n{text}"
+
+
+def _can_be_none(function: Callable[..., Any]) -> list[str]:
+    """The required arguments of a function that can be None."""
+    return [
+        name
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.default is inspect.Parameter.empty
+        and type(None) in get_args(parameter.annotation)
+    ]
 
 
 def _text(value: Any) -> Any:

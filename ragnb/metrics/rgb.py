@@ -48,13 +48,14 @@ than 0 and 1, and a noise rate outside [0, 1].
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from ragnb.cells import is_missing
 from ragnb.errors import InputError, as_real, check_choice
+from ragnb.metrics.declaration import Column, Option, declared
 from ragnb.metrics.judged import NEVER_JUDGED, binary_verdict
 from ragnb.metrics.recognition import BY_VERDICT, Rule, is_said, verdict_by
 from ragnb.metrics.record import metric
@@ -63,6 +64,7 @@ from ragnb.metrics.rgb_protocols import (
     BY_THE_VERDICT,
     FOUND,
     NOT_FOUND,
+    PROTOCOLS,
     REFUSED,
     Finding,
     Paper,
@@ -73,32 +75,137 @@ from ragnb.metrics.rgb_protocols import (
 
 FalseAnswer = str | Sequence[str] | None
 
-# ---- what the records of the metrics say -------------------------------------------------------
-
-_CHEN = "Chen et al., AAAI 2024, arXiv 2309.01431"
-_CODE = "chen700564/RGB@65ec39e4 evalue.py"
-_ANSWERED = {"response": "response", "answer": "references", "language": "language"}
-_FACED = {"response": "response", "false_answer": "false_answers", "language": "language"}
-_REFUSAL_COLUMNS = {"judged_refusal": "judged_refusal", "refusal_label": "refusal"}
-_DETECTION_COLUMNS = {"judged_detection": "judged_detection", "detection_label": "error_detected"}
-_NEVER_RULED = "Only if the response or a required verdict is missing."
+# ---- arguments of the metrics ------------------------------------------------------------------
 
 
-def _rule_sentences(what: str, judged: str, label: str) -> Mapping[Any, str]:
-    return {
-        None: f"The protocol's own rule for {what}.",
-        "phrase": f"{what.capitalize()} contains the key phrase of the agreed sentence.",
-        "sentence": f"{what.capitalize()} contains the whole agreed sentence.",
-        "judge": f"The verdict of a judge, in the column {judged}.",
-        "label": f"The verdict of a person, in the column {label}.",
+class Response(Column):
+    """Response of the system; None if it is missing.
+
+    The whole text is searched. To exclude the reasoning of a model, pass the answer that
+    `ragnb.text.split_reasoning` returns.
+    """
+
+    column = "response"
+
+
+class Answer(Column):
+    """Reference answer: a string, or a list of parts.
+
+    A part is a string or a list of equivalent aliases.
+    """
+
+    column = "references"
+    type_name = "str or list"
+
+
+class AnswerOfReleased(Answer):
+    """Reference answer: a string, or a list of parts. Only ``'released'`` uses it."""
+
+    type_name = "str, list or None"
+
+
+class FalseAnswers(Column):
+    """One or several false answers in the passages. Only ``'flexible'`` uses them."""
+
+    column = "false_answers"
+    type_name = "str, list of str or None"
+
+
+class Language(Column):
+    """Language code.
+
+    Codes that begin with ``zh`` mean Chinese. All other languages are treated like English.
+    """
+
+    column = "language"
+
+
+class NoiseRate(Column):
+    """Proportion of passages that do not contain the answer, in [0, 1].
+
+    Only ``'released'`` uses it: if the noise rate is 1, a refusal counts as correct.
+    """
+
+    column = "noise_rate"
+
+
+class JudgedRefusal(Column):
+    """Verdict of a judge: 1 for a refusal, 0 otherwise; None if it is missing.
+
+    If there is an option ``refusal``, only its value ``'judge'`` uses the verdict.
+    """
+
+    column = "judged_refusal"
+
+
+class RefusalLabel(Column):
+    """Human label, for ``refusal='label'``: 1 if the response is a refusal, else 0."""
+
+    column = "refusal"
+
+
+class JudgedDetection(Column):
+    """Verdict of a judge: 1 if the response reports errors in the passages, 0 otherwise.
+
+    It is None if it is missing. If there is an option ``detection``, only its value ``'judge'`` uses
+    the verdict.
+    """
+
+    column = "judged_detection"
+
+
+class DetectionLabel(Column):
+    """Human label, for ``detection='label'``: 1 if the response reports errors, else 0."""
+
+    column = "error_detected"
+
+
+class Protocol(Option):
+    """Definition to use. The classes in `ragnb.metrics.rgb_protocols` describe the protocols."""
+
+    type_name = f"{{{', '.join(map(repr, PROTOCOLS))}}}"
+
+
+class RefusalRule(Option):
+    """How a refusal is recognised."""
+
+    values = {
+        None: "The protocol's own rule for a refusal.",
+        "phrase": "A refusal contains the key phrase of the agreed sentence.",
+        "sentence": "A refusal contains the whole agreed sentence.",
+        "judge": "The verdict of a judge, in the column judged_refusal.",
+        "label": "The verdict of a person, in the column refusal.",
         ...: "A list of custom phrases, or a mapping from language codes to such lists.",
+    }
+    type_name = "{'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None"
+
+
+class DetectionRule(Option):
+    """How a report of errors is recognised."""
+
+    values = {
+        None: "The protocol's own rule for a report of errors.",
+        "phrase": "A report of errors contains the key phrase of the agreed sentence.",
+        "sentence": "A report of errors contains the whole agreed sentence.",
+        "judge": "The verdict of a judge, in the column judged_detection.",
+        "label": "The verdict of a person, in the column error_detected.",
+        ...: "A list of custom phrases, or a mapping from language codes to such lists.",
+    }
+    type_name = "{'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None"
+
+
+class Parts(Option):
+    """Whether the response must contain all parts of the answer, as in RGB, or just one of them."""
+
+    values = {
+        "all": "Every part of the answer must be found, as RGB defines it.",
+        "any": "One part of the answer is sufficient.",
     }
 
 
-_REFUSAL = {"refusal": _rule_sentences("a refusal", "judged_refusal", "refusal")}
-_DETECTION = {
-    "detection": _rule_sentences("a report of errors", "judged_detection", "error_detected")
-}
+_CHEN = "Chen et al., AAAI 2024, arXiv 2309.01431"
+_CODE = "chen700564/RGB@65ec39e4 evalue.py"
+_NEVER_RULED = "Only if the response or a required verdict is missing."
 
 
 # ---- assessment of one response ----------------------------------------------------------------
@@ -179,6 +286,7 @@ def assess(
     "error: 'factual errors'; part 1: 'Oslo'"
     """
     check_choice(ability, _ABILITIES, "ability")
+    Parts.check(options.get("parts", "all"), "parts")
     finding, labels = _finding(ability, _Arguments(response, answer, **options))
     return Assessment(finding.value, finding.evidence(), labels)
 
@@ -198,7 +306,6 @@ def _evidence(ability: str, **arguments: Any) -> str:
 def _finding(ability: str, arguments: _Arguments) -> tuple[Finding, list[int]]:
     """Check the arguments, and let the protocol read the response; also return its labels."""
     protocol = protocol_of(arguments.protocol, arguments.language)
-    check_choice(arguments.parts, ("all", "any"), "parts")
     noise_rate = arguments.noise_rate
     if not is_missing(noise_rate) and not 0 <= as_real(noise_rate) <= 1:
         raise InputError(f"noise_rate must be between 0 and 1, got {noise_rate!r}")
@@ -285,32 +392,23 @@ def false_answers_of(false_answer: FalseAnswer) -> list[str]:
 # ---- accuracy ----------------------------------------------------------------------------------
 
 
+@declared
 def answer_labels(
-    response: str,
-    answer: Reference,
+    response: Annotated[str | None, Response],
+    answer: Annotated[Reference, Answer],
     *,
-    language: str = "en",
-    protocol: str = "paper",
-    refusal: Rule = None,
+    language: Annotated[str, Language] = "en",
+    protocol: Annotated[str, Protocol] = "paper",
+    refusal: Annotated[Rule, RefusalRule] = None,
 ) -> list[int]:
     """Label each part of the reference answer as found (1) or not found (0) in the response.
 
-    A part is found if one of its aliases is a substring of the response. Both texts are normalised
-    first (see the top of this module), and letter case is ignored. For a refusal,
-    the result is ``[-1]``.
+    A part is found if one of its aliases is a substring of the response, after the protocol has
+    normalised both texts. Letter case is ignored. For a refusal, the result is ``[-1]``.
 
     Under ``'flexible'``, a part is also found if at least 80 % of the words of an alias occur
-    anywhere in the response. A refusal is then labelled like any other response.
-
-    Parameters
-    ----------
-    response, answer, language, protocol
-        See `is_correct`.
-    refusal : {'phrase', 'sentence'}, list of str, mapping or None, default=None
-        How to recognise a refusal: by the key phrase of the refusal sentence in RGB's prompt
-        (``'phrase'``), by the whole sentence (``'sentence'``), or by custom phrases. These are
-        given as a list, or as a mapping from language codes to lists. None uses the rule of the
-        protocol (see `is_refusal`).
+    anywhere in the response. A refusal is then labelled like any other response. The rules
+    ``'judge'`` and ``'label'`` cannot be used, because the function takes no verdicts.
 
     Returns
     -------
@@ -334,72 +432,28 @@ def answer_labels(
 
 @metric(
     "rgb.accuracy",
-    {**_ANSWERED, "noise_rate": "noise_rate", **_REFUSAL_COLUMNS},
-    options={
-        "protocol": definitions_of("accuracy"),
-        **_REFUSAL,
-        "parts": {
-            "all": "Every part of the answer must be found, as RGB defines it.",
-            "any": "One part of the answer is sufficient.",
-        },
-    },
     source=f"{_CHEN}; {_CODE} checkanswer",
     binary=True,
     evidence=partial(_evidence, "accuracy"),
     undefined=_NEVER_RULED,
 )
 def is_correct(
-    response: str | None,
-    answer: Reference,
+    response: Annotated[str | None, Response],
+    answer: Annotated[Reference, Answer],
     *,
-    language: str = "en",
-    protocol: str = "paper",
-    noise_rate: float | None = None,
-    refusal: Rule = None,
-    parts: str = "all",
-    judged_refusal: float | None = None,
-    refusal_label: float | None = None,
+    language: Annotated[str, Language] = "en",
+    protocol: Annotated[str, Protocol.with_values(definitions_of("accuracy"))] = "paper",
+    noise_rate: Annotated[float | None, NoiseRate] = None,
+    refusal: Annotated[Rule, RefusalRule] = None,
+    parts: Annotated[str, Parts] = "all",
+    judged_refusal: Annotated[float | None, JudgedRefusal] = None,
+    refusal_label: Annotated[float | None, RefusalLabel] = None,
 ) -> float:
     """Accuracy: 1.0 if the response contains the answer and is not a refusal, else 0.0.
 
     The mean over questions is the accuracy that RGB reports for noise robustness and for
     information integration. Under ``'flexible'``, a response that contains the answer is correct
     even if it is also a refusal. `answer_labels` describes how the parts of the answer are found.
-
-    Parameters
-    ----------
-    response : str or None
-        Response of the system; None if it is missing. The whole text is searched. To exclude the
-        reasoning of a model, pass the answer that `ragnb.text.split_reasoning` returns.
-    answer : str or list
-        Reference answer: a string, or a list of parts. A part is a string or a list of equivalent
-        aliases.
-    language : str, default='en'
-        Language code. Codes that begin with ``zh`` mean Chinese. All other languages are treated
-        like English.
-    protocol : {'paper', 'released', 'flexible'}, default='paper'
-        Definition to use: that of the paper, that of the published code, or a more lenient one.
-        `ragnb.metrics.rgb` describes the three protocols.
-    noise_rate : float or None, default=None
-        Proportion of passages that do not contain the answer, in [0, 1]. Only ``'released'`` uses
-        it: if the noise rate is 1, a refusal counts as correct.
-    refusal : {'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None, default=None
-        How to recognise a refusal: by the key phrase of the refusal sentence in RGB's prompt
-        (``'phrase'``), by the whole sentence (``'sentence'``), by `judged_refusal` (``'judge'``),
-        by `refusal_label` (``'label'``), or by custom phrases. These are given as a list, or as a
-        mapping from language codes to lists. None uses the rule of the protocol (see `is_refusal`).
-    parts : {'all', 'any'}, default='all'
-        Whether all parts of the answer must be found, as in RGB, or just one of them.
-    judged_refusal : float or None, default=None
-        Verdict of a judge, for ``refusal='judge'``: 1 for a refusal, 0 otherwise.
-    refusal_label : float or None, default=None
-        Human label, for ``refusal='label'``: 1 if the response is a refusal, else 0.
-
-    Returns
-    -------
-    float
-        1.0 or 0.0; higher is better. NaN if the response or a required verdict is missing.
-        ``'flexible'`` requires no verdict.
 
     Notes
     -----
@@ -419,31 +473,21 @@ def is_correct(
 # ---- negative rejection ------------------------------------------------------------------------
 
 
+@declared
 def is_refusal(
-    response: str | None,
+    response: Annotated[str | None, Response],
     *,
-    language: str = "en",
-    protocol: str = "paper",
-    refusal: Rule = None,
-    judged_refusal: float | None = None,
-    refusal_label: float | None = None,
+    language: Annotated[str, Language] = "en",
+    protocol: Annotated[str, Protocol] = "paper",
+    refusal: Annotated[Rule, RefusalRule] = None,
+    judged_refusal: Annotated[float | None, JudgedRefusal] = None,
+    refusal_label: Annotated[float | None, RefusalLabel] = None,
 ) -> float:
     """Return 1.0 if the response is a refusal, else 0.0.
 
-    With ``refusal=None``, the rule depends on the protocol:
-
-    - ``'paper'``: the response contains ``insufficient information`` or ``信息不足``. RGB's English
-      and Chinese prompts each prescribe a sentence for refusals, and these are its key phrases.
-      Letter case, differences in Unicode form and, in Chinese, spaces are ignored.
-    - ``'released'``: the response contains one of these phrases in lower case. Spaces are removed
-      from Chinese responses first, so the English phrase is never found in them.
-    - ``'flexible'``: the response contains, in any letter case, one of the phrases in
-      `FLEXIBLE_REFUSALS` (for Chinese, one of the two key phrases).
-
-    Parameters
-    ----------
-    response, language, protocol, refusal, judged_refusal, refusal_label
-        See `is_correct`.
+    By default, the response must contain a phrase of the protocol: the key phrase of the sentence that
+    RGB's English or Chinese prompt prescribes for refusals, or, under ``'flexible'``, one of the
+    phrases in `ragnb.metrics.recognition.FLEXIBLE_REFUSALS`.
 
     Returns
     -------
@@ -471,25 +515,20 @@ def is_refusal(
 
 @metric(
     "rgb.rejection",
-    {**_ANSWERED, **_REFUSAL_COLUMNS},
-    options={
-        "protocol": definitions_of("rejection"),
-        **_REFUSAL,
-    },
     source=f"{_CHEN}; {_CODE} all_rate",
     binary=True,
     evidence=partial(_evidence, "rejection"),
     undefined="Only if the response, a required verdict or, under released, the reference is missing.",
 )
 def is_rejection(
-    response: str | None,
-    answer: Reference | None = None,
+    response: Annotated[str | None, Response],
+    answer: Annotated[Reference | None, AnswerOfReleased] = None,
     *,
-    language: str = "en",
-    protocol: str = "paper",
-    refusal: Rule = None,
-    judged_refusal: float | None = None,
-    refusal_label: float | None = None,
+    language: Annotated[str, Language] = "en",
+    protocol: Annotated[str, Protocol.with_values(definitions_of("rejection"))] = "paper",
+    refusal: Annotated[Rule, RefusalRule] = None,
+    judged_refusal: Annotated[float | None, JudgedRefusal] = None,
+    refusal_label: Annotated[float | None, RefusalLabel] = None,
 ) -> float:
     """Negative rejection (Rej): 1.0 if the response refuses to answer, else 0.0.
 
@@ -497,19 +536,6 @@ def is_rejection(
     is the rejection rate, refusals / n. Under ``'released'``, correct answers also count as
     rejections: the mean is (refusals + correct answers) / n. `is_refusal` describes how a refusal
     is recognised.
-
-    Parameters
-    ----------
-    response, language, protocol, refusal, judged_refusal, refusal_label
-        See `is_correct`.
-    answer : str, list or None, default=None
-        Reference answer (see `is_correct`). Only ``'released'`` uses it.
-
-    Returns
-    -------
-    float
-        1.0 or 0.0; higher is better. NaN if the response or a required verdict is missing or, under
-        ``'released'``, if there is no reference answer.
 
     Notes
     -----
@@ -529,63 +555,30 @@ def is_rejection(
 
 @metric(
     "rgb.error_detection",
-    {**_FACED, **_DETECTION_COLUMNS},
-    options={
-        "protocol": definitions_of("error_detection"),
-        **_DETECTION,
-    },
     source=f"{_CHEN}; {_CODE} predict",
     binary=True,
     evidence=partial(_evidence, "error_detection"),
     undefined=_NEVER_RULED,
 )
 def detects_error(
-    response: str | None,
+    response: Annotated[str | None, Response],
     *,
-    false_answer: FalseAnswer = None,
-    language: str = "en",
-    protocol: str = "paper",
-    detection: Rule = None,
-    judged_detection: float | None = None,
-    detection_label: float | None = None,
+    false_answer: Annotated[FalseAnswer, FalseAnswers] = None,
+    language: Annotated[str, Language] = "en",
+    protocol: Annotated[str, Protocol.with_values(definitions_of("error_detection"))] = "paper",
+    detection: Annotated[Rule, DetectionRule] = None,
+    judged_detection: Annotated[float | None, JudgedDetection] = None,
+    detection_label: Annotated[float | None, DetectionLabel] = None,
 ) -> float:
     """Error detection (ED): 1.0 if the response reports errors in the passages, else 0.0.
 
-    The mean over questions with counterfactual passages is RGB's error detection rate. With
-    ``detection=None``, the rule depends on the protocol:
-
-    - ``'paper'``: the response contains ``factual errors`` or ``事实性错误``. RGB's English and
-      Chinese prompts each prescribe a sentence for reporting errors, and these are its key phrases.
-      Letter case, differences in Unicode form and, in Chinese, spaces are ignored.
-    - ``'released'``: the response contains one of these phrases in lower case. Spaces are removed
-      from Chinese responses first, so the English phrase is never found in them.
-    - ``'flexible'``: the response contains, in any letter case, one of the phrases in
-      `FLEXIBLE_ERRORS` (for Chinese, one of the two key phrases). ``not X`` and ``X is wrong`` also
-      count, where X is a false answer. The phrases include common words such as ``however`` and
-      ``actually``, so ordinary responses often count as reports of errors.
+    The mean over questions with counterfactual passages is RGB's error detection rate. By
+    default, the response must contain a phrase of the protocol: the key phrase of the sentence that
+    RGB's English or Chinese prompt prescribes for reporting errors, or, under ``'flexible'``, one of
+    the phrases in `ragnb.metrics.recognition.FLEXIBLE_ERRORS`. Among these are common words such as
+    ``however`` and ``actually``, so ordinary responses often count as reports of errors.
 
     Negation is ignored: ``There are no factual errors.`` gives 1.0.
-
-    Parameters
-    ----------
-    response, language, protocol
-        See `is_correct`.
-    false_answer : str, list of str or None, default=None
-        One or several false answers in the passages. Only ``'flexible'`` uses them.
-    detection : {'phrase', 'sentence', 'judge', 'label'}, list of str, mapping or None, default=None
-        How to recognise a report of errors: by the key phrase of the corresponding sentence in
-        RGB's prompt (``'phrase'``), by the whole sentence (``'sentence'``), by `judged_detection`
-        (``'judge'``), by `detection_label` (``'label'``), or by custom phrases. These are given as
-        a list, or as a mapping from language codes to lists. None uses the rule of the protocol.
-    judged_detection : float or None, default=None
-        Verdict of a judge, for ``detection='judge'``: 1 for a report of errors, 0 otherwise.
-    detection_label : float or None, default=None
-        Human label, for ``detection='label'``: 1 if the response reports errors, else 0.
-
-    Returns
-    -------
-    float
-        1.0 or 0.0; higher is better. NaN if the response or a required verdict is missing.
 
     Notes
     -----
@@ -605,12 +598,6 @@ def detects_error(
 
 @metric(
     "rgb.error_correction",
-    {**_ANSWERED, **_FACED, **_REFUSAL_COLUMNS, **_DETECTION_COLUMNS},
-    options={
-        "protocol": definitions_of("error_correction"),
-        **_REFUSAL,
-        **_DETECTION,
-    },
     source=f"{_CHEN}; {_CODE} correct_rate",
     binary=True,
     evidence=partial(_evidence, "error_correction"),
@@ -618,18 +605,18 @@ def detects_error(
     undefined="If no error is detected; never under flexible.",
 )
 def corrects_error(
-    response: str | None,
-    answer: Reference,
+    response: Annotated[str | None, Response],
+    answer: Annotated[Reference, Answer],
     *,
-    false_answer: FalseAnswer = None,
-    language: str = "en",
-    protocol: str = "paper",
-    refusal: Rule = None,
-    detection: Rule = None,
-    judged_refusal: float | None = None,
-    refusal_label: float | None = None,
-    judged_detection: float | None = None,
-    detection_label: float | None = None,
+    language: Annotated[str, Language] = "en",
+    false_answer: Annotated[FalseAnswer, FalseAnswers] = None,
+    protocol: Annotated[str, Protocol.with_values(definitions_of("error_correction"))] = "paper",
+    refusal: Annotated[Rule, RefusalRule] = None,
+    detection: Annotated[Rule, DetectionRule] = None,
+    judged_refusal: Annotated[float | None, JudgedRefusal] = None,
+    refusal_label: Annotated[float | None, RefusalLabel] = None,
+    judged_detection: Annotated[float | None, JudgedDetection] = None,
+    detection_label: Annotated[float | None, DetectionLabel] = None,
 ) -> float:
     """Error correction (CR): 1.0 if a response that reports errors is correct, else 0.0.
 
@@ -640,19 +627,6 @@ def corrects_error(
     ``'released'`` also counts refusals as correct. ``'flexible'`` scores all responses: CR =
     (correct responses) / n. Under ``'flexible'``, a response that contains a false answer is
     correct only if it also contains every part of the true answer as a substring.
-
-    Parameters
-    ----------
-    response, answer, language, protocol, refusal, judged_refusal, refusal_label
-        See `is_correct`.
-    false_answer, detection, judged_detection, detection_label
-        See `detects_error`.
-
-    Returns
-    -------
-    float
-        1.0 or 0.0; higher is better. NaN if the response is missing or, except under
-        ``'flexible'``, if a required verdict is missing or the response does not report errors.
 
     Notes
     -----
@@ -675,25 +649,14 @@ def corrects_error(
 
 @metric(
     "rgb.judged_rejection",
-    {"judged_refusal": "judged_refusal"},
     source=f"{_CHEN}, Rej*",
     binary=True,
     undefined=NEVER_JUDGED,
 )
-def judged_rejection(judged_refusal: float | None) -> float:
+def judged_rejection(judged_refusal: Annotated[float | None, JudgedRefusal]) -> float:
     """Judged rejection (Rej*): 1.0 if a judge finds that the response is a refusal, else 0.0.
 
     RGB reports the mean over questions whose passages do not contain the answer.
-
-    Parameters
-    ----------
-    judged_refusal : float or None
-        Verdict of the judge: 1 for a refusal, 0 otherwise; None if it is missing.
-
-    Returns
-    -------
-    float
-        1.0 or 0.0; higher is better. NaN if the verdict is missing.
 
     Notes
     -----
@@ -709,26 +672,14 @@ def judged_rejection(judged_refusal: float | None) -> float:
 
 @metric(
     "rgb.judged_error_detection",
-    {"judged_detection": "judged_detection"},
     source=f"{_CHEN}, ED*",
     binary=True,
     undefined=NEVER_JUDGED,
 )
-def judged_error_detection(judged_detection: float | None) -> float:
+def judged_error_detection(judged_detection: Annotated[float | None, JudgedDetection]) -> float:
     """Judged error detection (ED*): 1.0 if a judge finds that errors are reported, else 0.0.
 
     RGB reports the mean over questions with counterfactual passages.
-
-    Parameters
-    ----------
-    judged_detection : float or None
-        Verdict of the judge: 1 if the response reports errors in the passages, 0 otherwise; None if
-        it is missing.
-
-    Returns
-    -------
-    float
-        1.0 or 0.0; higher is better. NaN if the verdict is missing.
 
     Notes
     -----
@@ -744,40 +695,26 @@ def judged_error_detection(judged_detection: float | None) -> float:
 
 @metric(
     "rgb.judged_error_correction",
-    {**_ANSWERED, "judged_detection": "judged_detection"},
-    options={"protocol": definitions_of("judged_error_correction")},
     source=f"{_CHEN}, CR over ED*",
     binary=True,
     condition="no error detected",
     undefined="If the judge decides that the response reports no errors.",
 )
 def judged_error_correction(
-    response: str | None,
-    answer: Reference,
-    judged_detection: float | None,
+    response: Annotated[str | None, Response],
+    answer: Annotated[Reference, Answer],
+    judged_detection: Annotated[float | None, JudgedDetection],
     *,
-    language: str = "en",
-    protocol: str = "paper",
+    language: Annotated[str, Language] = "en",
+    protocol: Annotated[
+        str, Protocol.with_values(definitions_of("judged_error_correction"))
+    ] = "paper",
 ) -> float:
     """Error correction (CR over ED*): 1.0 if the response is correct, else 0.0.
 
     Only responses that report errors according to the judge (ED*) are scored, so the mean may be
     based on very few responses. A refusal counts as incorrect. Under ``'flexible'``, however, a
     refusal that contains the answer is correct.
-
-    Parameters
-    ----------
-    response, answer, language, protocol
-        See `is_correct`.
-    judged_detection : float or None
-        Verdict of the judge: 1 if the response reports errors in the passages, 0 otherwise; None if
-        it is missing.
-
-    Returns
-    -------
-    float
-        1.0 or 0.0; higher is better. NaN if the verdict is 0, or if the response or the verdict is
-        missing.
 
     Notes
     -----

@@ -217,7 +217,7 @@ class Released(Paper):
 
     name = "released"
 
-    definitions = {  # noqa: RUF012
+    definitions = {
         "accuracy": "As in the published code: the reasoning in <think> is searched as well, and a refusal "
         "is recognised only in lower case. At noise rate 1, a refusal is correct.",
         "rejection": "As in the published code: the response contains the key phrase in lower case, or is "
@@ -292,7 +292,7 @@ class Flexible(Paper):
         "A lenient re-implementation: at least 80 % of the words of a part are sufficient, and a response "
         "that also refuses can be correct."
     )
-    definitions = {  # noqa: RUF012
+    definitions = {
         "accuracy": _nearly_correct,
         "rejection": "A lenient re-implementation: the response contains one of a long list of English "
         "phrases or, in Chinese, the key phrase.",
