@@ -8,10 +8,10 @@ other functions raise ValueError, in most cases its subclass InputError.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial, wraps
-from inspect import signature
+from inspect import Signature, signature
 from math import isfinite
 from numbers import Real
 from pathlib import Path
@@ -21,7 +21,8 @@ from urllib.parse import urlsplit, urlunsplit
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragnb.errors import InputError, check_choice
+from ragnb.errors import CallError, InputError, check_choice
+from ragnb.suggestions import did_you_mean
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -300,7 +301,11 @@ def accepts(
             # A traceback prints the arguments of every function that it went through.
             if isinstance(kwargs.get("base_url"), str):
                 kwargs["base_url"] = Address(kwargs["base_url"])
-            bound = known.bind(*args, **kwargs)
+            try:
+                bound = known.bind(*args, **kwargs)
+            except TypeError as error:
+                name = function.__qualname__.removesuffix(".__init__")
+                raise CallError(_problem_of_call(name, known, kwargs, error)) from None
             lengths = {}
             for name, kind in kinds.items():
                 given = bound.arguments.get(name)
@@ -322,6 +327,26 @@ def accepts(
         return checked
 
     return decorate
+
+
+def _problem_of_call(
+    name: str, known: Signature, keywords: Mapping[str, Any], error: TypeError
+) -> str:
+    """Say which argument of a call is unknown or missing, and what its author may have meant."""
+    named = [
+        parameter.name
+        for parameter in known.parameters.values()
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    ]
+    named = [argument for argument in named if argument != "self"]
+    unknown = [argument for argument in keywords if argument not in named]
+    takes_any = any(
+        parameter.kind is parameter.VAR_KEYWORD for parameter in known.parameters.values()
+    )
+    if unknown and not takes_any:
+        hint = did_you_mean(unknown[0], named) or f"; its arguments are {', '.join(named)}"
+        return f"{name} has no argument {unknown[0]!r}{hint}"
+    return f"{name}: {error}; its arguments are {', '.join(named)}"
 
 
 def convert(given: Any, kind: str | tuple[Any, ...] | Callable[[Any], Any], name: str) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from ragnb.errors import InputError
+from ragnb.suggestions import did_you_mean
 
 
 class Column(NamedTuple):
@@ -264,10 +265,8 @@ def require_columns(
     wanted = list(dict.fromkeys([*names, *unique]))
     missing = [name for name in wanted if name not in frame.columns]
     if missing:
-        meant = [f"{name} ({COLUMNS[name]})" if name in COLUMNS else str(name) for name in missing]
         raise InputError(
-            f"{what} needs the columns {', '.join(map(str, wanted))}, "
-            f"got a frame without {', '.join(map(str, missing))}; add {'; '.join(meant)}"
+            _wrong_order(frame, missing, what) or _missing_columns(frame, wanted, missing, what)
         )
     if doubled := [name for name in wanted if list(frame.columns).count(name) > 1]:
         raise InputError(
@@ -280,6 +279,74 @@ def require_columns(
             f"{what} needs one row for each {' and '.join(unique)}, got {len(twice)} repeated, such as "
             f"{first}; drop them, or name the column that distinguishes them"
         )
+
+
+def _wrong_order(frame: Any, missing: Sequence[str], what: str) -> str:
+    """Say which function to call first, if the frame belongs to another step; empty if it does not."""
+    columns = set(frame.columns)
+    has_scores = {"metric", "value"} <= columns
+    lacks_scores = not {"metric", "value"} & columns and {"metric", "value"} & set(missing)
+    if {"metric", "mean"} <= columns and "value" in missing:
+        return (
+            f"{what} needs scores, got their means, without value; pass the scores that "
+            "ragnb.summarize was called with"
+        )
+    if lacks_scores or ("value" in missing and "difference" in columns):
+        if {"metric", "difference", "baseline"} <= columns:
+            return (
+                f"{what} needs scores, got a comparison; pass the scores that ragnb.compare was "
+                "called with"
+            )
+        if "response" in columns:
+            return (
+                f"{what} needs scores, got responses; call ragnb.score first: "
+                "scores = ragnb.score(responses, ['answer.f1'])"
+            )
+        return (
+            f"{what} needs scores ({', '.join(missing)}), got a frame with the columns "
+            f"{_listed(columns_of(frame))}. Load responses with ragnb.load_responses and call ragnb.score, "
+            "or load the scores of another tool with ragnb.load_scores"
+        )
+    if has_scores and missing == ["signature"]:
+        return (
+            f"{what} needs scores with a signature, which names their definition; load scores that "
+            "ragnb did not compute with ragnb.load_scores"
+        )
+    if has_scores and "response" in missing:
+        return f"{what} needs responses, got scores; pass the responses that were scored"
+    return ""
+
+
+def _missing_columns(frame: Any, wanted: Sequence[str], missing: Sequence[str], what: str) -> str:
+    """Say which columns are missing and what they mean, and suggest columns that may be meant."""
+    meanings = [f"; {name}: {COLUMNS[name]}" for name in missing if name in COLUMNS]
+    columns = columns_of(frame)
+    hint = did_you_mean(missing[0], [name for name in columns if name not in wanted])
+    if not hint and not set(missing) & set(COLUMNS):
+        hint = f"; its columns are {_listed(columns)}"
+    texts = [name for name in missing if name in ("question", "references", "response")]
+    if texts:
+        mapping = ", ".join(f"{name!r}: 'NAME'" for name in texts)
+        meanings.append(
+            ". If your frame has it under another name, call ragnb.load_responses(frame, "
+            f"{{{mapping}}}) first"
+        )
+    return (
+        f"{what} needs the columns {', '.join(map(str, wanted))}, "
+        f"got a frame without {', '.join(map(str, missing))}{hint}{''.join(meanings)}"
+    )
+
+
+def columns_of(frame: Any) -> list[str]:
+    """Names of the columns of a frame, as texts."""
+    return [str(name) for name in frame.columns]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names in one line; only the first ones if there are many."""
+    most = 12
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return (", ".join(names[:most]) or "none") + more
 
 
 def column_names(given: str | Iterable[str] | None) -> list[str]:

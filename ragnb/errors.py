@@ -3,15 +3,53 @@
 from numbers import Real
 from typing import Any, TypeVar
 
+from ragnb.suggestions import did_you_mean
+from ragnb.tracebacks import full_traceback, short_traceback
+
 Choice = TypeVar("Choice")
 
 
 class RagnbError(Exception):
-    """Base class of the exceptions that ragnb defines."""
+    """Base class of the exceptions that ragnb defines.
+
+    Jupyter displays the user's own line and the message; `full_tracebacks` switches to the whole
+    traceback. Python scripts print the whole traceback, as for any exception.
+    """
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what Jupyter displays of the error."""
+        return full_traceback(self) if _wants_full_tracebacks else short_traceback(self)
+
+
+# Whether Jupyter displays whole tracebacks, see `full_tracebacks`.
+_wants_full_tracebacks = False
+
+
+def full_tracebacks(show: bool = True) -> None:
+    """Choose whether Jupyter displays the whole traceback of errors that ragnb raises.
+
+    By default, Jupyter displays the line of your own code and the message. The magic ``%debug``
+    works in both cases. In a terminal, the option ``--debug`` of a command has the same effect.
+
+    Parameters
+    ----------
+    show : bool, default=True
+        True for whole tracebacks, False for short ones.
+    """
+    global _wants_full_tracebacks
+    _wants_full_tracebacks = show
 
 
 class InputError(RagnbError, ValueError):
     """Raised if an argument, a file or a data frame is invalid."""
+
+
+class CallError(RagnbError, TypeError):
+    """Raised if a function is called with an argument that it does not have, or without one."""
+
+
+class UnknownNameError(RagnbError, AttributeError):
+    """Raised if ragnb has no function, class or module of this name."""
 
 
 class EndpointError(RagnbError, RuntimeError):
@@ -22,8 +60,10 @@ class EndpointError(RagnbError, RuntimeError):
     """
 
     def _render_traceback_(self) -> list[str]:
-        """Return the message without a traceback, as Jupyter displays it."""
-        return [f"{type(self).__name__}: {self}"]
+        """Return the message alone, because no line of the user is wrong."""
+        return (
+            full_traceback(self) if _wants_full_tracebacks else [f"{type(self).__name__}: {self}"]
+        )
 
 
 class StoreError(RagnbError, RuntimeError):
@@ -40,15 +80,22 @@ class MissingPartError(RagnbError, ImportError):
 def check_choice(value: Choice, choices: tuple[Choice, ...], what: str) -> Choice:
     """Return `value` if it is one of `choices`, and raise InputError if not.
 
-    The message lists the choices, and calls the value by the name in `what`.
+    The message lists the choices, suggests the most similar one, and calls the value by the name in
+    `what`.
 
     Examples
     --------
     >>> check_choice("holm", ("holm", "bh"), "method")
     'holm'
+    >>> check_choice("hom", ("holm", "bh"), "method")
+    Traceback (most recent call last):
+    ragnb.errors.InputError: method must be one of 'holm', 'bh', got 'hom'; did you mean 'holm'?
     """
     if value not in choices:
-        raise InputError(f"{what} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+        listed = ", ".join(map(repr, choices))
+        raise InputError(
+            f"{what} must be one of {listed}, got {value!r}{did_you_mean(value, choices)}"
+        )
     return value
 
 

@@ -80,7 +80,7 @@ def _plain_address(base_url: str | None) -> Address:
         )
         # As for EndpointError: Jupyter shows the message alone, because a traceback in its verbose
         # mode prints every variable, and a text that is no address may be a key.
-        failure._render_traceback_ = lambda: [f"InputError: {failure}"]  # type: ignore[attr-defined]
+        failure._render_traceback_ = lambda: [f"InputError: {failure}"]  # type: ignore[method-assign]
         raise failure
     parts = urlsplit(address[:])
     user, at, host = parts.netloc.rpartition("@")

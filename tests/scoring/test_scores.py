@@ -129,7 +129,10 @@ def test_a_row_without_documents_is_scored_by_the_guide_and_has_a_reason_under_t
     reasons = ["no documents_sentences", "the context has no sentences or a total length of 0"]
     assert scores["reason"].tolist()[1:] == reasons
     without = frame.drop(columns="documents_sentences")
-    with pytest.raises(InputError, match="got a frame without documents_sentences; add"):
+    with pytest.raises(
+        InputError,
+        match="got a frame without documents_sentences; documents_sentences: list of documents",
+    ):
         score(without, "trace.relevance", variant="guide", unknown_keys="drop")
 
 
