@@ -47,11 +47,32 @@ if TYPE_CHECKING:
     from ragnb.datasets.tables import read_table, write_table
     from ragnb.ensemble.data import DataSplit
     from ragnb.ensemble.ensemble import MetricEnsemble
-    from ragnb.errors import EndpointError, InputError, MissingPartError, RagnbError, StoreError
+    from ragnb.errors import (
+        CallError,
+        EndpointError,
+        InputError,
+        MissingPartError,
+        RagnbError,
+        StoreError,
+        UnknownNameError,
+        full_tracebacks,
+    )
+    from ragnb.experiments.judges import judge_responses
+    from ragnb.experiments.multilingual import run_multilingual
     from ragnb.experiments.parts import label_parts
     from ragnb.experiments.pipeline import run
+    from ragnb.experiments.recorded import recorded_responses as recorded
+    from ragnb.experiments.rgb import (
+        run_counterfactual_robustness,
+        run_information_integration,
+        run_negative_rejection,
+        run_noise_robustness,
+        run_rgb,
+    )
+    from ragnb.experiments.trace import label_trace
     from ragnb.explorables.page import explore
     from ragnb.figures.choose import plot
+    from ragnb.figures.style import save_figure
     from ragnb.llm.budget import estimate
     from ragnb.llm.client import complete
     from ragnb.llm.local import serve
@@ -63,6 +84,7 @@ if TYPE_CHECKING:
     from ragnb.reports.grades import graded_report
     from ragnb.reports.judge import judge_report
     from ragnb.reports.lbrag import load_metrics_json
+    from ragnb.reports.methods import methods_paragraph
     from ragnb.reports.multilingual import multilingual_report
     from ragnb.reports.rgb import rgb_report
     from ragnb.reports.trace import trace_report
@@ -71,23 +93,28 @@ if TYPE_CHECKING:
     from ragnb.scoring.joined import with_scores
     from ragnb.scoring.scores import score
     from ragnb.scoring.summaries import summarize
+    from ragnb.stats.ppi import ppi_mean
     from ragnb.tables import save_latex, to_html, to_latex, to_markdown
+    from ragnb.widgets.annotator import Annotator
     from ragnb.widgets.frame_view import view
     from ragnb.widgets.handout import export_annotator
 else:
     __getattr__, __dir__ = face(__name__)
 
 __all__ = [
-    "METRICS",
+    "Annotator",
+    "CallError",
     "DataSplit",
     "EndpointError",
     "InputError",
+    "METRICS",
     "Metric",
     "MetricEnsemble",
     "MissingPartError",
     "RagnbError",
     "Store",
     "StoreError",
+    "UnknownNameError",
     "__version__",
     "abstention_report",
     "agreement",
@@ -104,9 +131,12 @@ __all__ = [
     "explore",
     "export_annotator",
     "export_responses",
+    "full_tracebacks",
     "graded_report",
     "judge_report",
+    "judge_responses",
     "label_parts",
+    "label_trace",
     "load_evouna",
     "load_metrics_json",
     "load_multilingual",
@@ -116,12 +146,22 @@ __all__ = [
     "load_run",
     "load_scores",
     "load_study",
+    "methods_paragraph",
     "multilingual_report",
     "plot",
+    "ppi_mean",
     "published",
     "read_table",
+    "recorded",
     "rgb_report",
     "run",
+    "run_counterfactual_robustness",
+    "run_information_integration",
+    "run_multilingual",
+    "run_negative_rejection",
+    "run_noise_robustness",
+    "run_rgb",
+    "save_figure",
     "save_latex",
     "score",
     "serve",

@@ -346,7 +346,8 @@ def _problem_of_call(
     if unknown and not takes_any:
         hint = did_you_mean(unknown[0], named) or f"; its arguments are {', '.join(named)}"
         return f"{name} has no argument {unknown[0]!r}{hint}"
-    return f"{name}: {error}; its arguments are {', '.join(named)}"
+    problem = str(error).replace("a required argument", "the argument")
+    return f"{name}: {problem}; its arguments are {', '.join(named)}"
 
 
 def convert(given: Any, kind: str | tuple[Any, ...] | Callable[[Any], Any], name: str) -> Any:

@@ -485,7 +485,7 @@ def _scores(arguments: argparse.Namespace) -> Any:
     A name that is no metric of ragnb is a score that another tool computed, such as
     ``ragas.faithfulness``.
     """
-    from ragnb.scoring.scores import suggestion  # with pandas, which --help does not need
+    from ragnb.scoring.names import suggestion  # with pandas, which --help does not need
 
     given = [name for names in arguments.metrics for name in names.split(",") if name]
     metrics: dict[str, None] = {}
@@ -557,15 +557,13 @@ def _with_options(
 
 def _metric(name: str) -> str:
     """The full name of a metric: ``answer.f1`` for ``f1``, ``answer.exact_match`` for ``em``."""
-    if "." in name:
-        return name
-    same = [known for known in ragnb.METRICS if known.partition(".")[2] == name.casefold()]
-    meant = ragnb.definitions(name)
-    found = same or [metric.name for metric in meant.metrics]
-    if len(found) == 1:
-        return found[0]
-    can = f" can mean {', '.join(found)}; use the full name." if found else ":"
-    raise InputError(f"{name}{can} {meant.note}".strip())
+    from ragnb.scoring.names import possible_metrics
+
+    possible = possible_metrics(name)
+    if len(possible) == 1:
+        return possible[0]
+    can = f" can mean {', '.join(possible)}; use the full name." if possible else ":"
+    raise InputError(f"{name}{can} {ragnb.definitions(name).note}".strip())
 
 
 # ---- output ------------------------------------------------------------------------------------

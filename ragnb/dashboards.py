@@ -9,6 +9,7 @@ import pandas as pd
 from ipywidgets import HTML, Dropdown, HBox, Image, Layout, SelectMultiple, VBox
 from traitlets import TraitError
 
+from ragnb.arguments import accepts
 from ragnb.columns import CONDITION, column_names, require_columns
 from ragnb.errors import InputError
 from ragnb.figures.choose import plot_png
@@ -224,6 +225,7 @@ class Dashboard(VBox):
         return "; ".join(words)
 
 
+@accepts()
 def dashboard(
     responses: pd.DataFrame,
     metrics: str | Sequence[str] | None = None,

@@ -10,6 +10,9 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from ragnb.errors import UnknownNameError
+from ragnb.suggestions import did_you_mean
+
 
 def face(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the functions ``__getattr__`` and ``__dir__`` of a package.
@@ -20,16 +23,16 @@ def face(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     def load(name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        home = _homes(package).get(name, package)
+        home, name_at_home = _homes(package).get(name, (package, name))
         if home == package:
             return _module_in(package, name)
-        value = getattr(import_module(home), name)
+        value = getattr(import_module(home), name_at_home)
         # From now on, Python finds the name without calling this function.
         setattr(sys.modules[package], name, value)
         return value
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *_homes(package)})
+        return sorted({*sys.modules[package].__all__, *_homes(package)})
 
     return load, names
 
@@ -42,12 +45,15 @@ def _module_in(package: str, name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != module:
             raise
-        raise AttributeError(f"module {package!r} has no attribute {name!r}") from None
+        hint = did_you_mean(name, _homes(package))
+        # With the name "", Python does not add a suggestion of its own.
+        problem = UnknownNameError(f"module {package!r} has no attribute {name!r}{hint}", name="")
+        raise problem from None
 
 
 @cache
-def _homes(package: str) -> dict[str, str]:
-    """The module of each name that a package declares."""
+def _homes(package: str) -> dict[str, tuple[str, str]]:
+    """The module of each name that a package declares, and the name that it has there."""
     # The parser is needed only when a name is used, so that importing a package takes no time.
     import ast
 
@@ -59,5 +65,5 @@ def _homes(package: str) -> dict[str, str]:
         for declaration in statement.body:
             if isinstance(declaration, ast.ImportFrom) and declaration.module:
                 for alias in declaration.names:
-                    homes[alias.name] = declaration.module
+                    homes[alias.asname or alias.name] = declaration.module, alias.name
     return homes

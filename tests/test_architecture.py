@@ -16,7 +16,7 @@ from ragnb import faces
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ragnb"
 FLOORS = [
-    {"errors", "faces", "suggestions", "tracebacks", "version"},
+    {"errors", "faces", "forwarding", "printing", "suggestions", "tracebacks", "version"},
     {
         "arguments",
         "cells",

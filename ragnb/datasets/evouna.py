@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import BeforeValidator, create_model
 
+from ragnb.arguments import accepts
 from ragnb.cells import present, truth_of
 from ragnb.datasets.files import benchmark_frame, locate
 from ragnb.datasets.json_files import json_records
@@ -47,6 +48,7 @@ _JUDGED: dict[str, Any] = {
 EvounaRecord = create_model("EvounaRecord", __base__=Record, **_JUDGED)
 
 
+@accepts()
 def load_evouna(source: str | Path) -> pd.DataFrame:
     """Load the judged responses of one EVOUNA file, one row per question and system.
 

@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from glob import glob, has_magic
 from importlib import resources
 from pathlib import Path
@@ -14,6 +13,7 @@ import pandas as pd
 from ragnb.datasets.frames import frame_of
 from ragnb.datasets.sources import find, git_blob_sha1, sources_of
 from ragnb.errors import InputError
+from ragnb.suggestions import similar_names
 
 DATA = Path(str(resources.files("ragnb.datasets") / "data"))
 # Represents JSON Lines from standard input, which a user calls ``-``.
@@ -114,21 +114,11 @@ def _nearby(path: Path) -> str:
         names = sorted(one.name for one in folder.iterdir() if not one.name.startswith("."))
     except OSError:
         return ""
-    if near := near_name(path.name, names):
-        return f"; did you mean {str(folder / near)!r}?"
+    similar = [str(folder / name) for name in similar_names(path.name, names)]
+    if similar:
+        return f"; did you mean {' or '.join(map(repr, similar))}?"
     tables = [name for name in names if ending_of(Path(name)) in TABLES]
     return f"; tables in {str(folder.resolve())!r}: {', '.join(tables[:5]) or 'none'}"
-
-
-def near_name(name: str, names: Iterable[Any]) -> Any:
-    """Return the most similar of the names, without regard to letter case; None if none is similar.
-
-    >>> near_name("model ouput", ["Question text", "Model output"])
-    'Model output'
-    """
-    folded = {" ".join(str(one).casefold().split()): one for one in names}
-    near = get_close_matches(" ".join(name.casefold().split()), folded, n=1, cutoff=0.7)
-    return folded[near[0]] if near else None
 
 
 def locate(source: str | Path, *, benchmark: str) -> tuple[Path, str]:

@@ -1,19 +1,53 @@
-"""Languages of questions in files that do not name them."""
+"""Languages of questions: codes that a user writes, and identification from the text."""
 
+import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ragnb.datasets.messages import tell
 from ragnb.errors import InputError
-from ragnb.metrics.language import language_probabilities
+from ragnb.metrics.language import OFTEN_MEANT, language_probabilities
+from ragnb.metrics.normalization import code_form
+from ragnb.prompts.multilingual import LANGUAGE_NAMES
+from ragnb.suggestions import similar_names
 from ragnb.text import scripts
 
+# Shape of a language code, such as ``en``, ``fil``, ``zh-TW`` or ``sr_Latn``.
+_CODE = re.compile(r"[a-z]{2,3}([-_][a-z0-9]{2,8})*", re.IGNORECASE)
 # Smallest probability at which a language counts as identified.
 SURE = 0.8
 # Files with fewer distinct questions are taken to have one language per script if in doubt.
 FEW = 30
+
+
+def as_language(code: Any) -> str:
+    """Check that a text is a language code, and suggest one if it is the name of a language.
+
+    A code of a language that ragnb does not know is accepted, because most metrics need no more.
+
+    >>> as_language("zh-TW")
+    'zh-TW'
+    >>> as_language("English")
+    Traceback (most recent call last):
+    ragnb.errors.InputError: must be a language code such as 'en', got 'English'; did you mean 'en'?
+    """
+    if isinstance(code, str) and code_form(code) not in OFTEN_MEANT and _CODE.fullmatch(code):
+        return code
+    raise InputError(f"must be a language code such as 'en', got {code!r}{_meant_code(code)}")
+
+
+def _meant_code(code: Any) -> str:
+    """The suggestion of a code for a wrong code, or for the name of a language."""
+    if not isinstance(code, str):
+        return ""
+    meant = OFTEN_MEANT.get(code_form(code) or "")
+    if meant is None:
+        codes = {name: code for code, name in LANGUAGE_NAMES.items()}
+        meant = next((codes[name] for name in similar_names(code, codes)), None)
+    return f"; did you mean {meant!r}?" if meant else ""
 
 
 def identify_languages(questions: pd.Series) -> pd.DataFrame:

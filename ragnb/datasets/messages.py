@@ -1,16 +1,16 @@
-"""Lines about what was read, which appear where warnings do."""
+"""Lines about what was read."""
 
 import os
-import sys
 from pathlib import Path
 
 from ragnb.markup import spelled
+from ragnb.printing import inform, information_stream
 
 
 def tell(line: str) -> None:
-    """Print a line about what was read where warnings appear, in place of a progress line."""
-    start = "\r\x1b[K" if sys.stderr.isatty() else ""
-    print(f"{start}ragnb: {spelled(line)}", file=sys.stderr)
+    """Print a line about what was read, in place of a progress line."""
+    start = "\r\x1b[K" if information_stream().isatty() else ""
+    inform(f"{start}ragnb: {spelled(line)}")
 
 
 def tell_size(line: str) -> None:

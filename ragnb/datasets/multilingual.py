@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 import pandas as pd
 from pydantic import AfterValidator, Field
 
+from ragnb.arguments import accepts
 from ragnb.columns import BLANK_REFERENCE, EXAMPLE, require_columns
 from ragnb.datasets.answers import NO_ANSWER, answer_of
 from ragnb.datasets.files import benchmark_frame, locate, provenance, stem
@@ -188,6 +189,7 @@ MODELS: dict[str, Any] = {
 # ---- loading -------------------------------------------------------------------------------------
 
 
+@accepts()
 def load_multilingual(source: str | Path | Sequence[str | Path]) -> pd.DataFrame:
     """Load questions asked in several languages, one row per question and language.
 

@@ -5,7 +5,7 @@
 
 import csv
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -117,8 +117,20 @@ def _verify_nomiracl(files: list[Path]) -> None:
         )
 
 
-@accepts(name=tuple(STUDIES), frame=("responses", "labels"))
-def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
+# Study -> names of its systems for tables and figures, by their names in the published files.
+DISPLAY_NAMES = {
+    "evouna-nq": {
+        "fid": "FiD",
+        "gpt35": "GPT-3.5",
+        "chatgpt": "ChatGPT",
+        "gpt4": "GPT-4",
+        "newbing": "New Bing",
+    }
+}
+
+
+@accepts(name=tuple(STUDIES), frame=("responses", "labels"), usable=(False, True))
+def load_study(name: str, frame: str = "responses", *, usable: bool = False) -> pd.DataFrame:
     """Load the labelled responses of a study, or a sample of ragnb, one row per response.
 
     Parameters
@@ -141,6 +153,11 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
         - ``"responses"``: one row per response (default)
         - ``"labels"``: the labels that each person gave, one row per response and ``annotator``,
           as `ragnb.agreement` takes them. ``"mtrag"`` and the labelled samples have them.
+    usable
+        Whether to leave out the rows that cannot be compared with people, and to name the systems
+        as in tables and figures (``"New Bing"`` for ``"newbing"``). Left out are questions that the
+        authors call improper, and rows without a response or without a verdict. By default, all
+        published rows are there, with the published names.
 
     Returns
     -------
@@ -167,6 +184,8 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
     --------
     >>> load_study("refchecker")["parts"][0][0]["label"]
     'not supported'
+    >>> load_study("evouna-nq", usable=True)["system"].unique().tolist()
+    ['FiD', 'GPT-3.5', 'ChatGPT', 'GPT-4', 'New Bing']
     """
     file = FOLDER / (f"{name}.jsonl.gz" if frame == "responses" else f"{name}.{frame}.jsonl.gz")
     task, key = "grades", ["example_id", "system"]
@@ -178,6 +197,8 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
         table = pickle.loads(_packaged(file))
     else:
         raise InputError(f"{name} has no {frame} of several people; use frame='responses'")
+    if usable:
+        table = _usable(table, DISPLAY_NAMES.get(name, {}))
     study = STUDIES[name]
     table.attrs["source"] = {
         "name": name,
@@ -186,6 +207,17 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
     }
     if frame == "labels":
         table.attrs["header"] = {"task": task, "id": key}
+    return table
+
+
+def _usable(table: pd.DataFrame, display_names: Mapping[str, str]) -> pd.DataFrame:
+    """The rows with a proper question, a response and a verdict, with the names of their systems."""
+    if "improper" in table:
+        table = table[~table["improper"].astype(bool)]
+    needed = [column for column in ("response", "verdict") if column in table]
+    table = table.dropna(subset=needed).reset_index(drop=True)
+    if display_names and "system" in table:
+        table["system"] = table["system"].map(lambda system: display_names.get(system, system))
     return table
 
 

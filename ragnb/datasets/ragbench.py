@@ -7,9 +7,11 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import BeforeValidator, Field, create_model, model_validator
 
+from ragnb.arguments import accepts
 from ragnb.cells import flag_of
 from ragnb.columns import RAGBENCH_RESPONSE
 from ragnb.datasets.files import benchmark_frame, kind_of, locate
+from ragnb.datasets.languages import as_language
 from ragnb.datasets.literals import parsed
 from ragnb.datasets.reading import read_records
 from ragnb.datasets.validation import Identifier, Record, Text, checked
@@ -92,6 +94,7 @@ FIELDS = tuple(RagbenchRecord.model_fields)
 _LABEL = "all_relevant_sentence_keys"
 
 
+@accepts(language=as_language)
 def load_ragbench(source: str | Path, *, language: str | None = None) -> pd.DataFrame:
     """Load the labelled responses of one RAGBench file, one row per response.
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import near_name
 from ragnb.datasets.literals import parsed
 from ragnb.datasets.records import inner_value
 from ragnb.errors import InputError
+from ragnb.suggestions import did_you_mean
 
 # Column that is wanted -> names that it often has in other files, most likely first.
 LIKELY = {
@@ -76,10 +76,9 @@ def _with_inner_column(frame: pd.DataFrame, path: str) -> pd.DataFrame:
                 f"{keys:.200}"
             )
         return frame.assign(**{path: pd.Series(values, frame.index, dtype=object)})
-    near = near_name(str(path), frame)
-    meant = "" if near is None else f"; did you mean {near!r}?"
     raise InputError(
-        f"columns= names {path!r}, but the columns are {', '.join(map(str, frame))}{meant}"
+        f"columns= names {path!r}, but the columns are {', '.join(map(str, frame))}"
+        f"{did_you_mean(path, frame)}"
     )
 
 

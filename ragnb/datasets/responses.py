@@ -1,8 +1,11 @@
 """Responses from files, as a frame for `ragnb.score`."""
 
 import math
+import os
 import warnings
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from inspect import signature
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -34,15 +37,17 @@ from ragnb.datasets.files import CELLS, WORKBOOKS, existing_file, kind_of, sever
 from ragnb.datasets.formats.registry import FORMATS, Format
 from ragnb.datasets.formats.wide import by_system
 from ragnb.datasets.frames import each_cell, present_cells, without_blanks
-from ragnb.datasets.languages import identify_languages, summary_of
+from ragnb.datasets.languages import as_language, identify_languages, summary_of
 from ragnb.datasets.mapping import suggested_columns
 from ragnb.datasets.messages import called, tell, tell_size
 from ragnb.datasets.orientation import one_row_per_item
 from ragnb.datasets.reading import read_frame
 from ragnb.datasets.renaming import mapped
-from ragnb.errors import InputError
+from ragnb.datasets.studies import STUDIES, load_study
+from ragnb.errors import CallError, InputError
 from ragnb.metrics.references import reference_parts
 from ragnb.replies import no_answer, reasoning_apart
+from ragnb.suggestions import did_you_mean, similar_names
 from ragnb.text import is_blank
 
 NEEDED = ("question", "references", "response")
@@ -57,6 +62,7 @@ EMPTY_ANSWERS = ("squad", "lbrag")
     keep_empty=(True, False),
     decimal=(",", "."),
     format=tuple(FORMATS),
+    language=as_language,
 )
 def load_responses(
     source: str | Path | pd.DataFrame | Sequence[str | Path],
@@ -79,7 +85,9 @@ def load_responses(
     Parameters
     ----------
     source
-        A file of JSON Lines (``.jsonl``), JSON (``.json``), Parquet or CSV (``.csv``, ``.tsv``; the
+        The name of a study in the package, such as ``"evouna-nq"`` (see `ragnb.studies`), whose
+        published rows are returned as `ragnb.load_study` returns them; or a file of JSON Lines
+        (``.jsonl``), JSON (``.json``), Parquet or CSV (``.csv``, ``.tsv``; the
         separator may be a comma, a semicolon, a tab or a bar), all but Parquet also compressed
         (``.gz``);
         an Excel file (``.xlsx``, needs openpyxl); an Arrow file or a folder that ``save_to_disk`` of
@@ -200,12 +208,49 @@ def load_responses(
         "sheet": sheet,
         "constants": constants,
     }
+    _refuse_misspelled(constants)
+    if isinstance(source, str) and not os.path.exists(source):
+        if source in STUDIES:
+            return _of_study(source, columns, options)
+        if "." not in source and similar_names(source, STUDIES):
+            raise InputError(
+                f"{source!r} is neither a file nor a study{did_you_mean(source, STUDIES)}"
+            )
     sources = several_files(source)
     if sources is None:
         return _load(source, columns or {}, **options)
     frame = _joined([_load(one, columns or {}, **options, is_one=False) for one in sources])
     tell_size(f"{len(sources)} files: {_size(frame)}")
     return frame
+
+
+def _of_study(
+    name: str, columns: Mapping[str, str] | None, options: Mapping[str, Any]
+) -> pd.DataFrame:
+    """The responses of a study, which needs no options."""
+    stated = [option for option, value in options.items() if value not in (None, {})]
+    if columns or stated:
+        raise InputError(
+            f"load_responses({name!r}) loads a study, which needs no further arguments, got "
+            f"{', '.join([*['columns'] * bool(columns), *stated])}"
+        )
+    responses = load_study(name)
+    if "response" not in responses:
+        raise InputError(
+            f"{name!r} contains questions without responses; load them with "
+            f"ragnb.load_study({name!r}), and ask a model, for example with ragnb.run_rgb"
+        )
+    return responses
+
+
+def _refuse_misspelled(constants: Mapping[str, Any]) -> None:
+    """Raise CallError if the name of a constant column looks like an argument with a typing error."""
+    arguments = [name for name in signature(load_responses).parameters if name != "constants"]
+    for name in constants:
+        if get_close_matches(name, arguments, n=1, cutoff=0.8):
+            raise CallError(
+                f"load_responses has no argument {name!r}{did_you_mean(name, arguments)}"
+            )
 
 
 def _load(

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import Field
 
+from ragnb.arguments import accepts
 from ragnb.columns import RGB_EXAMPLE, require_columns
 from ragnb.datasets.files import benchmark_frame, locate
 from ragnb.datasets.json_files import json_records
-from ragnb.datasets.languages import common_language
+from ragnb.datasets.languages import as_language, common_language
 from ragnb.datasets.validation import Identifier, Record, Text, checked
 from ragnb.errors import InputError
 from ragnb.metrics.references import listed
@@ -37,6 +38,7 @@ class FactRecord(RgbRecord):
     positive_wrong: list[str]
 
 
+@accepts(language=as_language)
 def load_rgb(source: str | Path, *, language: str | None = None) -> pd.DataFrame:
     """Load the examples of one RGB file, one row per question.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.arguments import accepts
 from ragnb.columns import require_columns
 from ragnb.datasets.contents import read_text
 from ragnb.datasets.files import existing_file, stem
@@ -20,6 +21,7 @@ QRELS = ("example_id", "iteration", "passage", "grade")
 _HEADERS = "query-id query_id queryid qid q_id query topic topic_id topic-id example_id".split()
 
 
+@accepts()
 def load_run(
     run: str | Path, qrels: str | Path | None = None, *, system: str | None = None
 ) -> pd.DataFrame:

@@ -10,9 +10,7 @@ import csv
 import hashlib
 import os
 import re
-import sys
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
 from uuid import uuid4
@@ -21,6 +19,8 @@ import pandas as pd
 
 from ragnb.display import shown
 from ragnb.errors import InputError
+from ragnb.printing import inform
+from ragnb.suggestions import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,9 @@ def find(name: str, *, benchmark: str) -> Path:
     """
     known = [source.name for source in sources_of(benchmark)]
     if name not in known:
-        near = get_close_matches(name, known, n=2, cutoff=0.4)
+        hint = did_you_mean(name, known) or f"; use one of {', '.join(known)}"
         raise InputError(
-            f"{name!r} is neither a file nor a name of {benchmark} in the catalogue; use one of "
-            f"{', '.join(near or known)}"
+            f"{name!r} is neither a file nor a name of {benchmark} in the catalogue{hint}"
         )
     import pooch
 
@@ -165,10 +164,9 @@ def _download(source: Source, partial: Path) -> None:
 
     address = _address(source)
     checked = "" if source.git_sha1 else " (checksum not known)"
-    print(
+    inform(
         f"ragnb: fetching {source.name} from {_without_secrets(address)}{checked}\n"
-        f"ragnb: licence {source.licence}",
-        file=sys.stderr,
+        f"ragnb: licence {source.licence}"
     )
     quiet = os.environ.get("TQDM_DISABLE", "0") not in ("", "0")
     pooch.HTTPDownloader(progressbar=not quiet, timeout=60)(address, str(partial), None)

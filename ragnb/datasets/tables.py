@@ -17,6 +17,7 @@ from uuid import uuid4
 import numpy as np
 import pandas as pd
 
+from ragnb.arguments import accepts
 from ragnb.cells import is_missing
 from ragnb.columns import require_columns
 from ragnb.datasets.files import existing_file, kind_of
@@ -26,6 +27,7 @@ from ragnb.errors import InputError
 from ragnb.text import well_formed
 
 
+@accepts()
 def write_table(frame: pd.DataFrame | Mapping[str, Any], path: str | Path) -> Path:
     """Write a frame as JSON, JSON Lines, Parquet or CSV, according to the suffix of the file name.
 
@@ -94,6 +96,7 @@ def write_table(frame: pd.DataFrame | Mapping[str, Any], path: str | Path) -> Pa
     return path
 
 
+@accepts()
 def read_table(path: str | Path) -> pd.DataFrame:
     """Read a frame from JSON, JSON Lines or Parquet, with lists and mappings as Python objects.
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragnb.arguments import Integers
+from ragnb.arguments import Integers, accepts
 from ragnb.columns import require_columns
 from ragnb.errors import InputError
 
@@ -157,6 +157,7 @@ class DataSplit:
     (12, 4, 4)
     """
 
+    @accepts()
     def __init__(
         self,
         X: pd.DataFrame,

@@ -16,6 +16,7 @@ from ragnb.columns import CONDITION, require_columns
 from ragnb.ensemble.ensemble import BatchJudicator
 from ragnb.errors import InputError
 from ragnb.experiments.requests import with_requests
+from ragnb.forwarding import passes_options_to
 from ragnb.llm.store import Store
 from ragnb.llm.structured import complete_structured
 from ragnb.metrics.references import reference_parts
@@ -312,6 +313,7 @@ def judgements(
 
 
 @accepts(judgement=tuple(JUDGEMENTS), prompt_version=(1, NEWEST))
+@passes_options_to(complete_structured)
 def judge_responses(
     responses: pd.DataFrame,
     judgement: str,
@@ -370,6 +372,8 @@ def judge_responses(
     return responses.assign(**judgements(responses, asked, **options))
 
 
+@accepts()
+@passes_options_to(judge_responses, without=["rubric", "prompt_version"])
 def judge_pairs(
     responses: pd.DataFrame,
     *,

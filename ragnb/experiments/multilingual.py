@@ -16,6 +16,7 @@ from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.experiments.requests import one_budget, with_requests
 from ragnb.experiments.retrieval import require_examples
+from ragnb.forwarding import passes_options_to
 from ragnb.llm.budget import count_tokens
 from ragnb.llm.client import complete, one_report
 from ragnb.passages import passage_column
@@ -90,6 +91,7 @@ def _translation_requests(
 
 @one_report()
 @accepts(system=MULTILINGUAL_SYSTEMS, budget_tokens="count")
+@passes_options_to(complete)
 def run_multilingual(
     contexts: pd.DataFrame,
     system: str,

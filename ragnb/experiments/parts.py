@@ -23,7 +23,9 @@ from ragnb.experiments.judges import (
     require_plausible,
 )
 from ragnb.experiments.requests import one_budget
+from ragnb.forwarding import passes_options_to
 from ragnb.llm.client import one_report
+from ragnb.llm.structured import complete_structured
 from ragnb.metrics.references import reference_parts
 from ragnb.passages import passage_column, passage_texts
 from ragnb.prompts.judges import (
@@ -108,6 +110,7 @@ KINDS = {
 
 @one_report()
 @accepts(kind=tuple(KINDS), prompt_version=(1, NEWEST))
+@passes_options_to(complete_structured)
 def label_parts(
     responses: pd.DataFrame,
     kind: str = "claims",

@@ -33,6 +33,7 @@ from ragnb.llm.client import DEFAULT_STORE, LOOK_AGAIN, REPLY_COLUMNS, with_repl
 from ragnb.llm.endpoint import clean
 from ragnb.llm.store import LEASE_SECONDS, Reply, Store, canonical, new_owner, request_key
 from ragnb.passages import passage_texts
+from ragnb.printing import inform
 from ragnb.replies import count_reasons
 from ragnb.text import well_formed
 
@@ -151,7 +152,7 @@ def run(
     frame = _with_results(frame, replies)
     if progress and os.environ.get("TQDM_DISABLE", "0") in ("", "0"):
         reasons = dict(zip(keys, frame["reason"], strict=True))
-        print(_closing_line(reasons, calls, time.monotonic() - started), file=sys.stderr)
+        inform(_closing_line(reasons, calls, time.monotonic() - started))
     return frame
 
 

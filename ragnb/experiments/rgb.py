@@ -1,6 +1,7 @@
 """Run RGB's four abilities on an OpenAI-compatible endpoint and collect the responses in a frame."""
 
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from typing import Any
 
 import pandas as pd
@@ -10,20 +11,11 @@ from ragnb.columns import require_columns
 from ragnb.datasets.rgb_contexts import build_contexts
 from ragnb.errors import InputError
 from ragnb.experiments.requests import one_budget, question_requests
+from ragnb.forwarding import passes_options_to
 from ragnb.llm.client import complete, one_report
 from ragnb.prompts.template import Template
 
 PARAMETERS = {"temperature": 0.0, "max_tokens": 64, "seed": 0}
-REQUEST_OPTIONS = (
-    "noise_rates",
-    "passage_num",
-    "correct_rate",
-    "order",
-    "seed",
-    "prompt",
-    "parameters",
-)
-"""Keyword arguments of `rgb_requests`; none of them is one of `ragnb.complete`."""
 CLOSED_BOOK = {"answer": "closed_book", "plain": "closed_book", "few_shot": "few_shot_closed_book"}
 """The corresponding prompt without passages."""
 
@@ -60,8 +52,13 @@ def rgb_requests(
         ``"noise_robustness"``, ``"negative_rejection"``, ``"information_integration"`` or ``"counterfactual_robustness"``.
     noise_rates
         By default the benchmark's own for this ability.
-    passage_num, correct_rate, order, seed
-        See `ragnb.build_contexts`.
+    passage_num
+        Number of passages for each question.
+    correct_rate
+        Share of the passages without a false answer that state the true one, for counterfactual
+        robustness; see `ragnb.build_contexts`.
+    order, seed
+        How the passages are shuffled, see `ragnb.build_contexts`.
     prompt
         ``"answer"`` (how to refuse is explained, as in the benchmark), ``"plain"`` (the question only),
         ``"few_shot"`` (examples and a text to continue, for base models), or a `Template`.
@@ -97,6 +94,8 @@ def rgb_requests(
     return question_requests(contexts, prompt=prompt, parameters=parameters)
 
 
+@accepts()
+@passes_options_to(rgb_requests, complete)
 def run_rgb(
     examples: pd.DataFrame,
     ability: str = "noise_robustness",
@@ -118,44 +117,86 @@ def run_rgb(
     system
         Name of this system in tables and figures; by default the model's.
     **options
-        Arguments for `rgb_requests` (``noise_rates``, ``passage_num``, ``correct_rate``, ``order``, ``seed``, ``prompt`` and
-        ``parameters``) and for `ragnb.complete` (``base_url``, ``store``, ``max_concurrency`` and so on).
+        Arguments for `rgb_requests` and `ragnb.complete`.
 
     Raises
     ------
     InputError
         See `rgb_requests` and `ragnb.complete`.
     """
-    given = {name: options.pop(name) for name in REQUEST_OPTIONS if name in options}
-    asked = rgb_requests(examples, ability, **given)
-    return complete(asked, model=model, **options).assign(system=system or model)
+    of_requests = [name for name in signature(rgb_requests).parameters if name in options]
+    requests = rgb_requests(examples, ability, **{name: options.pop(name) for name in of_requests})
+    return complete(requests, model=model, **options).assign(system=system or model)
 
 
+@accepts()
+@passes_options_to(run_rgb)
 def run_noise_robustness(examples: pd.DataFrame, *, model: str, **options: Any) -> pd.DataFrame:
-    """Ask questions whose answer is in some passages, at rising noise rates; see `run_rgb`."""
+    """Ask a model questions whose answer is in some of the passages, at rising noise rates.
+
+    The noise rate is the share of passages without the answer. The result is ready for `ragnb.score`
+    and `ragnb.rgb_report`.
+
+    Parameters
+    ----------
+    examples
+        Questions of the task ``"noise"``, as `ragnb.load_rgb` returns them.
+    model
+        Model name, as the endpoint knows it.
+    """
     return run_rgb(examples, "noise_robustness", model=model, **options)
 
 
+@accepts()
+@passes_options_to(run_rgb)
 def run_negative_rejection(examples: pd.DataFrame, *, model: str, **options: Any) -> pd.DataFrame:
-    """Ask questions whose answer is in no passage, to test whether the model refuses; see `run_rgb`."""
+    """Ask a model questions whose answer is in no passage, to test whether it refuses.
+
+    Parameters
+    ----------
+    examples
+        Questions of the task ``"noise"``, as `ragnb.load_rgb` returns them.
+    model
+        Model name, as the endpoint knows it.
+    """
     return run_rgb(examples, "negative_rejection", model=model, **options)
 
 
+@accepts()
+@passes_options_to(run_rgb)
 def run_information_integration(
     examples: pd.DataFrame, *, model: str, **options: Any
 ) -> pd.DataFrame:
-    """Ask questions whose answer has several parts, each in different passages; see `run_rgb`."""
+    """Ask a model questions whose answer has several parts, each in different passages.
+
+    Parameters
+    ----------
+    examples
+        Questions of the task ``"integration"``, as `ragnb.load_rgb` returns them.
+    model
+        Model name, as the endpoint knows it.
+    """
     return run_rgb(examples, "information_integration", model=model, **options)
 
 
 @one_report()
+@accepts()
+@passes_options_to(run_rgb)
 def run_counterfactual_robustness(
     examples: pd.DataFrame, *, model: str, **options: Any
 ) -> pd.DataFrame:
-    """Ask questions over passages that contain a false answer, and once without passages (``passage_num`` 0).
+    """Ask a model questions over passages that contain a false answer, and once without passages.
 
-    The benchmark admits only models whose accuracy without passages is above 70 %: what is not known cannot be defended.
-    `ragnb.rgb_report` shows that accuracy and leaves the decision to you. See `run_rgb`.
+    The rows without passages have ``passage_num`` 0. The benchmark admits only models whose accuracy
+    without passages is above 70 %: what is not known cannot be defended. `ragnb.rgb_report` shows
+    that accuracy and leaves the decision to you. A budget is for both parts together.
+
+    Parameters
+    ----------
+    examples
+        Questions of the task ``"counterfactual"``, as `ragnb.load_rgb` returns them.
+    model
+        Model name, as the endpoint knows it.
     """
     options = one_budget(options)
     prompt = options.get("prompt", "answer")

@@ -10,11 +10,13 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.arguments import accepts
 from ragnb.cells import as_lists, flag_of, present
 from ragnb.columns import require_columns
 from ragnb.errors import InputError
 from ragnb.experiments.judges import refuse_judged, reply_keys
 from ragnb.experiments.requests import one_budget, with_requests
+from ragnb.forwarding import passes_options_to
 from ragnb.llm.client import one_report
 from ragnb.llm.store import Reply, Store, canonical, canonical_requests, request_key
 from ragnb.llm.structured import complete_structured, with_response_format
@@ -50,6 +52,8 @@ ADDED = (
 
 
 @one_report()
+@accepts()
+@passes_options_to(complete_structured)
 def label_trace(
     responses: pd.DataFrame,
     *,

@@ -7,6 +7,7 @@ from itertools import product, zip_longest
 from textwrap import wrap
 from typing import Any
 
+from ragnb.arguments import accepts
 from ragnb.errors import InputError, check_choice
 from ragnb.explorables import scenes  # noqa: F401 (fills EXPLORABLES)
 from ragnb.explorables.scene import EXPLORABLES, Scene
@@ -15,6 +16,7 @@ from ragnb.metrics.trace_labels import VARIANTS
 from ragnb.widgets.pages import STATIC, Page
 
 
+@accepts(aligned=False)
 def explore(name: str, *data: Any, variant: str = "ragbench") -> Page:
     """Show an explorable: an interactive figure with a few controls that answers one question.
 
@@ -38,8 +40,7 @@ def explore(name: str, *data: Any, variant: str = "ragbench") -> Page:
     >>> explore("mcnemar", [1, 1, 0, 1], [1, 0, 0, 0])
     Which questions decide between two systems? The systems differ on 2 questions: ...
     """
-    if name not in EXPLORABLES:
-        raise InputError(f"name must be one of {', '.join(map(repr, EXPLORABLES))}, got {name!r}")
+    check_choice(name, tuple(EXPLORABLES), "name")
     check_choice(variant, VARIANTS, "variant")
     explorable = EXPLORABLES[name]
     if variant != "ragbench" and variant not in explorable.variants:

@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+from ragnb.arguments import accepts
 from ragnb.columns import CONDITION, require_columns
 from ragnb.errors import InputError
 from ragnb.figures.abilities import TITLES as ABILITIES
@@ -42,6 +43,7 @@ _DIMENSIONS = ("metric", "definition", "protocol", "judge", "field", "pair", *CO
 """Columns that may distinguish the rows of a frame of summaries."""
 
 
+@accepts()
 def plot(result: Result) -> Axes | np.ndarray:
     """Draw a result with the figure that fits it.
 

@@ -70,6 +70,7 @@ from ragnb.llm.store import (
     new_owner,
     request_key,
 )
+from ragnb.printing import inform
 from ragnb.replies import LIMIT_REACHED, count_reasons, no_answer, warn_of_unfinished
 from ragnb.text import read_reasoning
 
@@ -436,7 +437,7 @@ def one_report(show: bool = False) -> Iterator[Tally]:
     finally:
         _tally.reset(token)
     if tally.shown and tally.reasons and os.environ.get("TQDM_DISABLE", "0") in ("", "0"):
-        print(tally.line(), file=sys.stderr)
+        inform(tally.line())
 
 
 # ---- sending -------------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.arguments import accepts
 from ragnb.cells import is_missing
 from ragnb.columns import require_columns
 from ragnb.errors import InputError, StoreError
@@ -196,6 +197,7 @@ class Store:
         The file is not a store of this version, it is damaged, or it cannot be read or written.
     """
 
+    @accepts()
     def __init__(self, path: str | Path) -> None:
         if not str(path).strip():
             raise StoreError("the path of a store must not be empty")

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from ragnb.arguments import accepts
 from ragnb.columns import require_columns
 from ragnb.errors import InputError
+from ragnb.forwarding import passes_options_to
 from ragnb.llm.budget import Budget, as_budget
 from ragnb.llm.client import DEFAULT_STORE, complete, one_report
 from ragnb.llm.store import Store
@@ -24,6 +25,7 @@ _OF_REPAIR = ("response", "request_key", "prompt_tokens", "completion_tokens")
 
 
 @accepts(budget_usd=as_budget)
+@passes_options_to(complete)
 def complete_structured(
     requests: pd.DataFrame,
     schema: type[BaseModel],
@@ -54,8 +56,10 @@ def complete_structured(
     repair
         Give a reply that cannot be read one more turn, which contains the reply and what is wrong
         with it. The second reply is stored like any other. What cannot be read then stays unscored.
-    store, budget_usd, repeats, **options
+    store, budget_usd, repeats
         As for `complete`. The budget is for all steps together. Equal replies share one repair turn.
+    **options
+        As for `complete`.
 
     Returns
     -------

@@ -58,7 +58,8 @@ LANGUAGE_SCRIPTS = {
     code: frozenset(names.split()) for names, codes in _WRITTEN_IN.items() for code in codes.split()
 }
 
-_OFTEN_MEANT = {"jp": "ja", "cn": "zh", "tw": "zh_tw", "hk": "zh_hk", "kr": "ko", "gr": "el", "dk": "da", "cz": "cs"} | {
+# Wrong code -> the code that is meant.
+OFTEN_MEANT = {"jp": "ja", "cn": "zh", "tw": "zh_tw", "hk": "zh_hk", "kr": "ko", "gr": "el", "dk": "da", "cz": "cs"} | {
     "iw": "he", "in": "id", "ua": "uk", "vn": "vi", "ge": "ka", "eng": "en", "deu": "de", "fra": "fr", "zho": "zh"
 }  # fmt: skip
 
@@ -83,7 +84,7 @@ def known_code(language: str | None) -> str:
     for known in (code, code.split("_")[0]):
         if known in LANGUAGE_SCRIPTS:
             return known
-    meant = _OFTEN_MEANT.get(code)
+    meant = OFTEN_MEANT.get(code)
     hint = f"did you mean {meant!r}?" if meant else "write a code such as 'en', 'zh' or 'hi'"
     raise InputError(f"language must be a code that ragnb knows, got {language!r}; {hint}")
 

@@ -105,6 +105,32 @@ class Metric:
                 f"{{'response': 'response'}}, got {self.columns!r:.60}"
             )
 
+    def __call__(self, *values: Any, **fields: Any) -> float:
+        """Compute the metric for one response.
+
+        Parameters
+        ----------
+        *values
+            Arguments of the function, in its order: in most cases the response and its references.
+        **fields
+            Arguments of the function by their names or by the names of their columns, and options.
+
+        Returns
+        -------
+        float
+            Value of the metric; NaN if it is undefined.
+
+        Examples
+        --------
+        >>> METRICS["answer.f1"]("in Oslo", "Oslo"), METRICS["answer.exact_match"](
+        ...     response="Oslo", references=[["Oslo", "Kristiania"]]
+        ... )
+        (0.6666666666666666, 1.0)
+        """
+        arguments = {column: argument for argument, column in self.columns.items()}
+        named = {arguments.get(name, name): value for name, value in fields.items()}
+        return self.function(*values, **{**self.options, **named})
+
     def signature(self, options: Mapping[str, Any], **marks: Any) -> str:
         """Return the signature of a score: a line of text that says how the score was computed.
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from ragnb.arguments import accepts
 from ragnb.display import MISSING, shown
 from ragnb.errors import InputError
 from ragnb.scoring.bridges import CNBE, COST, F1
@@ -137,6 +138,7 @@ def write_metrics_json(table: pd.DataFrame, path: str | Path) -> Path:
     return target
 
 
+@accepts()
 def load_metrics_json(path: str | Path) -> pd.DataFrame:
     """Load a ``metrics.json`` of LBRAG, or one that `write_metrics_json` wrote.
 

@@ -15,6 +15,7 @@ from ragnb.errors import InputError
 from ragnb.scoring.columns import bounds_of, conversations, numbers, signatures
 from ragnb.scoring.procedures import PROCEDURES, Pairs, choose, compared, mean
 from ragnb.stats.multiplicity import CORRECTIONS, adjusted_columns
+from ragnb.suggestions import did_you_mean
 
 # Parts of a signature in which compared systems may differ.
 VARYING_MARKS = ("prompt", "lang", "reasoning")
@@ -150,7 +151,10 @@ def compare(
         )
     if unknown := sorted(set(metrics or ()) - set(scores["metric"])):
         scored = ", ".join(scores["metric"].unique())
-        raise InputError(f"metrics must be among those scored ({scored}), got {', '.join(unknown)}")
+        hint = did_you_mean(unknown[0], scores["metric"].unique())
+        raise InputError(
+            f"metrics must be among those scored ({scored}), got {', '.join(unknown)}{hint}"
+        )
     columns = [name for name in scores if name in {*_READ, *ITEM_COLUMNS, *named}]
     frame = pd.DataFrame(scores[columns]).assign(value=numbers(scores, "value", "compare"))
     frame = frame[frame["metric"].isin(metrics or frame["metric"])].reset_index(drop=True)
@@ -225,7 +229,8 @@ def _pairs_of_systems(frame: pd.DataFrame, baseline: str | None) -> list[tuple[s
             "the scores"
         )
     if baseline is not None and baseline not in systems:
-        raise InputError(f"baseline must be one of {listed}, got {baseline!r}")
+        hint = did_you_mean(baseline, systems)
+        raise InputError(f"baseline must be one of {listed}, got {baseline!r}{hint}")
     kinds = {type(ids.iloc[0]): name for name, ids in frame.groupby("system")["example_id"]}
     if str in kinds and len(kinds) > 1:
         texts = kinds.pop(str)

@@ -16,13 +16,15 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.arguments import accepts
 from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.markup import Markup, tag
 from ragnb.metrics.record import METRICS, Metric
 from ragnb.prompts.judges import ASKED_FOR
 from ragnb.scoring.bridges import CNBE
-from ragnb.scoring.scores import score, suggestion
+from ragnb.scoring.names import suggestion
+from ragnb.scoring.scores import score
 
 # Replaces the values of an option that cannot all be listed.
 OTHER = "other"
@@ -85,6 +87,7 @@ class Definitions:
         return tag("div", *(tag("p", text) for text in above), tag("table", *cells))
 
 
+@accepts()
 def definitions(metric: str | Metric | None = None) -> Definitions:
     """Look up the definition of a metric, with its options, undefined cases and source.
 

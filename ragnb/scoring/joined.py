@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from ragnb.arguments import accepts
 from ragnb.columns import CONDITION, require_columns
 from ragnb.errors import InputError
 
@@ -9,6 +10,7 @@ from ragnb.errors import InputError
 _IDENTIFYING = ("example_id", *CONDITION, "repeat", "turn", "request_key")
 
 
+@accepts()
 def with_scores(responses: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """Add one column per metric to the responses, so that they can be read and sorted with their scores.
 

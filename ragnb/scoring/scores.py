@@ -5,7 +5,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import cache, partial
 from numbers import Real
 from typing import Any
@@ -21,7 +20,9 @@ from ragnb.errors import InputError
 from ragnb.metrics.record import METRICS, Metric
 from ragnb.metrics.rgb_protocols import reads_reasoning
 from ragnb.replies import reasoning_apart, whole_replies
+from ragnb.scoring.names import possible_metrics, suggestion
 from ragnb.scoring.partitions import by_partition
+from ragnb.suggestions import did_you_mean
 
 # Columns read besides those of the metrics, for names of rows, signatures and reasons.
 MARKS = (
@@ -33,30 +34,17 @@ MARKS = (
 TEXT = pd.Series(["text"]).dtype
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """Suggest the most similar known name, or else say where the names are listed.
-
-    >>> suggestion("answer.f2", ["answer.f1", "rgb.accuracy"])
-    "did you mean 'answer.f1'?"
-    >>> suggestion("f1", ["answer.f1", "rgb.accuracy"])
-    "did you mean 'answer.f1'?"
-    """
-    same = [each for each in known if each.partition(".")[2] == name]
-    near = same or get_close_matches(name, list(known), n=1)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    return "ragnb.definitions() lists all names (ragnb metrics on the command line)"
-
-
 def as_metrics(metrics: str | Metric | Sequence[str | Metric]) -> list[Metric]:
     """Return the records of metrics that are given by name or as records.
 
-    A name may end in a cut-off, such as ``"retrieval.recall@5"``.
+    A name may end in a cut-off, such as ``"retrieval.recall@5"``. A short name such as ``"f1"`` is
+    enough if it means one metric.
     """
     chosen = []
     for metric in [metrics] if isinstance(metrics, str | Metric) else metrics:
         if not isinstance(metric, Metric):
             name, _, k = str(metric).partition("@")
+            name = _full_name(name)
             if name not in METRICS or (k and not (k.isdecimal() and "k" in METRICS[name].options)):
                 raise InputError(
                     f"must be names of metrics or Metric records, got {metric!r}; "
@@ -69,6 +57,19 @@ def as_metrics(metrics: str | Metric | Sequence[str | Metric]) -> list[Metric]:
     if not chosen:
         raise InputError(f"must be at least one metric; use some of {', '.join(METRICS)}")
     return chosen
+
+
+def _full_name(name: str) -> str:
+    """The full name that a short name means; an unknown name is returned as it is."""
+    try:
+        possible = possible_metrics(name)
+    except InputError:
+        return name
+    if len(possible) > 1:
+        raise InputError(
+            f"must be unambiguous, but {name!r} can mean {', '.join(possible)}; use the full name"
+        )
+    return possible[0] if possible else name
 
 
 @accepts(explain=(False, True))
@@ -90,7 +91,8 @@ def score(
         before any metric reads it, see `ragnb.text.read_reasoning`. Only ``protocol="released"``
         reads it too, because the published code does.
     metrics
-        Names in `METRICS`, `Metric` records of your own, or several of them. The name of a metric of
+        Names in `METRICS`, `Metric` records of your own, or several of them. Short names such as
+        ``"f1"`` and ``"em"`` are enough if they mean one metric. The name of a metric of
         ranked lists may end in its cut-off k: ``"retrieval.recall@5"``.
     explain
         Whether to add the column ``evidence``, which explains each value.
@@ -153,10 +155,10 @@ def score(
 
 def _refuse_unknown_options(metrics: Sequence[Metric], options: Mapping[str, Any]) -> None:
     allowed = sorted({name for metric in metrics for name in metric.options})
-    if unknown := set(options) - set(allowed):
+    if unknown := sorted(set(options) - set(allowed)):
         raise InputError(
             f"options must be among those of the metrics ({', '.join(allowed) or 'none'}), got "
-            f"{', '.join(sorted(unknown))}"
+            f"{', '.join(unknown)}{did_you_mean(unknown[0], [*allowed, 'metrics', 'explain'])}"
         )
 
 

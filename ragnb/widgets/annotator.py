@@ -12,6 +12,7 @@ import traitlets
 
 from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import Task
+from ragnb.arguments import accepts
 from ragnb.errors import InputError, RagnbError
 from ragnb.markup import Markup, join, spelled, tag
 from ragnb.widgets.annotation_page import entry_of, page_of, state_of, static_page, task_of
@@ -69,6 +70,7 @@ class Annotator(anywidget.AnyWidget):
     state = traitlets.Dict().tag(sync=True)
     jump: Any = traitlets.List().tag(sync=True)
 
+    @accepts()
     def __init__(
         self,
         examples: pd.DataFrame | AnnotationSession,

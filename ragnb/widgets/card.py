@@ -20,6 +20,7 @@ from ragnb.columns import require_columns
 from ragnb.errors import InputError
 from ragnb.markup import Markup
 from ragnb.passages import passage_texts
+from ragnb.suggestions import did_you_mean
 from ragnb.text import graphemes
 from ragnb.widgets import language, rgb, trace
 from ragnb.widgets.pages import (
@@ -108,6 +109,15 @@ def kinds_of(frame: pd.DataFrame, kind: str | None = None) -> list[str]:
     return fitting
 
 
+def _options_of(kinds: Sequence[str]) -> list[str]:
+    """Options of the sections and of `ragnb.view`."""
+    options = ["kind", "changed"]
+    for kind in kinds:
+        section, _ = SECTIONS[kind]
+        options += [*signature(section).parameters][1:]
+    return options
+
+
 def draw(
     row: Mapping[str, Any],
     kinds: Sequence[str],
@@ -139,6 +149,7 @@ def draw(
     if options:
         raise InputError(
             f"view of kind {', '.join(kinds) or 'plain'} has no option {next(iter(options))}"
+            f"{did_you_mean(next(iter(options)), _options_of(kinds))}"
         )
     found = {
         kind: [text for text in texts if len(text) <= LONGEST]

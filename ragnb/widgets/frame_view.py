@@ -41,6 +41,7 @@ class RowList(AnyWidget):
     found = traitlets.Dict().tag(sync=True)
 
 
+@accepts()
 def view(
     frame: Any, kind: str | None = None, *, changed: Sequence[str] | None = None, **options: Any
 ) -> "Card | FrameView":
@@ -153,6 +154,9 @@ class FrameView(HBox):
 
     def close(self) -> None:
         """Remove the view from the notebook, and free its copy of the frame."""
+        if "_page" not in self.__dict__:  # it was refused, and Python deletes what there is of it
+            super().close()
+            return
         self._list.unobserve_all()
         for widget in (self._list, self._page):
             widget.close()

@@ -14,6 +14,7 @@ from ragnb.annotation.lines import FORMAT, VERSION
 from ragnb.annotation.session import pinned
 from ragnb.annotation.suggestions import read_suggestions
 from ragnb.annotation.tasks import Task, hashed, read_task
+from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.markup import Markup
 from ragnb.version import __version__
@@ -21,6 +22,7 @@ from ragnb.widgets.annotation_page import page_of, task_of, title_of
 from ragnb.widgets.pages import STATIC, render
 
 
+@accepts()
 def export_annotator(
     examples: pd.DataFrame,
     task: Task | str | Mapping[str, Any],

@@ -5,7 +5,6 @@ Line breaks and indentation of a template are not part of the page.
 """
 
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from pathlib import Path
@@ -17,6 +16,7 @@ from jinja2 import Environment, FunctionLoader
 from ragnb.cells import is_missing
 from ragnb.markup import Markup, characters, escape, join, page, tag
 from ragnb.metrics.rgb import NO_RESPONSE
+from ragnb.printing import in_kernel
 from ragnb.text import join_reasoning, split_reasoning
 
 STATIC = Path(__file__).parent / "static"
@@ -86,12 +86,6 @@ def with_static(bundle: Any, static: Mapping[str, str]) -> Any:
         }
     data = {**(data or {}), **static}
     return (data, *more) if more else data
-
-
-def in_kernel() -> bool:
-    """Return whether the code runs in the kernel of a notebook."""
-    ipython: Any = sys.modules.get("IPython")
-    return hasattr(ipython and ipython.get_ipython(), "kernel")
 
 
 def render(template: str, **values: Any) -> Markup:

@@ -1,0 +1,43 @@
+"""Names of metrics: short names, and suggestions for names that are unknown."""
+
+from collections.abc import Iterable
+
+from ragnb.metrics.record import METRICS
+from ragnb.suggestions import similar_names
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Suggest the most similar known names, or else say where the names are listed.
+
+    >>> suggestion("answer.f2", ["answer.f1", "rgb.accuracy"])
+    "did you mean 'answer.f1'?"
+    >>> suggestion("rouge-l", ["answer.rouge_l", "rgb.accuracy"])
+    "did you mean 'answer.rouge_l'?"
+    """
+    near = similar_names(name, known)
+    if near:
+        return f"did you mean {' or '.join(map(repr, near))}?"
+    return "ragnb.definitions() lists all names (ragnb metrics on the command line)"
+
+
+def possible_metrics(name: str) -> list[str]:
+    """Return the full names of the metrics that a name may mean; the name itself if it is a full one.
+
+    A short name is the last part of a full name, such as ``f1``, or an abbreviation that
+    `ragnb.definitions` knows, such as ``em``.
+
+    Raises
+    ------
+    InputError
+        No metric has such a name.
+
+    >>> possible_metrics("f1"), possible_metrics("em"), possible_metrics("answer.f1")
+    (['answer.f1'], ['answer.exact_match'], ['answer.f1'])
+    """
+    from ragnb.scoring.glossary import definitions  # which needs `score`, which needs this module
+
+    if "." in name:
+        return [name]
+    short = name.casefold()
+    same = [metric for metric in METRICS if metric.partition(".")[2] == short]
+    return same or [metric.name for metric in definitions(name).metrics]
