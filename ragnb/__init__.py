@@ -102,12 +102,12 @@ else:
     __getattr__, __dir__ = face(__name__)
 
 __all__ = [
+    "METRICS",
     "Annotator",
     "CallError",
     "DataSplit",
     "EndpointError",
     "InputError",
-    "METRICS",
     "Metric",
     "MetricEnsemble",
     "MissingPartError",
