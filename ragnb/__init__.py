@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from ragnb.experiments.trace import label_trace
     from ragnb.explorables.page import explore
     from ragnb.figures.choose import plot
-    from ragnb.figures.style import save_figure
+    from ragnb.figures.styles import save_figure
     from ragnb.llm.budget import estimate
     from ragnb.llm.client import complete
     from ragnb.llm.local import serve

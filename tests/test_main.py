@@ -353,7 +353,7 @@ def test_metrics_lists_every_metric_with_its_direction(printed, monkeypatch):
     ("command", "said"),
     [
         ("compare good.jsonl bad.jsonl --system one --metrics answer.f1", "got 1 for 2 files"),
-        ("report rgb.jsonl --kind rgb --option colour=red", "unexpected keyword argument 'colour'"),
+        ("report rgb.jsonl --kind rgb --option colour=red", "rgb_report has no argument 'colour'"),
         ("score tiny.jsonl --metrics", f"use some of {', '.join(METRICS)}"),
         ("score tiny.jsonl --metrics answer.ff", "did you mean 'answer.f1'?"),
         ("score tiny.jsonl -m bertscore", "ragnb does not compute this metric"),

@@ -41,9 +41,9 @@ from ragnb.datasets.languages import as_language, identify_languages, summary_of
 from ragnb.datasets.mapping import suggested_columns
 from ragnb.datasets.messages import called, tell, tell_size
 from ragnb.datasets.orientation import one_row_per_item
+from ragnb.datasets.packaged_studies import STUDIES, load_study
 from ragnb.datasets.reading import read_frame
 from ragnb.datasets.renaming import mapped
-from ragnb.datasets.studies import STUDIES, load_study
 from ragnb.errors import CallError, InputError
 from ragnb.metrics.references import reference_parts
 from ragnb.replies import no_answer, reasoning_apart
