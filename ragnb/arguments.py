@@ -8,7 +8,7 @@ other functions raise ValueError, in most cases its subclass InputError.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial, wraps
 from inspect import Signature, signature
@@ -305,7 +305,8 @@ def accepts(
                 bound = known.bind(*args, **kwargs)
             except TypeError as error:
                 name = function.__qualname__.removesuffix(".__init__")
-                raise CallError(_problem_of_call(name, known, kwargs, error)) from None
+                problem = _problem_of_call(name, known, args, kwargs, kinds) or f"{name}: {error}"
+                raise CallError(problem) from None
             lengths = {}
             for name, kind in kinds.items():
                 given = bound.arguments.get(name)
@@ -330,24 +331,47 @@ def accepts(
 
 
 def _problem_of_call(
-    name: str, known: Signature, keywords: Mapping[str, Any], error: TypeError
+    name: str,
+    known: Signature,
+    values: Sequence[Any],
+    keywords: Mapping[str, Any],
+    kinds: Mapping[str, Any],
 ) -> str:
     """Say which argument of a call is unknown or missing, and what its author may have meant."""
+    parameters = [parameter for parameter in known.parameters.values() if parameter.name != "self"]
     named = [
         parameter.name
-        for parameter in known.parameters.values()
+        for parameter in parameters
         if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     ]
-    named = [argument for argument in named if argument != "self"]
+    listed = f"; its arguments are {', '.join(named)}"
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
     unknown = [argument for argument in keywords if argument not in named]
-    takes_any = any(
-        parameter.kind is parameter.VAR_KEYWORD for parameter in known.parameters.values()
-    )
     if unknown and not takes_any:
-        hint = did_you_mean(unknown[0], named) or f"; its arguments are {', '.join(named)}"
-        return f"{name} has no argument {unknown[0]!r}{hint}"
-    problem = str(error).replace("a required argument", "the argument")
-    return f"{name}: {problem}; its arguments are {', '.join(named)}"
+        return f"{name} has no argument {unknown[0]!r}{did_you_mean(unknown[0], named) or listed}"
+    by_position = [
+        parameter.name
+        for parameter in parameters
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+    ]
+    n_values = len(values) - ("self" in known.parameters)
+    needed = [
+        parameter.name
+        for parameter in parameters
+        if parameter.name in named
+        and parameter.default is parameter.empty
+        and parameter.name not in [*by_position[:n_values], *keywords]
+    ]
+    if needed:
+        choices = kinds.get(needed[0])
+        allowed = f": one of {', '.join(map(repr, choices))}" if isinstance(choices, tuple) else ""
+        return f"{name} needs the argument {needed[0]!r}{allowed}"
+    if n_values > len(by_position):
+        return (
+            f"{name} takes {len(by_position)} argument{'s' * (len(by_position) > 1)} without a name, "
+            f"got {n_values}; name the others{listed}"
+        )
+    return ""
 
 
 def convert(given: Any, kind: str | tuple[Any, ...] | Callable[[Any], Any], name: str) -> Any:

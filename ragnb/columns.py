@@ -6,6 +6,7 @@ response and metric), and finally ``summaries`` and ``comparisons``. All are pan
 """
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ragnb.errors import InputError
@@ -257,6 +258,11 @@ def require_columns(
     unique : sequence of str, default=()
         Further required columns. No two rows may have the same values in all of them.
     """
+    if isinstance(frame, str | Path):
+        raise InputError(
+            f"{what} needs a frame, got the name of a file; load it first, for example with "
+            f"ragnb.load_responses({str(frame)!r})"
+        )
     if type(frame).__module__.startswith(("dask", "pyspark")) or not hasattr(frame, "columns"):
         raise InputError(
             f"{what} needs a pandas DataFrame, got {type(frame).__name__}; load or build one, or call "
@@ -286,15 +292,16 @@ def _wrong_order(frame: Any, missing: Sequence[str], what: str) -> str:
     columns = set(frame.columns)
     has_scores = {"metric", "value"} <= columns
     lacks_scores = not {"metric", "value"} & columns and {"metric", "value"} & set(missing)
-    if {"metric", "mean"} <= columns and "value" in missing:
+    is_comparison = {"metric", "difference", "baseline"} <= columns
+    if {"metric", "mean"} <= columns and "value" in missing and not is_comparison:
         return (
             f"{what} needs scores, got their means, without value; pass the scores that "
             "ragnb.summarize was called with"
         )
-    if lacks_scores or ("value" in missing and "difference" in columns):
-        if {"metric", "difference", "baseline"} <= columns:
+    if lacks_scores or ("value" in missing and is_comparison):
+        if is_comparison:
             return (
-                f"{what} needs scores, got a comparison; pass the scores that ragnb.compare was "
+                f"{what} needs scores, got a comparison, without value; pass the scores that ragnb.compare was "
                 "called with"
             )
         if "response" in columns:
@@ -312,29 +319,34 @@ def _wrong_order(frame: Any, missing: Sequence[str], what: str) -> str:
             f"{what} needs scores with a signature, which names their definition; load scores that "
             "ragnb did not compute with ragnb.load_scores"
         )
-    if has_scores and "response" in missing:
-        return f"{what} needs responses, got scores; pass the responses that were scored"
+    of_responses = set(COLUMNS) - {"example_id", "system", "question_id", *CONDITION}
+    if has_scores and of_responses & set(missing):
+        return (
+            f"{what} needs responses, got scores without {', '.join(missing)}; pass the responses"
+        )
     return ""
 
 
 def _missing_columns(frame: Any, wanted: Sequence[str], missing: Sequence[str], what: str) -> str:
     """Say which columns are missing and what they mean, and suggest columns that may be meant."""
-    meanings = [f"; {name}: {COLUMNS[name]}" for name in missing if name in COLUMNS]
     columns = columns_of(frame)
-    hint = did_you_mean(missing[0], [name for name in columns if name not in wanted])
-    if not hint and not set(missing) & set(COLUMNS):
-        hint = f"; its columns are {_listed(columns)}"
+    problem = (
+        f"{what} needs the columns {', '.join(map(str, wanted))}, "
+        f"got a frame without {', '.join(map(str, missing))}"
+    )
     texts = [name for name in missing if name in ("question", "references", "response")]
     if texts:
+        # The user has these columns under other names.
         mapping = ", ".join(f"{name!r}: 'NAME'" for name in texts)
-        meanings.append(
-            ". If your frame has it under another name, call ragnb.load_responses(frame, "
-            f"{{{mapping}}}) first"
+        return (
+            f"{problem}; its columns are {_listed(columns)}. If they have other names, load the frame "
+            f"with ragnb.load_responses(frame, {{{mapping}}}) first"
         )
-    return (
-        f"{what} needs the columns {', '.join(map(str, wanted))}, "
-        f"got a frame without {', '.join(map(str, missing))}{hint}{''.join(meanings)}"
-    )
+    hint = did_you_mean(missing[0], [name for name in columns if name not in wanted])
+    meanings = [f"; {name}: {COLUMNS[name]}" for name in missing if name in COLUMNS]
+    if not hint and not meanings:
+        hint = f"; its columns are {_listed(columns)}"
+    return f"{problem}{hint}{''.join(meanings)}"
 
 
 def columns_of(frame: Any) -> list[str]:

@@ -14,8 +14,8 @@ from ragnb.errors import InputError
             pd.DataFrame({"question": ["q"]}),
             {},
             "^it needs the columns question, response, got a frame without response; "
-            r"response: the model's answer without its reasoning; None if there is no reply\. If your "
-            r"frame has it under another name, call ragnb.load_responses\(frame, {'response': 'NAME'}\) first",
+            r"its columns are question\. If they have other names, load the frame with "
+            r"ragnb.load_responses\(frame, {'response': 'NAME'}\) first",
         ),
         (
             pd.DataFrame({"question": "q", "response": ["a", "b"]}),

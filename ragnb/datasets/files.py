@@ -135,7 +135,7 @@ def locate(source: str | Path, *, benchmark: str) -> tuple[Path, str]:
     path = Path(os.path.expanduser(source))
     is_name = isinstance(source, str) and not path.suffix and len(path.parts) == 1
     if is_name and not os.path.exists(path):
-        return find(str(source), benchmark=benchmark), str(source)
+        return find(str(source), benchmark=benchmark, samples=samples), str(source)
     return existing_file(path), stem(path)
 
 

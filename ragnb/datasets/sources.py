@@ -10,6 +10,7 @@ import csv
 import hashlib
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
@@ -65,17 +66,17 @@ def sources_of(benchmark: str) -> list[Source]:
     return [source for source in CATALOGUE.values() if source.benchmark in benchmarks]
 
 
-def find(name: str, *, benchmark: str) -> Path:
+def find(name: str, *, benchmark: str, samples: Iterable[str] = ()) -> Path:
     """Local path of a catalogue file, which is fetched if necessary.
 
     Raises
     ------
     InputError
-        The name is unknown (the message suggests known ones), or see `fetch`.
+        The name is unknown (the message suggests known ones, also of ``samples``), or see `fetch`.
     """
     known = [source.name for source in sources_of(benchmark)]
     if name not in known:
-        hint = did_you_mean(name, known) or f"; use one of {', '.join(known)}"
+        hint = did_you_mean(name, [*samples, *known]) or f"; use one of {', '.join(known)}"
         raise InputError(
             f"{name!r} is neither a file nor a name of {benchmark} in the catalogue{hint}"
         )

@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import Any
 
 from ragnb.arguments import accepts
-from ragnb.errors import InputError, check_choice
+from ragnb.errors import InputError
 from ragnb.explorables import scenes  # noqa: F401 (fills EXPLORABLES)
 from ragnb.explorables.scene import EXPLORABLES, Scene
 from ragnb.markup import Markup, join, spelled, tag
@@ -16,7 +16,7 @@ from ragnb.metrics.trace_labels import VARIANTS
 from ragnb.widgets.pages import STATIC, Page
 
 
-@accepts(aligned=False)
+@accepts(name=tuple(EXPLORABLES), variant=VARIANTS, aligned=False)
 def explore(name: str, *data: Any, variant: str = "ragbench") -> Page:
     """Show an explorable: an interactive figure with a few controls that answers one question.
 
@@ -40,8 +40,6 @@ def explore(name: str, *data: Any, variant: str = "ragbench") -> Page:
     >>> explore("mcnemar", [1, 1, 0, 1], [1, 0, 0, 0])
     Which questions decide between two systems? The systems differ on 2 questions: ...
     """
-    check_choice(name, tuple(EXPLORABLES), "name")
-    check_choice(variant, VARIANTS, "variant")
     explorable = EXPLORABLES[name]
     if variant != "ragbench" and variant not in explorable.variants:
         raise InputError(f"only 'trace' has the variant {variant!r}, got the name {name!r}")

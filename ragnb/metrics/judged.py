@@ -37,7 +37,9 @@ def _given(value: Any, is_allowed: Callable[[float], bool], rule: str) -> float:
     if is_missing(value):
         return math.nan
     if not is_allowed(as_real(value)):
-        raise InputError(f"{rule}, got {value!r}")
+        is_percentage = "between 0 and 1" in rule and 1 < as_real(value) <= 100
+        advice = "; if it is a percentage, divide the column by 100" if is_percentage else ""
+        raise InputError(f"{rule}, got {value!r}{advice}")
     return float(value)
 
 

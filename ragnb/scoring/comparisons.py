@@ -149,7 +149,8 @@ def compare(
         raise InputError(
             f"by must not contain {', '.join(sorted(overlap))}; use columns such as language"
         )
-    if unknown := sorted(set(metrics or ()) - set(scores["metric"])):
+    metrics = _full_names(metrics or (), scores["metric"].unique())
+    if unknown := sorted(set(metrics) - set(scores["metric"])):
         scored = ", ".join(scores["metric"].unique())
         hint = did_you_mean(unknown[0], scores["metric"].unique())
         raise InputError(
@@ -192,6 +193,15 @@ def compare(
     require_columns(table, family or (), "compare(family=...)")
     families = table.groupby(family, sort=False, dropna=False).ngroup() if family else None
     return shown(table.assign(**adjusted_columns(table["p_value"], correction, families)))
+
+
+def _full_names(names: Sequence[str], scored: Sequence[str]) -> list[str]:
+    """Full names of metrics, where ``f1`` means the only scored metric with this last part."""
+    full_names = []
+    for name in names:
+        same = [metric for metric in scored if metric.rpartition(".")[2] == name]
+        full_names += same if len(same) == 1 else [name]
+    return full_names
 
 
 def _bounds(pairs: Pairs, metric: str, signature: str) -> tuple[float, float] | None:

@@ -304,6 +304,13 @@ def _refuse_other_questions(responses: pd.DataFrame) -> None:
         return
     if responses["system"].nunique() < 2:
         return
+    without_id = responses["example_id"].isna()
+    if without_id.any():
+        raise InputError(
+            f"example_id is missing in {without_id.sum()} of {len(responses)} rows, such as row "
+            f"{without_id.idxmax()}. Systems are paired by it: drop these rows, or load the frame with "
+            "ragnb.load_responses, which leaves out blank rows and gives ids"
+        )
     # Questions that differ only in white space are the same.
     spaced = responses["question"].dropna().astype(str).str.split().str.join(" ")
     questions = responses.assign(question=spaced.replace("", None)).dropna(subset="question")

@@ -87,6 +87,12 @@ def view(
         frame = frame.differing if isinstance(frame, DefinitionComparison) else frame.worst
     if isinstance(frame, Mapping | pd.Series):
         return Card(frame, kind, **options)
+    is_scores = isinstance(frame, pd.DataFrame) and {"metric", "value", "signature"} <= set(frame)
+    if is_scores and "response" not in frame:
+        raise InputError(
+            "view shows responses, got scores, which have no texts; show both: "
+            "ragnb.view(ragnb.with_scores(responses, scores))"
+        )
     return FrameView(frame, kind, changed=changed, **options)
 
 

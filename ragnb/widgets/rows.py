@@ -19,6 +19,7 @@ from ragnb.columns import COLUMNS, CONDITION, PAYLOAD, require_columns
 from ragnb.errors import InputError
 from ragnb.markup import spelled
 from ragnb.metrics.record import METRICS
+from ragnb.suggestions import did_you_mean
 from ragnb.text import fold
 from ragnb.widgets.pages import MISSING
 
@@ -233,6 +234,7 @@ class Rows:
             if {first, second} - {*table}:
                 raise InputError(
                     f"changed must be two of the systems {', '.join(table)}, got {changed!r}"
+                    f"{did_you_mean(min({first, second} - {*table}), table)}"
                 )
             known = table[[first, second]].dropna()
             moved = known.index[known[first] != known[second]]
