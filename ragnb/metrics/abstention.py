@@ -40,46 +40,44 @@ rate*. Chen et al. (2024), arXiv 2409.16146, report *risk*, *carefulness*, *alig
 """
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
+from ragnb.metrics.declaration import Column
 from ragnb.metrics.judged import binary_verdict, is_accepted
 from ragnb.metrics.recognition import (
     ANSWERED,
     INVALID,
     REFUSED,
+    EmptyResponse,
+    JudgedRefusal,
+    Language,
     Phrases,
+    RefusalLabel,
+    RefusalPhrases,
+    RefusalRule,
+    Response,
     outcome_and_why,
-    refused_and_why,
 )
 from ragnb.metrics.record import metric
 
-_COLUMNS = {
-    "response": "response",
-    "language": "language",
-    "judged": "judged_refusal",
-    "label": "refusal",
-}
-_MIXED = {**_COLUMNS, "answerable": "answerable"}
-_OPTIONS: dict[str, Mapping[Any, str]] = {
-    "rule": {
-        "start": "A refusal begins with an agreed phrase.",
-        "anywhere": "A refusal contains an agreed phrase.",
-        "list": "A refusal contains a listed phrase in its own language or in English.",
-        "judge": "The verdict of a judge, in the column judged_refusal.",
-        "label": "The verdict of a person, in the column refusal.",
-        "nomiracl": 'A refusal contains "I don\'t know", an answer "Yes, answer is present"; all else is '
-        "invalid and counts in the denominator.",
-    },
-    "phrases": {
-        None: "The agreed phrase is \"I don't know\"; the list is ragnb's.",
-        ...: "Custom phrases, or a mapping from language codes to them.",
-    },
-    "empty": {
-        None: "An empty response is not scored; under nomiracl it is invalid.",
-        "refusal": "An empty response is a refusal.",
-    },
-}
+
+class Answerable(Column):
+    """1 if the question is answerable, else 0."""
+
+    column = "answerable"
+
+
+class Verdict(Column):
+    """Verdict on the response: True, 1 or ``'correct'`` if it is correct.
+
+    False, 0, ``'incorrect'`` or ``'refuse'`` if it is not. The verdict is required only for answers to
+    answerable questions.
+    """
+
+    column = "verdict"
+    type_name = "bool, float, str or None"
+
+
 _THAKUR = "Thakur et al. 2024 (NoMIRACL), arXiv 2312.11361"
 _CHEN = "Chen et al. 2024, arXiv 2409.16146"
 _UNDECIDED = (
@@ -92,82 +90,67 @@ NO_VERDICT = "no verdict on the refusal"
 ANSWERABLE, UNANSWERABLE = "the question is answerable", "the question is not answerable"
 IS_REFUSED, IS_INVALID = "the response is a refusal", "the response is invalid"
 
-# Arguments that decide the outcome of a response.
-_HOW = ("language", "judged", "label", "rule", "phrases", "empty")
+
+def _outcome(
+    response: str, answerable: float | None = None, correct: Any = None, **how: Any
+) -> str | None:
+    """Outcome of a response, see `outcome_and_why`, for the arguments of any metric."""
+    outcome, _ = outcome_and_why(response, **how)
+    return outcome
 
 
-def refusal_evidence(
-    response: str, answerable: float | None = None, correct: Any = None, **options: Any
+def _evidence(
+    response: str, answerable: float | None = None, correct: Any = None, **how: Any
 ) -> str:
-    """Explain in words why a response is or is not a refusal; see `refused_and_why`.
-
-    All metrics of refusals share this function, so it accepts arguments that it does not use.
-    """
-    return refused_and_why(response, **options)[1]
+    """Explain in words why a response is or is not a refusal, for the arguments of any metric."""
+    return outcome_and_why(response, **how)[1]
 
 
-def _no_value(response: str, **call: Any) -> str:
+def _no_outcome(
+    response: str, answerable: float | None = None, correct: Any = None, **how: Any
+) -> str:
     """Why a response has no outcome."""
-    options = {name: call[name] for name in _HOW if name in call}
-    result, evidence = outcome_and_why(response, **options)
-    if result or evidence == "by the verdict":
-        return NO_VERDICT
-    return evidence
+    outcome, evidence = outcome_and_why(response, **how)
+    # A response with an outcome is unscored because another verdict is missing.
+    return NO_VERDICT if outcome or evidence == "by the verdict" else evidence
 
 
-def _no_hallucination(response: str, answerable: float, **call: Any) -> str:
-    return ANSWERABLE if answerable else _no_value(response, **call)
+def _no_hallucination(response: str, answerable: float, **how: Any) -> str:
+    return ANSWERABLE if answerable else _no_outcome(response, **how)
 
 
-def _no_over_refusal(response: str, answerable: float, **call: Any) -> str:
-    return _no_value(response, **call) if answerable else UNANSWERABLE
+def _no_over_refusal(response: str, answerable: float, **how: Any) -> str:
+    return _no_outcome(response, **how) if answerable else UNANSWERABLE
 
 
-def _no_risk(response: str, answerable: float, correct: Any = None, **call: Any) -> str:
-    options = {name: call[name] for name in _HOW if name in call}
-    result, _ = outcome_and_why(response, **options)
-    if result is None:
-        return _no_value(response, **call)
+def _no_risk(response: str, answerable: float, correct: Any = None, **how: Any) -> str:
     reasons = {REFUSED: IS_REFUSED, INVALID: IS_INVALID, ANSWERED: "no verdict on the answer"}
-    return reasons[result]
+    outcome = _outcome(response, **how)
+    return reasons[outcome] if outcome else _no_outcome(response, **how)
 
 
 @metric(
     "abstention.coverage",
-    _COLUMNS,
-    options=_OPTIONS,
     source=_CHEN,
     binary=True,
-    evidence=refusal_evidence,
-    reason=_no_value,
+    evidence=_evidence,
+    reason=_no_outcome,
     undefined=f"If {_UNDECIDED}",
 )
 def is_answered(
-    response: str,
+    response: Annotated[str, Response],
     *,
-    language: str = "en",
-    judged: float | None = None,
-    label: float | None = None,
-    rule: str = "start",
-    phrases: Phrases = None,
-    empty: str | None = None,
+    language: Annotated[str, Language] = "en",
+    judged: Annotated[float | None, JudgedRefusal] = None,
+    label: Annotated[float | None, RefusalLabel] = None,
+    rule: Annotated[str, RefusalRule] = "start",
+    phrases: Annotated[Phrases, RefusalPhrases] = None,
+    empty: Annotated[str | None, EmptyResponse] = None,
 ) -> float:
     """Coverage: 1.0 if the response answers the question, 0.0 if it is a refusal.
 
-    Coverage = answered questions / all questions, which is the mean of this indicator.
-
-    Parameters
-    ----------
-    response : str
-        Response of the system.
-    language, judged, label, rule, phrases, empty
-        See `refused_and_why`.
-
-    Returns
-    -------
-    float
-        1.0 or 0.0. A higher value is better only if the answers are correct. NaN if the response has no
-        outcome (see `outcome_and_why`).
+    Coverage = answered questions / all questions, which is the mean of this indicator. A higher
+    coverage is better only if the answers are correct.
 
     Notes
     -----
@@ -178,60 +161,35 @@ def is_answered(
     >>> is_answered("Oslo."), is_answered("I don't know.")
     (1.0, 0.0)
     """
-    result, _ = outcome_and_why(
-        response,
-        language=language,
-        judged=judged,
-        label=label,
-        rule=rule,
-        phrases=phrases,
-        empty=empty,
-    )
-    return float(result == ANSWERED) if result else math.nan
+    outcome = _outcome(**locals())
+    return float(outcome == ANSWERED) if outcome else math.nan
 
 
 @metric(
     "abstention.hallucination",
-    _MIXED,
-    options=_OPTIONS,
     source=_THAKUR,
     higher_is_better=False,
     binary=True,
-    evidence=refusal_evidence,
+    evidence=_evidence,
     condition=ANSWERABLE,
     reason=_no_hallucination,
     undefined=f"If the question is answerable, if {_UNDECIDED}",
 )
 def is_hallucination(
-    response: str,
-    answerable: float,
+    response: Annotated[str, Response],
+    answerable: Annotated[float, Answerable],
     *,
-    language: str = "en",
-    judged: float | None = None,
-    label: float | None = None,
-    rule: str = "start",
-    phrases: Phrases = None,
-    empty: str | None = None,
+    language: Annotated[str, Language] = "en",
+    judged: Annotated[float | None, JudgedRefusal] = None,
+    label: Annotated[float | None, RefusalLabel] = None,
+    rule: Annotated[str, RefusalRule] = "start",
+    phrases: Annotated[Phrases, RefusalPhrases] = None,
+    empty: Annotated[str | None, EmptyResponse] = None,
 ) -> float:
     """Hallucination: 1.0 if an unanswerable question is answered, 0.0 if it is refused.
 
     Hallucination rate = answered unanswerable questions / all unanswerable questions, which is the
     mean of this indicator. It does not matter whether the answers are correct.
-
-    Parameters
-    ----------
-    response : str
-        Response of the system.
-    answerable : float
-        1 if the question is answerable, else 0.
-    language, judged, label, rule, phrases, empty
-        See `refused_and_why`.
-
-    Returns
-    -------
-    float
-        1.0 or 0.0; lower is better. NaN if `answerable` is 1 or missing, if the response has no
-        outcome (see `outcome_and_why`).
 
     Notes
     -----
@@ -244,62 +202,37 @@ def is_hallucination(
     >>> is_hallucination("Oslo.", 0), is_hallucination("I don't know.", 0), is_hallucination("Oslo.", 1)
     (1.0, 0.0, nan)
     """
-    result, _ = outcome_and_why(
-        response,
-        language=language,
-        judged=judged,
-        label=label,
-        rule=rule,
-        phrases=phrases,
-        empty=empty,
-    )
-    if binary_verdict(answerable) != 0 or result is None:
+    outcome = _outcome(**locals())
+    if binary_verdict(answerable) != 0 or outcome is None:
         return math.nan
-    return float(result == ANSWERED)
+    return float(outcome == ANSWERED)
 
 
 @metric(
     "abstention.over_refusal",
-    _MIXED,
-    options=_OPTIONS,
     source=_THAKUR,
     higher_is_better=False,
     binary=True,
-    evidence=refusal_evidence,
+    evidence=_evidence,
     condition=UNANSWERABLE,
     reason=_no_over_refusal,
     undefined=f"If the question is not answerable, if {_UNDECIDED}",
 )
 def is_over_refusal(
-    response: str,
-    answerable: float,
+    response: Annotated[str, Response],
+    answerable: Annotated[float, Answerable],
     *,
-    language: str = "en",
-    judged: float | None = None,
-    label: float | None = None,
-    rule: str = "start",
-    phrases: Phrases = None,
-    empty: str | None = None,
+    language: Annotated[str, Language] = "en",
+    judged: Annotated[float | None, JudgedRefusal] = None,
+    label: Annotated[float | None, RefusalLabel] = None,
+    rule: Annotated[str, RefusalRule] = "start",
+    phrases: Annotated[Phrases, RefusalPhrases] = None,
+    empty: Annotated[str | None, EmptyResponse] = None,
 ) -> float:
     """Over-refusal: 1.0 if an answerable question is refused, 0.0 if it is answered.
 
     Over-refusal rate = refused answerable questions / all answerable questions, which is the mean
     of this indicator.
-
-    Parameters
-    ----------
-    response : str
-        Response of the system.
-    answerable : float
-        1 if the question is answerable, else 0.
-    language, judged, label, rule, phrases, empty
-        See `refused_and_why`.
-
-    Returns
-    -------
-    float
-        1.0 or 0.0; lower is better. NaN if `answerable` is 0 or missing, if the response has no
-        outcome (see `outcome_and_why`).
 
     Notes
     -----
@@ -310,60 +243,35 @@ def is_over_refusal(
     >>> is_over_refusal("I don't know.", 1), is_over_refusal("Oslo.", 1), is_over_refusal("Oslo.", 0)
     (1.0, 0.0, nan)
     """
-    result, _ = outcome_and_why(
-        response,
-        language=language,
-        judged=judged,
-        label=label,
-        rule=rule,
-        phrases=phrases,
-        empty=empty,
-    )
-    if binary_verdict(answerable) != 1 or result is None:
+    outcome = _outcome(**locals())
+    if binary_verdict(answerable) != 1 or outcome is None:
         return math.nan
-    return float(result == REFUSED)
+    return float(outcome == REFUSED)
 
 
 @metric(
     "abstention.alignment",
-    _MIXED,
-    options=_OPTIONS,
     source=_CHEN,
     binary=True,
-    evidence=refusal_evidence,
-    reason=_no_value,
+    evidence=_evidence,
+    reason=_no_outcome,
     undefined=f"If {_UNDECIDED}",
 )
 def is_aligned(
-    response: str,
-    answerable: float,
+    response: Annotated[str, Response],
+    answerable: Annotated[float, Answerable],
     *,
-    language: str = "en",
-    judged: float | None = None,
-    label: float | None = None,
-    rule: str = "start",
-    phrases: Phrases = None,
-    empty: str | None = None,
+    language: Annotated[str, Language] = "en",
+    judged: Annotated[float | None, JudgedRefusal] = None,
+    label: Annotated[float | None, RefusalLabel] = None,
+    rule: Annotated[str, RefusalRule] = "start",
+    phrases: Annotated[Phrases, RefusalPhrases] = None,
+    empty: Annotated[str | None, EmptyResponse] = None,
 ) -> float:
     """Alignment: 1.0 if the decision to answer or to refuse is right, else 0.0.
 
     It is right to answer an answerable question and to refuse an unanswerable one. The mean of
     this indicator is the accuracy of these decisions.
-
-    Parameters
-    ----------
-    response : str
-        Response of the system.
-    answerable : float
-        1 if the question is answerable, else 0.
-    language, judged, label, rule, phrases, empty
-        See `refused_and_why`.
-
-    Returns
-    -------
-    float
-        1.0 or 0.0; higher is better. NaN if `answerable` is missing, if the response has no
-        outcome (see `outcome_and_why`).
 
     Notes
     -----
@@ -376,69 +284,41 @@ def is_aligned(
     >>> is_aligned("Oslo.", 1), is_aligned("Oslo.", 0), is_aligned("I don't know.", 0)
     (1.0, 0.0, 1.0)
     """
-    result, _ = outcome_and_why(
-        response,
-        language=language,
-        judged=judged,
-        label=label,
-        rule=rule,
-        phrases=phrases,
-        empty=empty,
-    )
-    known = binary_verdict(answerable)
-    if math.isnan(known) or result is None:
+    outcome = _outcome(**locals())
+    is_answerable = binary_verdict(answerable)
+    if math.isnan(is_answerable) or outcome is None:
         return math.nan
-    return float(result == (ANSWERED if known else REFUSED))
+    right_outcome = ANSWERED if is_answerable else REFUSED
+    return float(outcome == right_outcome)
 
 
 @metric(
     "abstention.risk",
-    {**_MIXED, "correct": "verdict"},
-    options=_OPTIONS,
     source=_CHEN,
     higher_is_better=False,
     binary=True,
-    evidence=refusal_evidence,
+    evidence=_evidence,
     condition=IS_REFUSED,
     reason=_no_risk,
     undefined="If the response is a refusal, if it answers an answerable question and has no verdict, "
     f"if {_UNDECIDED}",
 )
 def is_risk(
-    response: str,
-    answerable: float,
-    correct: bool | float | str | None = None,
+    response: Annotated[str, Response],
+    answerable: Annotated[float, Answerable],
+    correct: Annotated[bool | float | str | None, Verdict] = None,
     *,
-    language: str = "en",
-    judged: float | None = None,
-    label: float | None = None,
-    rule: str = "start",
-    phrases: Phrases = None,
-    empty: str | None = None,
+    language: Annotated[str, Language] = "en",
+    judged: Annotated[float | None, JudgedRefusal] = None,
+    label: Annotated[float | None, RefusalLabel] = None,
+    rule: Annotated[str, RefusalRule] = "start",
+    phrases: Annotated[Phrases, RefusalPhrases] = None,
+    empty: Annotated[str | None, EmptyResponse] = None,
 ) -> float:
     """Selective risk: 1.0 if an answer is wrong, 0.0 if it is correct.
 
     Risk = wrong answers / all answers, which is the mean of this indicator. An answer to an
     unanswerable question counts as wrong.
-
-    Parameters
-    ----------
-    response : str
-        Response of the system.
-    answerable : float
-        1 if the question is answerable, else 0.
-    correct : bool, float, str or None, default=None
-        Verdict on the response: True, 1 or ``'correct'`` if it is correct; False, 0,
-        ``'incorrect'`` or ``'refuse'`` if not. Required only for answers to answerable questions.
-    language, judged, label, rule, phrases, empty
-        See `refused_and_why`.
-
-    Returns
-    -------
-    float
-        1.0 or 0.0; lower is better. NaN if the response is a refusal, if `answerable` is
-        missing, if a required verdict is missing, or if the response has no outcome
-        (see `outcome_and_why`).
 
     Notes
     -----
@@ -449,16 +329,8 @@ def is_risk(
     >>> is_risk("Oslo.", 1, 1), is_risk("Oslo.", 0), is_risk("I don't know.", 1)
     (0.0, 1.0, nan)
     """
-    result, _ = outcome_and_why(
-        response,
-        language=language,
-        judged=judged,
-        label=label,
-        rule=rule,
-        phrases=phrases,
-        empty=empty,
-    )
-    known = binary_verdict(answerable)
-    if result != ANSWERED or math.isnan(known):
+    outcome = _outcome(**locals())
+    is_answerable = binary_verdict(answerable)
+    if outcome != ANSWERED or math.isnan(is_answerable):
         return math.nan
-    return 1 - is_accepted(correct) if known else 1.0
+    return 1 - is_accepted(correct) if is_answerable else 1.0

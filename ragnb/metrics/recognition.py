@@ -11,12 +11,13 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import regex
 
 from ragnb.columns import column_names
-from ragnb.errors import InputError, check_choice
+from ragnb.errors import InputError
+from ragnb.metrics.declaration import Column, Option, declared
 from ragnb.metrics.judged import binary_verdict
 from ragnb.replies import no_answer
 from ragnb.text import fold, straight_apostrophes, visible
@@ -176,6 +177,25 @@ def plain(text: str) -> str:
 
 # ---- verdicts ----------------------------------------------------------------------------------
 
+
+class JudgedRefusal(Column):
+    """Verdict of a judge: 1 for a refusal, 0 otherwise; None if it is missing.
+
+    If there are several rules for recognising a refusal, only the rule ``'judge'`` uses the verdict.
+    """
+
+    column = "judged_refusal"
+
+
+class RefusalLabel(Column):
+    """Label of a person: 1 for a refusal, 0 otherwise; None if it is missing.
+
+    Only the rule ``'label'`` uses the label.
+    """
+
+    column = "refusal"
+
+
 # Rules that use the verdict of a judge or of a person instead of phrases.
 BY_VERDICT = ("judge", "label")
 
@@ -220,10 +240,6 @@ def phrases_of_rule(option: str, rule: Rule, language: str) -> Sequence[str]:
 
 Phrases = str | Sequence[str] | Mapping[str, str | Sequence[str]] | None
 
-# Rules of `outcome_and_why`, and the values of its option ``empty``.
-RULES = ("start", "anywhere", "list", "judge", "label", "nomiracl")
-EMPTY = (None, "refusal")
-
 # Outcomes of a response.
 ANSWERED, REFUSED, INVALID = "answered", "refused", "invalid"
 _VALUES = {REFUSED: 1.0, ANSWERED: 0.0, INVALID: 0.0, None: float("nan")}
@@ -234,38 +250,70 @@ _BEFORE_PHRASE = regex.compile(
 )
 
 
+class Response(Column):
+    """Response of the system."""
+
+    column = "response"
+
+
+class Language(Column):
+    """Language code of the response.
+
+    It selects the phrases if they differ between languages, as with ``rule='list'``.
+    """
+
+    column = "language"
+
+
+class RefusalRule(Option):
+    """How a refusal is recognised; see `ragnb.metrics.abstention`."""
+
+    values = {
+        "start": "A refusal begins with an agreed phrase.",
+        "anywhere": "A refusal contains an agreed phrase.",
+        "list": "A refusal contains a listed phrase in its own language or in English.",
+        "judge": "The verdict of a judge, in the column judged_refusal.",
+        "label": "The verdict of a person, in the column refusal.",
+        "nomiracl": 'A refusal contains "I don\'t know", an answer "Yes, answer is present"; all else is '
+        "invalid and counts in the denominator.",
+    }
+
+
+class RefusalPhrases(Option):
+    """Phrases that indicate a refusal.
+
+    The English phrases of a mapping apply to every language. The rules ``'judge'``, ``'label'`` and
+    ``'nomiracl'`` do not use phrases.
+    """
+
+    values = {
+        None: "The agreed phrase is \"I don't know\"; the list is ragnb's.",
+        ...: "Custom phrases, or a mapping from language codes to them.",
+    }
+    type_name = "str, sequence of str, mapping or None"
+
+
+class EmptyResponse(Option):
+    """Whether an empty response is a refusal."""
+
+    values = {
+        None: "An empty response is not scored; under nomiracl it is invalid.",
+        "refusal": "An empty response is a refusal.",
+    }
+
+
+@declared
 def refused_and_why(
-    response: str,
+    response: Annotated[str, Response],
     *,
-    language: str = "en",
-    judged: float | None = None,
-    label: float | None = None,
-    rule: str = "start",
-    phrases: Phrases = None,
-    empty: str | None = None,
+    language: Annotated[str, Language] = "en",
+    judged: Annotated[float | None, JudgedRefusal] = None,
+    label: Annotated[float | None, RefusalLabel] = None,
+    rule: Annotated[str, RefusalRule] = "start",
+    phrases: Annotated[Phrases, RefusalPhrases] = None,
+    empty: Annotated[str | None, EmptyResponse] = None,
 ) -> tuple[float, str]:
     """Determine whether a response is a refusal, and explain the result in words.
-
-    Parameters
-    ----------
-    response : str
-        Response of the system.
-    language : str, default='en'
-        Language code of the response. It selects the phrases if they differ between languages, as
-        with ``rule='list'``.
-    judged : float or None, default=None
-        Verdict of a judge, for ``rule='judge'``: 1 if the response is a refusal, else 0.
-    label : float or None, default=None
-        Human label, for ``rule='label'``: 1 if the response is a refusal, else 0.
-    rule : {'start', 'anywhere', 'list', 'judge', 'label', 'nomiracl'}, default='start'
-        How a refusal is recognised; see `ragnb.metrics.abstention`.
-    phrases : str, sequence of str, mapping or None, default=None
-        Phrases that indicate a refusal, or a mapping from language codes to such phrases. The
-        English phrases of a mapping apply to every language. The default is "I don't know",
-        or `REFUSALS` with ``rule='list'``. The rules ``'judge'``, ``'label'`` and ``'nomiracl'``
-        do not use phrases.
-    empty : {'refusal', None}, default=None
-        Whether an empty response is a refusal. By default it has no value.
 
     Returns
     -------
@@ -291,24 +339,18 @@ def refused_and_why(
     return _VALUES[outcome], evidence
 
 
+@declared
 def outcome_and_why(
-    response: str,
+    response: Annotated[str, Response],
     *,
-    language: str = "en",
-    judged: float | None = None,
-    label: float | None = None,
-    rule: str = "start",
-    phrases: Phrases = None,
-    empty: str | None = None,
+    language: Annotated[str, Language] = "en",
+    judged: Annotated[float | None, JudgedRefusal] = None,
+    label: Annotated[float | None, RefusalLabel] = None,
+    rule: Annotated[str, RefusalRule] = "start",
+    phrases: Annotated[Phrases, RefusalPhrases] = None,
+    empty: Annotated[str | None, EmptyResponse] = None,
 ) -> tuple[str | None, str]:
     """Determine the outcome of a response, and explain it in words.
-
-    Parameters
-    ----------
-    response : str
-        Response of the system.
-    language, judged, label, rule, phrases, empty
-        See `refused_and_why`.
 
     Returns
     -------
@@ -322,8 +364,6 @@ def outcome_and_why(
     >>> outcome_and_why("[1] says so, and [2] as well.", rule="nomiracl")
     ('invalid', 'neither of the two replies')
     """
-    check_choice(rule, RULES, "rule")
-    check_choice(empty, EMPTY, "empty")
     is_empty = no_answer(response)
     if is_empty and empty == "refusal":
         return REFUSED, f"refusal: {is_empty}"

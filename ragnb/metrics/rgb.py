@@ -57,7 +57,14 @@ from ragnb.cells import is_missing
 from ragnb.errors import InputError, as_real, check_choice
 from ragnb.metrics.declaration import Column, Option, declared
 from ragnb.metrics.judged import NEVER_JUDGED, binary_verdict
-from ragnb.metrics.recognition import BY_VERDICT, Rule, is_said, verdict_by
+from ragnb.metrics.recognition import (
+    BY_VERDICT,
+    JudgedRefusal,
+    RefusalLabel,
+    Rule,
+    is_said,
+    verdict_by,
+)
 from ragnb.metrics.record import metric
 from ragnb.metrics.references import Reference, listed, reference_parts
 from ragnb.metrics.rgb_protocols import (
@@ -129,33 +136,21 @@ class NoiseRate(Column):
     column = "noise_rate"
 
 
-class JudgedRefusal(Column):
-    """Verdict of a judge: 1 for a refusal, 0 otherwise; None if it is missing.
-
-    If there is an option ``refusal``, only its value ``'judge'`` uses the verdict.
-    """
-
-    column = "judged_refusal"
-
-
-class RefusalLabel(Column):
-    """Human label, for ``refusal='label'``: 1 if the response is a refusal, else 0."""
-
-    column = "refusal"
-
-
 class JudgedDetection(Column):
     """Verdict of a judge: 1 if the response reports errors in the passages, 0 otherwise.
 
-    It is None if it is missing. If there is an option ``detection``, only its value ``'judge'`` uses
-    the verdict.
+    It is None if it is missing. If there are several rules for recognising a report of errors, only
+    the rule ``'judge'`` uses the verdict.
     """
 
     column = "judged_detection"
 
 
 class DetectionLabel(Column):
-    """Human label, for ``detection='label'``: 1 if the response reports errors, else 0."""
+    """Label of a person: 1 if the response reports errors, 0 otherwise; None if it is missing.
+
+    Only the rule ``'label'`` uses the label.
+    """
 
     column = "error_detected"
 
