@@ -19,10 +19,10 @@ from ragnb.ensemble.data import binary
 from ragnb.errors import InputError
 from ragnb.results import Interval
 from ragnb.rounding import tied_levels
-from ragnb.stats.binary import mcnemar_test, paired_table, tango_interval
-from ragnb.stats.intervals import FEW_CLUSTERS, mean_interval
+from ragnb.scoring.procedures import PROCEDURES, Pairs, choose, test_and_interval
+from ragnb.stats.intervals import mean_interval, spread_problem, unit_values
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
-from ragnb.stats.paired import paired_t_test, sign_flip_test
+from ragnb.stats.paired import paired_t_test
 
 # Names of the policies with which a selection of items is compared.
 NONE, EVERYTHING, RANDOM = "no deferral", "judge everything", "as many at random"
@@ -314,38 +314,42 @@ def _compared(
     items: pd.DataFrame, policy: tuple[str, Floats], baseline: tuple[str, Floats], level: float
 ) -> dict[str, Any]:
     """Row of `compare_deferral`. A policy is a name and a probability of deferral per item."""
-    (name, chosen), (other, reference) = policy, baseline
+    policy_name, policy_deferred = policy
+    baseline_name, baseline_deferred = baseline
     right, gain = items["right"].to_numpy(), items["gain"].to_numpy()
-    first, second = right + chosen * gain, right + reference * gain
-    differences = first - second
-    if other == RANDOM:
-        differences = (chosen - reference) * (gain - gain.mean())
+    policy_right = right + policy_deferred * gain
+    baseline_right = right + baseline_deferred * gain
     clusters = None if items["group"].isna().all() else items["cluster"].to_numpy()
-    n_units = int(items["cluster"].max()) + 1
-    # The products whose mean is the difference from a random choice have no such bounds.
-    bounds = None if other == RANDOM else (-1.0, 1.0)
-    interval = mean_interval(differences, clusters, bounds=bounds, confidence_level=level)
-    test, duality = paired_t_test(differences, clusters=clusters), "dual"
-    if other != RANDOM and clusters is None:
-        table, duality = paired_table(first, second), "not dual"
-        test, interval = mcnemar_test(table), tango_interval(table, confidence_level=level)
-    elif other != RANDOM and (n_units < FEW_CLUSTERS or np.isnan(test.p_value)):
-        test, duality = sign_flip_test(differences, clusters=clusters), "not dual"
+    if baseline_name == RANDOM:
+        # The mean of these products is the difference from the expected accuracy of a random choice.
+        # Their signs are not exchangeable, so that only the t-test applies, and they have no bounds.
+        differences = (policy_deferred - baseline_deferred) * (gain - gain.mean())
+        test = paired_t_test(differences, clusters=clusters)
+        interval = mean_interval(differences, clusters, confidence_level=level)
+        is_dual = True
+    else:
+        pairs = Pairs(policy_right, baseline_right, clusters, bounds=(-1.0, 1.0))
+        name, _ = choose(pairs, "auto", "accuracy")
+        procedure = PROCEDURES[name]
+        test, interval = test_and_interval(pairs, procedure, level)
+        # If all differences are equal, there is a sign-flip test instead of the t-test.
+        equal = spread_problem(unit_values(policy_right - baseline_right, clusters))
+        is_dual = procedure.dual and not equal
     return {
-        "policy": name,
-        "baseline": other,
-        "accuracy": first.mean(),
-        "baseline_accuracy": second.mean(),
+        "policy": policy_name,
+        "baseline": baseline_name,
+        "accuracy": policy_right.mean(),
+        "baseline_accuracy": baseline_right.mean(),
         **interval.columns("difference"),
         "test": test.method,
         "statistic": test.statistic,
         "p_value": test.p_value,
         **dict.fromkeys(ADJUSTED),
-        "duality": duality,
+        "duality": "dual" if is_dual else "not dual",
         "n_pairs": len(items),
-        "n_clusters": n_units,
-        "share": chosen.mean(),
-        "baseline_share": reference.mean(),
-        "n_missing": int(chosen @ (1 - items["answered"])),
+        "n_clusters": int(items["cluster"].max()) + 1,
+        "share": policy_deferred.mean(),
+        "baseline_share": baseline_deferred.mean(),
+        "n_missing": int(policy_deferred @ (1 - items["answered"])),
         "warning": test.warning,
     }

@@ -18,7 +18,8 @@ from ragnb.experiments.requests import one_budget, with_requests
 from ragnb.experiments.retrieval import require_examples
 from ragnb.forwarding import passes_options_to
 from ragnb.llm.budget import count_tokens
-from ragnb.llm.client import complete, one_report
+from ragnb.llm.client import complete
+from ragnb.llm.tally import one_report
 from ragnb.passages import passage_column
 from ragnb.prompts.multilingual import (
     answer_prompt,

@@ -24,8 +24,8 @@ from ragnb.experiments.judges import (
 )
 from ragnb.experiments.requests import one_budget
 from ragnb.forwarding import passes_options_to
-from ragnb.llm.client import one_report
 from ragnb.llm.structured import complete_structured
+from ragnb.llm.tally import one_report
 from ragnb.metrics.references import reference_parts
 from ragnb.passages import passage_column, passage_texts
 from ragnb.prompts.judges import (

@@ -29,8 +29,9 @@ from ragnb.arguments import HIDDEN, accepts, without_keys
 from ragnb.cells import is_missing
 from ragnb.columns import require_columns
 from ragnb.errors import InputError
-from ragnb.llm.client import DEFAULT_STORE, LOOK_AGAIN, REPLY_COLUMNS, with_replies
+from ragnb.llm.client import DEFAULT_STORE, REPLY_COLUMNS, with_replies
 from ragnb.llm.endpoint import clean
+from ragnb.llm.run import LOOK_AGAIN
 from ragnb.llm.store import LEASE_SECONDS, Reply, Store, canonical, new_owner, request_key
 from ragnb.passages import passage_texts
 from ragnb.printing import inform

@@ -12,7 +12,8 @@ from ragnb.datasets.rgb_contexts import build_contexts
 from ragnb.errors import InputError
 from ragnb.experiments.requests import one_budget, question_requests
 from ragnb.forwarding import passes_options_to
-from ragnb.llm.client import complete, one_report
+from ragnb.llm.client import complete
+from ragnb.llm.tally import one_report
 from ragnb.prompts.template import Template
 
 PARAMETERS = {"temperature": 0.0, "max_tokens": 64, "seed": 0}

@@ -17,9 +17,9 @@ from ragnb.errors import InputError
 from ragnb.experiments.judges import refuse_judged, reply_keys
 from ragnb.experiments.requests import one_budget, with_requests
 from ragnb.forwarding import passes_options_to
-from ragnb.llm.client import one_report
 from ragnb.llm.store import Reply, Store, canonical, canonical_requests, request_key
 from ragnb.llm.structured import complete_structured, with_response_format
+from ragnb.llm.tally import one_report
 from ragnb.metrics.trace_labels import sentence_pairs, supported_sentences, unsupported_sentences
 from ragnb.passages import passage_column
 from ragnb.prompts.trace import (

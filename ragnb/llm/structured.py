@@ -16,8 +16,9 @@ from ragnb.columns import require_columns
 from ragnb.errors import InputError
 from ragnb.forwarding import passes_options_to
 from ragnb.llm.budget import Budget, as_budget
-from ragnb.llm.client import DEFAULT_STORE, complete, one_report
+from ragnb.llm.client import DEFAULT_STORE, complete
 from ragnb.llm.store import Store
+from ragnb.llm.tally import one_report
 from ragnb.prompts.parsing import parse_reply, quotable_texts, repair_message, strict_schema
 from ragnb.replies import whole_replies
 

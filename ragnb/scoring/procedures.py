@@ -156,21 +156,29 @@ def choose(pairs: Pairs, method: str, metric: str) -> tuple[str, str]:
     return method, "as requested"
 
 
+def test_and_interval(
+    pairs: Pairs, procedure: Procedure, level: float
+) -> tuple[SignificanceResult, Interval]:
+    """Return the test of no difference, and the interval of the mean difference."""
+    items: Any = paired_differences(pairs.first, pairs.second)
+    options: dict[str, Any] = {"bounds": pairs.bounds}
+    if procedure.data == "table":
+        items = paired_table(pairs.first, pairs.second)
+        options = {}  # the bounds are those of a difference of rates
+    clusters = {} if pairs.clusters is None else {"clusters": pairs.clusters}
+    interval = procedure.interval(items, **clusters, **options, confidence_level=level)
+    return procedure.test(items, **clusters), interval
+
+
 def compared(pairs: Pairs, procedure: Procedure, level: float, power: float) -> dict[str, Any]:
     """Return the columns of a comparison, from the difference to its duality."""
+    test, interval = test_and_interval(pairs, procedure, level)
     differences = paired_differences(pairs.first, pairs.second)
-    items: Any = differences
     units: Any = differences
-    clusters = {}
-    bounds: dict[str, Any] = {"bounds": pairs.bounds}
     if procedure.data == "table":
-        items = units = paired_table(pairs.first, pairs.second)
-        bounds = {}  # those of a difference of rates
+        units = paired_table(pairs.first, pairs.second)
     if pairs.clusters is not None:
-        clusters = {"clusters": pairs.clusters}
         units = np.bincount(pairs.clusters, differences) / np.bincount(pairs.clusters)
-    interval = procedure.interval(items, **clusters, **bounds, confidence_level=level)
-    test = procedure.test(items, **clusters)
     effect = procedure.effect(units, confidence_level=level)
     cautions, is_dual = [test.warning], procedure.dual
     if procedure.data != "table" and differences.size:

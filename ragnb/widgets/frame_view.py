@@ -160,12 +160,12 @@ class FrameView(HBox):
 
     def close(self) -> None:
         """Remove the view from the notebook, and free its copy of the frame."""
-        if "_page" not in self.__dict__:  # it was refused, and Python deletes what there is of it
-            super().close()
-            return
-        self._list.unobserve_all()
-        for widget in (self._list, self._page):
-            widget.close()
+        # ipywidgets also closes a view whose constructor has failed, which lacks its parts.
+        for name in ("_list", "_page"):
+            widget = self.__dict__.get(name)
+            if widget is not None:
+                widget.unobserve_all()
+                widget.close()
         super().close()
         self.__dict__.pop("_rows", None)
         self.__dict__.pop("_frame", None)

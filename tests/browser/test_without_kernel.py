@@ -75,8 +75,8 @@ def test_an_executed_notebook_is_read_offline(chromium, tmp_path):
 
 
 def test_of_a_progress_bar_nothing_remains(tmp_path):
-    cell = """from ragnb.llm.client import _progress_bar
-with _progress_bar(total=3, unit="reply", leave=False) as bar:
+    cell = """from ragnb.llm.progress import progress_bar
+with progress_bar(total=3, unit="reply", leave=False) as bar:
     for _ in range(3):
         bar.update(1)"""
     nbformat.write(

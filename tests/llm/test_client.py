@@ -4,6 +4,7 @@ import math
 import random
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 import pytest
@@ -88,8 +89,9 @@ def test_complete_works_inside_a_running_loop():
     async def in_a_loop(server):
         return run(chat(3), server)  # as in Jupyter: a loop runs already in this thread
 
-    with FaultServer() as server:
-        frame = asyncio.run(in_a_loop(server))
+    # A thread of its own, because the browser of other tests leaves its loop running in this one.
+    with FaultServer() as server, ThreadPoolExecutor(1) as thread:
+        frame = thread.submit(asyncio.run, in_a_loop(server)).result()
     assert frame["reason"].isna().all()
     assert frame["example_id"].tolist() == chat(3)["example_id"].tolist()
     assert set(frame["system_fingerprint"]) == {"fp_fault"}

@@ -93,7 +93,7 @@ def test_an_interrupted_run_stops_at_once_and_keeps_what_came(tmp_path):
 
 def test_a_run_that_is_stopped_before_it_has_begun_sends_nothing(monkeypatch):
     run_loop = asyncio.run
-    monkeypatch.setattr("ragnb.llm.client.wait", Mock(side_effect=KeyboardInterrupt))
+    monkeypatch.setattr("ragnb.llm.progress.wait", Mock(side_effect=KeyboardInterrupt))
 
     def late(work):  # as while the client is imported
         time.sleep(0.3)

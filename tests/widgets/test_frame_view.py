@@ -15,7 +15,7 @@ from ragnb.errors import InputError
 from ragnb.reports import judge_report
 from ragnb.text import fold
 from ragnb.widgets import frame_view as view
-from ragnb.widgets.frame_view import AHEAD, SENT_AT_ONCE
+from ragnb.widgets.frame_view import AHEAD, SENT_AT_ONCE, FrameView
 from ragnb.widgets.rows import LINE, Rows, short
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -267,3 +267,12 @@ def test_levels_of_the_index_and_of_names_are_columns():
     assert rows.row(1) == {"system": "rag", "f1 / mean": 3, "n": 4.0}
     odd = Rows(pd.DataFrame([[3, "a"], [1, "b"], [2, "a"]], columns=[0, "b"]))
     assert odd.found("", {"b": [1]}, "0").tolist() == [1]
+
+
+def test_a_view_that_could_not_be_made_is_freed_without_an_error():
+    twice = pd.DataFrame([[1, 2]], columns=["question", "question"])
+    made = FrameView.__new__(FrameView)
+    with pytest.raises(InputError):
+        made.__init__(twice)
+    made.close()
+    assert repr(made) == "FrameView(closed)"

@@ -1,0 +1,63 @@
+"""The health of a run: whether going on is worthwhile."""
+
+import math
+
+from ragnb.llm.endpoint import explain
+from ragnb.llm.failure import Failed
+
+# Failures in a row that end a run.
+MOST_PASSING = 20  # that may not happen again, from an endpoint that has answered before
+MOST_REFUSED = 10  # from an endpoint that has never answered
+
+
+class Health:
+    """Ends a run whose endpoint cannot be used.
+
+    Attributes
+    ----------
+    works : bool
+        Whether the endpoint has answered in this run or an earlier one.
+    n_first : int
+        Number of requests that are sent before any of them is answered.
+    problem : str
+        Why the run is over; empty while it goes on.
+    """
+
+    def __init__(self, endpoint: str, works: bool) -> None:
+        self.endpoint = endpoint
+        self.works = works
+        self.n_first = 1
+        self.problem = ""
+        self._failures_in_a_row = 0
+
+    def is_over(self) -> bool:
+        """Whether nothing more is to be sent."""
+        return bool(self.problem)
+
+    def stop(self) -> None:
+        """End the run because the user wants it."""
+        self.problem = "the run was stopped"
+
+    def note_reply(self) -> None:
+        """Note that the endpoint has answered."""
+        self._failures_in_a_row = 0
+        self.works = True
+
+    def note_failure(self, failure: Failed, n_replies: int) -> None:
+        """End the run after a fatal failure, or if the endpoint refuses again and again."""
+        if failure.formed:  # the endpoint works, and another request may well get a reply
+            self.note_reply()
+            return
+        self._failures_in_a_row += 1
+        if self._failures_in_a_row >= self._most_failures(failure) and not self.problem:
+            kept = f" Replies received: {n_replies}, all kept." if n_replies else ""
+            self.problem = explain(failure.reason, self.endpoint) + kept
+
+    def _most_failures(self, failure: Failed) -> float:
+        """The number of failures in a row that ends the run."""
+        if failure.fatal:
+            return 1
+        if failure.passing:
+            # One of the first requests may meet a limit or a timeout while the others are answered.
+            return MOST_PASSING if self.works else self.n_first
+        return math.inf if self.works else MOST_REFUSED

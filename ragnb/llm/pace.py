@@ -1,0 +1,83 @@
+"""The pace of a run: how many attempts are under way at once, and how many begin per minute."""
+
+import asyncio
+import time
+import warnings
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+# Seconds between two looks whether an attempt may begin.
+LOOK_AGAIN = 0.02
+# Seconds whose attempts may begin at once after a pause.
+CATCH_UP = 1.0
+
+
+class Pace:
+    """Limits of the attempts of a run.
+
+    Parameters
+    ----------
+    endpoint
+        Address of the endpoint, for a warning.
+    at_once
+        Number of attempts under way at once. It is lowered if the endpoint is too slow for them.
+    seconds_apart
+        Seconds between the beginnings of two attempts.
+    timeout
+        Seconds for one attempt.
+    """
+
+    def __init__(self, endpoint: str, at_once: int, seconds_apart: float, timeout: float) -> None:
+        self.endpoint = endpoint
+        self.at_once = at_once
+        self.seconds_apart = seconds_apart
+        self.timeout = timeout
+        self._next_start = 0.0
+        self._under_way = 0
+        # Timeouts, minus replies in time, since `at_once` was last lowered.
+        self._surplus_timeouts = 0
+
+    async def wait(self, is_over: Callable[[], bool]) -> None:
+        """Return when the next attempt may begin, or when the run is over."""
+        now = time.monotonic()
+        start = max(self._next_start, now - CATCH_UP)
+        self._next_start = start + self.seconds_apart
+        if start > now:  # sleep(0) would let idle connections pile up, which httpx then checks
+            await asyncio.sleep(start - now)
+        while self._under_way >= self.at_once and not is_over():
+            await asyncio.sleep(LOOK_AGAIN)
+
+    @asynccontextmanager
+    async def attempt(self) -> AsyncIterator[None]:
+        """Count an attempt as under way. After the timeout, it is cancelled and TimeoutError raised."""
+        at_once = self.at_once
+        self._under_way += 1
+        try:
+            # The client's own timeout starts anew with every byte that comes.
+            async with asyncio.timeout(self.timeout):
+                yield
+        except TimeoutError:
+            self._note_timeout(at_once)
+            raise
+        finally:
+            self._under_way -= 1
+        self._surplus_timeouts = max(0, self._surplus_timeouts - 1)
+
+    def _note_timeout(self, at_once: int) -> None:
+        """Halve the number of attempts at once if most of them time out.
+
+        A slow server still works on requests that were abandoned. An attempt that began with another
+        number says nothing about the present one.
+        """
+        if at_once == self.at_once:
+            self._surplus_timeouts += 1
+        if self._surplus_timeouts < max(2, at_once // 2):
+            return
+        self._surplus_timeouts = 0
+        self.at_once = max(1, at_once // 2)
+        warnings.warn(
+            f"Many requests to {self.endpoint} got no reply within the timeout of "
+            f"{self.timeout:g} s, so this run sends fewer at a time. If the server is slow, set a "
+            "higher timeout or a lower max_concurrency.",
+            stacklevel=2,
+        )

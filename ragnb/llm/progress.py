@@ -1,0 +1,63 @@
+"""Send requests in a thread of their own, and show the progress."""
+
+import asyncio
+import sys
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from typing import Any
+
+from ragnb.llm.budget import dollars
+from ragnb.llm.run import Run
+from ragnb.llm.store import Request
+
+
+def send_in_thread(run: Run, jobs: Mapping[str, Request], *, n_stored: int, show: bool) -> None:
+    """Send requests in a thread with a loop of its own, so that the loop of Jupyter is left alone."""
+    is_visible = show and (sys.stderr.isatty() or "ipykernel" in sys.modules)
+    # If it is visible, the environment variable TQDM_DISABLE decides.
+    options: dict[str, bool] = {} if is_visible else {"disable": True}
+    progress = progress_bar(
+        total=n_stored + len(jobs), initial=n_stored, unit="reply", leave=False, **options
+    )
+    with progress as bar, ThreadPoolExecutor(1, "ragnb-complete") as thread:
+        try:
+            finished = thread.submit(asyncio.run, run.send(jobs))
+            while not finished.done():
+                wait([finished], 0.1)
+                _update(bar, run, n_stored)
+        except BaseException:  # Ctrl-C or the stop button: stop sending, keep what came
+            run.stop()
+            raise
+    finished.result()
+
+
+def _update(bar: Any, run: Run, n_stored: int) -> None:
+    """Show the present counts of a run."""
+    n_failed = len(run.failures)
+    counts: dict[str, Any] = {"failed": n_failed, "retried": run.n_retried}
+    if run.price is not None:
+        counts = {"cost": dollars(run.spent), **counts}
+    bar.set_postfix(counts, refresh=False)
+    bar.update(n_stored + run.n_done + n_failed - bar.n)
+
+
+@contextmanager
+def progress_bar(**options: Any) -> Iterator[Any]:
+    """Yield a progress bar that leaves nothing behind. A notebook that is read without its kernel would show it at 0 %."""
+    from tqdm.auto import tqdm
+
+    is_widget = any(base.__name__ == "tqdm_notebook" for base in tqdm.__mro__)
+    bar: Any = tqdm(**options, display=False) if is_widget else tqdm(**options)
+    if not is_widget or bar.disable:
+        with bar:
+            yield bar
+        return
+    from tqdm.notebook import display  # type: ignore[attr-defined]
+
+    shown = display(bar.container, display_id=True)
+    try:
+        with bar:
+            yield bar
+    finally:
+        shown.update({"text/plain": ""}, raw=True)

@@ -1,0 +1,175 @@
+"""One attempt at a request: the HTTP client that the client of openai uses.
+
+The client of openai repeats an attempt after lost connections, timeouts and the statuses 408, 409, 429
+and 5xx, and honours Retry-After. Each of its attempts goes through `Transport.send`, which limits its
+pace, time and size, and turns errors that have the status 200 into errors.
+"""
+
+import json
+import sys
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+from ragnb.arguments import Address
+from ragnb.llm.bodies import (
+    ENCODINGS,
+    MAX_REPLY_BYTES,
+    BoundedBody,
+    DamagedBody,
+    TooLarge,
+    classify,
+)
+from ragnb.llm.endpoint import (
+    TIMEOUT,
+    api_key,
+    clean,
+    connection_problem,
+    error_message,
+    is_here,
+    json_or_text,
+    only_streams,
+    stated_wait,
+    wants_api_key_header,
+)
+from ragnb.llm.failure import Failed
+from ragnb.llm.health import Health
+from ragnb.llm.pace import Pace
+from ragnb.llm.refusals import refused_parameters
+
+# Header that marks an error whose status was 200.
+STATUS_WAS_200 = "x-ragnb-status-was-200"
+
+
+class Transport:
+    """Sends attempts at the pace of a run.
+
+    Attributes
+    ----------
+    n_retried : int
+        Number of attempts that repeated an earlier one.
+    """
+
+    def __init__(self, address: Address, pace: Pace, health: Health) -> None:
+        self.address = address
+        self.pace = pace
+        self.health = health
+        self.n_retried = 0
+
+    def http_client(self) -> Any:
+        """The HTTP client for the client of openai.
+
+        Redirects are not followed, because prompts would go to an address that the user has not
+        given. A proxy of the environment is used for other machines only.
+        """
+        import openai
+
+        transport = self
+
+        class Attempts(openai.DefaultAsyncHttpxClient):
+            async def send(self, request: Any, **options: Any) -> Any:
+                # The body is read by the transport, which limits its size.
+                options["stream"] = True
+                return await transport.send(request, partial(super().send, request, **options))
+
+        return Attempts(follow_redirects=False, trust_env=not is_here(self.address))
+
+    async def send(self, request: Any, send: Callable[[], Awaitable[Any]]) -> Any:
+        """Send one attempt as soon as the pace allows it, and return the response with its whole body."""
+        http = _http_library(request)
+        await self.pace.wait(self.health.is_over)
+        if self.health.is_over():
+            raise Failed("not sent: the run was stopped")
+        n_before = int(request.headers.get("x-stainless-retry-count", 0))
+        if n_before:
+            self.n_retried += 1
+        request.headers["accept-encoding"] = ENCODINGS
+        if wants_api_key_header(self.address):
+            request.headers["api-key"] = api_key()
+        try:
+            async with self.pace.attempt():
+                try:
+                    response = await _received(http, request, await send())
+                except http.TimeoutException as error:
+                    raise TimeoutError from error
+        except TimeoutError:
+            raise _repeatable(http, request, Failed(TIMEOUT, passing=True)) from None
+        except http.ConnectError as error:
+            if n_before >= 2 and not self.health.works:  # a mistyped address should show soon
+                raise Failed(connection_problem(error), passing=True) from None
+            raise
+        if response.is_success:
+            response = _completion(http, request, response)
+        if not response.is_success:
+            _advise_client(request, response)
+        return response
+
+
+def status_for_refusal(response: Any) -> int:
+    """The status by which a refusal is judged; errors with status 200 are those of a request."""
+    return 400 if STATUS_WAS_200 in response.headers else int(response.status_code)
+
+
+def _http_library(request: Any) -> Any:
+    """The library of the client of openai, which is imported by then."""
+    return sys.modules[type(request).__module__.partition(".")[0]]
+
+
+async def _received(http: Any, request: Any, response: Any) -> Any:
+    """The response with its whole body, which is limited in size."""
+    try:
+        body = BoundedBody(response.headers.get("content-encoding", ""), MAX_REPLY_BYTES)
+        async for piece in response.aiter_raw():
+            body.add(piece)
+    except TooLarge as error:
+        raise Failed(str(error)) from None
+    except DamagedBody as error:
+        raise _repeatable(http, request, Failed(str(error), passing=True)) from None
+    finally:
+        await response.aclose()
+    return _response(http, request, response, response.status_code, bytes(body.content))
+
+
+def _completion(http: Any, request: Any, response: Any) -> Any:
+    """The completion in a response, or the response with the status that its error should have had."""
+    answer = classify(response.content)
+    if not answer.body:
+        failure = Failed(clean(answer.failure), passing=True, formed=answer.formed)
+        raise _repeatable(http, request, failure)
+    completion = _response(http, request, response, answer.status, answer.body)
+    if answer.status != 200:
+        completion.headers[STATUS_WAS_200] = "yes"
+    return completion
+
+
+def _response(http: Any, request: Any, response: Any, status: int, content: bytes) -> Any:
+    """A response with another status or body."""
+    headers = response.headers.copy()
+    for name in ("content-encoding", "content-length", "transfer-encoding"):
+        headers.pop(name, None)
+    return http.Response(status, headers=headers, content=content, request=request)
+
+
+def _advise_client(request: Any, response: Any) -> None:
+    """Write into the headers, which the client reads, what only the body of an error says."""
+    body = json_or_text(response.content)
+    message = error_message(body)
+    parameters = json.loads(request.content).keys() - {"model", "messages", "prompt"}
+    is_final = (
+        b"insufficient_quota" in response.content
+        or only_streams(message)
+        or refused_parameters(body, parameters, status_for_refusal(response))
+    )
+    if is_final:
+        response.headers["x-should-retry"] = "false"
+    if response.status_code in (429, 503) and not response.headers.get("retry-after"):
+        seconds = stated_wait(message) or stated_wait(response.text)
+        if seconds is not None:
+            response.headers["retry-after"] = f"{seconds:g}"
+
+
+def _repeatable(http: Any, request: Any, failure: Failed) -> Exception:
+    """An exception after which the client tries again, and which then says why there is no reply."""
+    error: Exception = http.RemoteProtocolError(failure.reason, request=request)
+    error.failure = failure  # type: ignore[attr-defined]
+    return error
