@@ -14,7 +14,7 @@ import ragnb
 from ragnb.errors import InputError
 from ragnb.reports import judge_report
 from ragnb.text import fold
-from ragnb.widgets import frame_view as view
+from ragnb.widgets import view
 from ragnb.widgets.frame_view import AHEAD, SENT_AT_ONCE, FrameView
 from ragnb.widgets.rows import LINE, Rows, short
 
