@@ -3,8 +3,7 @@
 import pandas as pd
 
 from ragnb.annotation import AnnotationSession, adjudicate
-from ragnb.widgets import Annotator
-from ragnb.widgets import frame_view as view
+from ragnb.widgets import Annotator, view
 
 
 def context_row(text):

@@ -168,94 +168,86 @@ class DataSplit:
         random_state: int | None = None,
         groups: str | Iterable[Any] | None = None,
     ) -> None:
-        column = [groups] if isinstance(groups, str) else []
-        require_columns(X, [*(features or []), *column], "DataSplit")
+        group_column = [groups] if isinstance(groups, str) else []
+        require_columns(X, [*(features or []), *group_column], "DataSplit")
         units = X[groups] if isinstance(groups, str) else groups
-        data = XYData(X.drop(columns=column) if features is None else X[list(features)], y, units)
+        used = X.drop(columns=group_column) if features is None else X[list(features)]
+        data = XYData(used, y, units)
         refuse_repeated_labels(data.X.index, "DataSplit")
+
+        # Each set is a union of folds of equal size.
         rng = np.random.default_rng(random_state)
-        counts = _fold_counts(split_ratios)
-        number = np.repeat(range(3), counts)[random_folds(data, counts.sum(), rng)]
-        self.train, self.test, self.calibration = sets = [data.take(number == k) for k in range(3)]
-        for name, chosen in zip(("training", "test", "calibration"), sets, strict=True):
-            require_both_labels(chosen.y, f"the {name} set")
+        n_folds_per_set = _fold_counts(split_ratios)
+        set_of_fold = np.repeat(range(3), n_folds_per_set)
+        set_numbers = set_of_fold[random_folds(data, n_folds_per_set.sum(), rng)]
+        self.train = data.take(set_numbers == 0)
+        self.test = data.take(set_numbers == 1)
+        self.calibration = data.take(set_numbers == 2)
+        require_both_labels(self.train.y, "the training set")
+        require_both_labels(self.test.y, "the test set")
+        require_both_labels(self.calibration.y, "the calibration set")
         if oversample:
-            counted = self.train.y.value_counts()
-            rarer = np.flatnonzero(self.train.y == counted.idxmin())
-            copies = rng.choice(rarer, counted.max() - counted.min())
-            self.train = self.train.take(np.concatenate([np.arange(len(self.train)), copies]))
+            self.train = _oversampled(self.train, rng)
+
+
+def _oversampled(data: XYData, rng: np.random.Generator) -> XYData:
+    """Repeat randomly chosen responses with the rarer label until both are equally frequent."""
+    counts = data.y.value_counts()
+    rarer = np.flatnonzero(data.y == counts.idxmin())
+    copies = rng.choice(rarer, counts.max() - counts.min())
+    return data.take(np.concatenate([np.arange(len(data)), copies]))
 
 
 # ---- folds ---------------------------------------------------------------------------------------
 
 
 def random_folds(data: XYData, n_folds: int, rng: np.random.Generator) -> Integers:
-    """Assign each response to a random fold, stratified by label and without splitting groups.
+    """Assign each response to a random fold, from 0, stratified by label and without splitting groups.
 
-    Parameters
-    ----------
-    data : XYData
-        Responses to assign.
-    n_folds : int
-        Number of folds, at least 2. It must not be larger than the number of groups or the number
-        of responses with the more frequent label.
-    rng : numpy.random.Generator
-        Random number generator.
-
-    Returns
-    -------
-    ndarray of int of shape (n,)
-        Fold of each response, from 0 to `n_folds` - 1.
+    There must be at least `n_folds` groups, and as many responses with the more frequent label.
     """
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     units = data.units()
-    if min(units.nunique(), data.y.value_counts().max()) < n_folds:
+    n_units, n_frequent = units.nunique(), data.y.value_counts().max()
+    if min(n_units, n_frequent) < n_folds:
         raise InputError(
             f"a split into {n_folds} folds needs at least {n_folds} groups of responses and "
-            f"{n_folds} responses with the same label, got {units.nunique()} groups and at most "
-            f"{data.y.value_counts().max()} responses with the same label"
+            f"{n_folds} responses with the same label, got {n_units} groups and at most "
+            f"{n_frequent} responses with the same label"
         )
     groups = None if units.is_unique else pd.factorize(units)[0]
-    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
-    folds = kind(int(n_folds), shuffle=True, random_state=int(rng.integers(2**31)))
-    number = np.empty(len(data), dtype=np.int64)
-    for k, (_, rows) in enumerate(folds.split(data.X, data.y, groups)):
-        number[rows] = k
-    return rng.permutation(n_folds)[number]
+    splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
+    folds = splitter(int(n_folds), shuffle=True, random_state=int(rng.integers(2**31)))
+    fold_numbers = np.empty(len(data), dtype=np.int64)
+    for number, (_, rows) in enumerate(folds.split(data.X, data.y, groups)):
+        fold_numbers[rows] = number
+    return rng.permutation(n_folds)[fold_numbers]
 
 
 def cross_validation_folds(
     data: XYData, random_state: int | None
 ) -> list[tuple[Integers, Integers]]:
-    """Split responses for cross-validation, stratified by label, with each group in one fold.
+    """Positions of the training and of the held-out responses of each fold, with each group in one fold.
 
     There are five folds, or fewer if the rarer label occurs in fewer than five groups. Folds in
     which the training or the held-out responses have only one label are left out. If none remains,
     InputError is raised.
-
-    Parameters
-    ----------
-    data : XYData
-        Responses to split.
-    random_state : int or None
-        Seed for the random assignment to folds; None gives different folds each time.
-
-    Returns
-    -------
-    list of (ndarray of int, ndarray of int)
-        Positions of the training responses and of the held-out responses of each fold.
     """
     units, y = data.units(), data.y.to_numpy()
-    rarer = min(len(set(units[y == label])) for label in (0, 1))
-    n = min(5, max(rarer, 2))
-    fold = random_folds(data, n, np.random.default_rng(random_state))
-    pairs = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n)]
-    usable = [pair for pair in pairs if all(len(set(y[rows])) == 2 for rows in pair)]
+    n_groups_of_rarer = min(len(set(units[y == label])) for label in (0, 1))
+    n_folds = min(5, max(n_groups_of_rarer, 2))
+    fold_numbers = random_folds(data, n_folds, np.random.default_rng(random_state))
+    usable = []
+    for number in range(n_folds):
+        training = np.flatnonzero(fold_numbers != number)
+        held_out = np.flatnonzero(fold_numbers == number)
+        if len(set(y[training])) == 2 and len(set(y[held_out])) == 2:
+            usable.append((training, held_out))
     if not usable:
         raise InputError(
             "cross-validation needs each label in at least two groups of the training data, got "
-            f"the rarer label in {rarer}"
+            f"the rarer label in {n_groups_of_rarer}"
         )
     return usable
 
@@ -263,38 +255,25 @@ def cross_validation_folds(
 def _fold_counts(ratios: SplitRatios) -> Integers:
     """Smallest numbers of equal folds per set that give the ratios to within 0.01."""
     shares = np.array([ratios.train, ratios.test, ratios.calibration])
-    candidates = (np.rint(shares * n).astype(int) for n in count(3))
-    return next(
-        counts
-        for counts in candidates
-        if counts.min() > 0 and np.abs(counts / counts.sum() - shares).max() < 0.01
-    )
+    for n_folds in count(3):
+        counts = np.rint(shares * n_folds).astype(int)
+        if counts.min() > 0 and np.abs(counts / counts.sum() - shares).max() < 0.01:
+            break
+    return counts
 
 
 # ---- checks --------------------------------------------------------------------------------------
 
 
 def finite(X: pd.DataFrame, who: str) -> pd.DataFrame:
-    """Convert features to floats and check that all of them are finite.
-
-    Parameters
-    ----------
-    X : DataFrame
-        One row per response and one column per metric.
-    who : str
-        Name of the function or object that requires X, for the error messages.
-
-    Returns
-    -------
-    DataFrame
-        The features as floats.
-    """
+    """Convert features to floats and check that all of them are finite; ``who`` is for the message."""
     require_columns(X, (), who)
     values = X.astype(float)
-    bad = values.columns[~np.isfinite(values).all()]
-    if len(bad):
+    has_gaps = ~np.isfinite(values).all()
+    if has_gaps.any():
+        names = ", ".join(map(str, values.columns[has_gaps]))
         raise InputError(
-            f"{who} needs finite numbers, got NaN or infinite values in {', '.join(map(str, bad))}; "
+            f"{who} needs finite numbers, got NaN or infinite values in {names}; "
             "leave these responses out, or replace the missing values, as in X.fillna(0)"
         )
     return values
@@ -303,56 +282,32 @@ def finite(X: pd.DataFrame, who: str) -> pd.DataFrame:
 def aligned(values: Any, index: pd.Index, name: str) -> pd.Series:
     """Convert values to a Series with the given index and check that none is missing.
 
-    Parameters
-    ----------
-    values : iterable
-        One value per response. A Series is aligned by its index, any other iterable by position.
-    index : Index
-        Index of the responses.
-    name : str
-        Name of the values in the error message.
-
-    Returns
-    -------
-    Series
-        The values.
+    A Series is aligned by its index, any other iterable by position. ``name`` is for the message.
     """
     if isinstance(values, pd.Series):
-        found = values if values.index.equals(index) else values.reindex(index)
+        series = values if values.index.equals(index) else values.reindex(index)
     else:
         listed = list(values)
         if len(listed) != len(index):
             raise InputError(
                 f"{name} must have one value per row of X ({len(index)}), got {len(listed)}"
             )
-        found = pd.Series(listed, index=index, dtype=object)
-    if found.isna().any():
+        series = pd.Series(listed, index=index, dtype=object)
+    n_missing = series.isna().sum()
+    if n_missing:
         raise InputError(
-            f"{name} must have a value for every row of X, got none in {found.isna().sum()} rows"
+            f"{name} must have a value for every row of X, got none in {n_missing} rows"
         )
-    return found
+    return series
 
 
 def binary(labels: pd.Series, name: str) -> pd.Series:
-    """Convert labels to integers and check that each of them is 0 or 1.
-
-    Parameters
-    ----------
-    labels : Series
-        Labels, 0 or 1, or booleans.
-    name : str
-        Name of the labels in the error message.
-
-    Returns
-    -------
-    Series of int
-        The labels.
-    """
-    odd = labels[~labels.isin([0, 1])]
-    if len(odd):
+    """Convert labels to integers and check that each of them is 0 or 1; ``name`` is for the message."""
+    invalid = labels[~labels.isin([0, 1])]
+    if len(invalid):
         raise InputError(
-            f"{name} must be 0 or 1 (or False and True), got {odd.tolist()[0]!r} (in {len(odd)} rows); "
-            'map other labels first, as in y.map({"correct": 1, "incorrect": 0})'
+            f"{name} must be 0 or 1 (or False and True), got {invalid.tolist()[0]!r} (in {len(invalid)} "
+            'rows); map other labels first, as in y.map({"correct": 1, "incorrect": 0})'
         )
     return labels.astype(np.int64)
 
@@ -360,9 +315,9 @@ def binary(labels: pd.Series, name: str) -> pd.Series:
 def refuse_repeated_labels(index: pd.Index, who: str) -> None:
     """Raise InputError if an index label occurs more than once."""
     if not index.is_unique:
-        twice = index[index.duplicated()][0]
+        repeated = index[index.duplicated()][0]
         raise InputError(
-            f"{who} needs unique index labels, got {twice} twice; use X.reset_index(drop=True)"
+            f"{who} needs unique index labels, got {repeated} twice; use X.reset_index(drop=True)"
         )
 
 
@@ -411,56 +366,76 @@ def feature_frame(scores: pd.DataFrame, *, responses: pd.DataFrame) -> pd.DataFr
         scores, ("example_id", "metric", "value", "reason", "signature"), "feature_frame"
     )
     require_columns(responses, ["example_id"], "feature_frame(responses=...)")
-    shared = [name for name in scores if name in responses and name not in SCORE]
-    both = pd.concat([responses[shared], scores[shared]])
-    both = both.map(lambda value: repr(value) if isinstance(value, list) else value)
-    numbers = both.groupby(shared, sort=False, dropna=False).ngroup().to_numpy()
-    known, rows = np.split(numbers, [len(responses)])
-    if len(set(known)) < len(known):
-        raise InputError(
-            f"feature_frame needs a different combination of {', '.join(shared)} for each response, "
-            "but some responses share one; add a column such as repeat before you score them"
-        )
-    if (rows >= len(known)).any():
-        raise InputError(
-            "feature_frame needs the responses that were scored, got scores of "
-            f"{len(set(rows[rows >= len(known)]))} responses that are not among them"
-        )
+    response_numbers, score_numbers = _matched(scores, responses)
     names = _column_names(scores)
-    cells = pd.MultiIndex.from_arrays([rows, names])
+    cells = pd.MultiIndex.from_arrays([score_numbers, names])
     if cells.has_duplicates:
-        twice = cells[cells.duplicated()].unique(1)
+        repeated = cells[cells.duplicated()].unique(1)
         raise InputError(
             "feature_frame needs one value per response and metric, got several of "
-            f"{', '.join(twice[:3])}; add a column that distinguishes the responses, such as "
+            f"{', '.join(repeated[:3])}; add a column that distinguishes the responses, such as "
             "repeat, or drop the duplicates"
         )
-    table = pd.Series(scores["value"].to_numpy(float, na_value=np.nan), cells).unstack()
-    table = table.reindex(index=known, columns=names.unique()).set_axis(responses.index)
-    gaps = table.isna()
-    if table.empty or gaps.any(axis=None):
+    values = pd.Series(scores["value"].to_numpy(float, na_value=np.nan), cells)
+    table = values.unstack().reindex(index=response_numbers, columns=names.unique())
+    table = table.set_axis(responses.index)
+    is_missing = table.isna()
+    if table.empty or is_missing.any(axis=None):
+        n_missing = is_missing.sum().loc[is_missing.any()].to_dict()
+        n_incomplete = is_missing.any(axis=1).sum()
         reasons = scores.loc[scores["value"].isna(), "reason"].value_counts().to_dict()
         raise InputError(
             "feature_frame needs a value of every metric for every response, but "
-            f"{gaps.sum().loc[gaps.any()].to_dict()} are missing in {gaps.any(axis=1).sum()} of "
-            f"{len(gaps)} responses (reasons: {reasons}); leave these metrics or responses out, or "
+            f"{n_missing} are missing in {n_incomplete} of "
+            f"{len(table)} responses (reasons: {reasons}); leave these metrics or responses out, or "
             "replace the missing values, as in scores.fillna({'value': 0})"
         )
     return table
 
 
+def _matched(scores: pd.DataFrame, responses: pd.DataFrame) -> tuple[Integers, Integers]:
+    """The number of each response, and the number of the response to which each score belongs."""
+    shared = [name for name in scores if name in responses and name not in SCORE]
+    rows = pd.concat([responses[shared], scores[shared]])
+    # Lists cannot be grouped.
+    rows = rows.map(lambda value: repr(value) if isinstance(value, list) else value)
+    numbers = rows.groupby(shared, sort=False, dropna=False).ngroup().to_numpy()
+    response_numbers, score_numbers = np.split(numbers, [len(responses)])
+    if len(set(response_numbers)) < len(response_numbers):
+        raise InputError(
+            f"feature_frame needs a different combination of {', '.join(shared)} for each response, "
+            "but some responses share one; add a column such as repeat before you score them"
+        )
+    # Numbers are given in the order of rows, so those of other responses are larger.
+    is_other = score_numbers >= len(response_numbers)
+    if is_other.any():
+        raise InputError(
+            "feature_frame needs the responses that were scored, got scores of "
+            f"{len(set(score_numbers[is_other]))} responses that are not among them"
+        )
+    return response_numbers, score_numbers
+
+
 def _column_names(scores: pd.DataFrame) -> pd.Index:
     """Column name of each score: its metric, and the options that differ between its signatures."""
     names = {}
-    for metric, part in scores.groupby("metric", sort=False):
-        signatures = part["signature"].unique()
-        options = pd.DataFrame(
-            [dict(o.partition(":")[::2] for o in s.split("|")) for s in signatures]
-        ).drop(columns=list(OF_THE_RESPONSE), errors="ignore")
+    for metric, scores_of_metric in scores.groupby("metric", sort=False):
+        signatures = scores_of_metric["signature"].unique()
+        options = pd.DataFrame([_options_in(signature) for signature in signatures])
+        options = options.drop(columns=list(OF_THE_RESPONSE), errors="ignore")
         differing = options.loc[:, options.nunique(dropna=False) > 1]
         for signature, row in zip(signatures, differing.to_dict("records"), strict=True):
-            said = (f"{key}:{value}" for key, value in row.items() if isinstance(value, str))
-            names[metric, signature] = "|".join([metric, *said])
-    return pd.Index(
-        [names[pair] for pair in zip(scores["metric"], scores["signature"], strict=True)]
-    )
+            # An option that a signature lacks is missing, and not a text.
+            texts = [f"{key}:{value}" for key, value in row.items() if isinstance(value, str)]
+            names[metric, signature] = "|".join([metric, *texts])
+    pairs = zip(scores["metric"], scores["signature"], strict=True)
+    return pd.Index([names[pair] for pair in pairs])
+
+
+def _options_in(signature: str) -> dict[str, str]:
+    """The fields of a signature."""
+    options = {}
+    for field in signature.split("|"):
+        name, _, value = field.partition(":")
+        options[name] = value
+    return options

@@ -1,5 +1,5 @@
 """Ensembles of metrics that predict a human label, with a statistical guarantee."""
-# ruff: noqa: N803, N806 (X and y are the names of the field)
+# ruff: noqa: N803 (X and y are the names of the field)
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -80,27 +80,17 @@ class BatchJudicator:
 
 
 def verdicts_of(judicator: Judicator, labels: Sequence[Any]) -> list[bool | None]:
-    """Call a judge for the given responses and check the verdicts.
-
-    Parameters
-    ----------
-    judicator : callable
-        Judge: a function of the index value of one response, or a `BatchJudicator`.
-    labels : sequence
-        Index values of the responses.
-
-    Returns
-    -------
-    list of (bool or None)
-        One verdict per response, in the same order; None if the judge gave no verdict.
-    """
-    at_once = isinstance(judicator, BatchJudicator)
-    verdicts = judicator(labels) if at_once else [judicator(label) for label in labels]
-    odd = [verdict for verdict in verdicts if verdict is not None and verdict not in (0, 1)]
-    if odd or len(verdicts) != len(labels):
+    """Call a judge for responses by their index values, and check the verdicts; None is no verdict."""
+    if isinstance(judicator, BatchJudicator):
+        verdicts = judicator(labels)
+    else:
+        verdicts = [judicator(label) for label in labels]
+    invalid = [verdict for verdict in verdicts if verdict is not None and verdict not in (0, 1)]
+    if invalid or len(verdicts) != len(labels):
+        including = f", including {invalid[:3]}" if invalid else ""
         raise InputError(
             "a judicator must return True, False or None for each response, got "
-            f"{len(verdicts)} verdicts for {len(labels)}{f', including {odd[:3]}' if odd else ''}; "
+            f"{len(verdicts)} verdicts for {len(labels)}{including}; "
             "to use a score, compare it with a threshold, as in score >= 0.5"
         )
     return [None if verdict is None else bool(verdict) for verdict in verdicts]
@@ -116,27 +106,7 @@ def fit_classifier(
     class_weight: str | Mapping[int, float] | None = "balanced",
     random_state: int | None = None,
 ) -> Any:
-    """Fit the classifier of an ensemble to training data.
-
-    Parameters
-    ----------
-    training : XYData
-        Labelled responses.
-    classifier : scikit-learn classifier or None, default=None
-        Classifier with ``predict_proba``; a clone of it is fitted. None means a logistic regression
-        on standardised metrics. Its penalty (l1 or l2) and its inverse regularisation strength C
-        (0.1, 1 or 10) are chosen to maximise the cross-validated AUROC. Cross-validation keeps the
-        responses of a group in the same fold.
-    class_weight : "balanced", mapping or None, default="balanced"
-        Class weights of the default classifier, as in scikit-learn.
-    random_state : int or None, default=None
-        Seed for all random steps; None gives a different result each time.
-
-    Returns
-    -------
-    scikit-learn classifier
-        The fitted classifier.
-    """
+    """Fit the classifier of an ensemble to training data, as `MetricEnsemble` describes it."""
     from sklearn.base import clone
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import GridSearchCV
@@ -144,23 +114,25 @@ def fit_classifier(
     from sklearn.preprocessing import StandardScaler
 
     if classifier is not None:
-        chosen = clone(classifier)
+        model = clone(classifier)
         unseeded = [
             name
-            for name, value in chosen.get_params().items()
+            for name, value in model.get_params().items()
             if name.endswith("random_state") and value is None
         ]
-        chosen.set_params(**dict.fromkeys(unseeded, random_state))
-        return chosen.fit(training.X, training.y)
-    model = LogisticRegression(
+        model.set_params(**dict.fromkeys(unseeded, random_state))
+        return model.fit(training.X, training.y)
+    regression = LogisticRegression(
         solver="liblinear", class_weight=class_weight, max_iter=1000, random_state=random_state
     )
     # scikit-learn 1.8 replaced penalty="l2" and "l1" by l1_ratio=0 and 1.
-    new = model.penalty == "deprecated"
-    penalty = {"model__l1_ratio": (0.0, 1.0)} if new else {"model__penalty": ("l2", "l1")}
-    pipeline = Pipeline([("scaler", StandardScaler()), ("model", model)])
+    grid: dict[str, Any] = {"model__C": STRENGTHS}
+    if regression.penalty == "deprecated":
+        grid["model__l1_ratio"] = (0.0, 1.0)
+    else:
+        grid["model__penalty"] = ("l2", "l1")
+    pipeline = Pipeline([("scaler", StandardScaler()), ("model", regression)])
     folds = cross_validation_folds(training, random_state)
-    grid = {"model__C": STRENGTHS, **penalty}
     search = GridSearchCV(pipeline, grid, scoring="roc_auc", cv=folds)
     return search.fit(training.X, training.y).best_estimator_
 
@@ -263,11 +235,11 @@ class MetricEnsemble:
         for data, name in ((training, "training"), (calibration, "calibration")):
             require_both_labels(data.y, f"the {name} set")
         refuse_repeated_labels(calibration.X.index, "the calibration set")
-        both = training.units().intersection(calibration.units())
-        if len(both):
+        common = training.units().intersection(calibration.units())
+        if len(common):
             raise InputError(
                 "training and calibration must not have a response or group in common, got "
-                f"{both[0]!r} in both; split one frame with DataSplit"
+                f"{common[0]!r} in both; split one frame with DataSplit"
             )
         self.features = tuple(training.X)
         require_columns(calibration.X, self.features, "the calibration set")
@@ -275,16 +247,16 @@ class MetricEnsemble:
         self.classifier = fit_classifier(
             training, classifier, class_weight=class_weight, random_state=random_state
         )
-        self._known = self._sample(calibration.X, groups, calibration.y, calibration.groups)
-        known = self._known["about"]
+        self._calibration = self._sample(calibration.X, groups, calibration.y, calibration.groups)
+        about = self._calibration["about"]
         self._conformal = ConformalClassifier.calibrate(
-            known["probability"],
-            known["label"],
+            about["probability"],
+            about["label"],
             by_class=guarantee == "class",
-            groups=known["group"],
+            groups=about["group"],
         )
         self._selective = calibrate_selective_risk(
-            known["probability"], known["label"], self.alpha, self.delta
+            about["probability"], about["label"], self.alpha, self.delta
         )
 
     # ---- prediction ------------------------------------------------------------------------------
@@ -328,8 +300,8 @@ class MetricEnsemble:
             The new responses differ from the calibration responses, so the guarantee may not hold
             for them. See `check_shift`.
         """
-        found = self.decide(X, judicator, groups=groups)
-        return found["label"].to_numpy(), found[["in_set_0", "in_set_1"]].to_numpy()
+        decisions = self.decide(X, judicator, groups=groups)
+        return decisions["label"].to_numpy(), decisions[["in_set_0", "in_set_1"]].to_numpy()
 
     def decide(
         self,
@@ -371,51 +343,62 @@ class MetricEnsemble:
         """
         new = self._sample(X, groups)
         refuse_repeated_labels(X.index, "predict")
-        probability, names = (new["about", name].to_numpy() for name in ("probability", "group"))
-        p_values = self._conformal.p_values(probability, groups=names)
+        probability = new["about", "probability"].to_numpy()
+        group_names = new["about", "group"].to_numpy()
+        p_values = self._conformal.p_values(probability, groups=group_names)
         if self.guarantee == "selective":
             sets = self._selective.sets(probability)
         else:
-            sets = self._conformal.sets(probability, self.alpha, groups=names)
+            sets = self._conformal.sets(probability, self.alpha, groups=group_names)
         if len(X):
-            tests = shift_tests(self._known, new, by_class=self.guarantee == "class")
-            if not differing(tests).empty:
-                warnings.warn(
-                    f"{tests.attrs['summary']} The guarantee holds only for responses like those "
-                    "in the calibration set. Calibrate the ensemble on labelled responses of the "
-                    "new kind. check_shift shows the tests.",
-                    UserWarning,
-                    stacklevel=2,
-                )
+            self._warn_of_shift(new)
+
+        # The set contains both labels or neither.
         abstained = sets[:, 0] == sets[:, 1]
+        y_hat = np.where(abstained, probability > 0.5, sets[:, 1]).astype(np.int64)
         deferred = abstained & (judicator is not None)
         judged = pd.Series(pd.NA, index=X.index, dtype="Int64")
         if judicator is not None:
             verdicts = verdicts_of(judicator, X.index[deferred].tolist())
             judged[deferred] = pd.array(verdicts, dtype="boolean").astype("Int64")
-        found = {
+        decisions = {
             "probability": probability,
             "p_value_0": p_values[:, 0],
             "p_value_1": p_values[:, 1],
             "in_set_0": sets[:, 0],
             "in_set_1": sets[:, 1],
             "abstained": abstained,
-            "y_hat": np.where(abstained, probability > 0.5, sets[:, 1]).astype(np.int64),
+            "y_hat": y_hat,
             "deferred": deferred,
             "judged": judged,
         }
-        frame = pd.DataFrame(found, X.index)
+        frame = pd.DataFrame(decisions, X.index)
         return frame.assign(label=judged.fillna(frame["y_hat"]).astype(np.int64))
+
+    def _warn_of_shift(self, new: pd.DataFrame) -> None:
+        """Warn if new responses differ from the calibration responses."""
+        tests = shift_tests(self._calibration, new, by_class=self.guarantee == "class")
+        if differing(tests).empty:
+            return
+        warnings.warn(
+            f"{tests.attrs['summary']} The guarantee holds only for responses like those "
+            "in the calibration set. Calibrate the ensemble on labelled responses of the "
+            "new kind. check_shift shows the tests.",
+            UserWarning,
+            stacklevel=3,
+        )
 
     def _sample(
         self, X: pd.DataFrame, groups: Any, labels: Any = None, units: Any = None
     ) -> pd.DataFrame:
         """Build the table of responses that `shift_tests` compares."""
         require_columns(X, self.features, "the ensemble")
-        X = finite(X[list(self.features)], "the ensemble")
-        probability = self.classifier.predict_proba(X)[:, 1] if len(X) else np.empty(0)
-        names = None if groups is None else aligned(groups, X.index, "groups").to_numpy()
-        return sample(X, probability, labels, units, names)
+        features = finite(X[list(self.features)], "the ensemble")
+        probability = np.empty(0)
+        if len(features):
+            probability = self.classifier.predict_proba(features)[:, 1]
+        group_names = None if groups is None else aligned(groups, X.index, "groups").to_numpy()
+        return sample(features, probability, labels, units, group_names)
 
     # ---- whether the guarantee applies -----------------------------------------------------------
 
@@ -499,11 +482,13 @@ class MetricEnsemble:
         >>> ensemble.check_shift(split.test.X / 2)["note"][0]
         'The new responses are distributed differently from the calibration responses.'
         """
-        X, y, units = (new.X, new.y, new.groups) if isinstance(new, XYData) else (new, None, None)
-        found = self._sample(X, groups, y, units)
-        if found.empty:
+        if isinstance(new, XYData):
+            compared = self._sample(new.X, groups, new.y, new.groups)
+        else:
+            compared = self._sample(new, groups)
+        if compared.empty:
             raise InputError("check_shift needs new responses, but X has no rows")
-        return shift_tests(self._known, found, by_class=self.guarantee == "class")
+        return shift_tests(self._calibration, compared, by_class=self.guarantee == "class")
 
     # ---- what is guaranteed ----------------------------------------------------------------------
 
@@ -531,15 +516,16 @@ class MetricEnsemble:
         """
         rows = []
         for (group, label), scores in self._conformal.scores.items():
-            n, found = scores.size, coverage_distribution(scores.size, self.alpha)
-            low, high = found.interval(0.9)
+            n = scores.size
+            distribution = coverage_distribution(n, self.alpha)
+            low, high = distribution.interval(0.9)
             rows.append(
                 {
                     "group": group,
                     "label": label,
                     "n": n,
                     "rank": conformal_rank(n, self.alpha),
-                    "mean": found.mean(),
+                    "mean": distribution.mean(),
                     "low": low,
                     "high": high,
                     "warning": too_few_items(n, self.alpha),
@@ -558,27 +544,38 @@ class MetricEnsemble:
         str
             The number of calibration responses and the guarantee.
         """
-        if self.guarantee != "selective":
-            cells = self.coverage()
-            within = " of each class" * (self.guarantee == "class")
-            within += " in each group" * bool((cells["group"] != ALL).any())
-            few = cells.query("warning != ''")
-            text = (
-                f"averaged over many calibrations, the prediction sets of at least {1 - self.alpha:.4g} "
-                f"of new responses{within} contain the correct label, provided that new responses are "
-                "like these. This is no guarantee for a single response, nor for the accepted labels "
-                "alone."
-                + "".join(f" ({row.group}, {row.label}: {row.warning})" for row in few.itertuples())
-            )
-        else:
-            abstains = 1 - self._selective.n_accepted / self._selective.n
-            text = self._selective.warning or (
-                f"in at least {1 - self.delta:.4g} of all calibrations, at most {self.alpha:.4g} of the "
-                "labels that the ensemble accepts for new responses like these are wrong. This is no "
-                "guarantee for a single response, nor for those on which it abstains "
-                f"({abstains:.1%} of the calibration responses)."
-            )
-        return f"calibrated on {len(self._known)} responses: {text}"
+        guaranteed = self._selective_text() if self.guarantee == "selective" else self._set_text()
+        return f"calibrated on {len(self._calibration)} responses: {guaranteed}"
+
+    def _set_text(self) -> str:
+        """What is guaranteed for prediction sets."""
+        coverage = self.coverage()
+        within = ""
+        if self.guarantee == "class":
+            within += " of each class"
+        if (coverage["group"] != ALL).any():
+            within += " in each group"
+        text = (
+            f"averaged over many calibrations, the prediction sets of at least {1 - self.alpha:.4g} "
+            f"of new responses{within} contain the correct label, provided that new responses are "
+            "like these. This is no guarantee for a single response, nor for the accepted labels "
+            "alone."
+        )
+        for row in coverage.query("warning != ''").itertuples():
+            text += f" ({row.group}, {row.label}: {row.warning})"
+        return text
+
+    def _selective_text(self) -> str:
+        """What is guaranteed for accepted labels, or why none is accepted."""
+        if self._selective.warning:
+            return self._selective.warning
+        abstained = 1 - self._selective.n_accepted / self._selective.n
+        return (
+            f"in at least {1 - self.delta:.4g} of all calibrations, at most {self.alpha:.4g} of the "
+            "labels that the ensemble accepts for new responses like these are wrong. This is no "
+            "guarantee for a single response, nor for those on which it abstains "
+            f"({abstained:.1%} of the calibration responses)."
+        )
 
 
 # Alias of `MetricEnsemble`, for code that was written for continuous-eval.

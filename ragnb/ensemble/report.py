@@ -40,15 +40,17 @@ def eval_prediction(y: Iterable[Any], y_hat: Iterable[Any]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> found = eval_prediction([1, 1, 1, 0], [1, 1, 0, 1])
-    >>> round(found["precision"], 3), found["accuracy"], found["confusion_matrix"].tolist()
+    >>> report = eval_prediction([1, 1, 1, 0], [1, 1, 0, 1])
+    >>> round(report["precision"], 3), report["accuracy"], report["confusion_matrix"].tolist()
     (0.667, 0.5, [[0, 1], [1, 2]])
     """
     from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
     true = y if isinstance(y, pd.Series) else pd.Series(list(y), dtype=object)
-    given = y_hat if isinstance(y, pd.Series) else list(y_hat)
-    true, predicted = binary(true, "y"), binary(aligned(given, true.index, "y_hat"), "y_hat")
+    # A Series of predictions is aligned only with a Series of true labels.
+    values = y_hat if isinstance(y, pd.Series) else list(y_hat)
+    true = binary(true, "y")
+    predicted = binary(aligned(values, true.index, "y_hat"), "y_hat")
     precision, recall, f1, _ = precision_recall_fscore_support(
         true, predicted, average="binary", zero_division=np.nan
     )
@@ -122,28 +124,37 @@ def feature_report(
     data = XYData(X, y, groups)
     require_both_labels(data.y, "feature_report")
     folds = cross_validation_folds(data, random_state)
-    held_out, losses = data.y * np.nan, []
-    for train, test in folds:
-        model = fit_classifier(data.take(train), classifier, random_state=random_state)
-        here = data.take(test)
-        held_out.iloc[test] = model.predict_proba(here.X)[:, 1]
-        found = permutation_importance(
-            model, here.X, here.y, scoring="roc_auc", random_state=random_state
+    # Probabilities of the ensemble for responses of other folds, and importances per fold.
+    probabilities = data.y * np.nan
+    importances = []
+    for training_rows, held_out_rows in folds:
+        training, held_out = data.take(training_rows), data.take(held_out_rows)
+        model = fit_classifier(training, classifier, random_state=random_state)
+        probabilities.iloc[held_out_rows] = model.predict_proba(held_out.X)[:, 1]
+        permuted = permutation_importance(
+            model, held_out.X, held_out.y, scoring="roc_auc", random_state=random_state
         )  # 5 permutations
-        losses.append(found.importances_mean)
-    rows = {}
-    for name, loss in zip(data.X, np.mean(losses, axis=0), strict=True):
+        importances.append(permuted.importances_mean)
+
+    rows: dict[str, dict[str, Any]] = {}
+    for name, importance in zip(data.X, np.mean(importances, axis=0), strict=True):
         values = data.X[name]
+        rows[name] = {"importance": importance}
         if values.nunique() == 1:
-            rows[name] = {"importance": loss, "note": f"constant: always {values.iloc[0]:g}"}
+            rows[name]["note"] = f"constant: always {values.iloc[0]:g}"
             continue
         stump = DecisionTreeClassifier(max_depth=1, random_state=random_state)
         accuracy = cross_val_score(stump, data.X[[name]], data.y, cv=folds).mean()
-        rows[name] = {"accuracy": accuracy, "importance": loss} | _area(data, values)
-    correct = ((held_out > 0.5) == data.y)[held_out.notna()]
-    rows["ensemble"] = {"accuracy": correct.mean()} | _area(data, held_out)
-    share = max(data.y.mean(), 1 - data.y.mean())
-    rows["more frequent label"] = {"auc": 0.5, "accuracy": share, "note": "predicted for all"}
+        rows[name] |= {"accuracy": accuracy, **_area(data, values)}
+    is_correct = (probabilities > 0.5) == data.y
+    accuracy = is_correct[probabilities.notna()].mean()
+    rows["ensemble"] = {"accuracy": accuracy, **_area(data, probabilities)}
+    frequency = max(data.y.mean(), 1 - data.y.mean())
+    rows["more frequent label"] = {
+        "auc": 0.5,
+        "accuracy": frequency,
+        "note": "predicted for all",
+    }
     index = pd.Index(list(rows), name="metric")
     report = pd.DataFrame(list(rows.values()), index, list(COLUMNS))
     return report.assign(note=report["note"].fillna(""))
@@ -151,8 +162,14 @@ def feature_report(
 
 def _area(data: XYData, values: pd.Series) -> dict[str, float]:
     """AUROC with its interval, and correlation, over the responses whose value is not missing."""
-    known, units = values.notna().to_numpy(), pd.factorize(data.units())[0]
-    y, scores = data.y[known], values[known]
-    found = auroc(y, scores, None if data.units().is_unique else units[known])
-    area = {"auc": found.estimate, "auc_low": found.low, "auc_high": found.high}
-    return area | {"correlation": scores.corr(y)}
+    is_present = values.notna().to_numpy()
+    y, scores = data.y[is_present], values[is_present]
+    units = data.units()
+    clusters = None if units.is_unique else pd.factorize(units)[0][is_present]
+    area = auroc(y, scores, clusters)
+    return {
+        "auc": area.estimate,
+        "auc_low": area.low,
+        "auc_high": area.high,
+        "correlation": scores.corr(y),
+    }

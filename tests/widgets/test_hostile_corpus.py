@@ -5,7 +5,7 @@ import regex
 from hostile import ELEMENTS, HOSTILE, PAYLOADS, Reader, visible
 from hostile_views import annotator, static_views
 
-from ragnb.widgets import frame_view as view
+from ragnb.widgets import view
 
 
 def assert_harmless(html, text):
