@@ -27,13 +27,14 @@ unknown language code.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sized
+from collections.abc import Callable, Sized
 from functools import lru_cache, partial
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import regex
 
 from ragnb.errors import InputError
+from ragnb.metrics.declaration import Column, Option
 from ragnb.metrics.language import primary_code, scripts_of
 from ragnb.metrics.normalization import OFFICIAL, answer_tokens, check_text, normalized, symbols
 from ragnb.metrics.record import metric
@@ -43,7 +44,6 @@ from ragnb.text import sentences, tokens, visible
 Prepared = TypeVar("Prepared", bound=Sized)
 Tokens = tuple[str, ...]
 
-_COLUMNS = {"response": "response", "reference": "references", "language": "language"}
 _SOURCE = (
     "Rajpurkar et al. 2016, arXiv 1606.05250 (variant squad); Joshi et al. 2017 (triviaqa); Petroni et "
     "al. 2021 (kilt); Lewis et al. 2020 (mlqa); kanoes/LBRAG-NEW experiments/scripts/experiment.py "
@@ -69,8 +69,65 @@ _OFFICIAL = {
     "mlqa": "Equal to MLQA's script, in its languages en, es, hi, vi, de, ar and zh: all punctuation "
     "is deleted, the articles of the language are removed, and Chinese characters are words.",
 }
-_TOKENS: Mapping[str, Mapping[Any, str]] = {
-    "variant": {
+# Value of the token metrics if neither text has tokens. The exact match is then 1, or NaN with
+# "unicode".
+BOTH_EMPTY = {"unicode": math.nan, "lbrag": 1.0, "squad": 1.0, **dict.fromkeys(OFFICIAL[1:], 0.0)}
+
+
+# ---- arguments of the metrics ------------------------------------------------------------------
+
+
+class Response(Column):
+    """Response of the system."""
+
+    column = "response"
+
+
+class ReferenceAnswer(Column):
+    """Reference answer: a string, or a list of parts that are all required.
+
+    Each part is a string or a list of aliases; any one alias is sufficient.
+    """
+
+    column = "references"
+    type_name = "str, list or None"
+
+
+class Language(Column):
+    """Language code.
+
+    The variant ``'mlqa'`` requires one of ar, de, en, es, hi, vi and zh. With ``'lbrag'``, the tokens
+    are characters for ja, zh, zh_cn and zh_tw, and words otherwise. The other variants ignore it.
+    """
+
+    column = "language"
+
+
+class LanguageOfChrf(Column):
+    """Ignored. chrF does not depend on the language."""
+
+    column = "language"
+
+
+class LanguageOfBleu(Column):
+    """Language code of the response, which selects the tokeniser; see `bleu_tokenizer`."""
+
+    column = "language"
+
+
+class LanguageOfFlesch(Column):
+    """Language code of the response.
+
+    There are formulas for de, en, es, fr, it, nl and ru. Regions are ignored.
+    """
+
+    column = "language"
+
+
+class Variant(Option):
+    """Normalisation and tokenisation of both texts; see `ragnb.metrics.normalization`."""
+
+    values = {
         "unicode": f"{_SCRIPTS}. Tokens are grapheme clusters in scripts without spaces between "
         "words, and words otherwise.",
         "lbrag": f"{_BLOCKS}. Two answers in Hindi letters, without digits, therefore score 1. Tokens "
@@ -78,10 +135,59 @@ _TOKENS: Mapping[str, Mapping[Any, str]] = {
         "squad": f"{_OFFICIAL['squad']} Two empty texts score 1.",
         **{name: f"{_OFFICIAL[name]} Two empty texts score 0." for name in OFFICIAL[1:]},
     }
-}
-# Value of the token metrics if neither text has tokens. The exact match is then 1, or NaN with
-# "unicode".
-BOTH_EMPTY = {"unicode": math.nan, "lbrag": 1.0, "squad": 1.0, **dict.fromkeys(OFFICIAL[1:], 0.0)}
+
+
+class VariantOfExactMatch(Variant):
+    """Normalisation of both texts; see `ragnb.metrics.normalization`."""
+
+    values = {
+        "unicode": f"{_SCRIPTS}.",
+        "lbrag": f"{_BLOCKS}. Two answers in Hindi letters, without digits, are therefore equal. "
+        "Two empty texts score 1.",
+        **{name: f"{text} Two empty texts score 1." for name, text in _OFFICIAL.items()},
+    }
+
+
+class VariantOfContains(Variant):
+    """Normalisation of both texts; see `ragnb.metrics.normalization`."""
+
+    values = {
+        "unicode": f"{_SCRIPTS}.",
+        "lbrag": f"{_BLOCKS}. Nothing is left of a reference in Hindi letters.",
+        **_OFFICIAL,
+    }
+
+
+class WordOrder(Option):
+    """Maximum order of the word n-grams."""
+
+    values = {
+        0: "chrF: character n-grams only.",
+        2: "chrF++: word unigrams and bigrams as well.",
+        ...: "Word n-grams up to this order as well.",
+    }
+    must_be = "a whole number of at least 0"
+
+    @classmethod
+    def allows(cls, value: Any) -> bool:
+        """Whether the value is the order of n-grams."""
+        return isinstance(value, int) and value >= 0
+
+
+class Tokenizer(Option):
+    """Name of a sacreBLEU tokeniser."""
+
+    values = {
+        None: "Depends on the language: zh for Chinese, char for other languages without spaces "
+        "between words, and 13a for all others.",
+        "13a": "Words and punctuation, as in the WMT campaigns. A Chinese or Thai sentence is "
+        "then a single word.",
+        "zh": "Each Chinese character is a token; the rest is tokenised as with 13a.",
+        "char": "Each character is a token.",
+        "intl": "Words and punctuation, separated by Unicode category.",
+        "none": "Splits at spaces only.",
+        ...: "Another tokeniser of sacreBLEU; some require a package or a download.",
+    }
 
 
 def _best(
@@ -95,19 +201,35 @@ def _best(
     """Highest value of a measure over the reference texts, after preparing all texts."""
     if response is None or reference is None:
         return math.nan
-    said = prepare(check_text(response, "response"), **options)
+    prepared_response = prepare(check_text(response, "response"), **options)
     # A list with an empty text, such as [[""]], states that the right answer is no answer.
     is_list = not isinstance(reference, str)
     values = []
     for text in reference_texts(reference):
-        wanted = prepare(text, **options)
-        if said and wanted:
-            values.append(measure(said, wanted))
+        prepared_reference = prepare(text, **options)
+        if prepared_response and prepared_reference:
+            values.append(measure(prepared_response, prepared_reference))
         elif is_list and math.isnan(both_empty) and not (response.strip() or text.strip()):
             values.append(1.0)
+        elif prepared_response or prepared_reference:
+            values.append(0.0)
         else:
-            values.append(0.0 if said or wanted else both_empty)
+            values.append(both_empty)
     return max((value for value in values if not math.isnan(value)), default=math.nan)
+
+
+def _best_of_tokens(
+    measure: Callable[[Tokens, Tokens], float],
+    response: str | None,
+    reference: Reference | None,
+    *,
+    language: str | None,
+    variant: str,
+) -> float:
+    """Highest value of a measure of two sequences of tokens over the reference texts."""
+    both_empty = BOTH_EMPTY[variant]
+    options = {"variant": variant, "language": language}
+    return _best(measure, response, reference, answer_tokens, both_empty, **options)
 
 
 # ---- exact match, containment ------------------------------------------------------------------
@@ -115,50 +237,21 @@ def _best(
 
 @metric(
     "answer.exact_match",
-    _COLUMNS,
-    options={
-        "variant": {
-            "unicode": f"{_SCRIPTS}.",
-            "lbrag": f"{_BLOCKS}. Two answers in Hindi letters, without digits, are therefore equal. "
-            "Two empty texts score 1.",
-            **{name: f"{text} Two empty texts score 1." for name, text in _OFFICIAL.items()},
-        }
-    },
     source=_SOURCE,
     binary=True,
     undefined=_BOTH_EMPTY,
 )
 def exact_match(
-    response: str | None,
-    reference: Reference | None,
+    response: Annotated[str | None, Response],
+    reference: Annotated[Reference | None, ReferenceAnswer],
     *,
-    variant: str = "unicode",
-    language: str | None = None,
+    variant: Annotated[str, VariantOfExactMatch] = "unicode",
+    language: Annotated[str | None, Language] = None,
 ) -> float:
     """Exact match (EM): 1.0 if the response equals the reference after normalisation, else 0.0.
 
     The parts of a reference are joined by spaces in the given order. If parts have aliases, the
     response may match any combination of them.
-
-    Parameters
-    ----------
-    response : str or None
-        Response of the system.
-    reference : str, list or None
-        Reference answer: a string, or a list of parts that are all required. Each part is a string
-        or a list of aliases; any one alias is sufficient.
-    variant : {'unicode', 'lbrag', 'squad', 'triviaqa', 'kilt', 'mlqa'}, default='unicode'
-        Normalisation of both texts; see `ragnb.metrics.normalization`.
-    language : str or None, default=None
-        Language code. ``'mlqa'`` requires one of ar, de, en, es, hi, vi and zh. The other variants
-        ignore it.
-
-    Returns
-    -------
-    float
-        1.0 or 0.0; higher is better. NaN if the response or the reference is None. If both are
-        empty after normalisation, the value is NaN with ``'unicode'`` and 1.0 with the other
-        variants.
 
     Notes
     -----
@@ -188,40 +281,21 @@ def exact_match(
 
 @metric(
     "answer.contains",
-    _COLUMNS,
-    options={
-        "variant": {
-            "unicode": f"{_SCRIPTS}.",
-            "lbrag": f"{_BLOCKS}. Nothing is left of a reference in Hindi letters.",
-            **_OFFICIAL,
-        }
-    },
     source="ours: the normalised reference is a substring",
     binary=True,
     undefined="If a part of the reference is empty after normalisation.",
 )
 def contains(
-    response: str | None,
-    reference: Reference | None,
+    response: Annotated[str | None, Response],
+    reference: Annotated[Reference | None, ReferenceAnswer],
     *,
-    variant: str = "unicode",
-    language: str | None = None,
+    variant: Annotated[str, VariantOfContains] = "unicode",
+    language: Annotated[str | None, Language] = None,
 ) -> float:
     """Substring match: 1.0 if the response contains every part of the reference, else 0.0.
 
     A part is found if at least one of its aliases is a substring of the response, after both have
     been normalised. Word boundaries are ignored: "1999" contains "99".
-
-    Parameters
-    ----------
-    response, reference, variant, language
-        See `exact_match`.
-
-    Returns
-    -------
-    float
-        1.0 or 0.0; higher is better. NaN if the response or the reference is None, or if all
-        aliases of a part are empty after normalisation.
 
     Notes
     -----
@@ -237,81 +311,50 @@ def contains(
     if response is None or reference is None:
         return math.nan
     normalise = partial(normalized, variant=variant, language=language)
-    said = normalise(check_text(response, "response"))
+    text = normalise(check_text(response, "response"))
     if variant == "unicode":
         # Next to words, emoji are not part of the normalised text. An alias may be just an emoji.
-        said = "\n".join([said, *symbols(response)])
-    wanted = reference_parts(reference, can_be_blank=True)
-    parts = [{normalise(alias) for alias in part} - {""} for part in wanted]
-    if not all(parts):
-        return math.nan
-    return float(all(any(alias in said for alias in part) for part in parts))
+        text = "\n".join([text, *symbols(response)])
+    parts = []
+    for part in reference_parts(reference, can_be_blank=True):
+        aliases = {normalise(alias) for alias in part} - {""}
+        parts.append(any(alias in text for alias in aliases) if aliases else None)
+    return math.nan if None in parts else float(all(parts))
 
 
 # ---- overlap of tokens -------------------------------------------------------------------------
 
 
-def overlap(said: Tokens, wanted: Tokens) -> int:
+def overlap(first: Tokens, second: Tokens) -> int:
     """Size of the multiset intersection of two sequences of tokens.
 
     A token that occurs m times in one sequence and n times in the other counts min(m, n) times.
 
-    Parameters
-    ----------
-    said, wanted : tuple of str
-        Tokens of the response and of the reference text.
-
-    Returns
-    -------
-    int
-        Number of shared tokens, counted with repetitions.
-
-    Examples
-    --------
     >>> overlap(("a", "a", "b"), ("a", "a", "a", "c"))
     2
     """
-    return (Counter(said) & Counter(wanted)).total()
+    return (Counter(first) & Counter(second)).total()
 
 
-def _f1(shared: int, said: Tokens, wanted: Tokens) -> float:
+def _f1(n_shared: int, response: Tokens, reference: Tokens) -> float:
     """Harmonic mean of precision and recall; 0.0 if both are 0."""
-    precision, recall = shared / len(said), shared / len(wanted)
-    return 2 * precision * recall / (precision + recall) if shared else 0.0
+    precision, recall = n_shared / len(response), n_shared / len(reference)
+    return 2 * precision * recall / (precision + recall) if n_shared else 0.0
 
 
-@metric("answer.f1", _COLUMNS, options=_TOKENS, source=_SOURCE, undefined=_BOTH_EMPTY)
+@metric("answer.f1", source=_SOURCE, undefined=_BOTH_EMPTY)
 def token_f1(
-    response: str | None,
-    reference: Reference | None,
+    response: Annotated[str | None, Response],
+    reference: Annotated[Reference | None, ReferenceAnswer],
     *,
-    language: str | None = None,
-    variant: str = "unicode",
+    language: Annotated[str | None, Language] = None,
+    variant: Annotated[str, Variant] = "unicode",
 ) -> float:
     """Token F1: harmonic mean of token precision and token recall.
 
     F1 = 2PR / (P + R), where P = shared tokens / tokens of the response and R = shared tokens /
     tokens of the reference. A token that occurs m times in one text and n times in the other
     counts as min(m, n) shared tokens.
-
-    Parameters
-    ----------
-    response, reference
-        See `exact_match`.
-    language : str or None, default=None
-        Language code. ``'mlqa'`` requires one of ar, de, en, es, hi, vi and zh. With ``'lbrag'``,
-        the tokens are characters for ja, zh, zh_cn and zh_tw, and words otherwise. The other
-        variants ignore it.
-    variant : {'unicode', 'lbrag', 'squad', 'triviaqa', 'kilt', 'mlqa'}, default='unicode'
-        Normalisation and tokenisation of both texts; see `ragnb.metrics.normalization`.
-
-    Returns
-    -------
-    float
-        Value in [0, 1]; higher is better. If the reference has aliases, it is the highest value
-        over all combinations of aliases. NaN if the response or the reference is None. If only one
-        of the two is empty after normalisation, the value is 0.0. If both are empty, it is NaN
-        with ``'unicode'``, 1.0 with ``'lbrag'`` and ``'squad'``, and 0.0 with the other variants.
 
     Notes
     -----
@@ -326,43 +369,21 @@ def token_f1(
     >>> round(token_f1("4429m", "4429米", language="zh", variant="lbrag"), 4)
     0.8
     """
-    return _best(
-        lambda a, b: _f1(overlap(a, b), a, b),
-        response,
-        reference,
-        answer_tokens,
-        BOTH_EMPTY.get(variant, math.nan),
-        variant=variant,
-        language=language,
-    )
+    return _best_of_tokens(lambda a, b: _f1(overlap(a, b), a, b), **locals())
 
 
-@metric("answer.precision", _COLUMNS, options=_TOKENS, source=_SOURCE, undefined=_BOTH_EMPTY)
+@metric("answer.precision", source=_SOURCE, undefined=_BOTH_EMPTY)
 def token_precision(
-    response: str | None,
-    reference: Reference | None,
+    response: Annotated[str | None, Response],
+    reference: Annotated[Reference | None, ReferenceAnswer],
     *,
-    language: str | None = None,
-    variant: str = "unicode",
+    language: Annotated[str | None, Language] = None,
+    variant: Annotated[str, Variant] = "unicode",
 ) -> float:
     """Token precision: proportion of the tokens of the response that are in the reference.
 
     Precision = shared tokens / tokens of the response. Each token of the reference can be matched
     only once.
-
-    Parameters
-    ----------
-    response, reference
-        See `exact_match`.
-    language, variant
-        See `token_f1`.
-
-    Returns
-    -------
-    float
-        Value in [0, 1]; higher is better. If the reference has aliases, it is the highest value
-        over all combinations of aliases. NaN if the response or the reference is None. Empty texts
-        are treated as in `token_f1`.
 
     Notes
     -----
@@ -373,43 +394,21 @@ def token_precision(
     >>> token_precision("in Oslo, Norway, today", "Oslo Norway")
     0.5
     """
-    return _best(
-        lambda a, b: overlap(a, b) / len(a),
-        response,
-        reference,
-        answer_tokens,
-        BOTH_EMPTY.get(variant, math.nan),
-        variant=variant,
-        language=language,
-    )
+    return _best_of_tokens(lambda a, b: overlap(a, b) / len(a), **locals())
 
 
-@metric("answer.recall", _COLUMNS, options=_TOKENS, source=_SOURCE, undefined=_BOTH_EMPTY)
+@metric("answer.recall", source=_SOURCE, undefined=_BOTH_EMPTY)
 def token_recall(
-    response: str | None,
-    reference: Reference | None,
+    response: Annotated[str | None, Response],
+    reference: Annotated[Reference | None, ReferenceAnswer],
     *,
-    language: str | None = None,
-    variant: str = "unicode",
+    language: Annotated[str | None, Language] = None,
+    variant: Annotated[str, Variant] = "unicode",
 ) -> float:
     """Token recall: proportion of the tokens of the reference that are in the response.
 
     Recall = shared tokens / tokens of the reference. Each token of the response can be matched
     only once.
-
-    Parameters
-    ----------
-    response, reference
-        See `exact_match`.
-    language, variant
-        See `token_f1`.
-
-    Returns
-    -------
-    float
-        Value in [0, 1]; higher is better. If the reference has aliases, it is the highest value
-        over all combinations of aliases. NaN if the response or the reference is None. Empty texts
-        are treated as in `token_f1`.
 
     Notes
     -----
@@ -420,49 +419,25 @@ def token_recall(
     >>> token_recall("in Oslo today", "Oslo Norway")
     0.5
     """
-    return _best(
-        lambda a, b: overlap(a, b) / len(b),
-        response,
-        reference,
-        answer_tokens,
-        BOTH_EMPTY.get(variant, math.nan),
-        variant=variant,
-        language=language,
-    )
+    return _best_of_tokens(lambda a, b: overlap(a, b) / len(b), **locals())
 
 
 @metric(
     "answer.rouge_l",
-    _COLUMNS,
-    options=_TOKENS,
     source="Lin 2004, section 3.1",
     undefined=_BOTH_EMPTY,
 )
 def rouge_l(
-    response: str | None,
-    reference: Reference | None,
+    response: Annotated[str | None, Response],
+    reference: Annotated[Reference | None, ReferenceAnswer],
     *,
-    language: str | None = None,
-    variant: str = "unicode",
+    language: Annotated[str | None, Language] = None,
+    variant: Annotated[str, Variant] = "unicode",
 ) -> float:
     """ROUGE-L: F1 based on the longest common subsequence (LCS) of tokens.
 
     ROUGE-L = 2PR / (P + R), where P = L / tokens of the response, R = L / tokens of the reference,
     and L is the length of the LCS.
-
-    Parameters
-    ----------
-    response, reference
-        See `exact_match`.
-    language, variant
-        See `token_f1`.
-
-    Returns
-    -------
-    float
-        Value in [0, 1]; higher is better. If the reference has aliases, it is the highest value
-        over all combinations of aliases. NaN if the response or the reference is None. Empty texts
-        are treated as in `token_f1`.
 
     Notes
     -----
@@ -473,17 +448,14 @@ def rouge_l(
     >>> rouge_l("the cat sat", "the sat cat")
     0.6666666666666666
     """
+    return _best_of_tokens(lambda a, b: _f1(_longest_common(a, b), a, b), **locals())
+
+
+def _longest_common(first: Tokens, second: Tokens) -> int:
+    """Length of the longest common subsequence of two sequences of tokens."""
     from rapidfuzz.distance import LCSseq
 
-    return _best(
-        lambda a, b: _f1(LCSseq.similarity(a, b), a, b),
-        response,
-        reference,
-        answer_tokens,
-        BOTH_EMPTY.get(variant, math.nan),
-        variant=variant,
-        language=language,
-    )
+    return int(LCSseq.similarity(first, second))
 
 
 # ---- chrF and BLEU, by sacreBLEU ---------------------------------------------------------------
@@ -491,45 +463,21 @@ def rouge_l(
 
 @metric(
     "answer.chrf",
-    _COLUMNS,
-    options={
-        "word_order": {
-            0: "chrF: character n-grams only.",
-            2: "chrF++: word unigrams and bigrams as well.",
-            ...: "Word n-grams up to this order as well.",
-        }
-    },
     source="Popović 2015; sacreBLEU",
     undefined=_BOTH_BLANK,
 )
 def chrf(
-    response: str | None,
-    reference: Reference | None,
+    response: Annotated[str | None, Response],
+    reference: Annotated[Reference | None, ReferenceAnswer],
     *,
-    language: str | None = None,
-    word_order: int = 0,
+    language: Annotated[str | None, LanguageOfChrf] = None,
+    word_order: Annotated[int, WordOrder] = 0,
 ) -> float:
     """chrF: character n-gram F-score with n from 1 to 6, computed by sacreBLEU for one response.
 
     chrF = 5PR / (4P + R), where P and R are the n-gram precision and recall, averaged over all n for
     which both texts have n-grams. With ``word_order=2``, word unigrams and bigrams are included
     (chrF++). The metric is case-sensitive, and character n-grams ignore spaces.
-
-    Parameters
-    ----------
-    response, reference
-        See `exact_match`.
-    language : str or None, default=None
-        Ignored. chrF does not depend on the language.
-    word_order : int, default=0
-        Maximum order of the word n-grams: 0 for chrF, 2 for chrF++.
-
-    Returns
-    -------
-    float
-        sacreBLEU's score divided by 100, in [0, 1]; higher is better. If the reference has
-        aliases, it is the highest value over all combinations of aliases. NaN if the response or
-        the reference is None, or if both are blank; 0.0 if only one of them is blank.
 
     Notes
     -----
@@ -542,11 +490,8 @@ def chrf(
     """
     from sacrebleu import sentence_chrf
 
-    if not isinstance(word_order, int) or word_order < 0:
-        raise InputError(f"word_order must be a whole number of at least 0, got {word_order!r}")
-
     return _best(
-        lambda said, wanted: sentence_chrf(said, [wanted], word_order=word_order).score / 100,
+        lambda text, alias: sentence_chrf(text, [alias], word_order=word_order).score / 100,
         response,
         reference,
         str.strip,
@@ -555,29 +500,15 @@ def chrf(
 
 @metric(
     "answer.bleu",
-    _COLUMNS,
-    options={
-        "tokenize": {
-            None: "Depends on the language: zh for Chinese, char for other languages without spaces "
-            "between words, and 13a for all others.",
-            "13a": "Words and punctuation, as in the WMT campaigns. A Chinese or Thai sentence is "
-            "then a single word.",
-            "zh": "Each Chinese character is a token; the rest is tokenised as with 13a.",
-            "char": "Each character is a token.",
-            "intl": "Words and punctuation, separated by Unicode category.",
-            "none": "Splits at spaces only.",
-            ...: "Another tokeniser of sacreBLEU; some require a package or a download.",
-        }
-    },
     source="Papineni et al. 2002; Post 2018; sacreBLEU",
     undefined=_BOTH_BLANK,
 )
 def bleu(
-    response: str | None,
-    reference: Reference | None,
+    response: Annotated[str | None, Response],
+    reference: Annotated[Reference | None, ReferenceAnswer],
     *,
-    language: str | None = None,
-    tokenize: str | None = None,
+    language: Annotated[str | None, LanguageOfBleu] = None,
+    tokenize: Annotated[str | None, Tokenizer] = None,
 ) -> float:
     """Sentence BLEU: geometric mean of the 1- to 4-gram precisions times a brevity penalty.
 
@@ -587,23 +518,6 @@ def bleu(
     them, at most as often as in the one that contains it most often, and the brevity penalty uses
     the reference text whose length is closest to that of the response. BLEU was designed for corpora
     and is not very informative for short answers.
-
-    Parameters
-    ----------
-    response, reference
-        See `exact_match`.
-    language : str or None, default=None
-        Language code of the response, which selects the tokeniser; see `bleu_tokenizer`.
-    tokenize : str or None, default=None
-        Name of a sacreBLEU tokeniser, such as ``'13a'``, ``'intl'``, ``'zh'`` or ``'char'``. By
-        default, the tokeniser depends on `language`.
-
-    Returns
-    -------
-    float
-        sacreBLEU's score divided by 100, in [0, 1]; higher is better. Blank aliases are left out.
-        NaN if the response or the reference is None, or if both are blank; 0.0 if only one of them
-        is blank.
 
     Notes
     -----
@@ -689,12 +603,13 @@ FLESCH = {
 
 @metric(
     "answer.flesch_reading_ease",
-    {"response": "response", "language": "language"},
     bounds=(-math.inf, math.inf),
     source="Flesch 1948 and its adaptations",
     undefined="If the response has no words, or if there is no published formula for its language.",
 )
-def flesch_reading_ease(response: str | None, language: str) -> float:
+def flesch_reading_ease(
+    response: Annotated[str | None, Response], language: Annotated[str, LanguageOfFlesch]
+) -> float:
     """Flesch reading ease: readability from words per sentence and syllables per word.
 
     Reading ease = constant - a * words / sentences - b * syllables / words, where the constant, a
@@ -704,20 +619,6 @@ def flesch_reading_ease(response: str | None, language: str) -> float:
     syllables. In the other languages, syllables are approximated by pyphen's hyphenation points.
     They miss single-letter syllables, as in German *O-ma*, so texts appear slightly easier than they
     are. A number counts as one syllable.
-
-    Parameters
-    ----------
-    response : str or None
-        Response of the system.
-    language : str
-        Language code of the response. There are formulas for de, en, es, fr, it, nl and ru.
-        Regions are ignored.
-
-    Returns
-    -------
-    float
-        Reading ease, unbounded but mostly between 0 and 100; a higher value means an easier text.
-        NaN if the response is None or has no words, or if there is no formula for the language.
 
     Notes
     -----

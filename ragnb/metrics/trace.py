@@ -25,15 +25,15 @@ All functions raise InputError for an unknown option and for a field of the wron
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from ragnb.cells import present
-from ragnb.errors import InputError, check_choice
+from ragnb.errors import InputError
+from ragnb.metrics.declaration import Argument, Column, Option, declared
 from ragnb.metrics.record import metric
 from ragnb.metrics.trace_labels import (
     FIELDS,
     UNKNOWN_KEYS,
-    VARIANTS,
     Support,
     as_keys,
     label_issues,
@@ -58,7 +58,169 @@ NONE_RELEVANT = {"one": 1.0, "zero": 0.0, "undefined": math.nan}
 GUIDE_SENTENCES = 20
 
 
-# ---- what the records of the metrics say -------------------------------------------------------
+# ---- arguments of the metrics ------------------------------------------------------------------
+
+
+class RelevantKeys(Column):
+    """Keys of the relevant sentences of the context."""
+
+    column = "all_relevant_sentence_keys"
+    type_name = "sequence of str or None"
+
+
+class UtilizedKeys(Column):
+    """Keys of the sentences of the context that the response uses."""
+
+    column = "all_utilized_sentence_keys"
+    type_name = "sequence of str or None"
+
+
+class Documents(Column):
+    """Context: a list of documents, each a list of ``[key, text]`` sentences.
+
+    It is not required with ``variant='guide'`` and ``unknown_keys='count'``.
+    """
+
+    column = "documents_sentences"
+    type_name = "list or None"
+    optional_under = {"variant": "guide", "unknown_keys": "count"}
+
+
+class ResponseSentences(Column):
+    """Sentences of the response, as ``[key, text]`` pairs. Only ``'ragbench'`` uses them.
+
+    If they are None, the sentences with a label in `support` count as the sentences of the response.
+    """
+
+    column = "response_sentences"
+    type_name = "sequence or None"
+    optional_under = {}
+
+
+class SupportLabels(Column):
+    """RAGBench's ``sentence_support_information``: one mapping per sentence of the response.
+
+    The mappings have the fields ``supporting_sentence_keys`` and ``fully_supported``.
+    """
+
+    column = "sentence_support_information"
+    type_name = "sequence of mappings or None"
+
+
+class UnsupportedKeys(Column):
+    """RAGBench's ``unsupported_response_sentence_keys``, or None if there is no such list.
+
+    Only ``'ragbench'`` uses them.
+    """
+
+    column = "unsupported_response_sentence_keys"
+    type_name = "sequence of str or None"
+
+
+class Variant(Option):
+    """Definition to use: that of RAGBench, or that of the *Visual Guide*.
+
+    `ragnb.metrics.trace` cites the guide.
+    """
+
+    values = {
+        "ragbench": "Based on the four scores of the benchmark.",
+        "guide": "Based on the four scores of the visual guide, which require only the labels.",
+    }
+
+
+class Length(Option):
+    """Unit in which lengths are measured: sentences, tokens or characters.
+
+    Tokens are those of `ragnb.text.tokens`, and characters those of `ragnb.text.graphemes`.
+    """
+
+    values = {
+        "sentence": "Each sentence has length 1, as in the published dataset.",
+        "token": "The length of a sentence is its number of tokens; not available with the variant "
+        "guide.",
+        "character": "The length of a sentence is its number of characters (grapheme clusters); not "
+        "available with the variant guide.",
+    }
+
+
+class UnknownKeys(Option):
+    """Whether to count keys that do not match any sentence of the context."""
+
+    values = {
+        "count": "Keys that do not match any sentence are counted, as in the dataset; in tokens or "
+        "characters, their length is 0.",
+        "drop": "Keys that do not match any sentence are left out.",
+    }
+
+
+class WhenNoneRelevant(Option):
+    """Completeness if no sentence is relevant."""
+
+    values = {
+        None: "Depends on the variant: 1 with ragbench; with guide 1 if no sentence is utilized "
+        "either, else 0.",
+        "one": "Completeness is 1 if no sentence is relevant: no necessary sentence is left out.",
+        "zero": "Completeness is 0 if no sentence is relevant: no necessary sentence is used.",
+        "undefined": "Completeness is undefined if no sentence is relevant, because the denominator "
+        "is 0.",
+    }
+
+
+class VariantOfRelevance(Variant):
+    """Definition of relevance: that of RAGBench, or that of the *Visual Guide*."""
+
+    values = {
+        "ragbench": "The benchmark: length of the relevant sentences / length of the context.",
+        "guide": "The visual guide: number of relevant sentences / 20, at most 1, regardless of "
+        "the length of the context. It requires only the labels.",
+    }
+
+
+class VariantOfUtilization(Variant):
+    """Definition of utilization: that of RAGBench, or that of the *Visual Guide*."""
+
+    values = {
+        "ragbench": "The benchmark: length of the utilized sentences / length of the context.",
+        "guide": "The visual guide: number of utilized / number of relevant sentences, at most "
+        "1, or 0 if no sentence is relevant. It requires only the labels.",
+    }
+
+
+class VariantOfCompleteness(Variant):
+    """Definition of completeness. The two differ only if no sentence is relevant."""
+
+    values = {
+        "ragbench": "The benchmark: proportion of the relevant sentences that are utilized; by "
+        "default 1 if no sentence is relevant.",
+        "guide": "The visual guide: the same proportion. If no sentence is relevant, the default is 1 "
+        "if no sentence is utilized either, and 0 otherwise. It requires only the labels.",
+    }
+
+
+class VariantOfAdherence(Variant):
+    """Definition of adherence: that of RAGBench, or that of the *Visual Guide*."""
+
+    values = {
+        "ragbench": "The benchmark: no sentence of the response is listed as unsupported. "
+        "If no such list is given, every sentence must have a supporting key; where the keys are "
+        "not given, it must be marked fully_supported.",
+        "guide": "The visual guide: every sentence is marked fully_supported. If supporting keys "
+        "are given, null means not supported.",
+    }
+
+
+class VariantOfSupportedFraction(Variant):
+    """Definition of a supported sentence: that of RAGBench, or that of the *Visual Guide*."""
+
+    values = {
+        "ragbench": "Proportion of the response's sentences that are not listed as unsupported. "
+        "If no such list is given, a sentence is supported if it has a supporting key; where the "
+        "keys are not given, it is supported if it is marked fully_supported. Without "
+        "response_sentences, the labelled sentences are those of the response.",
+        "guide": "Proportion of the labelled sentences that are marked fully_supported.",
+    }
+
 
 _FRIEL = (
     "Friel et al. 2024, arXiv 2407.11005; with the default options equal to the published columns in "
@@ -66,51 +228,9 @@ _FRIEL = (
 )
 _GUIDE = "TRACE Metrics Calculation - Visual Guide (Hugging Face Space gopikrishnait/CapStoneRAG10)"
 _DISTANCE = f"{_GUIDE}; root mean square distance from the ideal value 1"
-_RELEVANT = {
-    "relevant_keys": "all_relevant_sentence_keys",
-    "documents_sentences": "documents_sentences",
-}
-_USED = {**_RELEVANT, "utilized_keys": "all_utilized_sentence_keys"}
-_SUPPORT = {
-    "support": "sentence_support_information",
-    "unsupported_keys": "unsupported_response_sentence_keys",
-}
-_LABELS_ONLY = {"documents_sentences": {"variant": "guide", "unknown_keys": "count"}}
 _NO_CONTEXT = "If the context has no sentences or a total length of 0."
 _MORE = "more if keys are repeated or unknown"
 _ONE_UNDEFINED = "If relevance, utilization, completeness or adherence is undefined."
-_COUNTED: Mapping[str, Mapping[Any, str]] = {
-    "length": {
-        "sentence": "Each sentence has length 1, as in the published dataset.",
-        "token": "The length of a sentence is its number of tokens; not available with the variant "
-        "guide.",
-        "character": "The length of a sentence is its number of characters (grapheme clusters); not "
-        "available with the variant guide.",
-    },
-    "unknown_keys": {
-        "count": "Keys that do not match any sentence are counted, as in the dataset; in tokens or "
-        "characters, their length is 0.",
-        "drop": "Keys that do not match any sentence are left out.",
-    },
-}
-_NONE_RELEVANT: Mapping[str, Mapping[Any, str]] = {
-    "when_none_relevant": {
-        None: "Depends on the variant: 1 with ragbench; with guide 1 if no sentence is utilized "
-        "either, else 0.",
-        "one": "Completeness is 1 if no sentence is relevant: no necessary sentence is left out.",
-        "zero": "Completeness is 0 if no sentence is relevant: no necessary sentence is used.",
-        "undefined": "Completeness is undefined if no sentence is relevant, because the denominator "
-        "is 0.",
-    },
-}
-_FOUR_SCORES: Mapping[str, Mapping[Any, str]] = {
-    "variant": {
-        "ragbench": "Based on the four scores of the benchmark.",
-        "guide": "Based on the four scores of the visual guide, which require only the labels.",
-    },
-    **_COUNTED,
-    **_NONE_RELEVANT,
-}
 
 
 # ---- the four scores ---------------------------------------------------------------------------
@@ -118,49 +238,23 @@ _FOUR_SCORES: Mapping[str, Mapping[Any, str]] = {
 
 @metric(
     "trace.relevance",
-    _RELEVANT,
-    options={
-        "variant": {
-            "ragbench": "The benchmark: length of the relevant sentences / length of the context.",
-            "guide": "The visual guide: number of relevant sentences / 20, at most 1, regardless of "
-            "the length of the context. It requires only the labels.",
-        },
-        **_COUNTED,
-    },
     source=_FRIEL,
     undefined=_NO_CONTEXT,
     beyond=_MORE,
-    optional_under=_LABELS_ONLY,
 )
 def relevance(
-    relevant_keys: Keys | None,
-    documents_sentences: Sequence[Sentences] | None = None,
+    relevant_keys: Annotated[Keys | None, RelevantKeys],
+    documents_sentences: Annotated[Sequence[Sentences] | None, Documents] = None,
     *,
-    variant: str = "ragbench",
-    length: str = "sentence",
-    unknown_keys: str = "count",
+    variant: Annotated[str, VariantOfRelevance] = "ragbench",
+    length: Annotated[str, Length] = "sentence",
+    unknown_keys: Annotated[str, UnknownKeys] = "count",
 ) -> float:
     """Context relevance: how much of the context is relevant to the question.
 
     Under ``'ragbench'``, relevance = (length of the relevant sentences) / (length of the context).
-    Under ``'guide'``, relevance = min(1, (number of relevant sentences) / 20).
-
-    Parameters
-    ----------
-    relevant_keys : sequence of str or None
-        Keys of the relevant sentences of the context. A repeated key counts each time.
-    documents_sentences, length, unknown_keys
-        See `completeness`.
-    variant : {'ragbench', 'guide'}, default='ragbench'
-        Definition to use: that of RAGBench, or that of the *Visual Guide* cited in
-        `ragnb.metrics.trace`.
-
-    Returns
-    -------
-    float
-        Value in [0, 1]; higher is better. Under ``'ragbench'``, repeated or unknown keys can raise
-        it above 1. NaN if the keys or a required context are None, or if the context has no
-        sentences or a total length of 0.
+    Under ``'guide'``, relevance = min(1, (number of relevant sentences) / 20). A repeated key counts
+    each time.
 
     Notes
     -----
@@ -185,56 +279,24 @@ def relevance(
 
 @metric(
     "trace.utilization",
-    _USED,
-    options={
-        "variant": {
-            "ragbench": "The benchmark: length of the utilized sentences / length of the context.",
-            "guide": "The visual guide: number of utilized / number of relevant sentences, at most "
-            "1, or 0 if no sentence is relevant. It requires only the labels.",
-        },
-        **_COUNTED,
-    },
     source=_FRIEL,
     undefined=_NO_CONTEXT,
     beyond=_MORE,
-    optional_under=_LABELS_ONLY,
 )
 def utilization(
-    relevant_keys: Keys | None,
-    utilized_keys: Keys | None,
-    documents_sentences: Sequence[Sentences] | None = None,
+    relevant_keys: Annotated[Keys | None, RelevantKeys],
+    utilized_keys: Annotated[Keys | None, UtilizedKeys],
+    documents_sentences: Annotated[Sequence[Sentences] | None, Documents] = None,
     *,
-    variant: str = "ragbench",
-    length: str = "sentence",
-    unknown_keys: str = "count",
+    variant: Annotated[str, VariantOfUtilization] = "ragbench",
+    length: Annotated[str, Length] = "sentence",
+    unknown_keys: Annotated[str, UnknownKeys] = "count",
 ) -> float:
     """Context utilization: how much of the context the response uses.
 
     Under ``'ragbench'``, utilization = (length of the utilized sentences) / (length of the
     context). Under ``'guide'``, utilization = min(1, (number of utilized sentences) / (number of
-    relevant sentences)), or 0 if no sentence is relevant.
-
-    Parameters
-    ----------
-    relevant_keys : sequence of str or None
-        Keys of the relevant sentences of the context. They affect the value only under ``'guide'``,
-        where a repeated key counts each time.
-    utilized_keys : sequence of str or None
-        Keys of the sentences of the context that the response uses. A repeated key counts each
-        time.
-    documents_sentences, length, unknown_keys
-        See `completeness`.
-    variant : {'ragbench', 'guide'}, default='ragbench'
-        Definition to use: that of RAGBench, or that of the *Visual Guide* cited in
-        `ragnb.metrics.trace`.
-
-    Returns
-    -------
-    float
-        Value in [0, 1]; higher means that the response uses more of the context. Under
-        ``'ragbench'``, repeated or unknown keys can raise it above 1. NaN if `relevant_keys`,
-        `utilized_keys` or a required context is None, or if the context has no sentences or a total
-        length of 0.
+    relevant sentences)), or 0 if no sentence is relevant. A repeated key counts each time.
 
     Notes
     -----
@@ -260,65 +322,24 @@ def utilization(
 
 @metric(
     "trace.completeness",
-    _USED,
-    options={
-        "variant": {
-            "ragbench": "The benchmark: proportion of the relevant sentences that are utilized; by "
-            "default 1 if no sentence is relevant.",
-            "guide": "The visual guide: the same proportion. If no sentence is relevant, the default is 1 "
-            "if no sentence is utilized either, and 0 otherwise. It requires only the labels.",
-        },
-        **_COUNTED,
-        **_NONE_RELEVANT,
-    },
     source=_FRIEL,
     undefined="If the context has no sentences, if the relevant sentences have a total length of 0, "
     "or if no sentence is relevant and when_none_relevant is undefined.",
-    optional_under=_LABELS_ONLY,
 )
 def completeness(
-    relevant_keys: Keys | None,
-    utilized_keys: Keys | None,
-    documents_sentences: Sequence[Sentences] | None = None,
+    relevant_keys: Annotated[Keys | None, RelevantKeys],
+    utilized_keys: Annotated[Keys | None, UtilizedKeys],
+    documents_sentences: Annotated[Sequence[Sentences] | None, Documents] = None,
     *,
-    variant: str = "ragbench",
-    length: str = "sentence",
-    unknown_keys: str = "count",
-    when_none_relevant: str | None = None,
+    variant: Annotated[str, VariantOfCompleteness] = "ragbench",
+    length: Annotated[str, Length] = "sentence",
+    unknown_keys: Annotated[str, UnknownKeys] = "count",
+    when_none_relevant: Annotated[str | None, WhenNoneRelevant] = None,
 ) -> float:
     """Completeness: proportion of the relevant sentences that the response uses.
 
     completeness = (length of the relevant sentences that are utilized) / (length of the relevant
     sentences), counting each key once.
-
-    Parameters
-    ----------
-    relevant_keys : sequence of str or None
-        Keys of the relevant sentences of the context.
-    utilized_keys : sequence of str or None
-        Keys of the sentences of the context that the response uses.
-    documents_sentences : list or None, default=None
-        Context: a list of documents, each a list of ``[key, text]`` sentences. It is not required
-        with ``variant='guide'`` and ``unknown_keys='count'``.
-    variant : {'ragbench', 'guide'}, default='ragbench'
-        Definition to use: that of RAGBench, or that of the *Visual Guide* cited in
-        `ragnb.metrics.trace`. By default, the two differ only if no sentence is relevant.
-    length : {'sentence', 'token', 'character'}, default='sentence'
-        Unit in which lengths are measured: sentences, tokens (`ragnb.text.tokens`) or characters
-        (`ragnb.text.graphemes`). ``'guide'`` allows only ``'sentence'``.
-    unknown_keys : {'count', 'drop'}, default='count'
-        Whether to count or to drop keys that do not match any sentence of the context. If counted,
-        such a key has a length of 1 sentence, 0 tokens or 0 characters.
-    when_none_relevant : {'one', 'zero', 'undefined'} or None, default=None
-        Value to return if no sentence is relevant: 1, 0 or NaN. None means 1 under ``'ragbench'``.
-        Under ``'guide'``, None means 1 if no sentence is utilized either, and 0 otherwise.
-
-    Returns
-    -------
-    float
-        Value in [0, 1]; higher is better. NaN if either list of keys or a required context is None,
-        if the context has no sentences, if the relevant sentences have a total length of 0, or if
-        no sentence is relevant and `when_none_relevant` is ``'undefined'``.
 
     Notes
     -----
@@ -333,7 +354,6 @@ def completeness(
     >>> completeness([], ["0a"], documents, when_none_relevant="zero")
     0.0
     """
-    check_choice(when_none_relevant, (None, *NONE_RELEVANT), "when_none_relevant")
     context = _context(documents_sentences, variant, length, unknown_keys)
     if relevant_keys is None or utilized_keys is None or context is None:
         return math.nan
@@ -349,23 +369,16 @@ def completeness(
 
 @metric(
     "trace.adherence",
-    _SUPPORT,
-    options={
-        "variant": {
-            "ragbench": "The benchmark: no sentence of the response is listed as unsupported. "
-            "If no such list is given, every sentence must have a supporting key; where the keys are "
-            "not given, it must be marked fully_supported.",
-            "guide": "The visual guide: every sentence is marked fully_supported. If supporting keys "
-            "are given, null means not supported.",
-        }
-    },
     source=_FRIEL,
     binary=True,
     undefined="If there are no labels, or if it is unknown whether a labelled sentence is supported and "
     "no other sentence is unsupported. The value is 1 if the list of labels is empty.",
 )
 def adherence(
-    support: Support | None, unsupported_keys: Keys | None = None, *, variant: str = "ragbench"
+    support: Annotated[Support | None, SupportLabels],
+    unsupported_keys: Annotated[Keys | None, UnsupportedKeys] = None,
+    *,
+    variant: Annotated[str, VariantOfAdherence] = "ragbench",
 ) -> float:
     """Adherence: 1.0 if the context supports every sentence of the response, else 0.0.
 
@@ -373,24 +386,6 @@ def adherence(
     ``'guide'``, or if `unsupported_keys` is None, the labels in `support` determine which sentences
     are supported; see `ragnb.metrics.trace_labels.supported_sentences`. For the proportion of
     supported sentences, use `supported_fraction`.
-
-    Parameters
-    ----------
-    support : sequence of mappings or None
-        RAGBench's ``sentence_support_information``: one mapping per sentence of the response, with
-        the fields ``supporting_sentence_keys`` and ``fully_supported``.
-    unsupported_keys : sequence of str or None, default=None
-        RAGBench's ``unsupported_response_sentence_keys``, or None if there is no such list. Only
-        ``'ragbench'`` uses them.
-    variant : {'ragbench', 'guide'}, default='ragbench'
-        Definition to use: that of RAGBench, or that of the *Visual Guide* cited in
-        `ragnb.metrics.trace`.
-
-    Returns
-    -------
-    float
-        1.0 or 0.0; higher is better. An empty list of labels gives 1.0. NaN if the labels are None,
-        or if no sentence is known to be unsupported but the support of at least one is unknown.
 
     Notes
     -----
@@ -416,27 +411,16 @@ def adherence(
 
 @metric(
     "trace.supported_fraction",
-    {"response_sentences": "response_sentences", **_SUPPORT},
-    options={
-        "variant": {
-            "ragbench": "Proportion of the response's sentences that are not listed as unsupported. "
-            "If no such list is given, a sentence is supported if it has a supporting key; where the "
-            "keys are not given, it is supported if it is marked fully_supported. Without "
-            "response_sentences, the labelled sentences are those of the response.",
-            "guide": "Proportion of the labelled sentences that are marked fully_supported.",
-        }
-    },
     source="ours: the proportion that is sometimes mistaken for adherence",
     undefined="If there are no labels, if it is unknown whether a labelled sentence is supported, or if "
     "there are no sentences (under guide, no labelled sentences).",
-    optional_under={"response_sentences": {}},
 )
 def supported_fraction(
-    response_sentences: Sentences | None,
-    support: Support | None,
-    unsupported_keys: Keys | None = None,
+    response_sentences: Annotated[Sentences | None, ResponseSentences],
+    support: Annotated[Support | None, SupportLabels],
+    unsupported_keys: Annotated[Keys | None, UnsupportedKeys] = None,
     *,
-    variant: str = "ragbench",
+    variant: Annotated[str, VariantOfSupportedFraction] = "ragbench",
 ) -> float:
     """Supported fraction: proportion of the response's sentences that the context supports.
 
@@ -445,20 +429,6 @@ def supported_fraction(
     ``'guide'``, supported_fraction = (number of supported sentences) / (number of labelled
     sentences). `ragnb.metrics.trace_labels.supported_sentences` describes when a labelled sentence
     is supported.
-
-    Parameters
-    ----------
-    response_sentences : sequence or None
-        Sentences of the response, as ``[key, text]`` pairs. Only ``'ragbench'`` uses them. If they are
-        None, the sentences with a label in `support` count as the sentences of the response.
-    support, unsupported_keys, variant
-        See `adherence`.
-
-    Returns
-    -------
-    float
-        Value in [0, 1]; higher is better. NaN if the labels are None, if the support of a labelled
-        sentence is unknown, or if there are no sentences (under ``'guide'``, no labelled sentences).
 
     Notes
     -----
@@ -490,42 +460,23 @@ def supported_fraction(
 
 @metric(
     "trace.average",
-    {**_USED, **_SUPPORT},
-    options=_FOUR_SCORES,
     source=_GUIDE,
     undefined=_ONE_UNDEFINED,
     beyond=_MORE,
-    optional_under=_LABELS_ONLY,
 )
 def average(
-    relevant_keys: Keys | None,
-    utilized_keys: Keys | None,
-    documents_sentences: Sequence[Sentences] | None,
-    support: Support | None,
-    unsupported_keys: Keys | None = None,
+    relevant_keys: Annotated[Keys | None, RelevantKeys],
+    utilized_keys: Annotated[Keys | None, UtilizedKeys],
+    documents_sentences: Annotated[Sequence[Sentences] | None, Documents],
+    support: Annotated[Support | None, SupportLabels],
+    unsupported_keys: Annotated[Keys | None, UnsupportedKeys] = None,
     *,
-    variant: str = "ragbench",
-    length: str = "sentence",
-    unknown_keys: str = "count",
-    when_none_relevant: str | None = None,
+    variant: Annotated[str, Variant] = "ragbench",
+    length: Annotated[str, Length] = "sentence",
+    unknown_keys: Annotated[str, UnknownKeys] = "count",
+    when_none_relevant: Annotated[str | None, WhenNoneRelevant] = None,
 ) -> float:
     """Mean of relevance, utilization, completeness and adherence.
-
-    Parameters
-    ----------
-    relevant_keys, utilized_keys, length, unknown_keys, when_none_relevant
-        See `completeness`.
-    documents_sentences : list or None
-        Context: a list of documents, each a list of ``[key, text]`` sentences. It may be None
-        with ``variant='guide'`` and ``unknown_keys='count'``.
-    support, unsupported_keys, variant
-        See `adherence`.
-
-    Returns
-    -------
-    float
-        Value in [0, 1] if the four scores are, which repeated or unknown keys can prevent; higher is
-        better. NaN if one of the scores is NaN.
 
     Notes
     -----
@@ -538,65 +489,31 @@ def average(
     >>> average(["0a", "0b"], ["0a", "0b"], documents, [], ["a"])
     0.75
     """
-    return (
-        sum(
-            _four(
-                relevant_keys,
-                utilized_keys,
-                documents_sentences,
-                support,
-                unsupported_keys,
-                variant=variant,
-                length=length,
-                unknown_keys=unknown_keys,
-                when_none_relevant=when_none_relevant,
-            )
-        )
-        / 4
-    )
+    return sum(_four(**locals())) / 4
 
 
 @metric(
     "trace.rmse_to_ideal",
-    {**_USED, **_SUPPORT},
-    options=_FOUR_SCORES,
     source=_DISTANCE,
     higher_is_better=False,
     undefined=_ONE_UNDEFINED,
     beyond=_MORE,
-    optional_under=_LABELS_ONLY,
 )
 def rmse_to_ideal(
-    relevant_keys: Keys | None,
-    utilized_keys: Keys | None,
-    documents_sentences: Sequence[Sentences] | None,
-    support: Support | None,
-    unsupported_keys: Keys | None = None,
+    relevant_keys: Annotated[Keys | None, RelevantKeys],
+    utilized_keys: Annotated[Keys | None, UtilizedKeys],
+    documents_sentences: Annotated[Sequence[Sentences] | None, Documents],
+    support: Annotated[Support | None, SupportLabels],
+    unsupported_keys: Annotated[Keys | None, UnsupportedKeys] = None,
     *,
-    variant: str = "ragbench",
-    length: str = "sentence",
-    unknown_keys: str = "count",
-    when_none_relevant: str | None = None,
+    variant: Annotated[str, Variant] = "ragbench",
+    length: Annotated[str, Length] = "sentence",
+    unknown_keys: Annotated[str, UnknownKeys] = "count",
+    when_none_relevant: Annotated[str | None, WhenNoneRelevant] = None,
 ) -> float:
     """Root mean square distance of relevance, utilization, completeness and adherence from 1.
 
     rmse_to_ideal = sqrt(mean of (1 - score)^2 over the four scores).
-
-    Parameters
-    ----------
-    relevant_keys, utilized_keys, length, unknown_keys, when_none_relevant
-        See `completeness`.
-    documents_sentences : list or None
-        Context: a list of documents, each a list of ``[key, text]`` sentences. It may be None
-        with ``variant='guide'`` and ``unknown_keys='count'``.
-    support, unsupported_keys, variant
-        See `adherence`.
-
-    Returns
-    -------
-    float
-        Value in [0, 1] if the four scores are, which repeated or unknown keys can prevent; lower is
-        better. NaN if one of the scores is NaN.
 
     Notes
     -----
@@ -611,62 +528,31 @@ def rmse_to_ideal(
     >>> rmse_to_ideal(["0a", "0b"], ["0a", "0b"], documents, [], ["a"])
     0.5
     """
-    return distance_from_ideal(
-        *_four(
-            relevant_keys,
-            utilized_keys,
-            documents_sentences,
-            support,
-            unsupported_keys,
-            variant=variant,
-            length=length,
-            unknown_keys=unknown_keys,
-            when_none_relevant=when_none_relevant,
-        )
-    )
+    return distance_from_ideal(*_four(**locals()))
 
 
 @metric(
     "trace.consistency",
-    {**_USED, **_SUPPORT},
-    options=_FOUR_SCORES,
     source=_DISTANCE,
     undefined=_ONE_UNDEFINED,
     beyond=_MORE.replace("more", "less"),
-    optional_under=_LABELS_ONLY,
 )
 def consistency(
-    relevant_keys: Keys | None,
-    utilized_keys: Keys | None,
-    documents_sentences: Sequence[Sentences] | None,
-    support: Support | None,
-    unsupported_keys: Keys | None = None,
+    relevant_keys: Annotated[Keys | None, RelevantKeys],
+    utilized_keys: Annotated[Keys | None, UtilizedKeys],
+    documents_sentences: Annotated[Sequence[Sentences] | None, Documents],
+    support: Annotated[Support | None, SupportLabels],
+    unsupported_keys: Annotated[Keys | None, UnsupportedKeys] = None,
     *,
-    variant: str = "ragbench",
-    length: str = "sentence",
-    unknown_keys: str = "count",
-    when_none_relevant: str | None = None,
+    variant: Annotated[str, Variant] = "ragbench",
+    length: Annotated[str, Length] = "sentence",
+    unknown_keys: Annotated[str, UnknownKeys] = "count",
+    when_none_relevant: Annotated[str | None, WhenNoneRelevant] = None,
 ) -> float:
     """Consistency: 1 minus the root mean square distance of the four TRACe scores from 1.
 
     consistency = 1 - rmse_to_ideal. The four scores are relevance, utilization, completeness and
     adherence.
-
-    Parameters
-    ----------
-    relevant_keys, utilized_keys, length, unknown_keys, when_none_relevant
-        See `completeness`.
-    documents_sentences : list or None
-        Context: a list of documents, each a list of ``[key, text]`` sentences. It may be None
-        with ``variant='guide'`` and ``unknown_keys='count'``.
-    support, unsupported_keys, variant
-        See `adherence`.
-
-    Returns
-    -------
-    float
-        Value in [0, 1] if the four scores are, which repeated or unknown keys can prevent; higher is
-        better. NaN if one of the scores is NaN.
 
     Notes
     -----
@@ -680,17 +566,7 @@ def consistency(
     >>> consistency(["0a"], ["0a"], [[["0a", "Oslo is a city."]]], [], [])
     1.0
     """
-    return 1 - rmse_to_ideal(
-        relevant_keys,
-        utilized_keys,
-        documents_sentences,
-        support,
-        unsupported_keys,
-        variant=variant,
-        length=length,
-        unknown_keys=unknown_keys,
-        when_none_relevant=when_none_relevant,
-    )
+    return 1 - rmse_to_ideal(**locals())
 
 
 def _four(
@@ -777,28 +653,28 @@ class TraceScores(NamedTuple):
     issues: tuple[str, ...]
 
 
+class Record(Argument):
+    """A record, or a row of a DataFrame, with RAGBench's fields.
+
+    They are ``documents_sentences``, ``response_sentences``, ``all_relevant_sentence_keys``,
+    ``all_utilized_sentence_keys``, ``sentence_support_information`` and, optionally,
+    ``unsupported_response_sentence_keys`` and ``overall_supported``. A score is NaN if a field that
+    it requires is missing.
+    """
+
+    type_name = "mapping"
+
+
+@declared
 def trace_scores(
-    record: Mapping[str, Any],
+    record: Annotated[Mapping[str, Any], Record],
     *,
-    variant: str = "ragbench",
-    length: str = "sentence",
-    unknown_keys: str = "count",
-    when_none_relevant: str | None = None,
+    variant: Annotated[str, Variant] = "ragbench",
+    length: Annotated[str, Length] = "sentence",
+    unknown_keys: Annotated[str, UnknownKeys] = "count",
+    when_none_relevant: Annotated[str | None, WhenNoneRelevant] = None,
 ) -> TraceScores:
     """Compute all TRACe scores for one labelled response, and list problems in its labels.
-
-    Parameters
-    ----------
-    record : mapping
-        A record, or a row of a DataFrame, with RAGBench's fields ``documents_sentences``,
-        ``response_sentences``, ``all_relevant_sentence_keys``, ``all_utilized_sentence_keys``,
-        ``sentence_support_information`` and, optionally, ``unsupported_response_sentence_keys`` and
-        ``overall_supported``. A score is NaN if a field that it requires is missing.
-    variant : {'ragbench', 'guide'}, default='ragbench'
-        Definition to use: that of RAGBench, or that of the *Visual Guide* cited in
-        `ragnb.metrics.trace`.
-    length, unknown_keys, when_none_relevant
-        See `completeness`.
 
     Returns
     -------
@@ -852,9 +728,6 @@ def _context(
     length of the context. Returns None if the context is required and missing, or if it has no
     sentences.
     """
-    check_choice(variant, VARIANTS, "variant")
-    check_choice(length, tuple(LENGTHS), "length")
-    check_choice(unknown_keys, tuple(UNKNOWN_KEYS), "unknown_keys")
     if variant == "guide" and length != "sentence":
         raise InputError(
             f"length must be 'sentence' with variant 'guide', which counts sentences, got {length!r}"

@@ -17,12 +17,11 @@ from ragnb.metrics import (
     rmse_to_ideal,
     supported_fraction,
     supported_sentences,
-    trace,
     trace_scores,
     unsupported_sentences,
     utilization,
 )
-from ragnb.metrics.trace_labels import FIELDS
+from ragnb.metrics.trace_labels import FIELDS, VARIANTS
 
 
 def label(key, supporting, fully=None):
@@ -139,7 +138,7 @@ def test_empty_repeated_and_unknown_keys(variant, relevant, utilized, expected):
     assert four(build((2, 2), relevant, utilized), variant=variant)[:3] == expected
 
 
-@pytest.mark.parametrize("variant", trace.VARIANTS)
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_dropped_keys_are_as_if_they_had_not_been_written(variant):
     slips = build((2, 2), ["0a", "9z", "general"], ["9z", "0b"])
     dropped = trace_scores(slips, variant=variant, unknown_keys="drop")
@@ -154,7 +153,7 @@ def test_the_guides_relevance_stops_at_one():
 
 
 @pytest.mark.parametrize("documents", [(), (0,), (0, 0)])
-@pytest.mark.parametrize("variant", trace.VARIANTS)
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_without_a_context_sentence_nothing_about_the_context_is_defined(documents, variant):
     scores = trace_scores(build(documents, ["0a"], ["0a"]), variant=variant)
     assert all(map(math.isnan, (*scores[:3], scores.rmse_to_ideal)))
@@ -162,7 +161,7 @@ def test_without_a_context_sentence_nothing_about_the_context_is_defined(documen
     assert "documents_sentences: the context has no sentence" in scores.issues
 
 
-@pytest.mark.parametrize("variant", trace.VARIANTS)
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_a_response_without_sentences_adheres_and_has_no_fraction(variant):
     scores = trace_scores(build(support=()), variant=variant)
     assert scores.adherence == 1.0
@@ -203,7 +202,7 @@ WALKTHROUGH = {
 }
 
 
-@pytest.mark.parametrize("variant", trace.VARIANTS)
+@pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize(
     ("flags", "expected_adherence", "expected_fraction"),
     [
@@ -255,7 +254,7 @@ def test_a_given_list_of_unsupported_sentences_decides_whatever_the_flags_are():
 
 
 @pytest.mark.parametrize("unsupported", [None, ["b"]])
-@pytest.mark.parametrize("variant", trace.VARIANTS)
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_without_the_sentences_of_the_response_the_labelled_sentences_count(variant, unsupported):
     support = flagged(True, False, True)
     assert supported_fraction(None, support, unsupported, variant=variant) == 2 / 3
@@ -275,7 +274,7 @@ def test_where_the_context_is_needed_its_absence_leaves_the_scores_undefined_and
         assert "documents_sentences is missing" in scores.issues
 
 
-@pytest.mark.parametrize("variant", trace.VARIANTS)
+@pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("utilized", [[], ["0a"]])
 @pytest.mark.parametrize(
     ("choice", "expected"), [("one", 1.0), ("zero", 0.0), ("undefined", math.nan)]
