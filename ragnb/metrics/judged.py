@@ -6,13 +6,14 @@ the judge, for its judgements. All functions raise InputError for an invalid val
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ragnb.cells import is_missing, truth_of
-from ragnb.errors import InputError, as_real, check_choice
+from ragnb.errors import InputError, as_real
+from ragnb.metrics.declaration import Column, Option
 from ragnb.metrics.record import metric
 from ragnb.text import fold
 
@@ -29,10 +30,10 @@ def binary_verdict(verdict: float | None) -> float:
     >>> binary_verdict(True), binary_verdict(None)
     (1.0, nan)
     """
-    return _given(verdict, (0, 1).__contains__, "a verdict must be 0, 1 or None")
+    return _checked(verdict, (0, 1).__contains__, "a verdict must be 0, 1 or None")
 
 
-def _given(value: Any, is_allowed: Callable[[float], bool], rule: str) -> float:
+def _checked(value: Any, is_allowed: Callable[[float], bool], rule: str) -> float:
     """Convert a judgement to a float, or to NaN if it is missing."""
     if is_missing(value):
         return math.nan
@@ -43,30 +44,28 @@ def _given(value: Any, is_allowed: Callable[[float], bool], rule: str) -> float:
     return float(value)
 
 
+class JudgedSimilarity(Column):
+    """Score of a judge, in [0, 1].
+
+    It is 1 if the response conveys the meaning of the reference, and near 0 if it contradicts the
+    reference or gives no answer. None if there is no score.
+    """
+
+    column = "judged_similarity"
+
+
 @metric(
     "semantic.judged_similarity",
-    {"score": "judged_similarity"},
     source="ours, after the judged score of kanoes/LBRAG-NEW experiments/scripts/experiment.py; "
     "responses that are empty or have an unreadable judgement are not scored",
     undefined="Only if the score is missing.",
 )
-def judged_similarity(score: float | None) -> float:
+def judged_similarity(score: Annotated[float | None, JudgedSimilarity]) -> float:
     """Semantic similarity of a response to its reference, as scored by a judge.
 
     The judge is instructed to give about 0.5 if half of the content of the reference is missing.
     Additional details should not lower the score unless they contradict the reference. Obtain the
     score with ``ragnb.experiments.judges.judge_responses(..., 'similarity')``.
-
-    Parameters
-    ----------
-    score : float or None
-        Score of the judge, in [0, 1]: 1 if the response conveys the meaning of the reference, near
-        0 if it contradicts the reference or gives no answer. None if there is no score.
-
-    Returns
-    -------
-    float
-        The score; higher is better. NaN if there is none.
 
     Notes
     -----
@@ -78,30 +77,27 @@ def judged_similarity(score: float | None) -> float:
     >>> judged_similarity(0.75), judged_similarity(None)
     (0.75, nan)
     """
-    return _given(score, lambda x: 0 <= x <= 1, "a judge's score must be between 0 and 1, or None")
+    return _checked(
+        score, lambda x: 0 <= x <= 1, "a judge's score must be between 0 and 1, or None"
+    )
+
+
+class JudgedCorrectness(Column):
+    """Verdict of a judge: 1 if the response is correct, 0 otherwise; None if it is missing."""
+
+    column = "judged_correct"
 
 
 @metric(
     "semantic.judged_correctness",
-    {"verdict": "judged_correct"},
     source="ours: the verdict of a judge that is given the references",
     binary=True,
     undefined=NEVER_JUDGED,
 )
-def judged_correctness(verdict: float | None) -> float:
+def judged_correctness(verdict: Annotated[float | None, JudgedCorrectness]) -> float:
     """Judged correctness: 1.0 if a judge finds the response correct given the references, else 0.0.
 
     Obtain the verdict with ``ragnb.experiments.judges.judge_responses(..., 'correctness')``.
-
-    Parameters
-    ----------
-    verdict : bool, float or None
-        Verdict of the judge: 1 if the response is correct, 0 otherwise; None if it is missing.
-
-    Returns
-    -------
-    float
-        1.0 or 0.0; higher is better. NaN if the verdict is missing.
 
     Notes
     -----
@@ -117,45 +113,42 @@ def judged_correctness(verdict: float | None) -> float:
 
 # ---- statements, passages, rubrics and pairs -----------------------------------------------------
 
-_VERDICTS: Mapping[str, Mapping[Any, str]] = {
-    "variant": {
+
+class ShareOrAll(Option):
+    """How the verdicts on the statements are combined."""
+
+    values = {
         "share": "The share of statements with a positive verdict.",
         "all": "1 if all statements have a positive verdict, else 0.",
     }
-}
+
+
+class SupportedStatements(Column):
+    """Statements that a judge found in the response; None if there are no verdicts.
+
+    The key ``'supported'`` of each is True, False, or None if the verdict is missing. Other keys are
+    ignored.
+    """
+
+    column = "judged_statements"
+    type_name = "sequence of mappings or None"
 
 
 @metric(
     "judged.faithfulness",
-    {"statements": "judged_statements"},
-    options=_VERDICTS,
     source="ours, after faithfulness in ragas (Es et al. 2024, arXiv 2309.15217), with one request "
     "instead of two and with our own prompt",
     undefined="If the judge finds no statement, as in a refusal, or if a verdict is missing.",
 )
 def judged_faithfulness(
-    statements: Sequence[Mapping[str, Any]] | None, *, variant: str = "share"
+    statements: Annotated[Sequence[Mapping[str, Any]] | None, SupportedStatements],
+    *,
+    variant: Annotated[str, ShareOrAll] = "share",
 ) -> float:
     """Share of the statements in a response that a judge finds supported by the passages.
 
     Obtain the statements and verdicts with ``ragnb.experiments.judges.judge_responses(...,
     'faithfulness')``.
-
-    Parameters
-    ----------
-    statements : sequence of mappings or None
-        Statements that the judge found in the response. The key ``'supported'`` of each is True,
-        False, or None if the verdict is missing. Other keys are ignored. None if there are no
-        verdicts.
-    variant : {'share', 'all'}, default='share'
-        ``'share'``: the share of supported statements. ``'all'``: 1.0 if all statements are
-        supported, else 0.0.
-
-    Returns
-    -------
-    float
-        Value in [0, 1]; higher is better. NaN if there are no statements, as in a refusal, or if a
-        verdict is missing.
 
     Notes
     -----
@@ -168,39 +161,34 @@ def judged_faithfulness(
     >>> judged_faithfulness(made), judged_faithfulness(made, variant="all"), judged_faithfulness([])
     (0.5, 0.0, nan)
     """
-    return _share([one["supported"] for one in statements or ()], variant)
+    return _share([statement["supported"] for statement in statements or ()], variant)
+
+
+class RelevantStatements(Column):
+    """Statements that a judge found in the response; None if there are no verdicts.
+
+    The key ``'relevant'`` of each is True, False, or None if the verdict is missing. Other keys are
+    ignored.
+    """
+
+    column = "judged_relevant_statements"
+    type_name = "sequence of mappings or None"
 
 
 @metric(
     "judged.answer_relevancy",
-    {"statements": "judged_relevant_statements"},
-    options=_VERDICTS,
     source="ours, after answer relevancy in DeepEval, with one request and with our own prompt",
     undefined="If the judge finds no statement, or if a verdict is missing.",
 )
 def judged_answer_relevancy(
-    statements: Sequence[Mapping[str, Any]] | None, *, variant: str = "share"
+    statements: Annotated[Sequence[Mapping[str, Any]] | None, RelevantStatements],
+    *,
+    variant: Annotated[str, ShareOrAll] = "share",
 ) -> float:
     """Share of the statements in a response that a judge finds relevant to the question.
 
     Obtain the statements and verdicts with ``ragnb.experiments.judges.judge_responses(...,
     'answer_relevancy')``. A statement can be relevant even if it is wrong.
-
-    Parameters
-    ----------
-    statements : sequence of mappings or None
-        Statements that the judge found in the response. The key ``'relevant'`` of each is True,
-        False, or None if the verdict is missing. Other keys are ignored. None if there are no
-        verdicts.
-    variant : {'share', 'all'}, default='share'
-        ``'share'``: the share of relevant statements. ``'all'``: 1.0 if all statements are
-        relevant, else 0.0.
-
-    Returns
-    -------
-    float
-        Value in [0, 1]; higher is better. NaN if there are no statements, or if a verdict is
-        missing.
 
     Notes
     -----
@@ -213,23 +201,39 @@ def judged_answer_relevancy(
     >>> judged_answer_relevancy([{"statement": "It is Oslo.", "relevant": True}])
     1.0
     """
-    return _share([one["relevant"] for one in statements or ()], variant)
+    return _share([statement["relevant"] for statement in statements or ()], variant)
+
+
+class JudgedPassages(Column):
+    """Verdict on each retrieved passage, in rank order; None if there are no verdicts.
+
+    A verdict is 1 if the passage is useful for finding the reference answer, 0 otherwise.
+    """
+
+    column = "judged_passages"
+    type_name = "sequence of float or None"
+
+
+class RankedOrShare(Option):
+    """Whether the ranks of the useful passages count."""
+
+    values = {
+        "ranked": "Mean of precision at the rank of each useful passage (average precision), as "
+        "in ragas. 0 if no passage is useful.",
+        "share": "The share of useful passages, whatever their order.",
+    }
 
 
 @metric(
     "judged.context_precision",
-    {"verdicts": "judged_passages"},
-    options={
-        "variant": {
-            "ranked": "Mean of precision at the rank of each useful passage (average precision), as "
-            "in ragas. 0 if no passage is useful.",
-            "share": "The share of useful passages, whatever their order.",
-        }
-    },
     source="ours, with the formula of context precision in ragas and our own prompt",
     undefined="If there is no passage, or if a verdict is missing.",
 )
-def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str = "ranked") -> float:
+def judged_context_precision(
+    verdicts: Annotated[Sequence[float] | None, JudgedPassages],
+    *,
+    variant: Annotated[str, RankedOrShare] = "ranked",
+) -> float:
     """Context precision: average precision of the retrieved passages according to a judge.
 
     AP = (sum of precision@k over the ranks k of the useful passages) / (number of useful passages),
@@ -237,20 +241,6 @@ def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str =
     `ragnb.metrics.retrieval.average_precision`, the denominator does not include useful passages
     that were not retrieved. The judge sees the reference. Obtain the verdicts with
     ``ragnb.experiments.judges.judge_responses(..., 'context_precision')``.
-
-    Parameters
-    ----------
-    verdicts : sequence of float or None
-        Verdict on each retrieved passage, in rank order: 1 if the passage is useful for
-        finding the reference answer, 0 otherwise. None if there are no verdicts.
-    variant : {'ranked', 'share'}, default='ranked'
-        ``'ranked'``: average precision. ``'share'``: the share of useful passages.
-
-    Returns
-    -------
-    float
-        Value in [0, 1]; higher is better. 0 if no passage is useful. NaN if there is no passage, or
-        if a verdict is missing.
 
     Notes
     -----
@@ -261,35 +251,30 @@ def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str =
     >>> round(judged_context_precision([1, 0, 1]), 4), judged_context_precision([0, 1], variant="share")
     (0.8333, 0.5)
     """
-    check_choice(variant, ("ranked", "share"), "variant")
-    useful = np.array([] if verdicts is None else [binary_verdict(each) for each in verdicts])
+    verdicts = () if verdicts is None else verdicts
+    useful = np.array([binary_verdict(verdict) for verdict in verdicts])
     if variant == "share" or not useful.any() or np.isnan(useful).any():
         return float(useful.mean()) if useful.size else math.nan
     precision = useful.cumsum() / np.arange(1, useful.size + 1)
     return float(precision[useful == 1].mean())
 
 
+class JudgedRubric(Column):
+    """Score that a judge assigned: 1, 2, 3, 4 or 5. None if there is no score."""
+
+    column = "judged_rubric"
+
+
 @metric(
     "judged.rubric",
-    {"score": "judged_rubric"},
     bounds=(1.0, 5.0),
     source="ours: the score of a judge by your own rubric, whose text is part of the prompt's hash",
     undefined="Only if the score is missing.",
 )
-def judged_rubric(score: float | None) -> float:
+def judged_rubric(score: Annotated[float | None, JudgedRubric]) -> float:
     """Score that a judge assigns to a response under a custom rubric, from 1 (worst) to 5 (best).
 
     Obtain the score with ``ragnb.experiments.judges.judge_responses(..., 'rubric', rubric='...')``.
-
-    Parameters
-    ----------
-    score : float or None
-        Score assigned by the judge: 1, 2, 3, 4 or 5. None if there is no score.
-
-    Returns
-    -------
-    float
-        The score; higher is better. NaN if there is none.
 
     Notes
     -----
@@ -300,32 +285,27 @@ def judged_rubric(score: float | None) -> float:
     >>> judged_rubric(4), judged_rubric(None)
     (4.0, nan)
     """
-    return _given(score, (1, 2, 3, 4, 5).__contains__, "a score must be 1, 2, 3, 4, 5 or None")
+    return _checked(score, (1, 2, 3, 4, 5).__contains__, "a score must be 1, 2, 3, 4, 5 or None")
+
+
+class JudgedPreference(Column):
+    """Mean of the two verdicts: 0, 0.25, 0.5, 0.75 or 1. None if one of them is missing."""
+
+    column = "judged_preference"
 
 
 @metric(
     "judged.preference",
-    {"preference": "judged_preference"},
     source="ours: the verdicts of a judge on two responses, shown in both orders",
     undefined="Only if one of the two verdicts is missing.",
 )
-def judged_preference(preference: float | None) -> float:
+def judged_preference(preference: Annotated[float | None, JudgedPreference]) -> float:
     """A judge's preference for the response of a system over that of a baseline.
 
     `ragnb.experiments.judges.judge_pairs` shows the two responses to the judge in both orders. Each
     verdict is 1 if the system wins, 0.5 for a tie and 0 if the baseline wins. A judge that always prefers
     the response shown first therefore gives a tie. The mean over questions is the win rate, in which
     a tie counts as half a win.
-
-    Parameters
-    ----------
-    preference : float or None
-        Mean of the two verdicts: 0, 0.25, 0.5, 0.75 or 1. None if one of them is missing.
-
-    Returns
-    -------
-    float
-        The mean of the two verdicts; higher is better, and 0.5 is a tie. NaN if one is missing.
 
     Notes
     -----
@@ -336,7 +316,7 @@ def judged_preference(preference: float | None) -> float:
     >>> judged_preference(0.75)
     0.75
     """
-    return _given(
+    return _checked(
         preference,
         (0, 0.25, 0.5, 0.75, 1).__contains__,
         "a preference must be 0, 0.25, 0.5, 0.75, 1 or None",
@@ -344,35 +324,32 @@ def judged_preference(preference: float | None) -> float:
 
 
 def _share(verdicts: Sequence[Any], variant: str) -> float:
-    check_choice(variant, ("share", "all"), "variant")
     values = [binary_verdict(verdict) for verdict in verdicts]
     if not values:
         return math.nan
     return float(np.min(values) if variant == "all" else np.mean(values))
 
 
+class AnnotatorVerdict(Column):
+    """Verdict of an annotator; None, NaN or a blank text if it is missing.
+
+    True, 1, ``'correct'`` or a word such as ``'yes'`` if the response is accepted; False, 0,
+    ``'incorrect'``, ``'refuse'`` or a word such as ``'no'`` otherwise. The letter case of words and
+    blanks around them do not count.
+    """
+
+    column = "verdict"
+    type_name = "bool, float, str or None"
+
+
 @metric(
     "annotator.verdict",
-    {"verdict": "verdict"},
     source="the annotator who filled the column `verdict`",
     binary=True,
     undefined=NEVER_JUDGED,
 )
-def is_accepted(verdict: bool | float | str | None) -> float:
+def is_accepted(verdict: Annotated[bool | float | str | None, AnnotatorVerdict]) -> float:
     """Annotator's verdict: 1.0 if an annotator accepted the response, else 0.0.
-
-    Parameters
-    ----------
-    verdict : bool, float, str or None
-        Verdict of the annotator: True, 1, ``'correct'`` or a word such as ``'yes'`` if the response
-        is accepted; False, 0, ``'incorrect'``, ``'refuse'`` or a word such as ``'no'`` otherwise. The
-        letter case of words and blanks around them do not count. None, NaN or a blank text if it is
-        missing.
-
-    Returns
-    -------
-    float
-        1.0 or 0.0; higher is better. NaN if the verdict is missing.
 
     Notes
     -----
@@ -401,29 +378,26 @@ RIGHT_LANGUAGE = {"yes": 1.0, "no": 0.0, "mixed": 0.0, "none": math.nan}
 PREFERRED = {"a": 1.0, "b": 0.0, "tie": 0.5, "neither": 0.5}
 
 
+class RightLanguage(Column):
+    """Label of the task ``language``; None if it is missing.
+
+    It is ``'yes'``, ``'no'``, ``'mixed'`` (in part another language) or ``'none'`` (no words). The
+    value is 1.0 for ``'yes'``, and 0.0 for ``'no'`` and ``'mixed'``.
+    """
+
+    column = "right_language"
+
+
 @metric(
     "annotator.right_language",
-    {"label": "right_language"},
     source="the annotator who filled the column `right_language`",
     binary=True,
     condition=NO_WORDS,
     reason=lambda label: NO_WORDS if label == "none" else "the label is missing",
     undefined="If the label is missing, or if it is 'none': the response contains no words.",
 )
-def is_in_right_language(label: str | None) -> float:
+def is_in_right_language(label: Annotated[str | None, RightLanguage]) -> float:
     """Annotator's label of the language: 1.0 if the whole response is in the language of its question.
-
-    Parameters
-    ----------
-    label : str or None
-        Label of the task ``language``: ``'yes'``, ``'no'``, ``'mixed'`` (in part another language) or
-        ``'none'`` (no words). None if it is missing.
-
-    Returns
-    -------
-    float
-        1.0 for ``'yes'``; 0.0 for ``'no'`` and ``'mixed'``; higher is better. NaN for ``'none'`` and if
-        the label is missing.
 
     Notes
     -----
@@ -437,28 +411,25 @@ def is_in_right_language(label: str | None) -> float:
     return _labelled(label, RIGHT_LANGUAGE)
 
 
+class PreferredResponse(Column):
+    """Label of the task ``preference``; None if it is missing.
+
+    It is ``'a'``, ``'b'``, ``'tie'`` or ``'neither'``. The value is 1.0 for ``'a'``, 0.0 for ``'b'``, and
+    0.5 for ``'tie'`` and ``'neither'``.
+    """
+
+    column = "preferred"
+
+
 @metric(
     "annotator.preference",
-    {"label": "preferred"},
     source="the annotator who filled the column `preferred`",
     undefined=NEVER_JUDGED,
 )
-def annotator_preference(label: str | None) -> float:
+def annotator_preference(label: Annotated[str | None, PreferredResponse]) -> float:
     """Annotator's preference for the response in ``response_a`` over that in ``response_b``.
 
     The mean over questions is the win rate of the first response, in which a tie counts as half a win.
-
-    Parameters
-    ----------
-    label : str or None
-        Label of the task ``preference``: ``'a'``, ``'b'``, ``'tie'`` or ``'neither'``. None if it is
-        missing.
-
-    Returns
-    -------
-    float
-        1.0 for ``'a'``, 0.0 for ``'b'``, and 0.5 for ``'tie'`` and ``'neither'``. NaN if the label is
-        missing.
 
     Notes
     -----
@@ -479,28 +450,33 @@ def _labelled(label: str | None, values: Mapping[str, float]) -> float:
     return values.get(word, math.nan)
 
 
+class ResponseEmbedding(Column):
+    """Embedding of the response."""
+
+    column = "response_embedding"
+    type_name = "array-like of shape (n_dimensions,)"
+
+
+class ReferenceEmbedding(Column):
+    """Embedding of the reference, from the same model."""
+
+    column = "reference_embedding"
+    type_name = "array-like of shape (n_dimensions,)"
+
+
 @metric(
     "semantic.embedding_cosine",
-    {"a": "response_embedding", "b": "reference_embedding"},
     bounds=(-1.0, 1.0),
     source="ours: the cosine similarity of two embeddings",
     undefined="If either embedding is zero.",
 )
-def embedding_cosine(a: ArrayLike, b: ArrayLike) -> float:
+def embedding_cosine(
+    a: Annotated[ArrayLike, ResponseEmbedding], b: Annotated[ArrayLike, ReferenceEmbedding]
+) -> float:
     """Cosine similarity between the embeddings of a response and its reference.
 
     cosine similarity = a·b / (‖a‖ ‖b‖). The similarity does not measure correctness: answers
     that differ only in a number or a name often have nearly identical embeddings.
-
-    Parameters
-    ----------
-    a, b : array-like of shape (n_dimensions,)
-        The two embeddings, from the same model.
-
-    Returns
-    -------
-    float
-        Value in [-1, 1]; higher means more similar. NaN if either embedding is zero.
 
     Notes
     -----

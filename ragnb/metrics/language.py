@@ -8,14 +8,15 @@ unknown variant and for an unknown language.
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import copy
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ragnb.errors import InputError, check_choice
+from ragnb.metrics.declaration import Column, Option
 from ragnb.metrics.normalization import VARIANTS, check_text, code_form
 from ragnb.metrics.record import metric
 from ragnb.text import script_of, scripts
@@ -117,55 +118,93 @@ def scripts_of(language: str | None) -> frozenset[str]:
 
 # ---- by script ---------------------------------------------------------------------------------
 
-_COLUMNS = {"response": "response", "language": "language"}
 _LBRAG = "kanoes/LBRAG-NEW experiments/scripts/experiment.py"
 _NO_LETTER = "If the response contains no letters"
 _NOTHING_COUNTED = f"{_NO_LETTER}; never under lbrag, which then gives 1."
 
-_VARIANTS: Mapping[str, Mapping[Any, str]] = {
-    "variant": {
+
+class Response(Column):
+    """Response of the system."""
+
+    column = "response"
+
+
+class TargetLanguage(Column):
+    """Code of the target language.
+
+    ``'unicode'`` requires a language in `LANGUAGE_SCRIPTS`, which lists the main scripts of each
+    language. Uzbek, for example, has only Latin. ``'lbrag'`` accepts any code.
+    """
+
+    column = "language"
+
+
+class IdentifiedLanguage(Column):
+    """Code of the target language. A region is ignored: ``'zh_tw'`` is treated as ``'zh'``.
+
+    The identifier knows all languages in `LANGUAGE_SCRIPTS` except bo, dv, fil, sd, ti and yi.
+    """
+
+    column = "language"
+
+
+class Variant(Option):
+    """Which characters count, and which of them are accepted; see `lbrag_rule` for ``'lbrag'``."""
+
+    values = {
         "unicode": "Letters in a script of the language / all letters.",
         "lbrag": "As in the published code: only letters in a script of the language count for "
         "Chinese and Japanese. For other languages, letters of all scripts count, so English is "
         "accepted as Russian.",
     }
-}
+
+
+class Threshold(Option):
+    """Minimum RLC for a value of 1.0, in (0, 1]."""
+
+    values = {
+        0.6: "RLC of at least 0.6, the published threshold.",
+        ...: "Another threshold above 0 and at most 1.",
+    }
+    must_be = "above 0 and at most 1"
+
+    @classmethod
+    def allows(cls, value: Any) -> bool:
+        """Whether the value is a share above 0."""
+        return bool(0 < value <= 1)
+
+
+class Candidates(Option):
+    """Codes of the languages from which the identifier chooses.
+
+    The target language is always included. Add every language that the system might use by mistake,
+    usually English. If the target language is the only candidate, InputError is raised.
+    """
+
+    values = {
+        None: "All languages that are known to both ragnb and the identifier.",
+        ...: "Only these languages and the target language. Include those used by mistake.",
+    }
+    type_name = "str, sequence of str or None"
 
 
 @metric(
     "language.rlc",
-    _COLUMNS,
-    options=_VARIANTS,
     source=_LBRAG,
     undefined=_NOTHING_COUNTED,
 )
 def response_language_consistency(
-    response: str | None, language: str, *, variant: str = "unicode"
+    response: Annotated[str | None, Response],
+    language: Annotated[str, TargetLanguage],
+    *,
+    variant: Annotated[str, Variant] = "unicode",
 ) -> float:
     """Response language consistency (RLC): share of letters in a script of the target language.
 
     RLC cannot distinguish languages that share a script; use `language_identified` for that.
-
-    Parameters
-    ----------
-    response : str or None
-        Response of the system.
-    language : str
-        Code of the target language. ``'unicode'`` requires a language in `LANGUAGE_SCRIPTS`, which
-        lists the main scripts of each language. Uzbek, for example, has only Latin. ``'lbrag'``
-        accepts any code.
-    variant : {'unicode', 'lbrag'}, default='unicode'
-        ``'unicode'`` is the share of letters that belong to a script of the language. ``'lbrag'``
-        is the share of accepted characters among all characters except white space, digits and
-        `LBRAG_UNCOUNTED`. It accepts Han characters for Chinese, and Han characters and kana for
-        Japanese. For other languages it accepts letters of any script, so an English response to a
-        Russian question scores 1.0.
-
-    Returns
-    -------
-    float
-        Share in [0, 1]; higher is better. NaN if the response is None. If there is nothing to
-        count, the value is NaN with ``'unicode'`` and 1.0 with ``'lbrag'``.
+    ``'unicode'`` is the share of letters that belong to a script of the language. ``'lbrag'`` is the
+    share of accepted characters among all characters except white space, digits and
+    `LBRAG_UNCOUNTED`.
 
     Notes
     -----
@@ -242,34 +281,18 @@ def letters_by_script(text: str) -> Counter[str]:
 
 @metric(
     "language.rlc_ok",
-    _COLUMNS,
-    options={
-        **_VARIANTS,
-        "threshold": {
-            0.6: "RLC of at least 0.6, the published threshold.",
-            ...: "Another threshold above 0 and at most 1.",
-        },
-    },
     source=_LBRAG,
     binary=True,
     undefined=_NOTHING_COUNTED,
 )
 def response_in_language(
-    response: str | None, language: str, *, variant: str = "unicode", threshold: float = 0.6
+    response: Annotated[str | None, Response],
+    language: Annotated[str, TargetLanguage],
+    *,
+    variant: Annotated[str, Variant] = "unicode",
+    threshold: Annotated[float, Threshold] = 0.6,
 ) -> float:
     """RLC_OK: 1.0 if the response language consistency (RLC) reaches a threshold, else 0.0.
-
-    Parameters
-    ----------
-    response, language, variant
-        See `response_language_consistency`.
-    threshold : float, default=0.6
-        Minimum RLC for a value of 1.0, in (0, 1].
-
-    Returns
-    -------
-    float
-        1.0 or 0.0; higher is better. NaN if RLC is NaN.
 
     Notes
     -----
@@ -281,8 +304,6 @@ def response_in_language(
     >>> response_in_language("答案是 4429 meters", "zh"), response_in_language("答案是 4429 m", "zh")
     (0.0, 1.0)
     """
-    if not 0 < threshold <= 1:
-        raise InputError(f"threshold must be above 0 and at most 1, got {threshold!r}")
     share = response_language_consistency(response, language, variant=variant)
     return share if math.isnan(share) else float(share >= threshold)
 
@@ -322,43 +343,21 @@ def lbrag_rule(language: str | None) -> str:
 
 @metric(
     "language.rlc_lid",
-    _COLUMNS,
-    options={
-        "candidates": {
-            None: "All languages that are known to both ragnb and the identifier.",
-            ...: "Only these languages and the target language. Include those used by mistake.",
-        }
-    },
     source="Lui and Baldwin 2012; py3langid",
     binary=True,
     undefined=f"{_NO_LETTER}.",
 )
 def language_identified(
-    response: str | None, language: str, *, candidates: str | Sequence[str] | None = None
+    response: Annotated[str | None, Response],
+    language: Annotated[str, IdentifiedLanguage],
+    *,
+    candidates: Annotated[str | Sequence[str] | None, Candidates] = None,
 ) -> float:
     """Language identification (RLC_LID): 1.0 if the target language is identified, else 0.0.
 
     The identifier is py3langid. Unlike response language consistency (RLC), this metric
     distinguishes languages that share a script. It is often wrong for short answers, especially
     names, and for closely related languages. More candidates usually give more errors.
-
-    Parameters
-    ----------
-    response : str or None
-        Response of the system.
-    language : str
-        Code of the target language. A region is ignored: ``'zh_tw'`` is treated as ``'zh'``. The
-        identifier knows all languages in `LANGUAGE_SCRIPTS` except bo, dv, fil, sd, ti and yi.
-    candidates : str, sequence of str or None, default=None
-        Codes of the languages from which the identifier chooses. The target language is always
-        included. Add every language that the system might use by mistake, usually English. If the
-        target language is the only candidate, InputError is raised. By default, all languages in
-        `LANGUAGE_SCRIPTS` that the identifier knows.
-
-    Returns
-    -------
-    float
-        1.0 or 0.0; higher is better. NaN if the response is None or contains no letters.
 
     Notes
     -----
