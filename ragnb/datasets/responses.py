@@ -219,7 +219,8 @@ def load_responses(
     sources = several_files(source)
     if sources is None:
         return _load(source, columns or {}, **options)
-    frame = _joined([_load(one, columns or {}, **options, is_one=False) for one in sources])
+    frames = [_load(member, columns or {}, **options, is_alone=False) for member in sources]
+    frame = _joined(frames)
     tell_size(f"{len(sources)} files: {_size(frame)}")
     return frame
 
@@ -268,18 +269,20 @@ def _load(
     decimal: str | None,
     sheet: str | int | None,
     constants: Mapping[str, Any],
-    is_one: bool = True,
+    is_alone: bool = True,
 ) -> pd.DataFrame:
     """Load the responses of one file or frame, see `load_responses`."""
     file = existing_file(source) if isinstance(source, str | Path) else None
-    given = _content(source, file, columns, sheet)
-    if given.empty:
+    content = _content(source, file, columns, sheet)
+    if content.empty:
         raise InputError(f"{called(file)} must have at least one row, got none")
+
+    # The columns get ragnb's names.
     if systems:
-        given = by_system(given, systems, file)
-    frame, read_as = given, None
+        content = by_system(content, systems, file)
+    frame, read_as = content, None
     if format or not (columns or systems):
-        frame, read_as = _read_as(given, file, format)
+        frame, read_as = _read_as(content, file, format)
     frame = mapped(frame, columns)
     if examples is not None:
         frame = with_examples(frame, load_examples(examples), file)
@@ -288,24 +291,16 @@ def _load(
             f"{called(file)} has responses and ids, but no questions; pass the file of the dataset as "
             "examples=, in the format of SQuAD or KILT or as a table"
         )
-    _require_texts(frame, given, file, columns)
+    _require_texts(frame, content, file, columns)
     frame = frame.assign(**constants)
+
+    # The cells get their values.
     has_cells = file is None or kind_of(file) in CELLS
     frame = _with_values(frame, file, has_cells, decimal)
     frame = _with_ids_of_one_kind(frame)
     frame = _with_translations(frame, decimal)
     if "references" in frame:
-        frame, doubt = with_spellings(frame, separator, called(file))
-        if doubt:
-            warnings.warn(doubt, stacklevel=4)
-        defined = read_as.alternatives if read_as else None
-        frame = _with_parts(frame, alternatives, defined)
-        if BLANK_REFERENCE in frame:
-            tell(
-                f"{called(file)}: {frame[BLANK_REFERENCE].sum()} of {len(frame)} references are blank. "
-                "Their responses are not scored, except under variant='lbrag'. If the right answer "
-                'is no answer, write the reference as [""]'
-            )
+        frame = _with_references(frame, file, read_as, alternatives, separator)
     if keep_empty is None and not has_cells and _answers_can_be_empty(frame, read_as):
         keep_empty = True
     frame = _with_responses(frame, file, keep_empty, has_cells)
@@ -315,38 +310,52 @@ def _load(
             "column of responses: columns={'question': '...', 'response': '...'}, or --columns "
             "question=... response=... on the command line"
         )
-    no_response = frame["response"].isna()
-    no_reference = frame["references"].isna() if "references" in frame else no_response
-    usual = np.where(no_response, "no response in the file", "no reference in the file")
-    reasons = frame["reason"].where(frame["reason"].notna(), usual)
-    frame["reason"] = reasons.where(no_response | no_reference, None)
+    frame["reason"] = _reasons(frame)
+
+    # The rows get a system, an id and a language.
     if system or "system" not in frame or frame["system"].isna().all():
         frame["system"] = system or ("responses" if file is None else stem(file))
     if "example_id" not in frame or frame["example_id"].isna().all():
         frame["example_id"] = _ids(frame, file)
     _warn_of_gaps(frame, file)
-    if is_one:
+    if is_alone:
         tell_size(f"{called(file)}: {_size(frame)}")
     if language:
         frame["language"] = language
     elif "language" not in frame:
-        found = identify_languages(frame["question"])
-        frame = frame.assign(**found)
-        tell(f"{called(file)}: {summary_of(found)}")
+        languages = identify_languages(frame["question"])
+        frame = frame.assign(**languages)
+        tell(f"{called(file)}: {summary_of(languages)}")
+
     first = [name for name in ("example_id", "system", "language", *NEEDED) if name in frame]
-    frame = reasoning_apart(frame[[*first, *(name for name in frame if name not in first)]])
+    others = [name for name in frame if name not in first]
+    frame = reasoning_apart(frame[[*first, *others]])
     if read_as:
-        shown = [name for name in frame if name in COLUMNS or name.startswith(f"{read_as.name}.")]
-        # Columns of another kind might have been taken for those of systems.
-        names = ""
-        if read_as.name == "wide":
-            names = f"systems {', '.join(map(str, frame['system'].unique()))}, "
-        frame.attrs["read_as"] = (
-            f"{called(file)} was read as {read_as.about} (format={read_as.name!r}), {names}"
-            f"{len(frame)} rows with {', '.join(shown)}"
-        )
+        frame.attrs["read_as"] = _reading(frame, file, read_as)
         tell(frame.attrs["read_as"])
     return frame
+
+
+def _reading(frame: pd.DataFrame, file: Path | None, read_as: Format) -> str:
+    """A line that says as what a content was read."""
+    columns = [name for name in frame if name in COLUMNS or name.startswith(f"{read_as.name}.")]
+    systems = ""
+    if read_as.name == "wide":
+        # Columns of another kind might have been taken for those of systems.
+        systems = f"systems {', '.join(map(str, frame['system'].unique()))}, "
+    return (
+        f"{called(file)} was read as {read_as.about} (format={read_as.name!r}), {systems}"
+        f"{len(frame)} rows with {', '.join(columns)}"
+    )
+
+
+def _reasons(frame: pd.DataFrame) -> pd.Series:
+    """Why a row has no response or no reference: in the words of the file, or which one it lacks."""
+    no_response = frame["response"].isna()
+    no_reference = frame["references"].isna() if "references" in frame else no_response
+    default = np.where(no_response, "no response in the file", "no reference in the file")
+    reasons = frame["reason"].where(frame["reason"].notna(), default)
+    return reasons.where(no_response | no_reference, None)
 
 
 def _content(
@@ -380,21 +389,23 @@ def _size(frame: pd.DataFrame) -> str:
     for name, noun in (("noise_rate", "noise rate"), ("repeat", "repeat")):
         if name in frame and frame[name].nunique() > 1:
             counts[noun] = frame[name].nunique()
-    parts = [_counted(number, noun) for noun, number in counts.items()]
+    parts = [_counted(count, noun) for noun, count in counts.items()]
     if "conversation_id" in frame and frame["conversation_id"].notna().any():
         parts[0] += f" in {_counted(frame['conversation_id'].nunique(), 'conversation')}"
     total = _counted(len(frame), "response")
     if math.prod(counts.values()) == len(frame):
         return f"{total}: {' × '.join(parts)}"
-    by_system = frame["system"].value_counts(sort=False)
+    # If systems answered different questions, the numbers of their responses help to find out why.
+    responses_by_system = frame["system"].value_counts(sort=False)
     numbers = ""
-    if 1 < len(by_system) <= _MOST_SHOWN:
-        numbers = f" ({', '.join(f'{name} {number:,}' for name, number in by_system.items())})"
+    if 1 < len(responses_by_system) <= _MOST_SHOWN:
+        listed = [f"{name} {count:,}" for name, count in responses_by_system.items()]
+        numbers = f" ({', '.join(listed)})"
     return f"{total}: {', '.join(parts)}{numbers}"
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _warn_of_gaps(frame: pd.DataFrame, file: Path | None) -> None:
@@ -412,12 +423,12 @@ def _warn_of_gaps(frame: pd.DataFrame, file: Path | None) -> None:
                 stacklevel=5,
             )
     names = ("example_id", *CONDITION, "repeat", "conversation_id", "turn")
-    recurs = frame.duplicated([name for name in names if name in frame])
-    if recurs.any():
-        row = frame.loc[recurs.idxmax()]
-        verb = "has" if recurs.sum() == 1 else "have"
+    is_repeated = frame.duplicated([name for name in names if name in frame])
+    if is_repeated.any():
+        row = frame.loc[is_repeated.idxmax()]
+        verb = "has" if is_repeated.sum() == 1 else "have"
         tell(
-            f"{called(file)}: {_counted(recurs.sum(), 'response')} {verb} the id of an earlier response "
+            f"{called(file)}: {_counted(is_repeated.sum(), 'response')} {verb} the id of an earlier response "
             f"of the same system, such as {row['example_id']} of {row['system']}. If they are repeats, number "
             "them in a column named repeat"
         )
@@ -428,11 +439,10 @@ def _warn_of_gaps(frame: pd.DataFrame, file: Path | None) -> None:
 def _joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Frames of several files as one; a system must not answer a question twice in a condition."""
     frame = pd.concat(frames, ignore_index=True)
-    twice = frame.duplicated(
-        [name for name in ("example_id", *CONDITION, "repeat") if name in frame]
-    )
-    if twice.any():
-        row = frame.loc[twice.idxmax()]
+    keys = [name for name in ("example_id", *CONDITION, "repeat") if name in frame]
+    is_repeated = frame.duplicated(keys)
+    if is_repeated.any():
+        row = frame.loc[is_repeated.idxmax()]
         raise InputError(
             f"the files have two responses of {row['system']} to {row['example_id']}; load each "
             "file with its own system=, and join the frames with pandas.concat"
@@ -441,24 +451,25 @@ def _joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _read_as(
-    given: pd.DataFrame, file: Path | None, format: str | None
+    content: pd.DataFrame, file: Path | None, format: str | None
 ) -> tuple[pd.DataFrame, Format | None]:
     """The content under ragnb's names, and the format in which it was read, if it has one."""
-    known = [one for one in FORMATS.values() if one.recognises(given)]
+    fitting = [candidate for candidate in FORMATS.values() if candidate.recognises(content)]
     if file is not None and kind_of(file) in CELLS:
         # A table with one row looks like a JSON object that has a text for each id.
-        known = [one for one in known if one.name != "squad"]
-    chosen = FORMATS[format] if format else next(iter(known), None)
+        fitting = [candidate for candidate in fitting if candidate.name != "squad"]
+    chosen = FORMATS[format] if format else next(iter(fitting), None)
     if chosen is None:
-        return given, None
+        return content, None
     try:
-        frame = chosen.read(given, file)
+        frame = chosen.read(content, file)
         problem = "" if len(frame) else f"{called(file)} has no responses"
     except KeyError as error:
-        problem = f"there is no {error} in {called(file)}, which has {', '.join(map(str, given))}"
+        problem = f"there is no {error} in {called(file)}, which has {', '.join(map(str, content))}"
     except (AttributeError, IndexError, TypeError, ValueError) as error:
-        is_ours = isinstance(error, InputError)
-        problem = str(error) if is_ours else f"{called(file)} has a wrong value ({error!s:.80})"
+        problem = f"{called(file)} has a wrong value ({error!s:.80})"
+        if isinstance(error, InputError):
+            problem = str(error)
     if problem:
         raise InputError(
             f"{problem}. It was read as {chosen.about}; if it is something else, name its columns: "
@@ -468,33 +479,37 @@ def _read_as(
 
 
 def _require_texts(
-    frame: pd.DataFrame, given: pd.DataFrame, file: Path | None, columns: Mapping[str, str]
+    frame: pd.DataFrame, content: pd.DataFrame, file: Path | None, columns: Mapping[str, str]
 ) -> None:
     """Raise InputError unless there are questions and responses.
 
     References may be missing, because refusals are counted without them.
     """
     missing = [name for name in NEEDED if name not in frame]
-    if not {"question", "response"} & {*missing}:
+    if "question" not in missing and "response" not in missing:
         return
-    guesses = suggested_columns(given, columns)
-    guesses = {
-        ours: theirs for ours, theirs in guesses.items() if ours not in given or ours in columns
-    }
+    suggested = {}
+    for ours, theirs in suggested_columns(content, columns).items():
+        # A column that has ragnb's name needs no suggestion.
+        if ours not in content or ours in columns:
+            suggested[ours] = theirs
     for name in missing:
         if name != "references":
-            guesses.setdefault(name, "...")
+            suggested.setdefault(name, "...")
     source = repr(str(file)) if file else "frame"
-    pairs = " ".join(f"{ours}={_quoted(theirs)}" for ours, theirs in guesses.items())
-    more = ""
-    if sheets := given.attrs.get("sheets"):
-        more += f" It was {sheets}... (--sheet on the command line)."
-    if guesses.get("response") == "...":
-        more += f" If each system has its own column, pass systems=[...]. Known formats: {', '.join(FORMATS)}."
+    pairs = " ".join(f"{ours}={_quoted(theirs)}" for ours, theirs in suggested.items())
+    advice = ""
+    if sheets := content.attrs.get("sheets"):
+        advice += f" It was {sheets}... (--sheet on the command line)."
+    if suggested.get("response") == "...":
+        advice += (
+            " If each system has its own column, pass systems=[...]. Known formats: "
+            f"{', '.join(FORMATS)}."
+        )
     raise InputError(
         f"{called(file)} has no column named {' or '.join(missing)}; its columns are "
-        f"{', '.join(map(str, given))}. Say which columns to use: load_responses({source}, "
-        f"{guesses}), or --columns {pairs} on the command line.{more}"
+        f"{', '.join(map(str, content))}. Say which columns to use: load_responses({source}, "
+        f"{suggested}), or --columns {pairs} on the command line.{advice}"
     )
 
 
@@ -506,12 +521,12 @@ def _quoted(name: str) -> str:
 def _ids(frame: pd.DataFrame, file: Path | None) -> pd.Series | list[str]:
     """The questions as ids, or the numbers of the rows if questions recur."""
     conditions = [name for name in ("question", *CONDITION, "repeat") if name in frame]
-    is_twice = frame["question"].isna() | frame.duplicated(conditions)
-    if not is_twice.any():
+    is_ambiguous = frame["question"].isna() | frame.duplicated(conditions)
+    if not is_ambiguous.any():
         return frame["question"]
     name = suggested_columns(frame.drop(columns="system"), {}).get("system", "...")
     tell(
-        f"{called(file)} has no ids. Row {is_twice.idxmax()} has no question, or repeats an earlier "
+        f"{called(file)} has no ids. Row {is_ambiguous.idxmax()} has no question, or repeats an earlier "
         "question of the same system, so row numbers are used as ids. If the file contains several "
         f"systems, name the column of the system: columns={{'system': {name!r}}}, or --columns "
         f"system={_quoted(name)} on the command line"
@@ -528,11 +543,11 @@ def _with_values(
     """The frame with numbers, lists, verdicts and names as they were before a table made texts of them."""
     for name in frame.columns:
         column = frame[name]
-        is_text = any(isinstance(cell, str) for cell in column)
-        is_number = name in NUMBERS or (
-            has_cells and is_number_column(str(name), column, from_file=file is not None)
-        )
-        if is_text and is_number:
+        has_texts = any(isinstance(cell, str) for cell in column)
+        has_numbers = name in NUMBERS
+        if has_cells and not has_numbers:
+            has_numbers = is_number_column(str(name), column, from_file=file is not None)
+        if has_texts and has_numbers:
             frame[name] = number_column(column, decimal)
     if not has_cells:
         return frame
@@ -553,9 +568,8 @@ def _with_translations(frame: pd.DataFrame, decimal: str | None) -> pd.DataFrame
     """The frame with ``translations``, which may be given as numbers of tokens."""
     if "released_translate_tokens" in frame:
         counts = frame["released_translate_tokens"].fillna(0).astype(float).tolist()
-        return frame.assign(
-            translations=[[{"token_count": count}] if count else [] for count in counts]
-        )
+        translations = [[{"token_count": count}] if count else [] for count in counts]
+        return frame.assign(translations=translations)
     if "translations" not in frame and "token_count" in frame:
         return frame.assign(translations=frame["token_count"].astype(object))
     if "translations" in frame:
@@ -570,9 +584,9 @@ def _with_ids_of_one_kind(frame: pd.DataFrame) -> pd.DataFrame:
     In JSON, the keys of an object of grades are always texts.
     """
     names = [name for name in ("retrieved", "relevant") if name in frame]
-    cells = [cell for name in names for cell in frame[name] if isinstance(cell, list | dict)]
-    kinds = {isinstance(id, str) for cell in cells for id in cell}
-    if len(kinds) < 2:
+    lists = [cell for name in names for cell in frame[name] if isinstance(cell, list | dict)]
+    are_texts = {isinstance(id, str) for cell in lists for id in cell}
+    if len(are_texts) < 2:
         return frame
     for name in names:
         converted: list[Any] = []
@@ -590,6 +604,27 @@ def _with_ids_of_one_kind(frame: pd.DataFrame) -> pd.DataFrame:
 # ---- references and responses --------------------------------------------------------------------
 
 
+def _with_references(
+    frame: pd.DataFrame,
+    file: Path | None,
+    read_as: Format | None,
+    alternatives: bool | None,
+    separator: str | None,
+) -> pd.DataFrame:
+    """The frame with references as lists of parts, each of which is a list of aliases."""
+    frame, doubt = with_spellings(frame, separator, called(file))
+    if doubt:
+        warnings.warn(doubt, stacklevel=5)
+    frame = _with_parts(frame, alternatives, read_as.alternatives if read_as else None)
+    if BLANK_REFERENCE in frame:
+        tell(
+            f"{called(file)}: {frame[BLANK_REFERENCE].sum()} of {len(frame)} references are blank. "
+            "Their responses are not scored, except under variant='lbrag'. If the right answer "
+            'is no answer, write the reference as [""]'
+        )
+    return frame
+
+
 def _with_parts(
     frame: pd.DataFrame, alternatives: bool | None, defined: bool | None
 ) -> pd.DataFrame:
@@ -599,39 +634,42 @@ def _with_parts(
     choice, so that none is recorded.
     """
     answers = _answers(frame["references"])
-    several = [
-        isinstance(answer, list) and len(answer) > 1 and all(isinstance(one, str) for one in answer)
-        for answer in answers
-    ]
-    chosen = defined if alternatives is None else alternatives
-    if any(several) and (chosen or defined is not False):
-        frame["references_as"] = "alternatives" if chosen else "parts"
-    if any(several) and chosen is None:
+    has_several = [_are_several_texts(answer) for answer in answers]
+    are_alternatives = defined if alternatives is None else alternatives
+    if any(has_several) and (are_alternatives or defined is not False):
+        frame["references_as"] = "alternatives" if are_alternatives else "parts"
+    if any(has_several) and are_alternatives is None:
         warnings.warn(
-            f"{sum(several)} of {len(frame)} references are lists of several texts and were read as "
+            f"{sum(has_several)} of {len(frame)} references are lists of several texts and were read as "
             "parts that are all needed. If any one of them is enough, pass alternatives=True "
             "(--alternatives on the command line). If all are needed, pass alternatives=False.",
-            stacklevel=5,
+            stacklevel=6,
         )
     parts: list[list[list[str]] | None] = []
-    is_blank: list[bool] = []
-    for row, (answer, is_several) in enumerate(zip(answers, several, strict=True)):
-        is_blank.append(isinstance(answer, str) and not answer.strip())
-        if answer is None or is_blank[-1]:
+    blank_references = []
+    for row, answer in enumerate(answers):
+        is_blank_text = isinstance(answer, str) and not answer.strip()
+        blank_references.append(is_blank_text)
+        if answer is None or is_blank_text:
             parts.append(None)
-            continue
-        if isinstance(answer, str):
+        elif isinstance(answer, str):
             parts.append([[answer]])
-            continue
-        try:
-            is_stated = answer == NO_ANSWER
-            reference = [answer] if chosen and is_several else answer
-            parts.append(reference_parts(reference, can_be_blank=is_stated))
-        except InputError as error:
-            raise InputError(f"row {row}: {error}") from error
-    if any(is_blank):
-        frame[BLANK_REFERENCE] = is_blank
+        else:
+            if are_alternatives and has_several[row]:
+                answer = [answer]
+            try:
+                parts.append(reference_parts(answer, can_be_blank=answers[row] == NO_ANSWER))
+            except InputError as error:
+                raise InputError(f"row {row}: {error}") from error
+    if any(blank_references):
+        frame[BLANK_REFERENCE] = blank_references
     return frame.assign(references=pd.Series(parts, dtype=object))
+
+
+def _are_several_texts(answer: Any) -> bool:
+    if not isinstance(answer, list) or len(answer) < 2:
+        return False
+    return all(isinstance(text, str) for text in answer)
 
 
 def _answers(references: pd.Series) -> list[Any]:
@@ -674,31 +712,37 @@ def _with_responses(
     A blank text answers nothing, and in a format with cells, so does an empty cell. With
     ``keep_empty=None``, both are no response, and a warning says so.
     """
-    texts = present_cells(frame["response"])
-    if {*map(type, texts)} - {str, type(None)}:
-        texts = [_response_text(cell, row) for row, cell in enumerate(texts)]
-    given = frame["reason"] if "reason" in frame else [None] * len(frame)
-    reasons = [why if isinstance(why, str) and why.strip() else None for why in given]
-    blank = [text is not None and is_blank(text) for text in texts]
-    cells = [text is None and why is None for text, why in zip(texts, reasons, strict=True)]
-    if keep_empty:
-        if has_cells:
-            texts = ["" if empty else text for text, empty in zip(texts, cells, strict=True)]
-    else:
-        answers = [None if empty else text for text, empty in zip(texts, blank, strict=True)]
-        reasons = [
-            why or (no_answer(text) if empty else None)
-            for why, text, empty in zip(reasons, texts, blank, strict=True)
-        ]
-        texts = answers
-    columns = {"response": texts, "reason": reasons}
+    cells = present_cells(frame["response"])
+    if {*map(type, cells)} - {str, type(None)}:
+        cells = [_response_text(cell, row) for row, cell in enumerate(cells)]
+    file_reasons = frame["reason"] if "reason" in frame else [None] * len(frame)
+    texts: list[str | None] = []
+    reasons: list[str | None] = []
+    n_blank = n_gaps = 0
+    for cell, file_reason in zip(cells, file_reasons, strict=True):
+        text, reason = cell, file_reason
+        if not isinstance(reason, str) or not reason.strip():
+            reason = None
+        if cell is None:
+            # A gap with a reason, such as an error of the endpoint, is no empty answer.
+            if reason is None:
+                n_gaps += 1
+                text = "" if keep_empty and has_cells else None
+        elif is_blank(cell):
+            n_blank += 1
+            if not keep_empty:
+                text = None
+                reason = reason or no_answer(cell)
+        texts.append(text)
+        reasons.append(reason)
     frame = frame.assign(
-        **{name: pd.Series(values, dtype=object) for name, values in columns.items()}
+        response=pd.Series(texts, dtype=object), reason=pd.Series(reasons, dtype=object)
     )
     # Nothing says that a frame was read from CSV, so that its missing values are empty cells.
-    n_empty = sum(blank) + (sum(cells) if has_cells and file is not None else 0)
+    gaps_are_cells = has_cells and file is not None
+    n_empty = n_blank + n_gaps if gaps_are_cells else n_blank
     if keep_empty is None and n_empty:
-        kind = "empty cells" if has_cells and file is not None else "empty texts"
+        kind = "empty cells" if gaps_are_cells else "empty texts"
         warnings.warn(
             f"{n_empty} of {len(frame)} responses in {called(file)} are {kind}. They are "
             "treated as missing and not scored. If the model answered with an empty text, pass "
