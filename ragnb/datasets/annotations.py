@@ -84,10 +84,10 @@ def load_annotations(
     columns = column_names(id)
     rows, left_out = [], Counter[str]()
     for record, where in _records(file):
-        for said in list(_answers(record, field)) or [{"labels": None}]:
-            labels = _listed(said["labels"])
-            is_skipped = said.get("was_cancelled") or said.get("answer") == "ignore"
-            reason = "skipped" if is_skipped else STATUSES.get(str(said.get("status")))
+        for answer in list(_answers(record, field)) or [{"labels": None}]:
+            labels = _listed(answer["labels"])
+            is_skipped = answer.get("was_cancelled") or answer.get("answer") == "ignore"
+            reason = "skipped" if is_skipped else STATUSES.get(str(answer.get("status")))
             if reason or not labels:
                 left_out[reason or "unlabelled"] += 1
                 continue
@@ -97,19 +97,21 @@ def load_annotations(
                     "labels of each annotator separately"
                 )
             key = _id(record, columns, where)
-            texts = [text for text in _listed(said.get("note")) if isinstance(text, str)]
+            texts = [text for text in _listed(answer.get("note")) if isinstance(text, str)]
             row = {
                 "item": " | ".join(key.values()),
                 **key,
-                "annotator": str(first_value(said, PEOPLE) or annotator or file.name.split(".")[0]),
+                "annotator": str(
+                    first_value(answer, PEOPLE) or annotator or file.name.split(".")[0]
+                ),
                 "task": "verdict",
                 "status": "labelled",
                 "verdict": labels[0],
                 "source": "human",
                 "flag": False,
                 "note": "\n".join(texts),
-                "seconds": first_value(said, "lead_time"),
-                "time": first_value(said, "updated_at created_at _timestamp"),
+                "seconds": first_value(answer, "lead_time"),
+                "time": first_value(answer, "updated_at created_at _timestamp"),
             }
             rows.append(row)
     if not rows:
@@ -128,29 +130,32 @@ def load_annotations(
 def _answers(record: Values, field: str) -> Iterator[Values]:
     """The answer of each person to a record."""
     if "annotations" in record:  # Label Studio
-        for said in record["annotations"]:
-            results = said.get("result") or []
-            values = {one.get("from_name"): one.get("value") or {} for one in results}
+        for answer in record["annotations"]:
+            results = answer.get("result") or []
+            values = {result.get("from_name"): result.get("value") or {} for result in results}
             texts = [value.get("text") for value in values.values()]
-            yield {**said, "labels": values.get(field), "note": texts}
+            yield {**answer, "labels": values.get(field), "note": texts}
         for _ in record.get("drafts") or []:
             yield {"labels": None, "status": "draft"}
     elif isinstance(record.get("responses"), Mapping):  # Argilla
-        for said in record["responses"].get(field) or []:
-            yield {**said, "labels": said.get("value")}
+        for answer in record["responses"].get(field) or []:
+            yield {**answer, "labels": answer.get("value")}
     elif f"{field}.responses" in record:  # flattened records of Argilla
         yield from _flattened(record, field)
     elif _is_argilla_1(record.get(field)):
         yield from _of_argilla_1(record[field])
-    elif any(key in record for key in PRODIGY) or record.get("answer") in (
-        *PRODIGY_ANSWERS,
-        "ignore",
-    ):
+    elif _is_prodigy(record):
         yield _of_prodigy(record, field)
     else:  # doccano, and JSON-MIN of Label Studio
         keys = [key for key in (field, "label", "labels") if key in record]
         labels = record[keys[0]] if keys else None
         yield {**record, "labels": labels, "note": [record.get(key) for key in NOTES]}
+
+
+def _is_prodigy(record: Values) -> bool:
+    if any(key in record for key in PRODIGY):
+        return True
+    return record.get("answer") in (*PRODIGY_ANSWERS, "ignore")
 
 
 def _records(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
@@ -195,15 +200,16 @@ def _is_argilla_1(answers: Any) -> bool:
     if isinstance(answers, Mapping):
         return isinstance(answers.get("value"), list)
     is_list = isinstance(answers, list) and bool(answers)
-    return is_list and all(isinstance(one, Mapping) and "value" in one for one in answers)
+    return is_list and all(isinstance(answer, Mapping) and "value" in answer for answer in answers)
 
 
 def _of_argilla_1(answers: Any) -> Iterator[Values]:
     if isinstance(answers, Mapping):  # one list for each part, as Hugging Face datasets have it
         parts = {name: value for name, value in answers.items() if isinstance(value, list)}
-        answers = [dict(zip(parts, row, strict=True)) for row in zip(*parts.values(), strict=True)]
-    for said in answers:
-        yield {**said, "labels": said["value"]}
+        rows = zip(*parts.values(), strict=True)
+        answers = [dict(zip(parts, row, strict=True)) for row in rows]
+    for answer in answers:
+        yield {**answer, "labels": answer["value"]}
 
 
 def _of_prodigy(record: Values, field: str) -> Values:
@@ -233,7 +239,7 @@ def _listed(value: Any) -> list[Any]:
     if isinstance(value, Mapping):
         value = value.get("choices")
     if isinstance(value, list):
-        return [label for one in value for label in _listed(one)]
+        return [label for item in value for label in _listed(item)]
     return [] if is_missing(value) or value == "" else [value]
 
 
@@ -255,16 +261,16 @@ def _id(record: Values, columns: list[str], where: str) -> dict[str, str]:
     return key
 
 
-def _verdicts(labels: list[Any], given: dict[Any, str], file: str) -> list[str]:
+def _verdicts(labels: list[Any], meanings: dict[Any, str], file: str) -> list[str]:
     """The verdicts that the labels of a file mean."""
-    for meant in given.values():
-        check_choice(meant, tuple(ACCEPTED), "load_annotations(verdicts=...)")
-    words = {word: word for word in ACCEPTED if word not in given} | given
-    strangers = dict.fromkeys(repr(label) for label in labels if label not in words)
-    if strangers:
+    for verdict in meanings.values():
+        check_choice(verdict, tuple(ACCEPTED), "load_annotations(verdicts=...)")
+    words = {word: word for word in ACCEPTED if word not in meanings} | meanings
+    unknown = dict.fromkeys(repr(label) for label in labels if label not in words)
+    if unknown:
         raise InputError(
             f"{file}: the verdicts must be among {', '.join(map(str, words))}, got "
-            f"{', '.join(strangers)}; say what they mean with "
-            f'verdicts={{{next(iter(strangers))}: "correct"}}'
+            f"{', '.join(unknown)}; say what they mean with "
+            f'verdicts={{{next(iter(unknown))}: "correct"}}'
         )
     return [words[label] for label in labels]

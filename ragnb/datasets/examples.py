@@ -1,14 +1,14 @@
 """Questions and references of a data set, and the responses that belong to them."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
 from ragnb.columns import COLUMNS, PAYLOAD
 from ragnb.datasets.answers import NO_ANSWER, answer_of
 from ragnb.datasets.files import existing_file
-from ragnb.datasets.formats.benchmarks import _kilt
+from ragnb.datasets.formats.benchmarks import kilt_records
 from ragnb.datasets.formats.registry import FORMATS
 from ragnb.datasets.messages import called
 from ragnb.datasets.multilingual import Squad
@@ -38,16 +38,25 @@ def load_examples(source: str | Path | pd.DataFrame) -> pd.DataFrame:
     path = None if isinstance(source, pd.DataFrame) else existing_file(source)
     content: Any = source if path is None else one_row_per_item(read_frame(path), path)
     if "data" in content and len(content) == 1:
-        asked = checked(Squad, content.iloc[0].to_dict(), called(path)).rows()
-        frame = pd.DataFrame(asked).drop(columns="title")
-        frame["answerable"] = [
-            int(answers not in (None, NO_ANSWER)) for answers in frame["references"]
-        ]
-        return frame.rename(columns={"question_id": "example_id"})
+        return _of_squad(content.iloc[0].to_dict(), path)
     if FORMATS["kilt"].recognises(content):
-        frame = pd.DataFrame(_kilt(content))
+        frame = pd.DataFrame(kilt_records(content))
         frame["references"] = [[answers] if answers else None for answers in frame.pop("answers")]
         return frame.rename(columns={"pages": "relevant"})
+    return _of_table(content, path)
+
+
+def _of_squad(document: dict[str, Any], path: Path | None) -> pd.DataFrame:
+    """The questions of a document in the format of SQuAD or TriviaQA."""
+    questions = checked(Squad, document, called(path)).rows()
+    frame = pd.DataFrame(questions).drop(columns="title")
+    is_answerable = [references not in (None, NO_ANSWER) for references in frame["references"]]
+    frame["answerable"] = [int(value) for value in is_answerable]
+    return frame.rename(columns={"question_id": "example_id"})
+
+
+def _of_table(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
+    """The questions of a table with usual names of columns."""
     names = {name: likely(LIKELY[name], content) for name in ("question", "references")}
     names["question"] = names["question"] or likely("text", content)  # the queries of BEIR
     names["example_id"] = likely(IDS, content)
@@ -61,7 +70,8 @@ def load_examples(source: str | Path | pd.DataFrame) -> pd.DataFrame:
     frame = renamed(content, names)
     # TriviaQA has pages and search results, which no metric reads.
     others = [name for name in frame if name not in {*COLUMNS, *PAYLOAD}]
-    frame = frame.drop(columns=[name for name in others if _has_objects(frame[name])])
+    unread = [name for name in others if _has_objects(frame[name])]
+    frame = frame.drop(columns=unread)
     if "context" in frame and all(isinstance(text, str) for text in frame["context"]):
         frame["passages"] = [[text] for text in frame.pop("context")]
     if "references" in frame:
@@ -94,14 +104,19 @@ def with_examples(frame: pd.DataFrame, examples: pd.DataFrame, path: Path | None
     """
     if "example_id" not in frame:
         raise InputError(f"{called(path)} has no ids, so the rows of examples= cannot be found")
-    own = frame.assign(example_id=frame["example_id"].astype(str))
-    own = own.drop(columns=["question", "references"], errors="ignore")
-    known = examples.drop(columns=own.columns.intersection(examples.columns).drop("example_id"))
-    strange = own.loc[~own["example_id"].isin(examples["example_id"]), "example_id"]
-    if len(strange):
+    responses = frame.assign(example_id=frame["example_id"].astype(str))
+    responses = responses.drop(columns=["question", "references"], errors="ignore")
+    is_in_examples = responses["example_id"].isin(examples["example_id"])
+    unknown_ids = responses.loc[~is_in_examples, "example_id"]
+    if len(unknown_ids):
         raise InputError(
-            f"{called(path)}: {len(strange)} of its {len(own)} responses belong to questions that are "
-            f"not in examples=, such as {strange.iloc[0]!r}; pass the file of the same dataset and split"
+            f"{called(path)}: {len(unknown_ids)} of its {len(responses)} responses belong to questions "
+            f"that are not in examples=, such as {unknown_ids.iloc[0]!r}; pass the file of the same "
+            "dataset and split"
         )
+    # What is in both frames comes from the responses.
+    shared = responses.columns.intersection(examples.columns).drop("example_id")
+    questions = examples.drop(columns=shared)
     # Where several systems answered, nobody can say which of them left an example out.
-    return known.merge(own, on="example_id", how="right" if "system" in own else "left")
+    how: Literal["right", "left"] = "right" if "system" in responses else "left"
+    return questions.merge(responses, on="example_id", how=how)

@@ -25,38 +25,42 @@ def _ragas(responses: pd.DataFrame, scores: pd.DataFrame | None) -> str:
             "files of ragas contain one system and no scores; export the responses of each system "
             "to a separate file, without scores="
         )
-    rows = [
-        {
+    lines = []
+    for row in responses.to_dict("records"):
+        sample = {
             "user_input": row["question"],
             "retrieved_contexts": passage_texts(row.get("passages")),
             "response": present(row["response"]),
             "reference": "; ".join(_targets(row)) or None,
         }
-        for row in responses.to_dict("records")
-    ]
-    known = [{name: value for name, value in row.items() if value is not None} for row in rows]
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in known)
+        sample = {name: value for name, value in sample.items() if value is not None}
+        lines.append(json.dumps(sample, ensure_ascii=False) + "\n")
+    return "".join(lines)
 
 
 def _inspectorraget(responses: pd.DataFrame, scores: pd.DataFrame | None) -> str:
     """A document of InspectorRAGet, with the scores as metrics."""
-    metrics = [] if scores is None else [*scores["metric"].unique()]
     values: dict[Any, dict[str, Any]] = {}
-    for row in [] if scores is None else scores.dropna(subset=["value"]).to_dict("records"):
-        own = values.setdefault((row["example_id"], row["system"]), {})
-        own[row["metric"]] = {"system": {"value": float(row["value"])}}
-    numbers: dict[str, str] = {}
+    metrics = []
+    if scores is not None:
+        metrics = [*scores["metric"].unique()]
+        for row in scores.dropna(subset=["value"]).to_dict("records"):
+            annotations = values.setdefault((row["example_id"], row["system"]), {})
+            annotations[row["metric"]] = {"system": {"value": float(row["value"])}}
+    ids_of_passages: dict[str, str] = {}
     tasks: dict[Any, dict[str, Any]] = {}
     evaluations = []
     for row in responses.to_dict("records"):
-        passages = passage_texts(row.get("passages")) or []
         key, system = row["example_id"], row["system"]
-        shown = [{"document_id": numbers.setdefault(one, str(len(numbers)))} for one in passages]
+        contexts = []
+        for passage in passage_texts(row.get("passages")) or []:
+            document_id = ids_of_passages.setdefault(passage, str(len(ids_of_passages)))
+            contexts.append({"document_id": document_id})
         task = {
             "task_id": str(key),
             "task_type": "rag",
             "input": [{"speaker": "user", "text": row["question"]}],
-            "contexts": shown,
+            "contexts": contexts,
             "targets": [{"text": text} for text in _targets(row)],
         }
         tasks.setdefault(key, task)
@@ -64,33 +68,32 @@ def _inspectorraget(responses: pd.DataFrame, scores: pd.DataFrame | None) -> str
             "task_id": str(key),
             "model_id": system,
             "model_response": present(row["response"]) or "",
-            "contexts": shown,
+            "contexts": contexts,
             "annotations": values.get((key, system), {}),
         }
         evaluations.append(evaluation)
-    return json.dumps(
-        {
-            "name": "responses",
-            "models": [
-                {"model_id": name, "name": name, "owner": ""}
-                for name in responses["system"].unique()
-            ],
-            "metrics": [
-                {
-                    "name": name,
-                    "display_name": name,
-                    "author": "algorithm",
-                    "type": "numerical",
-                    "aggregator": "average",
-                }
-                for name in metrics
-            ],
-            "documents": [{"document_id": n, "text": text} for text, n in numbers.items()],
-            "tasks": [*tasks.values()],
-            "evaluations": evaluations,
-        },
-        ensure_ascii=False,
-    )
+    document = {
+        "name": "responses",
+        "models": [
+            {"model_id": name, "name": name, "owner": ""} for name in responses["system"].unique()
+        ],
+        "metrics": [
+            {
+                "name": name,
+                "display_name": name,
+                "author": "algorithm",
+                "type": "numerical",
+                "aggregator": "average",
+            }
+            for name in metrics
+        ],
+        "documents": [
+            {"document_id": number, "text": text} for text, number in ids_of_passages.items()
+        ],
+        "tasks": [*tasks.values()],
+        "evaluations": evaluations,
+    }
+    return json.dumps(document, ensure_ascii=False)
 
 
 def _targets(row: dict[str, Any]) -> list[str]:
@@ -141,8 +144,9 @@ def export_responses(
     Examples
     --------
     >>> import tempfile
-    >>> said = pd.DataFrame({"example_id": ["q"], "system": "a", "question": "Who?", "response": "Ann"})
-    >>> file = export_responses(said, f"{tempfile.mkdtemp()}/said.jsonl", format="ragas")
+    >>> row = {"example_id": ["q"], "system": "a", "question": "Who?", "response": "Ann"}
+    >>> path = f"{tempfile.mkdtemp()}/responses.jsonl"
+    >>> file = export_responses(pd.DataFrame(row), path, format="ragas")
     >>> file.read_text()
     '{"user_input": "Who?", "response": "Ann"}\\n'
     """

@@ -91,11 +91,11 @@ def build_contexts(
     """
     check_examples(examples, "build_contexts")
     rows = examples.to_dict("records")
-    contexts = [
-        example | _context(example, rate, passage_num, correct_rate, order, seed)
-        for rate in noise_rate  # type: ignore[union-attr]
-        for example in rows
-    ]
+    contexts = []
+    for rate in noise_rate:  # type: ignore[union-attr]
+        for example in rows:
+            context = _context(example, rate, passage_num, correct_rate, order, seed)
+            contexts.append(example | context)
     frame = pd.DataFrame(contexts)
     frame.attrs = dict(examples.attrs)  # where the questions come from
     return frame
@@ -115,18 +115,20 @@ def _context(
     else:  # what draws passages and what orders them must not mix
         key = f"{seed}:{example['example_id']}"
         draw, place = Random(f"{key}:draw"), Random(key)
-    shown = _drawn(example, noise_rate, passage_num, correct_rate, draw) if passage_num else []
-    place.shuffle(shown)
-    kinds = [kind for kind, _ in shown]
+    context: list[Passage] = []
+    if passage_num:
+        context = _drawn(example, noise_rate, passage_num, correct_rate, draw)
+    place.shuffle(context)
+    kinds = [kind for kind, _ in context]
     return {
         "noise_rate": noise_rate,
         "passage_num": passage_num,
         "correct_rate": float(correct_rate),
         "order": order,
-        "passages": [passage for _, passage in shown],
+        "passages": [passage for _, passage in context],
         "kinds": kinds,
-        "n_passages": len(shown),
-        "effective_noise_rate": kinds.count("negative") / len(shown) if shown else math.nan,
+        "n_passages": len(context),
+        "effective_noise_rate": kinds.count("negative") / len(context) if context else math.nan,
     }
 
 
@@ -136,12 +138,12 @@ def check_examples(examples: pd.DataFrame, what: str) -> None:
     if examples.empty:
         raise InputError(f"{what} needs at least one example, got none")
     for name in ("references", "positive", "negative", "positive_wrong", "false_answers"):
-        odd = [cell for cell in examples[name] if not isinstance(cell, list)]
-        if odd:
-            raise InputError(
-                f"{what}: the column {name} must contain lists, as load_rgb gives them, got "
-                f"{odd[0]!r:.60}"
-            )
+        for cell in examples[name]:
+            if not isinstance(cell, list):
+                raise InputError(
+                    f"{what}: the column {name} must contain lists, as load_rgb gives them, got "
+                    f"{cell!r:.60}"
+                )
 
 
 def _drawn(
@@ -150,41 +152,58 @@ def _drawn(
     """(kind, passage) pairs that an example shows, before they are put into their order."""
     n_negative = ceil_share(passage_num, noise_rate)
     quota = passage_num - n_negative
-    groups, wrong = example["positive"], example["positive_wrong"]
-    negatives = [("negative", passage) for passage in example["negative"]]
+    negatives: list[Passage] = [("negative", passage) for passage in example["negative"]]
     if example["task"] == "integration":
-        # One passage of every group, then second and third ones up to the quota.
-        shuffled = [list(group) for group in groups]
-        for group in shuffled:
-            draw.shuffle(group)
-        in_turn = [
-            ("positive", group[depth])
-            for depth in range(max(map(len, shuffled)))
-            for group in shuffled
-            if len(group) > depth
-        ]
-        shown = in_turn[: max(quota, len(groups))]
-        return shown + negatives[: max(0, passage_num - len(shown))]
+        return _drawn_from_groups(example["positive"], negatives, passage_num, quota, draw)
     if example["task"] == "counterfactual":
-        # False passages first, then true ones from the remaining indices.
         n_true = ceil_share(passage_num, correct_rate)
-        if n_true > quota:
-            raise InputError(
-                f"noise_rate and correct_rate are too high together: correct_rate requires "
-                f"{n_true} true passages, but noise_rate leaves only {quota} that are not noise; "
-                "lower one of the rates"
-            )
-        indices = range(len(wrong))
-        chosen = draw.sample(indices, min(len(indices), quota - n_true))
-        left = [index for index in indices if index not in chosen]
-        true = draw.sample(left, min(len(left), n_true)) if n_true and left else []
-        shown = [("wrong", wrong[index]) for index in chosen]
-        shown += [("positive", groups[0][index]) for index in true]
-        return shown + negatives[:n_negative]
+        return _drawn_false(example, n_true, quota, draw) + negatives[:n_negative]
     # If one kind runs short, the other fills up, except at noise rate 1.
-    positives = [("positive", passage) for passage in groups[0] if noise_rate < 1]
-    shown = positives[: max(quota, passage_num - len(negatives))]
-    return shown + negatives[: max(n_negative, passage_num - len(groups[0]))]
+    group = example["positive"][0]
+    positives: list[Passage] = []
+    if noise_rate < 1:
+        positives = [("positive", passage) for passage in group]
+    chosen = positives[: max(quota, passage_num - len(negatives))]
+    return chosen + negatives[: max(n_negative, passage_num - len(group))]
+
+
+def _drawn_from_groups(
+    groups: list[list[str]],
+    negatives: list[Passage],
+    passage_num: int,
+    quota: int,
+    draw: Random,
+) -> list[Passage]:
+    """One passage of every group, then second and third ones up to the quota, and noise."""
+    shuffled = [list(group) for group in groups]
+    for group in shuffled:
+        draw.shuffle(group)
+    in_turn: list[Passage] = []
+    for depth in range(max(map(len, shuffled))):
+        in_turn += [("positive", group[depth]) for group in shuffled if len(group) > depth]
+    # No part of the answer may be missing, however small the quota is.
+    chosen = in_turn[: max(quota, len(groups))]
+    return chosen + negatives[: max(0, passage_num - len(chosen))]
+
+
+def _drawn_false(example: dict[str, Any], n_true: int, quota: int, draw: Random) -> list[Passage]:
+    """False passages, and then true ones from the remaining indices."""
+    if n_true > quota:
+        raise InputError(
+            f"noise_rate and correct_rate are too high together: correct_rate requires "
+            f"{n_true} true passages, but noise_rate leaves only {quota} that are not noise; "
+            "lower one of the rates"
+        )
+    wrong, true = example["positive_wrong"], example["positive"][0]
+    indices = range(len(wrong))
+    wrong_indices = draw.sample(indices, min(len(indices), quota - n_true))
+    remaining = [index for index in indices if index not in wrong_indices]
+    true_indices = []
+    if n_true and remaining:
+        true_indices = draw.sample(remaining, min(len(remaining), n_true))
+    passages: list[Passage] = [("wrong", wrong[index]) for index in wrong_indices]
+    passages += [("positive", true[index]) for index in true_indices]
+    return passages
 
 
 def ceil_share(passage_num: int, rate: float) -> int:
@@ -244,10 +263,9 @@ def audit(examples: pd.DataFrame, *, passage_num: int = 5) -> pd.DataFrame:
     for example in examples.to_dict("records"):
         rates = NOISE_RATES[check_choice(example["task"], tuple(NOISE_RATES), "task")]
         contexts = [_context(example, rate, passage_num) for rate in rates]
-        found = _issues(example, contexts, passage_num)
-        rows += [
-            (example["example_id"], issue, detail) for issue, detail in found.items() if detail
-        ]
+        for issue, detail in _issues(example, contexts, passage_num).items():
+            if detail:
+                rows.append((example["example_id"], issue, detail))
     return shown(pd.DataFrame(rows, columns=["example_id", "issue", "detail"]))
 
 
@@ -261,32 +279,33 @@ def _issues(
     lacking = [str(n) for n, (labels, _) in enumerate(positive) if FOUND not in labels]
     folded = [f"positive {n}" for n, (_, is_folded) in enumerate(positive) if is_folded]
     folded += [f"negative {n}" for n, (_, is_folded) in enumerate(negative) if is_folded]
-    false = [
-        f"{text!r} for {example['references']!r}"
-        for text in example["false_answers"]
-        if NOT_FOUND not in _labels(text, example)[0]
-    ]
+    true_false_answers = []
+    for text in example["false_answers"]:
+        labels, _ = _labels(text, example)
+        if NOT_FOUND not in labels:
+            true_false_answers.append(f"{text!r} for {example['references']!r}")
     few, differing = [], []
     for context in contexts:
-        n, rate = context["n_passages"], context["noise_rate"]
-        negatives = context["kinds"].count("negative")
-        if n < passage_num:
-            few.append(f"{n} at {rate:g}")
-        if negatives * passage_num != ceil_share(passage_num, rate) * n:
-            differing.append(f"{negatives}/{n} at {rate:g}")
+        n_passages, rate = context["n_passages"], context["noise_rate"]
+        n_negative = context["kinds"].count("negative")
+        if n_passages < passage_num:
+            few.append(f"{n_passages} at {rate:g}")
+        # Multiplied, so that no rounding decides.
+        if n_negative * passage_num != ceil_share(passage_num, rate) * n_passages:
+            differing.append(f"{n_negative}/{n_passages} at {rate:g}")
     issues = {
         "no_negatives": "" if negative else "negative is empty",
         "negative_holds_answer": f"negative {', '.join(holding)}" if holding else "",
         "positive_lacks_answer": f"positive {', '.join(lacking)}" if lacking else "",
         "answer_needs_folding": ", ".join(folded),
-        "false_answer_holds_true": "; ".join(false),
+        "false_answer_holds_true": "; ".join(true_false_answers),
     }
     if example["task"] == "integration":
-        groups, parts = len(example["positive"]), len(example["references"])
-        if groups != parts:
-            issues["groups_unlike_parts"] = f"{groups} groups, {parts} parts"
-        if groups > passage_num:
-            issues["more_groups_than_passages"] = f"{groups} groups, {passage_num} passages"
+        n_groups, n_parts = len(example["positive"]), len(example["references"])
+        if n_groups != n_parts:
+            issues["groups_unlike_parts"] = f"{n_groups} groups, {n_parts} parts"
+        if n_groups > passage_num:
+            issues["more_groups_than_passages"] = f"{n_groups} groups, {passage_num} passages"
     return issues | {"few_passages": ", ".join(few), "noise_differs": ", ".join(differing)}
 
 
@@ -299,9 +318,10 @@ def _labels(text: str, example: Mapping[str, Any]) -> tuple[list[int], bool]:
         return [NOT_FOUND], False
     protocol = protocol_of("paper", example["language"])
     parts = reference_parts(example["references"])
-    found = [protocol.found_alias(part, text) for part in parts]
-    folded = [
-        alias is not None and protocol.by_folding(part, text)
-        for part, alias in zip(parts, found, strict=True)
-    ]
-    return [NOT_FOUND if alias is None else FOUND for alias in found], any(folded)
+    labels = []
+    is_folded = False
+    for part in parts:
+        is_found = protocol.found_alias(part, text) is not None
+        labels.append(FOUND if is_found else NOT_FOUND)
+        is_folded |= is_found and protocol.by_folding(part, text)
+    return labels, is_folded

@@ -24,6 +24,7 @@ from ragnb.scoring.scores import TEXT
 
 # The column of a tool's metric, ``ragas.faithfulness``.
 _OF_A_TOOL = re.compile(r"([A-Za-z]\w*)\.(.+)")
+_LAST = ("metric", "value", "reason", "evidence", "signature")
 _NO_METRIC = {*COLUMNS, *CONDITION, *NUMBERS, "repeat", "index"}
 
 
@@ -92,10 +93,11 @@ def load_scores(
     if sources:
         options: dict[str, Any] = {"metrics": metrics, "tool": tool, "version": version}
         options |= {"system": system, "decimal": decimal}
-        return _joined([load_scores(one, columns, **options) for one in sources], sources)
-    given: Any = source
-    file = existing_file(given) if isinstance(given, str | Path) else None
-    table = _table(given, columns, decimal)
+        frames = [load_scores(member, columns, **options) for member in sources]
+        return _joined(frames, sources)
+    content: Any = source
+    file = existing_file(content) if isinstance(content, str | Path) else None
+    table = _table(content, columns, decimal)
     frame = mapped(table, columns or {})
     if "example_id" not in frame:
         raise InputError(
@@ -107,7 +109,7 @@ def load_scores(
     for note in notes:
         tell(f"{called(file)}: {note}")
     if system or "system" not in frame:
-        name = "scores" if isinstance(source, pd.DataFrame) else stem(Path(given))
+        name = "scores" if isinstance(source, pd.DataFrame) else stem(Path(content))
         frame["system"] = system or name
     if {"metric", "value"} <= {*frame}:
         values = pd.Series(numbers_in(frame["value"], decimal), frame.index, dtype=object)
@@ -115,29 +117,32 @@ def load_scores(
     else:
         scores = _long(frame, _metric_columns(frame, metrics, decimal), decimal)
     numbers = pd.to_numeric(scores["value"], errors="coerce").astype(float)
-    odd = scores[numbers.isna() & scores["value"].notna()]
-    if len(odd):
+    not_numbers = scores[numbers.isna() & scores["value"].notna()]
+    if len(not_numbers):
+        row = not_numbers.iloc[0]
         raise InputError(
-            f"{odd['metric'].iloc[0]} must be numbers, got {odd['value'].iloc[0]!r:.60} for the "
-            f"example_id {odd['example_id'].iloc[0]}"
+            f"{row['metric']} must be numbers, got {row['value']!r:.60} for the "
+            f"example_id {row['example_id']}"
         )
-    given = scores["reason"] if "reason" in scores else pd.Series(None, scores.index, object)
-    texts = {
-        "metric": scores["metric"],
-        "reason": given.where(given.notna(), "no score in the file").where(numbers.isna(), None),
-        "signature": [_signature(row, tool, version) for row in scores.to_dict("records")],
-    }
+    reasons = scores["reason"] if "reason" in scores else pd.Series(None, scores.index, object)
+    reasons = reasons.where(reasons.notna(), "no score in the file").where(numbers.isna(), None)
+    signatures = [_signature(row, tool, version) for row in scores.to_dict("records")]
     scores = scores.assign(
-        value=numbers, **{name: pd.array(cells, TEXT) for name, cells in texts.items()}
+        value=numbers,
+        metric=pd.array(scores["metric"], TEXT),
+        reason=pd.array(reasons, TEXT),
+        signature=pd.array(signatures, TEXT),
     )
-    last = ("metric", "value", "reason", "evidence", "signature")
-    first = [
-        name
-        for name in scores
-        if name not in {*PAYLOAD, *last, "column", "tool", "version"}
-        and not any(isinstance(cell, list | dict) for cell in scores[name])
-    ]
-    return shown(scores[[*first, *(name for name in last if name in scores)]])
+    last = [name for name in _LAST if name in scores]
+    first = [name for name in scores if _identifies(scores[name])]
+    return shown(scores[[*first, *last]])
+
+
+def _identifies(column: pd.Series) -> bool:
+    """Whether a column belongs before the scores, because it identifies them and has no lists."""
+    if column.name in {*PAYLOAD, *_LAST, "column", "tool", "version"}:
+        return False
+    return not any(isinstance(cell, list | dict) for cell in column)
 
 
 def _table(
@@ -150,8 +155,8 @@ def _table(
         content = one_row_per_item(read_frame(file), file, columns)
     require_columns(content, (), "load_scores")
     # SQuAD's predictions contain no scores, and a table with one row of texts looks like them.
-    with_scores = [one for name, one in FORMATS.items() if name != "squad"]
-    if any(one.recognises(content) for one in with_scores):
+    formats = [format for name, format in FORMATS.items() if name != "squad"]
+    if any(format.recognises(content) for format in formats):
         return load_responses(source, decimal=decimal)
     return content
 
@@ -160,9 +165,9 @@ def _joined(frames: Sequence[pd.DataFrame], sources: Sequence[Any]) -> pd.DataFr
     """The scores of several files as one frame; no score may be in two files."""
     scores = pd.concat(frames, ignore_index=True)
     keys = [name for name in ("example_id", *CONDITION, "repeat", "metric") if name in scores]
-    twice = scores.duplicated(keys)
-    if twice.any():
-        row = scores.loc[twice.idxmax()]
+    is_repeated = scores.duplicated(keys)
+    if is_repeated.any():
+        row = scores.loc[is_repeated.idxmax()]
         raise InputError(
             f"two of the {len(sources)} files have {row['metric']} of {row['system']} for "
             f"{row['example_id']}; load each file with its own system=, and join the frames with "
@@ -183,9 +188,10 @@ def _metric_columns(
         chosen = {name: name for name in column_names(metrics)}
     else:
         numeric = [name for name in frame if _is_numeric(frame[name], decimal)]
-        found = [name for name in numeric if _OF_A_TOOL.fullmatch(str(name))]
-        found = found or [name for name in numeric if name not in _NO_METRIC]
-        chosen = {str(name): name for name in found}
+        # If a tool wrote scores, other columns of numbers are something else.
+        names = [name for name in numeric if _OF_A_TOOL.fullmatch(str(name))]
+        names = names or [name for name in numeric if name not in _NO_METRIC]
+        chosen = {str(name): name for name in names}
     missing = [column for column in chosen.values() if column not in frame]
     if missing or not chosen:
         raise InputError(
@@ -203,11 +209,12 @@ def _is_numeric(column: pd.Series, decimal: str | None) -> bool:
 
 def _long(frame: pd.DataFrame, metrics: Mapping[str, str], decimal: str | None) -> pd.DataFrame:
     """The rows of each metric, with its tool, its version and the reasons that the tool gave."""
-    own = {name for name in frame if _OF_A_TOOL.fullmatch(str(name)) or name in metrics.values()}
-    kept = frame[[name for name in frame if name not in own | {"reason"}]]
+    others = [name for name in frame if not _OF_A_TOOL.fullmatch(str(name))]
+    others = [name for name in others if name not in metrics.values() and name != "reason"]
     parts = []
     for metric, column in metrics.items():
-        part = kept.assign(metric=metric, value=numbers_in(frame[column], decimal), column=column)
+        values = numbers_in(frame[column], decimal)
+        part = frame[others].assign(metric=metric, value=values, column=column)
         tool = _OF_A_TOOL.fullmatch(column)
         if tool and "tool" not in frame:
             part["tool"] = tool[1]
@@ -222,8 +229,9 @@ def _long(frame: pd.DataFrame, metrics: Mapping[str, str], decimal: str | None) 
 def _signature(row: Mapping[str, Any], tool: str | None, version: str | None) -> str:
     if present(row.get("signature")):
         return str(row["signature"])
-    made_by = tool or present(row.get("tool")) or "unknown tool"
-    number = version or present(row.get("version")) or ""
-    metric = str(row["column"]).removeprefix(f"{made_by}.")
-    parts = f"foreign:{made_by} {number}".strip(), metric, "definition unknown"
+    tool_name = tool or present(row.get("tool")) or "unknown tool"
+    tool_version = version or present(row.get("version")) or ""
+    metric = str(row["column"]).removeprefix(f"{tool_name}.")
+    parts = [f"foreign:{tool_name} {tool_version}".strip(), metric, "definition unknown"]
+    # A bar separates the parts of a signature.
     return "|".join(part.replace("|", "\\u007c") for part in parts)

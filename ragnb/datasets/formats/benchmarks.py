@@ -119,14 +119,14 @@ def squad(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
 @file_format("kilt", "predictions in KILT's format", "id, output.0")
 def kilt(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     """Read the first answer of each record, and the pages of its provenance as ``retrieved``."""
-    rows = _kilt(content)
+    rows = kilt_records(content)
     for row in rows:
         row["response"] = next(iter(row.pop("answers")), None)
         row["retrieved"] = row.pop("pages")
     return pd.DataFrame(rows).dropna(axis="columns", how="all")
 
 
-def _kilt(content: pd.DataFrame) -> list[Row]:
+def kilt_records(content: pd.DataFrame) -> list[Row]:
     """Id, question, answers and pages of each record."""
     rows = []
     for record in records(content):

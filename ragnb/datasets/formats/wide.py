@@ -35,26 +35,31 @@ def by_system(content: pd.DataFrame, systems: Sequence[str], path: Path | None) 
     others = [name for name in content if name not in systems]
     names = {name: likely(LIKELY[name], others) for name in ("question", "references")}
     frame = renamed(content, names)
-    kept = [name for name in frame if name not in systems]
-    return frame.melt(id_vars=kept, value_vars=[*systems], var_name="system", value_name="response")
+    identifying = [name for name in frame if name not in systems]
+    return frame.melt(identifying, [*systems], var_name="system", value_name="response")
 
 
 def _systems(content: pd.DataFrame) -> list[str]:
     """The columns of responses, if the other columns leave no doubt about them; else none."""
-    given = [name for name in content if isinstance(name, str)]
-    asked = [likely(LIKELY[name], given) for name in ("question", "references")]
-    others = [likely(LIKELY["passages"], given), likely("example_id id question_id qid", given)]
-    rest = [name for name in given if name not in (*asked, *others)]
-    known = {*COLUMNS, *PAYLOAD, *PLAIN_TEXT, *" ".join(LIKELY.values()).split()}
-    is_clear = (
-        content.columns.is_unique
-        and None not in asked
-        and len(rest) > 1
-        and not any(name.casefold() in known for name in rest)
-        and all(_are_answers(content[name]) for name in rest)
-        and not any(_are_notes(name, content[name]) for name in rest)
-    )
-    return rest if is_clear else []
+    if not content.columns.is_unique:
+        return []
+    names = [name for name in content if isinstance(name, str)]
+    question, reference = (likely(LIKELY[name], names) for name in ("question", "references"))
+    if question is None or reference is None:
+        return []
+    passages = likely(LIKELY["passages"], names)
+    ids = likely("example_id id question_id qid", names)
+    systems = [name for name in names if name not in (question, reference, passages, ids)]
+    if len(systems) < 2:
+        return []
+    # A name that means something else, such as "prompt", is hardly the name of a system.
+    other_names = {*COLUMNS, *PAYLOAD, *PLAIN_TEXT, *" ".join(LIKELY.values()).split()}
+    for name in systems:
+        if name.casefold() in other_names or not _are_answers(content[name]):
+            return []
+        if _are_notes(name, content[name]):
+            return []
+    return systems
 
 
 def _are_notes(name: str, column: pd.Series) -> bool:
