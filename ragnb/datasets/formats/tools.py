@@ -31,8 +31,6 @@ RAGAS = {
     "retrieved": "retrieved_context_ids",
     "relevant": "reference_context_ids",
 }
-
-
 _RAGAS_FIELDS = "reference_contexts rubrics persona_name query_style query_length".split()
 
 
@@ -45,11 +43,13 @@ _RAGAS_FIELDS = "reference_contexts rubrics persona_name query_style query_lengt
 )
 def ragas(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     """Read a table of ragas; numeric columns that are not fields of ragas are read as scores."""
-    frame = renamed(content, {ours: likely(theirs, content) for ours, theirs in RAGAS.items()})
+    names = {ours: likely(theirs, content) for ours, theirs in RAGAS.items()}
+    frame = renamed(content, names)
     turns = [parsed(cell) if str(cell).startswith("[{") else cell for cell in frame["question"]]
     if any(isinstance(cell, list) for cell in turns):
         frame["response"] = [text_of(cell[-1]) for cell in turns]
-        frame = frame.assign(**frame_of([conversation(cell[:-1]) for cell in turns]))
+        conversations = [conversation(cell[:-1]) for cell in turns]
+        frame = frame.assign(**frame_of(conversations))
     for name in frame.columns.difference([*RAGAS, *_RAGAS_FIELDS]):
         numbers = pd.to_numeric(frame[name], errors="coerce")
         if (numbers.notna() == frame[name].notna()).all():
@@ -87,16 +87,16 @@ def deepeval(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
         cases, conversations = [], cases
     for case in [*cases, *map(_last_turn, conversations)]:
         metrics = first_value(case, "metricsData metrics_data") or []
-        own = {
+        columns = {
             "system": first_value(run, "identifier"),
             "scores": {metric["name"]: metric.get("score") for metric in metrics},
             "reasons": {metric["name"]: first_value(metric, "error reason") for metric in metrics},
         }
         if isinstance(case.get("retrieval_context"), str):
-            own["passages"] = case["retrieval_context"].split("|")
+            columns["passages"] = case["retrieval_context"].split("|")
         if conversations and cases:  # conversations have ids, so that all rows need one
-            own["example_id"] = first_value(case, "ragnb.example_id input")
-        yield case | {"ragnb": case.get("ragnb", {}) | own}
+            columns["example_id"] = first_value(case, "ragnb.example_id input")
+        yield case | {"ragnb": case.get("ragnb", {}) | columns}
     if conversations:
         tell(
             f"{called(path)}: {len(conversations)} conversations were read as their last question "
@@ -116,12 +116,13 @@ def _last_turn(case: Row) -> Row:
         turn = first_value(turn, "llm_test_case llmTestCase") or turn
         answer = turn | {"content": first_value(turn, "actualOutput actual_output")}
         turns += [{"role": "user", "content": turn.get("input")}, answer | {"role": "assistant"}]
-    asked = [place for place, turn in enumerate(turns) if turn["role"] == "user"]
-    if not asked:
+    question_places = [place for place, turn in enumerate(turns) if turn["role"] == "user"]
+    if not question_places:
         raise InputError(f"the conversation {case.get('name')!r} has no turn of the user")
-    answers = [turn for turn in turns[asked[-1] + 1 :] if turn["role"] == "assistant"]
-    history = [{name: turn[name] for name in ("role", "content")} for turn in turns[: asked[-1]]]
-    own = {
+    last_question = question_places[-1]
+    answers = [turn for turn in turns[last_question + 1 :] if turn["role"] == "assistant"]
+    history = [{"role": turn["role"], "content": turn["content"]} for turn in turns[:last_question]]
+    columns = {
         "example_id": case.get("name"),
         "conversation_id": case.get("name"),
         "history": history,
@@ -131,14 +132,16 @@ def _last_turn(case: Row) -> Row:
     }
     answer = answers[-1] if answers else {}
     passages = first_value(answer, "retrievalContext retrieval_context")
-    row = {"input": turns[asked[-1]]["content"], "actualOutput": answer.get("content")}
-    return case | row | {"retrievalContext": passages, "ragnb": own}
+    return case | {
+        "input": turns[last_question]["content"],
+        "actualOutput": answer.get("content"),
+        "retrievalContext": passages,
+        "ragnb": columns,
+    }
 
 
 # Numbers that inspect_ai's own summaries use for its letters, and for words in any letter case.
 _INSPECT_LETTERS = {"C": 1, "P": 0.5, "I": 0, "N": 0}
-
-
 _INSPECT_WORDS = {"yes": 1, "true": 1, "no": 0, "false": 0}
 
 
@@ -160,7 +163,7 @@ def inspect_ai(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
     run = content["eval"].iloc[0]
     unread: dict[str, str] = {}
     for sample in content["samples"].iloc[0]:
-        own: Row = {
+        columns: Row = {
             "task": run["task"],
             "system": run["model"],
             "inspect_ai.version": first_value(run, "packages.inspect_ai"),
@@ -168,14 +171,15 @@ def inspect_ai(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
             "reasons": {},
         }
         for name, score in (sample.get("scores") or {}).items():
-            own["reasons"][name] = score.get("explanation")
-            parts = score["value"] if isinstance(score["value"], dict) else {"": score["value"]}
-            for part, value in parts.items():
+            columns["reasons"][name] = score.get("explanation")
+            # A scorer may give several grades, each with a name.
+            grades = score["value"] if isinstance(score["value"], dict) else {"": score["value"]}
+            for part, value in grades.items():
                 number = _inspect_number(value)
                 if number is None and not is_empty(value or ""):
                     unread.setdefault(name, str(value))
-                own["scores"][f"{name}.{part}".rstrip(".")] = number
-        yield sample | {"ragnb": own}
+                columns["scores"][f"{name}.{part}".rstrip(".")] = number
+        yield sample | {"ragnb": columns}
     for name, grade in unread.items():
         tell(
             f"{called(path)}: grades of {name}, such as {grade!r:.40}, are neither numbers nor "
@@ -200,8 +204,8 @@ def _inspect_number(grade: Any) -> float | None:
 
 def _usual(variables: Mapping[str, Any]) -> Row:
     """Question, references and passages among variables, which have the names of their author."""
-    known = {str(name).casefold(): value for name, value in variables.items()}
-    return {name: first_value(known, words) for name, words in LIKELY.items()}
+    values = {str(name).casefold(): value for name, value in variables.items()}
+    return {name: first_value(values, words) for name, words in LIKELY.items()}
 
 
 @file_format(
@@ -228,16 +232,17 @@ def lm_eval(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
     for sample in records(content):
         requests = sample["arguments"]
         prompts = [*requests.values()] if isinstance(requests, dict) else requests
-        own: Row = {
+        columns: Row = {
             "task": name and name[1],
             "system": run.get("model_name"),
             "scores": {},
         }
-        more = {"ragnb": own, "usual": _usual(sample["doc"]), "prompt": prompts[0]}
-        first = samples.setdefault(sample["doc_id"], sample | more)
-        rule = sample.get("filter", "none")
+        added = {"ragnb": columns, "usual": _usual(sample["doc"]), "prompt": prompts[0]}
+        # A document has a sample for each filter. The first one gets the scores of all.
+        first = samples.setdefault(sample["doc_id"], sample | added)
+        filter_name = sample.get("filter", "none")
         for metric in sample.get("metrics", []):
-            column = metric if rule == "none" else f"{metric},{rule}"
+            column = metric if filter_name == "none" else f"{metric},{filter_name}"
             first["ragnb"]["scores"][column] = present(sample.get(metric))
     n_repeats = []
     for sample in samples.values():
@@ -245,8 +250,8 @@ def lm_eval(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
         n_repeats.append(len(texts))
         sample["ragnb"]["reason"] = None if texts else "likelihoods of choices, no text"
         for repeat, text in enumerate(texts or [None], start=1):
-            own = sample["ragnb"] | {"response": text, "repeat": repeat}
-            yield sample | {"ragnb": own}
+            columns = sample["ragnb"] | {"response": text, "repeat": repeat}
+            yield sample | {"ragnb": columns}
     if max(n_repeats, default=0) > 1:
         tell(
             f"{called(path)}: each document has up to {max(n_repeats)} repeats, and each repeat is "
@@ -283,29 +288,29 @@ def promptfoo(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
         results = content["results"].iloc[0]["results"]
     else:
         results = records(content) if "testIdx" in content else _promptfoo_cells(content)
-    for system, one in zip(_promptfoo_systems(results), results, strict=True):
-        output = first_value(one, "response.output")
-        own: Row = {
+    for system, result in zip(_promptfoo_systems(results), results, strict=True):
+        output = first_value(result, "response.output")
+        columns: Row = {
             "system": system,
             "response": output if isinstance(output, str | None) else json.dumps(output),
             # The error of a failed assertion is a reason of the score.
-            "reason": None if one.get("failureReason") == 1 else one.get("error"),
-            "scores": {"score": one.get("score")},
-            "reasons": {"score": first_value(one, "gradingResult.reason")},
+            "reason": None if result.get("failureReason") == 1 else result.get("error"),
+            "scores": {"score": result.get("score")},
+            "reasons": {"score": first_value(result, "gradingResult.reason")},
         }
-        for part in first_value(one, "gradingResult.componentResults") or []:
+        for part in first_value(result, "gradingResult.componentResults") or []:
             metric = first_value(part, "assertion.metric assertion.type") or "assertion"
-            own["scores"][metric] = part["score"]
-        yield one | {"ragnb": own, "usual": _usual(one["vars"])}
+            columns["scores"][metric] = part["score"]
+        yield result | {"ragnb": columns, "usual": _usual(result["vars"])}
 
 
 def _promptfoo_systems(results: list[Row]) -> list[str]:
     """Name of the provider of each result, and of its prompt if a provider has several prompts."""
-    providers = [first_value(one, "provider.label provider.id provider") for one in results]
+    providers = [first_value(result, "provider.label provider.id provider") for result in results]
     systems = [provider if isinstance(provider, str) else "" for provider in providers]
-    outputs = [one.get("promptIdx") for one in results]
+    outputs = [result.get("promptIdx") for result in results]
     if len({*outputs}) > len({*systems}):
-        labels = [str(first_value(one, "prompt.label prompt.raw") or "") for one in results]
+        labels = [str(first_value(result, "prompt.label prompt.raw") or "") for result in results]
         pairs = zip(systems, labels, strict=True)
         systems = [", ".join(filter(None, pair)) for pair in pairs]
     if len({*outputs}) > len({*systems}):
@@ -319,15 +324,16 @@ def _promptfoo_cells(content: pd.DataFrame) -> list[Row]:
     outputs = [name for name in content if re.match(r"\[.*?\] ", name)]
     variables = content.columns[: content.columns.get_loc(outputs[0])]
     results = []
-    for n, record in enumerate(records(content)):
-        for k, output in enumerate(outputs):
-            end = f".{k}" if k else ""
+    for test_number, record in enumerate(records(content)):
+        for output_number, output in enumerate(outputs):
+            # pandas numbers the columns that have the same name.
+            end = f".{output_number}" if output_number else ""
             label, _, prompt = output[1:].partition("] ")
             cell, status = present(record[output]), record[f"Status{end}"]
             has_error = status == "ERROR"  # the cell then contains the message, if anything
             result = {
-                "testIdx": n,
-                "promptIdx": k,
+                "testIdx": test_number,
+                "promptIdx": output_number,
                 "vars": {name: record[name] for name in variables},
                 "provider": label,
                 "prompt": {"raw": prompt, "label": prompt},
@@ -350,28 +356,27 @@ TASK = {
     "response": "model_response modelResponse output predictions.0",
     "system": "model_id modelId",
 }
-
-
 _DOCUMENT = "document_id documentId"
 
 
 def _of_task(task: Row, documents: Mapping[Any, Any]) -> Row:
     """The turn of a conversation, and the passages, whose texts may be listed separately."""
-    own: Row = {}
+    columns: Row = {}
     turn = first_value(task, "turn Turn")
-    if turn:  # The ids end in "::2" or "<::>2".
-        conversation = (
-            str(first_value(task, TASK["example_id"])).rpartition("::")[0].removesuffix("<")
-        )
-        own["conversation_id"] = first_value(task, "conversation_id") or conversation or None
-        own["turn"] = int(turn)
+    if turn:
+        task_id = str(first_value(task, TASK["example_id"]))
+        # The ids end in "::2" or "<::>2".
+        conversation_id = task_id.rpartition("::")[0].removesuffix("<")
+        stated_id = first_value(task, "conversation_id")
+        columns["conversation_id"] = stated_id or conversation_id or None
+        columns["turn"] = int(turn)
     contexts = first_value(task, "contexts")
     if contexts is not None:
-        ids = [first_value(one, _DOCUMENT) for one in contexts]
-        own["passage_ids"] = ids
+        ids = [first_value(context, _DOCUMENT) for context in contexts]
+        columns["passage_ids"] = ids
         pairs = zip(ids, contexts, strict=True)
-        own["passages"] = [documents.get(name, context) for name, context in pairs]
-    return own
+        columns["passages"] = [documents.get(name, context) for name, context in pairs]
+    return columns
 
 
 @file_format("mtrag", "responses of MTRAG", "task_id, input, predictions", columns=TASK)
@@ -385,35 +390,41 @@ def mtrag(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
 def inspectorraget(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
     """Read evaluations; grades of people are in columns ``human_...``, by annotator and as a mean."""
     file = content.iloc[0].to_dict()
-    documents = {first_value(one, _DOCUMENT): one for one in file.get("documents", [])}
+    documents = {first_value(text, _DOCUMENT): text for text in file.get("documents", [])}
     tasks = {first_value(task, TASK["example_id"]): task for task in file["tasks"]}
     people = {metric["name"] for metric in file["metrics"] if metric.get("author") == "human"}
-    # The number of a grade; it is nan if the grade is a text that the file gives no number.
-    numbers = {
-        (metric["name"], one["value"]): first_value(one, "numericValue numeric_value value")
-        for metric in file["metrics"]
-        for one in metric.get("values") or []
-    }
-    for one in first_value(file, "results evaluations"):
-        name = first_value(one, TASK["example_id"])
-        if name not in tasks:
+    numbers = _numbers_of_grades(file["metrics"])
+    for evaluation in first_value(file, "results evaluations"):
+        task_id = first_value(evaluation, TASK["example_id"])
+        if task_id not in tasks:
             raise InputError(
-                f"{called(path)} has results for the task {name!r}, but not the task itself"
+                f"{called(path)} has results for the task {task_id!r}, but not the task itself"
             )
-        record = tasks[name] | {key: value for key, value in one.items() if value is not None}
-        own = _of_task(record, documents) | {"scores": {}}
-        for metric, given in (first_value(one, "annotations scores") or {}).items():
-            values = {who: grade["value"] for who, grade in given.items()}
-            grades = {
-                who: float(pd.to_numeric(numbers.get((metric, value), value), errors="coerce"))
-                for who, value in values.items()
-            }
+        stated = {key: value for key, value in evaluation.items() if value is not None}
+        record = tasks[task_id] | stated
+        columns = _of_task(record, documents) | {"scores": {}}
+        annotations = first_value(evaluation, "annotations scores") or {}
+        for metric, annotation in annotations.items():
+            grades = {}
+            for annotator, grade in annotation.items():
+                value = numbers.get((metric, grade["value"]), grade["value"])
+                grades[annotator] = float(pd.to_numeric(value, errors="coerce"))
             if metric in people:
-                own[f"human_{metric}"] = sum(grades.values()) / len(grades)
-                own[f"human_{metric}_grades"] = grades
+                columns[f"human_{metric}"] = sum(grades.values()) / len(grades)
+                columns[f"human_{metric}_grades"] = grades
             else:
-                own["scores"][metric] = next(iter(grades.values()))
-        yield record | {"ragnb": own}
+                columns["scores"][metric] = next(iter(grades.values()))
+        yield record | {"ragnb": columns}
+
+
+def _numbers_of_grades(metrics: list[Row]) -> dict[tuple[str, Any], Any]:
+    """The number of each grade; a grade that is a text without a number keeps its text."""
+    numbers = {}
+    for metric in metrics:
+        for grade in metric.get("values") or []:
+            number = first_value(grade, "numericValue numeric_value value")
+            numbers[metric["name"], grade["value"]] = number
+    return numbers
 
 
 # ---- RAGChecker, open-rag-eval, every_eval_ever, FlashRAG ----------------------------------------
@@ -455,9 +466,9 @@ def open_rag_eval(content: pd.DataFrame, path: Path | None) -> list[Row]:
     answers: list[Row] = []
     if "query_run" in content:
         for (_, run), rows in content.groupby(["query_id", "query_run"], sort=False):
-            own = {"repeat": int(run), "passages": [*rows["passage"]]}
-            own["response"] = next(iter(rows["generated_answer"].dropna()), None)
-            answers.append(rows.iloc[0].to_dict() | {"ragnb": own})
+            columns = {"repeat": int(run), "passages": [*rows["passage"]]}
+            columns["response"] = next(iter(rows["generated_answer"].dropna()), None)
+            answers.append(rows.iloc[0].to_dict() | {"ragnb": columns})
     for record in records(content):
         runs: dict[int, Row] = defaultdict(dict)
         for name, cell in record.items():
@@ -466,10 +477,10 @@ def open_rag_eval(content: pd.DataFrame, path: Path | None) -> list[Row]:
                 runs[int(part[1])][part[2]] = parsed(cell)
         for run, cells in runs.items():
             if "generated_answer" in cells:
-                own = {"repeat": run, "scores": cells}
-                own["passages"] = [*cells.get("retrieved_passages", {}).values()]
-                own["response"] = " ".join(part["text"] for part in cells["generated_answer"])
-                answers.append(record | {"ragnb": own})
+                columns = {"repeat": run, "scores": cells}
+                columns["passages"] = [*cells.get("retrieved_passages", {}).values()]
+                columns["response"] = " ".join(part["text"] for part in cells["generated_answer"])
+                answers.append(record | {"ragnb": columns})
     for answer in answers:
         if answer["ragnb"]["response"] in ("NO_ANSWER", "API_ERROR"):
             answer["ragnb"] |= {"response": None, "reason": answer["ragnb"]["response"]}
