@@ -28,6 +28,20 @@ def present(value: Any) -> Any:
     return None if is_missing(value) else value
 
 
+def is_empty_cell(value: Any) -> bool:
+    """Return whether a cell is missing or a text of white space.
+
+    A list is never empty. In replies, characters without width do not count either: see
+    `ragnb.text.is_blank`.
+
+    Examples
+    --------
+    >>> [is_empty_cell(value) for value in (None, " \\n", "-", 0, [])]
+    [True, True, False, False, False]
+    """
+    return is_missing(value) or (isinstance(value, str) and not value.strip())
+
+
 # Words for true and false in spreadsheets and forms, in lower case.
 _YES = frozenset(
     "1 1.0 1,0 yes y true t right ok pass passed ✓ ✔ ✔️ ✅ 👍 ja j wahr richtig korrekt oui o vrai sí si sì s sim vero "

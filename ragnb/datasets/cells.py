@@ -176,10 +176,10 @@ def number_column(column: pd.Series, decimal: str | None = None) -> pd.Series:
         A cell is no number, or the decimal mark of the column is not clear.
     """
     cells = numbers_in(column, decimal)
-    odd = [place for place, cell in enumerate(cells) if isinstance(cell, str)]
-    if odd:
+    texts = [place for place, cell in enumerate(cells) if isinstance(cell, str)]
+    if texts:
         raise InputError(
-            f"column {column.name!r} must contain numbers, got {cells[odd[0]]!r} in row {odd[0]}"
+            f"column {column.name!r} must contain numbers, got {cells[texts[0]]!r} in row {texts[0]}"
         )
     return pd.to_numeric(pd.Series(cells, index=column.index, dtype=object), errors="coerce")
 
@@ -222,9 +222,9 @@ def is_number_column(name: str, column: pd.Series, *, from_file: bool) -> bool:
 
 def is_text_column(name: str) -> bool:
     """Return whether a column contains texts, names, codes or ids, also if they consist of digits."""
-    own = {*PAYLOAD, *PLAIN_TEXT, *LISTS, *VERDICTS, *NAMES, *ANSWERS, "id", "qid", "uuid"}
+    names = {*PAYLOAD, *PLAIN_TEXT, *LISTS, *VERDICTS, *NAMES, *ANSWERS, "id", "qid", "uuid"}
     base = name.removeprefix("other_").casefold()
-    return base in own or is_id_column(name) or base in {*CONDITION} - {*NUMBERS}
+    return base in names or is_id_column(name) or base in {*CONDITION} - {*NUMBERS}
 
 
 def is_id_column(name: str) -> bool:

@@ -67,7 +67,7 @@ def existing_file(source: str | Path) -> Path:
             f"the file {str(path)!r:.80} cannot be opened ({error.strerror})"
         ) from error
     if path.is_dir() and not (path / SAVED_TO_DISK).is_file():
-        inside = ", ".join(sorted(one.name for one in path.iterdir())[:5])
+        inside = ", ".join(sorted(member.name for member in path.iterdir())[:5])
         raise InputError(
             f"{str(path)!r} is a folder; name a file inside it: {inside or 'it is empty'}"
         )
@@ -111,9 +111,10 @@ def _nearby(path: Path) -> str:
     if not folder.is_dir():
         return f", because there is no folder {str(folder)!r}"
     try:
-        names = sorted(one.name for one in folder.iterdir() if not one.name.startswith("."))
+        names = sorted(member.name for member in folder.iterdir())
     except OSError:
         return ""
+    names = [name for name in names if not name.startswith(".")]
     similar = [str(folder / name) for name in similar_names(path.name, names)]
     if similar:
         return f"; did you mean {' or '.join(map(repr, similar))}?"
@@ -155,18 +156,16 @@ def provenance(path: Path, name: str, *, benchmark: str) -> dict[str, Any]:
         return {"name": name, "licence": licence, "citation": citation, "verified": True}
     sha1 = git_blob_sha1(path.read_bytes())
     sources = sources_of(benchmark)
-    known = [source for source in sources if source.git_sha1 == sha1]
-    named = [
-        source
-        for source in sources
-        if not source.git_sha1 and (source.name == name or source.file == path.name)
-    ]
-    source = next(iter(known + named), None)
+    same_content = [source for source in sources if source.git_sha1 == sha1]
+    # A source without a checksum can be recognised only by its name.
+    unchecked = [source for source in sources if not source.git_sha1]
+    same_name = [source for source in unchecked if source.name == name or source.file == path.name]
+    source = next(iter(same_content + same_name), None)
     return {
         "name": name,
         "licence": source.licence if source else "unknown",
         "citation": source.citation if source else "unknown",
-        "verified": bool(known),
+        "verified": bool(same_content),
         "git_sha1": sha1,
     }
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.cells import is_missing
+from ragnb.cells import is_empty_cell
 from ragnb.datasets.sheets import dropped
 
 
@@ -45,17 +45,13 @@ def without_blanks(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """Return a frame without blank rows and nameless blank columns, and a note that counts them."""
     if frame.empty or not frame.columns.is_unique:
         return frame, ""
-    may_be_blank = [row for row, cell in enumerate(frame.iloc[:, 0]) if _is_empty(cell)]
-    blank_rows = [row for row in may_be_blank if all(map(_is_empty, frame.iloc[row]))]
+    may_be_blank = [row for row, cell in enumerate(frame.iloc[:, 0]) if is_empty_cell(cell)]
+    blank_rows = [row for row in may_be_blank if all(map(is_empty_cell, frame.iloc[row]))]
     nameless = [
         name for name in frame if str(name).startswith("Unnamed: ") or not str(name).strip()
     ]
-    blank_columns = [name for name in nameless if all(map(_is_empty, frame[name]))]
+    blank_columns = [name for name in nameless if all(map(is_empty_cell, frame[name]))]
     if not blank_rows and not blank_columns:
         return frame, ""
     smaller = frame.drop(index=frame.index[blank_rows], columns=blank_columns)
     return smaller, dropped(len(blank_rows), len(blank_columns))
-
-
-def _is_empty(cell: Any) -> bool:
-    return is_missing(cell) or (isinstance(cell, str) and not cell.strip())

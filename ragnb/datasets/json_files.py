@@ -75,9 +75,9 @@ def _parsed_in_turn(text: str, path: Path) -> Iterator[tuple[int, Any]]:
     decoder = json.JSONDecoder()
     place = 0
     line = 1
-    while found := _JSON_VALUE.match(text, place):
-        line += text.count("\n", place, found.end())
-        place = found.end()
+    while gap := _JSON_VALUE.match(text, place):
+        line += text.count("\n", place, gap.end())
+        place = gap.end()
         try:
             value, end = decoder.raw_decode(text, place)
         except (ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""Questions asked in several languages, as one validated frame: a parallel format of ragnb, MKQA and XQuAD."""
+"""Questions question in several languages, as one validated frame: a parallel format of ragnb, MKQA and XQuAD."""
 
 import os
 import re
@@ -150,13 +150,17 @@ class Squad(Record):
         paragraphs = [
             (article, paragraph) for article in self.data for paragraph in article.paragraphs
         ]
-        has_answers = any(asked.answers for _, paragraph in paragraphs for asked in paragraph.qas)
+        has_answers = any(
+            question.answers for _, paragraph in paragraphs for question in paragraph.qas
+        )
         for article, paragraph in paragraphs:
             options = {"passages": [paragraph.context], "title": article.title}
-            for asked in paragraph.qas:
-                texts = [answer.text for answer in asked.answers]
-                has_no_answer = has_answers or asked.is_impossible
-                yield _row(asked.id, asked.question, texts, has_no_answer=has_no_answer, **options)
+            for question in paragraph.qas:
+                texts = [answer.text for answer in question.answers]
+                has_no_answer = has_answers or question.is_impossible
+                yield _row(
+                    question.id, question.question, texts, has_no_answer=has_no_answer, **options
+                )
 
 
 class FlatSquad(Record):
@@ -191,7 +195,7 @@ MODELS: dict[str, Any] = {
 
 @accepts()
 def load_multilingual(source: str | Path | Sequence[str | Path]) -> pd.DataFrame:
-    """Load questions asked in several languages, one row per question and language.
+    """Load questions question in several languages, one row per question and language.
 
     Parameters
     ----------
@@ -238,13 +242,13 @@ def load_multilingual(source: str | Path | Sequence[str | Path]) -> pd.DataFrame
         sources = sorted(path for path in folder.iterdir() if path.name.endswith(ENDINGS))
     if not sources:
         raise InputError(f"the folder {str(folder)!r} has no JSON file; name another one")
-    files = [locate(one, benchmark="multilingual") for one in sources]
+    files = [locate(file, benchmark="multilingual") for file in sources]
     called = ", ".join(path.name for path, _ in files)
     rows = [row for path, name in files for row in _rows(path, name)]
     frame = benchmark_frame(rows, COLUMNS, *files[0], "multilingual")
     require_columns(frame, (), called, unique=["example_id"])
-    known = [provenance(path, name, benchmark="multilingual") for path, name in files]
-    about = {key: [one[key] for one in known] for key in known[0]}
+    origins = [provenance(path, name, benchmark="multilingual") for path, name in files]
+    about = {key: [origin[key] for origin in origins] for key in origins[0]}
     verified = all(about.pop("verified"))
     joined = {key: "; ".join(dict.fromkeys(values)) for key, values in about.items()}
     frame.attrs["source"] = joined | {"verified": verified}

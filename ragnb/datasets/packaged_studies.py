@@ -101,19 +101,19 @@ def study_files(name: str, *, rest: bool = False) -> list[Path]:
 
 def _verify_nomiracl(files: list[Path]) -> None:
     frame = load_study("nomiracl").set_index(["example_id", "system"])["response"].dropna()
-    known = frame.to_dict()
+    replies = frame.to_dict()
     for file in files:
         language, subset = file.name.partition(".")[0], file.parent.name
         for record in read_table(file).to_dict("records"):
             example = f"nomiracl/{language}/{subset}/{record['query_id']}"
             for system, reply in record["results"].items():
-                if known.pop((example, system), "") != reply.strip():
+                if replies.pop((example, system), "") != reply.strip():
                     raise InputError(
                         f"{file} is not the published version; delete it and try again"
                     )
-    if known:
+    if replies:
         raise InputError(
-            f"{len(known)} replies are missing in the folder {files[0].parents[1]}; delete it and try again"
+            f"{len(replies)} replies are missing in the folder {files[0].parents[1]}; delete it and try again"
         )
 
 

@@ -32,22 +32,22 @@ def _split(row: Row, kind: str) -> Iterator[Row]:
     if kind == "sentences":
         texts = dict(row["response_sentences"])
         words = {True: "supported", False: "not supported", None: None}
-        for key, known in supported_sentences(row["sentence_support_information"]):
-            sentence = {"text": texts.get(key), "label": words[known]}
+        for key, is_supported in supported_sentences(row["sentence_support_information"]):
+            sentence = {"text": texts.get(key), "label": words[is_supported]}
             yield {**sentence, "parts": [sentence] if sentence["label"] else None}
     elif kind == "citations":
         for statement in row["statements"]:
             for citation in statement["citations"]:
-                one = [{**statement, "citations": [citation]}]
-                needed = citation_precision(one)
-                yield {"text": statement["text"], "label": needed, "statements": one}
+                statements = [{**statement, "citations": [citation]}]
+                is_needed = citation_precision(statements)
+                yield {"text": statement["text"], "label": is_needed, "statements": statements}
     elif kind == "spans":
         for start, end in row["spans"]:
             yield {"text": row["response"][start:end], "label": None, "spans": [[start, end]]}
     else:
         for part in row[kind]:
-            more = {name: part[name] for name in ("evidence", "source") if name in part}
-            yield {"text": part["text"], "label": part.get(LABELS[kind]), **more, kind: [part]}
+            details = {name: part[name] for name in ("evidence", "source") if name in part}
+            yield {"text": part["text"], "label": part.get(LABELS[kind]), **details, kind: [part]}
 
 
 @accepts(kind=(None, *KINDS))
@@ -98,23 +98,25 @@ def one_row_per_part(responses: pd.DataFrame, kind: str | None = None) -> pd.Dat
     """
     columns = {*KINDS.values()} & {*responses}
     if kind is None and not columns:
-        wanted = ", ".join(dict.fromkeys(KINDS.values()))
-        raise InputError(f"one_row_per_part needs a column of parts: one of {wanted}")
+        possible = ", ".join(dict.fromkeys(KINDS.values()))
+        raise InputError(f"one_row_per_part needs a column of parts: one of {possible}")
     if kind is not None:
         require_columns(responses, [KINDS[kind]], "one_row_per_part")
-    chosen = {
-        name: column for name, column in KINDS.items() if column in columns and kind in (None, name)
-    }
+    chosen = {}
+    for name, column in KINDS.items():
+        if column in columns and kind in (None, name):
+            chosen[name] = column
     places: list[int] = []
     parts: list[Row] = []
     for place, response in enumerate(responses.to_dict("records")):
         for name, column in chosen.items():
-            found = [] if is_missing(response[column]) else _split(response, name)
-            for part_id, part in enumerate(found):
+            if is_missing(response[column]):
+                continue
+            for part_id, part in enumerate(_split(response, name)):
                 places.append(place)
                 parts.append({"kind": name, "part_id": part_id, **part})
-    kept = responses.drop(columns=[*columns, "parts"], errors="ignore")
+    others = responses.drop(columns=[*columns, "parts"], errors="ignore")
     added = pd.DataFrame(parts or {"kind": [], "part_id": []})
-    frame = kept.iloc[places].reset_index(drop=True).assign(**added)
+    frame = others.iloc[places].reset_index(drop=True).assign(**added)
     frame.attrs = dict(responses.attrs)
     return frame

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ragnb.cells import is_missing
+from ragnb.cells import is_empty_cell, is_missing
 from ragnb.datasets.answers import answer_of
 from ragnb.datasets.validation import Row
 
@@ -42,22 +42,17 @@ def inner_value(record: Any, path: str) -> Any:
 
 
 def is_empty(value: Any) -> bool:
-    """Return whether a value is a text without letters or signs, or an empty list or mapping."""
-    if isinstance(value, str):
-        return not value.strip()
-    return isinstance(value, list | tuple | Mapping) and not value
+    """Return whether a value is missing, a text of white space, or an empty list or mapping."""
+    return is_empty_cell(value) or (isinstance(value, list | tuple | Mapping) and not value)
 
 
 def conversation(turns: list[Any]) -> Row:
     """Return the last turn as the question, and the turns before it as the history."""
-    said = [
-        {
-            "role": first_value(turn, "role speaker type"),
-            "content": text_of(first_value(turn, "content text")),
-        }
-        for turn in turns
-    ]
-    return {"question": said[-1]["content"], "history": said[:-1]}
+    messages = []
+    for turn in turns:
+        role = first_value(turn, "role speaker type")
+        messages.append({"role": role, "content": text_of(first_value(turn, "content text"))})
+    return {"question": messages[-1]["content"], "history": messages[:-1]}
 
 
 def text_of(content: Any) -> str | None:
@@ -76,15 +71,17 @@ def text_of(content: Any) -> str | None:
 
 def texts_of(passages: Any) -> list[str] | None:
     """Return the texts of passages."""
-    given = [passages] if isinstance(passages, str) else passages
-    return None if given is None else [text_of(passage) or "" for passage in given]
+    if passages is None:
+        return None
+    listed = [passages] if isinstance(passages, str) else passages
+    return [text_of(passage) or "" for passage in listed]
 
 
 def alternatives_of(texts: Any) -> list[list[str]] | None:
     """Combine alternative references into one part with its aliases."""
-    given = texts if isinstance(texts, list | tuple) else [texts]
-    objects = [text for text in given if isinstance(text, Mapping)]
+    answers = texts if isinstance(texts, list | tuple) else [texts]
+    objects = [answer for answer in answers if isinstance(answer, Mapping)]
     if any(isinstance(value, list) for answer in objects for value in answer.values()):
         return answer_of(texts)  # lists of aliases, as in SQuAD and TriviaQA
-    known = [text for text in map(text_of, given) if text and text.strip()]
-    return [known] if known else None
+    aliases = [text for text in map(text_of, answers) if text and not is_empty_cell(text)]
+    return [aliases] if aliases else None

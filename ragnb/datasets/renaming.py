@@ -30,8 +30,8 @@ def likely(words: str, names: Iterable[str]) -> str | None:
     >>> likely(LIKELY["response"], ["id", "Prediction", "gold"])
     'Prediction'
     """
-    known = {str(name).casefold(): name for name in names}
-    return next((known[word] for word in words.split() if word in known), None)
+    names_by_word = {str(name).casefold(): name for name in names}
+    return next((names_by_word[word] for word in words.split() if word in names_by_word), None)
 
 
 def mapped(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
@@ -64,13 +64,11 @@ def _with_inner_column(frame: pd.DataFrame, path: str) -> pd.DataFrame:
         if outer not in frame:
             continue
         # In CSV, an object is a text that spells it.
-        objects = [
-            parsed(cell) if isinstance(cell, str) and cell.lstrip()[:1] in ("{", "[") else cell
-            for cell in frame[outer]
-        ]
-        values = [inner_value(cell, inner) for cell in objects]
+        cells = [parsed(cell) if _spells_object(cell) else cell for cell in frame[outer]]
+        values = [inner_value(cell, inner) for cell in cells]
         if all(value is None for value in values):
-            keys = next((", ".join(map(str, cell)) for cell in objects if _is_object(cell)), "none")
+            objects = [cell for cell in cells if isinstance(cell, Mapping)]
+            keys = ", ".join(map(str, objects[0])) if objects else "none"
             raise InputError(
                 f"columns= names {path!r}, but the column {outer!r} has no {inner!r}; its keys are "
                 f"{keys:.200}"
@@ -82,8 +80,8 @@ def _with_inner_column(frame: pd.DataFrame, path: str) -> pd.DataFrame:
     )
 
 
-def _is_object(cell: Any) -> bool:
-    return isinstance(cell, Mapping)
+def _spells_object(cell: Any) -> bool:
+    return isinstance(cell, str) and cell.lstrip()[:1] in ("{", "[")
 
 
 def renamed(content: pd.DataFrame, names: Mapping[str, str | None]) -> pd.DataFrame:
@@ -98,17 +96,18 @@ def renamed(content: pd.DataFrame, names: Mapping[str, str | None]) -> pd.DataFr
         name. Names that the frame lacks are left out.
     """
     frame = content.reset_index(drop=True)
-    known = {ours: theirs for ours, theirs in names.items() if theirs in frame}
-    ids = known.get("example_id")
-    others = [theirs for ours, theirs in known.items() if ours != "example_id"]
-    if ids in others or (ids in ("question", "references", "response") and ids not in known):
+    columns = {ours: theirs for ours, theirs in names.items() if theirs in frame}
+    ids = columns.get("example_id")
+    others = [theirs for ours, theirs in columns.items() if ours != "example_id"]
+    if ids in others or (ids in ("question", "references", "response") and ids not in columns):
         # The ids share the column of something else, such as the question, which keeps it.
         frame = frame.assign(**{f"{ids} as id": frame[ids]})
-        known["example_id"] = f"{ids} as id"
-    new = {theirs: ours for ours, theirs in known.items()}
-    taken = {name: f"other_{name}" for name in known if name in frame and name not in new}
-    frame = frame.rename(columns=taken | new)
+        columns["example_id"] = f"{ids} as id"
+    new_names = {theirs: ours for ours, theirs in columns.items()}
+    # Another column may already have the new name.
+    taken = [name for name in columns if name in frame and name not in new_names]
+    frame = frame.rename(columns={name: f"other_{name}" for name in taken} | new_names)
     if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()][0]
-        raise InputError(f"all columns must have different names, got {twice!r} twice")
+        repeated = frame.columns[frame.columns.duplicated()][0]
+        raise InputError(f"all columns must have different names, got {repeated!r} twice")
     return frame

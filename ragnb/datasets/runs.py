@@ -61,38 +61,39 @@ def load_run(
     """
     file = existing_file(run)
     called = Path(qrels).name if qrels is not None else ""
-    found = _table(file, RUN, "score")
+    rows_of_run = _table(file, RUN, "score")
     if system:
-        found["system"] = system
-        _refuse_doubles(found, file)
+        rows_of_run["system"] = system
+        _refuse_doubles(rows_of_run, file)
     judged = None
     if qrels is not None:
         judged = _grades(existing_file(qrels))
-        found, judged = _with_ids_of_one_kind(found, judged, (file.name, called))
-    found["single"] = found["score"].astype("float32")
-    found = found.sort_values(["single", "passage", "score"], ascending=False)
-    ranked = found.groupby(["system", "example_id"])[["passage", "score"]].agg(list)
+        rows_of_run, judged = _with_ids_of_one_kind(rows_of_run, judged, (file.name, called))
+    rows_of_run["single"] = rows_of_run["score"].astype("float32")
+    rows_of_run = rows_of_run.sort_values(["single", "passage", "score"], ascending=False)
+    ranked = rows_of_run.groupby(["system", "example_id"])[["passage", "score"]].agg(list)
     frame = ranked.rename(columns={"passage": "retrieved", "score": "passage_scores"})
     if judged is not None:
-        grades = {
-            example: dict(zip(rows["passage"], rows["grade"], strict=True))
-            for example, rows in judged.groupby("example_id", sort=False)
-        }
-        if not {*found["example_id"]} & {*grades}:
+        grades = {}
+        for example, judgements in judged.groupby("example_id", sort=False):
+            grades[example] = dict(zip(judgements["passage"], judgements["grade"], strict=True))
+        if not {*rows_of_run["example_id"]} & {*grades}:
             raise InputError(
                 f"{file.name} and {called} have no question in common: one has "
-                f"{found['example_id'].iloc[0]!r}, the other {next(iter(grades))!r}"
+                f"{rows_of_run['example_id'].iloc[0]!r}, the other {next(iter(grades))!r}"
             )
-        if not {*found["passage"]} & {*judged["passage"]}:
+        if not {*rows_of_run["passage"]} & {*judged["passage"]}:
             tell(
                 f"{file.name} and {called} have no passage in common: one has "
-                f"{found['passage'].iloc[0]!r}, the other {judged['passage'].iloc[0]!r}"
+                f"{rows_of_run['passage'].iloc[0]!r}, the other {judged['passage'].iloc[0]!r}"
             )
         # Questions that have judgements but are not in the run come last.
-        asked = pd.MultiIndex.from_product(
-            [found["system"].unique(), grades], names=ranked.index.names
+        judged_questions = pd.MultiIndex.from_product(
+            [rows_of_run["system"].unique(), grades], names=ranked.index.names
         )
-        frame = frame.reindex(frame.index.append(asked.difference(frame.index, sort=False)))
+        frame = frame.reindex(
+            frame.index.append(judged_questions.difference(frame.index, sort=False))
+        )
         frame["relevant"] = [grades.get(example) for _, example in frame.index]
     rows = frame.reset_index().astype(object)
     return rows.where(rows.notna(), None)[["example_id", "system", *frame]]
@@ -119,10 +120,13 @@ def write_run(responses: pd.DataFrame, path: str | Path) -> Path:
     rows = []
     for row in responses.dropna(subset="retrieved").to_dict("records"):
         scores = row.get("passage_scores")
-        if not isinstance(scores, list) or any(b >= a for a, b in pairwise(scores)):
+        if not isinstance(scores, list) or any(
+            second >= first for first, second in pairwise(scores)
+        ):
             scores = range(len(row["retrieved"]), 0, -1)
         ranked = enumerate(zip(row["retrieved"], scores, strict=True), start=1)
-        rows += [(row["example_id"], "Q0", one, rank, score, name) for rank, (one, score) in ranked]
+        for rank, (passage, score) in ranked:
+            rows.append((row["example_id"], "Q0", passage, rank, score, name))
     return _written(rows, path)
 
 
@@ -225,9 +229,9 @@ def _nested(path: Path, names: tuple[str, ...], number: str) -> list[tuple[Any, 
 def _refuse_doubles(frame: pd.DataFrame, path: Path) -> None:
     """Raise InputError if a question has a passage twice, which trec_eval refuses too."""
     keys = [name for name in ("system", "example_id", "passage") if name in frame]
-    twice = frame.duplicated(keys)
-    if twice.any():
-        row = frame.loc[twice.idxmax()]
+    is_repeated = frame.duplicated(keys)
+    if is_repeated.any():
+        row = frame.loc[is_repeated.idxmax()]
         first = frame.loc[(frame[keys] == row[keys]).all(axis=1).idxmax()]
         raise InputError(
             f"{path.name} line {row['line']}: the question {row['example_id']!r} has the passage "
@@ -250,10 +254,10 @@ def _grades(path: Path) -> pd.DataFrame:
 
 
 def _with_ids_of_one_kind(
-    found: pd.DataFrame, judged: pd.DataFrame, files: tuple[str, str]
+    retrieved: pd.DataFrame, judged: pd.DataFrame, files: tuple[str, str]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Ids such as 1.0, which pandas made of 1, without the decimals that the other file lacks."""
-    frames = [found, judged]
+    frames = [retrieved, judged]
     for column in ("example_id", "passage"):
         if {*frames[0][column]} & {*frames[1][column]}:
             continue

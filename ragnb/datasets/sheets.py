@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.cells import is_empty_cell
 from ragnb.errors import InputError
 from ragnb.text import well_formed
 
@@ -136,7 +137,7 @@ def workbook_rows(path: Path, sheet: str | int | None) -> tuple[list[list[str]],
 
 def _is_table(rows: Sequence[Sequence[str]]) -> bool:
     """Whether there are a header with several names, and a row."""
-    filled = [row for row in rows if not is_blank(row)]
+    filled = [row for row in rows if not _is_blank(row)]
     return len(filled) > 1 and any(sum(map(bool, row)) > 1 for row in filled)
 
 
@@ -238,19 +239,21 @@ def frame_of_cells(rows: Sequence[Sequence[str]]) -> tuple[pd.DataFrame, str]:
     columns = {
         place: [cell or None for cell in cells[1:]] for place, cells in enumerate(cells_by_column)
     }
-    kept = [place for place in columns if names[place] or not is_blank(columns[place])]
-    beyond = [place for place in kept if place >= len(header)]
+    shown_columns = [place for place in columns if names[place] or not _is_blank(columns[place])]
+    beyond = [place for place in shown_columns if place >= len(header)]
     if beyond:
-        number = next(n for n in places[1:] if not is_blank(rows[n][len(header) :]))
+        number = next(n for n in places[1:] if not _is_blank(rows[n][len(header) :]))
         raise ValueError(
             f"row {number + 1} has more cells than the header in row {places[0] + 1}, which has "
             f"{len(header)}: {', '.join(header)}"
         )
-    frame = pd.DataFrame({place: columns[place] for place in kept}, dtype=object)
-    frame.columns = pd.Index(_different([names[place] for place in kept], kept), dtype=object)
+    frame = pd.DataFrame({place: columns[place] for place in shown_columns}, dtype=object)
+    frame.columns = pd.Index(
+        _different([names[place] for place in shown_columns], shown_columns), dtype=object
+    )
     # Empty lines at the end of a file are no rows.
     n_blank_rows = sum(1 for n in blank_rows if n < places[-1] or len(rows[n]) > 0)
-    notes = [dropped(n_blank_rows, width - len(kept)), _titles(titles), _repeated(names)]
+    notes = [dropped(n_blank_rows, width - len(shown_columns)), _titles(titles), _repeated(names)]
     return frame, "; ".join(filter(None, notes))
 
 
@@ -259,7 +262,7 @@ def _number_of_titles(rows: Sequence[Sequence[str]]) -> int:
 
     A title fills one cell where the header fills several, or fewer than half as many cells.
     """
-    n_filled = [sum(1 for cell in row if not is_blank([cell])) for row in rows]
+    n_filled = [sum(1 for cell in row if not is_empty_cell(cell)) for row in rows]
     most = max(n_filled)
     for number, filled in enumerate(n_filled):
         if 2 * filled >= most and (filled > 1 or most == 1):
@@ -282,17 +285,16 @@ def _repeated(names: Sequence[str]) -> str:
     repeated = [name for name, number in Counter(filter(None, names)).items() if number > 1]
     if not repeated:
         return ""
-    shown = ", ".join(map(repr, repeated[:3]))
+    examples = ", ".join(map(repr, repeated[:3]))
     return (
-        f"the header has {shown} more than once; the first column keeps the name, and the next one is "
+        f"the header has {examples} more than once; the first column keeps the name, and the next one is "
         f"called {repeated[0] + '.1'!r}"
     )
 
 
-def is_blank(cells: Iterable[str | None]) -> bool:
-    """Return whether all cells are empty or contain only blanks."""
-    text = "".join(filter(None, cells))
-    return not text or text.isspace()
+def _is_blank(cells: Iterable[str | None]) -> bool:
+    """Whether all cells of a row or a column are empty."""
+    return all(map(is_empty_cell, cells))
 
 
 def dropped(rows: int, columns: int) -> str:

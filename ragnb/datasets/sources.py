@@ -83,10 +83,11 @@ def find(name: str, *, benchmark: str, samples: Iterable[str] = ()) -> Path:
     import pooch
 
     source = CATALOGUE[name]
-    own = Path(os.environ.get("RAGNB_DATA") or os.devnull)
-    places = [own / source.benchmark / source.file, own / source.file]
-    found = next((place for place in places if os.path.isfile(place)), None)
-    return found or fetch(source, Path(pooch.os_cache("ragnb")) / source.benchmark)
+    folder = Path(os.environ.get("RAGNB_DATA") or os.devnull)
+    for path in (folder / source.benchmark / source.file, folder / source.file):
+        if os.path.isfile(path):
+            return path
+    return fetch(source, Path(pooch.os_cache("ragnb")) / source.benchmark)
 
 
 def fetch(source: Source, folder: Path) -> Path:
@@ -107,11 +108,11 @@ def fetch(source: Source, folder: Path) -> Path:
     partial = target.with_name(f"{uuid4().hex}.part")
     try:
         _download(source, partial)
-        found = git_blob_sha1(partial.read_bytes())
-        if expected and found != expected:
+        sha1 = git_blob_sha1(partial.read_bytes())
+        if expected and sha1 != expected:
             advice = "Try again." if source.git_sha1 else f"Delete {record} to accept another file."
             raise InputError(
-                f"{source.name!r} must have the SHA-1 {expected}, got {found}. {advice}"
+                f"{source.name!r} must have the SHA-1 {expected}, got {sha1}. {advice}"
             )
         os.replace(partial, target)
     except OSError as error:
@@ -124,7 +125,7 @@ def fetch(source: Source, folder: Path) -> Path:
     finally:
         partial.unlink(missing_ok=True)
     if not source.git_sha1:
-        record.write_text(f"{found}\n", "ascii")
+        record.write_text(f"{sha1}\n", "ascii")
     return target
 
 

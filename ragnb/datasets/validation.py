@@ -56,22 +56,32 @@ def checked(model: type[R], record: Mapping[str, Any], where: str) -> R:
     try:
         return model.model_validate(record)
     except ValidationError as error:
-        errors: list[Any] = error.errors(include_url=False)
+        problems: list[Any] = error.errors(include_url=False)
     # Of a union, the type that fits best fails deepest inside the value.
-    paths = [_path(error["loc"], record) for error in errors]
-    path = max((path for path in paths if path[:1] == paths[0][:1]), key=len)
-    here = [error for error, found in zip(errors, paths, strict=True) if found == path]
-    inner = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path[1:])
-    place = f"{where}, key {path[0]}{inner}" if path else where
-    missing = [str(error["loc"][-1]) for error in here if error["type"] == "missing"]
+    paths = [_path(problem["loc"], record) for problem in problems]
+    paths_of_first_key = [path for path in paths if path[:1] == paths[0][:1]]
+    deepest = max(paths_of_first_key, key=len)
+    problems = [problem for problem, path in zip(problems, paths, strict=True) if path == deepest]
+    first = problems[0]
+    place = f"{where}, {_key_words(deepest)}" if deepest else where
+    missing = [str(problem["loc"][-1]) for problem in problems if problem["type"] == "missing"]
     if missing:
-        got = ", ".join(map(str, here[0]["input"])) or "none"
-        raise InputError(f"{place}: must have the key {' and '.join(missing)}, got {got}")
-    if here[0]["type"] == "value_error":
-        raise InputError(f"{place}: {here[0]['ctx']['error']}")
-    allowed = [_ALLOWED.get(one["type"], one["msg"]).format(**one.get("ctx", {})) for one in here]
-    words = " or ".join(dict.fromkeys(allowed))
-    raise InputError(f"{place}: must be {words}, got {here[0]['input']!r:.60}")
+        present_keys = ", ".join(map(str, first["input"])) or "none"
+        raise InputError(f"{place}: must have the key {' and '.join(missing)}, got {present_keys}")
+    if first["type"] == "value_error":
+        raise InputError(f"{place}: {first['ctx']['error']}")
+    allowed = []
+    for problem in problems:
+        words = _ALLOWED.get(problem["type"], problem["msg"])
+        allowed.append(words.format(**problem.get("ctx", {})))
+    listed = " or ".join(dict.fromkeys(allowed))
+    raise InputError(f"{place}: must be {listed}, got {first['input']!r:.60}")
+
+
+def _key_words(path: tuple[int | str, ...]) -> str:
+    """A path as messages write it: ``key answers[0].text``."""
+    steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in path[1:]]
+    return f"key {path[0]}{''.join(steps)}"
 
 
 def _path(loc: tuple[int | str, ...], value: Any) -> tuple[int | str, ...]:
