@@ -611,7 +611,7 @@ def _with_references(
     alternatives: bool | None,
     separator: str | None,
 ) -> pd.DataFrame:
-    """The frame with references as lists of parts, each of which is a list of aliases."""
+    """The frame with references as lists of parts, and each part as a list of aliases."""
     frame, doubt = with_spellings(frame, separator, called(file))
     if doubt:
         warnings.warn(doubt, stacklevel=5)
