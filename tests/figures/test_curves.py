@@ -4,11 +4,12 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import small_print
 from made_scores import scored
 
 from ragnb.errors import InputError
 from ragnb.figures import plot, plot_noise_curve, plot_power, save_figure
-from ragnb.figures import styles as style
+from ragnb.figures.styles import style
 from ragnb.reports import risk_coverage_report
 from ragnb.scoring import compare
 from ragnb.stats import mcnemar_mde
@@ -97,7 +98,7 @@ def test_risk_is_drawn_against_coverage_with_its_control():
     rows = report.curve.sort_values("coverage")
     assert line.get_xydata() == pytest.approx(rows[["coverage", "risk"]].to_numpy())
     assert len(ax.collections) == 2
-    assert "95 % pointwise Wilson intervals" in ax.get_title(loc="left")
+    assert "95 % pointwise Wilson intervals" in small_print(ax)
     two = risk_coverage_report(pd.concat([frame, frame.assign(system="b")]), confidence="sure")
     ax = plot(two)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["ours", "b"]

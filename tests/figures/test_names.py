@@ -16,7 +16,7 @@ from ragnb.figures import (
     plot_power,
     plot_rates,
 )
-from ragnb.figures import styles as style
+from ragnb.figures.styles import style
 from ragnb.reports import efficiency, judge_report
 from ragnb.scoring import compare
 

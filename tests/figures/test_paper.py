@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ragnb.figures import paper_size, plot_noise_curve, save_figure
-from ragnb.figures import styles as style
+from ragnb.figures.styles import style
 
 
 @pytest.fixture

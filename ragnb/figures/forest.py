@@ -1,0 +1,104 @@
+"""Paired differences with their intervals, p-values and minimum detectable effects, row by row."""
+
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn.objects as so
+from matplotlib.axes import Axes
+
+from ragnb.figures.means import DIMENSIONS, draw_on
+from ragnb.figures.page import REFERENCE
+from ragnb.figures.styles import COLOURS, level_of, plain, span
+from ragnb.figures.words import words_for
+from ragnb.numbers import distinct, format_p_value
+
+_COLOUR = COLOURS[0]
+_ROW_NAME = 26
+
+
+def draw_differences(
+    ax: Axes, comparisons: pd.DataFrame, names: Mapping[Any, str] | None = None
+) -> str:
+    """Draw one row for each difference, and return the small print.
+
+    A dot is filled where the adjusted p-value is below 1 minus the confidence level. The grey band
+    reaches from minus to plus the minimum detectable effect.
+    """
+    rows = comparisons.reset_index(drop=True)
+    rows = rows.assign(place=len(rows) - 1.0 - rows.index)
+    is_significant = rows["p_adjusted"] < 1 - rows["confidence_level"]
+    ax.barh(rows["place"], 2 * rows["mde"], left=-rows["mde"], height=0.7, color="0.92", zorder=0)
+    ax.axvline(0, color=REFERENCE, lw=0.8, zorder=0.5)
+    intervals = so.Plot(rows, x="difference", y="place", xmin="low", xmax="high")
+    draw_on(ax, intervals.add(so.Range(color=_COLOUR, linewidth=1.1), orient="y"))
+    for significant, dots in rows.groupby(is_significant):
+        fill = _COLOUR if significant else "white"
+        ax.plot(dots["difference"], dots["place"], "o", color=_COLOUR, mfc=fill, ms=4.5, zorder=3)
+    sizes = rows["n_pairs"]
+    for row in rows.itertuples():
+        text = format_p_value(row.p_adjusted)
+        text += f", n = {row.n_pairs}" if sizes.nunique() > 1 else ""
+        ax.annotate(
+            text,
+            (1, row.place),
+            (3, 0),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            va="center",
+            fontsize="small",
+            color="0.3",
+        )
+    pairs = [_pair(row, names) for row in rows.to_dict("records")]
+    ax.set_yticks(rows["place"], _row_names(rows, pairs, names))
+    ax.set(ylim=(-0.6, len(rows) - 0.4), ylabel="")
+    ax.set_xlabel(plain(_axis_name(rows, pairs, names)))
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="y", visible=False)
+    ax.margins(x=0.05)
+    return _small_print(rows)
+
+
+def _pair(row: Mapping[Any, Any], names: Mapping[Any, str] | None) -> str:
+    system = words_for(row["system"], names, column="system")
+    return f"{system} − {words_for(row['baseline'], names, column='system')}"
+
+
+def _row_names(rows: pd.DataFrame, pairs: list[str], names: Mapping[Any, str] | None) -> list[str]:
+    """Name each row by what differs between the rows: metric, conditions, pair of systems."""
+    columns = [name for name in DIMENSIONS if name in rows and name != "system"]
+    before = [
+        name for name in rows.columns[: rows.columns.get_loc("metric")] if name not in columns
+    ]
+    different = [name for name in [*columns, *before] if rows[name].nunique(dropna=False) > 1]
+    labels = []
+    for pair, row in zip(pairs, rows.to_dict("records"), strict=True):
+        words = [words_for(row[name], names, column=name) for name in different]
+        if len(set(pairs)) > 1 or not different:
+            words.append(pair)
+        labels.append(textwrap.fill(", ".join(words), _ROW_NAME))
+    return labels
+
+
+def _axis_name(rows: pd.DataFrame, pairs: list[str], names: Mapping[Any, str] | None) -> str:
+    metrics = list(dict.fromkeys(rows["metric"]))
+    what = words_for(metrics[0], names, column="metric") if len(metrics) == 1 else "score"
+    pair = pairs[0] if len(set(pairs)) == 1 else "first − second"
+    return f"difference in {what}: {pair}"
+
+
+def _small_print(rows: pd.DataFrame) -> str:
+    first = rows.iloc[0]
+    correction = str(first["correction"]).capitalize()
+    kinds = distinct(rows["interval"].astype(str))
+    level = f"{1 - first['confidence_level']:.2g}"
+    family = span(rows["family_size"])
+    lines = [
+        f"{level_of(rows)} {kinds} intervals, n = {span(rows['n_pairs'])}",
+        f"p: {distinct(rows['test'])}, {correction} over {family}; filled: p < {level}",
+    ]
+    if np.isfinite(rows["mde"]).any():
+        lines.append(f"grey band: too small to be detected with {first['power']:.0%} power")
+    return "\n".join(lines)

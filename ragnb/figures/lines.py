@@ -1,0 +1,120 @@
+"""Means along a condition: one line per series, and published results in grey behind."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import seaborn.objects as so
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+
+from ragnb.figures.means import draw_on
+from ragnb.figures.page import PUBLISHED, looks_of, text_colour, text_width, wrapped
+from ragnb.figures.words import words_for
+
+# The least distance between two names at the end of lines, in points.
+_BETWEEN_NAMES = 8.0
+# The share of the page's width that the names of lines may take.
+MOST_WIDTH = 0.35
+# Points for the piece of line beside a name in the legend, and for the margins.
+_BESIDE_NAMES = 40.0
+_DASHES = ("-", (0, (4, 1.5)), (0, (5, 1.2, 1, 1.2)), (0, (1, 1)))
+
+
+def draw_lines(
+    ax: Axes,
+    table: pd.DataFrame,
+    along: str,
+    series: str,
+    names: Mapping[Any, str] | None = None,
+    behind: pd.DataFrame | None = None,
+) -> list[tuple[float, str, str]]:
+    """Draw means with their intervals along a column of numbers.
+
+    The result has the last mean, the name and the colour of each line, for `name_lines`.
+    """
+    ends: list[tuple[float, str, str]] = []
+    if behind is not None:
+        grey = so.Plot(behind, x=along, y="mean", group="system")
+        draw_on(ax, grey.add(so.Line(color=PUBLISHED, linewidth=0.8)))
+        ends += _ends(behind, along, "system", {}, names)
+    groups = list(dict.fromkeys(table[series]))
+    looks = looks_of(groups, series)
+    steps = sorted(table[along].unique())
+    # The intervals of different lines do not hide each other.
+    step = 0.012 * (steps[-1] - steps[0])
+    for place, group in enumerate(groups):
+        shift = (place - (len(groups) - 1) / 2) * step
+        line = table[table[series] == group].sort_values(along)
+        line = line.assign(_along=line[along] + shift)
+        colour, marker = looks[group]["color"], looks[group]["marker"]
+        plot = so.Plot(line, x="_along", y="mean", ymin="low", ymax="high")
+        plot = plot.add(so.Range(color=colour, linewidth=1))
+        draw_on(ax, plot.add(so.Dot(color=colour, marker=marker, pointsize=4.5)))
+        dashes: Any = _DASHES[place % len(_DASHES)]
+        ax.plot(line["_along"], line["mean"], color=colour, ls=dashes, lw=1.3)
+    ends += _ends(table, along, series, {group: looks[group]["color"] for group in groups}, names)
+    ax.set(xlabel=words_for(along), ylabel="")
+    if len(steps) <= 8:
+        ax.set_xticks(steps, [words_for(step) for step in steps])
+    return ends
+
+
+def _ends(
+    table: pd.DataFrame,
+    along: str,
+    series: str,
+    colours: Mapping[Any, str],
+    names: Mapping[Any, str] | None,
+) -> list[tuple[float, str, str]]:
+    """The last mean, the name and the colour of each line."""
+    ends = []
+    for group, line in table.groupby(series, sort=False):
+        defined = line.dropna(subset="mean").sort_values(along)
+        if len(defined):
+            name = words_for(group, names, column=series)
+            last = float(defined["mean"].iloc[-1])
+            ends.append((last, name, text_colour(colours.get(group, "0.45"))))
+    return ends
+
+
+def name_lines(ax: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
+    """Write the name of each line at its end, moved upwards where two would overlap.
+
+    Long names are in a legend below the axes.
+    """
+    figure: Any = ax.figure
+    if has_long_names(figure, ends):
+        font = FontProperties(size="small")
+        room = 72 * figure.get_figwidth() - _BESIDE_NAMES
+        handles = []
+        for _, name, colour in ends:
+            label = "\n".join(wrapped(name, room, font))
+            handles.append(ax.plot([], [], color=colour, label=label)[0])
+        figure.legend(handles=handles, loc="outside lower left", fontsize="small", ncols=1)
+        return
+    figure.draw_without_rendering()
+    pixels = figure.dpi / 72
+    lowest = -1e9
+    for mean, name, colour in sorted(ends, key=lambda end: end[0]):
+        height = max(ax.transData.transform((0, mean))[1], lowest + _BETWEEN_NAMES * pixels)
+        lowest = height
+        _, in_axes = ax.transAxes.inverted().transform((0, height))
+        ax.annotate(
+            name,
+            (1, in_axes),
+            (3, 0),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            va="center",
+            color=colour,
+            fontsize="small",
+        )
+
+
+def has_long_names(figure: Figure, ends: Sequence[tuple[float, str, str]]) -> bool:
+    """Whether the names of lines would leave too little room for the lines themselves."""
+    font = FontProperties(size="small")
+    longest = max(text_width(name, font) for _, name, _ in ends)
+    return longest > MOST_WIDTH * 72 * figure.get_figwidth()

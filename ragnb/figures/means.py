@@ -1,0 +1,233 @@
+"""Means with their intervals, row by row: dots, or pairs of dots that are linked."""
+
+import textwrap
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn.objects as so
+from matplotlib.axes import Axes
+from matplotlib.font_manager import FontProperties
+from matplotlib.transforms import Bbox
+
+from ragnb.columns import CONDITION
+from ragnb.figures.page import REFERENCE, looks_of, text_colour, text_width
+from ragnb.figures.styles import plain
+from ragnb.figures.words import words_for
+
+# Columns that may distinguish the rows of a table of means, in the order of their importance.
+DIMENSIONS = ("metric", "definition", "protocol", "judge", "field", "pair", *CONDITION)
+# More series than this are named by their rows, because as many colours cannot be told apart.
+MOST_SERIES = 5
+# Characters of a row's name in one line.
+_ROW_NAME = 20
+
+
+def varying(table: pd.DataFrame) -> list[str]:
+    """The dimensions in which the rows of a table differ, or one of its dimensions if they do not."""
+    present = [name for name in DIMENSIONS if name in table]
+    different = [name for name in present if table[name].nunique(dropna=False) > 1]
+    return different or present[-1:]
+
+
+def arranged(table: pd.DataFrame) -> tuple[list[str], str | None]:
+    """The columns that name the rows of the figure, and the column of the series within a row.
+
+    Systems are the series, so that they are next to each other; with many systems, a dimension of
+    few values is, and each system has a row.
+    """
+    dimensions = varying(table)
+    if len(dimensions) < 2:
+        return dimensions, None
+    few = [name for name in dimensions if table[name].nunique(dropna=False) <= MOST_SERIES]
+    if not few:
+        return dimensions, None
+    series = "system" if "system" in few else few[-1]
+    return [name for name in dimensions if name != series], series
+
+
+def draw_means(
+    ax: Axes,
+    table: pd.DataFrame,
+    rows: Sequence[str],
+    series: str | None,
+    names: Mapping[Any, str] | None = None,
+) -> pd.DataFrame:
+    """Draw one row for each combination of values in ``rows``, from the top in the order of the table.
+
+    The result is the table with the height of each mean in the column ``place``.
+    """
+    labels = row_names(table, rows, names)
+    order = list(dict.fromkeys(labels))
+    height = {label: len(order) - 1 - place for place, label in enumerate(order)}
+    groups = list(dict.fromkeys(table[series])) if series else [None]
+    looks = looks_of(groups, series or "")
+    # Series of a row are beside each other, so that their intervals can be told apart.
+    gap = 0.36 if len(groups) == 2 else 0.7 / len(groups)
+    shift = {group: ((len(groups) - 1) / 2 - place) * gap for place, group in enumerate(groups)}
+    group_of_row = table[series] if series else pd.Series([None] * len(table), table.index)
+    heights = [
+        height[label] + shift[group] for label, group in zip(labels, group_of_row, strict=True)
+    ]
+    placed = table.assign(place=heights, row=labels)
+    if len(groups) == 2:
+        _link_pairs(ax, placed)
+    for group in groups:
+        of_group = placed[group_of_row == group] if series else placed
+        colour, marker = looks[group]["color"], looks[group]["marker"]
+        dots = so.Plot(of_group, x="mean", y="place", xmin="low", xmax="high")
+        dots = dots.add(so.Range(color=colour, linewidth=1.1), orient="y")
+        draw_on(ax, dots.add(so.Dot(color=colour, marker=marker, pointsize=4)))
+    ax.set_yticks([height[label] for label in order], order)
+    ax.set(ylim=(-0.55, len(order) - 0.45), xlabel="", ylabel="")
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="y", visible=False)
+    for label in order[1:] if len(groups) > 1 else ():
+        ax.axhline(height[label] + 0.5, color="0.9", lw=0.6, zorder=0)
+    return placed
+
+
+def _link_pairs(ax: Axes, placed: pd.DataFrame) -> None:
+    """Link the two dots of a row, so that the eye sees their difference."""
+    for _, pair in placed.groupby("row", sort=False):
+        if len(pair) == 2 and pair["mean"].notna().all():
+            ax.plot(pair["mean"], pair["place"], color="0.82", lw=2.2, zorder=0.5)
+
+
+def row_names(
+    table: pd.DataFrame, columns: Sequence[str], names: Mapping[Any, str] | None
+) -> list[str]:
+    """The name of each row: the words for its values, joined by commas."""
+    labels = []
+    for row in table[list(columns)].to_dict("records"):
+        words = []
+        for column, value in row.items():
+            word = words_for(value, names, column=str(column))
+            is_number = not isinstance(value, str)
+            words.append(f"{words_for(column)} {word}" if is_number else word)
+        labels.append(textwrap.fill(", ".join(words), _ROW_NAME))
+    return labels
+
+
+def draw_on(ax: Axes, plot: so.Plot) -> None:
+    """Draw a plot of seaborn on axes."""
+    with warnings.catch_warnings():
+        # seaborn passes the argument `copy` to pandas. pandas 3 ignores it and warns about it.
+        warnings.filterwarnings("ignore", "The copy keyword is deprecated", DeprecationWarning)
+        plot.on(ax).plot()
+
+
+def show_shares(ax: Axes, lowest: float, highest: float) -> None:
+    """Set the limits of an axis of shares: from 0 to 1, or closer if the values lie close together."""
+    if highest - lowest > 0.5:
+        ax.set_xlim(-0.02, 1.02)
+        return
+    margin = 0.15 * max(highest - lowest, 0.05)
+    ax.set_xlim(max(lowest - margin, -0.02), min(highest + margin, 1.02))
+
+
+def draw_references(ax: Axes, references: Mapping[str, float]) -> None:
+    """Mark values by dashed lines, each with its name above the axes."""
+    for name, value in references.items():
+        ax.axvline(value, color=REFERENCE, ls="--", lw=0.9, zorder=0.8)
+        left, right = ax.get_xlim()
+        side = "left" if value < (left + right) / 2 else "right"
+        ax.annotate(
+            plain(name),
+            (value, 1),
+            (0, 2),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            ha=side,
+            va="bottom",
+            fontsize="small",
+            color=REFERENCE,
+        )
+
+
+def name_series(
+    ax: Axes, placed: pd.DataFrame, series: str, names: Mapping[Any, str] | None
+) -> None:
+    """Name each series next to one of its intervals, or all in a line above the axes if there is no room.
+
+    ``placed`` is the result of `draw_means`. The page must be complete, because room is measured on it.
+    """
+    groups = list(dict.fromkeys(placed[series]))
+    looks = looks_of(groups, series)
+    words = {group: words_for(group, names, column=series) for group in groups}
+    ax.figure.draw_without_rendering()
+    taken = {row.Index: _interval_box(ax, row) for row in placed.itertuples()}
+    links = _link_boxes(ax, placed) if len(groups) == 2 else []
+    chosen: list[tuple[Any, Bbox]] = []
+    for group in groups:
+        own = placed[placed[series] == group].dropna(subset="mean")
+        obstacles = [*taken.values(), *links, *(box for _, box in chosen)]
+        box = _free_place(ax, [taken[row] for row in own.index], words[group], obstacles)
+        if box is None:
+            _name_above(ax, [(words[each], looks[each]) for each in groups])
+            return
+        chosen.append((group, box))
+    to_data = ax.transData.inverted()
+    for group, box in chosen:
+        x, y = to_data.transform((box.x0, (box.y0 + box.y1) / 2))
+        look = {"color": text_colour(looks[group]["color"]), "fontsize": "small"}
+        ax.text(x, y, words[group], ha="left", va="center_baseline", **look)
+
+
+def _interval_box(ax: Axes, row: Any) -> Bbox:
+    """The place of an interval and its dot, in pixels."""
+    ends = [value for value in (row.low, row.mean, row.high) if np.isfinite(value)] or [0.0]
+    height = row.place
+    (left, bottom), (right, _) = ax.transData.transform([(min(ends), height), (max(ends), height)])
+    radius = 3 * ax.figure.dpi / 72
+    return Bbox.from_extents(left - radius, bottom - radius, right + radius, bottom + radius)
+
+
+def _link_boxes(ax: Axes, placed: pd.DataFrame) -> list[Bbox]:
+    """The places along the links of pairs, in pixels."""
+    boxes = []
+    for _, pair in placed.groupby("row", sort=False):
+        if len(pair) == 2:
+            ends = ax.transData.transform(pair[["mean", "place"]].to_numpy())
+            for point in np.linspace(*ends, 25):
+                boxes.append(Bbox.from_extents(*(point - 2), *(point + 2)))
+    return boxes
+
+
+def _free_place(
+    ax: Axes, intervals: Sequence[Bbox], text: str, obstacles: Sequence[Bbox]
+) -> Bbox | None:
+    """Room for a text right or left of one of some intervals, in pixels; None if there is none."""
+    pixels = ax.figure.dpi / 72
+    font = FontProperties(size=FontProperties(size="small").get_size_in_points())
+    width, height = text_width(text, font) * pixels, font.get_size_in_points() * pixels
+    page = ax.get_window_extent()
+    for interval in intervals:
+        middle = (interval.y0 + interval.y1) / 2
+        for left in (interval.x1 + pixels, interval.x0 - pixels - width):
+            box = Bbox.from_bounds(left, middle - height / 2, width, height)
+            is_inside = page.x0 <= box.x0 and box.x1 <= page.x1
+            if is_inside and not box.count_overlaps(obstacles):
+                return box
+    return None
+
+
+def _name_above(ax: Axes, named: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+    """Write the names of series in a line above the axes, each with its marker."""
+    handles = [
+        ax.plot([], [], ls="none", color=look["color"], marker=look["marker"], label=name)[0]
+        for name, look in named
+    ]
+    ax.legend(
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=min(len(handles), 3),
+        labelcolor=[text_colour(look["color"]) for _, look in named],
+        fontsize="small",
+        borderaxespad=0.2,
+        columnspacing=1,
+        handletextpad=0.1,
+    )

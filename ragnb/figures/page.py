@@ -1,0 +1,152 @@
+"""The page of a figure: its width, its title and small print, and the colours that always mean the same."""
+
+import colorsys
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
+
+from ragnb.errors import InputError
+from ragnb.figures.styles import COLOURS, MARKERS, PAPERS, plain
+
+# Widths in inches by name: one column and the whole text of a paper in ACL's style, and those of other papers.
+PAGE_WIDTHS = {
+    "column": PAPERS["acl"][0],
+    "text": PAPERS["acl"][1],
+    **{paper: widths[0] for paper, widths in PAPERS.items()},
+}
+# Colours with one meaning in all figures.
+REFERENCE = "0.35"  # a line with which the results are compared
+PUBLISHED = "0.6"  # results that others published
+PEOPLE = "#333333"  # judgements of people
+SMALL_PRINT = "0.35"
+# WCAG 2.2, success criterion 1.4.3: the least contrast of text.
+LEAST_CONTRAST = 4.5
+# Points between lines, as a multiple of the font size, and around a text.
+_LINE, _GAP = 1.25, 3.0
+
+
+def width_in_inches(width: str | float) -> float:
+    """The width of a figure: ``"column"``, ``"text"``, a paper's name, or a number of inches.
+
+    >>> round(width_in_inches("column"), 2), round(width_in_inches("text"), 2), width_in_inches(5)
+    (3.03, 6.3, 5.0)
+    """
+    if isinstance(width, str):
+        if width not in PAGE_WIDTHS:
+            names = ", ".join(map(repr, PAGE_WIDTHS))
+            raise InputError(f"width must be a number of inches or one of {names}, got {width!r}")
+        return PAGE_WIDTHS[width]
+    if not 1 <= width <= 40:
+        raise InputError(f"width must be between 1 and 40 inches, got {width!r}")
+    return float(width)
+
+
+def new_page(width: str | float, height: float, **options: Any) -> tuple[Figure, Any]:
+    """A figure of a width by name and a height in inches, with its axes."""
+    return plt.subplots(figsize=(width_in_inches(width), height), **options)
+
+
+def set_header(figure: Figure, title: str, small_print: str) -> None:
+    """Write a title in bold and the small print below it, over the whole width; the page grows by their height.
+
+    Parameters
+    ----------
+    figure
+        Figure with constrained layout.
+    title
+        What the figure shows; nothing if it is empty.
+    small_print
+        Kind of interval, n, and what else a reader needs. Each line of the text is wrapped by itself.
+    """
+    width, height = figure.get_size_inches()
+    size = plt.rcParams["font.size"]
+    paragraphs: list[tuple[str, dict[str, Any]]] = []
+    if title:
+        paragraphs.append((title, {"fontsize": size + 0.5, "fontweight": "bold"}))
+    small = {"fontsize": max(6.5, size - 1.3), "color": SMALL_PRINT}
+    paragraphs += [(line, small) for line in small_print.split("\n") if line]
+    texts = []
+    for text, look in paragraphs:
+        font = FontProperties(size=look["fontsize"], weight=look.get("fontweight", "normal"))
+        lines = wrapped(plain(text), 0.98 * (72 * width - 2 * _GAP), font)
+        texts.append((lines, look, _LINE * look["fontsize"] * len(lines)))
+    header = sum(points for _, _, points in texts) + 2 * _GAP
+    total = height + header / 72
+    figure.set_size_inches(width, total)
+    top = 72 * total - _GAP
+    for lines, look, points in texts:
+        where = (_GAP / (72 * width), top / (72 * total))
+        figure.text(*where, "\n".join(lines), va="top", ha="left", linespacing=_LINE, **look)
+        top -= points
+    engine: Any = figure.get_layout_engine()
+    engine.set(rect=(0, 0, 1, 1 - header / (72 * total)))
+
+
+def wrapped(text: str, width: float, font: FontProperties) -> list[str]:
+    """Break a text into lines that are at most some points wide, between words."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width(longer, font) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
+def text_width(text: str, font: FontProperties) -> float:
+    """Width of a line of text in points."""
+    width, _, _ = text_to_path.get_text_width_height_descent(
+        text.replace(r"\$", "$"), font, ismath=False
+    )
+    return float(width)
+
+
+def look(number: int) -> dict[str, Any]:
+    """Colour and marker of the series with a number, from 0."""
+    return {
+        "color": to_hex(COLOURS[number % len(COLOURS)]),
+        "marker": MARKERS[number % len(MARKERS)],
+    }
+
+
+def text_colour(colour: Any) -> str:
+    """A colour of the same hue that is dark enough for text on white.
+
+    >>> round(contrast("#de8f05"), 1), round(contrast(text_colour("#de8f05")), 1)
+    (2.6, 4.6)
+    """
+    hue, lightness, saturation = colorsys.rgb_to_hls(*to_rgb(colour))
+    while contrast(colour) < LEAST_CONTRAST:
+        lightness *= 0.97
+        colour = to_hex(colorsys.hls_to_rgb(hue, lightness, saturation))
+    return to_hex(colour)
+
+
+def contrast(colour: Any) -> float:
+    """Contrast of a colour with white, from 1 to 21, as the WCAG define it."""
+    channels = np.array(to_rgb(colour))
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    luminance = float(linear @ [0.2126, 0.7152, 0.0722])
+    return 1.05 / (luminance + 0.05)
+
+
+def looks_of(values: list[Any], column: str) -> dict[Any, dict[str, Any]]:
+    """Colour and marker of each series; people's judgements look the same in all figures.
+
+    >>> looks_of(["answer.f1", "annotator.verdict"], "metric")["annotator.verdict"]["color"] == PEOPLE
+    True
+    """
+    machines = [value for value in values if not _is_of_people(value, column)]
+    looks = {value: look(number) for number, value in enumerate(machines)}
+    of_people = {"color": PEOPLE, "marker": "D"}
+    return {value: looks.get(value, of_people) for value in values}
+
+
+def _is_of_people(value: Any, column: str) -> bool:
+    return column == "metric" and str(value).startswith("annotator.")

@@ -1,0 +1,58 @@
+"""The distribution of scores, and how far predicted probabilities can be relied on."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+
+from ragnb.figures.page import REFERENCE, look
+from ragnb.figures.words import words_for
+from ragnb.stats.intervals import rate_interval
+
+
+def draw_distribution(
+    ax: Axes, values: pd.Series, colour: str, bounds: tuple[float, float] | None
+) -> None:
+    """Draw the share of the values in each of 20 classes, and their mean as a line."""
+    options: dict[str, Any] = {"binrange": bounds} if bounds else {}
+    sns.histplot(
+        x=values.to_numpy(float),
+        bins=20,
+        stat="proportion",
+        color=colour,
+        edgecolor="white",
+        linewidth=0.4,
+        alpha=0.85,
+        ax=ax,
+        **options,
+    )
+    ax.axvline(values.mean(), color=REFERENCE, lw=1)
+    ax.set(xlabel="", ylabel="share")
+    if bounds:
+        ax.set_xlim(bounds[0] - 0.02, bounds[1] + 0.02)
+
+
+def draw_reliability(ax: Axes, curve: pd.DataFrame, names: Mapping[Any, str] | None = None) -> None:
+    """Draw the observed share against the mean prediction of each bin, with Wilson intervals."""
+    rows = curve[curve["n"] > 0]
+    ax.plot([0, 1], [0, 1], color=REFERENCE, ls="--", lw=0.9)
+    ax.annotate("ideal", (0.97, 0.97), (-2, -8), textcoords="offset points", ha="right", va="top",
+                fontsize="small", color=REFERENCE)  # fmt: skip
+    limits = [rate_interval(round(row.observed * row.n), int(row.n)) for row in rows.itertuples()]
+    below = rows["observed"].to_numpy() - [interval.low for interval in limits]
+    above = [interval.high for interval in limits] - rows["observed"].to_numpy()
+    appearance = look(0)
+    ax.errorbar(
+        rows["mean_predicted"],
+        rows["observed"],
+        [below, above],
+        fmt=appearance["marker"],
+        color=appearance["color"],
+        lw=1,
+    )
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    ax.set_xlabel(words_for("predicted probability", names))
+    ax.set_ylabel(words_for("observed share", names))
+    ax.set_aspect("equal")
