@@ -4,6 +4,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+# As in `make test`: progress and lines about sizes are for a person at the screen.
+os.environ.setdefault("TQDM_DISABLE", "1")
+
 # A busy machine is no failure. Draws are the same each time; `--hypothesis-profile=explore` draws many new ones.
 settings.register_profile(
     "explore", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=1000
