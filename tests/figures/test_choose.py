@@ -199,7 +199,9 @@ def test_a_figure_is_saved_in_the_format_of_its_name(tmp_path):
 def test_what_cannot_be_drawn_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"a figure must end in \.pdf, \.svg, \.png, got 'a\.jpg'"):
         save_plot(scores(), "a.jpg")
-    with pytest.raises(InputError, match="plot needs scores, got responses; call ragnb.score first"):
+    with pytest.raises(
+        InputError, match="plot needs scores, got responses; call ragnb.score first"
+    ):
         plot(pd.DataFrame({"response": ["a"]}))
     with pytest.raises(InputError, match="plot needs scores, summaries or comparisons"):
         plot(pd.DataFrame({"metric": ["a"]}))
