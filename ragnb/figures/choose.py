@@ -254,7 +254,8 @@ def _rows(
 
 def _of_one_scale(table: pd.DataFrame) -> list[pd.DataFrame]:
     """The shares together, and each metric of another scale by itself."""
-    shares, others = [], []
+    shares: list[pd.DataFrame] = []
+    others: list[pd.DataFrame] = []
     for _, rows in table.groupby("metric", sort=False):
         (shares if are_shares(rows) else others).append(rows)
     return [*([pd.concat(shares)] if shares else []), *others]

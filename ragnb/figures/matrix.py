@@ -45,9 +45,8 @@ def draw_matrix(ax: Axes, values: pd.DataFrame) -> None:
         annot_kws={"fontsize": "small"},
     )
     ax.tick_params(length=0)
-    ax.set_xticks(
-        ax.get_xticks(), ax.get_xticklabels(), rotation=40, ha="right", rotation_mode="anchor"
-    )
-    ax.set_yticks(ax.get_yticks(), ax.get_yticklabels(), rotation=0)
+    ax.tick_params(axis="y", rotation=0)
+    for label in ax.get_xticklabels():
+        label.set(rotation=40, ha="right", rotation_mode="anchor")
     ax.set(xlabel="", ylabel="")
     ax.grid(visible=False)

@@ -157,7 +157,8 @@ def name_series(
     groups = list(dict.fromkeys(placed[series]))
     looks = looks_of(groups, series)
     words = {group: words_for(group, names, column=series) for group in groups}
-    ax.figure.draw_without_rendering()
+    figure: Any = ax.figure
+    figure.draw_without_rendering()
     taken = {row.Index: _interval_box(ax, row) for row in placed.itertuples()}
     links = _link_boxes(ax, placed) if len(groups) == 2 else []
     chosen: list[tuple[Any, Bbox]] = []
@@ -172,8 +173,8 @@ def name_series(
     to_data = ax.transData.inverted()
     for group, box in chosen:
         x, y = to_data.transform((box.x0, (box.y0 + box.y1) / 2))
-        look = {"color": text_colour(looks[group]["color"]), "fontsize": "small"}
-        ax.text(x, y, words[group], ha="left", va="center_baseline", **look)
+        colour = text_colour(looks[group]["color"])
+        ax.text(x, y, words[group], ha="left", va="center_baseline", color=colour, fontsize="small")
 
 
 def _interval_box(ax: Axes, row: Any) -> Bbox:
@@ -191,7 +192,7 @@ def _link_boxes(ax: Axes, placed: pd.DataFrame) -> list[Bbox]:
     for _, pair in placed.groupby("row", sort=False):
         if len(pair) == 2:
             ends = ax.transData.transform(pair[["mean", "place"]].to_numpy())
-            for point in np.linspace(*ends, 25):
+            for point in np.linspace(ends[0], ends[1], 25):
                 boxes.append(Bbox.from_extents(*(point - 2), *(point + 2)))
     return boxes
 

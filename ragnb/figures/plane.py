@@ -53,7 +53,8 @@ def name_points(
 
     The page must be complete, because room is measured on it.
     """
-    ax.figure.draw_without_rendering()
+    figure: Any = ax.figure
+    figure.draw_without_rendering()
     pixels = ax.figure.dpi / 72
     font = FontProperties(size="small")
     page = ax.get_window_extent()
