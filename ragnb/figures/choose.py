@@ -253,7 +253,7 @@ def _rows(
 
 
 def _of_one_scale(table: pd.DataFrame) -> list[pd.DataFrame]:
-    """The shares together, and each metric of another scale by itself."""
+    """The shares together, and a separate table for each metric of another scale."""
     shares: list[pd.DataFrame] = []
     others: list[pd.DataFrame] = []
     for _, rows in table.groupby("metric", sort=False):

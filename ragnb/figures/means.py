@@ -19,7 +19,7 @@ from ragnb.figures.words import words_for
 
 # Columns that may distinguish the rows of a table of means, in the order of their importance.
 DIMENSIONS = ("metric", "definition", "protocol", "judge", "field", "pair", *CONDITION)
-# More series than this are named by their rows, because as many colours cannot be told apart.
+# More series than this are named by their rows, because so many colours cannot be distinguished.
 MOST_SERIES = 5
 # Characters of a row's name in one line.
 _ROW_NAME = 20
@@ -64,7 +64,7 @@ def draw_means(
     height = {label: len(order) - 1 - place for place, label in enumerate(order)}
     groups = list(dict.fromkeys(table[series])) if series else [None]
     looks = looks_of(groups, series or "")
-    # Series of a row are beside each other, so that their intervals can be told apart.
+    # Series of a row are beside each other, so that their intervals can be distinguished.
     gap = 0.36 if len(groups) == 2 else 0.7 / len(groups)
     shift = {group: ((len(groups) - 1) / 2 - place) * gap for place, group in enumerate(groups)}
     group_of_row = table[series] if series else pd.Series([None] * len(table), table.index)

@@ -61,7 +61,7 @@ def set_header(figure: Figure, title: str, small_print: str) -> None:
     title
         What the figure shows; nothing if it is empty.
     small_print
-        Kind of interval, n, and what else a reader needs. Each line of the text is wrapped by itself.
+        Kind of interval, n, and what else a reader needs. Each line of the text is wrapped separately.
     """
     width, height = figure.get_size_inches()
     size = plt.rcParams["font.size"]

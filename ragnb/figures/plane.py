@@ -17,7 +17,7 @@ from ragnb.figures.words import words_for
 # Directions and distances in points at which the name of a point may lie, the preferred ones first.
 _DIRECTIONS = ((1, 1), (1, -1), (-1, 1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
 _DISTANCES = (5.5, 12.0, 20.0, 30.0, 42.0)
-# More points than this have one colour, because as many colours cannot be told apart.
+# More points than this have one colour, because so many colours cannot be distinguished.
 _MOST_COLOURS = 6
 
 

@@ -1,4 +1,4 @@
-"""Words for names of metrics, columns and values, as they stand in figures."""
+"""Words for names of metrics, columns and values, as figures show them."""
 
 from collections.abc import Mapping
 from numbers import Real
