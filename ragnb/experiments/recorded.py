@@ -31,7 +31,7 @@ from ragnb.llm.store import Store
 _RECORDED: dict[str, Any] = {"prompt_version": 1}
 # The recording of TRACe labels: the passages of a record are shorter than this, in characters. A larger number takes
 # more records, and a recording of them takes some minutes for each.
-LABELLED_TRACE_MAX_CHARACTERS = 2600
+LABELLED_TRACE_MAX_CHARACTERS = 4900
 TRACE_PARAMETERS = {"temperature": 0.0, "max_tokens": 512, "seed": 0}
 
 
