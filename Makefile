@@ -1,7 +1,7 @@
 # What a fresh machine with Python >= 3.11 and make needs. Each command sets itself up.
 #   make figures    runs every notebook and regenerates figures/
 #   make test       lint, types, tests, doctests, notebooks and browser tests
-#   make lab        opens JupyterLab
+#   make lab        opens JupyterLab; LAB_ARGS="--no-browser --port=8889" passes arguments to it
 #   make site       builds the documentation and the notebooks as web pages in build/site
 #   make format     formats the code
 #   make lock       resolves the lock files again
@@ -34,8 +34,12 @@ test: .venv/model
 	$(BIN)/ruff check .
 	$(BIN)/mypy & types=$$!; $(FIXED) $(PY) -m pytest $(ALL_CORES) -m "not slow" --doctest-modules $(NBVAL) ragnb tests notebooks && wait $$types
 
+# Lab shows the committed outputs with their styles only if the notebooks are trusted. Root needs a further argument.
+LAB_ARGS ?=
+START := notebooks/00_start_here.ipynb
 lab: .venv/model
-	$(BIN)/jupyter lab
+	$(BIN)/jupyter trust notebooks/*.ipynb > /dev/null
+	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/$(START) $(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_ARGS)
 
 # The pages show the outputs that are in the notebooks. A link that leads nowhere is an error.
 site: .venv/site

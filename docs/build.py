@@ -1,4 +1,4 @@
-"""Generate what the documentation shows: metrics.md, and the outputs of typed code blocks.
+"""Generate what the documentation shows: metrics.md, online.md, and the outputs of typed code blocks.
 
 Run ``python docs/build.py`` after a change of a metric, or of something that a code block prints.
 The tests compare the same functions with the committed files.
@@ -19,6 +19,9 @@ from ragnb import METRICS
 from ragnb.scoring import definitions
 
 ROOT = Path(__file__).parents[1]
+# Address of the public repository. Replace OWNER and run this script: all links of online.md follow.
+REPOSITORY = "https://github.com/OWNER/ragnb"
+BRANCH = "main"
 TYPED = ("README.md", "docs/recipes.md")
 """Files whose code blocks are run unchanged. The output of a block is in the next block of type
 ``text``. Blocks of the types ``py`` and ``console`` are not run."""
@@ -112,6 +115,38 @@ def _example(function: object) -> str:
     return found.group() if found else ""
 
 
+# ---- online.md -----------------------------------------------------------------------------------
+
+
+def online_page() -> str:
+    """Write docs/online.md: links that open the notebooks on Binder and Colab."""
+    name = REPOSITORY.removeprefix("https://github.com/")
+    start = "notebooks/00_start_here.ipynb"
+    binder = f"https://mybinder.org/v2/gh/{name}/{BRANCH}?urlpath=lab/tree"
+    rows = []
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        file = f"notebooks/{path.name}"
+        colab = f"https://colab.research.google.com/github/{name}/blob/{BRANCH}/{file}"
+        rows.append(f"| {path.stem} | [Binder]({binder}/{file}) | [Colab]({colab}) |")
+    return (
+        "\n\n".join(
+            [
+                "# Run the notebooks online",
+                "This page is generated (`python docs/build.py`) from the address of the repository, which "
+                f"is the variable `REPOSITORY` in `docs/build.py`. At present it is `{REPOSITORY}`.",
+                "**Binder** builds the environment of the lock files and opens JupyterLab. The folder "
+                f"`.binder` configures it. [Start here]({binder}/{start}).",
+                "**Colab** opens a single notebook. Run this cell first, which installs ragnb and makes the "
+                "files of the repository available:",
+                f"```text\n!git clone --quiet --depth 1 {REPOSITORY} ragnb\n"
+                '%pip install --quiet "./ragnb[local]"\n%cd ragnb/notebooks\n```',
+                "| notebook | | |\n|---|---|---|\n" + "\n".join(rows),
+            ]
+        )
+        + "\n"
+    )
+
+
 # ---- code blocks ---------------------------------------------------------------------------------
 
 
@@ -169,6 +204,7 @@ def _in_python(body: str, names: dict[str, object]) -> str:
 def main() -> None:
     """Write all generated parts."""
     (ROOT / "docs" / "metrics.md").write_text(metrics_page(), "utf-8")
+    (ROOT / "docs" / "online.md").write_text(online_page(), "utf-8")
     for name in TYPED:
         page = ROOT / name
         text = page.read_text("utf-8")

@@ -21,6 +21,7 @@ CONTENTS = {
         "docs/glossary",
         "docs/course",
         "docs/explorables",
+        "docs/online",
         "docs/contributing",
     ],
     "Notebooks": [f"notebooks/{path.stem}" for path in NOTEBOOKS],
