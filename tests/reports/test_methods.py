@@ -143,7 +143,7 @@ def test_wrong_frames_are_refused(noise):
     for frames, message in (
         ([], "needs scores, summaries or comparisons"),
         ([scores.iloc[:0]], "scores must have at least one row"),
-        ([scores.drop(columns="signature")], "without signature"),
+        ([scores.drop(columns="signature")], "needs scores with a signature, .*ragnb.load_scores"),
         ([scores, other], "summaries that were computed from the same scores"),
     ):
         with pytest.raises(InputError, match=message):
