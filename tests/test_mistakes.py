@@ -252,9 +252,7 @@ def test_a_raw_frame_is_to_be_loaded_first(raw):
 
 def test_scores_have_no_texts(scores):
     assert refused(ragnb.score, scores, "answer.f1").endswith("; pass the responses")
-    assert refused(ragnb.view, scores).endswith(
-        "show both: ragnb.view(ragnb.with_scores(responses, scores))"
-    )
+    assert refused(ragnb.view, scores).endswith("show both: ragnb.view(responses, scores)")
 
 
 def test_no_message_tells_people_to_invent_columns(responses, means, differences, raw):

@@ -14,6 +14,7 @@ from ragnb.errors import InputError
 from ragnb.markup import Markup, join, tag
 from ragnb.reports.definitions import DefinitionComparison
 from ragnb.reports.judge import JudgeReport
+from ragnb.scoring.joined import with_scores
 from ragnb.widgets.card import SECTIONS, Card, draw, kinds_of
 from ragnb.widgets.cells import Displays
 from ragnb.widgets.pages import CSS, STATIC, render, with_static
@@ -43,7 +44,12 @@ class RowList(AnyWidget):
 
 @accepts()
 def view(
-    frame: Any, kind: str | None = None, *, changed: Sequence[str] | None = None, **options: Any
+    frame: Any,
+    scores: pd.DataFrame | str | None = None,
+    kind: str | None = None,
+    *,
+    changed: Sequence[str] | None = None,
+    **options: Any,
 ) -> "Card | FrameView":
     """Show responses: a frame of them in a live viewer, or one row of a frame as a card.
 
@@ -57,6 +63,10 @@ def view(
         Any frame, such as those of `ragnb.load_ragbench` or `ragnb.load_responses`, one row of it,
         or a result of those two functions. Named levels of the index count as columns. Levels of
         column names are joined by ``/``.
+    scores
+        Scores of these responses, as `ragnb.score` returns them. They become columns, so that the
+        list can be sorted, searched and filtered by them; the first metric with scores of 0 and 1
+        gives the signs ✓ and ✗. A name in this place is the ``kind``.
     kind
         The only special section that is shown. By default all are shown whose columns exist:
         ``"trace"`` (labelled sentences and TRACe scores), ``"judge"`` (a judge and people),
@@ -85,15 +95,28 @@ def view(
     """
     if isinstance(frame, DefinitionComparison | JudgeReport):
         frame = frame.differing if isinstance(frame, DefinitionComparison) else frame.worst
+    if isinstance(scores, str):
+        kind, scores = scores, None
     if isinstance(frame, Mapping | pd.Series):
         return Card(frame, kind, **options)
     is_scores = isinstance(frame, pd.DataFrame) and {"metric", "value", "signature"} <= set(frame)
     if is_scores and "response" not in frame:
         raise InputError(
             "view shows responses, got scores, which have no texts; show both: "
-            "ragnb.view(ragnb.with_scores(responses, scores))"
+            "ragnb.view(responses, scores)"
         )
-    return FrameView(frame, kind, changed=changed, **options)
+    verdict = None
+    if scores is not None:
+        frame, verdict = with_scores(frame, scores), _verdict_among(scores)
+    return FrameView(frame, kind, changed=changed, verdict=verdict, **options)
+
+
+def _verdict_among(scores: pd.DataFrame) -> str | None:
+    """The first metric whose scores are all 0 or 1; None if there is none."""
+    for metric, values in scores.groupby("metric", sort=False)["value"]:
+        if values.notna().any() and values.dropna().isin([0, 1]).all():
+            return str(metric)
+    return None
 
 
 class FrameView(HBox):
@@ -126,9 +149,10 @@ class FrameView(HBox):
         kind: str | None = None,
         *,
         changed: Sequence[str] | None = None,
+        verdict: str | None = None,
         **options: Any,
     ) -> None:
-        self._rows, self._frame, self._options = Rows(frame, changed), frame, options
+        self._rows, self._frame, self._options = Rows(frame, changed, verdict), frame, options
         self.kinds = kinds_of(self._rows.frame, kind)
         if options and len(frame):
             draw(self._rows.row(0), self.kinds, **options)  # raises now if an option is wrong

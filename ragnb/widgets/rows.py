@@ -78,7 +78,12 @@ class Rows:
         If it is not a DataFrame, two columns have the same name, or what changed cannot be found.
     """
 
-    def __init__(self, frame: pd.DataFrame, changed: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        changed: Sequence[str] | None = None,
+        verdict: str | None = None,
+    ) -> None:
         self.frame = _flat(frame)
         self.frame.attrs = {}  # pandas would copy them with each column
         self._factorized = _factorized(self.frame)
@@ -95,7 +100,8 @@ class Rows:
         texts = [name for name in self.frame if name not in {*self.choices, *self.numbers}]
         self._title = next(iter([*named, *texts, *self.frame]), None)
         verdicts = (name for name in VERDICT if name in self.frame)
-        self._verdict = next((name for name in verdicts if self.frame[name].notna().any()), None)
+        available = (name for name in verdicts if self.frame[name].notna().any())
+        self._verdict = verdict or next(available, None)
         about = [name for name in ABOUT if name in self.frame and self._differs(name)]
         self._about = about or [name for name in self.choices if name != self._title][:3]
         self._in_titles = {self._title, self._verdict, *self._about} - {None}

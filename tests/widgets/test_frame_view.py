@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import ragnb
 from ragnb.errors import InputError
+from ragnb.experiments import recorded_responses
 from ragnb.reports import judge_report
 from ragnb.text import fold
 from ragnb.widgets import view
@@ -276,3 +277,24 @@ def test_a_view_that_could_not_be_made_is_freed_without_an_error():
         made.__init__(twice)
     made.close()
     assert repr(made) == "FrameView(closed)"
+
+
+def test_scores_beside_responses_are_filters_orders_and_signs():
+    """Any run has signs, a filter of right answers and what changed between two systems."""
+    responses = recorded_responses("rgb_noise").query("system in ['answer', 'plain']")
+    scores = ragnb.score(responses, ["answer.f1", "rgb.accuracy"])
+    shown = ragnb.view(responses, scores)
+    right = scores.loc[scores["metric"] == "rgb.accuracy", "value"].tolist()
+    signs = [shown._rows.title(place)[0] for place in range(len(responses))]
+    assert signs == ["✓" if value == 1 else "✗" for value in right]
+    assert "rgb.accuracy" in shown._rows.choices
+    assert {"answer.f1", "-answer.f1"} <= {*shown._rows.sorts}
+    found = shown._rows.found("answer.f1<0.5", {}, "answer.f1")
+    f1 = scores.loc[scores["metric"] == "answer.f1", "value"].to_numpy()
+    assert len(found) == (f1 < 0.5).sum()
+
+    wide = responses.assign(right=right).pivot_table(
+        index=["example_id", "noise_rate"], columns="system", values="right"
+    )
+    changed = ragnb.view(responses, scores, changed=["answer", "plain"])
+    assert changed._rows.within.sum() == (wide["answer"] != wide["plain"]).sum()
