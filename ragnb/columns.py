@@ -93,6 +93,9 @@ _TABLE = (
         "total number of tokens in the translated passages, 0 if none was translated; "
         "instead of 'translations'",
     ),
+    Column("f1_system", "token F1 of the response, for CNBE; `ragnb.scoring.bridging` adds it"),
+    Column("f1_direct", "token F1 of the baseline's response to the same example, for CNBE"),
+    Column("tokens_spent", "number of tokens in the translated passages, for CNBE"),
     Column("retrieved", "ranked list of the ids of the retrieved passages, best first", "list"),
     Column(
         "relevant",

@@ -26,8 +26,7 @@ from ragnb.display import decimals, drawing, signature_note, text_table
 from ragnb.errors import InputError
 from ragnb.markup import Markup, escape, escape_latex, escape_markdown, page, tag
 from ragnb.numbers import distinct, limits, number, one_line, percent, short_p, text_width
-from ragnb.scoring.bridges import known_metric
-from ragnb.scoring.columns import numbers
+from ragnb.scoring.columns import numbers, record_of
 
 _SUMMARY = "metric mean low high interval confidence_level n n_scored signature".split()
 _COMPARISON = (
@@ -373,7 +372,7 @@ def _crossed(
         head = _head(frame, columns, key, words)
         column = cells.setdefault(head, {})
         metric = group["metric"].iloc[0]
-        record = known_metric(metric, " ".join(map(str, group["signature"])))
+        record = record_of(metric, " ".join(map(str, group["signature"])))
         are_own_metrics.append(record is None)
         best = ""  # as printed, so that means that look equal are all bold
         if record and len(group) > 1 and group["mean"].notna().any():

@@ -22,7 +22,7 @@ from ragnb.figures.styles import (
     style,
 )
 from ragnb.reports.grades import QUANTILES
-from ragnb.scoring.bridges import known_metric
+from ragnb.scoring.columns import record_of
 
 
 @accepts(width=tuple(WIDTHS))
@@ -99,7 +99,7 @@ def plot_rates(
 def are_shares(rates: pd.DataFrame) -> bool:
     """Whether rates have the axis from 0 to 1: by the bounds of their metric, or else by their values."""
     for metric in rates["metric"].unique() if "metric" in rates else ():
-        record = known_metric(str(metric), " ".join(map(str, rates.get("signature", ()))))
+        record = record_of(str(metric), " ".join(map(str, rates.get("signature", ()))))
         if record is not None and record.bounds != (0, 1):
             return False
     return bool(rates["mean"].dropna().between(0, 1).all())

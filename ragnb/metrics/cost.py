@@ -2,54 +2,55 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from ragnb.cells import is_missing
-from ragnb.errors import InputError, as_real, check_choice
+from ragnb.errors import InputError, as_real
+from ragnb.metrics.declaration import Column, Option
 from ragnb.metrics.record import metric
 from ragnb.text import tokens
 
-VARIANTS = ("ratio", "lbrag")
+
+class Translations(Column):
+    """Translated passages of a question, or the total number of their tokens.
+
+    Each passage is a mapping, an object, or the translation as a string. In a mapping or object, the
+    number of tokens is in ``token_count`` or ``metadata['token_count']``. The translation is in
+    ``translated_text`` or, if there is no such field, in ``text``. It is None if the passage was not
+    translated.
+    """
+
+    column = "translations"
+    type_name = "list, number or None"
+
+
+class Tokenizer(Option):
+    """Tokeniser for translations without a number of tokens.
+
+    With None, these translations raise InputError. The counts of ``'unicode'`` only approximate those
+    of a model.
+    """
+
+    values = {
+        None: "Each translated passage must have a recorded token_count.",
+        "unicode": "Passages without a recorded token_count are counted with ragnb.text.tokens: "
+        "words, and characters of scripts that are written without spaces.",
+    }
 
 
 @metric(
     "cost.translation_tokens",
-    {"passages": "translations"},
-    options={
-        "tokenizer": {
-            None: "Each translated passage must have a recorded token_count.",
-            "unicode": "Passages without a recorded token_count are counted with ragnb.text.tokens: "
-            "words, and characters of scripts that are written without spaces.",
-        }
-    },
     higher_is_better=False,
     bounds=(0.0, math.inf),
     source="kanoes/LBRAG-NEW experiments/scripts/experiment.py",
     undefined="Only if the translations were not recorded. It is 0 if no passage was translated.",
 )
 def translation_tokens(
-    passages: Sequence[Any] | float | None, *, tokenizer: str | None = None
+    passages: Annotated[Sequence[Any] | float | None, Translations],
+    *,
+    tokenizer: Annotated[str | None, Tokenizer] = None,
 ) -> float:
     """Translation tokens: total length of the translated passages for one question, in tokens.
-
-    Parameters
-    ----------
-    passages : list, number or None
-        Total number of tokens in the translated passages, or the retrieved passages, each as a
-        mapping, an object, or the translation as a string. In a mapping or object, the number of
-        tokens is in ``token_count`` or ``metadata['token_count']``. The translation is in
-        ``translated_text`` or, if there is no such field, in ``text``. It is None if the passage
-        was not translated.
-    tokenizer : {None, 'unicode'}, default=None
-        Tokeniser for translations without a number of tokens. ``'unicode'`` uses
-        `ragnb.text.tokens`, whose counts only approximate those of a model. With None, these
-        translations raise InputError.
-
-    Returns
-    -------
-    float
-        Total number of tokens; lower is better. 0.0 if no passage was translated. NaN if
-        `passages` is None or NaN.
 
     Notes
     -----
@@ -64,7 +65,6 @@ def translation_tokens(
     >>> translation_tokens(["It rains in Oslo."], tokenizer="unicode"), translation_tokens(17)
     (4.0, 17.0)
     """
-    check_choice(tokenizer, (None, "unicode"), "tokenizer")
     if is_missing(passages):
         return math.nan
     if not isinstance(passages, list | tuple):
@@ -107,40 +107,77 @@ def _token_count(passage: Any, place: int, tokenizer: str | None) -> float:
     )
 
 
+class F1OfSystem(Column):
+    """Token F1 of the system on a question, in [0, 1]."""
+
+    column = "f1_system"
+
+
+class F1OfBaseline(Column):
+    """Token F1 of the baseline on the same question, in [0, 1]."""
+
+    column = "f1_direct"
+
+
+class TokensSpent(Column):
+    """Number of tokens in the translated passages of the question; see `translation_tokens`."""
+
+    column = "tokens_spent"
+
+
+class Variant(Option):
+    """Value if nothing was translated."""
+
+    values = {
+        "ratio": "Gain divided by cost; undefined without translation.",
+        "lbrag": "The same, and 0 if the cost is 0, as in the released code of LBRAG.",
+    }
+
+
+class Baseline(Option):
+    """Name of the baseline, for the signature of the score. It does not affect the value."""
+
+    values = {
+        "direct": "The system whose token F1 is subtracted.",
+        ...: "The name of another baseline.",
+    }
+
+
+class F1Variant(Option):
+    """Variant of F1, for the signature of the score. It does not affect the value."""
+
+    values = {
+        "unicode": "The variant of `answer.f1`.",
+        ...: "Another variant of `answer.f1`.",
+    }
+
+
+# Why there is no value without translation. Such responses count as unscored, not as exempt.
+NO_TRANSLATION = "no translation"
+
+
+@metric(
+    "cost.cnbe",
+    bounds=(-math.inf, math.inf),
+    source="kanoes/LBRAG-NEW experiments/scripts/experiment.py",
+    undefined="If nothing was translated; never under lbrag, which then gives 0.",
+    reason=lambda **_: NO_TRANSLATION,
+)
 def bridging_efficiency(
-    f1_system: float | None,
-    f1_direct: float | None,
-    cost: float | None,
+    f1_system: Annotated[float | None, F1OfSystem],
+    f1_direct: Annotated[float | None, F1OfBaseline],
+    cost: Annotated[float | None, TokensSpent],
     *,
-    variant: str = "ratio",
-    baseline: str = "direct",
-    f1: str | None = "unicode",
+    variant: Annotated[str, Variant] = "ratio",
+    baseline: Annotated[str, Baseline] = "direct",
+    f1: Annotated[str | None, F1Variant] = "unicode",
 ) -> float:
     """Cost-normalised bridging efficiency (CNBE): gain over the baseline per translated token.
 
     CNBE = (F1_system - F1_direct) / cost, where F1_direct is the token F1 of a baseline without
-    passages. Questions with a low cost dominate the mean of CNBE, so also report the ratio of the
+    passages. It is negative if the system has a lower F1 than the baseline. Questions with a low cost
+    dominate the mean of CNBE, so also report the ratio of the
     mean gain to the mean cost.
-
-    Parameters
-    ----------
-    f1_system, f1_direct : float or None
-        Token F1, in [0, 1], of the system and of the baseline on the same question.
-    cost : float or None
-        Number of tokens in the translated passages of the question; see `translation_tokens`.
-    variant : {'ratio', 'lbrag'}, default='ratio'
-        Value at a cost of 0: NaN with ``'ratio'``, and 0.0 with ``'lbrag'``.
-    baseline : str, default='direct'
-        Name of the baseline, for the signature of the score. It does not affect the value.
-    f1 : str or None, default='unicode'
-        Variant of F1, for the signature of the score. It does not affect the value.
-
-    Returns
-    -------
-    float
-        F1 gain per token; higher is better. Negative if the system has a lower F1 than the
-        baseline. NaN if either F1 or the cost is missing, or if the cost is 0 with
-        ``'ratio'``.
 
     Notes
     -----
@@ -153,7 +190,6 @@ def bridging_efficiency(
     >>> bridging_efficiency(0.5, 0, 0, variant="lbrag")
     0.0
     """
-    check_choice(variant, VARIANTS, "variant")
     if any(map(is_missing, (f1_system, f1_direct, cost))):
         return math.nan
     if not (0 <= as_real(f1_system) <= 1 and 0 <= as_real(f1_direct) <= 1):

@@ -220,10 +220,8 @@ class Metric:
 
 def metric(
     name: str,
-    columns: Mapping[str, str] | None = None,
     *,
     source: str,
-    options: Mapping[str, Mapping[Any, str]] | None = None,
     undefined: str = "",
     higher_is_better: bool = True,
     bounds: tuple[float, float] = (0.0, 1.0),
@@ -261,39 +259,24 @@ def metric(
 
     def declare(function: Function) -> Function:
         parameters = inspect.signature(function).parameters
-        if columns is not None:  # transition
-            METRICS[name] = Metric(
-                name,
-                function,
-                columns,
-                higher_is_better,
-                bounds,
-                source,
-                options={option: parameters[option].default for option in options or {}},
-                variants=options or {},
-                of_many=of_many,
-                undefined=undefined,
-                **more,
-            )
-            return function
         arguments = arguments_of(function)
         _check_declaration(name, function, arguments)
-        read = {key: column for key, column in arguments.items() if issubclass(column, Column)}
-        chosen = {key: option for key, option in arguments.items() if issubclass(option, Option)}
+        columns = {key: column for key, column in arguments.items() if issubclass(column, Column)}
+        options = {key: option for key, option in arguments.items() if issubclass(option, Option)}
         record = Metric(
             name,
             declared(function),
-            {key: column.column for key, column in read.items()},
+            {key: column.column for key, column in columns.items()},
             higher_is_better,
             bounds,
             source,
-            options={key: parameters[key].default for key in chosen},
-            variants={key: option.values for key, option in chosen.items()},
+            options={key: parameters[key].default for key in options},
+            variants={key: option.values for key, option in options.items()},
             of_many=with_checks(of_many, arguments) if of_many else None,
             undefined=undefined,
             optional_under={
                 key: column.optional_under
-                for key, column in read.items()
+                for key, column in columns.items()
                 if column.optional_under is not None
             },
             **more,

@@ -10,7 +10,8 @@ from ragnb.columns import require_columns
 from ragnb.display import MISSING, shown
 from ragnb.errors import InputError
 from ragnb.reports.frames import Report, Shown
-from ragnb.scoring.bridges import CNBE, F1, known_metric
+from ragnb.scoring.bridges import CNBE, F1
+from ragnb.scoring.columns import record_of
 from ragnb.scoring.comparisons import compare
 
 # Dimensions of multilingual answers, each with the metric that ranks the systems in it.
@@ -110,7 +111,7 @@ def _ranks_in(
     if not (scores["metric"] == metric).any():
         names = ", ".join(scores["metric"].drop_duplicates())
         raise InputError(f"the dimension {dimension!r} needs scores of {metric}, got {names}")
-    record = known_metric(metric, " ".join(scored["signature"].astype(str).unique()))
+    record = record_of(metric, " ".join(scored["signature"].astype(str).unique()))
     higher_is_better = record is None or record.higher_is_better
     means = scored.groupby("system", sort=False)["value"].agg(["mean", "size"])
     ranks = means["mean"].rank(method="min", ascending=not higher_is_better).astype(int)

@@ -1,49 +1,24 @@
 """Cost-normalised bridging efficiency (CNBE): the F1 that translation adds per translated token."""
 
-from math import inf
-
 import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
 from ragnb.columns import require_columns
 from ragnb.errors import InputError
-from ragnb.metrics.cost import VARIANTS, bridging_efficiency
-from ragnb.metrics.record import Metric
-from ragnb.scoring.columns import numbers, record_of
+from ragnb.metrics.cost import NO_TRANSLATION
+from ragnb.metrics.record import METRICS
+from ragnb.scoring.columns import numbers
 from ragnb.scoring.scores import score
 
 # The metrics that CNBE combines.
 F1, COST = "answer.f1", "cost.translation_tokens"
 
-
-# The metric CNBE. It needs a frame of pairs, which `bridging` creates.
-CNBE = Metric(
-    "cost.cnbe",
-    bridging_efficiency,
-    {"f1_system": "f1_system", "f1_direct": "f1_direct", "cost": "tokens_spent"},
-    higher_is_better=True,
-    bounds=(-inf, inf),
-    source="kanoes/LBRAG-NEW experiments/scripts/experiment.py",
-    options={"variant": "ratio", "baseline": "direct", "f1": "unicode"},
-    condition="no translation",
-    variants={
-        "variant": {
-            "ratio": "Gain divided by cost; undefined without translation.",
-            "lbrag": "The same, and 0 if the cost is 0, as in the released code of LBRAG.",
-        },
-        "baseline": {"direct": "The system whose token F1 is subtracted."},
-        "f1": {"unicode": "The variant of `answer.f1`."},
-    },
-)
+# CNBE. It needs a frame of pairs, which `bridging` creates.
+CNBE = METRICS["cost.cnbe"]
 
 
-def known_metric(name: str, signature: str = "") -> Metric | None:
-    """Return the record of a built-in metric, including `CNBE`; None for any other metric."""
-    return CNBE if name == CNBE.name else record_of(name, signature)
-
-
-@accepts(variant=VARIANTS)
+@accepts(variant=tuple(CNBE.variants["variant"]))
 def bridging(
     scores: pd.DataFrame, *, baseline: str = "direct", variant: str = "ratio"
 ) -> pd.DataFrame:
@@ -65,8 +40,7 @@ def bridging(
     Returns
     -------
     DataFrame
-        As `score` returns it, one row per response, with the metric ``cost.cnbe``. Summarize its
-        mean with ``interval="t"``, because the zeros of ``lbrag`` would look like a rate.
+        As `score` returns it, one row per response, with the metric ``cost.cnbe``.
 
     Raises
     ------
@@ -88,7 +62,7 @@ def bridging(
     """
     pairs, f1 = paired_f1(scores, baseline=baseline)
     rows = score(pairs, CNBE, variant=variant, baseline=baseline, f1=f1)
-    itself = (rows["system"] == baseline) & (rows["reason"] == CNBE.condition)
+    itself = (rows["system"] == baseline) & (rows["reason"] == NO_TRANSLATION)
     rows["reason"] = rows["reason"].mask(itself, "it is the baseline")
     return rows.drop(columns=[*CNBE.columns.values()])
 

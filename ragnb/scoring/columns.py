@@ -45,22 +45,21 @@ def record_of(name: str, signature: str) -> Metric | None:
 def bounds_of(name: str, signature: str, values: NDArray[np.float64]) -> tuple[float, float] | None:
     """Return the smallest and the largest possible value of a metric.
 
-    The result is None if the bounds are unknown, or if a value lies beyond them (see
-    `Metric.beyond`). A metric that is not in `METRICS` has the bounds 0 and 1 if all of its values
-    are 0 or 1.
+    The result is None if the metric has no bounds, such as a difference or a ratio, if the bounds are
+    unknown, or if a value lies beyond them (see `Metric.beyond`). A metric that is not in `METRICS`
+    has the bounds 0 and 1 if all of its values are 0 or 1.
 
     >>> bounds_of("answer.f1", "", np.array([0.2])), bounds_of("own.metric", "", np.array([0.2]))
     ((0.0, 1.0), None)
     """
     record = record_of(name, signature)
-    if record is None and name == "cost.cnbe":
-        # CNBE is a ratio. It is 0 for all responses of a system without translation, so values of 0
-        # and 1 do not make it a share.
-        return None
     if record is None:
-        return (0.0, 1.0) if values.size and np.isin(values, (0, 1)).all() else None
+        is_binary = values.size > 0 and np.isin(values, (0, 1)).all()
+        return (0.0, 1.0) if is_binary else None
     low, high = record.bounds
-    is_beyond = values.size and (values.min() < low or values.max() > high)
+    if np.isinf([low, high]).all():
+        return None
+    is_beyond = values.size > 0 and (values.min() < low or values.max() > high)
     return None if is_beyond else (low, high)
 
 

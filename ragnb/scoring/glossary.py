@@ -22,7 +22,6 @@ from ragnb.errors import InputError
 from ragnb.markup import Markup, tag
 from ragnb.metrics.record import METRICS, Metric
 from ragnb.prompts.judges import ASKED_FOR
-from ragnb.scoring.bridges import CNBE
 from ragnb.scoring.names import suggestion
 from ragnb.scoring.scores import score
 
@@ -124,19 +123,18 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
         return Definitions(tuple(METRICS.values()))
     if isinstance(metric, Metric):
         return Definitions((metric,))
-    every = METRICS | {CNBE.name: CNBE}
     name = metric.casefold().partition("@")[0]
-    if name in every:
-        return Definitions((every[name],))
+    if name in METRICS:
+        return Definitions((METRICS[name],))
     name = re.sub(r"[\s_-]+", " ", name.strip())
     for term in _terms():
         if name in term["terms"]:
-            return Definitions(tuple(every[one] for one in term["metrics"]), term["note"])
-    found = tuple(one for one in every.values() if name in _words(one))
+            return Definitions(tuple(METRICS[one] for one in term["metrics"]), term["note"])
+    found = tuple(one for one in METRICS.values() if name in _words(one))
     if not found:
         raise InputError(
             f"{metric!r} is not the name of a metric, a word of such a name, or a known abbreviation; "
-            f"{suggestion(name, every)}"
+            f"{suggestion(name, METRICS)}"
         )
     return Definitions(found)
 

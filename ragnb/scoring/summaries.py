@@ -67,8 +67,8 @@ def summarize(
         `Metric.beyond`). Responses that a metric leaves out by definition (`Metric.condition`) do
         not count in ``n``. ``worst_low`` and ``worst_high`` bound the mean if responses are
         unscored: all of them at the lowest, or all at the highest value of the metric or of the
-        cell. A metric that is not in `METRICS` is treated as binary if all of its values are 0 or
-        1. Otherwise its worst case is nan.
+        cell. They are nan for a metric without bounds. A metric that is not in `METRICS` is treated
+        as binary if all of its values are 0 or 1. Otherwise its worst case is nan.
 
     Raises
     ------
@@ -117,6 +117,8 @@ def _summary(
     binary = of_0_and_1 and (record.binary if record else values.size > 0)
     bounds = bounds_of(metric, signature, values)
     low, high = bounds or (record.bounds if record else (math.nan, math.nan))
+    if math.isinf(low) and math.isinf(high):
+        low = high = math.nan  # a metric without bounds has no worst case
     if values.size:  # min and max return the first argument if the other is nan
         low, high = min(low, values.min()), max(high, values.max())
     if interval in RATE_METHODS and cluster is None and not of_0_and_1:

@@ -52,6 +52,16 @@ def test_a_cell_with_nothing_scored_says_so_and_an_unknown_metric_claims_no_boun
     assert unknown[["mean", "worst_low", "worst_high"]].isna().all()
 
 
+@pytest.mark.parametrize("metric", ["cost.cnbe", "answer.flesch_reading_ease"])
+def test_a_metric_without_bounds_is_never_a_rate_and_has_no_worst_case(metric):
+    zeros = summarize(scored([0.0] * 4, metric)).iloc[0]
+    assert (zeros["mean"], zeros["interval"]) == (0.0, "t")
+    lost = summarize(scored([0.0, 1.0, NAN], metric)).iloc[0]
+    assert lost["interval"] == "t"
+    assert (lost["n"], lost["n_scored"]) == (3, 2)
+    assert lost[["worst_low", "worst_high"]].isna().all()
+
+
 def test_cells_are_those_of_the_conditions_or_of_by():
     cells = [("a", 0.0, [1.0, 1]), ("a", NAN, [1.0, 0]), ("b", 0.0, [0.0])]
     topics = ["sea", "land"]

@@ -31,6 +31,9 @@ CASES = {  # a value of every column that some metric takes; None last: a respon
     "response_embedding": [[1.0, 0.0], [0.5, -0.5], [-1.0, 0.0], [3, 4], None],
     "reference_embedding": [[1.0, 0.0]] * 4 + [None],
     "translations": [[{"text": "Oslo", "token_count": 3}]] * 4 + [None],
+    "f1_system": [1.0, 0, 0.5, 0.25, None],
+    "f1_direct": [0.5, 0.5, 0, 1.0, None],
+    "tokens_spent": [3, 12.0, 1, 40, None],
     "answerable": [1, 0, 0, True, None],
     "parts": [[{"text": "", "label": one}] for one in ("supported", "irrelevant", "contradicted")]
     + [[{"text": "", "label": "not supported"}], None],
@@ -141,6 +144,7 @@ UNDEFINED = {
         {"reference_spans": [], "measure": "recall"},
     ],
     "annotator.right_language": [{"right_language": "none"}],
+    "cost.cnbe": [{"tokens_spent": 0}],
     "judged.faithfulness": [{"judged_statements": []}],
     "judged.answer_relevancy": [{"judged_relevant_statements": []}],
     "judged.context_precision": [{"judged_passages": []}],
@@ -156,6 +160,7 @@ NEVER_UNDER = {
     "answer.rouge_l": {"variant": "lbrag"},
     "language.rlc": {"variant": "lbrag"},
     "language.rlc_ok": {"variant": "lbrag"},
+    "cost.cnbe": {"variant": "lbrag"},
 }
 """Metrics that have a value of everything under one definition and not under another."""
 
