@@ -78,13 +78,18 @@ def graded_report(
     """
     rows: list[dict[str, Any]] = []
     for name in column_names(judge):
-        both, units = _both(responses, name, label, clusters, "graded_report")
-        shared = {"n": len(both), "n_systems": both["system"].nunique()}
-        shared["not_reported"] = "; ".join(_not_reported(both, name, label))
-        for metric, found in _graded_measures(both, units, confidence_level).items():
-            rows.append({"judge": name, "metric": metric, **found.columns(), **shared})
+        graded, units = _graded(responses, name, label, clusters, "graded_report")
+        shared = {
+            "n": len(graded),
+            "n_systems": graded["system"].nunique(),
+            "not_reported": "; ".join(_not_reported(graded, name, label)),
+        }
+        for metric, interval in _graded_measures(graded, units, confidence_level).items():
+            rows.append({"judge": name, "metric": metric, **interval.columns(), **shared})
     report = pd.DataFrame(rows)
-    return shown(report if report["not_reported"].any() else report.drop(columns="not_reported"))
+    if not report["not_reported"].any():
+        report = report.drop(columns="not_reported")
+    return shown(report)
 
 
 @accepts(confidence_level="level")
@@ -119,91 +124,96 @@ def scores_by_grade(
     --------
     >>> import ragnb
     >>> turns = ragnb.load_study("mtrag")
-    >>> found = scores_by_grade(turns, judge="mtrag.rb_llm", label="human_faithfulness")
-    >>> found[["grade", "n", "mean"]].round(2).values.tolist()
+    >>> table = scores_by_grade(turns, judge="mtrag.rb_llm", label="human_faithfulness")
+    >>> table[["grade", "n", "mean"]].round(2).values.tolist()
     [[1.0, 23.0, 0.37], [2.0, 53.0, 0.77], [3.0, 104.0, 0.81], [4.0, 297.0, 0.88]]
     """
-    both, units = _both(responses, judge, label, clusters, "scores_by_grade")
-    spearman = _spearman(both, units, confidence_level)
-    overall = {"spearman": spearman.estimate, "spearman_low": spearman.low}
-    overall |= {"spearman_high": spearman.high}
+    graded, units = _graded(responses, judge, label, clusters, "scores_by_grade")
+    spearman = _spearman(graded, units, confidence_level)
+    overall = {
+        "spearman": spearman.estimate,
+        "spearman_low": spearman.low,
+        "spearman_high": spearman.high,
+    }
     rows: list[dict[str, Any]] = []
-    for grade, group in both.groupby(np.floor(both["given"] + 0.5)):
+    # Halves go to the higher grade.
+    for grade, group in graded.groupby(np.floor(graded["grade"] + 0.5)):
         keys = pd.factorize(group[units])[0]
         clustered = keys if group[units].duplicated().any() else None
-        found = mean_interval(group["judged"], clustered, confidence_level=confidence_level)
-        spread = {name: group["judged"].quantile(share) for name, share in QUANTILES.items()}
-        named = {"judge": judge, "label": label, "grade": int(grade), "n": len(group)}
-        rows.append({**named, **interval_columns(found), **spread, **overall})
+        mean = mean_interval(group["judged"], clustered, confidence_level=confidence_level)
+        row = {"judge": judge, "label": label, "grade": int(grade), "n": len(group)}
+        row |= interval_columns(mean)
+        row |= {name: group["judged"].quantile(share) for name, share in QUANTILES.items()}
+        rows.append(row | overall)
     return pd.DataFrame(rows)
 
 
-def _both(
+def _graded(
     responses: pd.DataFrame, judge: str, label: str, clusters: str | None, what: str
 ) -> tuple[pd.DataFrame, str]:
-    """Responses with the scores ``judged`` and the grades ``given``, and the column of clusters."""
+    """Responses with the scores ``judged`` and the grades ``grade``, and the column of clusters."""
     require_columns(responses, ["example_id", "system", label, judge], what)
     units = clusters or conversations(responses) or "example_id"
     require_columns(responses, [units], what)
-    both = responses.assign(
-        judged=numbers(responses, judge, what), given=numbers(responses, label, what)
-    ).dropna(subset=["judged", "given"])
-    if both.empty:
+    graded = responses.assign(
+        judged=numbers(responses, judge, what), grade=numbers(responses, label, what)
+    ).dropna(subset=["judged", "grade"])
+    if graded.empty:
         raise InputError(f"no response has both {judge} and {label}")
-    return both, units
+    return graded, units
 
 
-def _spearman(both: pd.DataFrame, clusters: str, level: float) -> Interval:
-    ranks = both[["judged", "given"]].rank()
-    units = pd.factorize(both[clusters])[0]
-    found = pearson(ranks["judged"], ranks["given"], units, confidence_level=level)
-    return replace(found, method=found.method.replace("Pearson", "Spearman"))
+def _spearman(graded: pd.DataFrame, clusters: str, level: float) -> Interval:
+    ranks = graded[["judged", "grade"]].rank()
+    units = pd.factorize(graded[clusters])[0]
+    correlation = pearson(ranks["judged"], ranks["grade"], units, confidence_level=level)
+    return replace(correlation, method=correlation.method.replace("Pearson", "Spearman"))
 
 
-def _scale_problem(both: pd.DataFrame) -> str:
+def _scale_problem(graded: pd.DataFrame) -> str:
     """Say why the judge's scores are not grades on the people's scale; an empty text if they are."""
-    judged, given = both["judged"], both["given"]
-    for whose, values in (("scores", judged), ("grades", given)):
+    scores, grades = graded["judged"], graded["grade"]
+    for name, values in (("scores", scores), ("grades", grades)):
         if fractions := values[values % 1 != 0].tolist():
-            return f"the {whose} are not all whole numbers, such as {fractions[0]:g}"
-    inside = judged.between(given.min(), given.max())
+            return f"the {name} are not all whole numbers, such as {fractions[0]:g}"
+    is_in_range = scores.between(grades.min(), grades.max())
     # A judge may give a grade that no person gave. If most of its scores are such, or if it gives
     # only the verdicts 0 and 1, it uses another scale.
-    is_verdict = judged.isin((0, 1)).all() and not given.isin((0, 1)).all()
-    if inside.mean() < 0.5 or is_verdict:
+    is_verdict = scores.isin((0, 1)).all() and not grades.isin((0, 1)).all()
+    if is_in_range.mean() < 0.5 or is_verdict:
         return (
-            f"the scores from {judged.min():g} to {judged.max():g} and the grades from "
-            f"{given.min():g} to {given.max():g} are on different scales"
+            f"the scores from {scores.min():g} to {scores.max():g} and the grades from "
+            f"{grades.min():g} to {grades.max():g} are on different scales"
         )
     return ""
 
 
-def _not_reported(both: pd.DataFrame, judge: str, label: str) -> list[str]:
+def _not_reported(graded: pd.DataFrame, judge: str, label: str) -> list[str]:
     """Sentences on the measures that cannot be reported for a judge."""
     sentences = []
-    if problem := _scale_problem(both):
+    if problem := _scale_problem(graded):
         sentences.append(
             f"ordinal alpha and quadratic kappa of {judge} and {label}, because {problem}"
         )
-    if both["system"].nunique() < 2:
+    if graded["system"].nunique() < 2:
         sentences.append(
             f"tau-b and tau-AP of {judge} and {label}, because there is only one system"
         )
     return sentences
 
 
-def _graded_measures(both: pd.DataFrame, clusters: str, level: float) -> dict[str, Interval]:
-    found = {"Spearman": _spearman(both, clusters, level)}
-    if not _scale_problem(both):
-        ratings, units = both[["judged", "given"]].to_numpy(), pd.factorize(both[clusters])[0]
+def _graded_measures(graded: pd.DataFrame, clusters: str, level: float) -> dict[str, Interval]:
+    measures = {"Spearman": _spearman(graded, clusters, level)}
+    if not _scale_problem(graded):
+        ratings = graded[["judged", "grade"]].to_numpy()
+        units = pd.factorize(graded[clusters])[0]
         for name in GRADED:
-            found[name] = agreement_interval(name, ratings, units, confidence_level=level)
-    if both["system"].nunique() > 1:
-        means = both.pivot_table(["given", "judged"], clusters, "system").dropna()
-        unit = {"example_id": "questions", "conversation_id": "conversations"}.get(
-            clusters, clusters
-        )
+            measures[name] = agreement_interval(name, ratings, units, confidence_level=level)
+    if graded["system"].nunique() > 1:
+        means = graded.pivot_table(["grade", "judged"], clusters, "system").dropna()
+        words = {"example_id": "questions", "conversation_id": "conversations"}
+        unit = words.get(clusters, clusters)
         for name in ("tau-b", "tau-AP"):
-            ranks = ranking_interval(name, means["given"], means["judged"], confidence_level=level)
-            found[name] = replace(ranks, method=ranks.method.replace("questions", unit))
-    return found
+            ranks = ranking_interval(name, means["grade"], means["judged"], confidence_level=level)
+            measures[name] = replace(ranks, method=ranks.method.replace("questions", unit))
+    return measures

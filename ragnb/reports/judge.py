@@ -167,8 +167,8 @@ def judge_report(
         )
     if "example_id" in frame:
         keys = ("example_id", "part_id", *CONDITION, "repeat", "model")
-        once = [name for name in keys if name in frame]
-        require_columns(frame, (), "judge_report", unique=once)
+        identifying = [name for name in keys if name in frame]
+        require_columns(frame, (), "judge_report", unique=identifying)
     labels = _values(frame, label, "labels", binary=True)
     if np.isnan(labels).all():
         raise InputError(
@@ -226,8 +226,8 @@ class _Judged:
         scores = self.scores[judge]
         return not np.isin(scores[~np.isnan(scores)], (0, 1)).all()
 
-    def units_of(self, kept: Booleans) -> Integers | None:
-        return None if self.units is None else self.units[kept]
+    def units_of(self, rows: Booleans) -> Integers | None:
+        return None if self.units is None else self.units[rows]
 
     def signature(self, judge: str) -> str:
         """Version, columns and threshold."""
@@ -240,11 +240,11 @@ def _values(frame: pd.DataFrame, column: str, what: str, binary: bool = False) -
     cells = [ACCEPTED.get(cell, cell) if isinstance(cell, str) else cell for cell in frame[column]]
     values = numbers(pd.DataFrame({column: cells}, dtype=object), column, "judge_report")
     allowed = np.isin(values, (0, 1)) if binary else (values >= 0) & (values <= 1)
-    odd = values[~np.isnan(values) & ~allowed]
-    if odd.size:
+    not_allowed = values[~np.isnan(values) & ~allowed]
+    if not_allowed.size:
         span = "1, 0 or nan" if binary else "from 0 to 1 or nan"
         raise InputError(
-            f"judge_report needs {what} ({span}) in {column}, got {odd[0]:g}; for grades, use "
+            f"judge_report needs {what} ({span}) in {column}, got {not_allowed[0]:g}; for grades, use "
             "ragnb.graded_report"
         )
     return values
@@ -272,39 +272,51 @@ def _agreement(judged: _Judged) -> Iterator[dict[str, Any]]:
     pairs = [*product(judged.scores, truths), *combinations(judged.annotators, 2)]
     for rater, against in pairs:
         scores, truth = ratings[rater], ratings[against]
-        unscored, known = np.isnan(scores), ~np.isnan(truth)
+        is_unscored, is_labelled = np.isnan(scores), ~np.isnan(truth)
         pair = {"pair": f"{rater} - {against}", "rater": rater, "against": against}
         signature = judged.signature(rater) if rater in judged.scores else ""
         if rater in judged.annotators:  # what only one of the two labelled is not compared
-            known &= ~unscored
-        wrong, right = np.where(unscored, 1 - truth, scores), np.where(unscored, truth, scores)
-        found, low, high = (
-            _measures(judged, rater, values, truth, kept)
-            for values, kept in ((scores, known & ~unscored), (wrong, known), (right, known))
-        )
-        counts = {"n": int(known.sum()), "n_scored": int((known & ~unscored).sum())}
-        for metric, interval in found.items():
-            worst = {"worst_low": low[metric].estimate, "worst_high": high[metric].estimate}
-            row = {**pair, "metric": metric, **interval_columns(interval), **counts, **worst}
-            yield row | {"signature": signature}
+            is_labelled &= ~is_unscored
+        is_scored = is_labelled & ~is_unscored
+        measures = _measures(judged, rater, scores, truth, is_scored)
+        # In the worst case, all missing verdicts contradict the label; in the best, they agree.
+        all_wrong = np.where(is_unscored, 1 - truth, scores)
+        all_right = np.where(is_unscored, truth, scores)
+        lowest = _measures(judged, rater, all_wrong, truth, is_labelled)
+        highest = _measures(judged, rater, all_right, truth, is_labelled)
+        for metric, interval in measures.items():
+            yield {
+                **pair,
+                "metric": metric,
+                **interval_columns(interval),
+                "n": int(is_labelled.sum()),
+                "n_scored": int(is_scored.sum()),
+                "worst_low": lowest[metric].estimate,
+                "worst_high": highest[metric].estimate,
+                "signature": signature,
+            }
 
 
 def _measures(
-    judged: _Judged, rater: str, scores: Floats, truth: Floats, kept: Booleans
+    judged: _Judged, rater: str, scores: Floats, truth: Floats, is_compared: Booleans
 ) -> dict[str, Interval]:
     """Agreement of two annotators, or of a judge with labels that are taken as true."""
-    scores, truth, units = scores[kept], truth[kept], judged.units_of(kept)
+    scores, truth, units = scores[is_compared], truth[is_compared], judged.units_of(is_compared)
     verdicts = judged.verdicts(scores)
-    found = coefficients(np.column_stack([verdicts, truth]), units, judged.level)
+    measures = coefficients(np.column_stack([verdicts, truth]), units, judged.level)
     if rater in judged.annotators:
-        return found
-    right = (verdicts == truth).astype(np.float64)
-    among = {"sensitivity": truth == 1, "specificity": truth == 0, "precision": verdicts == 1}
-    for name, rows in among.items():
-        found[name] = share(right[rows], None if units is None else units[rows], judged.level)
+        return measures
+    is_right = (verdicts == truth).astype(np.float64)
+    rows_of_measure = {
+        "sensitivity": truth == 1,
+        "specificity": truth == 0,
+        "precision": verdicts == 1,
+    }
+    for name, rows in rows_of_measure.items():
+        measures[name] = share(is_right[rows], None if units is None else units[rows], judged.level)
     if judged.graded(rater):
-        found["AUROC"] = auroc(truth, scores, units, confidence_level=judged.level)
-    return found
+        measures["AUROC"] = auroc(truth, scores, units, confidence_level=judged.level)
+    return measures
 
 
 # ---- bias ----------------------------------------------------------------------------------------
@@ -320,14 +332,20 @@ def _groups(judged: _Judged, by: Sequence[str] | None) -> dict[str, pd.Series]:
     for name in by:
         groups[name] = frame[name].astype(object).where(frame[name].notna(), "(none)")
     texts = frame["response"].dropna() if "response" in frame else pd.Series(dtype=object)
-    known = texts.map(lambda text: len(graphemes(text))).astype(int).sort_values(kind="stable")
-    if len(known):
-        third = np.searchsorted(np.quantile(known, [1 / 3, 2 / 3]), known)
-        parts = known.groupby(np.array(["shortest third", "middle third", "longest third"])[third])
-        groups["response length"] = pd.concat(
-            pd.Series(f"{name} ({part.min()}-{part.max()})", part.index) for name, part in parts
-        ).loc[known.index]
+    lengths = texts.map(lambda text: len(graphemes(text))).astype(int).sort_values(kind="stable")
+    if len(lengths):
+        groups["response length"] = _thirds(lengths)
     return groups
+
+
+def _thirds(lengths: pd.Series) -> pd.Series:
+    """The third to which each of the sorted lengths belongs, with the range of its lengths."""
+    third = np.searchsorted(np.quantile(lengths, [1 / 3, 2 / 3]), lengths)
+    names = np.array(["shortest third", "middle third", "longest third"])[third]
+    parts = []
+    for name, part in lengths.groupby(names):
+        parts.append(pd.Series(f"{name} ({part.min()}-{part.max()})", part.index))
+    return pd.concat(parts).loc[lengths.index]
 
 
 def _bias(judged: _Judged, by: Sequence[str] | None) -> pd.DataFrame:
@@ -339,12 +357,13 @@ def _bias(judged: _Judged, by: Sequence[str] | None) -> pd.DataFrame:
         rows = group.index[~np.isnan(judged.labels[group.index])]
         if rows.empty:
             continue
-        shared = pd.DataFrame({"example_id": rows, "group": group[rows], "metric": judged.label})
-        shared = shared.assign(unit=units[rows], signature=judged.signature(judge))
-        sides = {judge: scores, judged.label: judged.labels}
-        both = [shared.assign(system=side, value=sides[side][rows]) for side in sides]
+        # Judge and label become two systems, which `compare` pairs by the number of the row.
+        frame = pd.DataFrame({"example_id": rows, "group": group[rows], "metric": judged.label})
+        frame = frame.assign(unit=units[rows], signature=judged.signature(judge))
+        of_judge = frame.assign(system=judge, value=scores[rows])
+        of_label = frame.assign(system=judged.label, value=judged.labels[rows])
         table = compare(
-            pd.concat(both, ignore_index=True),
+            pd.concat([of_judge, of_label], ignore_index=True),
             baseline=judged.label,
             by="group",
             cluster=None if judged.units is None else "unit",
@@ -363,17 +382,24 @@ def _bias(judged: _Judged, by: Sequence[str] | None) -> pd.DataFrame:
 
 
 def _calibration(judged: _Judged) -> Iterator[dict[str, Any]]:
-    for judge, given in judged.scores.items():
-        kept = ~np.isnan(judged.labels) & ~np.isnan(given)
-        labels, scores, units = judged.labels[kept], given[kept], judged.units_of(kept)
+    for judge, all_scores in judged.scores.items():
+        is_compared = ~np.isnan(judged.labels) & ~np.isnan(all_scores)
+        labels, scores = judged.labels[is_compared], all_scores[is_compared]
+        units = judged.units_of(is_compared)
         bins = reliability_curve(labels, scores)
         ece, expected = expected_calibration_error(bins)
         brier = brier_score(labels, scores, units, confidence_level=judged.level)
-        counts = {"n": int((~np.isnan(judged.labels)).sum()), "n_scored": labels.size}
-        found = {"ece": ece, "expected_if_calibrated": expected, "n_bins": len(bins)}
-        kind = {"interval": without_clusters(brier.method)}
-        row = {"judge": judge, **found, **brier.columns("brier"), **kind, **counts}
-        yield row | {"signature": judged.signature(judge)}
+        yield {
+            "judge": judge,
+            "ece": ece,
+            "expected_if_calibrated": expected,
+            "n_bins": len(bins),
+            **brier.columns("brier"),
+            "interval": without_clusters(brier.method),
+            "n": int((~np.isnan(judged.labels)).sum()),
+            "n_scored": labels.size,
+            "signature": judged.signature(judge),
+        }
 
 
 def _worst(judged: _Judged) -> pd.DataFrame:
