@@ -90,8 +90,8 @@ def abstention_report(
     sizes = [name for name in ("n_scored", "n", "unscored") if name in coverage]
     table = counts.merge(coverage[[*groups, *sizes]], on=groups)
     for name in shares:
-        found = summaries[summaries["metric"] == f"abstention.{name}"]
-        table = table.merge(_limits(found, groups, name), on=groups)
+        rates = summaries[summaries["metric"] == f"abstention.{name}"]
+        table = table.merge(_limits(rates, groups, name), on=groups)
     # On an unanswerable question, the right decision is a refusal.
     careful = scores[scores["metric"] == "abstention.hallucination"]
     right = scores.loc[scores["metric"] == "abstention.alignment", "value"].to_numpy()
@@ -105,8 +105,8 @@ def abstention_report(
             value=is_invalid.where(invalid["value"].notna()).astype(float)
         )
     for name, values in others.items():
-        found = summarize(values, by=groups, confidence_level=confidence_level)
-        table = table.merge(_limits(found, groups, name), on=groups)
+        rates = summarize(values, by=groups, confidence_level=confidence_level)
+        table = table.merge(_limits(rates, groups, name), on=groups)
     return shown(table.merge(coverage[[*groups, "signature"]], on=groups))
 
 
@@ -119,15 +119,15 @@ def _outcomes(scores: pd.DataFrame, has_invalid: bool) -> pd.DataFrame:
     coverage = by_metric["coverage"]
     answered = coverage["value"].eq(1)
     columns = {}
-    for state, known in (("answerable", 1), ("unanswerable", 0)):
-        here = coverage["answerable"].eq(known)
+    for state, answerable in (("answerable", 1), ("unanswerable", 0)):
+        is_in_state = coverage["answerable"].eq(answerable)
         # A refusal is right if the question is not answerable, and an over-refusal otherwise.
-        decides = by_metric["over_refusal" if known else "alignment"]
+        decides = by_metric["over_refusal" if answerable else "alignment"]
         refused = decides["value"].eq(1)
-        columns[f"{state}_answered"] = here & answered
-        columns[f"{state}_refused"] = here & refused
+        columns[f"{state}_answered"] = is_in_state & answered
+        columns[f"{state}_refused"] = is_in_state & refused
         if has_invalid:
-            columns[f"{state}_invalid"] = here & coverage["value"].eq(0) & ~refused
+            columns[f"{state}_invalid"] = is_in_state & coverage["value"].eq(0) & ~refused
     order = sorted(columns, key=lambda name: name.endswith("invalid"))
     return pd.DataFrame(columns)[order].set_axis(
         scores.index[scores["metric"] == "abstention.coverage"]
@@ -254,8 +254,8 @@ def risk_coverage_report(
             "random order": share(wrong, units, confidence_level),
             "difference": aurc(wrong, sure, units, minus_random=True, **options),
         }
-        for measure, found in measures.items():
-            areas.append({**named, "measure": measure, **found.columns(), **sizes})
+        for measure, interval in measures.items():
+            areas.append({**named, "measure": measure, **interval.columns(), **sizes})
         if len(wrong):
             for row in _curve(wrong, sure, units, len(group), confidence_level):
                 curve.append({**named, **row, **sizes})
@@ -272,14 +272,14 @@ def _curve(
     steps = np.linspace(0, 1, 101)  # draw no more points than these
     for threshold in np.unique(np.quantile(sure, steps, method="higher"))[::-1]:
         accepted = sure >= threshold
-        found = share(wrong[accepted], None if units is None else units[accepted], level)
+        risk = share(wrong[accepted], None if units is None else units[accepted], level)
         m = int(accepted.sum())
         low, high = hypergeom(wrong.size, int(wrong.sum()), m).ppf(tails) / m
         yield {
             "threshold": threshold,
             "coverage": m / n,
             "n_accepted": m,
-            **found.columns("risk"),
+            **risk.columns("risk"),
             "random": wrong.mean(),
             "random_low": low,
             "random_high": high,

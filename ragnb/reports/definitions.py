@@ -61,9 +61,9 @@ class DefinitionComparison(Report):
         compared = ["definition", "baseline", "n_pairs", "n_dropped", "difference", "low", "high"]
         before = list(self.differences.columns[: self.differences.columns.get_loc("metric")])
         evidence = [name for name in self.differing if str(name).endswith(": evidence")]
-        known = [name for name in ("example_id", "system") if name in self.differing]
+        identifying = [name for name in ("example_id", "system") if name in self.differing]
         rates = self.rates.drop(columns="metric")
-        first = self.differing[[*known, *self.definitions, *evidence]].head(5)
+        first = self.differing[[*identifying, *self.definitions, *evidence]].head(5)
         n = self.scores["response_number"].nunique()
         level = percent(self.rates["confidence_level"].iloc[0])
         tables = {
@@ -145,65 +145,72 @@ def compare_definitions(
     frame["system"] = frame.get("system", "responses")
     if "example_id" not in frame:
         frame["example_id"] = frame["response_number"]
-    each: dict[str, pd.DataFrame] = {}
+    scores_by_definition: dict[str, pd.DataFrame] = {}
     left_out: dict[str, str] = {}
-    for name, own in named.items():
+    for name, definition in named.items():
         try:
-            scores = score(frame, record, explain=True, **{**options, **own})
+            scores = score(frame, record, explain=True, **{**options, **definition})
         except InputError as error:
             if definitions is not None or len(named) - len(left_out) <= 2:
                 raise
             left_out[name] = str(error)
         else:
-            each[name] = scores.assign(definition=name)
-    scores = pd.concat(each.values()).sort_index(kind="stable").reset_index(drop=True)
+            scores_by_definition[name] = scores.assign(definition=name)
+    scores = pd.concat(scores_by_definition.values())
+    scores = scores.sort_index(kind="stable").reset_index(drop=True)
     if by is None:
         by = [name for name in CONDITION if name in frame and frame[name].nunique(dropna=False) > 1]
     cells = list(by)
-    several = frame.duplicated([*cells, "example_id"]).any()
-    unit = cluster or conversations(scores) or ("example_id" if several else None)
+    has_repeats = frame.duplicated([*cells, "example_id"]).any()
+    unit = cluster or conversations(scores) or ("example_id" if has_repeats else None)
     rates = summarize(
         scores, by=[*cells, "definition"], cluster=unit, confidence_level=confidence_level
     )
     if record.binary:
         rates = with_counts(rates)
-    values = pd.DataFrame({name: one["value"].to_numpy() for name, one in each.items()})
-    evidence = {
-        f"{name}: evidence": one["evidence"].to_numpy()
-        for name, one in each.items()
-        if one["evidence"].ne("").any()
-    }
-    differs = values.nunique(axis=1, dropna=False) > 1
-    beside = responses.reset_index(drop=True).drop(columns=list(values), errors="ignore")
+    values = {}
+    evidence = {}
+    for name, frame_of_scores in scores_by_definition.items():
+        values[name] = frame_of_scores["value"].to_numpy()
+        if frame_of_scores["evidence"].ne("").any():
+            evidence[f"{name}: evidence"] = frame_of_scores["evidence"].to_numpy()
+    differs = pd.DataFrame(values).nunique(axis=1, dropna=False) > 1
+    others = responses.reset_index(drop=True).drop(columns=list(values), errors="ignore")
     return DefinitionComparison(
         metric=record.name,
-        definitions={name: named[name] for name in each},
+        definitions={name: named[name] for name in scores_by_definition},
         rates=rates,
         differences=_differences(scores, cells, unit, confidence_level),
-        differing=beside.assign(**values, **evidence)[differs].reset_index(drop=True),
+        differing=others.assign(**values, **evidence)[differs].reset_index(drop=True),
         scores=scores,
         left_out=left_out,
     )
 
 
+def _main_option(metric: Metric) -> tuple[str, list[str]]:
+    """The first option with several variants that have names, and these; or none."""
+    for option, values in metric.variants.items():
+        variants = [value for value in values if isinstance(value, str)]
+        if len(variants) > 1:
+            return option, variants
+    return "", []
+
+
 def _definitions(metric: Metric, chosen: Chosen | None) -> dict[str, dict[str, Any]]:
     """Name of each definition -> its options."""
     if isinstance(chosen, Mapping):
-        named = {str(name): dict(own) for name, own in chosen.items()}
+        named = {str(name): dict(options) for name, options in chosen.items()}
     else:
-        values_of = {
-            option: [value for value in values if isinstance(value, str)]
-            for option, values in metric.variants.items()
-        }
-        option = next((name for name, values in values_of.items() if len(values) > 1), None)
-        known = values_of[option] if option else []
-        values = column_names(chosen) or known
-        if unknown := [value for value in values if value not in known]:
-            names = (
-                f"be among {', '.join(known)}" if known else "be a mapping from names to options"
+        option, variants = _main_option(metric)
+        values = column_names(chosen) or variants
+        if unknown := [value for value in values if value not in variants]:
+            allowed = "be a mapping from names to options"
+            if variants:
+                allowed = f"be among {', '.join(variants)}"
+            raise InputError(
+                f"definitions of {metric.name} must {allowed}, got {', '.join(unknown)}"
             )
-            raise InputError(f"definitions of {metric.name} must {names}, got {', '.join(unknown)}")
-        named = {value: {str(option): value} for value in values}
+        named = {value: {option: value} for value in values}
     if len(named) < 2:
         raise InputError(
             f"compare_definitions needs two definitions or more, got {len(named)} of {metric.name}; "

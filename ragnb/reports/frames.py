@@ -32,7 +32,7 @@ class Report:
     def tables(self) -> dict[str, pd.DataFrame]:
         """The tables that are not empty, by name."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}  # type: ignore[attr-defined]
-        frames = {name: one for name, one in fields.items() if isinstance(one, pd.DataFrame)}
+        frames = {name: value for name, value in fields.items() if isinstance(value, pd.DataFrame)}
         return {name: table for name, table in frames.items() if len(table)}
 
     def _shown(self) -> Shown:
@@ -41,20 +41,20 @@ class Report:
     def __repr__(self) -> str:
         tables, lines = self._shown()
         width = pd.get_option("display.width")
-        texts = [
-            f"{title}\n{text_table(one, width)}\n" for title, one in tables.items() if len(one)
-        ]
+        texts = []
+        for title, table in tables.items():
+            if len(table):
+                texts.append(f"{title}\n{text_table(table, width)}\n")
         return "\n".join([*texts, *lines])
 
     def _repr_html_(self) -> Markup:
         tables, lines = self._shown()
-        titled = [
-            piece
-            for title, one in tables.items()
-            if len(one)
-            for piece in (tag("p", tag("b", title)), *html_parts(one))
-        ]
-        return framed(*titled, *(tag("p", line) for line in lines))
+        parts = []
+        for title, table in tables.items():
+            if len(table):
+                parts += [tag("p", tag("b", title)), *html_parts(table)]
+        parts += [tag("p", line) for line in lines]
+        return framed(*parts)
 
 
 def as_frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
@@ -87,15 +87,18 @@ def asked_of_judge(responses: pd.DataFrame, verdict: str) -> pd.DataFrame:
     """
     if verdict not in responses:
         return responses.iloc[:0]
-    known = responses[verdict].notna()
+    was_judged = responses[verdict].notna()
     if "judge_reason" in responses:
-        known |= responses["judge_reason"].notna()
-    return responses[known.groupby(responses["system"]).transform("any").astype(bool)]
+        was_judged |= responses["judge_reason"].notna()
+    return responses[was_judged.groupby(responses["system"]).transform("any").astype(bool)]
 
 
-def interval_columns(found: Interval) -> dict[str, Any]:
+def interval_columns(interval: Interval) -> dict[str, Any]:
     """Columns of an interval; the number of clusters is in a column of its own, ``n_units``."""
-    return found.columns() | {"interval": without_clusters(found.method), "n_units": found.n}
+    return interval.columns() | {
+        "interval": without_clusters(interval.method),
+        "n_units": interval.n,
+    }
 
 
 def without_clusters(method: str) -> str:
@@ -122,9 +125,11 @@ def coefficients(ratings: Floats, units: Integers | None, level: float) -> dict[
     """
     kappa = "Cohen's kappa" if ratings.shape[1] == 2 else "Fleiss' kappa"
     names = ("percent agreement", kappa, "Gwet's AC1", "Krippendorff's alpha")
-    found = {
-        name: agreement_interval(name, ratings, units, confidence_level=level) for name in names
-    }
+    intervals = {}
+    for name in names:
+        intervals[name] = agreement_interval(name, ratings, units, confidence_level=level)
+    # The share of agreement has an interval for shares.
     codes = as_codes(ratings)
     agreeing = percent_agreement(agreement_sums(codes, codes.max(initial=0) + 1))
-    return found | {"percent agreement": share(agreeing, units, level)}
+    intervals["percent agreement"] = share(agreeing, units, level)
+    return intervals

@@ -164,10 +164,10 @@ def multilingual_report(
     scores = _scores(responses, variant, baseline)
     columns = column_names(by)
     require_columns(scores, columns, "multilingual_report(by=...)")
-    if own := {"system", "metric"} & set(columns):
+    if reserved := {"system", "metric"} & set(columns):
         raise InputError(
             "multilingual_report(by=...) needs columns other than system and metric, got "
-            f"{', '.join(own)}; leave it out"
+            f"{', '.join(reserved)}; leave it out"
         )
     table = _table(scores, ["system"], confidence_level)
     cells = _table(scores, ["system", *columns], confidence_level) if columns else table.iloc[:0]
@@ -215,14 +215,13 @@ def _table(scores: pd.DataFrame, keys: list[str], level: float) -> pd.DataFrame:
         cluster = "question_id" if scores.duplicated([*cells, "question_id"]).any() else None
     kinds = scores["metric"].map(INTERVALS)
     options: dict[str, Any] = {"by": keys, "cluster": cluster, "confidence_level": level}
-    found = pd.concat(
-        summarize(rows, interval=kind, **options) for kind, rows in scores.groupby(kinds)
-    )
+    parts = [summarize(rows, interval=kind, **options) for kind, rows in scores.groupby(kinds)]
+    summaries = pd.concat(parts)
     groups = scores.groupby(cells, dropna=False, as_index=False)["value"]
     spread = groups.agg(lambda values: values.std()).rename(columns={"value": "std"})
     metrics = pd.DataFrame({"metric": list(INTERVALS)})
     table = scores[keys].drop_duplicates().merge(metrics, how="cross")
-    table = table.merge(found, how="left", on=cells).merge(spread, how="left", on=cells)
+    table = table.merge(summaries, how="left", on=cells).merge(spread, how="left", on=cells)
     never = table["n"].isna()
     if never.any():
         table.loc[never, "problem"] = "this metric was not requested"

@@ -151,81 +151,98 @@ def rgb_report(
     needed = ("system", "language", "task", "noise_rate", "passage_num")
     require_columns(responses, needed, "rgb_report")
     conditions = [name for name in (*needed[3:], "correct_rate") if name in responses]
-    rates = {name: numbers(responses, name, "rgb_report") for name in conditions}
-    asked = responses.assign(**rates).reset_index(drop=True)
-    asked = asked[asked["task"].isin(["noise", "integration", "counterfactual"])]
-    if asked.empty:
-        found = distinct(responses["task"], ", ") or "none"
-        raise InputError(f"rgb_report needs responses to RGB's questions, got the tasks {found}")
-    asked = _over_false_passages(asked)
-    closed = asked["passage_num"] == 0
-    # Without passages there is no noise rate; all other responses need both numbers.
-    lost = asked[asked["passage_num"].isna() | (~closed & asked["noise_rate"].isna())]
-    if len(lost):
-        raise InputError(
-            "rgb_report needs a noise_rate and a passage_num of every response, got "
-            f"{len(lost)} without, of {distinct(lost['system'], ', ')}; add them, as in "
-            "load_responses(..., noise_rate=0.0, passage_num=5)"
-        )
-    asked["table"] = np.select(
-        [closed, asked["task"] == "integration", asked["task"] == "counterfactual",
-         asked["noise_rate"] == 1, asked["noise_rate"] < 1],
-        ["closed_book", "information_integration", "counterfactual_robustness",
-         "negative_rejection", "noise_robustness"], "",
-    )  # fmt: skip
-    if {"example_id", "request_key"} <= set(asked):
-        # A reply without passages that several runs asked for is one response.
-        keys = ["system", "language", "task", "example_id", "request_key"]
-        asked = asked[~closed | asked["request_key"].isna() | ~asked[closed].duplicated(keys)]
+    values = {name: numbers(responses, name, "rgb_report") for name in conditions}
+    frame = responses.assign(**values).reset_index(drop=True)
+    frame = frame[frame["task"].isin(["noise", "integration", "counterfactual"])]
+    if frame.empty:
+        tasks = distinct(responses["task"], ", ") or "none"
+        raise InputError(f"rgb_report needs responses to RGB's questions, got the tasks {tasks}")
+    frame = _with_tables(_over_false_passages(frame))
     protocols = column_names(protocol)
-    made: dict[str, list[pd.DataFrame]] = {name: [] for name in _TITLES}
+    rates_by_table: dict[str, list[pd.DataFrame]] = {name: [] for name in _TITLES}
     for name, (table, metrics, verdict) in product(protocols, _RATES):
-        responses = asked[asked["table"] == table]
+        rows = frame[frame["table"] == table]
         if verdict:
-            responses = asked_of_judge(responses, verdict)
-        if responses.empty:
+            rows = asked_of_judge(rows, verdict)
+        if rows.empty:
             continue
         options = {"protocol": name, "refusal": refusal, "detection": detection}
         scores = []
         for metric in metrics:
-            known = {key: value for key, value in options.items() if key in METRICS[metric].options}
-            scores.append(score(responses, metric, **known))
+            # A verdict of a judge needs no protocol, and a rejection no rule for errors.
+            names = METRICS[metric].options
+            metric_options = {key: value for key, value in options.items() if key in names}
+            scores.append(score(rows, metric, **metric_options))
         by = ["system", "language", "task"] if table == "closed_book" else _CELL
         rates = summarize(pd.concat(scores), by=by, confidence_level=confidence_level)
         rates.insert(0, "protocol", name)
-        made[table].append(with_counts(rates))
-    tables = {name: pd.concat([pd.DataFrame(), *made[name]], ignore_index=True) for name in made}
+        rates_by_table[table].append(with_counts(rates))
+    tables = {}
+    for table, parts in rates_by_table.items():
+        tables[table] = pd.concat([pd.DataFrame(), *parts], ignore_index=True)
     if len(tables["counterfactual_robustness"]):
-        _add_gate(tables["counterfactual_robustness"], asked, tables["closed_book"])
+        _add_gate(tables["counterfactual_robustness"], frame, tables["closed_book"])
     return RgbReport(protocols=tuple(protocols), **tables)
 
 
-def _over_false_passages(asked: pd.DataFrame) -> pd.DataFrame:
+def _with_tables(responses: pd.DataFrame) -> pd.DataFrame:
+    """Responses with the column ``table``, which names the table of RGB to which each belongs."""
+    is_closed_book = responses["passage_num"] == 0
+    # Without passages there is no noise rate; all other responses need both numbers.
+    lacks_rate = ~is_closed_book & responses["noise_rate"].isna()
+    incomplete = responses[responses["passage_num"].isna() | lacks_rate]
+    if len(incomplete):
+        raise InputError(
+            "rgb_report needs a noise_rate and a passage_num of every response, got "
+            f"{len(incomplete)} without, of {distinct(incomplete['system'], ', ')}; add them, as in "
+            "load_responses(..., noise_rate=0.0, passage_num=5)"
+        )
+    # The first condition that is true names the table.
+    conditions = {
+        "closed_book": is_closed_book,
+        "information_integration": responses["task"] == "integration",
+        "counterfactual_robustness": responses["task"] == "counterfactual",
+        "negative_rejection": responses["noise_rate"] == 1,
+        "noise_robustness": responses["noise_rate"] < 1,
+    }
+    responses = responses.assign(table=np.select([*conditions.values()], [*conditions], ""))
+    if {"example_id", "request_key"} <= set(responses):
+        # A reply without passages that several runs requested is one response.
+        keys = ["system", "language", "task", "example_id", "request_key"]
+        is_first = ~responses[is_closed_book].duplicated(keys)
+        is_first = is_first.reindex(responses.index, fill_value=True)
+        responses = responses[~is_closed_book | responses["request_key"].isna() | is_first]
+    return responses
+
+
+def _over_false_passages(responses: pd.DataFrame) -> pd.DataFrame:
     """Remove counterfactual responses to true passages; each system must have others."""
-    if "correct_rate" not in asked:
-        return asked
-    rate = asked["correct_rate"].where(asked["task"] == "counterfactual").fillna(0)
-    lowest = rate.groupby([asked["system"], asked["task"], asked["passage_num"] == 0]).min()
-    lost = lowest[lowest > 0]
-    if len(lost):
-        systems = distinct(lost.index.get_level_values("system"), ", ")
+    if "correct_rate" not in responses:
+        return responses
+    is_counterfactual = responses["task"] == "counterfactual"
+    rates = responses["correct_rate"].where(is_counterfactual).fillna(0)
+    is_closed_book = responses["passage_num"] == 0
+    lowest = rates.groupby([responses["system"], responses["task"], is_closed_book]).min()
+    too_high = lowest[lowest > 0]
+    if len(too_high):
+        systems = distinct(too_high.index.get_level_values("system"), ", ")
         raise InputError(
             "rgb_report needs counterfactual responses with a correct_rate of 0; the lowest of "
-            f"{systems} is {lost.min():g}; use ragnb.summarize for these"
+            f"{systems} is {too_high.min():g}; use ragnb.summarize for these"
         )
-    return asked[rate <= 0]
+    return responses[rates <= 0]
 
 
 def _add_gate(table: pd.DataFrame, responses: pd.DataFrame, closed_book: pd.DataFrame) -> None:
     """Add the mean number of passages, the accuracy without any, and whether it passes the gate."""
     if "n_passages" in responses:
-        shown = responses[responses["table"] == "counterfactual_robustness"]
-        means = shown.groupby(list(_CELL))["n_passages"].mean()
+        rows = responses[responses["table"] == "counterfactual_robustness"]
+        means = rows.groupby(list(_CELL))["n_passages"].mean()
         table["n_passages"] = table.join(means, on=list(_CELL))["n_passages"]
     keys = ["protocol", "system", "language"]
     rates = closed_book.reindex(columns=[*keys, "task", "mean"])
-    known = rates[rates["task"] == "counterfactual"].set_index(keys)["mean"].astype(float)
-    accuracy = table.join(known.rename("known"), on=keys)["known"]
+    rates = rates[rates["task"] == "counterfactual"].set_index(keys)["mean"].astype(float)
+    accuracy = table.join(rates.rename("accuracy"), on=keys)["accuracy"]
     table["closed_book_accuracy"] = accuracy
-    above = (accuracy > CLOSED_BOOK_GATE).astype(object)
-    table["passes_gate"] = above.where(accuracy.notna(), None)
+    is_above = (accuracy > CLOSED_BOOK_GATE).astype(object)
+    table["passes_gate"] = is_above.where(accuracy.notna(), None)

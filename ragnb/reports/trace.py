@@ -149,7 +149,7 @@ def trace_report(
         judges = _with_values(records)
         if not judges:
             return TraceReport(results, pd.DataFrame(), pd.DataFrame())
-    named = [(dimension, column) for one in judges.values() for dimension, column in one.items()]
+    named = [pair for columns in judges.values() for pair in columns.items()]
     unknown = sorted({dimension for dimension, _ in named} - set(LABELS))
     if unknown or not judges:
         raise InputError(
@@ -162,46 +162,61 @@ def trace_report(
     rows: list[dict[str, Any]] = []
     pairs: list[dict[str, Any]] = []
     for dimension, label in LABELS.items():
-        predicted = {
-            name: values[one[dimension]] for name, one in judges.items() if dimension in one
-        }
-        if not predicted:
+        predictions = {}
+        for name, columns_of_judge in judges.items():
+            if dimension in columns_of_judge:
+                predictions[name] = values[columns_of_judge[dimension]]
+        if not predictions:
             continue
-        wanted = values[label]
-        odd = wanted[np.isfinite(wanted) & ~np.isin(wanted, (0, 1))]
-        if dimension == "adherence" and len(odd):
-            raise InputError(
-                f"trace_report needs labels of adherence that are 0 or 1, got {len(odd)} others in "
-                f"{label}, such as {odd[0]:g}"
-            )
-        common = np.isfinite(np.stack([wanted, *predicted.values()])).all(axis=0)
-        units = records.loc[common, cluster] if cluster else None
-        shared = None if units is None or units.is_unique else units.to_numpy()
+        labels = values[label]
+        if dimension == "adherence":
+            _require_verdicts(labels, label)
+        # All judges are compared on the records that all of them and the label have.
+        is_common = np.isfinite(np.stack([labels, *predictions.values()])).all(axis=0)
+        units = None
+        if cluster:
+            keys_of_units = records.loc[is_common, cluster]
+            units = None if keys_of_units.is_unique else keys_of_units.to_numpy()
+        common = {name: scores[is_common] for name, scores in predictions.items()}
+        labels = labels[is_common]
         measure = "hallucination_auroc" if dimension == "adherence" else f"{dimension}_rmse"
-        labels, counts = wanted[common], {"n": int(common.sum())}
-        for name, scores in predicted.items():
-            given = scores[common]
-            if dimension == "adherence":
-                found = auroc(labels == 0, 1 - given, shared, confidence_level=confidence_level)
-            else:
-                found = rmse(given, labels, shared, confidence_level=confidence_level)
-            few = shared is not None and found.n < FEW_CLUSTERS and not np.isnan(found.low)
-            caution = f"{found.n} clusters, fewer than {FEW_CLUSTERS}: the interval is too narrow"
-            rows.append(
-                {"measure": measure, "judge": name, **found.columns("value"), **counts}
-                | {"n_units": found.n, "n_missing": int((~np.isfinite(scores)).sum())}
-                | {"n_records": len(records), "warning": caution if few else ""}
+        n = int(is_common.sum())
+        for name, scores in common.items():
+            interval = _measure(dimension, labels, scores, units, confidence_level)
+            has_few = units is not None and interval.n < FEW_CLUSTERS and not np.isnan(interval.low)
+            caution = (
+                f"{interval.n} clusters, fewer than {FEW_CLUSTERS}: the interval is too narrow"
             )
-        for (one, first), (other, second) in combinations(predicted.items(), 2):
+            rows.append(
+                {
+                    "measure": measure,
+                    "judge": name,
+                    **interval.columns("value"),
+                    "n": n,
+                    "n_units": interval.n,
+                    "n_missing": int((~np.isfinite(predictions[name])).sum()),
+                    "n_records": len(records),
+                    "warning": caution if has_few else "",
+                }
+            )
+        for name, other in combinations(common, 2):
             interval, test = _difference(
-                dimension, labels, first[common], second[common], shared, confidence_level
+                dimension, labels, common[name], common[other], units, confidence_level
             )
             pairs.append(
-                {"measure": measure, "judge": one, "other": other}
-                | interval.columns("difference")
-                | {"test": test.method, "statistic": test.statistic, "p_value": test.p_value}
-                | dict.fromkeys(ADJUSTED)
-                | {**counts, "n_units": test.n, "warning": test.warning}
+                {
+                    "measure": measure,
+                    "judge": name,
+                    "other": other,
+                    **interval.columns("difference"),
+                    "test": test.method,
+                    "statistic": test.statistic,
+                    "p_value": test.p_value,
+                    **dict.fromkeys(ADJUSTED),
+                    "n": n,
+                    "n_units": test.n,
+                    "warning": test.warning,
+                }
             )
     comparisons = pd.DataFrame(pairs)
     if pairs:
@@ -209,17 +224,34 @@ def trace_report(
     return TraceReport(results, pd.DataFrame(rows), comparisons)
 
 
+def _require_verdicts(labels: Floats, name: str) -> None:
+    """Raise InputError unless the labels of adherence are 0 or 1."""
+    others = labels[np.isfinite(labels) & ~np.isin(labels, (0, 1))]
+    if len(others):
+        raise InputError(
+            f"trace_report needs labels of adherence that are 0 or 1, got {len(others)} others in "
+            f"{name}, such as {others[0]:g}"
+        )
+
+
+def _measure(dimension: str, labels: Floats, scores: Floats, units: Any, level: float) -> Interval:
+    """AUROC of hallucinations, or RMSE of the other dimensions."""
+    if dimension == "adherence":
+        return auroc(labels == 0, 1 - scores, units, confidence_level=level)
+    return rmse(scores, labels, units, confidence_level=level)
+
+
 def _results(
     records: pd.DataFrame, variant: str, cluster: str | None, level: float
 ) -> pd.DataFrame:
     """Summarise the scores of each system; an empty frame without labels of sentences."""
     options = {"variant": variant}
-    columns = {
-        column
-        for name in SCORES
-        for argument, column in METRICS[name].columns.items()
-        if METRICS[name].needs(argument, options)
-    }
+    columns = set()
+    for name in SCORES:
+        metric = METRICS[name]
+        columns |= {
+            column for argument, column in metric.columns.items() if metric.needs(argument, options)
+        }
     if not columns <= set(records) or records[list(columns)].isna().all(axis=None):
         return pd.DataFrame()
     by = ["system"] if "system" in records else []
@@ -230,8 +262,8 @@ def _results(
 def _with_values(records: pd.DataFrame) -> dict[str, dict[str, str]]:
     """Return the judges of RAGBench, and their dimensions, that the records have with labels."""
     judges: dict[str, dict[str, str]] = {}
-    for name, one in JUDGES.items():
-        for dimension, column in one.items():
+    for name, columns in JUDGES.items():
+        for dimension, column in columns.items():
             pair = records.reindex(columns=[column, LABELS[dimension]])
             if pair.notna().all(axis=1).any():
                 judges.setdefault(name, {})[dimension] = column
@@ -239,14 +271,14 @@ def _with_values(records: pd.DataFrame) -> dict[str, dict[str, str]]:
 
 
 def _difference(
-    dimension: str, wanted: Floats, one: Floats, two: Floats, units: Any, level: float
+    dimension: str, labels: Floats, first: Floats, second: Floats, units: Any, level: float
 ) -> tuple[Interval, SignificanceResult]:
     """Compare the predictions of two judges with the labels of one dimension."""
     if dimension != "adherence":
-        errors = (one - wanted) ** 2 - (two - wanted) ** 2
+        errors = (first - labels) ** 2 - (second - labels) ** 2
         interval = mean_interval(errors, units, bounds=(-1.0, 1.0), confidence_level=level)
         return interval, t_or_sign_flip_test(errors, clusters=units)
-    interval, test = compare_auroc(wanted == 0, 1 - one, 1 - two, confidence_level=level)
+    interval, test = compare_auroc(labels == 0, 1 - first, 1 - second, confidence_level=level)
     if units is not None:
         caution = "DeLong's test treats records as independent"
         test = replace(test, warning="; ".join(filter(None, [test.warning, caution])))

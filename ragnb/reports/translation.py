@@ -55,10 +55,12 @@ def gains_and_costs(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.Dat
         raise InputError(f"a gain over {baseline!r} needs another system, got {baseline!r} alone")
     gain = pairs["f1_system"] - pairs["f1_direct"]
     pairs = pairs.assign(unit=questions(pairs), gain=gain, cost=pairs["tokens_spent"])
-    whole = pairs[["gain", "cost"]].notna().all(axis=1)
-    kept = pairs.loc[whole, ["system", "example_id", "unit", "gain", "cost"]].reset_index(drop=True)
-    kept.attrs["left_out"] = (~whole).groupby(pairs["system"], sort=False).sum().to_dict()
-    return kept
+    is_complete = pairs[["gain", "cost"]].notna().all(axis=1)
+    complete = pairs.loc[is_complete, ["system", "example_id", "unit", "gain", "cost"]].reset_index(
+        drop=True
+    )
+    complete.attrs["left_out"] = (~is_complete).groupby(pairs["system"], sort=False).sum().to_dict()
+    return complete
 
 
 @accepts(confidence_level="level")
@@ -91,7 +93,7 @@ def efficiency(
         gain, cost = group["gain"].to_numpy(float), group["cost"].to_numpy(float)
         units = group["unit"].to_numpy() if group["unit"].duplicated().any() else None
         options: dict[str, Any] = {"clusters": units, "confidence_level": confidence_level}
-        found: list[Any] = [
+        intervals: list[Any] = [
             mean_of_ratios(gain, cost, **options),
             mean_of_ratios(gain, cost, zero="zero", **options),
             fieller_interval(gain, cost, **options),
@@ -112,7 +114,7 @@ def efficiency(
             "left_out": left_out,
             "signature": " & ".join(sorted(set(scores.loc[used, "signature"]))),
         }
-        for estimator, interval in zip(ESTIMATORS, found, strict=True):
+        for estimator, interval in zip(ESTIMATORS, intervals, strict=True):
             row = {"system": system, "baseline": baseline, "estimator": estimator}
             row |= interval.columns("estimate") | {"kind": getattr(interval, "kind", "")}
             if row["kind"] == "two rays":
