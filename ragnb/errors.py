@@ -52,6 +52,13 @@ class UnknownNameError(RagnbError, AttributeError):
     """Raised if ragnb has no function, class or module of this name."""
 
 
+class UnknownMetricError(RagnbError, KeyError):
+    """Raised if `ragnb.METRICS` has no metric of this name."""
+
+    # A KeyError would print its message in quotation marks.
+    __str__ = Exception.__str__
+
+
 class EndpointError(RagnbError, RuntimeError):
     """Raised if a model endpoint cannot be used.
 

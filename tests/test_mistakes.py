@@ -172,6 +172,8 @@ def test_metrics_have_short_names_and_suggestions(responses, scores):
         (lambda given: ragnb.summarize(given.scores, level=0.9), "confidence_level"),
         (lambda given: ragnb.score(given.responses, "f1", varient="squad"), "variant"),
         (lambda given: ragnb.score(given.responses, "f1", variant="Squad"), "squad"),
+        (lambda given: ragnb.METRICS["f1"], "answer.f1"),
+        (lambda given: ragnb.METRICS["answer.f2"], "answer.f1"),
         (lambda given: ragnb.load_study("nomircl"), "nomiracl"),
         (lambda given: ragnb.load_responses("evouna"), "evouna-nq"),
         (lambda given: ragnb.load_responses(ANSWERS, seperator="/"), "separator"),
@@ -212,6 +214,20 @@ def test_an_argument_that_is_missing_is_named_with_its_choices():
     assert message.startswith(
         "compare takes 1 argument without a name, got 2; name the others; its"
     )
+
+
+CALLED = [
+    name
+    for name in ragnb.__all__
+    if callable(getattr(ragnb, name)) and name not in ("Metric", "full_tracebacks")
+    if not name.endswith("Error")
+]
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_every_public_function_names_an_argument_that_it_does_not_have(name):
+    message = refused(getattr(ragnb, name), no_such_argument=1)
+    assert "no_such_argument" in message or "needs the argument" in message
 
 
 # ---- a wrong order -----------------------------------------------------------------------------

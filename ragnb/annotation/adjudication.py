@@ -13,9 +13,11 @@ from ragnb.annotation.log import log_file, log_lines
 from ragnb.annotation.places import Place, nested, places
 from ragnb.annotation.session import AnnotationSession, pinned, set_value
 from ragnb.annotation.tasks import hashed
+from ragnb.arguments import accepts
 from ragnb.errors import InputError
 
 
+@accepts()
 def adjudicate(
     examples: pd.DataFrame,
     logs: Any,

@@ -111,6 +111,7 @@ def agreement(
     return as_frame(rows)
 
 
+@accepts()
 def disagreements(logs: Any) -> pd.DataFrame:
     """List the labels on which annotators differ, with the most disputed items first.
 

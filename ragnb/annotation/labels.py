@@ -39,6 +39,7 @@ PUBLISHED = {
 DETAILS = ("status", "source", "flag", "note")
 
 
+@accepts()
 def read_labels(log: str | Path | AnnotationSession) -> pd.DataFrame:
     """Read the labels of a log, with one row per item that has any.
 
@@ -159,6 +160,7 @@ def recorded_passes(task: str) -> tuple[Path, Path]:
 # ---- labels next to responses --------------------------------------------------------------------
 
 
+@accepts()
 def join_labels(
     responses: pd.DataFrame,
     log: str | Path | AnnotationSession | pd.DataFrame | Sequence[Any],

@@ -10,6 +10,7 @@ from ragnb.annotation.items import item_ids
 from ragnb.annotation.labels import id_columns, read_labels
 from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import read_task
+from ragnb.arguments import accepts
 from ragnb.cells import is_missing
 from ragnb.columns import CONDITION, require_columns
 from ragnb.ensemble.ensemble import BatchJudicator
@@ -18,6 +19,7 @@ from ragnb.metrics.judged import is_accepted
 from ragnb.reports.judge import JudgeReport
 
 
+@accepts()
 def deferral_queue(responses: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
     """Select the responses on which an ensemble abstains, with the least confident ones first.
 
@@ -92,6 +94,7 @@ def person_judicator(
     return BatchJudicator(verdicts)
 
 
+@accepts()
 def review_queue(judged: JudgeReport) -> pd.DataFrame:
     """Select the responses on which a judge and people differ, with the largest differences first.
 

@@ -28,6 +28,7 @@ from ragnb.annotation.log import (
 from ragnb.annotation.places import Place
 from ragnb.annotation.suggestions import read_suggestions
 from ragnb.annotation.tasks import Field, Task, read_task
+from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.version import __version__
 
@@ -97,6 +98,7 @@ class AnnotationSession:
         The log is open in another kernel or program.
     """
 
+    @accepts()
     def __init__(
         self,
         examples: pd.DataFrame,

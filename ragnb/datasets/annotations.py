@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.arguments import accepts
 from ragnb.cells import is_missing
 from ragnb.columns import column_names, require_columns
 from ragnb.datasets.files import existing_file, kind_of
@@ -35,6 +36,7 @@ STATUSES = {"draft": "drafts", "discarded": "discarded", "pending": "unlabelled"
 Values = Mapping[str, Any]
 
 
+@accepts()
 def load_annotations(
     path: str | Path,
     *,

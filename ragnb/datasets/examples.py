@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from ragnb.arguments import accepts
 from ragnb.columns import COLUMNS, PAYLOAD
 from ragnb.datasets.answers import NO_ANSWER, answer_of
 from ragnb.datasets.files import existing_file
@@ -20,6 +21,7 @@ from ragnb.datasets.validation import checked
 from ragnb.errors import InputError
 
 
+@accepts()
 def load_examples(source: str | Path | pd.DataFrame) -> pd.DataFrame:
     """Load questions and references, one row per question.
 

@@ -34,6 +34,7 @@ _LOADERS: dict[str, Callable[[str], pd.DataFrame]] = {
 _BENCHMARKS = {name: benchmark for benchmark, files in SAMPLES.items() for name in files}
 
 
+@accepts()
 def studies() -> pd.DataFrame:
     """List the studies and samples that `load_study` loads.
 

@@ -228,14 +228,20 @@ def load_responses(
 def _of_study(
     name: str, columns: Mapping[str, str] | None, options: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """The responses of a study, which needs no options."""
-    stated = [option for option, value in options.items() if value not in (None, {})]
-    if columns or stated:
+    """The responses of a study, which needs no options. Its only language may be stated."""
+    responses = load_study(name)
+    languages = responses["language"].unique().tolist()
+    stated = ["columns"] if columns else []
+    stated += options["constants"]
+    for option, value in options.items():
+        is_known = option == "language" and languages == [value]
+        if option != "constants" and value is not None and not is_known:
+            stated.append(option)
+    if stated:
         raise InputError(
             f"load_responses({name!r}) loads a study, which needs no further arguments, got "
-            f"{', '.join([*['columns'] * bool(columns), *stated])}"
+            f"{', '.join(stated)}"
         )
-    responses = load_study(name)
     if "response" not in responses:
         raise InputError(
             f"{name!r} contains questions without responses; load them with "

@@ -99,6 +99,7 @@ def load_run(
     return rows.where(rows.notna(), None)[["example_id", "system", *frame]]
 
 
+@accepts()
 def write_run(responses: pd.DataFrame, path: str | Path) -> Path:
     """Write the column ``retrieved`` of one system as a run of TREC.
 
@@ -130,6 +131,7 @@ def write_run(responses: pd.DataFrame, path: str | Path) -> Path:
     return _written(rows, path)
 
 
+@accepts()
 def write_qrels(responses: pd.DataFrame, path: str | Path) -> Path:
     """Write the column ``relevant`` as judgements of TREC; listed passages have grade 1.
 

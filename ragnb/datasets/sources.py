@@ -18,6 +18,7 @@ from uuid import uuid4
 
 import pandas as pd
 
+from ragnb.arguments import accepts
 from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.printing import inform
@@ -47,6 +48,7 @@ with _REGISTRY.open(encoding="utf-8") as _rows:
     CATALOGUE = {row["name"]: Source(**row) for row in csv.DictReader(_rows)}
 
 
+@accepts()
 def catalogue() -> pd.DataFrame:
     """List the published files that ragnb can fetch.
 

@@ -213,6 +213,7 @@ def recorded_store(name: str) -> Store:
     return store
 
 
+@accepts()
 def recorded_responses(name: str) -> pd.DataFrame:
     """The responses of every arm of a recording, replayed without a model.
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.arguments import accepts
 from ragnb.cells import as_lists, present
 from ragnb.columns import require_columns
 from ragnb.errors import InputError
@@ -16,6 +17,7 @@ from ragnb.prompts.template import Template, turns
 PARAMETERS = {"temperature": 0.0, "max_tokens": 512, "seed": 0}
 
 
+@accepts()
 def question_requests(
     examples: pd.DataFrame,
     *,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast, get_args
 
-from ragnb.errors import InputError
+from ragnb.errors import InputError, UnknownMetricError
 from ragnb.metrics.declaration import (
     Argument,
     Column,
@@ -20,10 +20,23 @@ from ragnb.metrics.declaration import (
     with_checks,
     with_section,
 )
+from ragnb.suggestions import did_you_mean
 from ragnb.version import __version__
 
+
+class Metrics(dict[str, "Metric"]):
+    """Metrics by name. It prints the names, and suggests similar names for an unknown one."""
+
+    def __missing__(self, name: str) -> "Metric":
+        hint = did_you_mean(name, self) or "; ragnb.definitions() lists all names"
+        raise UnknownMetricError(f"there is no metric {name!r}{hint}")
+
+    def __repr__(self) -> str:
+        return f"{len(self)} metrics: {', '.join(self)}"
+
+
 # The metrics of ragnb by name. The decorator `metric` adds them when `ragnb.metrics` is imported.
-METRICS: dict[str, "Metric"] = {}
+METRICS = Metrics()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.datasets import load_study, one_row_per_part, studies, study_files
+from ragnb.datasets import load_responses, load_study, one_row_per_part, studies, study_files
 from ragnb.datasets.packaged_studies import FOLDER, STUDIES
 from ragnb.datasets.sources import git_blob_sha1, sources_of
 from ragnb.errors import InputError
@@ -244,3 +244,36 @@ def test_accepted_shares_of_evouna_are_recounted_from_the_file(data_folder):
         assert (row.n_scored, row.n) == (len(given), len(verdicts))
         assert row.mean == pytest.approx(given.count(True) / len(given))
     assert found["n_scored"].sum() == 15_099
+
+
+# ---- usable rows ---------------------------------------------------------------------------------
+
+
+def test_usable_rows_have_a_proper_question_a_response_and_a_verdict():
+    study = load_study("evouna-nq")
+    usable = load_study("evouna-nq", usable=True)
+    kept = study[~study["improper"].astype(bool)].dropna(subset=["response", "verdict"])
+    assert usable["response"].tolist() == kept["response"].tolist()
+    assert usable["system"].unique().tolist() == ["FiD", "GPT-3.5", "ChatGPT", "GPT-4", "New Bing"]
+    assert usable.index.tolist() == list(range(len(kept)))
+    assert usable.attrs == study.attrs
+    # A study without verdicts loses only the rows without a response.
+    other = load_study("nomiracl", usable=True)
+    assert len(other) == load_study("nomiracl")["response"].notna().sum()
+
+
+def test_load_responses_takes_the_name_of_a_study(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pd.testing.assert_frame_equal(load_responses("mtrag", language="en"), load_study("mtrag"))
+    with pytest.raises(
+        InputError, match=r"load_responses\('mtrag'\) loads a study, .* got language"
+    ):
+        load_responses("mtrag", language="de")
+    with pytest.raises(InputError, match="needs no further arguments, got columns, turn"):
+        load_responses("mtrag", {"response": "text"}, turn=1)
+    with pytest.raises(InputError, match="'sample-en' contains questions without responses"):
+        load_responses("sample-en")
+    # A file of this name comes first.
+    (tmp_path / "mtrag").mkdir()
+    with pytest.raises(InputError, match="'mtrag' is a folder"):
+        load_responses("mtrag")
