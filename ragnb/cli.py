@@ -3,15 +3,17 @@
 import argparse
 import json
 import math
+import re
 import sys
 from collections.abc import Callable
 from inspect import getdoc
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import ragnb
 from ragnb.errors import InputError
 from ragnb.markup import spelled
+from ragnb.suggestions import did_you_mean
 from ragnb.version import __version__
 
 FORMATS = ("text", "markdown", "latex", "html", "json")
@@ -426,6 +428,24 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
 """Command -> its arguments, as argparse takes them."""
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors suggest the most similar command, option or choice."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and the message, and exit with code 2."""
+        choice = re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message)
+        option = re.search(r"unrecognized arguments: (--\S+)", message)
+        hint = ""
+        if choice:
+            hint = did_you_mean(choice[1], re.findall(r"[\w-]+", choice[2]))
+        elif option:
+            names = {
+                name for options in COMMANDS.values() for key in options for name in key.split()
+            }
+            hint = did_you_mean(option[1].partition("=")[0], sorted(names))
+        super().error(message + hint)
+
+
 def command_line() -> argparse.ArgumentParser:
     """Return the parser of all commands. Its result contains the function to call as ``command``."""
     style: dict[str, Any] = {
@@ -433,7 +453,7 @@ def command_line() -> argparse.ArgumentParser:
         "allow_abbrev": False,
     }
     about = "Evaluate retrieval-augmented generation from files."
-    parser = argparse.ArgumentParser(prog="ragnb", description=about, **style)
+    parser = Parser(prog="ragnb", description=about, **style)
     parser.add_argument("--version", action="version", version=f"ragnb {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command, arguments in COMMANDS.items():

@@ -373,6 +373,20 @@ def test_a_mistake_is_named_in_one_line(rgb, refused, command, said):
 
 
 @pytest.mark.parametrize(
+    ("command", "meant"),
+    [
+        ("scroe tiny.jsonl", "score"),
+        ("score tiny.jsonl -m f1 --seperator /", "--separator"),
+        ("report tiny.jsonl --kind jugde", "judge"),
+    ],
+)
+def test_the_parser_suggests_commands_options_and_choices(capsys, command, meant):
+    with pytest.raises(SystemExit, match="^2$"):
+        main(command.split())
+    assert capsys.readouterr().err.endswith(f"; did you mean {meant!r}?\n")
+
+
+@pytest.mark.parametrize(
     "command",
     [
         "scores",
