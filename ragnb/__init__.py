@@ -81,11 +81,13 @@ if TYPE_CHECKING:
     from ragnb.metrics.record import METRICS, Metric
     from ragnb.reports.abstention import abstention_report
     from ragnb.reports.definitions import compare_definitions
+    from ragnb.reports.findings import sentences
     from ragnb.reports.grades import graded_report
     from ragnb.reports.judge import judge_report
     from ragnb.reports.lbrag import load_metrics_json
     from ragnb.reports.methods import methods_paragraph
     from ragnb.reports.multilingual import multilingual_report
+    from ragnb.reports.origins import provenance
     from ragnb.reports.rgb import rgb_report
     from ragnb.reports.trace import trace_report
     from ragnb.scoring.comparisons import compare
@@ -150,6 +152,7 @@ __all__ = [
     "multilingual_report",
     "plot",
     "ppi_mean",
+    "provenance",
     "published",
     "read_table",
     "recorded",
@@ -164,6 +167,7 @@ __all__ = [
     "save_figure",
     "save_latex",
     "score",
+    "sentences",
     "serve",
     "studies",
     "summarize",

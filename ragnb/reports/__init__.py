@@ -7,11 +7,13 @@ from ragnb.faces import face
 if TYPE_CHECKING:
     from ragnb.reports.abstention import RiskCoverageReport, abstention_report, risk_coverage_report
     from ragnb.reports.definitions import DefinitionComparison, compare_definitions
+    from ragnb.reports.findings import Sentences, sentences
     from ragnb.reports.grades import graded_report, scores_by_grade
     from ragnb.reports.judge import JudgeReport, judge_report
     from ragnb.reports.lbrag import load_metrics_json, overview, summary_lines, write_metrics_json
     from ragnb.reports.methods import bibliography, methods_paragraph
     from ragnb.reports.multilingual import MultilingualReport, multilingual_report
+    from ragnb.reports.origins import Provenance, provenance
     from ragnb.reports.ranking import Ranking, rank_systems
     from ragnb.reports.rgb import RgbReport, rgb_report
     from ragnb.reports.trace import TraceReport, trace_report
@@ -24,9 +26,11 @@ __all__ = [
     "DefinitionComparison",
     "JudgeReport",
     "MultilingualReport",
+    "Provenance",
     "Ranking",
     "RgbReport",
     "RiskCoverageReport",
+    "Sentences",
     "TraceReport",
     "abstention_report",
     "bibliography",
@@ -40,10 +44,12 @@ __all__ = [
     "methods_paragraph",
     "multilingual_report",
     "overview",
+    "provenance",
     "rank_systems",
     "rgb_report",
     "risk_coverage_report",
     "scores_by_grade",
+    "sentences",
     "summary_lines",
     "trace_report",
     "write_metrics_json",

@@ -1,0 +1,168 @@
+"""Sentences that say what comparisons show, and what they do not show."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ragnb.arguments import accepts
+from ragnb.columns import CONDITION, require_columns
+from ragnb.errors import InputError
+from ragnb.markup import Markup, tag
+from ragnb.metrics.words import metric_words
+from ragnb.numbers import format_p_value
+
+_NEEDED = (
+    "metric system baseline n_pairs n_dropped difference low high interval confidence_level test "
+    "p_adjusted correction family_size mde power"
+).split()
+# Below this number of independent units, intervals from clusters are too narrow.
+FEW_CLUSTERS = 30
+# Families of metrics whose values are the verdicts of a model.
+_JUDGED = ("judged.", "semantic.judged", "rgb.judged")
+
+
+class Sentences(list[str]):
+    """Sentences that are displayed one below the other."""
+
+    def __repr__(self) -> str:
+        return "\n".join(self)
+
+    def _repr_html_(self) -> Markup:
+        return tag("div", *(tag("p", sentence) for sentence in self))
+
+
+@accepts()
+def sentences(comparisons: pd.DataFrame, *, names: Mapping[str, str] | None = None) -> Sentences:
+    """Say what each comparison shows, as a sentence that the data support.
+
+    Parameters
+    ----------
+    comparisons
+        Result of `ragnb.compare`, or some of its rows.
+    names
+        Words for systems and metrics, such as ``{"fid": "FiD"}``.
+
+    Returns
+    -------
+    Sentences
+        One text per comparison. A difference is stated as shown if its adjusted p-value is below 1
+        minus the confidence level. Otherwise the text says that the data do not show which system
+        is better, and which differences this number of questions would often miss. It also says if
+        questions were left out, if there are few independent units, and if the scores are verdicts
+        of a model, which may be wrong more often for one of the systems.
+
+    Raises
+    ------
+    InputError
+        A column of `ragnb.compare` is missing, or there is no row.
+
+    Examples
+    --------
+    >>> from ragnb import compare
+    >>> scores = pd.DataFrame({
+    ...     "example_id": [*range(40)] * 2, "system": ["a"] * 40 + ["b"] * 40, "metric": "answer.contains",
+    ...     "value": [0.0] * 30 + [1.0] * 10 + [1.0] * 38 + [0.0] * 2, "signature": "s"})
+    >>> sentences(compare(scores, baseline="a"))
+    contains the reference: b is 0.70 higher than a (95 % Tango interval 0.48 to 0.83, 40 questions, McNemar mid-p, p = 1.3e-07).
+    """
+    require_columns(comparisons, _NEEDED, "sentences")
+    if comparisons.empty:
+        raise InputError("sentences needs at least one comparison, got none")
+    words = dict(names or {})
+    return Sentences(_sentence(row, words) for row in comparisons.to_dict("records"))
+
+
+def _sentence(row: Mapping[Any, Any], names: Mapping[str, str]) -> str:
+    metric = names.get(row["metric"], metric_words(row["metric"]))
+    where = ", ".join([metric, *_conditions(row)])
+    system = names.get(row["system"], row["system"])
+    baseline = names.get(row["baseline"], row["baseline"])
+    if not np.isfinite(row["difference"]):
+        return f"{where}: {system} and {baseline} have no pair of scores, so nothing is compared."
+    level = 1 - row["confidence_level"]
+    parts = [_finding(row, where, system, baseline, is_shown=row["p_adjusted"] < level)]
+    if not row["p_adjusted"] < level:
+        parts.append(_missed(row))
+    parts += _reservations(row, system, baseline)
+    return " ".join(part for part in parts if part)
+
+
+def _conditions(row: Mapping[Any, Any]) -> list[str]:
+    """The conditions of a comparison, such as ``language en``."""
+    return [
+        f"{name.replace('_', ' ')} {row[name]}"
+        for name in CONDITION
+        if name != "system" and name in row and row[name] == row[name]
+    ]
+
+
+def _finding(
+    row: Mapping[Any, Any], where: str, system: str, baseline: str, *, is_shown: bool
+) -> str:
+    difference = row["difference"]
+    number = f"{abs(difference):.{_decimals(row)}f}"
+    details = _details(row)
+    if is_shown:
+        direction = "higher" if difference > 0 else "lower"
+        return f"{where}: {system} is {number} {direction} than {baseline} ({details})."
+    sign = "−" if difference < 0 else ""
+    return (
+        f"{where}: the data do not show which of {system} and {baseline} is higher; "
+        f"the difference is {sign}{number} ({details})."
+    )
+
+
+def _decimals(row: Mapping[Any, Any]) -> int:
+    """Decimals that show the width of the interval with two digits, from 2 to 4."""
+    width = row["high"] - row["low"]
+    if not (np.isfinite(width) and width > 0):
+        return 2
+    return int(np.clip(1 - np.floor(np.log10(width)), 2, 4))
+
+
+def _details(row: Mapping[Any, Any]) -> str:
+    """Interval, number of questions, test and p-value."""
+    decimals = _decimals(row)
+    details = []
+    if np.isfinite([row["low"], row["high"]]).all():
+        low, high = (f"{row[end]:.{decimals}f}".replace("-", "−") for end in ("low", "high"))
+        level = f"{100 * row['confidence_level']:g} %"
+        details.append(f"{level} {row['interval']} interval {low} to {high}")
+    details.append(f"{row['n_pairs']:,} questions")
+    details.append(f"{row['test']}, {format_p_value(row['p_adjusted'])}")
+    text = ", ".join(details)
+    if row["family_size"] > 1:
+        text += f" after {row['correction'].capitalize()}'s correction for {row['family_size']}"
+        text += " comparisons"
+    return text
+
+
+def _missed(row: Mapping[Any, Any]) -> str:
+    """Which differences the number of questions would often miss."""
+    if not np.isfinite(row["mde"]):
+        return ""
+    one_in = 1 / (1 - row["power"])
+    return (
+        f"With this number of questions, a difference below {row['mde']:.{_decimals(row)}f} is "
+        f"missed more than one time in {one_in:.3g}."
+    )
+
+
+def _reservations(row: Mapping[Any, Any], system: str, baseline: str) -> list[str]:
+    """What limits the finding: questions left out, few units, verdicts of a model."""
+    reservations = []
+    if row["n_dropped"]:
+        n_dropped = row["n_dropped"]
+        were = "question was" if n_dropped == 1 else "questions were"
+        reservations.append(f"{n_dropped:,} {were} left out because a score is missing.")
+    n_clusters = row.get("n_clusters", row["n_pairs"])
+    if n_clusters < min(FEW_CLUSTERS, row["n_pairs"]):
+        reservations.append(f"There are only {n_clusters} clusters, so the interval is too narrow.")
+    if row["metric"].startswith(_JUDGED):
+        reservations.append(
+            f"The scores are verdicts of a model; whether it errs equally often for {system} and "
+            f"{baseline} must be checked with people's labels (ragnb.judge_report)."
+        )
+    return reservations

@@ -1,0 +1,93 @@
+"""Sentences about comparisons claim what the interval and the p-value show, and no more."""
+
+import pandas as pd
+import pytest
+
+import ragnb
+from ragnb.errors import InputError
+
+
+def scores(values, metric="answer.contains"):
+    """Scores of two systems on the same questions."""
+    frames = [
+        pd.DataFrame({"example_id": range(len(column)), "system": system, "value": column})
+        for system, column in values.items()
+    ]
+    return pd.concat(frames, ignore_index=True).assign(metric=metric, signature="s")
+
+
+def sentence(values, metric="answer.contains", **options):
+    compared = ragnb.compare(scores(values, metric), baseline="a", **options)
+    (text,) = ragnb.sentences(compared, names={"b": "B"})
+    return text, compared.iloc[0]
+
+
+def test_a_difference_that_is_shown_is_stated_with_its_interval():
+    text, row = sentence({"a": [0.0] * 30 + [1.0] * 10, "b": [1.0] * 38 + [0.0] * 2})
+    assert row["p_adjusted"] < 0.05
+    assert text.startswith("contains the reference: B is 0.70 higher than a (")
+    assert f"95 % Tango interval {row['low']:.2f} to {row['high']:.2f}, 40 questions" in text
+    assert "do not show" not in text
+
+
+def test_lower_is_said_of_a_lower_mean():
+    text, _ = sentence({"a": [1.0] * 38 + [0.0] * 2, "b": [0.0] * 30 + [1.0] * 10})
+    assert "B is 0.70 lower than a" in text
+
+
+def test_a_difference_that_is_not_shown_is_not_claimed_and_names_what_would_be_missed():
+    text, row = sentence({"a": [0.0, 1.0] * 20, "b": [0.0, 1.0] * 18 + [1.0, 1.0, 1.0, 1.0]})
+    assert row["p_adjusted"] > 0.05
+    assert "the data do not show which of B and a is higher; the difference is 0.05" in text
+    assert f"a difference below {row['mde']:.2f} is missed more than one time in 5" in text
+
+
+def test_questions_left_out_and_few_clusters_are_named():
+    frame = scores({"a": [0.0] * 30 + [1.0] * 10, "b": [1.0] * 38 + [0.0] * 2})
+    frame = frame[~((frame["system"] == "b") & (frame["example_id"] == 0))]
+    frame["topic"] = frame["example_id"] % 5
+    compared = ragnb.compare(frame, baseline="a", unpaired="drop", cluster="topic")
+    (text,) = ragnb.sentences(compared)
+    assert "1 question was left out because a score is missing." in text
+    assert "There are only 5 clusters, so the interval is too narrow." in text
+
+
+def test_verdicts_of_a_model_are_a_reservation():
+    judged, _ = sentence(
+        {"a": [0.0] * 30 + [1.0] * 10, "b": [1.0] * 40}, "semantic.judged_correctness"
+    )
+    people, _ = sentence({"a": [0.0] * 30 + [1.0] * 10, "b": [1.0] * 40}, "annotator.verdict")
+    assert "verdicts of a model" in judged
+    assert "verdicts of a model" not in people
+
+
+def test_conditions_are_named():
+    values = {"a": [0.0] * 30 + [1.0] * 10, "b": [1.0] * 40}
+    frames = [scores(values).assign(language=code) for code in ("en", "de")]
+    compared = ragnb.compare(pd.concat(frames), baseline="a", by="language")
+    first, second = ragnb.sentences(compared)
+    assert first.startswith("contains the reference, language en: ")
+    assert second.startswith("contains the reference, language de: ")
+    assert "after Holm's correction for 2 comparisons" in first
+
+
+def test_only_comparisons_have_sentences():
+    frame = scores({"a": [0.0, 1.0], "b": [1.0, 1.0]})
+    with pytest.raises(InputError, match="sentences needs"):
+        ragnb.sentences(ragnb.summarize(frame))
+
+
+def test_provenance_names_data_model_and_definitions_once():
+    study = ragnb.load_study("evouna-nq").head(50)
+    scored = ragnb.score(study, ["answer.f1", "answer.contains"])
+    block = ragnb.provenance(study, scored, ragnb.summarize(scored), ragnb.recorded("rgb_noise"))
+    headings = [heading for heading, _ in block]
+    assert headings.count("data") == 2
+    assert headings.count("model") == 1
+    assert headings.count("definition") == 2
+    texts = " ".join(text for _, text in block)
+    assert "arXiv 2305.12421" in texts
+    assert "Apache 2.0" in texts
+    assert "SmolLM2-135M-Instruct" in texts
+    assert repr(block).count("metric:answer.f1") == 1
+    assert block._repr_html_().count("<tr>") == len(block)
