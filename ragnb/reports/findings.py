@@ -64,8 +64,8 @@ def sentences(comparisons: pd.DataFrame, *, names: Mapping[str, str] | None = No
     >>> scores = pd.DataFrame({
     ...     "example_id": [*range(40)] * 2, "system": ["a"] * 40 + ["b"] * 40, "metric": "answer.contains",
     ...     "value": [0.0] * 30 + [1.0] * 10 + [1.0] * 38 + [0.0] * 2, "signature": "s"})
-    >>> sentences(compare(scores, baseline="a"))
-    contains the reference: b is 0.70 higher than a (95 % Tango interval 0.48 to 0.83, 40 questions, McNemar mid-p, p = 1.3e-07).
+    >>> sentences(compare(scores, baseline="a"), names={"answer.contains": "containment"})
+    containment: b is 0.70 higher than a (95 % Tango interval 0.48 to 0.83, 40 questions, McNemar mid-p, p = 1.3e-07).
     """
     require_columns(comparisons, _NEEDED, "sentences")
     if comparisons.empty:
