@@ -48,7 +48,7 @@ def page_of(task: Task, item: Item, number: int) -> dict[str, Any]:
         }
         for part in item.parts
     ]
-    each = any(field.each for field in task.fields)
+    has_each = any(field.each for field in task.fields)
     return {
         "number": number,
         "history": [[spelled(role), spelled(text)] for role, text in item.history],
@@ -56,7 +56,7 @@ def page_of(task: Task, item: Item, number: int) -> dict[str, Any]:
         "references": [spelled(text) for text in item.references],
         "parts": parts,
         "keyed": keyed_parts(task),
-        "each": item.keys(task.unit) if each else [],
+        "each": item.keys(task.unit) if has_each else [],
         "places": [list(place) for place in places(task, item.sentences)],
         "options": {
             field.name: _options(options_of(field, item)) for field in task.fields if item.order
@@ -83,11 +83,16 @@ def state_of(session: AnnotationSession) -> dict[str, Any]:
         "can_redo": bool(session.state.undone),
         "progress": session.progress(),
         "end": _end(session),
-        "saved": "".join(
-            f"saved {event['time'][11:19]} UTC in {spelled(session.log.path.name)}"
-            for event in session.log.events[-1:]
-        ),
+        "saved": _saved(session),
     }
+
+
+def _saved(session: AnnotationSession) -> str:
+    """Return when the last action was saved, and where; empty if there is none."""
+    if not session.log.events:
+        return ""
+    time = session.log.events[-1]["time"][11:19]
+    return f"saved {time} UTC in {spelled(session.log.path.name)}"
 
 
 def _end(session: AnnotationSession) -> dict[str, str] | None:
@@ -137,11 +142,11 @@ def options_of(field: Field, item: Item) -> tuple[Option, ...]:
 def _options(options: tuple[Option, ...]) -> list[dict[str, Any]]:
     return [
         {
-            "value": one.value,
-            "label": spelled(one.label or str(one.value)),
-            "implies": one.implies or {},
+            "value": option.value,
+            "label": spelled(option.label or str(option.value)),
+            "implies": option.implies or {},
         }
-        for one in options
+        for option in options
     ]
 
 
@@ -170,9 +175,13 @@ def _letters(task: Task, values: Mapping[str, Any]) -> dict[str, dict[str, str]]
     for field in task.fields:
         if field.kind != "sentences":
             continue
-        chosen = values.get(field.name, {} if field.each else [])
-        for sentence, keys in (chosen if field.each else {"": chosen}).items():
-            letter = f"{field.key.upper()}{f':{sentence}' if sentence else ''}"
-            of_part = letters.setdefault(field.of, {})
-            of_part |= {key: f"{of_part.get(key, '')} {letter}".strip() for key in keys}
+        if field.each:
+            keys_of_sentence = values.get(field.name, {})
+        else:
+            keys_of_sentence = {"": values.get(field.name, [])}
+        letters_of_part = letters.setdefault(field.of, {})
+        for sentence, keys in keys_of_sentence.items():
+            letter = f"{field.key.upper()}:{sentence}" if sentence else field.key.upper()
+            for key in keys:
+                letters_of_part[key] = f"{letters_of_part.get(key, '')} {letter}".strip()
     return letters

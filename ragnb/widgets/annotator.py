@@ -18,11 +18,12 @@ from ragnb.markup import Markup, join, spelled, tag
 from ragnb.widgets.annotation_page import entry_of, page_of, state_of, static_page, task_of
 from ragnb.widgets.pages import STATIC, with_static
 
-LEAVING = ("move", "next", "done", "skip", "go", "undo", "redo")
-"""Actions that may continue to another item from the one on the screen; the last three from any."""
+# Actions that may continue to another item: from the item for which they were meant, or from any.
+LEAVING_ITS_ITEM = ("move", "next", "done", "skip")
+LEAVING = (*LEAVING_ITS_ITEM, "go", "undo", "redo")
 
+# Seconds after which an annotator that a cell has shown no longer takes the focus.
 JUST_NOW = 10.0
-"""Seconds after which an annotator that a cell has shown no longer takes the focus."""
 
 
 class Annotator(anywidget.AnyWidget):
@@ -134,12 +135,11 @@ class Annotator(anywidget.AnyWidget):
             return
         with self.session.log.lock:
             touched = {self.session.number, content.get("number", self.session.number)}
-            message, failed = (
-                "the kernel was interrupted; check whether your last action was saved",
-                True,
-            )
+            message = "the kernel was interrupted; check whether your last action was saved"
+            failed = True
             try:
-                message, failed = self._act(content) or "", False
+                message = self._act(content) or ""
+                failed = False
             except RagnbError as error:
                 message = str(error)
             except Exception as error:  # the annotator must know that this was not saved
@@ -149,31 +149,36 @@ class Annotator(anywidget.AnyWidget):
                 self.refresh(ack=ack, message=message, failed=failed, touched=touched)
 
     def _act(self, content: dict[str, Any]) -> str | None:
-        name, number = content["act"], content.get("number", self.session.number)
+        """Do one action, and return a sentence for the annotator if there is one."""
+        name = content["act"]
+        number = content.get("number", self.session.number)
+        act = self._acts()[name]
         if name not in LEAVING:
             with self.session.at(number):
-                return self._acts()[name](content)
-        if name in LEAVING[:4] and number != self.session.number:
+                return act(content)
+        if name in LEAVING_ITS_ITEM and number != self.session.number:
             self.session.go(number)
-        return self._acts()[name](content)
+        return act(content)
 
     def _acts(self) -> dict[str, Callable[[dict[str, Any]], str | None]]:
         session = self.session
         return {
-            "label": lambda said: session.label(said["field"], said["value"], said.get("sentence")),
-            "toggle": lambda said: session.toggle(
-                said["field"], said["keys"], said.get("sentence"), on=said.get("on")
+            "label": lambda message: session.label(
+                message["field"], message["value"], message.get("sentence")
             ),
-            "accept": lambda said: None if session.accept() else "nothing is suggested here",
-            "flag": lambda said: session.flag(),
-            "skip": lambda said: self._skip(),
-            "note": lambda said: session.note(said["text"]),
-            "undo": lambda said: _notice("undone", session.undo()),
-            "redo": lambda said: _notice("done again", session.redo()),
-            "move": lambda said: None if session.move(said["step"]) else "no further item",
-            "go": lambda said: session.go(said["to"]),
-            "next": lambda said: self._next(),
-            "done": lambda said: self._missing() or self._next(),
+            "toggle": lambda message: session.toggle(
+                message["field"], message["keys"], message.get("sentence"), on=message.get("on")
+            ),
+            "accept": lambda message: None if session.accept() else "nothing is suggested here",
+            "flag": lambda message: session.flag(),
+            "skip": lambda message: self._skip(),
+            "note": lambda message: session.note(message["text"]),
+            "undo": lambda message: _notice("undone", session.undo()),
+            "redo": lambda message: _notice("done again", session.redo()),
+            "move": lambda message: None if session.move(message["step"]) else "no further item",
+            "go": lambda message: session.go(message["to"]),
+            "next": lambda message: self._next(),
+            "done": lambda message: self._missing() or self._next(),
         }
 
     def _next(self) -> str | None:
@@ -202,8 +207,9 @@ class Annotator(anywidget.AnyWidget):
     # ---- without a kernel ------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        labelled, total = map(self.session.progress().get, ("labelled", "items"))
-        return f"Annotator({self.session.task.name}, {labelled} of {total} labelled)"
+        progress = self.session.progress()
+        counts = f"{progress['labelled']} of {progress['items']} labelled"
+        return f"Annotator({self.session.task.name}, {counts})"
 
     def _repr_html_(self) -> Markup:
         note = "labelling needs a running kernel; this is the item on the screen"
@@ -226,5 +232,5 @@ class Annotator(anywidget.AnyWidget):
 def _notice(what: str, event: Mapping[str, Any] | None) -> str:
     if event is None:
         return f"nothing to be {what}"
-    fields = dict.fromkeys(one["field"] for one in event.get("set", ()))
+    fields = dict.fromkeys(entry["field"] for entry in event.get("set", ()))
     return f"{what}: {', '.join(fields) or event['action']}"

@@ -37,30 +37,30 @@ from ragnb.widgets.rows import ABOUT, SIGNS, VERDICT
 
 JUDGED = ("judged_by", "judge_score", "judge_verdict", "human_label", "annotations", "disagreement")
 
+# Kind of a section -> what makes it of a row, and the columns that it needs.
 SECTIONS: dict[str, tuple[Callable[..., dict[str, Any]], tuple[str, ...]]] = {
     "trace": (trace.trace_section, trace.NEEDED),
     "judge": (lambda row: {}, JUDGED),
     "rgb": (rgb.rgb_section, rgb.NEEDED),
     "language": (language.language_section, language.NEEDED),
 }
-"""Kind of a section -> what makes it of a row, and the columns that it needs."""
 
+# Kind of a passage -> its name with a sign, and its class.
 PASSAGES = {
     "positive": ("✓ positive", "r-positive"),
     "negative": ("✗ negative", ""),
     "wrong": ("≠ false", "r-wrong"),
 }
-"""Kind of a passage -> its name with a sign, and its class."""
 
+# Columns with lists of claims, each a mapping.
 CLAIMS = ("parts", "statements", "nuggets", "judged_statements", "judged_relevant_statements")
-"""Columns with lists of claims, each a mapping."""
 
+# Longest alias that is marked; a longer one is a model answer, not a name or a date.
 LONGEST = 80
-"""Longest alias that is marked; a longer one is a model answer, not a name or a date."""
 
 WORD = regex.compile(r"\p{Han}|[\w'’]+")
+# Share of common words from which the differences of two responses are marked.
 ALIKE = 0.3
-"""Share of common words from which the differences of two responses are marked."""
 
 
 class Card(Page):
@@ -140,37 +140,23 @@ def draw(
     rest
         Columns for the table below.
     """
-    sections = {}
-    for kind in kinds:
-        section, _ = SECTIONS[kind]
-        known = signature(section).parameters
-        sections[kind] = section(row, **{key: options[key] for key in options if key in known})
-        options = {key: value for key, value in options.items() if key not in known}
-    if options:
-        raise InputError(
-            f"view of kind {', '.join(kinds) or 'plain'} has no option {next(iter(options))}"
-            f"{did_you_mean(next(iter(options)), _options_of(kinds))}"
-        )
-    found = {
+    sections = _sections(row, kinds, options)
+    aliases = {
         kind: [text for text in texts if len(text) <= LONGEST]
         for kind, texts in phrases_of(row).items()
     }
-    card_id = (
-        f"r{crc32(repr([row.get(key) for key in ('question', 'response', 'system')]).encode()):x}"
-    )
+    identity = repr([row.get(key) for key in ("question", "response", "system")])
+    card_id = f"r{crc32(identity.encode()):x}"
     claims = list(_claims(row))
-    passages = list(passages_of(row, found))
-    linked = [(f"r-k{passage['rank']}", f"[{passage['rank']}]") for passage in passages]
-    linked += [(claim["link"], claim["text"]) for claim in claims]
-    cited = {Sign("span", "", link, f"{card_id}-{link}"): [text] for link, text in linked}
-    phrases = found | sections.get("rgb", {}).get("phrases", {}) | cited
-    own = reply_of(row)[1] if isinstance(row.get("response"), str) else None
-    elsewhere = "trace" in kinds or kinds == ["language"]
-    answers = [
-        _answer(name, each, found if name else phrases, own if name else None)
-        for name, each in [("", row), *others]
-        if isinstance(each.get("response"), str) and (others or not elsewhere)
-    ]
+    passages = list(passages_of(row, aliases))
+
+    # Numbers of passages and texts of claims in the response light up what they refer to.
+    links = [(f"r-k{passage['rank']}", f"[{passage['rank']}]") for passage in passages]
+    links += [(claim["link"], claim["text"]) for claim in claims]
+    citations = {Sign("span", "", link, f"{card_id}-{link}"): [text] for link, text in links}
+    phrases = aliases | sections.get("rgb", {}).get("phrases", {}) | citations
+
+    has_passages = "trace" not in kinds and not is_missing(row.get("passages"))
     return render(
         "card.html",
         row=row,
@@ -180,19 +166,62 @@ def draw(
         history=listed(row, "history"),
         references=_references(row),
         scores=scores,
-        answers=answers,
+        answers=_answers(row, kinds, others, phrases, aliases),
         claims=claims,
-        passages=None if "trace" in kinds or is_missing(row.get("passages")) else passages,
+        passages=passages if has_passages else None,
         sections=sections,
         rest=rest,
     )
 
 
+def _sections(
+    row: Mapping[str, Any], kinds: Sequence[str], options: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """The content of each section. An option that no section has raises InputError."""
+    sections = {}
+    unused = dict(options)
+    for kind in kinds:
+        section, _ = SECTIONS[kind]
+        names = signature(section).parameters.keys() & unused.keys()
+        sections[kind] = section(row, **{name: unused.pop(name) for name in names})
+    if unused:
+        first = next(iter(unused))
+        raise InputError(
+            f"view of kind {', '.join(kinds) or 'plain'} has no option {first}"
+            f"{did_you_mean(first, _options_of(kinds))}"
+        )
+    return sections
+
+
+def _answers(
+    row: Mapping[str, Any],
+    kinds: Sequence[str],
+    others: Sequence[tuple[str, Mapping[str, Any]]],
+    phrases: Mapping[Sign, Iterable[str]],
+    aliases: Mapping[Sign, Iterable[str]],
+) -> list[dict[str, Any]]:
+    """The response, and those of other systems next to it."""
+    # These sections show the text of the response themselves.
+    is_in_section = "trace" in kinds or kinds == ["language"]
+    if is_in_section and not others:
+        return []
+    answers = []
+    own_text = None
+    if isinstance(row.get("response"), str):
+        own_text = reply_of(row)[1]
+        answers.append(_answer("", row, phrases, None))
+    for name, other in others:
+        if isinstance(other.get("response"), str):
+            answers.append(_answer(name, other, aliases, own_text))
+    return answers
+
+
 def phrases_of(row: Mapping[str, Any]) -> dict[Sign, list[str]]:
     """Return the aliases of each part of the answer, and the false answers, by how they are marked."""
-    parts = [[part] if isinstance(part, str) else [*part] for part in listed(row, "references")]
-    found = {Sign("mark", str(number)): part for number, part in enumerate(parts, 1)}
-    return found | {FALSE: listed(row, "false_answers")}
+    phrases = {}
+    for number, part in enumerate(listed(row, "references"), 1):
+        phrases[Sign("mark", str(number))] = [part] if isinstance(part, str) else [*part]
+    return {**phrases, FALSE: listed(row, "false_answers")}
 
 
 def _verdicts(
@@ -200,44 +229,53 @@ def _verdicts(
 ) -> Iterator[tuple[str, str]]:
     """Yield the sign and the name of each verdict on a response that no section repeats."""
     repeated = ("label", row.get("judged_by")) if "judge" in sections else ()
-    given = [(name, row[name]) for name in VERDICT if name in row and name not in repeated]
-    for name, value in [*sections.get("rgb", {}).get("verdicts", []), *given]:
+    columns = [(name, row[name]) for name in VERDICT if name in row and name not in repeated]
+    for name, value in [*sections.get("rgb", {}).get("verdicts", []), *columns]:
         if str(value) in SIGNS:
             yield SIGNS[str(value)], name.replace("_", " ")
 
 
 def _references(row: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
     """Return each part of the answer, and the false answers, with their aliases."""
-    return [
-        (
-            "false" if kind == FALSE else "and" if number else "answer",
-            [
-                annotated(text, [(0, len(text), kind)]) if len(text) <= LONGEST else text
-                for text in texts
-            ],
-        )
-        for number, (kind, texts) in enumerate(phrases_of(row).items())
-        if texts
-    ]
+    references = []
+    for number, (kind, texts) in enumerate(phrases_of(row).items()):
+        if not texts:
+            continue
+        name = "and" if number else "answer"
+        if kind == FALSE:
+            name = "false"
+        references.append((name, [_alias(text, kind) for text in texts]))
+    return references
+
+
+def _alias(text: str, kind: Sign) -> str:
+    """An alias, marked as in the response."""
+    return annotated(text, [(0, len(text), kind)]) if len(text) <= LONGEST else text
 
 
 def _answer(
-    name: str, row: Mapping[str, Any], phrases: Mapping[Sign, Iterable[str]], beside: str | None
+    name: str, row: Mapping[str, Any], phrases: Mapping[Sign, Iterable[str]], own_text: str | None
 ) -> dict[str, Any]:
-    """Return what is shown of a response: its evidence, and what the one beside it does not have."""
+    """What is shown of a response: its evidence, and the words that a first response lacks."""
     reasoning, text = reply_of(row)
-    words = [] if beside is None else inserted(beside, text)
+    new_words = [] if own_text is None else inserted(own_text, text)
+    marks = _marks(text, phrases)
+    marks += [(start, end, Sign("ins")) for start, end in new_words]
     return {
         "name": name,
         "reasoning": reasoning,
-        "text": annotated(text, [*_marks(text, phrases), *((*at, Sign("ins")) for at in words)]),
+        "text": annotated(text, marks),
         "verdicts": list(_verdicts(row, {})),
-        "differs": bool(words),
+        "differs": bool(new_words),
     }
 
 
 def _marks(text: str, phrases: Mapping[Sign, Iterable[str]]) -> list[tuple[int, int, Sign]]:
-    return [(*at, kind) for kind in phrases for at in occurrences(text, phrases[kind])]
+    """Start, end and sign of each occurrence of the phrases in a text."""
+    marks = []
+    for kind in phrases:
+        marks += [(start, end, kind) for start, end in occurrences(text, phrases[kind])]
+    return marks
 
 
 def inserted(before: str, after: str) -> list[tuple[int, int]]:
@@ -249,40 +287,46 @@ def inserted(before: str, after: str) -> list[tuple[int, int]]:
     [(3, 9)]
     """
     words = list(WORD.finditer(after))
-    matcher = SequenceMatcher(None, WORD.findall(before), [word.group() for word in words], False)
+    texts = [word.group() for word in words]
+    matcher = SequenceMatcher(None, WORD.findall(before), texts, autojunk=False)
     if matcher.ratio() < ALIKE:
         return []
-    changes = [(j, k) for what, _, _, j, k in matcher.get_opcodes() if k > j and what != "equal"]
-    return [(words[first].start(), words[last - 1].end()) for first, last in changes]
+    places = []
+    for operation, _, _, first, end in matcher.get_opcodes():
+        if operation != "equal" and end > first:
+            places.append((words[first].start(), words[end - 1].end()))
+    return places
 
 
 def _claims(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the claims of a response: text, label and link."""
     claims = chain.from_iterable(listed(row, name) for name in CLAIMS)
     for number, claim in enumerate(claims):
-        said = [
-            claim[key] for key in ("label", "supported", "relevant", "assignment") if key in claim
-        ]
-        text = next((claim[key] for key in ("text", "statement") if claim.get(key)), "")
-        label = "" if not said or is_missing(said[0]) else SIGNS.get(str(said[0]), str(said[0]))
+        verdict = None
+        for key in ("label", "supported", "relevant", "assignment"):
+            if key in claim:
+                verdict = claim[key]
+                break
+        label = "" if is_missing(verdict) else SIGNS.get(str(verdict), str(verdict))
+        text = claim.get("text") or claim.get("statement") or ""
         yield {"text": str(text), "label": label, "link": f"r-c{number}"}
 
 
 def passages_of(
-    row: Mapping[str, Any], found: Mapping[Sign, list[str]]
+    row: Mapping[str, Any], aliases: Mapping[Sign, list[str]]
 ) -> Iterator[dict[str, Any]]:
     """Yield what is shown of each passage: its rank, kind, opening, signs and text."""
     kinds = listed(row, "kinds")
-    named = listed(row, "passage_ids") or listed(row, "retrieved")
+    ids = listed(row, "passage_ids") or listed(row, "retrieved")
     if not kinds and not is_missing(row.get("relevant")):
-        kinds = ["positive" if name in row["relevant"] else "negative" for name in named]
+        kinds = ["positive" if id in row["relevant"] else "negative" for id in ids]
     try:
         passages = passage_texts(row.get("passages")) or []
     except InputError as error:
         raise InputError(f"the response to {row.get('example_id')!r}: {error}") from error
     for rank, (text, kind) in enumerate(zip_longest(passages, kinds), 1):
         text = text or ""  # There are more kinds than passages.
-        spans = _marks(text, found)
+        spans = _marks(text, aliases)
         name, css = PASSAGES.get(kind, (kind or "", ""))
         yield {
             "rank": rank,

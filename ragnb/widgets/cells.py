@@ -47,15 +47,15 @@ class Displays:
             return
         view.displayed_by.add(run)
         for other in list(self._views):
-            other.displayed_by = {
-                one for one in other.displayed_by if one.cell != run.cell or one == run
-            }
+            earlier = {display for display in other.displayed_by if display.cell == run.cell}
+            other.displayed_by -= earlier - {run}
 
     def _close_replaced(self, run: Run | None) -> None:
         if run is None:
             return
         for view in list(self._views):
             made_before = view.made_by and view.made_by.cell == run.cell and view.made_by != run
-            if made_before and all(one.cell == run.cell for one in view.displayed_by):
+            elsewhere = [display for display in view.displayed_by if display.cell != run.cell]
+            if made_before and not elsewhere:
                 self._views.discard(view)
                 view.close()

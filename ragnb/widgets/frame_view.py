@@ -20,11 +20,11 @@ from ragnb.widgets.cells import Displays
 from ragnb.widgets.pages import CSS, STATIC, render, with_static
 from ragnb.widgets.rows import Rows, words
 
+# Number of rows sent around the selected one, and largest number of rows sent at once.
 AHEAD, SENT_AT_ONCE = 40, 400
-"""Number of rows sent around the selected one, and largest number of rows sent at once."""
 
-STATIC_SIZE = 40_000
-"""Number of characters of cards after which only titles follow where no kernel runs."""
+# Number of rows where no kernel runs, and of characters of cards after which only titles follow.
+STATIC_ROWS, STATIC_SIZE = 10, 40_000
 
 DISPLAYS = Displays()
 
@@ -93,8 +93,10 @@ def view(
     >>> view({"question": "Who?", "response": "Ann"})
     Card('Who?')
     """
-    if isinstance(frame, DefinitionComparison | JudgeReport):
-        frame = frame.differing if isinstance(frame, DefinitionComparison) else frame.worst
+    if isinstance(frame, DefinitionComparison):
+        frame = frame.differing
+    elif isinstance(frame, JudgeReport):
+        frame = frame.worst
     if isinstance(scores, str):
         kind, scores = scores, None
     if isinstance(frame, Mapping | pd.Series):
@@ -152,26 +154,16 @@ class FrameView(HBox):
         verdict: str | None = None,
         **options: Any,
     ) -> None:
-        self._rows, self._frame, self._options = Rows(frame, changed, verdict), frame, options
+        self._rows = Rows(frame, changed, verdict)
+        self._frame = frame
+        self._options = options
         self.kinds = kinds_of(self._rows.frame, kind)
         if options and len(frame):
             draw(self._rows.row(0), self.kinds, **options)  # raises now if an option is wrong
-        self._places, self._shown = np.arange(0), -1
-        choices = self._rows.choices
-        self._list = RowList(
-            offer={
-                "total": int(self._rows.within.sum()),
-                "sign_meaning": self._rows.sign_meaning,
-                "choices": [
-                    {"name": words(name), "values": choices[name].names} for name in choices
-                ],
-                "sorts": [
-                    [key, f"{words(name)} {'↓' if down else '↑'}"]
-                    for key, (name, down) in self._rows.sorts.items()
-                ],
-            },
-            chosen=[[]] * len(choices),
-        )
+        # Positions of the rows that were found, and of the row whose card is shown.
+        self._places = np.arange(0)
+        self._shown = -1
+        self._list = RowList(offer=_offer(self._rows), chosen=[[]] * len(self._rows.choices))
         self._page = HTML(tabbable=True)
         self._page.add_class("ragnb-view-page")
         self._find()
@@ -185,11 +177,11 @@ class FrameView(HBox):
     def close(self) -> None:
         """Remove the view from the notebook, and free its copy of the frame."""
         # ipywidgets also closes a view whose constructor has failed, which lacks its parts.
-        for name in ("_list", "_page"):
-            widget = self.__dict__.get(name)
-            if widget is not None:
-                widget.unobserve_all()
-                widget.close()
+        if "_list" in self.__dict__:
+            self._list.unobserve_all()
+            self._list.close()
+        if "_page" in self.__dict__:
+            self._page.close()
         super().close()
         self.__dict__.pop("_rows", None)
         self.__dict__.pop("_frame", None)
@@ -197,9 +189,11 @@ class FrameView(HBox):
     def __repr__(self) -> str:
         if not hasattr(self, "_rows"):
             return "FrameView(closed)"
-        found, total = len(self._places), self._list.offer["total"]
-        part = f"{found} of " if found < total else ""
-        return f"FrameView({part}{total} rows{': ' if self.kinds else ''}{', '.join(self.kinds)})"
+        n_found, total = len(self._places), self._list.offer["total"]
+        text = f"{n_found} of {total} rows" if n_found < total else f"{total} rows"
+        if self.kinds:
+            text += f": {', '.join(self.kinds)}"
+        return f"FrameView({text})"
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         DISPLAYS.displayed(self)
@@ -209,8 +203,10 @@ class FrameView(HBox):
     def static_html(self) -> Markup:
         """The cards of some rows, from the selected one, until they are many or long: what pages without a kernel show."""
         first = max(0, self.number - 1)
-        rows, size = [], 0
-        for number, place in enumerate(self._places[first : first + 10].tolist(), first + 1):
+        rows = []
+        size = 0
+        places = self._places[first : first + STATIC_ROWS].tolist()
+        for number, place in enumerate(places, first + 1):
             card = self._drawn(place, whole=False) if size < STATIC_SIZE else ""
             rows.append((number, *self._rows.title(place), card))
             size += len(card)
@@ -247,8 +243,9 @@ class FrameView(HBox):
         chosen = zip(self._rows.choices, self._list.chosen, strict=True)
         filters = {name: codes for name, codes in chosen if codes}
         self._places = self._rows.found(self._list.search, filters, self._list.sort)
-        same = np.flatnonzero(self._places == self._shown)
-        position = int(same[0]) if len(same) else min(0, len(self._places) - 1)
+        still_there = np.flatnonzero(self._places == self._shown)
+        # The first row if the selected one was not found, and -1 if there is none.
+        position = int(still_there[0]) if len(still_there) else min(0, len(self._places) - 1)
         with self._list.hold_sync():
             self._list.found = {
                 "version": self._list.found.get("version", 0) + 1,
@@ -259,6 +256,7 @@ class FrameView(HBox):
         self._draw()
 
     def _titles(self, first: int, last: int) -> dict[str, Any]:
+        """The titles of some of the rows that were found, as many as are sent at once."""
         first = max(0, first)
         places = self._places[first : min(last, first + SENT_AT_ONCE)].tolist()
         return {"first": first, "rows": [list(self._rows.title(place)) for place in places]}
@@ -272,6 +270,7 @@ class FrameView(HBox):
             self._list.send({"kind": "rows", "version": self._list.found["version"], **titles})
 
     def _draw(self, _: object = None) -> None:
+        """Show the card of the selected row."""
         position = min(self._list.position, len(self._places) - 1)
         place = int(self._places[position]) if position >= 0 else -1
         if place != self._shown or not self._page.value:
@@ -283,16 +282,33 @@ class FrameView(HBox):
         if place < 0:
             return tag("p", tag("i", "no row matches" if len(self._frame) else "no rows"))
         row = self._rows.row(place)
-        shown = row if whole or not {"question", "response"} & set(row) else {}
+        # A row without question and response has nothing but its columns.
+        has_texts = bool({"question", "response"} & set(row))
+        columns = row if whole or not has_texts else {}
         try:
             return draw(
                 row,
                 self.kinds,
                 scores=list(self._rows.scores(place)),
                 others=self._rows.others(place),
-                rest=shown,
+                rest=columns,
                 **self._options,
             )
         except Exception as error:  # one odd row must not hide the others
             note = tag("p", tag("b", f"this row cannot be shown: {error}"))
             return join([note, draw({}, [], rest=row)])
+
+
+def _offer(rows: Rows) -> dict[str, Any]:
+    """What the list shows of a frame before anything is searched: counts, filters and orders."""
+    choices = [{"name": words(name), "values": rows.choices[name].names} for name in rows.choices]
+    sorts = []
+    for key, (name, is_descending) in rows.sorts.items():
+        arrow = "↓" if is_descending else "↑"
+        sorts.append([key, f"{words(name)} {arrow}"])
+    return {
+        "total": int(rows.within.sum()),
+        "sign_meaning": rows.sign_meaning,
+        "choices": choices,
+        "sorts": sorts,
+    }

@@ -65,25 +65,28 @@ def export_annotator(
     InputError
         If the examples, the task or the suggestions cannot be used, or the file cannot be written.
     """
-    asked, path = read_task(task), Path(path).expanduser()
-    items = build_items(examples, asked, id=id)
-    suggested = read_suggestions(suggestions, items, asked, id=id)
+    checked_task = read_task(task)
+    path = Path(path).expanduser()
+    items = build_items(examples, checked_task, id=id)
+    suggested = read_suggestions(suggestions, items, checked_task, id=id)
     handout = {
         "header": {
             FORMAT: VERSION,
-            "task": asked.schema(),
+            "task": checked_task.schema(),
             "id": id if isinstance(id, str) else list(id),
-            "handout": hashed([asked.schema(), [[item.id, item.fingerprint] for item in items]]),
+            "handout": hashed(
+                [checked_task.schema(), [[item.id, item.fingerprint] for item in items]]
+            ),
             "ragnb": __version__,
         },
         "annotator": annotator.strip(),
-        "task": task_of(asked),
+        "task": task_of(checked_task),
         "suggested_by": suggested_by,
         "items": [
             {
                 "id": item.id,
                 "title": title_of(item),
-                "page": page_of(asked, item, number),
+                "page": page_of(checked_task, item, number),
                 "pinned": pinned(item),
                 "suggested": list(suggested.get(item.id, {}).items()),
             }
@@ -92,21 +95,18 @@ def export_annotator(
     }
     style = "".join((STATIC / name).read_text("utf-8") for name in ("annotator.css", "handout.css"))
     script = (STATIC / "handout.js").read_text("utf-8")
+    # The hashes allow exactly these inline texts.
+    policy = [
+        "default-src 'none'",
+        f"script-src {_hash_source(script)}",
+        f"style-src {_hash_source(style)}",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
     page = render(
         "handout.html",
-        title=f"{asked.name}: {len(items)} items",
-        policy="; ".join(
-            [
-                "default-src 'none'",
-                # The hashes allow exactly these inline texts.
-                *(
-                    f"{kind}-src 'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-                    for kind, text in (("script", script), ("style", style))
-                ),
-                "base-uri 'none'",
-                "form-action 'none'",
-            ]
-        ),
+        title=f"{checked_task.name}: {len(items)} items",
+        policy="; ".join(policy),
         style=Markup(style),
         script=Markup(script),
         data=Markup(json.dumps(handout, ensure_ascii=False).replace("<", "\\u003c")),
@@ -117,3 +117,9 @@ def export_annotator(
         cause = getattr(error, "strerror", None) or error
         raise InputError(f"{path.name[:100]} cannot be written: {cause}") from error
     return path
+
+
+def _hash_source(text: str) -> str:
+    """The hash of an inline text, as a content security policy names it."""
+    digest = sha256(text.encode()).digest()
+    return f"'sha256-{b64encode(digest).decode()}'"

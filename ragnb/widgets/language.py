@@ -22,8 +22,8 @@ from ragnb.widgets.pages import reply_of, sign
 
 NEEDED = ("response", "language")
 
+# Variant -> what is shown instead of RLC if its denominator is 0.
 UNDEFINED = {"unicode": "– no letters to count", "lbrag": "– nothing to count, 1.000 by definition"}
-"""Variant -> what is shown instead of RLC if its denominator is 0."""
 
 
 def language_section(row: Mapping[str, Any], *, threshold: float = 0.6) -> dict[str, Any]:
@@ -36,44 +36,54 @@ def language_section(row: Mapping[str, Any], *, threshold: float = 0.6) -> dict[
     """
     text = reply_of(row)[1] if isinstance(row["response"], str) else ""
     language = row["language"]
-    own, letters = scripts_of(language), letters_by_script(text)
-    written = ", ".join(name.replace("_", " ") for name in SCRIPTS if name in own)
-    ordered = sorted(letters, key=lambda name: (-letters[name], name))
+    own_scripts = scripts_of(language)
+    own_names = ", ".join(name.replace("_", " ") for name in SCRIPTS if name in own_scripts)
+    hidden_characters = [
+        (characters(character)[0], unicodedata.name(character, "NO NAME"), count)
+        for character, count in Counter(hidden(text)).items()
+    ]
+    counts = letters_by_script(text)
+    most_frequent_first = sorted(counts, key=lambda name: (-counts[name], name))
+    scripts = [
+        (name.replace("_", " "), counts[name], sign(name in own_scripts))
+        for name in most_frequent_first
+    ]
     return {
-        "written": written,
-        "lines": [_runs(line, own) for line in text.split("\n") if text],
-        "hidden": [
-            (characters(c)[0], unicodedata.name(c, "NO NAME"), n)
-            for c, n in Counter(hidden(text)).items()
-        ],
+        "written": own_names,
+        "lines": [_runs(line, own_scripts) for line in text.split("\n") if text],
+        "hidden": hidden_characters,
         "threshold": threshold,
-        "consistency": list(_consistency(text, language, threshold, written)),
-        "scripts": [(name.replace("_", " "), letters[name], sign(name in own)) for name in ordered],
+        "consistency": list(_consistency(text, language, threshold, own_names)),
+        "scripts": scripts,
     }
 
 
 # ---- the letters ---------------------------------------------------------------------------------
 
 
-def _runs(line: str, own: frozenset[str]) -> Iterator[tuple[str, Markup, str]]:
+def _runs(line: str, own_scripts: frozenset[str]) -> Iterator[tuple[str, Markup, str]]:
     """Yield the runs of a line: element, HTML and superscript.
 
     Characters that count for nothing belong to the run before them.
     """
-    shown, start, element = characters(line), 0, ""
+    element = ""
     clusters = []
     for cluster in graphemes(line):
         script = next(iter(letters_by_script(cluster)), None)
-        element = element if script is None else "mark" if script in own else "ins"
+        if script is not None:
+            element = "mark" if script in own_scripts else "ins"
         clusters.append((element, cluster))
+    escaped = characters(line)
+    start = 0
     for element, group in groupby(clusters, key=itemgetter(0)):
         text = "".join(cluster for _, cluster in group)
-        html = Markup("".join(shown[start : start + len(text)]))
+        html = Markup("".join(escaped[start : start + len(text)]))
         start += len(text)
-        names = " ".join(
-            "≠"[name in own :] + name.replace("_", " ") for name in letters_by_script(text)
-        )
-        yield element, html, names
+        names = []
+        for script in letters_by_script(text):
+            name = script.replace("_", " ")
+            names.append(name if script in own_scripts else f"≠{name}")
+        yield element, html, " ".join(names)
 
 
 # ---- the numbers ---------------------------------------------------------------------------------

@@ -23,24 +23,24 @@ STATIC = Path(__file__).parent / "static"
 TEMPLATES = STATIC.parent / "templates"
 _LINKS = [f".r-{letter}{n}" for letter in "kc" for n in range(20)]
 _OUTLINED = ",".join(f".ragnb-card:has({link}:is(:hover,:focus-within)) {link}" for link in _LINKS)
+# Style of a card. A response and the first 20 passages or claims that it links to light up together,
+# under the mouse and with the keyboard's focus.
 CSS = (STATIC / "card.css").read_text("utf-8") + _OUTLINED + "{outline:2px solid #2b8fd0}"
-"""Style of a card. A response and the first 20 passages or claims that it links to light up together,
-under the mouse and with the keyboard's focus."""
 
+# MIME type of a live widget.
 WIDGET = "application/vnd.jupyter.widget-view+json"
-"""MIME type of a live widget."""
 
 OUTPUTS = ":is(.jp-OutputArea,.cell_container,#output-area)"
 LIVE = ":has(.ragnb-view,.ragnb-annotator,.widget-box)"
+# Hide the static form among the outputs of a cell that show the widget, and a widget that was not found.
 STATIC_RULES = (
     f"{OUTPUTS}{LIVE} :is(.ragnb-static,.jp-OutputArea-child:has(.ragnb-static)){{display:none}}"
     ".jp-OutputArea:has(.ragnb-static) .jp-OutputArea-output.jupyter-widgets:not(:has(*)){display:none}"
 )
-"""Hide the static form among the outputs of a cell that show the widget, and a widget that was not found."""
 
 MISSING = "–"
+# Number of characters beyond which a text is folded.
 LONG = 600
-"""Number of characters beyond which a text is folded."""
 
 
 class Page:
@@ -73,18 +73,16 @@ def with_static(bundle: Any, static: Mapping[str, str]) -> Any:
     ({'view': 1, 'text/plain': 'text'}, {})
     """
     data, more = (bundle[0], bundle[1:]) if isinstance(bundle, tuple) else (bundle, ())
-    if WIDGET in (data or {}) and in_kernel():
+    data = data or {}
+    if WIDGET in data and in_kernel():
         from IPython.display import display
 
         display({WIDGET: data[WIDGET]}, raw=True)
         data = {}
-        static = {
-            **static,
-            "text/html": Markup(
-                f'<div class="ragnb-static"><style>{STATIC_RULES}</style>{static["text/html"]}</div>'
-            ),
-        }
-    data = {**(data or {}), **static}
+        hiding = f"<style>{STATIC_RULES}</style>"
+        html = Markup(f'<div class="ragnb-static">{hiding}{static["text/html"]}</div>')
+        static = {**static, "text/html": html}
+    data = {**data, **static}
     return (data, *more) if more else data
 
 
@@ -99,15 +97,17 @@ def sign(value: Any) -> str:
     >>> sign(True), sign(0.0), sign(None)
     ('✓', '✗', '–')
     """
-    return MISSING if is_missing(value) else {1.0: "✓", 0.0: "✗"}.get(float(value), MISSING)
+    if is_missing(value):
+        return MISSING
+    return {1.0: "✓", 0.0: "✗"}.get(float(value), MISSING)
 
 
 def reply_of(row: Mapping[str, Any]) -> tuple[str, str]:
     """Return the reasoning of a reply and its answer, whether or not they are in one column."""
     reasoning = row.get("reasoning")
-    return split_reasoning(
-        join_reasoning(reasoning if isinstance(reasoning, str) else "", row["response"])
-    )
+    if not isinstance(reasoning, str):
+        reasoning = ""
+    return split_reasoning(join_reasoning(reasoning, row["response"]))
 
 
 def listed(row: Mapping[str, Any], name: str) -> list[Any]:
@@ -117,8 +117,9 @@ def listed(row: Mapping[str, Any], name: str) -> list[Any]:
     (['Oslo'], [])
     """
     value: Any = row.get(name)
-    given = [] if is_missing(value) else value
-    return [given] if isinstance(given, str) else list(given)
+    if is_missing(value):
+        return []
+    return [value] if isinstance(value, str) else list(value)
 
 
 def texts_of(cell: Any) -> list[str]:
@@ -158,22 +159,35 @@ def annotated(text: str, spans: Iterable[tuple[int, int, Sign]]) -> Markup:
     >>> annotated("New York City", [(0, 8, answer), (4, 13, false)])
     '<mark>New </mark><del><mark>York</mark></del><sup>1</sup><del> City</del><sup>2</sup>'
     """
-    over = [set[Sign]() for _ in range(len(text) + 1)]
+    # The signs of each character, and none behind the last one.
+    signs_at = [set[Sign]() for _ in range(len(text) + 1)]
     for start, end, kind in spans:
-        for signs in over[start:end]:
+        for signs in signs_at[start:end]:
             signs.add(kind)
-    shown, pieces = characters(text), list[Markup]()
-    for signs, run in groupby(range(len(text)), key=over.__getitem__):
+    escaped = characters(text)
+    pieces: list[Markup] = []
+    # Each run of characters with the same signs is one piece.
+    for signs, run in groupby(range(len(text)), key=signs_at.__getitem__):
         places = list(run)
-        piece = Markup("".join(shown[places[0] : places[-1] + 1]))
-        for element, one in {one.element: one for one in sorted(signs)[::-1]}.items():
-            about = {"class": one.kind} if one.kind else {}
-            if one.described_by and one not in over[places[0] - 1]:
-                about |= {"tabindex": "0", "role": "mark", "aria-describedby": one.described_by}
-            piece = tag(element, piece, **about)
-        ended = [one.superscript for one in sorted(signs - over[places[-1] + 1])]
-        ending = " ".join(filter(None, ended))
-        pieces += [piece, tag("sup", ending)] if ending else [piece]
+        first, last = places[0], places[-1]
+        piece = Markup("".join(escaped[first : last + 1]))
+        # Of several signs with the same element, the first one counts.
+        by_element = {sign.element: sign for sign in sorted(signs, reverse=True)}
+        for element, sign in by_element.items():
+            attributes = {"class": sign.kind} if sign.kind else {}
+            is_start = sign not in signs_at[first - 1]
+            if sign.described_by and is_start:
+                attributes |= {
+                    "tabindex": "0",
+                    "role": "mark",
+                    "aria-describedby": sign.described_by,
+                }
+            piece = tag(element, piece, **attributes)
+        pieces.append(piece)
+        ended = sorted(signs - signs_at[last + 1])
+        superscript = " ".join(sign.superscript for sign in ended if sign.superscript)
+        if superscript:
+            pieces.append(tag("sup", superscript))
     return join(pieces)
 
 
@@ -185,11 +199,11 @@ def occurrences(text: str, phrases: Iterable[str]) -> list[tuple[int, int]]:
     >>> occurrences("Tampa Bay, TAMPA", ["Tampa", "Tampa Bay"])
     [(0, 9), (11, 16)]
     """
-    wanted = sorted(filter(None, phrases), key=len, reverse=True)
-    if not wanted:
+    longest_first = sorted(filter(None, phrases), key=len, reverse=True)
+    if not longest_first:
         return []
-    pattern = "|".join(map(regex.escape, wanted))
-    return [found.span() for found in regex.finditer(pattern, text, flags=regex.IGNORECASE)]
+    pattern = "|".join(map(regex.escape, longest_first))
+    return [match.span() for match in regex.finditer(pattern, text, flags=regex.IGNORECASE)]
 
 
 # ---- templates -----------------------------------------------------------------------------------

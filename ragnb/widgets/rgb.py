@@ -10,9 +10,10 @@ from ragnb.widgets.pages import Sign, reply_of
 
 NEEDED = ("question", "references", "passages", "kinds", "language")
 
+# Marks of phrases that refuse to answer, and that report an error.
 REFUSAL, ERROR = Sign("b", "R", "r-refusal"), Sign("b", "E", "r-error")
-"""Marks of phrases that refuse to answer, and that report an error."""
 
+# Rows of the table, with the sign of what decides; the last two require a false answer.
 HEADS = (
     ("labels of parts", ""),
     ("right?", ""),
@@ -20,7 +21,6 @@ HEADS = (
     ("detects error?", "E"),
     ("corrected?", ""),
 )
-"""Rows of the table, with the sign of what decides; the last two require a false answer."""
 
 
 def rgb_section(row: Mapping[str, Any], *, protocols: Sequence[str] = PROTOCOLS) -> dict[str, Any]:
@@ -38,18 +38,18 @@ def rgb_section(row: Mapping[str, Any], *, protocols: Sequence[str] = PROTOCOLS)
     phrases: dict[Sign, set[Any]] = {REFUSAL: set(), ERROR: set()}
     for protocol in protocols:
         text = reasoning + answer if rules[protocol].reads_reasoning else answer
-        given = {"language": row["language"], "protocol": protocol, "false_answer": false}
-        right = assess("accuracy", text, parts, noise_rate=row.get("noise_rate"), **given)
-        found = [right, assess("refusal", text, **given)]
+        options = {"language": row["language"], "protocol": protocol, "false_answer": false}
+        accuracy = assess("accuracy", text, parts, noise_rate=row.get("noise_rate"), **options)
+        assessments = [accuracy, assess("refusal", text, **options)]
         phrases[REFUSAL].add(rules[protocol].phrase_in(text, "refusal"))
         if false:
-            found.append(assess("error_detection", text, **given))
-            found.append(assess("error_correction", text, parts, **given))
+            assessments.append(assess("error_detection", text, **options))
+            assessments.append(assess("error_correction", text, parts, **options))
             phrases[ERROR].add(rules[protocol].phrase_in(text, "detection", None, false))
-        values = [(one.value, one.evidence) for one in found]
-        columns.append([(None, str(right.labels)), *values])
+        values = [(assessment.value, assessment.evidence) for assessment in assessments]
+        columns.append([(None, str(accuracy.labels)), *values])
     return section | {
-        "phrases": {sign: list(filter(None, found)) for sign, found in phrases.items()},
+        "phrases": {sign: list(filter(None, texts)) for sign, texts in phrases.items()},
         "verdicts": [(f"right by {protocols[0]}", columns[0][1][0])],
         "table": [(*head, cells) for head, *cells in zip(HEADS, *columns, strict=False)],
     }

@@ -23,41 +23,41 @@ from ragnb.suggestions import did_you_mean
 from ragnb.text import fold
 from ragnb.widgets.pages import MISSING
 
+# Longest text of a line, in characters.
 LINE = 160
-"""Longest text of a line, in characters."""
 
+# Columns from which a title takes its sign; the first that exists counts.
 VERDICT = tuple(
     "label human_label judged_correct judge_verdict verdict value adherence_score overall_supported "
     "judged_refusal judged_detection".split()
 )
-"""Columns from which a title takes its sign; the first that exists counts."""
 
+# Columns that distinguish the rows of one question; a title shows those that differ.
 ABOUT = tuple(
     "system language noise_rate correct_rate task metric annotator status flag turn answerability "
     "example_id".split()
 )
-"""Columns that distinguish the rows of one question; a title shows those that differ."""
 
+# Columns of verdicts of people and of judges; the combinations of the first two are a filter.
 HUMAN_AND_JUDGE = ("label", "human_label", "judged_correct", "judge_verdict")
-"""Columns of verdicts of people and of judges; the combinations of the first two are a filter."""
 
+# Name of the filter by the verdicts on one question, and of the order by whether they differ.
 DIFFER = "verdicts of the systems"
-"""Name of the filter by the verdicts on one question, and of the order by whether they differ."""
 
+# Largest number of responses next to one, and of systems whose verdicts are a filter.
 MOST_OTHERS, MOST_COMPARED = 5, 4
-"""Largest number of responses next to one, and of systems whose verdicts are a filter."""
 
 COMPARISON = regex.compile(r"(.+?)([<>]=?|=)(-?(?:\d+\.?\d*|\.\d+))")
+# Comparisons of a column with a number, as in the search ``answer.f1<0.5``.
 COMPARE = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq
 }  # fmt: skip
-"""Comparisons of a column with a number, as in the search ``answer.f1<0.5``."""
 
 TITLE = ("question", "title", "response", "text")
+# Verdict, as a text -> the sign of a title.
 SIGNS = dict.fromkeys(["True", "1", "1.0", "correct"], "✓") | dict.fromkeys(
     ["False", "0", "0.0", "incorrect"], "✗"
 )
-"""Verdict, as a text -> the sign of a title."""
 
 
 class Choices(NamedTuple):
@@ -96,19 +96,13 @@ class Rows:
             if name in self.numbers and self._differs(name)
             for minus in ("", "-")
         }
-        named = [name for name in TITLE if name in self.frame]
-        texts = [name for name in self.frame if name not in {*self.choices, *self.numbers}]
-        self._title = next(iter([*named, *texts, *self.frame]), None)
-        verdicts = (name for name in VERDICT if name in self.frame)
-        available = (name for name in verdicts if self.frame[name].notna().any())
-        self._verdict = verdict or next(available, None)
-        about = [name for name in ABOUT if name in self.frame and self._differs(name)]
-        self._about = about or [name for name in self.choices if name != self._title][:3]
+        self._title = self._title_column()
+        self._verdict = verdict or self._verdict_column()
+        distinguishing = [name for name in ABOUT if name in self.frame and self._differs(name)]
+        self._about = distinguishing or [name for name in self.choices if name != self._title][:3]
         self._in_titles = {self._title, self._verdict, *self._about} - {None}
         self.sign_meaning = f"✓ ✗ = {spelled(self._verdict)}" if self._verdict else ""
-        fractions = self.frame.select_dtypes("floating").columns
-        known = {*ABOUT, *CONDITION, *VERDICT, "effective_noise_rate"} - {"value"}
-        self._scores = [name for name in fractions if name not in known and self._differs(name)]
+        self._scores = self._score_columns()
         self.within = np.ones(len(self.frame), dtype=bool)
         if self._questions is not None and self._verdict is not None:
             self._compare_systems(self._questions, changed)
@@ -117,10 +111,29 @@ class Rows:
                 "view with changed=... needs the columns example_id, system and a verdict "
                 f"({', '.join(VERDICT[:4])}, …), and at least two systems"
             )
-        if len(both := [name for name in HUMAN_AND_JUDGE if name in self.frame]) > 1:
-            self.choices[" / ".join(both)] = _patterns(
-                self.frame[both[:2]].apply(lambda column: column.map(str).map(SIGNS))
-            )
+        raters = [name for name in HUMAN_AND_JUDGE if name in self.frame]
+        if len(raters) > 1:
+            signs = self.frame[raters[:2]].apply(lambda column: column.map(str).map(SIGNS))
+            self.choices[" / ".join(raters)] = _patterns(signs)
+
+    def _title_column(self) -> Any:
+        """The column whose text is the title: the question, else another text, else any column."""
+        named = [name for name in TITLE if name in self.frame]
+        texts = [name for name in self.frame if name not in {*self.choices, *self.numbers}]
+        return next(iter([*named, *texts, *self.frame]), None)
+
+    def _verdict_column(self) -> str | None:
+        """The column whose value is the sign of a title."""
+        for name in VERDICT:
+            if name in self.frame and self.frame[name].notna().any():
+                return name
+        return None
+
+    def _score_columns(self) -> list[Any]:
+        """The columns of fractions that are neither conditions nor verdicts."""
+        others = {*ABOUT, *CONDITION, *VERDICT, "effective_noise_rate"} - {"value"}
+        fractions = self.frame.select_dtypes("floating").columns
+        return [name for name in fractions if name not in others and self._differs(name)]
 
     def row(self, place: int) -> dict[str, Any]:
         """Return a row as a mapping, with lists instead of arrays."""
@@ -140,42 +153,47 @@ class Rows:
 
         A word such as ``answer.f1<0.5`` compares a column of numbers.
         """
-        columns = {fold(str(name)): values for name, values in self.numbers.items()}
         passing = self.within.copy()
         for name, codes in filters.items():
             passing &= np.isin(self.choices[name].codes, codes)
         order = np.arange(len(self.frame))
         if sort:
-            name, down = self.sorts[sort]
-            ordered = self.numbers[name].sort_values(ascending=not down, kind="stable")
-            order = ordered.index.to_numpy()
+            name, is_descending = self.sorts[sort]
+            values = self.numbers[name].sort_values(ascending=not is_descending, kind="stable")
+            order = values.index.to_numpy()
         places = order[passing[order]]
+        columns = {fold(str(name)): values for name, values in self.numbers.items()}
         for word in fold(search).split():
-            asked = COMPARISON.fullmatch(word)
-            if asked and asked[1] in columns:
-                passes = COMPARE[asked[2]](columns[asked[1]].to_numpy(), float(asked[3]))
-                places = places[passes[places]]
-                continue
-            texts, numbers, rows = self.texts
-            has_word = match_substring(texts, word.encode("utf-8", "surrogatepass")).to_numpy(False)
-            passing[:] = False
-            passing[rows[has_word[numbers]]] = True
-            places = places[passing[places]]
+            comparison = COMPARISON.fullmatch(word)
+            if comparison and comparison[1] in columns:
+                name, symbol, number = comparison.groups()
+                is_match = COMPARE[symbol](columns[name].to_numpy(), float(number))
+            else:
+                is_match = self._has_word(word)
+            places = places[is_match[places]]
         return places
+
+    def _has_word(self, word: str) -> np.ndarray:
+        """Whether a text of each row contains a folded word."""
+        texts, numbers, rows = self.texts
+        pattern = word.encode("utf-8", "surrogatepass")
+        text_has_word = match_substring(texts, pattern).to_numpy(False)
+        row_has_word = np.zeros(len(self.frame), dtype=bool)
+        row_has_word[rows[text_has_word[numbers]]] = True
+        return row_has_word
 
     @cached_property
     def texts(self) -> tuple[pa.Array, np.ndarray, np.ndarray]:
         """The distinct texts, folded for a search, and number and row of all their occurrences."""
-        known: dict[str, int] = {}
+        number_of_text: dict[str, int] = {}
         rows, numbers = array("q"), array("q")
-        for _, column in self.frame.select_dtypes(
-            exclude=["number", "datetime", "datetimetz"]
-        ).items():
+        columns = self.frame.select_dtypes(exclude=["number", "datetime", "datetimetz"])
+        for _, column in columns.items():
             for row, cell in enumerate(column.to_numpy(dtype=object)):
-                for text in (cell,) if isinstance(cell, str) else texts_in(cell):
-                    numbers.append(known.setdefault(text, len(known)))
+                for text in texts_in(cell):
+                    numbers.append(number_of_text.setdefault(text, len(number_of_text)))
                     rows.append(row)
-        folded = (fold(text).encode("utf-8", "surrogatepass") for text in known)
+        folded = (fold(text).encode("utf-8", "surrogatepass") for text in number_of_text)
         return pa.array(folded, pa.large_binary()), np.asarray(numbers), np.asarray(rows)
 
     # ---- scores, and other systems ---------------------------------------------------------------
@@ -186,7 +204,8 @@ class Rows:
         The column ``value`` of long frames has values of several metrics; those of one are counted.
         """
         for name in self._scores:
-            values, value, metric = self.numbers[name], self.numbers[name][place], name
+            values, metric = self.numbers[name], name
+            value = values[place]
             if not np.isfinite(value):
                 continue
             if name == "value" and "metric" in self.frame:
@@ -194,26 +213,30 @@ class Rows:
                 values = values[self.frame["metric"] == metric]
             values = values[np.isfinite(values)]
             counts, edges = np.histogram(values, bins=12)
-            here = min(int(np.searchsorted(edges, value, "right")), len(counts)) - 1
+            own_bin = min(int(np.searchsorted(edges, value, "right")), len(counts)) - 1
             heights = np.ceil(100 * counts / counts.max()).astype(int).tolist()
             evidence = self.frame.get(f"{name}: evidence")
+            if evidence is None:
+                note = f"above {(values < value).mean():.0%}"
+            else:
+                note = evidence[place]
             yield {
                 "name": words(name),
                 "value": f"{value:.3g}",
                 "meaning": _meaning(metric),
-                "bars": [(height, bar == here) for bar, height in enumerate(heights)],
-                "note": f"above {(values < value).mean():.0%}"
-                if evidence is None
-                else evidence[place],
+                "bars": [(height, number == own_bin) for number, height in enumerate(heights)],
+                "note": note,
             }
 
     def others(self, place: int) -> list[tuple[str, dict[str, Any]]]:
         """Return the responses of other systems to the same question, each with its system."""
         if self._questions is None:
             return []
-        same = self.frame[self._questions == self._questions[place]].drop_duplicates("system")
-        others = same.index[same["system"] != self.frame["system"][place]]
-        return [(short(self.frame["system"][n]), self.row(n)) for n in others[:MOST_OTHERS]]
+        systems = self.frame["system"]
+        same_question = self._questions == self._questions[place]
+        one_per_system = self.frame[same_question].drop_duplicates("system")
+        others = one_per_system.index[one_per_system["system"] != systems[place]]
+        return [(short(systems[other]), self.row(other)) for other in others[:MOST_OTHERS]]
 
     @cached_property
     def _questions(self) -> np.ndarray | None:
@@ -221,30 +244,35 @@ class Rows:
         keys = [name for name in ("example_id", "question_id", "question") if name in self.frame]
         if not keys or "system" not in self.frame or not self._differs("system"):
             return None
-        keys = [keys[0], *({*self._about} & {*self.choices} - {"system", keys[0]})]
+        conditions = {*self._about} & {*self.choices} - {"system", keys[0]}
+        keys = [keys[0], *conditions]
         numbers = self.frame.groupby(keys, dropna=False, sort=False).ngroup().to_numpy()
         return numbers if numbers.max() + 1 < len(numbers) else None
 
     def _compare_systems(self, questions: np.ndarray, changed: Sequence[str] | None) -> None:
         """Add a filter and an order by the verdicts that the systems got for the same question."""
-        marks = self.frame[self._verdict].map(str).map(SIGNS)
+        signs = self.frame[self._verdict].map(str).map(SIGNS)
         codes, values = self._factorized["system"]
         names = [short(value) for value in values]
         systems = np.array(names, dtype=object)[codes]
-        verdicts = pd.DataFrame({"at": questions, "system": systems, "sign": marks})
-        table = verdicts.groupby(["at", "system"], sort=True)["sign"].first().unstack("system")
-        table = table.reindex(columns=names)
-        differ = (table.isin(["✓"]).any(axis=1) & table.isin(["✗"]).any(axis=1)).astype(float)
+        verdicts = pd.DataFrame({"question": questions, "system": systems, "sign": signs})
+        first_signs = verdicts.groupby(["question", "system"], sort=True)["sign"].first()
+        # One row per question, one column per system.
+        table = first_signs.unstack("system").reindex(columns=names)
+        some_right = table.isin(["✓"]).any(axis=1)
+        some_wrong = table.isin(["✗"]).any(axis=1)
+        differ = (some_right & some_wrong).astype(float)
         if changed:
             first, second = map(short, changed)
-            if {first, second} - {*table}:
+            unknown = {first, second} - {*table}
+            if unknown:
                 raise InputError(
                     f"changed must be two of the systems {', '.join(table)}, got {changed!r}"
-                    f"{did_you_mean(min({first, second} - {*table}), table)}"
+                    f"{did_you_mean(min(unknown), table)}"
                 )
-            known = table[[first, second]].dropna()
-            moved = known.index[known[first] != known[second]]
-            self.within &= np.isin(questions, moved) & (systems == first)
+            pairs = table[[first, second]].dropna()
+            changed_questions = pairs.index[pairs[first] != pairs[second]]
+            self.within &= np.isin(questions, changed_questions) & (systems == first)
         self.numbers[DIFFER] = differ.loc[questions].reset_index(drop=True)
         self.sorts[f"-{DIFFER}"] = (DIFFER, True)
         if len(table.columns) <= MOST_COMPARED:
@@ -254,19 +282,20 @@ class Rows:
 
     def title(self, place: int) -> tuple[str, str, list[str]]:
         """Return a row's line in the list: its sign, its text, and what distinguishes it."""
-        cell = {name: self.frame[name].iloc[place] for name in self._in_titles}
-        text = short(cell[self._title]) if self._title is not None else ""
-        about = [
+        cells = {name: self.frame[name].iloc[place] for name in self._in_titles}
+        text = short(cells[self._title]) if self._title is not None else ""
+        about = []
+        for name in self._about:
+            cell = cells[name]
+            if is_missing(cell):
+                continue
             # A number is shown with its column.
-            short(cell[name])
-            if isinstance(cell[name], str)
-            else f"{words(name)} {short(cell[name])}"
-            for name in self._about
-            if not is_missing(cell[name])
-        ]
-        verdict = cell.get(self._verdict, "")
+            detail = short(cell) if isinstance(cell, str) else f"{words(name)} {short(cell)}"
+            if detail:
+                about.append(detail)
+        verdict = cells.get(self._verdict, "")
         sign = MISSING if is_missing(verdict) else SIGNS.get(str(verdict), "")
-        return sign, text or f"row {place + 1}", [one for one in about if one]
+        return sign, text or f"row {place + 1}", about
 
 
 # ---- cells ---------------------------------------------------------------------------------------
@@ -278,8 +307,8 @@ def plain(cell: Any) -> Any:
     >>> plain(np.array([np.array(["a"], dtype=object), None], dtype=object))
     [['a'], None]
     """
-    given = cell.tolist() if isinstance(cell, np.ndarray | np.generic) else cell
-    return [plain(inner) for inner in given] if isinstance(given, list) else given
+    value = cell.tolist() if isinstance(cell, np.ndarray | np.generic) else cell
+    return [plain(inner) for inner in value] if isinstance(value, list) else value
 
 
 def texts_in(cell: Any) -> Iterator[str]:
@@ -322,54 +351,71 @@ def _flat(frame: Any) -> pd.DataFrame:
     """Return a frame with the named levels of its index as columns, and a new index."""
     require_columns(frame, (), "view")
     levels = [name for name in frame.index.names if name is not None and name not in frame]
-    flat = (frame.reset_index(level=levels) if levels else frame).reset_index(drop=True)
-    flat.columns = [
-        " / ".join(str(level) for level in name if level != "") if isinstance(name, tuple) else name
-        for name in flat.columns
-    ]
+    flat = frame.reset_index(level=levels) if levels else frame
+    flat = flat.reset_index(drop=True)
+    flat.columns = [_joined_levels(name) for name in flat.columns]
     if not flat.columns.is_unique:
-        twice = ", ".join(map(str, flat.columns[flat.columns.duplicated()]))
-        raise InputError(f"the columns of a view must have different names, got {twice} twice")
+        repeated = ", ".join(map(str, flat.columns[flat.columns.duplicated()]))
+        raise InputError(f"the columns of a view must have different names, got {repeated} twice")
     return flat
+
+
+def _joined_levels(name: Any) -> Any:
+    """The name of a column, with its levels joined by a slash."""
+    if not isinstance(name, tuple):
+        return name
+    return " / ".join(str(level) for level in name if level != "")
 
 
 def _factorized(frame: pd.DataFrame) -> dict[Any, tuple[np.ndarray, list[Any]]]:
     """Return the codes and the distinct values of each column, except those of long texts and lists."""
-    found = {}
+    factorized = {}
     for name in frame.columns.difference([*PAYLOAD - {"reason"}], sort=False):
         with suppress(TypeError, NotImplementedError):  # lists and mappings, also those of Arrow
             codes, values = pd.factorize(frame[name], sort=True)
-            kept = [*values, *([None] if (codes == -1).any() else [])]  # what is missing comes last
-            found[name] = codes % max(len(kept), 1), kept
-    return found
+            distinct = list(values)
+            if (codes == -1).any():
+                distinct.append(None)
+            # What is missing has the code -1, and becomes the last value.
+            factorized[name] = codes % max(len(distinct), 1), distinct
+    return factorized
 
 
 def _choices(factorized: Mapping[Any, tuple[np.ndarray, list[Any]]]) -> dict[Any, Choices]:
     """Return the columns by which rows can be filtered: those with few, short, single values.
 
     Columns that distinguish the rows of one question come first. Of several columns that divide the
-    rows alike, only the first is kept, unless its values are numbers.
+    rows in the same way, only the first is kept, unless its values are numbers.
     """
-    found: dict[Any, Choices] = {}
-    seen = set()
+    choices: dict[Any, Choices] = {}
+    divisions = set()
     for name in sorted(factorized, key=lambda name: name not in ABOUT):
-        codes, values = factorized[name]
-        kept = pd.Series(values, dtype=object).tolist()
-        measured = any(isinstance(one, float) and one != round(one, 2) for one in kept)
-        few = 2 <= len(kept) <= min(30, max(3, len(codes) // 2))
-        if not few or measured or max(len(str(one)) for one in kept) > 60:
+        codes, distinct = factorized[name]
+        values = pd.Series(distinct, dtype=object).tolist()
+        if not _is_filter(values, len(codes)):
             continue
         division = pd.factorize(codes)[0].tobytes()
-        if division not in seen or not any(isinstance(value, str) for value in kept):
-            found[name] = Choices([short(value) for value in kept], codes)
-        seen.add(division)
-    return found
+        has_text = any(isinstance(value, str) for value in values)
+        if division not in divisions or not has_text:
+            choices[name] = Choices([short(value) for value in values], codes)
+        divisions.add(division)
+    return choices
+
+
+def _is_filter(values: Sequence[Any], n_rows: int) -> bool:
+    """Whether the distinct values of a column are few and short, and no measurements."""
+    if not 2 <= len(values) <= min(30, max(3, n_rows // 2)):
+        return False
+    if any(isinstance(value, float) and value != round(value, 2) for value in values):
+        return False
+    return max(len(str(value)) for value in values) <= 60
 
 
 def _patterns(signs: pd.DataFrame) -> Choices:
     """Return the combinations of signs in several columns, such as ``plain ✓ · rag ✗``."""
     texts = [f"{short(name)} " + signs[name].astype(object).fillna(MISSING) for name in signs]
-    codes, names = pd.factorize(reduce(lambda one, other: one + " · " + other, texts), sort=True)
+    patterns = reduce(lambda left, right: left + " · " + right, texts)
+    codes, names = pd.factorize(patterns, sort=True)
     return Choices(list(names), codes)
 
 
@@ -385,6 +431,8 @@ def _meaning(name: Any) -> str:
 def _numbers(column: pd.Series) -> pd.Series | None:
     """Return a column of numbers as floats, nan where one is missing; None for any other column."""
     kind = pd.api.types.infer_dtype(column, skipna=True)
+    is_present = column.notna()
     numeric = ("integer", "floating", "mixed-integer-float", "boolean", "decimal")
-    known = kind in numeric and column.notna().any()
-    return column.astype(object).where(column.notna(), np.nan).astype(float) if known else None
+    if kind not in numeric or not is_present.any():
+        return None
+    return column.astype(object).where(is_present, np.nan).astype(float)

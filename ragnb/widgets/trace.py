@@ -18,8 +18,8 @@ from ragnb.reports.trace_reading import interpret_trace
 from ragnb.widgets.pages import MISSING, listed
 
 NEEDED = ("question", "documents_sentences", "response_sentences")
+# Number of consecutive plain sentences from which they are folded, in a document with others.
 FOLD = 4
-"""Number of consecutive plain sentences from which they are folded, in a document with others."""
 
 GLYPHS = {True: "✓", False: "✗", None: "?"}
 FORMULAS = {
@@ -44,8 +44,8 @@ FORMULAS = {
         "consistency": "1 − RMSE to ideal",
     },
 }
+# Labels of a context sentence -> name of the set that it is in.
 SETS = {"R": "only relevant", "RU": "relevant and used", "U": "only used", "": "neither"}
-"""Labels of a context sentence -> name of the set that it is in."""
 
 
 def trace_section(
@@ -61,83 +61,97 @@ def trace_section(
     ``other`` set of labels of the same sentences, what differs is shown under its name.
     """
     scores = trace_scores(row, variant=variant)
-    documents = [sentence_pairs([one]) for one in listed(row, "documents_sentences")]
-    context = [pair for document in documents for pair in document]
-    keys = {
-        "R": listed(row, "all_relevant_sentence_keys"),
-        "U": listed(row, "all_utilized_sentence_keys"),
-    }
+    documents = [sentence_pairs([part]) for part in listed(row, "documents_sentences")]
+    context = dict(pair for document in documents for pair in document)
+    relevant = listed(row, "all_relevant_sentence_keys")
+    used = listed(row, "all_utilized_sentence_keys")
     support = listed(row, "sentence_support_information")
     response = sentence_pairs([listed(row, "response_sentences")])
-    guide = variant == "guide"
-    given = None if guide else present(row.get("unsupported_response_sentence_keys"))
-    against = unsupported_sentences(support, given, variant=variant)
-    unsupported = against if guide else list(dict.fromkeys(against))
-    texts = dict(context)
-    ids = {key: f"r-s{number}" for number, key in enumerate(texts)}
+    unsupported = _unsupported(row, support, variant)
+    ids = {key: f"r-s{number}" for number, key in enumerate(context)}
     statements = [
         _statement(f"r-k{number}", key, text, support, unsupported, ids)
         for number, (key, text) in enumerate(response)
     ]
 
     def sentence(key: str, text: str) -> dict[str, Any]:
-        return {
-            "key": key,
-            "text": text,
-            "letters": "".join(letter for letter in "RU" if key in keys[letter]),
-            "id": ids[key],
-            "links": [one["link"] for one in statements if key in one["supporting"]],
-        }
+        letters = ("R" if key in relevant else "") + ("U" if key in used else "")
+        links = [statement["link"] for statement in statements if key in statement["supporting"]]
+        return {"key": key, "text": text, "letters": letters, "id": ids[key], "links": links}
 
-    shown = [[sentence(*pair) for pair in document] for document in documents]
-    letters = Counter(one["letters"] for document in shown for one in document)
+    sentences = [[sentence(key, text) for key, text in document] for document in documents]
+    all_sentences = [entry for document in sentences for entry in document]
+    numbers = _numbers(scores, row, unsupported, variant)
 
-    relevant, utilized = len(keys["R"]), len(keys["U"])
-    n_statements = len(support if guide else response)
-    behind = {
-        "relevance": f"{relevant}/{GUIDE_SENTENCES if guide else len(context)}",
-        "utilization": f"{utilized}/{relevant if guide else len(context)}",
-        "completeness": f"{len({*keys['R']} & {*keys['U']})}/{len({*keys['R']})}",
-        "adherence": " ".join(f"[{key}]" for key in unsupported),
-        "supported_fraction": f"{max(0, n_statements - len(unsupported))}/{n_statements}",
-    }
-    values = {name: getattr(scores, name) for name in FORMULAS[variant]}
-    numbers = [
-        (
-            name.replace("rmse", "RMSE").replace("_", " "),
-            formula,
-            f"{values[name]:.0f}" if name == "adherence" else f"{values[name]:.3f}",
-            "" if values[name] != values[name] else behind.get(name, ""),
-        )
-        for name, formula in FORMULAS[variant].items()
-    ]
-    said = {
-        **{one["key"]: one["letters"] or MISSING for document in shown for one in document},
-        **{one["key"]: f"{one['verdict']} {one['rests']}" for one in statements},
-        **{name: value for name, _, value, _ in numbers},
-    }
-    shown_texts = texts | dict(response)
+    # What is said about each sentence and each score, to compare it with other labels.
+    labels = {entry["key"]: entry["letters"] or MISSING for entry in all_sentences}
+    labels |= {entry["key"]: f"{entry['verdict']} {entry['rests']}" for entry in statements}
+    labels |= {name: value for name, _, value, _ in numbers}
+    texts = context | dict(response)
     theirs = {} if other is None else trace_section(other, variant=variant)
-    if theirs.get("texts", shown_texts) != shown_texts:
+    if theirs.get("texts", texts) != texts:
         raise InputError("other must have the same documents and response as the row")
-    differing = [key for key in theirs.get("said", ()) if theirs["said"][key] != said[key]]
+    their_labels = theirs.get("labels", {})
+    differing = [key for key in their_labels if their_labels[key] != labels[key]]
+
+    counts = Counter(entry["letters"] for entry in all_sentences)
+    explanations = [("relevance", row.get("relevance_explanation"))]
+    for entry in support:
+        explanations.append((f"[{entry.get('response_sentence_key')}]", entry.get("explanation")))
+    explanations.append(("overall", row.get("overall_supported_explanation")))
     return {
-        "texts": shown_texts,
-        "said": said,
-        "differs": {key: f"≠ {named}: {theirs['said'][key]}" for key in differing},
-        "documents": [_document(n, sentences, differing) for n, sentences in enumerate(shown)],
+        "texts": texts,
+        "labels": labels,
+        "differs": {key: f"≠ {named}: {their_labels[key]}" for key in differing},
+        "documents": [
+            _document(number, document, differing) for number, document in enumerate(sentences)
+        ],
         "response": statements,
-        "sets": [(f"r-{one or 'D'}", name, letters[one]) for one, name in SETS.items()],
+        "sets": [(f"r-{letters or 'D'}", name, counts[letters]) for letters, name in SETS.items()],
         "numbers": numbers,
         "meaning": interpret_trace(row, variant=variant),
         "issues": scores.issues,
-        "explained": [
-            ("relevance", row.get("relevance_explanation")),
-            *((f"[{one.get('response_sentence_key')}]", one.get("explanation")) for one in support),
-            ("overall", row.get("overall_supported_explanation")),
-        ],
+        "explained": explanations,
         "heads": (variant, "lengths in sentences"),
     }
+
+
+def _unsupported(row: Mapping[str, Any], support: list[Any], variant: str) -> list[str]:
+    """Keys of the response sentences that are not supported under a definition."""
+    if variant == "guide":
+        return unsupported_sentences(support, None, variant=variant)
+    stated = present(row.get("unsupported_response_sentence_keys"))
+    return list(dict.fromkeys(unsupported_sentences(support, stated, variant=variant)))
+
+
+def _numbers(
+    scores: Any, row: Mapping[str, Any], unsupported: list[str], variant: str
+) -> list[tuple[str, str, str, str]]:
+    """Name, formula, value, and the counts behind it, of each score."""
+    relevant = listed(row, "all_relevant_sentence_keys")
+    used = listed(row, "all_utilized_sentence_keys")
+    documents = [sentence_pairs([part]) for part in listed(row, "documents_sentences")]
+    n_context = sum(map(len, documents))
+    n_statements = len(sentence_pairs([listed(row, "response_sentences")]))
+    expected, utilizable = n_context, n_context
+    if variant == "guide":
+        expected, utilizable = GUIDE_SENTENCES, len(relevant)
+        n_statements = len(listed(row, "sentence_support_information"))
+    counts = {
+        "relevance": f"{len(relevant)}/{expected}",
+        "utilization": f"{len(used)}/{utilizable}",
+        "completeness": f"{len({*relevant} & {*used})}/{len({*relevant})}",
+        "adherence": " ".join(f"[{key}]" for key in unsupported),
+        "supported_fraction": f"{max(0, n_statements - len(unsupported))}/{n_statements}",
+    }
+    numbers = []
+    for name, formula in FORMULAS[variant].items():
+        value = getattr(scores, name)
+        heading = name.replace("rmse", "RMSE").replace("_", " ")
+        text = f"{value:.0f}" if name == "adherence" else f"{value:.3f}"
+        is_undefined = value != value
+        numbers.append((heading, formula, text, "" if is_undefined else counts.get(name, "")))
+    return numbers
 
 
 def _statement(
@@ -153,49 +167,55 @@ def _statement(
     There are several verdicts if the label is repeated. A question mark follows a key without a
     sentence.
     """
-    own = [one for one in support if str(one.get("response_sentence_key")) == key]
-    given = [present(one.get("supporting_sentence_keys")) for one in own]
-    keys = [None if each is None else as_keys(each) for each in given]
-    supporting = {one for each in keys for one in each or ()}
-    rests = [
-        "no supporting keys given"
-        if each is None
-        else "supported by " + (" ".join(_shown(one, ids) for one in each) or "nothing")
-        for each in keys
-    ]
+    verdict, rests, supporting = "", [], set()
+    for entry in support:
+        if str(entry.get("response_sentence_key")) != key:
+            continue
+        verdict += GLYPHS[flag_of(entry.get("fully_supported"))]
+        stated = present(entry.get("supporting_sentence_keys"))
+        if stated is None:
+            rests.append("no supporting keys given")
+            continue
+        keys = as_keys(stated)
+        supporting |= {*keys}
+        names = " ".join(_key_name(key, ids) for key in keys)
+        rests.append(f"supported by {names or 'nothing'}")
     return {
         "key": key,
         "text": text,
-        "verdict": "".join(GLYPHS[flag_of(one.get("fully_supported"))] for one in own) or "?",
+        "verdict": verdict or "?",
         "rests": ", ".join(rests) or "no support information",
         "unsupported": key in unsupported,
         "supporting": supporting,
-        "rests_on": [ids[one] for one in ids if one in supporting],
+        "rests_on": [ids[key] for key in ids if key in supporting],
         "link": css,
     }
 
 
-def _shown(key: str, ids: Mapping[str, str]) -> str:
-    return key if key in SPECIAL_KEYS else f"[{key}]" if key in ids else f"[{key}]?"
+def _key_name(key: str, ids: Mapping[str, str]) -> str:
+    """A supporting key as it is shown. Special keys are words, and other keys name a sentence."""
+    if key in SPECIAL_KEYS:
+        return key
+    return f"[{key}]" if key in ids else f"[{key}]?"
 
 
 def _document(number: int, sentences: list[dict[str, Any]], differing: list[str]) -> dict[str, Any]:
     """Return the title of a document, and its runs of sentences with the title of their fold."""
-    counts = Counter(one["letters"] for one in sentences if one["letters"])
-    groups = groupby(sentences, key=lambda one: bool(one["letters"]) or one["key"] in differing)
-    runs = [(labelled, list(group)) for labelled, group in groups]
-    shown = [
-        (
-            ""
-            if labelled or len(run) < FOLD or not counts
-            else f"{_counted(run)}, neither relevant nor used",
-            run,
-        )
-        for labelled, run in runs
-    ]
-    labels = ", ".join(f"{n} {SETS[letters]}" for letters, n in counts.items())
-    title = " · ".join(filter(None, [f"document {number + 1}", _counted(sentences), labels]))
-    return {"title": title, "runs": shown, "open": bool(counts)}
+    counts = Counter(entry["letters"] for entry in sentences if entry["letters"])
+
+    def is_shown(entry: dict[str, Any]) -> bool:
+        return bool(entry["letters"]) or entry["key"] in differing
+
+    runs = []
+    for shown, group in groupby(sentences, key=is_shown):
+        run = list(group)
+        is_folded = not shown and len(run) >= FOLD and counts
+        fold_title = f"{_counted(run)}, neither relevant nor used" if is_folded else ""
+        runs.append((fold_title, run))
+    labels = ", ".join(f"{count} {SETS[letters]}" for letters, count in counts.items())
+    parts = [f"document {number + 1}", _counted(sentences), labels]
+    title = " · ".join(part for part in parts if part)
+    return {"title": title, "runs": runs, "open": bool(counts)}
 
 
 def _counted(sentences: list[Any]) -> str:
