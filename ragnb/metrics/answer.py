@@ -547,20 +547,9 @@ def bleu(
 def bleu_tokenizer(language: str | None) -> str:
     """Return the name of the sacreBLEU tokeniser that `bleu` uses for a language.
 
-    Parameters
-    ----------
-    language : str or None
-        Language code. An unknown code raises InputError.
+    ``'zh'`` for Chinese; ``'char'`` for other languages that are written without spaces between words
+    (Japanese, Thai, Lao, Khmer, Burmese, Tibetan and Dzongkha); ``'13a'`` for all others and for None.
 
-    Returns
-    -------
-    str
-        ``'zh'`` for Chinese; ``'char'`` for other languages that are written without spaces
-        between words (Japanese, Thai, Lao, Khmer, Burmese, Tibetan and Dzongkha); ``'13a'`` for
-        all others and for None.
-
-    Examples
-    --------
     >>> bleu_tokenizer("zh-TW"), bleu_tokenizer("th"), bleu_tokenizer("hi"), bleu_tokenizer(None)
     ('zh', 'char', '13a', '13a')
     """
@@ -568,8 +557,8 @@ def bleu_tokenizer(language: str | None) -> str:
         return "13a"
     if primary_code(language) == "zh":
         return "zh"
-    unspaced = {"Han", "Thai", "Lao", "Khmer", "Myanmar", "Tibetan"}
-    return "char" if scripts_of(language) & unspaced else "13a"
+    unspaced_scripts = {"Han", "Thai", "Lao", "Khmer", "Myanmar", "Tibetan"}
+    return "char" if scripts_of(language) & unspaced_scripts else "13a"
 
 
 @lru_cache

@@ -82,9 +82,9 @@ def known_code(language: str | None) -> str:
     ('zh_tw', 'pt')
     """
     code = code_form(language) or ""
-    for known in (code, code.split("_")[0]):
-        if known in LANGUAGE_SCRIPTS:
-            return known
+    for candidate in (code, code.split("_")[0]):
+        if candidate in LANGUAGE_SCRIPTS:
+            return candidate
     meant = OFTEN_MEANT.get(code)
     hint = f"did you mean {meant!r}?" if meant else "write a code such as 'en', 'zh' or 'hi'"
     raise InputError(f"language must be a code that ragnb knows, got {language!r}; {hint}")
@@ -227,22 +227,6 @@ def response_language_consistency(
 def consistency_counts(text: str, language: str, *, variant: str = "unicode") -> tuple[int, int]:
     """Return the numerator and the denominator of response language consistency (RLC).
 
-    Parameters
-    ----------
-    text : str
-        Response of the system.
-    language, variant
-        See `response_language_consistency`.
-
-    Returns
-    -------
-    hits : int
-        Number of counted characters that are accepted for the target language.
-    counted : int
-        Number of counted characters.
-
-    Examples
-    --------
     >>> consistency_counts("答案是 4429 meters", "zh")
     (3, 9)
     >>> consistency_counts("答案是。", "zh", variant="lbrag")
@@ -311,20 +295,10 @@ def response_in_language(
 def lbrag_rule(language: str | None) -> str:
     """Return the name of the rule by which the RLC variant ``'lbrag'`` accepts characters.
 
-    Parameters
-    ----------
-    language : str or None
-        Language code. A missing code raises InputError.
+    ``'japanese'`` accepts Han characters and kana. ``'han'`` accepts Han characters and is the rule
+    for Chinese. ``'letter'`` accepts letters of any script and is the rule for the codes in
+    `LBRAG_ALPHABETIC`. ``'any'`` accepts all of these and is the rule for any other code.
 
-    Returns
-    -------
-    {'japanese', 'han', 'letter', 'any'}
-        ``'japanese'`` accepts Han characters and kana. ``'han'`` accepts Han characters and is the
-        rule for Chinese. ``'letter'`` accepts letters of any script and is the rule for the codes
-        in `LBRAG_ALPHABETIC`. ``'any'`` accepts all of these and is the rule for any other code.
-
-    Examples
-    --------
     >>> lbrag_rule("zh_tw"), lbrag_rule("de"), lbrag_rule("ru")
     ('han', 'letter', 'any')
     """
@@ -373,42 +347,30 @@ def language_identified(
     target = _identifier_code(language)
     if response is None or not letters_by_script(response):
         return math.nan
-    others = [candidates] if isinstance(candidates, str) else candidates
-    known = None if others is None else [language, *others]
-    return float(identified_language(response, known) == target)
+    if candidates is not None:
+        others = [candidates] if isinstance(candidates, str) else candidates
+        candidates = [language, *others]
+    return float(identified_language(response, candidates) == target)
 
 
 def identified_language(text: str, candidates: Sequence[str] | None = None) -> str:
-    """Return the most likely language of a text according to py3langid.
+    """Return the most likely language of a text according to py3langid, without a region.
 
-    Parameters
-    ----------
-    text : str
-        Text in one language.
-    candidates : sequence of str or None, default=None
-        Codes of the possible languages, at least two. By default, all languages in
-        `LANGUAGE_SCRIPTS` that the identifier knows.
+    The candidates are at least two codes, and by default all languages that the identifier knows. The
+    code of Norwegian Bokmål is ``'no'``. The result is arbitrary if the text contains no letters.
 
-    Returns
-    -------
-    str
-        Language code without a region. The code of Norwegian Bokmål is ``'no'``. The result is
-        arbitrary if the text contains no letters.
-
-    Examples
-    --------
     >>> identified_language("¿Cuánto mide la montaña?", ["es", "pt"])
     'es'
     """
-    known = None
+    codes = None
     if candidates is not None:
-        known = tuple(sorted(set(map(_identifier_code, candidates))))
-        if len(known) < 2:
+        codes = tuple(sorted(set(map(_identifier_code, candidates))))
+        if len(codes) < 2:
             raise InputError(
                 "candidates must include a language other than the target language, because the "
                 f"identifier always chooses one of them, got {candidates!r}"
             )
-    label, _ = _identifier(known).classify(check_text(text, "text"))
+    label, _ = _identifier(codes).classify(check_text(text, "text"))
     return str(label)
 
 
@@ -416,43 +378,30 @@ def language_probabilities(texts: Sequence[str]) -> tuple[list[str], np.ndarray]
     """Estimate the probability of each language for each text with py3langid.
 
     Languages that are not written in any script of the text have probability 0. If this would
-    exclude every language, as for a text without letters, no probability is set to 0.
+    exclude every language, as for a text without letters, no probability is set to 0. Returns the
+    codes of the languages, and an array with a row per text and a column per language.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        Texts, each in one language.
-
-    Returns
-    -------
-    codes : list of str
-        Codes of the languages in `LANGUAGE_SCRIPTS` that the identifier knows.
-    probabilities : ndarray of shape (n_texts, n_languages)
-        Probability of each language. Each row sums to 1.
-
-    Examples
-    --------
     >>> codes, probabilities = language_probabilities(["Où est la tour Eiffel ?"])
     >>> codes[probabilities[0].argmax()]
     'fr'
     """
     identifier = _identifier(None, probabilities=True)
     codes = identifier.nb_classes
-    found = np.empty((len(texts), len(codes)), dtype=np.float32)
+    probabilities = np.empty((len(texts), len(codes)), dtype=np.float32)
     for row, text in enumerate(texts):
         # The identifier's rank() has the same numbers, but takes twice as long to sort them.
-        found[row] = identifier._decide(text)
-        fits = _written_in(frozenset(map(script_of, set(text))))
-        if fits.any():
-            found[row] *= fits
-    return codes, found / found.sum(axis=1, keepdims=True)
+        probabilities[row] = identifier._decide(text)
+        is_possible = _written_in(frozenset(map(script_of, set(text))))
+        if is_possible.any():
+            probabilities[row] *= is_possible
+    return codes, probabilities / probabilities.sum(axis=1, keepdims=True)
 
 
 @lru_cache(maxsize=256)
-def _written_in(used: frozenset[str | None]) -> np.ndarray:
+def _written_in(scripts_of_text: frozenset[str | None]) -> np.ndarray:
     """Whether each language of the identifier is written in one of these scripts."""
     codes = _identifier(None, probabilities=True).nb_classes
-    return np.array([not used.isdisjoint(LANGUAGE_SCRIPTS[code]) for code in codes])
+    return np.array([not scripts_of_text.isdisjoint(LANGUAGE_SCRIPTS[code]) for code in codes])
 
 
 def _identifier_code(language: str) -> str:

@@ -224,10 +224,10 @@ def _unicode_form(text: str) -> str:
     """Normalise a text under the variant 'unicode'; see `normalized`."""
     if text.isascii() and not (_DIGIT_OR_SIGN.search(text) and _SPECIAL.search(text)):
         return " ".join(_ASCII.findall(text.lower())) or " ".join(symbols(text))
-    shown = visible(text).translate(_BEFORE_FOLDING)
+    unmarked = visible(text).translate(_BEFORE_FOLDING)
     for pattern, replacement in [*_MARKUP, *_COMPATIBILITY]:
-        shown = pattern.sub(replacement, shown)
-    folded = fold(shown).translate(_AFTER_FOLDING)
+        unmarked = pattern.sub(replacement, unmarked)
+    folded = fold(unmarked).translate(_AFTER_FOLDING)
     folded = _GROUPS.sub(_digits, folded)
     folded = _CHAIN.sub(_separate_numbers, folded)
     for pattern, replacement in _NUMBERS:
@@ -286,28 +286,12 @@ def _official(text: str, variant: str, language: str | None) -> str:
 def answer_tokens(
     text: str, *, variant: str = "unicode", language: str | None = None
 ) -> tuple[str, ...]:
-    """Normalise a text and split it into tokens.
+    """Normalise a text, see `normalized`, and split it into tokens.
 
-    Parameters
-    ----------
-    text : str
-        Text to split.
-    variant : {'unicode', 'lbrag', 'squad', 'triviaqa', 'kilt', 'mlqa'}, default='unicode'
-        Normalisation; see `normalized`. With ``'unicode'``, tokens are grapheme clusters in
-        scripts without spaces between words, and words in all other scripts. With ``'lbrag'``,
-        they are characters if the language is one of `LBRAG_CHARACTER_LANGUAGES`, and words
-        otherwise. With the other variants, they are words.
-    language : str or None, default=None
-        Language code, used by ``'lbrag'`` and ``'mlqa'``. ``'mlqa'`` requires one of ar, de, en,
-        es, hi, vi and zh.
+    With ``'unicode'``, tokens are grapheme clusters in scripts without spaces between words, and words
+    in all other scripts. With ``'lbrag'``, they are characters if the language is one of
+    `LBRAG_CHARACTER_LANGUAGES`, and words otherwise. With the other variants, they are words.
 
-    Returns
-    -------
-    tuple of str
-        Tokens of the normalised text.
-
-    Examples
-    --------
     >>> answer_tokens("The peak: 4429米高"), answer_tokens("4429m", variant="lbrag", language="zh")
     (('the', 'peak', '4429', '米', '高'), ('4', '4', '2', '9', 'm'))
     """

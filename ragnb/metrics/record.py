@@ -193,10 +193,13 @@ class Metric:
         >>> METRICS["language.rlc"].why_undefined(response="42", language="de", variant="unicode")
         'the response contains no letters'
         """
-        if given := (self.reason(**call) if self.reason else self.condition):
-            return given
-        first = re.split("[;.]", self.undefined)[0]
-        return re.sub(r"^If |^Only if |(?<=,|r) if\b", "", first) or "the metric gives no value"
+        reason = self.reason(**call) if self.reason else self.condition
+        if reason:
+            return reason
+        # "If the response is empty; never under lbrag." becomes "the response is empty".
+        first_clause = re.split("[;.]", self.undefined)[0]
+        reason = re.sub(r"^If |^Only if |(?<=,|r) if\b", "", first_clause)
+        return reason or "the metric gives no value"
 
     def needs(self, argument: str, options: Mapping[str, Any] | None = None) -> bool:
         """Return whether an argument of the function is required under the given options.

@@ -34,28 +34,16 @@ def listed(value: object) -> list[Any]:
 def reference_parts(reference: Reference | None, *, can_be_blank: bool = False) -> list[list[str]]:
     """Convert a reference to a list of parts, with each part as a list of aliases.
 
-    Parameters
-    ----------
-    reference : str or list
-        Reference answer: a string, or a list of parts that are all required. Each part is a string
-        or a list of aliases; any one alias is sufficient.
-    can_be_blank : bool, default=False
-        Whether blank aliases are allowed.
-
-    Returns
-    -------
-    list of list of str
-        Aliases of each part.
-
-    Examples
-    --------
     >>> reference_parts("Oslo"), reference_parts(["a", ["b", "c"]])
     ([['Oslo']], [['a'], ['b', 'c']])
     """
     parts = [listed(part) for part in listed(reference)]
-    aliases = [alias for part in parts for alias in part]
-    said = [isinstance(alias, str) and (can_be_blank or alias.strip()) for alias in aliases]
-    if not parts or not all(parts) or not all(said):
+    are_texts = all(
+        isinstance(alias, str) and (can_be_blank or alias.strip())
+        for part in parts
+        for alias in part
+    )
+    if not parts or not all(parts) or not are_texts:
         raise InputError(
             "a reference must be a string, or a list of parts, each a string or a list of aliases"
             f"{'' if can_be_blank else ' that are not blank'}, got {reference!r:.200}; write "
@@ -67,18 +55,8 @@ def reference_parts(reference: Reference | None, *, can_be_blank: bool = False) 
 def reference_texts(reference: Reference) -> list[str]:
     """Return the texts of a reference: one for each combination of the aliases of its parts.
 
-    Parameters
-    ----------
-    reference : str or list
-        See `reference_parts`.
+    The aliases are joined by spaces in the order of the parts.
 
-    Returns
-    -------
-    list of str
-        Texts that consist of one alias of each part, joined by spaces in the order of the parts.
-
-    Examples
-    --------
     >>> reference_texts([["Oslo", "Kristiania"], "1925"])
     ['Oslo 1925', 'Kristiania 1925']
     """

@@ -87,12 +87,15 @@ def supported_sentences(
         return [(key, False) for key in as_keys(unsupported_keys)]
     if support is None:
         return [("", None)]
-    found: list[tuple[str, bool | None]] = []
-    for key, supporting, fully in _labels(support):
-        if supporting is not None:
-            fully = fully is True if variant == "guide" else bool(supporting)
-        found.append((key, fully))
-    return found
+    sentences: list[tuple[str, bool | None]] = []
+    for key, supporting, fully_supported in _labels(support):
+        is_supported = fully_supported
+        if supporting is not None and variant == "guide":
+            is_supported = fully_supported is True
+        elif supporting is not None:
+            is_supported = bool(supporting)
+        sentences.append((key, is_supported))
+    return sentences
 
 
 def unsupported_sentences(
@@ -143,21 +146,8 @@ def as_keys(keys: Any) -> list[str]:
 
 
 def sentence_pairs(documents_sentences: Any) -> list[tuple[str, str]]:
-    """Return the sentences of all documents as (key, text) pairs, in order.
+    """Return the sentences of all documents, each a list of pairs, as (key, text) pairs in order.
 
-    Parameters
-    ----------
-    documents_sentences : list, tuple or ndarray
-        RAGBench's ``documents_sentences``: a list of documents. Each document is a list of
-        ``[key, text]`` pairs of strings, one pair per sentence.
-
-    Returns
-    -------
-    list of (str, str)
-        Key and text of each sentence.
-
-    Examples
-    --------
     >>> sentence_pairs([[["0a", "Oslo is a city."], ["0b", "It rains."]], [["1a", "Yes."]]])
     [('0a', 'Oslo is a city.'), ('0b', 'It rains.'), ('1a', 'Yes.')]
     """
@@ -171,8 +161,12 @@ def sentence_pairs(documents_sentences: Any) -> list[tuple[str, str]]:
     return pairs
 
 
-def _labels(support: Any) -> Iterator[tuple[str, list[str] | None, bool | None]]:
-    """Yield response key, supporting keys and ``fully_supported`` of each label; None if absent.
+# Response key, supporting keys and ``fully_supported`` of a sentence; None if absent.
+_Label = tuple[str, list[str] | None, bool | None]
+
+
+def _labels(support: Any) -> Iterator[_Label]:
+    """Yield the label of each sentence of the response.
 
     In the *Visual Guide*, the key of the response sentence is in the field ``key``.
     """
@@ -232,73 +226,120 @@ def label_issues(
     """
     check_choice(variant, VARIANTS, "variant")
     fields = {name: present(record.get(name)) for name in FIELDS}
-    needed = FIELDS[:5] if variant == "ragbench" else FIELDS[2:5]
-    if variant == "guide" and unknown == "dropped":  # it needs the context to know what to drop
-        needed = (FIELDS[0], *needed)
-    issues = [f"{name} is missing" for name in needed if fields[name] is None]
     documents, response, *_, support, unsupported = fields.values()
-    context = None if documents is None else [key for key, _ in sentence_pairs(documents)]
-    said = None if response is None else [key for key, _ in sentence_pairs([response])]
-    unsupported = None if unsupported is None else as_keys(unsupported)
+    context_keys = None if documents is None else [key for key, _ in sentence_pairs(documents)]
+    response_keys = None if response is None else [key for key, _ in sentence_pairs([response])]
+    unsupported_keys = None if unsupported is None else as_keys(unsupported)
     labels = list(_labels(support))
+    return (
+        *_missing_fields(fields, variant, unknown),
+        *_context_issues(fields, context_keys, unknown),
+        *_support_issues(labels, context_keys),
+        *_response_issues(support, labels, response_keys, unsupported_keys),
+        *_null_issues(support, labels, variant),
+        *_contradictions(labels, unsupported_keys),
+        *_overall_issues(record, support, unsupported_keys, variant),
+    )
 
-    if context == []:
-        issues.append("documents_sentences: the context has no sentence")
-    issues += _key_issues("documents_sentences", context)
+
+def _missing_fields(fields: Mapping[str, Any], variant: str, unknown: str) -> Iterator[str]:
+    """The required fields that are missing."""
+    required = FIELDS[:5] if variant == "ragbench" else FIELDS[2:5]
+    if variant == "guide" and unknown == "dropped":
+        # Only the context tells which keys are to be dropped.
+        required = (FIELDS[0], *required)
+    for name in required:
+        if fields[name] is None:
+            yield f"{name} is missing"
+
+
+def _context_issues(
+    fields: Mapping[str, Any], context_keys: list[str] | None, unknown: str
+) -> Iterator[str]:
+    """Problems of the keys of the context, and of the lists of relevant and utilized sentences."""
+    if context_keys == []:
+        yield "documents_sentences: the context has no sentence"
+    yield from _key_issues("documents_sentences", context_keys)
     for name in ("all_relevant_sentence_keys", "all_utilized_sentence_keys"):
-        issues += _key_issues(name, fields[name], context, f" ({unknown})")
+        yield from _key_issues(name, fields[name], context_keys, f" ({unknown})")
+
+
+def _support_issues(labels: list[_Label], context_keys: list[str] | None) -> Iterator[str]:
+    """Special and unknown keys among those that support the sentences of the response."""
     for special in SPECIAL_KEYS:
         sentences = [key for key, supporting, _ in labels if special in (supporting or ())]
         if sentences:
-            issues.append(
-                f"sentence_support_information: special key {special!r} supports {_quoted(sentences)}"
-            )
+            yield f"sentence_support_information: special key {special!r} supports {_quoted(sentences)}"
     for key, supporting, _ in labels:
-        issues += [
-            f"sentence_support_information: {one!r}, which supports {key!r}, names no sentence"
-            for one in _missing(supporting or (), context)
-            if one not in SPECIAL_KEYS
-        ]
+        for name in _missing(supporting or (), context_keys):
+            if name not in SPECIAL_KEYS:
+                yield (
+                    f"sentence_support_information: {name!r}, which supports {key!r}, names no "
+                    "sentence"
+                )
 
-    if said == []:
-        issues.append("response_sentences: the response has no sentence")
-    issues += _key_issues("response_sentences", said)
+
+def _response_issues(
+    support: Any,
+    labels: list[_Label],
+    response_keys: list[str] | None,
+    unsupported_keys: list[str] | None,
+) -> Iterator[str]:
+    """Problems of the keys of the response, and sentences without labels."""
+    if response_keys == []:
+        yield "response_sentences: the response has no sentence"
+    yield from _key_issues("response_sentences", response_keys)
     labelled = [key for key, _, _ in labels]
-    without = _missing(said or (), None if support is None else labelled)
-    issues += [f"response sentence {key!r} has no support information" for key in without]
-    issues += _key_issues("sentence_support_information", labelled, said, " of the response")
-    issues += _key_issues(
-        "unsupported_response_sentence_keys", unsupported, said, " of the response"
-    )
-    unknown_ones = [key for key, keys, fully in labels if keys is None and fully is None]
-    if unknown_ones:
-        issues.append(
-            "neither supporting_sentence_keys nor fully_supported is given for "
-            f"{_quoted(unknown_ones)}"
-        )
-    null = [key for key, keys, fully in labels if keys is not None and fully is None]
-    if null and (variant == "guide" or any("fully_supported" in label for label in support)):
-        issues.append(f"fully_supported is null for {_quoted(null)}")
+    for key in _missing(response_keys or (), None if support is None else labelled):
+        yield f"response sentence {key!r} has no support information"
+    for name, keys in (
+        ("sentence_support_information", labelled),
+        ("unsupported_response_sentence_keys", unsupported_keys),
+    ):
+        yield from _key_issues(name, keys, response_keys, " of the response")
 
+
+def _null_issues(support: Any, labels: list[_Label], variant: str) -> Iterator[str]:
+    """Labels that do not say whether the sentence is fully supported."""
+    unknown = [key for key, supporting, fully in labels if supporting is None and fully is None]
+    if unknown:
+        yield (
+            f"neither supporting_sentence_keys nor fully_supported is given for {_quoted(unknown)}"
+        )
+    null = [key for key, supporting, fully in labels if supporting is not None and fully is None]
+    # Under "ragbench", a record without the field needs none.
+    if null and (variant == "guide" or any("fully_supported" in label for label in support)):
+        yield f"fully_supported is null for {_quoted(null)}"
+
+
+def _contradictions(labels: list[_Label], unsupported_keys: list[str] | None) -> Iterator[str]:
+    """Labels that contradict each other or the list of unsupported sentences."""
     for key, supporting, fully in labels:
-        if unsupported is None:
+        if unsupported_keys is None:
             if fully and supporting == []:
-                issues.append(f"{key!r} is fully_supported, yet has no supporting keys")
-        elif key in unsupported and (fully or supporting):
-            but = "fully_supported" if fully else "has supporting keys"
-            issues.append(f"{key!r} is listed as unsupported, yet {but}")
-        elif key not in unsupported and fully is False:
-            issues.append(f"{key!r} is not fully_supported, yet not listed as unsupported")
+                yield f"{key!r} is fully_supported, yet has no supporting keys"
+        elif key in unsupported_keys and (fully or supporting):
+            label = "fully_supported" if fully else "has supporting keys"
+            yield f"{key!r} is listed as unsupported, yet {label}"
+        elif key not in unsupported_keys and fully is False:
+            yield f"{key!r} is not fully_supported, yet not listed as unsupported"
+
+
+def _overall_issues(
+    record: Mapping[str, Any], support: Any, unsupported_keys: list[str] | None, variant: str
+) -> Iterator[str]:
+    """A contradiction between ``overall_supported`` and the labels of the sentences."""
     overall = flag_of(record.get("overall_supported"))
-    rule = variant if unsupported is None else "ragbench"
-    values = supported_sentences(support, unsupported, variant=rule)
-    against = [key for key, value in values if value is False]
-    if (against or all(value for _, value in values)) and overall == bool(against):
-        issues.append(
+    # Without a list of unsupported sentences, the labels alone decide.
+    rule = variant if unsupported_keys is None else "ragbench"
+    sentences = supported_sentences(support, unsupported_keys, variant=rule)
+    against = [key for key, is_supported in sentences if is_supported is False]
+    is_known = against or all(is_supported for _, is_supported in sentences)
+    if is_known and overall == bool(against):
+        yield (
             f"overall_supported is {str(overall).lower()}, yet unsupported: "
             f"{_quoted(against) or 'no sentence'}"
         )
-    return tuple(issues)
 
 
 def _key_issues(

@@ -38,7 +38,7 @@ class Definitions:
     metrics
         Their records.
     note
-        What to know about the name that was asked for, such as why there is no such metric.
+        What to know about the name, such as why there is no such metric.
     """
 
     metrics: tuple[Metric, ...]
@@ -64,10 +64,9 @@ class Definitions:
         """The lines above a table, and its rows: facts about one metric, or one row per metric."""
         above = [self.note] if self.note else []
         if len(self.metrics) != 1:
-            return above, list(map(_entry, self.metrics))
-        return [*above, f"{self.metrics[0].name}: {definition_of(self.metrics[0])}"], _facts(
-            self.metrics[0]
-        )
+            return above, [_entry(metric) for metric in self.metrics]
+        (metric,) = self.metrics
+        return [*above, f"{metric.name}: {definition_of(metric)}"], _facts(metric)
 
     def __repr__(self) -> str:
         above, rows = self._parts()
@@ -129,14 +128,15 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
     name = re.sub(r"[\s_-]+", " ", name.strip())
     for term in _terms():
         if name in term["terms"]:
-            return Definitions(tuple(METRICS[one] for one in term["metrics"]), term["note"])
-    found = tuple(one for one in METRICS.values() if name in _words(one))
-    if not found:
+            meant = tuple(METRICS[full_name] for full_name in term["metrics"])
+            return Definitions(meant, term["note"])
+    named = tuple(record for record in METRICS.values() if name in _words(record))
+    if not named:
         raise InputError(
             f"{metric!r} is not the name of a metric, a word of such a name, or a known abbreviation; "
             f"{suggestion(name, METRICS)}"
         )
-    return Definitions(found)
+    return Definitions(named)
 
 
 def edge_cases(
@@ -163,14 +163,18 @@ def edge_cases(
     [0.0, 0.0, 'nan: no response']
     """
     file = resources.files("ragnb.scoring") / "data" / "edge_cases.json"
-    edges = json.loads(file.read_text("utf-8"))
-    rows = [edges["ordinary"] | changes for changes in edges["cases"].values()]
-    scores = score(pd.DataFrame(rows, dtype=object), metrics or list(METRICS), **options)
-    why = scores["reason"].astype(object)
-    cells = scores["value"].astype(object).where(why.isna(), "nan: " + why.fillna(""))
+    data = json.loads(file.read_text("utf-8"))
+    # Each case is the ordinary response with some changes.
+    rows = [data["ordinary"] | changes for changes in data["cases"].values()]
+    responses = pd.DataFrame(rows, dtype=object)
+    scores = score(responses, metrics or list(METRICS), **options)
+    reasons = scores["reason"].astype(object)
+    cells = scores["value"].astype(object)
+    cells = cells.where(reasons.isna(), "nan: " + reasons.fillna(""))
+    # The scores of one metric after the other, each with one row per case.
     names = scores["metric"].iloc[:: len(rows)].rename(None)
     table = cells.to_numpy().reshape(-1, len(rows))
-    return shown(pd.DataFrame(table, names, list(edges["cases"])))
+    return shown(pd.DataFrame(table, names, list(data["cases"])))
 
 
 # ---- what is known about one metric ------------------------------------------------------------
@@ -185,16 +189,19 @@ def _terms() -> list[dict[str, Any]]:
 
 def _words(metric: Metric) -> set[str]:
     """Return the short names of a metric: the words of its name, and names in its definition."""
-    family, _, own = metric.name.partition(".")
+    family, _, short_name = metric.name.partition(".")
+    words = short_name.split("_")
+    # Names in the definition have capital letters, such as F1, RLC_LID and ROUGE.
     capitalised = re.findall(r"(?<=\W)[A-Z]\w*", definition_of(metric))
-    words = own.split("_")
-    return {word.casefold() for word in (family, own, " ".join(words), *words, *capitalised)}
+    names = [family, short_name, " ".join(words), *words, *capitalised]
+    return {name.casefold() for name in names}
 
 
 def definition_of(metric: Metric) -> str:
     """Return the definition of a metric in one line: the first line of its function's docstring."""
-    first = (inspect.getdoc(metric.function) or "").partition("\n")[0]
-    return first.replace("`", "") or "(its function has no docstring)"
+    docstring = inspect.getdoc(metric.function) or ""
+    first_line = docstring.partition("\n")[0]
+    return first_line.replace("`", "") or "(its function has no docstring)"
 
 
 def formula_of(metric: Metric) -> str:
@@ -203,31 +210,38 @@ def formula_of(metric: Metric) -> str:
     >>> formula_of(METRICS["retrieval.recall"])
     'recall@k = (number of relevant passages among the first k) / (number of relevant passages).'
     """
-    beginning = re.split(r"\n\w+\n---|\n>>>", inspect.getdoc(metric.function) or "")[0]
+    docstring = inspect.getdoc(metric.function) or ""
+    # The part above the sections and the examples.
+    beginning = re.split(r"\n\w+\n---|\n>>>", docstring)[0]
     sentences = re.split(r"(?<=[.;])\s+", " ".join(beginning.split()))
-    return " ".join(sentence for sentence in sentences if " = " in sentence).replace("`", "")
+    formulas = [sentence for sentence in sentences if " = " in sentence]
+    return " ".join(formulas).replace("`", "")
 
 
 def _needs(metric: Metric) -> str:
     """The columns that a metric needs, and those that it reads if they are there."""
-    needed = {column: metric.needs(argument) for argument, column in metric.columns.items()}
-    optional = [column for column in needed if not needed[column]]
-    helped = f"; optional: {', '.join(optional)}" if optional else ""
-    return ", ".join(column for column in needed if needed[column]) + helped
+    needed: list[str] = []
+    optional: list[str] = []
+    for argument, column in metric.columns.items():
+        (needed if metric.needs(argument) else optional).append(column)
+    text = ", ".join(needed)
+    return f"{text}; optional: {', '.join(optional)}" if optional else text
 
 
 def _variants(metric: Metric) -> Iterator[tuple[str, Any, bool, str]]:
     """Option, value, whether it is the default, and meaning."""
     for option, default in metric.options.items():
-        for value, meaning in metric.variants.get(option, {default: "(not described)"}).items():
+        # A metric of your own may have options without descriptions.
+        meanings = metric.variants.get(option, {default: "(not described)"})
+        for value, meaning in meanings.items():
             yield option, OTHER if value is ... else value, value == default, meaning
 
 
 def _rows(metric: Metric) -> Iterator[dict[str, Any]]:
     """The rows of a metric in `Definitions.frame`."""
-    alone: list[tuple[Any, Any, bool, str]] = [(None, None, True, "")]
-    for option, value, default, meaning in list(_variants(metric)) or alone:
-        chosen = {option: value} if option else {}
+    variants: list[tuple[Any, Any, bool, str]] = list(_variants(metric))
+    for option, value, default, meaning in variants or [(None, None, True, "")]:
+        options = {option: value} if option else {}
         yield {
             "metric": metric.name,
             "option": option,
@@ -244,37 +258,42 @@ def _rows(metric: Metric) -> Iterator[dict[str, Any]]:
             "undefined": metric.undefined,
             "condition": metric.condition,
             "source": metric.source,
-            "signature": None if value == OTHER else metric.signature(chosen),
+            "signature": None if value == OTHER else metric.signature(options),
         }
 
 
 def _facts(metric: Metric) -> list[tuple[str, str]]:
     """The lines of a metric's card."""
-    low, high = metric.bounds
-    values = f"{low:g} to {high:g}{f'; {metric.beyond}' if metric.beyond else ''}"
-    if metric.binary:
-        values = "0 or 1"
-    elif math.isinf(high):
-        values = "any number" if math.isinf(low) else f"{low:g} or more"
-    asked = ASKED_FOR.get(metric.name)
     variants = [
         (f"{option}={value}", f"{'Default. ' if default else ''}{meaning}")
         for option, value, default, meaning in _variants(metric)
     ]
+    template = ASKED_FOR.get(metric.name)
     facts = [
         ("formula", formula_of(metric)),
         ("better", "higher" if metric.higher_is_better else "lower"),
-        ("range", values),
+        ("range", _range(metric)),
         ("needs", _needs(metric)),
         *variants,
         ("computed by", _place(metric.function)),
         ("undefined", metric.undefined),
         ("excluded from n", metric.condition),
         ("source", metric.source),
-        ("prompt", f"{asked.id}: {asked.system} {asked.user}" if asked else ""),
+        ("prompt", f"{template.id}: {template.system} {template.user}" if template else ""),
         ("signature", metric.signature({})),
     ]
     return [(name, text) for name, text in facts if text]
+
+
+def _range(metric: Metric) -> str:
+    """The possible values of a metric in words."""
+    low, high = metric.bounds
+    if metric.binary:
+        return "0 or 1"
+    if math.isinf(high):
+        return "any number" if math.isinf(low) else f"{low:g} or more"
+    beyond = f"; {metric.beyond}" if metric.beyond else ""
+    return f"{low:g} to {high:g}{beyond}"
 
 
 def _place(function: Callable[..., Any]) -> str:
@@ -282,9 +301,10 @@ def _place(function: Callable[..., Any]) -> str:
     name = f"{function.__module__}.{function.__qualname__}"
     if not name.startswith("ragnb."):
         return name
-    lines, first = inspect.getsourcelines(function)
-    above = next(n for n, line in enumerate(lines) if line.startswith("def "))
-    return f"{name}, {function.__module__.replace('.', '/')}.py line {first + above}"
+    lines, first_line = inspect.getsourcelines(function)
+    # The decorators are above the function.
+    n_above = next(n for n, line in enumerate(lines) if line.startswith("def "))
+    return f"{name}, {function.__module__.replace('.', '/')}.py line {first_line + n_above}"
 
 
 def _entry(metric: Metric) -> tuple[str, str]:
@@ -292,5 +312,5 @@ def _entry(metric: Metric) -> tuple[str, str]:
     values: dict[str, list[str]] = {}
     for option, value, _, _ in _variants(metric):
         values.setdefault(option, []).append(str(value))
-    listed = "; ".join(f"{option}: {', '.join(several)}" for option, several in values.items())
-    return metric.name, f"{definition_of(metric)} {listed}".rstrip()
+    options = [f"{option}: {', '.join(texts)}" for option, texts in values.items()]
+    return metric.name, f"{definition_of(metric)} {'; '.join(options)}".rstrip()
