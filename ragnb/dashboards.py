@@ -15,6 +15,7 @@ from ragnb.errors import InputError
 from ragnb.figures.choose import plot_png
 from ragnb.markup import Markup, join, tag
 from ragnb.metrics.record import METRICS
+from ragnb.metrics.rgb_protocols import PROTOCOLS
 from ragnb.scoring.joined import with_scores
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
@@ -29,7 +30,6 @@ _LABELS = {"description_width": "initial"}
 RGB_METRICS = ("rgb.accuracy", "rgb.rejection", "rgb.error_detection")
 ANSWER_METRICS = ("answer.exact_match", "answer.f1", "answer.contains")
 RGB_TASKS = {"noise", "integration", "counterfactual"}
-PROTOCOLS = ("paper", "released", "flexible")
 # Systems that fit into the list without a scroll bar.
 _MOST_ROWS = 9
 

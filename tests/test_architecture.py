@@ -188,6 +188,13 @@ def test_a_face_finds_its_modules_and_refuses_other_names():
         from ragnb.stats import rate_intervall  # noqa: F401
 
 
+def test_each_metric_is_in_the_face_of_the_metrics():
+    metrics = import_module("ragnb.metrics")
+    names = {record.function.__name__ for record in metrics.METRICS.values()}
+    missing = sorted(names - {*metrics.__all__})
+    assert not missing, f"add {', '.join(missing)} to ragnb/metrics/__init__.py"
+
+
 def code_for_readers():
     """The name and the text of each code cell of a notebook, and of each code block of a page."""
     for path in sorted(ROOT.glob("notebooks/*.ipynb")):
