@@ -39,6 +39,7 @@ def test_the_blocks_that_run_are_found():
         "Run a model",
         "Run your own pipeline",
         "Compare two systems",
+        "Figures",
         "Score a ranked list of passages",
         "Label fifty answers",
         "Hand out answers to be graded",
