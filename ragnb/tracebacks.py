@@ -22,7 +22,7 @@ def short_traceback(error: BaseException) -> list[str]:
         file = frame.f_code.co_filename
         if PACKAGE in Path(file).parents:
             break
-        if not file.startswith(_LIBRARIES):
+        if not _is_library(file):
             code = linecache.getline(file, number, frame.f_globals).strip()
             lines += [f"{_place(file)}, line {number}", f"----> {code}"]
     return [*lines, *[""] * bool(lines), f"{type(error).__name__}: {error}"]
@@ -37,6 +37,13 @@ def full_traceback(error: BaseException) -> list[str]:
         type(error), error, error.__traceback__
     )
     return formatted
+
+
+def _is_library(file: str) -> bool:
+    """Whether a file belongs to Python or to an installed package."""
+    return file.startswith(_LIBRARIES) or bool(
+        {"site-packages", "dist-packages"} & {*Path(file).parts}
+    )
 
 
 def _place(file: str) -> str:
