@@ -34,6 +34,8 @@ def commands_of_lab(arguments=""):
 @pytest.fixture
 def lab(tmp_path):
     """The address of a server that `make lab` starts with arguments and with new folders."""
+    if not (ROOT / ".venv" / "bin" / "jupyter").exists():
+        pytest.skip("there is no environment in .venv (make .venv/model)")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

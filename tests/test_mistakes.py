@@ -271,6 +271,13 @@ def test_scores_have_no_texts(scores):
     assert refused(ragnb.view, scores).endswith("show both: ragnb.view(responses, scores)")
 
 
+def test_a_report_is_drawn_and_not_viewed():
+    report = ragnb.trace_report(ragnb.load_study("ragbench-delucionqa"))
+    assert refused(ragnb.view, report).startswith(
+        "view shows responses, got a report (TraceReport); draw it with ragnb.plot"
+    )
+
+
 def test_no_message_tells_people_to_invent_columns(responses, means, differences, raw):
     calls = [(ragnb.plot, responses), (ragnb.plot, raw)]
     calls += [

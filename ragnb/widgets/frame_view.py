@@ -13,6 +13,7 @@ from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.markup import Markup, join, tag
 from ragnb.reports.definitions import DefinitionComparison
+from ragnb.reports.frames import Report
 from ragnb.reports.judge import JudgeReport
 from ragnb.scoring.joined import with_scores
 from ragnb.widgets.card import SECTIONS, Card, draw, kinds_of
@@ -101,6 +102,11 @@ def view(
         kind, scores = scores, None
     if isinstance(frame, Mapping | pd.Series):
         return Card(frame, kind, **options)
+    if isinstance(frame, Report):
+        raise InputError(
+            f"view shows responses, got a report ({type(frame).__name__}); draw it with ragnb.plot, "
+            "or view the responses from which it was made"
+        )
     is_scores = isinstance(frame, pd.DataFrame) and {"metric", "value", "signature"} <= set(frame)
     if is_scores and "response" not in frame:
         raise InputError(
