@@ -1,7 +1,12 @@
-"""Where ragnb prints information: what was read, and how a run ended."""
+"""Where ragnb prints information, such as what was read and how a run ended, and how it warns."""
 
 import sys
+import warnings
+from pathlib import Path
+from types import FrameType
 from typing import Any, TextIO
+
+PACKAGE = Path(__file__).parent
 
 
 def information_stream() -> TextIO:
@@ -17,6 +22,15 @@ def in_kernel() -> bool:
     """Return whether the code runs in the kernel of a notebook."""
     ipython: Any = sys.modules.get("IPython")
     return hasattr(ipython and ipython.get_ipython(), "kernel")
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning that shows the line of the user's code, and not one of ragnb's own."""
+    level = 1
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and PACKAGE in Path(frame.f_code.co_filename).parents:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def inform(line: str) -> None:

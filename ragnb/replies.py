@@ -1,12 +1,12 @@
 """Replies of models: why a reply answers nothing, and its reasoning apart from its answer."""
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ragnb.cells import present
+from ragnb.printing import warn
 from ragnb.text import (
     Reasoning,
     is_blank,
@@ -176,11 +176,10 @@ def warn_of_unfinished(parts: Sequence[Reasoning]) -> None:
     """Warn if replies contain reasoning that no mark closes."""
     unfinished = [part.reasoning for part in parts if part.is_unfinished]
     if unfinished:
-        warnings.warn(
+        warn(
             f"{len(unfinished)} of {len(parts)} responses contain reasoning without a closing mark, "
             f"such as {unfinished[0]!r:.60}. They were probably cut off, so everything after the opening "
             "mark counts as reasoning and not as an answer.",
-            stacklevel=4,
         )
 
 

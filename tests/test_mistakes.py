@@ -289,6 +289,16 @@ def test_no_message_tells_people_to_invent_columns(responses, means, differences
         assert not re.search(r"\badd\b", refused(call, frame))
 
 
+def test_a_warning_shows_the_line_of_the_user(responses):
+    texts = pd.DataFrame({"question": "Where?", "references": ["Oslo"], "response": [""]})
+    with pytest.warns(UserWarning, match="are empty texts") as warned:
+        ragnb.load_responses(texts, language="en")
+    with pytest.warns(UserWarning, match="are empty texts") as warned_twice:
+        ragnb.load_responses([texts], language="en")
+    for warning in [*warned, *warned_twice]:
+        assert warning.filename == __file__
+
+
 # ---- what Jupyter and a terminal show ----------------------------------------------------------
 
 CELLS = [

@@ -16,7 +16,6 @@ import os
 import re
 import sqlite3
 import threading
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -39,6 +38,7 @@ from ragnb.annotation.places import Place, places
 from ragnb.annotation.tasks import Task, read_task
 from ragnb.datasets.sheets import MOST_UNPACKED
 from ragnb.errors import InputError, StoreError
+from ragnb.printing import warn
 
 # Logs that this process writes to. A cell that is run again closes the log that it opened
 # before.
@@ -289,9 +289,7 @@ def _exported_lines(path: Path) -> list[tuple[bytes, str]]:
     with reporting(path):
         *whole, torn = path.read_bytes().split(b"\n")
     if torn.strip():
-        warnings.warn(
-            f"{path.name} ends with an incomplete action, which was left out", stacklevel=5
-        )
+        warn(f"{path.name} ends with an incomplete action, which was left out")
     numbered = enumerate(dict.fromkeys(whole), start=1)
     return [(line, f"{path.name} line {n}") for n, line in numbered if line.strip()]
 

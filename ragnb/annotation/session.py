@@ -1,6 +1,5 @@
 """A session of one annotator with a list of items. Every action is logged before it takes effect."""
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -30,6 +29,7 @@ from ragnb.annotation.suggestions import read_suggestions
 from ragnb.annotation.tasks import Field, Task, read_task
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
+from ragnb.printing import warn
 from ragnb.version import __version__
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -178,7 +178,7 @@ class AnnotationSession:
 
     def _warn(self, notice: str) -> None:
         self.notices.append(notice)
-        warnings.warn(notice, stacklevel=4)
+        warn(notice)
 
     # ---- the item on the screen ----------------------------------------------------------------
 

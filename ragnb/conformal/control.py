@@ -9,7 +9,6 @@ and identically distributed.
 All functions raise InputError for arguments outside the stated range.
 """
 
-import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, inf, log, log1p, nan
@@ -18,6 +17,7 @@ import numpy as np
 
 from ragnb.arguments import Booleans, Floats, accepts
 from ragnb.errors import InputError
+from ragnb.printing import warn
 from ragnb.rounding import ROUNDING
 
 # Confidences from 0.5 to 0.982, in equal steps of the log-odds.
@@ -96,7 +96,7 @@ class SelectiveClassifier:
             No threshold was found, so no label is accepted.
         """
         if self.warning:
-            warnings.warn(self.warning, RuntimeWarning, stacklevel=3)
+            warn(self.warning, RuntimeWarning)
         likelier = probability > 0.5
         abstains = np.maximum(probability, 1 - probability) + ROUNDING < self.threshold
         return np.column_stack([~likelier | abstains, likelier | abstains])

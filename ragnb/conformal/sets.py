@@ -15,7 +15,6 @@ A float `alpha` is interpreted as the decimal number that Python prints for it, 
 All functions raise InputError for arguments outside the stated range.
 """
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,6 +26,7 @@ from numpy.typing import NDArray
 
 from ragnb.arguments import Booleans, Floats, accepts
 from ragnb.errors import InputError
+from ragnb.printing import warn
 from ragnb.rounding import ROUNDING
 
 # Group if there are no groups, and label if both classes are calibrated together.
@@ -291,7 +291,7 @@ class ConformalClassifier:
         for key, cell, known in self._cells(groups):
             if few := too_few_items(known.size, alpha):
                 text = "group {}, label {}: {}; every label stays in the set".format(*key, few)
-                warnings.warn(text, RuntimeWarning, stacklevel=3)
+                warn(text, RuntimeWarning)
             else:
                 threshold = known[conformal_rank(known.size, alpha) - 1]
                 inside[cell] = scores[cell] - ROUNDING <= threshold

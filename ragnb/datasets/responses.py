@@ -2,7 +2,6 @@
 
 import math
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from inspect import signature
@@ -46,6 +45,7 @@ from ragnb.datasets.reading import read_frame
 from ragnb.datasets.renaming import mapped
 from ragnb.errors import CallError, InputError
 from ragnb.metrics.references import reference_parts
+from ragnb.printing import warn
 from ragnb.replies import no_answer, reasoning_apart
 from ragnb.suggestions import did_you_mean, similar_names
 from ragnb.text import is_blank
@@ -423,10 +423,9 @@ def _warn_of_gaps(frame: pd.DataFrame, file: Path | None) -> None:
     for name, consequence in gaps.items():
         missing = frame[name].isna().to_numpy()
         if missing.any():
-            warnings.warn(
+            warn(
                 f"{missing.sum()} of {len(frame)} rows of {called(file)} have no {name}, such as row "
                 f"{missing.argmax()}. {consequence}",
-                stacklevel=5,
             )
     names = ("example_id", *CONDITION, "repeat", "conversation_id", "turn")
     is_repeated = frame.duplicated([name for name in names if name in frame])
@@ -620,7 +619,7 @@ def _with_references(
     """The frame with references as lists of parts, and each part as a list of aliases."""
     frame, doubt = with_spellings(frame, separator, called(file))
     if doubt:
-        warnings.warn(doubt, stacklevel=5)
+        warn(doubt)
     frame = _with_parts(frame, alternatives, read_as.alternatives if read_as else None)
     if BLANK_REFERENCE in frame:
         tell(
@@ -645,11 +644,10 @@ def _with_parts(
     if any(has_several) and (are_alternatives or defined is not False):
         frame["references_as"] = "alternatives" if are_alternatives else "parts"
     if any(has_several) and are_alternatives is None:
-        warnings.warn(
+        warn(
             f"{sum(has_several)} of {len(frame)} references are lists of several texts and were read as "
             "parts that are all needed. If any one of them is enough, pass alternatives=True "
             "(--alternatives on the command line). If all are needed, pass alternatives=False.",
-            stacklevel=6,
         )
     parts: list[list[list[str]] | None] = []
     blank_references = []
@@ -749,11 +747,10 @@ def _with_responses(
     n_empty = n_blank + n_gaps if gaps_are_cells else n_blank
     if keep_empty is None and n_empty:
         kind = "empty cells" if gaps_are_cells else "empty texts"
-        warnings.warn(
+        warn(
             f"{n_empty} of {len(frame)} responses in {called(file)} are {kind}. They are "
             "treated as missing and not scored. If the model answered with an empty text, pass "
             "keep_empty=True (--keep-empty on the command line) to score them. If they are missing, "
             "pass keep_empty=False (--no-keep-empty), and this warning no longer appears.",
-            stacklevel=5,
         )
     return frame

@@ -1,7 +1,6 @@
 """Ensembles of metrics that predict a human label, with a statistical guarantee."""
 # ruff: noqa: N803 (X and y are the names of the field)
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +28,7 @@ from ragnb.ensemble.data import (
 )
 from ragnb.ensemble.shift import differing, sample, shift_tests
 from ragnb.errors import InputError
+from ragnb.printing import warn
 
 # Inverse penalty strengths C from which the default classifier is chosen.
 STRENGTHS = (0.1, 1.0, 10.0)
@@ -380,12 +380,11 @@ class MetricEnsemble:
         tests = shift_tests(self._calibration, new, by_class=self.guarantee == "class")
         if differing(tests).empty:
             return
-        warnings.warn(
+        warn(
             f"{tests.attrs['summary']} The guarantee holds only for responses like those "
             "in the calibration set. Calibrate the ensemble on labelled responses of the "
             "new kind. check_shift shows the tests.",
             UserWarning,
-            stacklevel=3,
         )
 
     def _sample(

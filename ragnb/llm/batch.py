@@ -10,7 +10,6 @@ No request is paid for twice by these steps. The store remembers which requests 
 
 import json
 import sqlite3
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -31,6 +30,7 @@ from ragnb.llm.store import (
     canonical_requests,
     request_key,
 )
+from ragnb.printing import warn
 
 MAX_REQUESTS, MAX_BYTES = 50_000, 200_000_000  # OpenAI's limits for one file
 # How the reason of a request begins that is in a file and has no reply or error yet.
@@ -241,7 +241,7 @@ def _outcomes(path: Path, requests: Mapping[str, Request]) -> dict[str, Reply | 
         )
     if skipped:
         counts = ", ".join(f"{count} {kind}" for kind, count in skipped.items())
-        warnings.warn(f"{path.name} has lines that were skipped: {counts}", stacklevel=3)
+        warn(f"{path.name} has lines that were skipped: {counts}")
     return outcomes
 
 

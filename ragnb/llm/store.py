@@ -26,7 +26,6 @@ import sqlite3
 import threading
 import time
 import uuid
-import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -41,6 +40,7 @@ from ragnb.cells import is_missing
 from ragnb.columns import require_columns
 from ragnb.errors import InputError, StoreError
 from ragnb.llm.log import lost_log
+from ragnb.printing import warn
 
 Request = dict[str, Any]
 """``model``, ``messages`` or ``prompt``, ``parameters``, ``repeat`` and, unless it counts for every
@@ -207,7 +207,7 @@ class Store:
         self._noted = {""}  # endpoints that are in the table already; "" is none
         problem = "" if self.path == ":memory:" else lost_log(self.path)
         if problem:
-            warnings.warn(problem, stacklevel=2)
+            warn(problem)
         with self._reporting():
             if self.path != ":memory:":
                 Path(self.path).parent.mkdir(parents=True, exist_ok=True)
