@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.arguments import accepts
 from ragnb.markup import Markup, spelled, tag
 from ragnb.version import __version__
 
@@ -24,6 +25,7 @@ class Provenance(list[tuple[str, str]]):
         return tag("table", *rows)
 
 
+@accepts()
 def provenance(*results: Any) -> Provenance:
     """Say where numbers come from: the closing block of a notebook.
 
