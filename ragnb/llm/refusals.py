@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+# Parameter -> the other name under which it is sent if a model refuses the first.
 OTHER_NAMES = {
     "max_tokens": "max_completion_tokens",
     "max_completion_tokens": "max_tokens",
 }
-"""Parameter -> the other name under which it is sent if a model refuses the first."""
 
 # Other words for a parameter, by which servers name it.
 _ALIASES = {
@@ -55,6 +55,12 @@ _VALUE = re.compile(
     r"|limit|超过|过大|过长|过小|范围|最大|最小|大于|小于|必须",
     re.IGNORECASE,
 )
+# Refusals that hold whatever else is said about the value.
+_PLAINLY = re.compile(
+    r"only the default|only (?:the value )?['\"]?-?[\d.]+['\"]? (?:is|are)|unsupported param|supports? param"
+    r"|unknown|deprecat|unrecogni|unexpected|extra",
+    re.IGNORECASE,
+)
 # Clauses that name parameters which are not refused.
 _OTHERS = re.compile(
     r"did you mean [^.;\n]*|(?:use|try|set|pass|send)\s+['\"`]?\w+['\"`]?\s+instead"
@@ -64,6 +70,8 @@ _OTHERS = re.compile(
 )
 # Fields of an error that repeat the request or lead elsewhere.
 _NO_WORDS = frozenset("input ctx url id request_id model messages failed_generation trace".split())
+# Depth to which texts with JSON, and objects, are read.
+MOST_NESTED_TEXTS, MOST_NESTED_OBJECTS = 6, 12
 # Statuses of errors that are not about the request: key, time, limit.
 _OTHER_STATUSES = frozenset({401, 402, 403, 407, 408, 409, 429})
 
@@ -93,15 +101,21 @@ def refused_parameters(body: Any, sent: Collection[str], status: int = 400) -> s
         return set()
     refused = set()
     for statement in _statements(body):
+        # Without the clauses that name parameters which are not refused.
         words = _OTHERS.sub(" ", statement)
         for name in sent:
-            if not _named(name, words):
-                continue
-            # ragnb chose the value of response_format, so any complaint about it is a refusal.
-            clear = name == "response_format" or _clearly_refused(name, words)
-            if clear or (status < 500 and not _about_value(name, words)):
+            if _named(name, words) and _refuses(name, words, is_server_error=status >= 500):
                 refused.add(name)
     return refused
+
+
+def _refuses(name: str, words: str, *, is_server_error: bool) -> bool:
+    """Whether a statement that names a parameter refuses it."""
+    # ragnb chose the value of response_format, so any complaint about it is a refusal.
+    if name == "response_format" or _clearly_refused(name, words):
+        return True
+    # Other errors of the server, and errors about a value, are no refusals.
+    return not is_server_error and not _about_value(name, words)
 
 
 def _about_value(name: str, words: str) -> bool:
@@ -112,25 +126,19 @@ def _about_value(name: str, words: str) -> bool:
     return name in OTHER_NAMES and re.search(r"invalid|\d", words, re.IGNORECASE) is not None
 
 
-# Refusals that hold whatever else is said about the value.
-_PLAINLY = re.compile(
-    r"only the default|only (?:the value )?['\"]?-?[\d.]+['\"]? (?:is|are)|unsupported param|supports? param"
-    r"|unknown|deprecat|unrecogni|unexpected|extra",
-    re.IGNORECASE,
-)
-
-
 def _clearly_refused(name: str, words: str) -> bool:
     """Whether one sentence names the parameter and says that it is refused as such."""
     for sentence in re.split(r"(?<=[.!?;])\s+|\n", words):
         if not (_named(name, sentence) and _REFUSED.search(sentence)):
             continue
-        # "temperature: 3 is not supported; must be between 0 and 2" is about the value.
+        if _PLAINLY.search(sentence):
+            return True
+        # "temperature: 3 is not supported; must be between 0 and 2" is about the value, so that the
+        # sentences around it count, too.
         mentions_value = re.search(rf"{re.escape(name)}\W{{0,3}}(?:of )?-?\d", sentence)
-        about_value = _VALUE.search(words if mentions_value else sentence)
         if mentions_value and name in OTHER_NAMES:
-            about_value = mentions_value
-        if _PLAINLY.search(sentence) or not about_value:
+            continue
+        if not _VALUE.search(words if mentions_value else sentence):
             return True
     return False
 
@@ -151,56 +159,67 @@ def _statements(body: Any, depth: int = 0) -> Iterator[str]:
     Each entry of a list is a statement, and so are texts that contain JSON.
     """
     if isinstance(body, str):
-        inner = _inner(body) if depth < 6 else None
-        if inner is None:
+        literal = _literal_in(body) if depth < MOST_NESTED_TEXTS else None
+        if literal is None:
             yield body
-            return
-        yield from _statements(inner, depth + 1)
+        else:
+            yield from _statements(literal, depth + 1)
     elif isinstance(body, list | tuple):
         if body and all(isinstance(entry, Mapping) for entry in body):
             for entry in body:
                 yield from _statements(entry, depth + 1)
         else:
             yield " ".join(f"'{entry}'" for entry in body if isinstance(entry, str | int))
-    elif isinstance(body, Mapping) and depth < 12:
-        words = []
-        for name, value in body.items():
-            if name in _NO_WORDS or value is None:
-                continue
-            if (
-                isinstance(value, Mapping)
-                or (
-                    isinstance(value, list | tuple)
-                    and any(isinstance(entry, Mapping) for entry in value)
-                )
-                or (isinstance(value, str) and _inner(value) is not None)
-            ):
-                yield from _statements(value, depth + 1)
-            elif isinstance(value, list | tuple):
-                words += [f"'{entry}'" for entry in value if isinstance(entry, str)]
-            elif name == "param":
-                words.append(f"'{value}'")
-            elif isinstance(value, str):
-                words.append(value)
-        # The fields of one object belong together: a message, and the parameter that it is about.
-        yield " | ".join(words)
+    elif isinstance(body, Mapping) and depth < MOST_NESTED_OBJECTS:
+        yield from _statements_of_object(body, depth)
 
 
-def _inner(text: str) -> Any:
+def _statements_of_object(body: Mapping[str, Any], depth: int) -> Iterator[str]:
+    """The statements of the fields that contain objects, then one of all other fields."""
+    words = []
+    for name, value in body.items():
+        if name in _NO_WORDS or value is None:
+            continue
+        if _contains_object(value):
+            yield from _statements(value, depth + 1)
+        elif isinstance(value, list | tuple):
+            words += [f"'{entry}'" for entry in value if isinstance(entry, str)]
+        elif name == "param":
+            words.append(f"'{value}'")
+        elif isinstance(value, str):
+            words.append(value)
+    # The fields of one object belong together: a message, and the parameter that it is about.
+    yield " | ".join(words)
+
+
+def _contains_object(value: Any) -> bool:
+    """Whether a value is an object, a list with objects, or a text that contains one."""
+    if isinstance(value, list | tuple):
+        return any(isinstance(entry, Mapping) for entry in value)
+    if isinstance(value, str):
+        return _literal_in(value) is not None
+    return isinstance(value, Mapping)
+
+
+def _literal_in(text: str) -> Any:
     """The JSON or Python literal in a text, behind words such as those of a gateway; None if there is none."""
     start = re.search(r"[\[{]\s*[\"'{\[]", text)
     if start is None:
         return None
-    rest = text[start.start() :].strip()
-    for read in (json.JSONDecoder().raw_decode, ast.literal_eval):
+    literal = text[start.start() :].strip()
+    for read in (_read_json, ast.literal_eval):
         with suppress(ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-            value = read(rest)
-            value = value[0] if isinstance(value, tuple) and read is not ast.literal_eval else value
-            if isinstance(value, Mapping) or (
-                isinstance(value, list) and value and isinstance(value[0], Mapping)
-            ):
+            value = read(literal)
+            is_list_of_objects = isinstance(value, list) and value and isinstance(value[0], Mapping)
+            if isinstance(value, Mapping) or is_list_of_objects:
                 return value
     return None
+
+
+def _read_json(text: str) -> Any:
+    """The JSON at the start of a text."""
+    value, _ = json.JSONDecoder().raw_decode(text)
+    return value
 
 
 def accepted(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:
