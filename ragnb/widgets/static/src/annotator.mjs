@@ -1,4 +1,5 @@
-// The annotator: its frame, its keys, and what each of them does. It draws and sends; every decision is Python's.
+// The annotator: its frame, and what each key and button does. It draws the state that the model has, and sends actions to it.
+// The model is Python's (ragnb/widgets/annotator.py), or that of the hand-out (local.mjs), and decides everything.
 
 import { connect, kbd, node, typeInto } from "./dom.mjs";
 import { Fields } from "./fields.mjs";

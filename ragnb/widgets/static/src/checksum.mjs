@@ -1,4 +1,4 @@
-// The checksum of a line of the file of labels: CRC-32 of its text in UTF-8, as eight hexadecimal digits.
+// The checksum of a line of the file of labels. Python computes the same one in ragnb/annotation/lines.py.
 
 const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   let rest = byte;
@@ -6,6 +6,11 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   return rest;
 });
 
+/**
+ * Compute the CRC-32 of a text in UTF-8.
+ * @param {string} text
+ * @returns {string} eight hexadecimal digits
+ */
 export function checksum(text) {
   let crc = 0xffffffff;
   for (const byte of new TextEncoder().encode(text)) crc = TABLE[(crc ^ byte) & 0xff] ^ (crc >>> 8);

@@ -1,49 +1,73 @@
-// Elements of a page; every text on it is a textContent.
+// Helpers for elements of a page, which all other modules use. A text only ever becomes a textContent, so that no text from
+// outside can become an element.
 
 const PAUSE = 700; // milliseconds without a key after which a text is saved
 
-// Create an element with a class, listeners (on…) and attributes. Attributes that are false, null or undefined are left out.
+/**
+ * Create an element.
+ * @param {string} name
+ * @param {object} attributes class, listeners (on…) and attributes; those that are false, null or undefined are left out
+ * @param {...(Node|string|null)} children
+ * @returns {HTMLElement}
+ */
 export function node(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
+  const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
-    if (key === "class") made.className = value;
-    else if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-    else if (value !== false && value !== null && value !== undefined) made.setAttribute(key, value === true ? "" : value);
+    if (key === "class") element.className = value;
+    else if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(key, value === true ? "" : value);
   }
-  made.append(...children.filter((child) => child !== null));
-  return made;
+  element.append(...children.filter((child) => child !== null));
+  return element;
 }
 
-// Listens to a model; returns what ends that.
+/**
+ * Listen to a model.
+ * @param {object} model with `on` and `off`
+ * @param {object} handlers by event
+ * @returns {function(): void} stops listening
+ */
 export function connect(model, handlers) {
   for (const [event, handler] of Object.entries(handlers)) model.on(event, handler);
   return () => { for (const [event, handler] of Object.entries(handlers)) model.off(event, handler); };
 }
 
-// A key of the table, where it is shown; see `Keys.write`.
+/**
+ * Show a key of the table; `Keys.write` replaces it by the key that the user has chosen.
+ * @param {string} key
+ * @returns {HTMLElement}
+ */
 export const kbd = (key) => node("kbd", { "aria-hidden": "true", "data-key": key }, key);
 
-// Sends a text when nobody has typed for a moment, and when its field or the page is left; with the item that it was typed on.
+/**
+ * Send a text when nobody has typed for a moment, and when its field or the page is left.
+ * @param {HTMLElement} input
+ * @param {function(): number} itemNow the item on the screen
+ * @param {function(string, number): void} send gets the text, and the item for which it was typed
+ */
 export function whenTyped(input, itemNow, send) {
-  let typed = null; // [text, item], not sent yet
+  let unsent = null; // [text, item]
   let timer;
-  const now = () => {
+  const sendNow = () => {
     clearTimeout(timer);
-    if (typed) send(...typed);
-    typed = null;
+    if (unsent) send(...unsent);
+    unsent = null;
   };
   input.addEventListener("input", () => {
-    typed = [input.value, itemNow()];
-    addEventListener("pagehide", now, { once: true });
-    document.addEventListener("visibilitychange", now, { once: true });
+    unsent = [input.value, itemNow()];
+    addEventListener("pagehide", sendNow, { once: true });
+    document.addEventListener("visibilitychange", sendNow, { once: true });
     clearTimeout(timer);
-    timer = setTimeout(now, PAUSE);
+    timer = setTimeout(sendNow, PAUSE);
   });
-  input.addEventListener("change", now);
-  input.addEventListener("blur", now);
+  input.addEventListener("change", sendNow);
+  input.addEventListener("blur", sendNow);
 }
 
-// Types a key into the text field with the focus, as the browser does with a key that nobody has prevented.
+/**
+ * Type a key into the text field with the focus, as the browser does with a key that no listener has prevented.
+ * @param {KeyboardEvent} event
+ */
 export function typeInto({ key, ctrlKey, metaKey, altKey }) {
   if (ctrlKey || metaKey || altKey) return;
   if (key === "Backspace") document.execCommand("delete");

@@ -1,10 +1,14 @@
-// Explorables: a question, a few controls, a figure and one sentence that changes. They run without a kernel: Python has made a
-// frame for each position of the controls.
+// An explorable: a question, a few controls, a figure and one sentence that changes. It runs without a kernel, because Python
+// (ragnb/explorables) has made a frame for each position of the controls, which the page contains.
 
 import css from "../explore.css";
 import { node } from "./dom.mjs";
 
-// Replace the static form inside an element, which is still printed.
+/**
+ * Show an explorable in the place of its static form, which is still printed.
+ * @param {HTMLElement} host the element with the static form
+ * @param {string} packed the page as JSON, compressed and in base 64
+ */
 export async function start(host, packed) {
   const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
   const { question, heading, controls, frames, counts } = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
@@ -24,7 +28,7 @@ export async function start(host, packed) {
   const texts = Map.groupBy(controls.filter(({ key }) => key), ({ key }) => key);
   const panel = node("div", { class: "controls" },
     ...controls.filter(({ key }) => !key).map((control) => slider(control, show)),
-    ...[...texts].map(([key, buttons]) => node("div", { class: "text" }, node("span", {}, key), node("span", { class: "words", dir: "auto" }, buttons[0].text), ...buttons.map((one) => toggle(one, show)))));
+    ...[...texts].map(([key, buttons]) => node("div", { class: "text" }, node("span", {}, key), node("span", { class: "words", dir: "auto" }, buttons[0].text), ...buttons.map((button) => toggle(button, show)))));
   const root = host.attachShadow({ mode: "open" });
   root.append(node("style", {}, css), node("section", { class: "live", "aria-label": question }, node("p", { class: "question" }, question), node("p", { dir: "auto" }, heading), panel, figure, sentence), node("slot"));
   host.dataset.lmSuppressShortcuts = "true"; // keys belong to the controls, not to the notebook
@@ -61,8 +65,8 @@ function toggle(control, show) {
 // TRACe has too many states for frames. Each part of its sentence, with its meter, depends on one or two counts. The average
 // depends on all of them.
 function counted(counts, controls) {
-  const chosen = (name) => controls.filter(({ label, at }) => label === name && at).map(({ key }) => key);
-  const [relevant, used, wrong] = ["relevant", "used", "unsupported"].map(chosen);
+  const keysOf = (name) => controls.filter(({ label, at }) => label === name && at).map(({ key }) => key);
+  const [relevant, used, wrong] = ["relevant", "used", "unsupported"].map(keysOf);
   const both = relevant.filter((key) => used.includes(key));
   const rows = counts.utilization; // one row, or one for each number of relevant sentences
   const parts = {
@@ -90,7 +94,7 @@ function drawn({ x, y, paths, texts }) {
 }
 
 function svg(name, attributes) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  return element;
 }

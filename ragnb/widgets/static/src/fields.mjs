@@ -1,7 +1,10 @@
-// The labels of an item: what was said or suggested, the options, what contradicts itself, and a note.
+// The labels of an item next to its texts: values and suggestions, options, contradictions, and the note.
 
 import { kbd, node, whenTyped } from "./dom.mjs";
 
+/**
+ * Draws one row per field of the task.
+ */
 export class Fields {
   constructor(annotator) {
     this.annotator = annotator;
@@ -30,20 +33,20 @@ export class Fields {
 
   row(field) {
     const place = this.work.placeOf(field);
-    const { value, guess } = this.work.said(place);
+    const { value, guess } = this.work.labelAt(place);
     const active = this.work.field === field;
     const label = field.each ? `${field.label} [${this.work.sentence}]` : field.label;
     const onclick = () => this.press(place);
     const name = node("button", { type: "button", class: "name", "aria-pressed": String(active), "aria-keyshortcuts": field.key, onclick }, kbd(field.key), " ", label);
-    const say = (text, number) => this.annotator.send("label", { field: field.name, sentence: place[1], value: text || null, number });
-    const asked = field.kind === "text" ? this.text(field.label, value ?? guess ?? "", say) : this.options(field, place, active);
+    const sendText = (text, number) => this.annotator.send("label", { field: field.name, sentence: place[1], value: text || null, number });
+    const asked = field.kind === "text" ? this.text(field.label, value ?? guess ?? "", sendText) : this.options(field, place, active);
     return node("div", { class: `field${active ? " active" : ""}${value === undefined ? " untouched" : ""}`, "data-field": field.name },
       name, node("span", { class: "value" }, inShort(field, value, guess)), asked);
   }
 
   options(field, place, active) {
-    const { value, guess } = this.work.said(place);
-    const said = value ?? guess;
+    const { value, guess } = this.work.labelAt(place);
+    const current = value ?? guess;
     const list = field.kind === "sentences";
     const button = (on, key, act, attributes, ...children) => {
       const look = `option${on ? (value === undefined ? " guess" : " on") : ""}`;
@@ -52,7 +55,7 @@ export class Fields {
       return node("button", { type: "button", class: look, ...attributes, onclick }, ...(active ? [kbd(key), " "] : []), ...children);
     };
     const buttons = this.work.optionsOf(field).map((option, number) => {
-      const on = list ? Boolean(said?.includes(option.value)) : said === option.value;
+      const on = list ? Boolean(current?.includes(option.value)) : current === option.value;
       const who = this.work.votes(place, option.value).join("+");
       const about = { role: list ? "checkbox" : "radio", "aria-checked": String(on), "data-value": JSON.stringify(option.value) };
       return button(on, String(number + 1), () => this.annotator.choose(number), about, option.label, who ? node("sup", {}, who) : null);
@@ -88,23 +91,29 @@ export class Fields {
   }
 }
 
-// Contradictions in the labels of task trace, by field; what is untouched contradicts nothing. keys: those of the response
+/**
+ * Find contradictions in the labels of the task trace. What is untouched contradicts nothing.
+ * @param {object} values by field
+ * @param {string[]} keys of the sentences of the response
+ * @returns {string[]} sentences
+ */
 export function contradictions({ relevant, utilized = [], support = {}, supporting = {}, overall }, keys) {
   const degrees = keys.every((key) => key in support) ? new Set(Object.values(support)) : new Set();
   const atOdds = overall ? degrees.has("none") : overall === false && degrees.size === 1 && degrees.has("full");
-  const said = Object.entries(support);
+  const entries = Object.entries(support);
   return [
-    ...said.filter(([key, one]) => one !== "none" && supporting[key]?.length === 0).map(([key]) => `[${key}] is supported, yet by no sentence`),
-    ...said.filter(([key, one]) => one === "none" && supporting[key]?.length).map(([key]) => `[${key}] is not supported, yet rests on sentences`),
+    ...entries.filter(([key, degree]) => degree !== "none" && supporting[key]?.length === 0).map(([key]) => `[${key}] is supported, yet by no sentence`),
+    ...entries.filter(([key, degree]) => degree === "none" && supporting[key]?.length).map(([key]) => `[${key}] is not supported, yet rests on sentences`),
     ...utilized.filter((key) => relevant && !relevant.includes(key)).map((key) => `[${key}] is utilized, yet not relevant`),
     ...(atOdds ? ["the whole response and its sentences contradict each other"] : []),
   ];
 }
 
+// The value of a field in a few letters, with a question mark if it is suggested.
 function inShort(field, value, guess) {
-  const said = value ?? guess;
-  if (said === undefined) return field.required ? "…" : "optional";
+  const current = value ?? guess;
+  if (current === undefined) return field.required ? "…" : "optional";
   if (field.kind !== "sentences") return value === undefined ? "?" : "✓";
-  const keys = field.of === "words" && said.length ? `${said.length} marked` : said.map((key) => `[${key}]`).join(" ") || "∅ none";
+  const keys = field.of === "words" && current.length ? `${current.length} marked` : current.map((key) => `[${key}]`).join(" ") || "∅ none";
   return keys + (value === undefined ? " ?" : "");
 }

@@ -1,4 +1,5 @@
-// The page that is handed out: who labels, the annotator, and the file of labels. Nothing leaves the browser but by that file.
+// The page that `export_annotator` writes for people without Python: it asks who labels, shows the annotator, and writes and
+// reads the file of labels. Nothing leaves the browser except in that file.
 
 import annotator from "./annotator.mjs";
 import { node } from "./dom.mjs";
@@ -62,7 +63,7 @@ class Handout {
     }, node("label", {}, "Your name: ", name), " ", node("button", { type: "submit" }, "start"));
     const keys = Object.keys(this.storage).filter((key) => key.startsWith("ragnb ") && key.split(" ")[1] === this.handout.header.handout);
     const people = [...new Set(keys.map(nameIn).filter(Boolean))].sort();
-    const known = people.map((one) => node("button", { type: "button", dir: "auto", onclick: () => this.work(one) }, `continue as ${one}`));
+    const known = people.map((person) => node("button", { type: "button", dir: "auto", onclick: () => this.work(person) }, `continue as ${person}`));
     this.root.replaceChildren(node("div", { class: "ragnb-annotator start" },
       node("p", {}, `${this.handout.items.length} items to label. Every label is saved in this browser at once; at the end, download the labels and send that file back.`),
       ...(known.length ? [node("p", {}, ...known), node("p", {}, "or as somebody else:")] : []),
@@ -128,7 +129,7 @@ class Handout {
     const { name, handout } = this;
     const [stored] = this.model ? [this.model.actions] : storedActions(handout, this.storage, this.prefix(name));
     const file = new Blob([written(handout, name, stored)], { type: "application/x-ndjson" });
-    const names = [name, handout.header.task.name].map((one) => one.replace(/[^\p{L}\p{N}_-]/gu, "_").slice(0, 80));
+    const names = [name, handout.header.task.name].map((part) => part.replace(/[^\p{L}\p{N}_-]/gu, "_").slice(0, 80));
     const link = node("a", { href: URL.createObjectURL(file), download: `${names.join(".")}.jsonl` });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);

@@ -1,4 +1,4 @@
-// The list of all items: a filter, words, and the rows in sight.
+// The panel with the list of all items, which can be filtered by status and searched.
 
 import { node } from "./dom.mjs";
 import { isPlain, leavesSearch, stepOf } from "./keys.mjs";
@@ -8,15 +8,22 @@ import { found } from "./search.mjs";
 const FILTERS = ["all", "not labelled", "untouched", "started", "labelled", "skipped", "flagged"];
 const GLYPHS = { labelled: "✓", started: "◐", skipped: "↷", untouched: "·" };
 
-// Numbers of the entries, [title, status, flagged] each, that pass a filter and hold some words.
+/**
+ * Find the items that pass a filter and a search.
+ * @param {Array[]} entries title, status and flag of each item
+ * @param {string} filter one of FILTERS
+ * @param {string} query
+ * @returns {number[]} numbers of the items
+ */
 export function listed(entries, filter, query) {
-  const holding = query.trim() ? found(entries.map(([title]) => title), query) : [...entries.keys()];
-  return holding.filter((number) => {
+  const numbers = query.trim() ? found(entries.map(([title]) => title), query) : [...entries.keys()];
+  return numbers.filter((number) => {
     const [, status, flag] = entries[number];
     return filter === "all" || filter === status || (filter === "flagged" && flag) || (filter === "not labelled" && status !== "labelled");
   });
 }
 
+/** The list of items of an annotator. */
 export class ItemList {
   constructor(annotator) {
     this.annotator = annotator;

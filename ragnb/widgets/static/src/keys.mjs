@@ -1,11 +1,11 @@
-// The keys: what each of them does, the button for it, and what the help says.
+// The table of keys: what each key does, its button, and its line in the help. Users can change keys, and the browser keeps them.
 
 // Rows by which a key moves through a list, the last two to its ends.
 const MOVES = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 8, PageUp: -8, Home: -Infinity, End: Infinity };
 const SIDEWAYS = { ArrowRight: 1, ArrowLeft: -1 };
 const NAMES = { " ": "space", Backspace: "⌫", Delete: "Del", Escape: "Esc" };
 
-// act, keys, help, button: [label, title]
+/** Act, keys, help, and label and title of a button, if there is one. */
 export const ACTS = [
   ["toggle", [" ", "x"], "select or deselect the sentence for the active label (or click it, or drag over several)"],
   ["option", [..."123456789"], "choose an option of the active label"],
@@ -30,19 +30,33 @@ export const ACTS = [
   ["leave", ["Escape"], "close the open panel"],
 ];
 
+/** Act, label, key and title of each button. */
 export const BUTTONS = ACTS.filter(([, , , button]) => button).map(([act, [key], , [label, title = label]]) => [act, label, key, title]);
 
-// Whether a key is pressed without a modifier. Keys with Ctrl, Meta or Alt, and Shift+Enter, belong to the notebook.
+/**
+ * Tell whether a key is pressed without a modifier. Keys with Ctrl, Meta or Alt, and Shift+Enter, belong to the notebook.
+ * @param {KeyboardEvent} event
+ * @returns {boolean}
+ */
 export function isPlain({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   return !(ctrlKey || metaKey || altKey || (shiftKey && key === "Enter"));
 }
 
-// Rows by which a key moves; undefined where it does not.
+/**
+ * Return by how many rows a key moves.
+ * @param {KeyboardEvent} event
+ * @returns {number|undefined} undefined for other keys
+ */
 export function stepOf(event) {
   return isPlain(event) && Object.hasOwn(MOVES, event.key) ? MOVES[event.key] : undefined;
 }
 
-// Whether a key leaves a search for what was found; Enter and arrows belong to what writes Chinese or Japanese.
+/**
+ * Tell whether a key leaves a search for its results. While Chinese or Japanese is typed, Enter and arrows belong to the
+ * input method.
+ * @param {KeyboardEvent} event
+ * @returns {boolean}
+ */
 export function leavesSearch(event) {
   return isPlain(event) && !event.isComposing && ["Escape", "Enter", "ArrowDown"].includes(event.key);
 }
@@ -51,7 +65,7 @@ const isObject = (value) => typeof value === "object" && value !== null && !Arra
 
 const KEPT = "ragnb-annotator"; // in the browser's storage
 
-// The keys of one task, and what a person has chosen, which the browser keeps: other keys, and whether labels go on.
+/** The keys of one task, and what a person has chosen: other keys, and whether a label continues to the next item. */
 export class Keys {
   constructor({ name, fields }) {
     this.fields = fields;
@@ -90,7 +104,7 @@ export class Keys {
   // The meaning of a key for the annotator: {act, ...} or null where it is none of ours.
   act(event) {
     const { ctrlKey, metaKey, altKey, shiftKey } = event;
-    const key = Object.keys(this.chosen).find((one) => this.of(one) === event.key) ?? event.key;
+    const key = Object.keys(this.chosen).find((name) => this.of(name) === event.key) ?? event.key;
     const letter = key.length === 1 ? key.toLowerCase() : key;
     if (ctrlKey || metaKey) {
       if (letter === "z") return { act: shiftKey ? "redo" : "undo" };
@@ -101,7 +115,7 @@ export class Keys {
     if (Object.hasOwn(MOVES, key)) return { act: "move", step: MOVES[key], extend: shiftKey };
     const act = ACTS.find(([, keys]) => keys.includes(key))?.[0];
     if (act) return act === "option" ? { act, number: Number(key) - 1 } : { act };
-    const field = this.fields.find((one) => one.key === letter);
+    const field = this.fields.find((candidate) => candidate.key === letter);
     return field ? { act: "field", name: field.name } : null;
   }
 
@@ -109,7 +123,7 @@ export class Keys {
   help() {
     const most = Math.max(...this.fields.map(({ options }) => options.length));
     const letters = this.fields.map(({ key, label }) => [[key], `label: ${label}`]);
-    return [...letters, ...ACTS.map(([act, keys, says]) => [act === "option" ? keys.slice(0, most) : keys, says])];
+    return [...letters, ...ACTS.map(([act, keys, meaning]) => [act === "option" ? keys.slice(0, most) : keys, meaning])];
   }
 
   // Writes the chosen keys wherever a key is shown.

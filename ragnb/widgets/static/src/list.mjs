@@ -1,18 +1,40 @@
-// A long list. Only its visible rows are elements.
+// A long list of rows of equal height, of which only the visible ones are elements of the page.
 
 import { node } from "./dom.mjs";
 
+/**
+ * Limit a number to an interval.
+ * @param {number} value
+ * @param {number} low
+ * @param {number} high
+ * @returns {number}
+ */
 export function clamp(value, low, high) {
   return Math.max(low, Math.min(high, value));
 }
 
-// First row to draw and the one after the last, of rows of one height.
+/**
+ * Find the rows to draw.
+ * @param {number} scrollTop
+ * @param {number} height of the list
+ * @param {number} row height of a row
+ * @param {number} count number of rows
+ * @param {number} spare rows above and below those in sight
+ * @returns {number[]} the first row, and the one after the last
+ */
 export function windowOf(scrollTop, height, row, count, spare) {
   const top = Math.max(0, scrollTop);
   return [Math.floor(top / row) - spare, Math.ceil((top + height) / row) + spare].map((at) => clamp(at, 0, count));
 }
 
-// Where to scroll so that a row is seen, as little as it takes.
+/**
+ * Find where to scroll, as little as possible, so that a row is in sight.
+ * @param {number} position of the row
+ * @param {number} scrollTop
+ * @param {number} height of the list
+ * @param {number} row height of a row
+ * @returns {number}
+ */
 export function revealed(position, scrollTop, height, row) {
   const top = position * row;
   return Math.max(0, Math.min(top, Math.max(scrollTop, top + row - height)));
@@ -20,8 +42,13 @@ export function revealed(position, scrollTop, height, row) {
 
 let lists = 0;
 
+/** A list box whose rows are made when they come into sight. */
 export class VirtualList {
-  // row: height of a row in pixels; rowAt(position): its attributes and children; attributes: those of the list
+  /**
+   * @param {number} row height of a row in pixels
+   * @param {function(number): Array} rowAt attributes and children of the row at a position
+   * @param {object} attributes of the list
+   */
   constructor(row, rowAt, attributes) {
     this.row = row;
     this.rowAt = rowAt;

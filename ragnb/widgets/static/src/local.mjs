@@ -1,5 +1,6 @@
-// Labels without a kernel: a model that answers the annotator as Python does (ragnb/annotation/session.py and log.py), and keeps
-// every action in the browser's storage.
+// Labels without a kernel, for the hand-out. This model answers the annotator as Python does, and keeps every action in the
+// browser's storage. It repeats ragnb/annotation/session.py and log.py: who changes the meaning of an action there changes it
+// here, too. tests/widgets/js/random_acts.mjs compares both.
 
 import { checksum } from "./checksum.mjs";
 import { clamp } from "./list.mjs";
@@ -35,7 +36,7 @@ function follow(actions, n) {
   });
   for (const { action, item, set = [], value } of done) {
     const labels = items[item];
-    for (const one of set) setAt(labels.values, [one.field, one.sentence ?? null], one.value);
+    for (const entry of set) setAt(labels.values, [entry.field, entry.sentence ?? null], entry.value);
     if (action === "label") labels.skipped = false;
     else labels[action === "skip" ? "skipped" : action] = value;
   }
@@ -43,13 +44,19 @@ function follow(actions, n) {
 }
 
 function median(numbers) {
-  const sorted = numbers.sort((one, other) => one - other), middle = sorted.length >> 1;
+  const sorted = numbers.sort((left, right) => left - right), middle = sorted.length >> 1;
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
 const isUnfinished = ({ status }) => status === "untouched" || status === "started";
 
-// The actions in a storage whose keys have a prefix, and how many texts there are no actions.
+/**
+ * Read the actions of one annotator from a storage.
+ * @param {object} handout
+ * @param {Storage} storage
+ * @param {string} prefix of the keys
+ * @returns {Array} the actions in order, and the number of texts that are no actions
+ */
 export function storedActions(handout, storage, prefix) {
   const keys = Object.keys(storage).filter((key) => key.startsWith(prefix)).sort();
   const actions = keys.flatMap((key) => {
@@ -62,8 +69,13 @@ export function storedActions(handout, storage, prefix) {
   return [actions, keys.length - actions.length];
 }
 
+/** A model with the interface of anywidget's, whose kernel is this page. */
 export class LocalModel {
-  // handout: what ragnb has written into the page: {header, task, items, suggested_by}; prefix: of the keys of one annotator
+  /**
+   * @param {object} handout what ragnb has written into the page: header, task, items and suggested_by
+   * @param {Storage} storage
+   * @param {string} prefix of the keys of one annotator
+   */
   constructor(handout, storage, prefix) {
     this.handout = handout;
     this.storage = storage;
@@ -202,7 +214,7 @@ export class LocalModel {
 
   next() {
     const n = this.labels.length;
-    const to = Array.from({ length: n }, (_, k) => (this.number + 1 + k) % n).find((one) => isUnfinished(this.labels[one]));
+    const to = Array.from({ length: n }, (_, k) => (this.number + 1 + k) % n).find((number) => isUnfinished(this.labels[number]));
     return to === undefined ? ALL_DONE : this.go({ to });
   }
 
@@ -231,9 +243,9 @@ export class LocalModel {
   // Values that follow from an option, for places that are untouched.
   implied(number, name, sentence, value) {
     const follows = this.field(name).options.find((option) => option.value === value)?.implies ?? {};
-    return Object.entries(follows).flatMap(([other, one]) => {
+    return Object.entries(follows).flatMap(([other, implied]) => {
       const keys = !this.field(other).each ? [null] : sentence === null ? this.handout.items[number].page.each : [sentence];
-      return keys.map((key) => [[other, key], one]);
+      return keys.map((key) => [[other, key], implied]);
     }).filter(([place]) => valueAt(this.labels[number].values, place) === undefined);
   }
 
@@ -248,7 +260,13 @@ export class LocalModel {
 
 // ---- the file of labels: a log of ragnb as JSON Lines ----------------------------------------------------------------
 
-// Each action also has its key, so that a file can be read again into the page that it comes from.
+/**
+ * Write the file of labels, a log of ragnb as JSON Lines. Each action keeps its key, so that the page can read the file again.
+ * @param {object} handout
+ * @param {string} annotator
+ * @param {object[]} actions
+ * @returns {string}
+ */
 export function written({ header, items }, annotator, actions) {
   const numbers = new Map(actions.map(({ key }, n) => [key, n + 1]));
   const lines = actions.map(({ item, of, ...rest }, n) => ({
@@ -290,15 +308,15 @@ function checked(action, { task, items }) {
   if (["undo", "redo"].includes(name) && !isText(of)) fail("no other action that it is about");
   if (["label", "agreed"].includes(name)) {
     if (!Array.isArray(set)) fail("no list of labels");
-    for (const one of set) if (!isObject(one) || !allows(task, items[item].page, one)) fail("a label that the task does not have");
+    for (const entry of set) if (!isObject(entry) || !allows(task, items[item].page, entry)) fail("a label that the task does not have");
   }
   return action;
 }
 
 // Whether a value can be given to a place of an item.
 function allows(task, page, { field: name, sentence = null, value }) {
-  const field = task.fields.find((one) => one.name === name);
-  if (!field || !page.places.some(([one, key]) => one === name && key === sentence)) return false;
+  const field = task.fields.find((candidate) => candidate.name === name);
+  if (!field || !page.places.some(([fieldName, key]) => fieldName === name && key === sentence)) return false;
   const options = field.options.map((option) => option.value);
   if (value === null) return true;
   if (field.kind === "text") return isText(value);
@@ -308,7 +326,12 @@ function allows(task, page, { field: name, sentence = null, value }) {
   return Array.isArray(value) && value.every((key) => known.has(key));
 }
 
-// The annotator and the actions of such a file, each with its key; an error says what is wrong with it.
+/**
+ * Read a file of labels. An error says what is wrong with it.
+ * @param {string} text
+ * @param {object} handout
+ * @returns {object} the annotator, and the actions with their keys
+ */
 export function read(text, handout) {
   const { header, items } = handout;
   const [first, ...lines] = text.split("\n").filter((line) => line.trim()).map((line, n) => unsealed(line, n + 1));

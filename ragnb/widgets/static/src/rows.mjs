@@ -1,4 +1,5 @@
-// Draws the list of rows that Python has found, and reports what was typed, chosen and scrolled to. All texts are text.
+// The list next to the page in a view of a frame. It draws the rows that Python (ragnb/widgets/frame_view.py) has found, and
+// reports what was typed, chosen and scrolled to.
 
 import { connect, node } from "./dom.mjs";
 import { isPlain, leavesSearch, stepOf } from "./keys.mjs";
@@ -10,7 +11,12 @@ const NARROW = 560; // from this width on, the page is next to the list
 const MOST_TINTED = 2000; // places tinted on a page
 const PATIENCE = 60; // milliseconds after the last letter before a search is asked for
 
-// The first and the last row of a window that are not known yet; null where all are.
+/**
+ * Find the rows of a window that were not sent yet.
+ * @param {Map<number, *>} known rows by position
+ * @param {number[]} window first row, and the one after the last
+ * @returns {number[]|null} such a window, null if all rows are known
+ */
 export function unknown(known, [first, last]) {
   while (first < last && known.has(first)) first += 1;
   while (first < last && known.has(last - 1)) last -= 1;
@@ -28,10 +34,10 @@ function filter({ name, values }, save) {
     class: "ragnb-rows-menu", name: "ragnb-filter", onfocusout: ({ relatedTarget }) => { root.open &&= !relatedTarget || root.contains(relatedTarget); },
   }, node("summary", {}, caption(name), chosen), node("div", { class: "ragnb-rows-values" },
     ...values.map((value, code) => node("label", { dir: "auto" }, boxes[code], value))));
-  const show = (those) => {
-    boxes.forEach((box, code) => { box.checked = those.includes(code); });
-    chosen.textContent = those.map((code) => values[code]).join(", ") || "all";
-    chosen.classList.toggle("ragnb-rows-active", those.length > 0);
+  const show = (codesOn) => {
+    boxes.forEach((box, code) => { box.checked = codesOn.includes(code); });
+    chosen.textContent = codesOn.map((code) => values[code]).join(", ") || "all";
+    chosen.classList.toggle("ragnb-rows-active", codesOn.length > 0);
   };
   return { root, show };
 }
@@ -234,6 +240,7 @@ class RowList {
   }
 }
 
+/** Draw the list into an element, as anywidget asks for it; returns what closes it. */
 function render({ model, el }) {
   const list = new RowList(model, el);
   return () => list.close();

@@ -1,4 +1,5 @@
-// The line at the foot: sends what is done, says what became of it, and keeps the keys that are for another item.
+// The line at the foot of the annotator. It sends each action to the model, reports whether it was saved, and keeps keys that
+// were typed for the next item until that item is on the screen.
 
 import { node } from "./dom.mjs";
 
@@ -11,12 +12,18 @@ const LEAVING = [...MOVES, "skip"]; // may show another item
 // Names with how often each of them is there: "item 1 (flag) × 2, item 3 (label)".
 function counted(names) {
   return [...new Set(names)].map((name) => {
-    const n = names.filter((one) => one === name).length;
+    const n = names.filter((other) => other === name).length;
     return n > 1 ? `${name} × ${n}` : name;
   }).join(", ");
 }
 
+/** Sends actions and reports what became of them. */
 export class Saving {
+  /**
+   * @param {object} model
+   * @param {HTMLElement} root of the annotator
+   * @param {function(): void} onseen called when the user has seen all refused actions
+   */
   constructor(model, root, onseen) {
     this.model = model;
     this.root = root;
@@ -65,9 +72,9 @@ export class Saving {
 
   finish(id, { act, item, time }, message, failed) {
     this.open.delete(id);
-    const answers = (one) => one.item === item && MOVES.includes(one.act) === MOVES.includes(act) && time - one.time > SEEN;
+    const isAnswered = (earlier) => earlier.item === item && MOVES.includes(earlier.act) === MOVES.includes(act) && time - earlier.time > SEEN;
     if (failed) this.refuse(act, item, message);
-    else if (!message) this.forget(answers);
+    else if (!message) this.forget(isAnswered);
     if (id !== this.leaving) return;
     this.leaving = null;
     if (failed || (message && !["undo", "redo"].includes(act))) this.drop(item, message); // the item is still the same one
@@ -143,7 +150,7 @@ export class Saving {
   }
 
   forget(which) {
-    this.refused = this.refused.filter((one) => !which(one));
+    this.refused = this.refused.filter((action) => !which(action));
     this.paintRefused();
   }
 

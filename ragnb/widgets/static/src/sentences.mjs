@@ -1,4 +1,5 @@
-// The texts of an item, sentence by sentence: folding, the cursor, ranges by mouse and keys, hits of a search, and marks.
+// The texts of an item, sentence by sentence, with the cursor, ranges that are chosen by mouse or keys, hits of a search, the
+// marks of labels, and folded documents.
 
 import { kbd, node } from "./dom.mjs";
 import { clamp } from "./list.mjs";
@@ -8,6 +9,7 @@ const FOLD_ABOVE = 40; // sentences of a document that are shown without asking
 const FOLDED_TO = 8; // as in annotator.css
 const SIGNS = { full: "✓", partial: "◐", none: "✗", true: "✓", false: "✗" };
 
+/** Draws the texts of the item on the screen, and knows which sentences are selected. */
 export class Sentences {
   constructor(annotator) {
     this.annotator = annotator;
@@ -84,7 +86,7 @@ export class Sentences {
   // A field of sentences, its place, and the keys that it holds there, said or suggested.
   mark(field) {
     const place = this.work.placeOf(field);
-    const { value, guess } = this.work.said(place);
+    const { value, guess } = this.work.labelAt(place);
     return { field, place, keys: new Set(value ?? guess ?? []), suggested: guess !== undefined };
   }
 
@@ -108,9 +110,9 @@ export class Sentences {
     const mine = holding.map(({ field, suggested }) => field.key.toUpperCase() + (suggested ? "?" : ""));
     const votes = marks.map(({ field, place }) => [field.key, this.work.votes(place, key)]).filter(([, who]) => who.length);
     const verdicts = this.work.task.fields.filter(({ each, kind }) => part === this.work.task.unit && each && kind === "choice").map(({ name }) => {
-      const { value, guess } = this.work.said([name, key]);
-      const said = String(value ?? guess ?? "…");
-      return (SIGNS[said] ?? said) + (guess === undefined ? "" : "?");
+      const { value, guess } = this.work.labelAt([name, key]);
+      const current = String(value ?? guess ?? "…");
+      return (SIGNS[current] ?? current) + (guess === undefined ? "" : "?");
     });
     return [...mine, ...votes.map(([letter, who]) => `${letter}:${who.join("+")}`), ...verdicts];
   }
@@ -168,7 +170,7 @@ export class Sentences {
   picked() {
     const { of } = this.work.field;
     const lines = this.work.chooses(of) ? this.lines[of] ?? [] : [];
-    const [first, last] = [this.anchor ?? this.cursor[of], this.cursor[of]].sort((one, other) => one - other);
+    const [first, last] = [this.anchor ?? this.cursor[of], this.cursor[of]].sort((left, right) => left - right);
     return lines.slice(first, last + 1).filter((line) => line.node.checkVisibility());
   }
 

@@ -1,24 +1,37 @@
-// Where an annotator is: the item, the label that is asked for, the sentence of the response it is about; what was said there.
+// Where an annotator is: the item on the screen, the active field, and the sentence of the response. It knows what was labelled
+// and suggested there, and which place comes next. A place is [field, sentence], with null for a field about the whole item.
 
 import { clamp } from "./list.mjs";
 
-// The answer when no item is left.
+/** The answer of Python, and of the hand-out, when no item is left. */
 export const ALL_DONE = "all items are labelled or skipped";
 
 const isSame = ([field, sentence], place) => field === place[0] && sentence === place[1];
 
-// The place that comes after one in a list of places [field, sentence], or the first.
+/**
+ * Find the next missing place after one, from the start again after the last.
+ * @param {Array[]} missing places
+ * @param {Array[]} places all places in their order
+ * @param {Array} place
+ * @returns {Array|null}
+ */
 export function nextPlace(missing, places, place) {
-  const at = places.findIndex((one) => isSame(one, place));
-  const open = (candidate) => missing.some((one) => isSame(one, candidate));
+  const at = places.findIndex((other) => isSame(other, place));
+  const open = (candidate) => missing.some((other) => isSame(other, candidate));
   return [...places.slice(at + 1), ...places.slice(0, at + 1)].find(open) || null;
 }
 
-// Value of a place in values by field; undefined where untouched.
+/**
+ * Return the value of a place.
+ * @param {object} values by field, and by sentence where a field is asked of each
+ * @param {Array} place
+ * @returns {*} undefined where untouched
+ */
 export function valueAt(values, [field, sentence]) {
   return sentence === null ? values[field] : values[field]?.[sentence];
 }
 
+/** The present place of an annotator, on top of the state that Python sends. */
 export class Work {
   constructor(model) {
     this.model = model;
@@ -37,7 +50,7 @@ export class Work {
   }
 
   // Value of a place, undefined where untouched, and what is suggested there.
-  said(place) {
+  labelAt(place) {
     const value = valueAt(this.state.values, place);
     return { value, guess: value === undefined ? valueAt(this.state.suggested, place) : undefined };
   }
@@ -87,7 +100,7 @@ export class Work {
   }
 
   get stillMissing() {
-    return this.state.missing.filter((one) => !this.given.some((place) => isSame(one, place)));
+    return this.state.missing.filter((missing) => !this.given.some((place) => isSame(missing, place)));
   }
 
   goToField(name) {
