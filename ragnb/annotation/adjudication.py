@@ -65,25 +65,23 @@ def adjudicate(
         The gold log is open in another kernel or program.
     """
     people = read_everyone(logs)
-    task, columns = people.task, id or people.id
+    task = people.task
+    columns = id or people.id
     file = log_file(path, "gold", task.name)
-    rests_on = [_provenance(name, people) for name in people.names]
-    _check_gold(file, rests_on)
-    items = _shown(examples, people, columns)
-    agreed, disputed = {}, set()
+    sources = [_provenance(name, people) for name in people.names]
+    _check_gold(file, sources)
+
+    items = _labelled_items(examples, people, columns)
+    agreed: dict[str, dict[Place, dict[str, Any]]] = {}
+    disputed = set()
     for item in items:
-        votes = people.votes[item.id]
-        agreed[item.id] = {
-            place: by_name
-            for place, by_name in votes.items()
-            if len(by_name) == len(people.names) and all_equal(by_name.values())
-        }
-        required = set(places(task, item.sentences, required=True))
-        left = votes.keys() - agreed[item.id].keys()
-        if any(place in required or not all_equal(votes[place].values()) for place in left):
+        agreed[item.id] = _agreed(people.votes[item.id], people)
+        if _is_disputed(item, agreed[item.id], people):
             disputed.add(item.id)
+    # If nothing is disputed, all items are shown, and all are labelled.
     shown = disputed or set(agreed)
-    said = people.labels
+    labels = people.labels
+    others = {item: _lettered(item, labels[item]) for item in labels} if blind else labels
     session = AnnotationSession(
         examples[[name in shown for name in item_ids(examples, columns)]],
         task,
@@ -92,30 +90,48 @@ def adjudicate(
         id=columns,
         suggestions={item: nested(_common(people.votes[item], people)) for item in shown},
         suggested_by="every annotator",
-        others={item: _lettered(item, said[item]) for item in said} if blind else said,
-        named=said,
-        header={"adjudicates": rests_on},
+        others=others,
+        named=labels,
+        header={"adjudicates": sources},
     )
-    there = {event["item"] for event in session.log.events if event["action"] == "agreed"}
-    new = [item for item in items if agreed[item.id] and item.id not in there]
+    # A session that is continued has the agreed labels in its log already.
+    recorded = {event["item"] for event in session.log.events if event["action"] == "agreed"}
+    new = [item for item in items if agreed[item.id] and item.id not in recorded]
     session.record(*[_agreement(item, agreed[item.id]) for item in new])
     return session
 
 
+def _agreed(votes: dict[Place, dict[str, Any]], people: Comparison) -> dict[Place, dict[str, Any]]:
+    """Return the places that all annotators labelled, with the same value."""
+    return {
+        place: by_name
+        for place, by_name in votes.items()
+        if len(by_name) == len(people.names) and all_equal(by_name.values())
+    }
+
+
+def _is_disputed(item: Item, agreed: dict[Place, dict[str, Any]], people: Comparison) -> bool:
+    """Whether a required label is not agreed, or the values of an optional one differ."""
+    required = set(places(people.task, item.sentences, required=True))
+    for place, by_name in people.votes[item.id].items():
+        if place not in agreed and (place in required or not all_equal(by_name.values())):
+            return True
+    return False
+
+
 def _common(votes: dict[Place, dict[str, Any]], people: Comparison) -> dict[Place, list[Any]]:
     """Return the sentences that every annotator chose, for sets that differ."""
-    common = {
-        place: [
-            key for key in by_name[people.names[0]] if all(key in one for one in by_name.values())
-        ]
-        for place, by_name in votes.items()
-        if people.task.field(place[0]).kind == "sentences" and len(by_name) == len(people.names)
-    }
-    return {
-        place: keys
-        for place, keys in common.items()
-        if keys and not all_equal(votes[place].values())
-    }
+    common = {}
+    for place, by_name in votes.items():
+        is_set = people.task.field(place[0]).kind == "sentences"
+        if not is_set or len(by_name) < len(people.names) or all_equal(by_name.values()):
+            continue
+        keys = list(by_name[people.names[0]])
+        for other in by_name.values():
+            keys = [key for key in keys if key in other]
+        if keys:
+            common[place] = keys
+    return common
 
 
 def _agreement(item: Item, agreed: dict[Place, dict[str, Any]]) -> dict[str, Any]:
@@ -127,7 +143,9 @@ def _agreement(item: Item, agreed: dict[Place, dict[str, Any]]) -> dict[str, Any
     return {"action": "agreed", "item": item.id, **pinned(item), "set": labels}
 
 
-def _shown(examples: pd.DataFrame, people: Comparison, id: str | Sequence[str]) -> list[Item]:
+def _labelled_items(
+    examples: pd.DataFrame, people: Comparison, id: str | Sequence[str]
+) -> list[Item]:
     """Return the items that somebody labelled, in the order of the examples."""
     labelled = {item for item, votes in people.votes.items() if any(votes.values())}
     items = [item for item in build_items(examples, people.task, id=id) if item.id in labelled]
@@ -143,13 +161,15 @@ def _shown(examples: pd.DataFrame, people: Comparison, id: str | Sequence[str]) 
     return items
 
 
-def _lettered(item: str, said: dict[str, Any]) -> dict[str, Any]:
+def _lettered(item: str, labels: dict[str, Any]) -> dict[str, Any]:
     """Replace names by letters. The letters are shuffled for each item."""
-    drawn = sorted(said, key=lambda name: hashed([item, name]))
-    return {
-        chr(ord("A") + number % 26) + (str(number // 26) if number >= 26 else ""): said[name]
-        for number, name in enumerate(drawn)
-    }
+    shuffled = sorted(labels, key=lambda name: hashed([item, name]))
+    by_letter = {}
+    for number, name in enumerate(shuffled):
+        # A to Z, then A1 to Z1.
+        rest, place = divmod(number, 26)
+        by_letter[f"{chr(ord('A') + place)}{rest or ''}"] = labels[name]
+    return by_letter
 
 
 def _provenance(name: str, people: Comparison) -> dict[str, Any]:
@@ -162,13 +182,12 @@ def _provenance(name: str, people: Comparison) -> dict[str, Any]:
     return {"annotator": name, "labels": hashed(sorted(values, key=str))}
 
 
-def _check_gold(file: Path, rests_on: list[dict[str, Any]]) -> None:
+def _check_gold(file: Path, sources: list[dict[str, Any]]) -> None:
     """Refuse to write decisions to an annotator's own log, or next to labels that have changed since."""
     lines = log_lines(file)
-    known = lines[0].get("adjudicates", []) if lines else rests_on
-    before, after = (
-        {(one["annotator"], one["labels"]) for one in rests} for rests in (known, rests_on)
-    )
+    earlier = lines[0].get("adjudicates", []) if lines else sources
+    before = {(source["annotator"], source["labels"]) for source in earlier}
+    after = {(source["annotator"], source["labels"]) for source in sources}
     changed = sorted({repr(name) for name, _ in before ^ after})
     if changed:
         raise InputError(

@@ -89,25 +89,27 @@ def agreement(
     people = read_everyone(logs)
     units = _clusters(cluster, people)
     groups = [
-        (f"{one} - {two}", one, two, [one, two]) for one, two in combinations(people.names, 2)
+        (f"{first} - {second}", first, second, [first, second])
+        for first, second in combinations(people.names, 2)
     ]
     if len(people.names) > 2:
         groups.append(("all", "all", "all", people.names))
     rows: list[dict[str, Any]] = []
-    for asked in people.task.fields:
-        if asked.kind == "text":
+    for field in people.task.fields:
+        if field.kind == "text":
             continue
-        decisions = _decisions(asked, people)
-        several = cluster is not None or asked.each or asked.kind == "sentences"
+        decisions = _decisions(field, people)
+        # Several decisions on one item are not independent.
+        has_clusters = cluster is not None or field.each or field.kind == "sentences"
         for pair, rater, against, names in groups:
-            shared = {"field": asked.name, "pair": pair, "rater": rater, "against": against}
-            found = _coefficients(
-                asked, decisions[names], units if several else None, confidence_level
+            about = {"field": field.name, "pair": pair, "rater": rater, "against": against}
+            measures = _coefficients(
+                field, decisions[names], units if has_clusters else None, confidence_level
             )
-            if asked.kind == "sentences":
+            if field.kind == "sentences":
                 clusters = None if cluster is None else units
-                found.append(_overlap(asked, people, names, clusters, confidence_level))
-            rows += [shared | row for row in found]
+                measures.append(_overlap(field, people, names, clusters, confidence_level))
+            rows += [about | measure for measure in measures]
     return as_frame(rows)
 
 
@@ -125,111 +127,127 @@ def disagreements(logs: Any) -> pd.DataFrame:
         name. Items are in the order of the sum of their disagreements.
     """
     people = read_everyone(logs)
-    rows = [
-        (item, field, sentence, 1 - _mean_overlap(people.task.field(field), given.values()), given)
-        for item, places in people.votes.items()
-        for (field, sentence), given in places.items()
-        if not all_equal(given.values())
-    ]
+    rows = []
+    for item, votes_by_place in people.votes.items():
+        for (field, sentence), votes in votes_by_place.items():
+            if not all_equal(votes.values()):
+                overlap = _mean_overlap(people.task.field(field), votes.values())
+                rows.append((item, field, sentence, 1 - overlap, votes))
     names = ["item", "field", "sentence", "disagreement", "votes"]
     frame = pd.DataFrame(rows, columns=names, dtype=object).astype({"disagreement": float})
     total = frame.groupby("item", sort=False)["disagreement"].transform("sum")
     return shown(frame.iloc[np.argsort(-total, kind="stable")].reset_index(drop=True))
 
 
-def _mean_overlap(asked: Field, values: Any) -> float:
+def _mean_overlap(field: Field, values: Any) -> float:
     """Return the mean agreement over pairs of annotators: F1 of sentence sets, or equality of values.
 
     The F1 of two empty sets is 1.
     """
-    pairs = [*combinations(values, 2)]
-    if asked.kind != "sentences":
+    pairs = combinations(values, 2)
+    if field.kind != "sentences":
         return float(np.mean([all_equal(pair) for pair in pairs]))
-    sizes = [(len({*one} & {*two}), len({*one}) + len({*two})) for one, two in pairs]
-    return float(np.mean([2 * shared / both if both else 1.0 for shared, both in sizes]))
+    overlaps = []
+    for first, second in pairs:
+        n_common = len({*first} & {*second})
+        n_both = len({*first}) + len({*second})
+        overlaps.append(2 * n_common / n_both if n_both else 1.0)
+    return float(np.mean(overlaps))
 
 
 # ---- what is compared ----------------------------------------------------------------------------
 
 
-def _of_field(asked: Field, people: Comparison) -> list[tuple[str, dict[str, Any]]]:
-    """Yield the item and the labels of all annotators for each place of a field."""
+def _of_field(field: Field, people: Comparison) -> list[tuple[str, dict[str, Any]]]:
+    """Return the item and the labels of all annotators for each place of a field."""
     return [
-        (item, given)
-        for item, places in people.votes.items()
-        for (name, _), given in places.items()
-        if name == asked.name
+        (item, votes)
+        for item, votes_by_place in people.votes.items()
+        for (name, _), votes in votes_by_place.items()
+        if name == field.name
     ]
 
 
-def _decisions(asked: Field, people: Comparison) -> pd.DataFrame:
+def _decisions(field: Field, people: Comparison) -> pd.DataFrame:
     """One row per decision and one column per annotator, nan where untouched; the index is the item."""
     rows: list[dict[str, float]] = []
     items: list[str] = []
-    for item, given in _of_field(asked, people):
-        if asked.kind == "choice":
-            code = float if asked.graded else partial(asked.number, what=item)
-            rows.append({who: code(value) for who, value in given.items()})
+    for item, votes in _of_field(field, people):
+        if field.kind == "choice":
+            code = float if field.graded else partial(field.number, what=item)
+            decisions = [{name: float(code(value)) for name, value in votes.items()}]
         else:
-            keys = people.sentences[item].get(asked.of, [])
-            possible = [*keys, *(option.value for option in asked.options)]
-            rows += [{who: key in given[who] for who in given} for key in possible]
-        items += [item] * (len(rows) - len(items))
+            # Each sentence that could have been chosen is a yes or a no.
+            keys = people.sentences[item].get(field.of, [])
+            possible = [*keys, *(option.value for option in field.options)]
+            decisions = [{name: float(key in votes[name]) for name in votes} for key in possible]
+        rows += decisions
+        items += [item] * len(decisions)
     return pd.DataFrame(rows, items, people.names).astype(float)
 
 
 def _clusters(cluster: str | Mapping[str, Any] | pd.Series | None, people: Comparison) -> pd.Series:
     """The number of each item's cluster, which is the item itself by default."""
-    given: Any = cluster
+    cluster_of: Any = cluster
     if cluster is None or isinstance(cluster, str):
         column = cluster or "item"
         require_columns(people.rows, [column], f"agreement(cluster={cluster!r})")
-        known = people.rows.dropna(subset=column)
-        given = dict(zip(known["item"], known[column], strict=True))
+        rows = people.rows.dropna(subset=column)
+        cluster_of = dict(zip(rows["item"], rows[column], strict=True))
     items = list(people.votes)
-    lacking = [item for item in items if item not in given]
-    if lacking:
+    missing = [item for item in items if item not in cluster_of]
+    if missing:
         raise InputError(
-            f"cluster must map each item's id to its cluster, got none for {lacking[0]!r}"
+            f"cluster must map each item's id to its cluster, got none for {missing[0]!r}"
         )
-    return pd.Series(convert([given[item] for item in items], "clusters", "cluster"), index=items)
+    numbers = convert([cluster_of[item] for item in items], "clusters", "cluster")
+    return pd.Series(numbers, index=items)
 
 
 # ---- measures ------------------------------------------------------------------------------------
 
 
 def _coefficients(
-    asked: Field, decisions: pd.DataFrame, units: pd.Series | None, level: float
+    field: Field, decisions: pd.DataFrame, units: pd.Series | None, level: float
 ) -> list[dict[str, Any]]:
+    """The coefficients of some annotators, first those for grades."""
     n_ratings = decisions.notna().sum(axis=1)
-    kept = decisions[n_ratings >= 2]
-    clusters = None if units is None else units[kept.index].to_numpy()
-    counted = {"n": len(kept), "n_unlabelled": int((n_ratings == 1).sum())}
-    ratings = kept.to_numpy()
-    graded = ["ordinal alpha", "quadratic kappa"][: 2 if ratings.shape[1] == 2 else 1]
-    found = {
-        name: agreement_interval(name, ratings, clusters, confidence_level=level)
-        for name in graded
-        if asked.graded
+    compared = decisions[n_ratings >= 2]
+    ratings = compared.to_numpy()
+    clusters = None if units is None else units[compared.index].to_numpy()
+    names = []
+    if field.graded:
+        names = ["ordinal alpha", "quadratic kappa"] if ratings.shape[1] == 2 else ["ordinal alpha"]
+    intervals = {
+        name: agreement_interval(name, ratings, clusters, confidence_level=level) for name in names
     }
-    found |= coefficients(ratings, clusters, level)
-    return [{"metric": name, **interval_columns(one), **counted} for name, one in found.items()]
+    intervals |= coefficients(ratings, clusters, level)
+    counts = {"n": len(compared), "n_unlabelled": int((n_ratings == 1).sum())}
+    return [
+        {"metric": name, **interval_columns(interval), **counts}
+        for name, interval in intervals.items()
+    ]
 
 
 def _overlap(
-    asked: Field, people: Comparison, names: Sequence[str], units: pd.Series | None, level: float
+    field: Field, people: Comparison, names: Sequence[str], units: pd.Series | None, level: float
 ) -> dict[str, Any]:
-    places = _of_field(asked, people)
-    sets = [(item, [given[who] for who in names if who in given]) for item, given in places]
-    several = [(item, _mean_overlap(asked, chosen)) for item, chosen in sets if len(chosen) > 1]
-    means = (
-        pd.DataFrame(several, columns=["item", "mean"]).groupby("item", sort=False)["mean"].mean()
-    )
+    """The mean overlap of the sets of some annotators, averaged within each item first."""
+    overlaps = []
+    n_unlabelled = 0
+    for item, votes in _of_field(field, people):
+        sets = [votes[name] for name in names if name in votes]
+        if len(sets) > 1:
+            overlaps.append((item, _mean_overlap(field, sets)))
+        elif sets:
+            n_unlabelled += 1
+    frame = pd.DataFrame(overlaps, columns=["item", "mean"])
+    means = frame.groupby("item", sort=False)["mean"].mean()
     clusters = None if units is None else units[means.index].to_numpy()
     interval = mean_interval(means, clusters, bounds=(0.0, 1.0), confidence_level=level)
     return {
         "metric": "mean overlap",
         **interval_columns(interval),
-        "n": len(several),
-        "n_unlabelled": sum(len(chosen) == 1 for _, chosen in sets),
+        "n": len(overlaps),
+        "n_unlabelled": n_unlabelled,
     }

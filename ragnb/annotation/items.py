@@ -68,15 +68,17 @@ class Item:
     @cached_property
     def fingerprint(self) -> str:
         """Hash of everything that the annotator sees."""
-        shown = [[part.name, part.sentences] for part in self.parts]
-        earlier = [self.history] if self.history else []
-        return hashed([self.question, self.references, shown, self.order, *earlier])
+        parts = [[part.name, part.sentences] for part in self.parts]
+        contents = [self.question, self.references, parts, self.order]
+        if self.history:  # fingerprints of items without one are those of earlier versions
+            contents.append(self.history)
+        return hashed(contents)
 
     @cached_property
     def sentences(self) -> dict[str, list[str]]:
         """Keys of the sentences of the parts that can be labelled, by the name of the part."""
-        shown = {part.name for part in self.parts} & {"claims", "words"}
-        return {name: self.keys(name) for name in ("documents", "response", *sorted(shown))}
+        others = {part.name for part in self.parts} & {"claims", "words"}
+        return {name: self.keys(name) for name in ("documents", "response", *sorted(others))}
 
     def keys(self, name: str) -> list[str]:
         """Keys of all sentences of ``"documents"``, of the ``"response"``, or of another part."""
@@ -149,14 +151,16 @@ def _plain_part(part: str) -> str:
     return str(int(part[:-2])) if WHOLE.fullmatch(part) else part
 
 
-def changed_items(items: Iterable[Item], known: Mapping[str, str]) -> list[str]:
-    """The ids of items with other fingerprints than the known ones, which are by item."""
-    return [item.id for item in items if known.get(item.id, item.fingerprint) != item.fingerprint]
+def changed_items(items: Iterable[Item], fingerprints: Mapping[str, str]) -> list[str]:
+    """The ids of items whose fingerprint differs from the one in the mapping, if there is one."""
+    return [
+        item.id for item in items if fingerprints.get(item.id, item.fingerprint) != item.fingerprint
+    ]
 
 
-def refuse_changed_texts(items: Iterable[Item], known: Mapping[str, str]) -> None:
-    """Raise InputError if items have other fingerprints than the known ones, which are by item."""
-    changed = changed_items(items, known)
+def refuse_changed_texts(items: Iterable[Item], fingerprints: Mapping[str, str]) -> None:
+    """Raise InputError if the fingerprint of an item differs from the one in the mapping."""
+    changed = changed_items(items, fingerprints)
     if changed:
         raise InputError(
             f"the texts of {len(changed)} examples differ from those that were labelled, such as {changed[0]!r}; "
@@ -167,7 +171,7 @@ def refuse_changed_texts(items: Iterable[Item], known: Mapping[str, str]) -> Non
 # ---- values --------------------------------------------------------------------------------------
 
 
-def check_value(asked: Field, item: Item, value: Any) -> Any:
+def check_value(field: Field, item: Item, value: Any) -> Any:
     """Return a value as the log stores it: keys in the order of the text, once each; None for an empty text.
 
     Raises
@@ -175,63 +179,71 @@ def check_value(asked: Field, item: Item, value: Any) -> Any:
     InputError
         The field does not allow the value.
     """
-    what = f"{asked.name!r} of item {item.id!r}"
-    if value is None or asked.kind == "text":
+    what = f"{field.name!r} of item {item.id!r}"
+    if value is None or field.kind == "text":
         return value or None
-    if asked.kind == "choice":
-        asked.number(value, what)
+    if field.kind == "choice":
+        field.number(value, what)
         return value
-    known = [*item.keys(asked.of), *(option.value for option in asked.options)]
-    allowed, chosen = set(known), set(value)
-    unknown = [key for key in value if key not in allowed]
+    allowed = item.keys(field.of) + [option.value for option in field.options]
+    allowed_set, chosen = set(allowed), set(value)
+    unknown = [key for key in value if key not in allowed_set]
     if unknown:
-        shown = ", ".join(map(repr, known[:MOST_LISTED])) + (
-            ", …" if len(known) > MOST_LISTED else ""
-        )
-        raise InputError(f"{what} must contain only keys in [{shown}], got {unknown[0]!r}")
-    return [key for key in known if key in chosen]
+        listing = ", ".join(map(repr, allowed[:MOST_LISTED]))
+        if len(allowed) > MOST_LISTED:
+            listing += ", …"
+        raise InputError(f"{what} must contain only keys in [{listing}], got {unknown[0]!r}")
+    return [key for key in allowed if key in chosen]
 
 
 # ---- texts ---------------------------------------------------------------------------------------
 
 
 def _item(name: str, row: Mapping[str, Any], task: Task, columns: Sequence[str]) -> Item:
-    what, shows = f"item {name!r}", list(task.shows)
-    order: tuple[str, ...] = ()
-    if {"response_a", "response_b"} <= set(shows):
-        # The order is drawn from the id, so that it stays the same and hides the system.
-        order = ("b", "a") if int(hashed([task.name, name]), 16) % 2 else ("a", "b")
-        places = sorted(map(shows.index, ("response_a", "response_b")))
-        for place, letter in zip(places, order, strict=True):
-            shows[place] = f"response_{letter}"
-    parts = [
-        part
-        for column in shows
-        if column not in ("question", "references")
-        for part in _parts(column, row, task, what)
-    ]
+    what = f"item {name!r}"
+    shows, order = _ordered(name, task)
+    parts: list[Part] = []
+    for column in shows:
+        if column not in ("question", "references"):
+            parts += _parts(column, row, task, what)
     keys = Counter(key for part in parts for key, _ in part.sentences)
     repeated = [key for key, n in keys.items() if n > 1]
     if repeated:
         raise InputError(f"the sentence keys of {what} must be unique, got {repeated[0]!r} twice")
     references = as_list(row.get("references")) if "references" in shows else []
+    question, history = "", []
+    if "question" in shows:
+        question = _text(row, "question", what)
+        history = as_list(row.get("history"))
     return Item(
         id=name,
-        question=_text(row, "question", what) if "question" in shows else "",
+        question=question,
         references=tuple(" / ".join(map(str, listed(part))) for part in references),
         parts=tuple(parts),
         order=order,
-        columns={
-            column: plain(row[column])
-            if isinstance(row[column], str | Number)
-            else str(row[column])
-            for column in columns
-        },
-        history=tuple(
-            (str(turn.get("role", "")), str(turn["content"]))
-            for turn in as_list(row.get("history") if "question" in shows else None)
-        ),
+        columns={column: _id_value(row[column]) for column in columns},
+        history=tuple((str(turn.get("role", "")), str(turn["content"])) for turn in history),
     )
+
+
+def _ordered(name: str, task: Task) -> tuple[list[str], tuple[str, ...]]:
+    """The columns that an item shows, and the order of two responses if the task shows two.
+
+    The order is drawn from the id, so that it stays the same and hides the system.
+    """
+    shows = list(task.shows)
+    if not {"response_a", "response_b"} <= set(shows):
+        return shows, ()
+    order = ("b", "a") if int(hashed([task.name, name]), 16) % 2 else ("a", "b")
+    places = sorted([shows.index("response_a"), shows.index("response_b")])
+    for place, letter in zip(places, order, strict=True):
+        shows[place] = f"response_{letter}"
+    return shows, order
+
+
+def _id_value(value: Any) -> Any:
+    """A value of an id as JSON can contain it."""
+    return plain(value) if isinstance(value, str | Number) else str(value)
 
 
 def _parts(column: str, row: Mapping[str, Any], task: Task, what: str) -> Iterator[Part]:
@@ -257,13 +269,16 @@ def _parts(column: str, row: Mapping[str, Any], task: Task, what: str) -> Iterat
         pairs = [(f"c{n}", str(claim["text"])) for n, claim in enumerate(claims, start=1)]
         yield Part(column, column, tuple(pairs))
     elif column == "words":
-        found = WORD.finditer(_text(row, "response", what))
-        pairs = [("-".join(map(str, word.span(1))), word[0]) for word in found]
+        words = WORD.finditer(_text(row, "response", what))
+        # The key of a word is its place, such as 0-5.
+        pairs = [(f"{word.start(1)}-{word.end(1)}", word[0]) for word in words]
         yield Part(column, "response", tuple(pairs))
     else:
         heading = "" if column in ("response_a", "response_b") else column.replace("_", " ")
-        whole = keyed is None
-        pairs = [(column, _text(row, column, what))] if whole else sentence_pairs([keyed])
+        if keyed is None:
+            pairs = [(column, _text(row, column, what))]
+        else:
+            pairs = sentence_pairs([keyed])
         yield Part(column, heading, tuple(pairs))
 
 

@@ -221,8 +221,8 @@ def _now() -> str:
 
 def same_fields(task: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Whether two tasks are equal, apart from the wording of their guidelines."""
-    one, two = (read_task(schema).schema() for schema in (task, other))
-    return {**one, "guideline": ""} == {**two, "guideline": ""}
+    first, second = read_task(task).schema(), read_task(other).schema()
+    return {**first, "guideline": ""} == {**second, "guideline": ""}
 
 
 def read_log(path: str | Path) -> tuple[dict[str, Any], list[Event]]:

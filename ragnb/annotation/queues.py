@@ -46,8 +46,8 @@ def deferral_queue(responses: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataF
     """
     require_columns(decisions, ["probability", "abstained"], "deferral_queue")
     _rows(responses, decisions.index)
-    asked = decisions[decisions["abstained"].astype(bool)]
-    distance = (asked["probability"] - 0.5).abs()
+    abstained = decisions[decisions["abstained"].astype(bool)]
+    distance = (abstained["probability"] - 0.5).abs()
     return responses.loc[distance.sort_values(kind="stable").index]
 
 
@@ -82,14 +82,13 @@ def person_judicator(
     """
 
     def verdicts(labels: list[Any]) -> list[bool | None]:
-        said = read_labels(log)
-        read_task(said.attrs["header"]["task"]).field(field)
+        frame = read_labels(log)
+        header = frame.attrs["header"]
+        read_task(header["task"]).field(field)
         rows = _rows(responses, labels)
-        verdict = dict(zip(said["item"], said[field], strict=True))
-        given = [
-            verdict.get(item) for item in item_ids(rows, id or id_columns(said.attrs["header"]))
-        ]
-        return [None if is_missing(value) else bool(is_accepted(value)) for value in given]
+        verdict_of = dict(zip(frame["item"], frame[field], strict=True))
+        values = [verdict_of.get(item) for item in item_ids(rows, id or id_columns(header))]
+        return [None if is_missing(value) else bool(is_accepted(value)) for value in values]
 
     return BatchJudicator(verdicts)
 
@@ -116,10 +115,14 @@ def review_queue(judged: JudgeReport) -> pd.DataFrame:
 def _rows(responses: pd.DataFrame, labels: Sequence[Any] | pd.Index) -> pd.DataFrame:
     """The responses with these index labels."""
     missing = [label for label in labels if label not in responses.index]
-    if missing or not responses.index.is_unique:
+    problem = ""
+    if missing:
+        problem = f"none for {missing[0]!r}"
+    elif not responses.index.is_unique:
+        problem = "an index label twice"
+    if problem:
         raise InputError(
             "responses must have unique index labels, and a row for each requested index label, got "
-            f"{f'none for {missing[0]!r}' if missing else 'an index label twice'}; "
-            "pass the responses from which X was computed"
+            f"{problem}; pass the responses from which X was computed"
         )
     return responses.loc[labels]

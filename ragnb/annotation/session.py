@@ -202,8 +202,12 @@ class AnnotationSession:
 
     def suggestion(self) -> dict[Place, Any]:
         """Suggested values of the places that are untouched; none if the annotator is blind to them."""
-        given = {} if self.blind else self.suggested.get(self.item.id, {})
-        return {place: value for place, value in given.items() if place not in self.labels.values}
+        if self.blind:
+            return {}
+        suggested = self.suggested.get(self.item.id, {})
+        return {
+            place: value for place, value in suggested.items() if place not in self.labels.values
+        }
 
     def progress(self) -> dict[str, Any]:
         """The numbers of items, of each status and of flags, and the seconds left at the median pace (None at first)."""
@@ -273,9 +277,9 @@ class AnnotationSession:
         InputError
             The task or the item does not have the value, field or sentence.
         """
-        place, asked = self._place(field, sentence)
-        checked = check_value(asked, self.item, value)
-        self._label({place: checked, **self._implied(asked, checked, sentence)})
+        place, task_field = self._place(field, sentence)
+        checked = check_value(task_field, self.item, value)
+        self._label({place: checked, **self._implied(task_field, checked, sentence)})
 
     @_alone
     def toggle(
@@ -290,21 +294,22 @@ class AnnotationSession:
 
         An untouched field stays untouched if there are no keys.
         """
-        place, asked = self._place(field, sentence)
-        keys = check_value(asked, self.item, keys)
+        place, task_field = self._place(field, sentence)
+        keys = check_value(task_field, self.item, keys)
+        if not keys:
+            return
         chosen = set(self.labels.values.get(place, self.suggestion().get(place, [])))
-        adding = not set(keys) <= chosen if on is None else on
-        after = chosen | set(keys) if adding else chosen - set(keys)
-        if keys:
-            self._label({place: check_value(asked, self.item, after)})
+        is_adding = not set(keys) <= chosen if on is None else on
+        chosen = chosen | set(keys) if is_adding else chosen - set(keys)
+        self._label({place: check_value(task_field, self.item, chosen)})
 
     @_alone
     def accept(self) -> bool:
         """Accept the suggestions for all places without a label. Return False if there are none."""
-        given = self.suggestion()
-        if given:
-            self._label(given)
-        return bool(given)
+        suggestion = self.suggestion()
+        if suggestion:
+            self._label(suggestion)
+        return bool(suggestion)
 
     @_alone
     def flag(self) -> None:
@@ -363,7 +368,7 @@ class AnnotationSession:
         self.record({"action": action, "item": self.item.id, **content})
 
     def _label(self, values: Mapping[Place, Any]) -> None:
-        self._change("label", set=[self._said(place, value) for place, value in values.items()])
+        self._change("label", set=[self._entry(place, value) for place, value in values.items()])
 
     def _step_back(self, action: str, stack: list[Event]) -> Event | None:
         if not stack or stack[-1]["item"] not in self._numbers:
@@ -373,38 +378,41 @@ class AnnotationSession:
         self.number = self._numbers[target["item"]]
         return target
 
-    def _said(self, place: Place, value: Any) -> dict[str, Any]:
+    def _entry(self, place: Place, value: Any) -> dict[str, Any]:
         """One value as the log stores it, with its origin."""
         suggested = None if self.blind else self.suggested.get(self.item.id, {}).get(place)
         origin: dict[str, Any] = {"source": "human"}
         if self.item.id in self.others:
-            votes = self._named[self.item.id]
-            given = {who: values[place] for who, values in votes.items() if place in values}
-            origin = {"source": "adjudicated", "of": given}
+            labels = self._named[self.item.id]
+            votes = {name: values[place] for name, values in labels.items() if place in values}
+            origin = {"source": "adjudicated", "of": votes}
         elif suggested is not None:
             source = "suggestion accepted" if suggested == value else "suggestion changed"
             origin = {"source": source, "suggested": suggested, "suggested_by": self.suggested_by}
         return {**set_value(place, value), **origin}
 
-    def _implied(self, asked: Field, value: Any, sentence: str | None) -> dict[Place, Any]:
+    def _implied(self, field: Field, value: Any, sentence: str | None) -> dict[Place, Any]:
         """Values that follow from the option, for places that are untouched."""
         implied: dict[Place, Any] = {}
-        for name, one in asked.implied(value).items():
-            follows = self.task.field(name)
-            every = self.item.keys(self.task.unit) if sentence is None else [sentence]
-            keys = every if follows.each else [None]
-            implied |= dict.fromkeys(
-                [(name, key) for key in keys], check_value(follows, self.item, one)
-            )
-        return {place: one for place, one in implied.items() if place not in self.labels.values}
+        for name, implied_value in field.implied(value).items():
+            other = self.task.field(name)
+            checked = check_value(other, self.item, implied_value)
+            keys: list[Any] = [None]
+            if other.each:
+                keys = self.item.keys(self.task.unit) if sentence is None else [sentence]
+            for key in keys:
+                if (name, key) not in self.labels.values:
+                    implied[name, key] = checked
+        return implied
 
-    def _place(self, field: str, sentence: str | None) -> tuple[Place, Field]:
-        asked = self.task.field(field)
-        keys = self.item.keys(self.task.unit) if asked.each else [None]
+    def _place(self, name: str, sentence: str | None) -> tuple[Place, Field]:
+        """The place and the field of a name, after a check of the sentence."""
+        field = self.task.field(name)
+        keys = self.item.keys(self.task.unit) if field.each else [None]
         if sentence not in keys:
-            wanted = f"one of {keys}" if asked.each else "None, because it is asked once per item"
-            raise InputError(f"the sentence of {field!r} must be {wanted}, got {sentence!r}")
-        return (field, sentence), asked
+            wanted = f"one of {keys}" if field.each else "None, because it is asked once per item"
+            raise InputError(f"the sentence of {name!r} must be {wanted}, got {sentence!r}")
+        return (name, sentence), field
 
 
 def pinned(item: Item) -> dict[str, Any]:

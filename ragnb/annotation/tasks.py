@@ -49,7 +49,9 @@ class Option:
 Options = tuple[
     Annotated[
         Option,
-        BeforeValidator(lambda one: one if isinstance(one, Option | Mapping) else {"value": one}),
+        BeforeValidator(
+            lambda option: option if isinstance(option, Option | Mapping) else {"value": option}
+        ),
     ],
     ...,
 ]
@@ -112,12 +114,15 @@ class Field:
         values = [(type(option.value), option.value) for option in self.options]
         if (type(value), value) in values:
             return values.index((type(value), value))
-        raise InputError(f"{what} must be one of {[one for _, one in values]}, got {value!r}")
+        raise InputError(
+            f"{what} must be one of {[option.value for option in self.options]}, got {value!r}"
+        )
 
     def implied(self, value: Any) -> Mapping[str, Any]:
         """Values of other fields that follow from an answer."""
-        chosen = self.kind == "choice" and value is not None
-        return (self.options[self.number(value, self.name)].implies or {}) if chosen else {}
+        if self.kind != "choice" or value is None:
+            return {}
+        return self.options[self.number(value, self.name)].implies or {}
 
 
 def _complete(fields: Any) -> Any:
@@ -127,15 +132,17 @@ def _complete(fields: Any) -> Any:
     wrong = [field for field in fields if not isinstance(field, Field | Mapping)]
     if wrong:
         raise ValueError(f"a field must be a mapping, got {wrong[0]!r:.60}")
-    given = [asdict(field) if isinstance(field, Field) else dict(field) for field in fields]
-    used = {field["key"] for field in given if isinstance(field.get("key"), str)}
-    for field in given:
+    completed = [asdict(field) if isinstance(field, Field) else dict(field) for field in fields]
+    used = {field["key"] for field in completed if isinstance(field.get("key"), str)}
+    for field in completed:
         field["label"] = field.get("label") or field.get("name", "")
-        letters = [letter for letter in f"{field['label']}".lower() + FREE if letter in FREE]
         if not field.get("key"):
-            field["key"] = next((one for one in letters if one not in used), "")
+            # The first free letter of the label, else any free letter.
+            letters = str(field["label"]).lower() + FREE
+            free = [letter for letter in letters if letter in FREE and letter not in used]
+            field["key"] = free[0] if free else ""
             used.add(field["key"])
-    return given
+    return completed
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
@@ -172,16 +179,21 @@ class Task:
 
     def __post_init__(self) -> None:
         names = [field.name for field in self.fields]
-        for what, values in {"name": names, "key": [field.key for field in self.fields]}.items():
+        keys = [field.key for field in self.fields]
+        for what, values in (("name", names), ("key", keys)):
             if len(set(values)) < len(values):
                 raise InputError(f"each field needs its own {what}, got {', '.join(values)}")
         for field in self.fields:
             implied = {name for option in field.options for name in option.implies or ()}
             if not implied <= set(names):
                 raise InputError(f"{field.name!r} implies unknown fields, {sorted(implied)}")
-            chosen = [field.of] * (field.kind == "sentences") + [self.unit] * field.each
-            if not set(chosen) <= set(self.shows):
-                columns = " and ".join(chosen)
+            needed: list[str] = []
+            if field.kind == "sentences":
+                needed.append(field.of)
+            if field.each:
+                needed.append(self.unit)
+            if not set(needed) <= set(self.shows):
+                columns = " and ".join(needed)
                 raise InputError(
                     f'{field.name!r} needs {columns}; list this in "shows" of the task'
                 )
@@ -193,8 +205,9 @@ class Task:
 
     def field(self, name: str) -> Field:
         """The field of that name; InputError lists the names."""
-        check_choice(name, tuple(one.name for one in self.fields), f"a field of task {self.name!r}")
-        return next(one for one in self.fields if one.name == name)
+        by_name = {field.name: field for field in self.fields}
+        check_choice(name, tuple(by_name), f"a field of task {self.name!r}")
+        return by_name[name]
 
     def schema(self) -> dict[str, Any]:
         """Convert the task to lists and mappings, as in the header of a log. `read_task` is the inverse."""
