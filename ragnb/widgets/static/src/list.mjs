@@ -1,4 +1,4 @@
-// A long list of rows of equal height, of which only the visible ones are elements of the page.
+// A long list of rows of equal height. Only the visible rows are elements of the page.
 
 import { node } from "./dom.mjs";
 
@@ -42,7 +42,7 @@ export function revealed(position, scrollTop, height, row) {
 
 let lists = 0;
 
-/** A list box whose rows are made when they come into sight. */
+/** A list box. It makes a row when the row comes into sight. */
 export class VirtualList {
   /**
    * @param {number} row height of a row in pixels
