@@ -103,23 +103,22 @@ def field_of(name: str) -> Value:
 
 
 def _useful_passages(record: Mapping[str, Any], response: Mapping[str, Any]) -> list[float]:
-    verdicts = {one["passage"]: float(one["useful"]) for one in each_once(record["verdicts"])}
-    wanted = range(1, len(passage_texts(response["passages"]) or ()) + 1)
-    if sorted(verdicts) != list(wanted):
+    verdicts = {}
+    for verdict in each_once(record["verdicts"]):
+        verdicts[verdict["passage"]] = float(verdict["useful"])
+    numbers = range(1, len(passage_texts(response["passages"]) or ()) + 1)
+    if sorted(verdicts) != list(numbers):
         judged = ", ".join(map(str, verdicts)) or "none"
         raise InputError(
-            f"the judge must give a verdict on each of {len(wanted)} passages, got verdicts on {judged}"
+            f"the judge must give a verdict on each of {len(numbers)} passages, got verdicts on {judged}"
         )
-    return [verdicts[number] for number in wanted]
+    return [verdicts[number] for number in numbers]
 
 
 def _statements(record: Mapping[str, Any], response: Mapping[str, Any]) -> list[dict[str, Any]]:
     statements = each_once(record["statements"])
-    require_plausible(
-        [one["statement"] for one in statements],
-        strip_reasoning(response["response"]),
-        "statements",
-    )
+    texts = [statement["statement"] for statement in statements]
+    require_plausible(texts, strip_reasoning(response["response"]), "statements")
     return statements
 
 
@@ -131,17 +130,17 @@ def each_once(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     >>> each_once([{"passage": 1, "useful": True}, {"passage": 1, "useful": True}])
     [{'passage': 1, 'useful': True}]
     """
-    known: dict[Any, dict[str, Any]] = {}
+    items_by_key: dict[Any, dict[str, Any]] = {}
     for item in items:
         name, verdict = list(item)[:2]
         key = fold(item[name]) if isinstance(item[name], str) else item[name]
-        first = known.setdefault(key, dict(item))
+        first = items_by_key.setdefault(key, dict(item))
         if first[verdict] != item[verdict]:
             raise InputError(
                 f"the judge must give one verdict on each {name}, got {verdict} both "
                 f"{first[verdict]!r} and {item[verdict]!r} for {item[name]!r:.60}"
             )
-    return list(known.values())
+    return list(items_by_key.values())
 
 
 def require_plausible(texts: Sequence[str], source: Any, what: str) -> None:
@@ -223,22 +222,22 @@ _PAIR = Judgement(
 )
 
 
-def of_version(asked: Judgement, prompt_version: int) -> Judgement:
+def of_version(judgement: Judgement, prompt_version: int) -> Judgement:
     """Return a judgement with its prompt in a version."""
-    return replace(asked, template=template_of(asked.template.name, prompt_version))
+    return replace(judgement, template=template_of(judgement.template.name, prompt_version))
 
 
 def _judgement(name: str, rubric: str | None, prompt_version: int) -> Judgement:
     """The judgement of a name, with the rubric in its question."""
-    asked = JUDGEMENTS[name]
+    judgement = JUDGEMENTS[name]
     if (name == "rubric") != bool(rubric):
         raise InputError(
             f"rubric must be the text of your rubric for the judgement 'rubric', and None for all "
             f"others, got {rubric!r:.60} for {name!r}"
         )
     if rubric:
-        return replace(asked, template=with_rubric(rubric, prompt_version))
-    return of_version(asked, prompt_version)
+        return replace(judgement, template=with_rubric(rubric, prompt_version))
+    return of_version(judgement, prompt_version)
 
 
 @accepts(judgement=tuple(JUDGEMENTS), prompt_version=(1, NEWEST))
@@ -275,41 +274,41 @@ def judgement_requests(
     InputError
         Unknown judgement, a missing column, or a value of another shape.
     """
-    asked = _judgement(judgement, rubric, prompt_version)
-    requests, _ = _requests(responses, asked, parameters)
+    chosen = _judgement(judgement, rubric, prompt_version)
+    requests, _ = _requests(responses, chosen, parameters)
     return requests
 
 
 def judgements(
     responses: pd.DataFrame,
-    asked: Judgement,
+    judgement: Judgement,
     *,
     model: str,
     parameters: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> pd.DataFrame:
     """Ask for a judgement of each response; return only the columns that it adds."""
-    requests, lacks = _requests(responses, asked, parameters)
-    answers = complete_structured(requests, asked.record, model=model, **options)
+    requests, gaps = _requests(responses, judgement, parameters)
+    answers = complete_structured(requests, judgement.record, model=model, **options)
     replies = iter(answers.to_dict("records"))
     rows = []
-    for lack, response in zip(lacks, responses.to_dict("records"), strict=True):
-        reply: dict[str, Any] = {"record": None, "reason": lack} if lack else next(replies)
+    for gap, response in zip(gaps, responses.to_dict("records"), strict=True):
+        reply: dict[str, Any] = {"record": None, "reason": gap} if gap else next(replies)
         record, reason, value = reply["record"], reply["reason"], None
         try:
-            value = asked.value(record, response) if record else None
+            value = judgement.value(record, response) if record else None
         except InputError as error:
             reason = str(error)
         row = {
-            asked.column: value,
+            judgement.column: value,
             "judge_reason": reason,
             "judge_explanation": (record or {}).get("explanation"),
             "judge_keys": reply_keys(reply),
-            "judge_signature": _signature(model, asked),
+            "judge_signature": _signature(model, judgement),
         }
         rows.append(row)
-    added = pd.DataFrame(rows, responses.index, asked.columns, dtype=object)
-    return added.astype({asked.column: asked.dtype})
+    added = pd.DataFrame(rows, responses.index, judgement.columns, dtype=object)
+    return added.astype({judgement.column: judgement.dtype})
 
 
 @accepts(judgement=tuple(JUDGEMENTS), prompt_version=(1, NEWEST))
@@ -366,10 +365,10 @@ def judge_responses(
     ...     judged = judge_responses(responses, "faithfulness", model=endpoint.model, base_url=endpoint.base_url)
     >>> ragnb.score(judged, "judged.faithfulness")                                  # doctest: +SKIP
     """
-    asked = _judgement(judgement, rubric, prompt_version)
-    refuse_judged(responses, asked.columns, options)
+    chosen = _judgement(judgement, rubric, prompt_version)
+    refuse_judged(responses, chosen.columns, options)
     options |= {"model": model, "parameters": parameters}
-    return responses.assign(**judgements(responses, asked, **options))
+    return responses.assign(**judgements(responses, chosen, **options))
 
 
 @accepts()
@@ -415,35 +414,38 @@ def judge_pairs(
     """
     require_columns(responses, ["example_id", "system", "question", "response"], "judge_pairs")
     responses = reasoning_apart(responses)
-    own = responses[responses["system"] != baseline]
+    rows = responses[responses["system"] != baseline]
     other = responses[responses["system"] == baseline]
     keys = ["example_id", *varying(responses, [name for name in CONDITION if name != "system"])]
     require_columns(other, (), f"the baseline {baseline!r} of judge_pairs", unique=keys)
-    if other.empty or own.empty:
+    if other.empty or rows.empty:
         systems = ", ".join(map(str, responses["system"].unique()))
         raise InputError(
             f"baseline must be one of at least two systems, got {baseline!r} and the systems {systems}"
         )
     refuse_judged(responses, [*_PAIR.columns, "judge_verdicts"], options)
-    first = own["response"].array
-    second = own[keys].merge(other[[*keys, "response"]], how="left", on=keys)["response"].array
-    orders = [own.assign(first=first, second=second), own.assign(first=second, second=first)]
+    first = rows["response"].array
+    second = rows[keys].merge(other[[*keys, "response"]], how="left", on=keys)["response"].array
+    orders = [rows.assign(first=first, second=second), rows.assign(first=second, second=first)]
     options |= {"model": model, "parameters": parameters}
     judged = judgements(pd.concat(orders, ignore_index=True), _PAIR, **options)
-    one, two = (part.set_index(own.index) for part in (judged[: len(own)], judged[len(own) :]))
-    values = pd.concat([one["judged_preference"], 1 - two["judged_preference"]], axis=1)
-    return own.assign(
+    # The first half has the response before that of the baseline, and the second half after it.
+    before = judged[: len(rows)].set_index(rows.index)
+    after = judged[len(rows) :].set_index(rows.index)
+    values = pd.concat([before["judged_preference"], 1 - after["judged_preference"]], axis=1)
+    reasons = before["judge_reason"].where(before["judge_reason"].notna(), after["judge_reason"])
+    return rows.assign(
         judged_preference=values.mean(axis=1, skipna=False),
-        judge_reason=one["judge_reason"].where(one["judge_reason"].notna(), two["judge_reason"]),
-        judge_keys=one["judge_keys"] + two["judge_keys"],
+        judge_reason=reasons,
+        judge_keys=before["judge_keys"] + after["judge_keys"],
         judge_verdicts=values.apply(lambda row: row.dropna().tolist(), axis=1),
         judge_signature=f"{_signature(model, _PAIR)} against {baseline}".replace("|", " "),
     )
 
 
-def _signature(model: str, asked: Judgement) -> str:
+def _signature(model: str, judgement: Judgement) -> str:
     """The judge and its prompt, for the signature of scores."""
-    return f"{model} {asked.template.id}".replace("|", " ")
+    return f"{model} {judgement.template.id}".replace("|", " ")
 
 
 def refuse_judged(responses: pd.DataFrame, columns: Sequence[str], options: dict[str, Any]) -> None:
@@ -463,33 +465,32 @@ def refuse_judged(responses: pd.DataFrame, columns: Sequence[str], options: dict
 
 
 def _requests(
-    responses: pd.DataFrame, asked: Judgement, parameters: Mapping[str, Any] | None
+    responses: pd.DataFrame, judgement: Judgement, parameters: Mapping[str, Any] | None
 ) -> tuple[pd.DataFrame, list[str | None]]:
     """Requests about the responses that can be judged, and what each of the others lacks.
 
     An empty response is not asked about, and never taken for a wrong one.
     """
-    fields = list(asked.template.fields)
+    fields = list(judgement.template.fields)
     require_columns(responses, fields, "a judgement")
     apart = reasoning_apart(responses)
-    shown = apart[fields].astype(object)
+    items = apart[fields].astype(object)
     # A response that contains only reasoning is no response, and its reason says so.
     nothing = [None] * len(apart)
-    only_reasoning = [
-        present(reason) if present(reasoning) else None
-        for reason, reasoning in zip(
-            apart.get("reason", nothing), apart.get("reasoning", nothing), strict=True
-        )
-    ]
-    version = asked.template.version
+    only_reasoning = []
+    reasons, reasonings = apart.get("reason", nothing), apart.get("reasoning", nothing)
+    for reason, reasoning in zip(reasons, reasonings, strict=True):
+        only_reasoning.append(present(reason) if present(reasoning) else None)
+    version = judgement.template.version
     if "question" in fields:
         histories = responses["history"] if "history" in responses else [None] * len(responses)
-        pairs = zip(histories, shown["question"], strict=True)
-        shown["question"] = [
-            _in_conversation(as_lists(present(each)), question, version) for each, question in pairs
-        ]
-    prompts, lacks = [], []
-    for row, item in enumerate(shown.to_dict("records")):
+        questions = []
+        for cell, question in zip(histories, items["question"], strict=True):
+            history = as_lists(present(cell))
+            questions.append(_in_conversation(history, question, version))
+        items["question"] = questions
+    prompts, gaps = [], []
+    for row, item in enumerate(items.to_dict("records")):
         try:
             texts: dict[str, Any] = {
                 name: _readable(name, present(value), version) for name, value in item.items()
@@ -498,15 +499,18 @@ def _requests(
             raise InputError(f"row {row} of the responses: {error}") from error
         missing = [_ANSWERS.get(name, name) for name, text in texts.items() if text is None]
         answers = [text for name, text in texts.items() if name in _ANSWERS and text is not None]
-        blank = any(map(no_answer, answers))
-        lack = f"no {missing[0]}" if missing else "empty response" if blank else None
+        gap = None
+        if missing:
+            gap = f"no {missing[0]}"
+        elif any(map(no_answer, answers)):
+            gap = "empty response"
         if missing[:1] == ["response"] and only_reasoning[row]:
-            lack = only_reasoning[row]
-        if lack is None:
-            prompts.append((asked.template, asked.template.messages(texts)))
-        lacks.append(lack)
-    rows = pd.DataFrame(index=responses.index[[lack is None for lack in lacks]])
-    return with_requests(rows, prompts, parameters or asked.parameters), lacks
+            gap = only_reasoning[row]
+        if gap is None:
+            prompts.append((judgement.template, judgement.template.messages(texts)))
+        gaps.append(gap)
+    rows = pd.DataFrame(index=responses.index[[gap is None for gap in gaps]])
+    return with_requests(rows, prompts, parameters or judgement.parameters), gaps
 
 
 def _in_conversation(history: Any, question: Any, prompt_version: int) -> Any:
@@ -587,9 +591,9 @@ def model_judicator(
     >>> judicator = model_judicator(responses, model="gpt-4o", store="replies.sqlite", budget_usd=2)    # doctest: +SKIP
     >>> y_hat, y_set = ensemble.predict(X, judicator)                                                   # doctest: +SKIP
     """
-    asked = JUDGEMENTS[judgement]
+    chosen = JUDGEMENTS[judgement]
     options["prompt_version"] = prompt_version
-    fields = list(asked.template.fields)
+    fields = list(chosen.template.fields)
     require_columns(responses, fields, "a model judicator")
     if not responses.index.is_unique:
         raise InputError(
@@ -606,8 +610,8 @@ def model_judicator(
                 "the responses need the same index as the frame that you pass to predict"
             )
         items = responses.loc[list(dict.fromkeys(labels)), fields]
-        values = judge_responses(items, judgement, model=model, **options)[asked.column]
-        found = [values[label] for label in labels]
-        return [None if pd.isna(value) else bool(value >= threshold) for value in found]
+        values = judge_responses(items, judgement, model=model, **options)[chosen.column]
+        verdicts = [values[label] for label in labels]
+        return [None if pd.isna(value) else bool(value >= threshold) for value in verdicts]
 
     return BatchJudicator(ask)

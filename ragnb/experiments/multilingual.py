@@ -143,17 +143,25 @@ def run_multilingual(
     texts_of_rows = passage_column(contexts, "contexts")
     contexts = contexts.assign(passages=pd.Series(texts_of_rows, contexts.index, dtype=object))
     options = one_budget(options)
-    asked = _translation_requests(contexts, system, prompt, budget_tokens, translation_parameters)
-    done = complete(asked, model=model, **{**options, "repeats": 1}) if len(asked) else asked
-    made = {example: rows.to_dict("records") for example, rows in done.groupby("example_id")}
-    shown = []
+    replies = _translation_requests(contexts, system, prompt, budget_tokens, translation_parameters)
+    if len(replies):
+        replies = complete(replies, model=model, **{**options, "repeats": 1})
+    replies_of_example = {}
+    for example, rows in replies.groupby("example_id"):
+        replies_of_example[example] = rows.to_dict("records")
+    cells = []
     for row in contexts.to_dict("records"):
-        translated = made.get(row["example_id"], [])
-        translations = [_translation(each) for each in translated]
-        texts = {each["place"]: each["text"] for each in translations if each["text"] is not None}
+        replies_of_row = replies_of_example.get(row["example_id"], [])
+        translations = [_translation(reply) for reply in replies_of_row]
+        texts = {}
+        for translation in translations:
+            # A passage whose translation failed stays in its own language.
+            if translation["text"] is not None:
+                texts[translation["place"]] = translation["text"]
         passages = [texts.get(place, text) for place, text in enumerate(row["passages"])]
-        shown.append((passages, translations, [each["request_key"] for each in translated]))
-    added = pd.DataFrame(shown, contexts.index, TRANSLATED, dtype=object)
+        keys = [reply["request_key"] for reply in replies_of_row]
+        cells.append((passages, translations, keys))
+    added = pd.DataFrame(cells, contexts.index, TRANSLATED, dtype=object)
     frame = contexts.assign(**added)
     if system == "direct":
         nothing = pd.Series([[] for _ in contexts.index], contexts.index)
@@ -169,6 +177,9 @@ def _translation(row: Mapping[str, Any]) -> dict[str, Any]:
     text = (row["response"] or "").strip() or None
     counted = row["completion_tokens"]
     estimate = count_tokens(text) if text else None
-    made = {"text": text, "token_count": estimate if pd.isna(counted) else int(counted)}
-    why = {} if text else {"reason": row["reason"] or EMPTY_REPLY}
-    return made | why | {name: row[name] for name in ("source", "language", "original", "place")}
+    translation = {"text": text, "token_count": estimate if pd.isna(counted) else int(counted)}
+    if not text:
+        translation["reason"] = row["reason"] or EMPTY_REPLY
+    for name in ("source", "language", "original", "place"):
+        translation[name] = row[name]
+    return translation

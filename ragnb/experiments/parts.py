@@ -55,17 +55,17 @@ class Kind:
         The column of the parts.
     split
         What makes the parts of a response: a judgement, or a function of its text.
-    asked
+    judgement
         The judgement that one request asks for.
     """
 
     column: str
     split: Judgement | Callable[[str], list[Part]]
-    asked: Judgement
+    judgement: Judgement
 
 
-def _texts(given: Sequence[str]) -> list[Part]:
-    return [{"text": text} for text in given]
+def _texts(texts: Sequence[str]) -> list[Part]:
+    return [{"text": text} for text in texts]
 
 
 def _claims(record: Row, response: Row) -> list[Part]:
@@ -187,61 +187,65 @@ def label_parts(
     chosen, options = _of_version(KINDS[kind], prompt_version), one_budget(options)
     refuse_judged(responses, ["judge_reason", "judge_keys"], options)
     options |= {"model": model, "parameters": parameters}
-    shown = list(chosen.asked.template.fields)
-    require_columns(responses, [name for name in shown if name != "part"], "label_parts")
+    fields = list(chosen.judgement.template.fields)
+    require_columns(responses, [name for name in fields if name != "part"], "label_parts")
     split = _split(responses, chosen, options)
     read = responses
     if "passages" in responses:
         texts = pd.Series(passage_column(responses, "responses"), responses.index, dtype=object)
         read = responses.assign(passages=texts)
     rows = list(zip(split[chosen.column], read.to_dict("records"), strict=True))
-    checks = [
-        (row, place, check)
-        for row, (parts, response) in enumerate(rows)
-        for place, part in enumerate(parts or ())
-        for check in _checks(part, response)
-    ]
-    frame = pd.DataFrame([check for *_, check in checks], columns=shown, dtype=object)
-    judged = judgements(frame, chosen.asked, **options)
-    column, verdicts = chosen.asked.column, defaultdict(list)
-    keys = [[*those] for those in split["judge_keys"]]
+    # A part may need several checks, and each of them is one request.
+    places: list[tuple[int, int]] = []
+    checks: list[Row] = []
+    for row, (parts, response) in enumerate(rows):
+        for place, part in enumerate(parts or ()):
+            for check in _checks(part, response):
+                places.append((row, place))
+                checks.append(check)
+    frame = pd.DataFrame(checks, columns=fields, dtype=object)
+    judged = judgements(frame, chosen.judgement, **options)
+    column, verdicts = chosen.judgement.column, defaultdict(list)
+    keys = [[*request_keys] for request_keys in split["judge_keys"]]
     reasons = split["judge_reason"].tolist()
-    for (row, place, _), one in zip(checks, judged.to_dict("records"), strict=True):
-        verdicts[row, place].append(one[column])
-        keys[row] += one["judge_keys"]
-        reasons[row] = reasons[row] or one["judge_reason"]
-    labelled = [
-        None
-        if reasons[row]
-        else [_joined(part, verdicts[row, place], column) for place, part in enumerate(parts)]
-        for row, (parts, _) in enumerate(rows)
-    ]
+    for (row, place), verdict in zip(places, judged.to_dict("records"), strict=True):
+        verdicts[row, place].append(verdict[column])
+        keys[row] += verdict["judge_keys"]
+        reasons[row] = reasons[row] or verdict["judge_reason"]
+    labelled: list[list[Part] | None] = []
+    for row, (parts, _) in enumerate(rows):
+        # Without one of its labels, a response is not labelled at all.
+        if reasons[row]:
+            labelled.append(None)
+            continue
+        labels = [_joined(part, verdicts[row, place], column) for place, part in enumerate(parts)]
+        labelled.append(labels)
     added = {chosen.column: labelled, "judge_reason": reasons, "judge_keys": keys}
     frame = pd.DataFrame(added, responses.index, dtype=object)
-    judge = split["judge_signature"] + f"{model} {chosen.asked.template.id}".replace("|", " ")
+    judge = split["judge_signature"] + f"{model} {chosen.judgement.template.id}".replace("|", " ")
     return responses.assign(**frame, **{f"{chosen.column}_judge": judge})
 
 
 def _of_version(kind: Kind, prompt_version: int) -> Kind:
     """A kind of parts with its prompts in a version."""
-    asked = of_version(kind.asked, prompt_version)
+    judgement = of_version(kind.judgement, prompt_version)
     if isinstance(kind.split, Judgement):
-        return replace(kind, asked=asked, split=of_version(kind.split, prompt_version))
-    return replace(kind, asked=asked)
+        return replace(kind, judgement=judgement, split=of_version(kind.split, prompt_version))
+    return replace(kind, judgement=judgement)
 
 
 def _split(responses: pd.DataFrame, chosen: Kind, options: Mapping[str, Any]) -> pd.DataFrame:
     """The parts of each response, why there are none, and the keys and the judge behind them."""
     column, split = chosen.column, chosen.split
-    found = pd.DataFrame(
+    split_responses = pd.DataFrame(
         {"judge_reason": None, "judge_signature": ""}, responses.index, dtype=object
     )
-    found["judge_keys"] = [[] for _ in found.index]
+    split_responses["judge_keys"] = [[] for _ in split_responses.index]
     if column in responses:
-        found[column] = [as_lists(present(given)) for given in responses[column]]
+        split_responses[column] = [as_lists(present(cell)) for cell in responses[column]]
     elif isinstance(split, Judgement):
-        found = judgements(responses, split, **options)
-        found["judge_signature"] += ", "
+        split_responses = judgements(responses, split, **options)
+        split_responses["judge_signature"] += ", "
     else:
         require_columns(responses, ["response"], "label_parts")
         texts = reasoning_apart(responses)["response"]
@@ -254,11 +258,11 @@ def _split(responses: pd.DataFrame, chosen: Kind, options: Mapping[str, Any]) ->
             except InputError as error:  # A mark of a citation cannot be read.
                 parts.append(None)
                 reasons.append(str(error))
-        found[column] = pd.Series(parts, found.index, dtype=object)
-        found["judge_reason"] = pd.Series(reasons, found.index, dtype=object)
-    empty = ~found[column].astype(bool) & found["judge_reason"].isna()
-    found.loc[empty, "judge_reason"] = f"no {column}"
-    return found
+        split_responses[column] = pd.Series(parts, split_responses.index, dtype=object)
+        split_responses["judge_reason"] = pd.Series(reasons, split_responses.index, dtype=object)
+    empty = ~split_responses[column].astype(bool) & split_responses["judge_reason"].isna()
+    split_responses.loc[empty, "judge_reason"] = f"no {column}"
+    return split_responses
 
 
 def _checks(part: Part, response: Row) -> list[Part]:
@@ -275,12 +279,17 @@ def _checks(part: Part, response: Row) -> list[Part]:
         return [{"passages": None, "part": part["text"]}]
     if not cited or not all(1 <= number <= len(passages) for number in cited):
         return []
-    rest = [[other for other in cited if other != number] for number in cited]
-    shown = [cited, *([number] for number in cited), *rest] if cited[1:] else [cited]
-    return [
-        {"passages": [passages[number - 1] for number in each], "part": part["text"]}
-        for each in shown
-    ]
+    choices = [cited]
+    if len(cited) > 1:
+        # Each passage alone, and all others without it.
+        choices += [[number] for number in cited]
+        choices += [[other for other in cited if other != number] for number in cited]
+    checks = []
+    for choice in choices:
+        checks.append(
+            {"passages": [passages[number - 1] for number in choice], "part": part["text"]}
+        )
+    return checks
 
 
 def _joined(part: Part, verdicts: Sequence[str], column: str) -> Part:

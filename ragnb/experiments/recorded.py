@@ -57,8 +57,8 @@ def _rgb(sample: str, model: str, *arms: dict[str, Any]) -> Recording:
         examples = load_rgb(sample)
         for arm in arms:
             judgement = arm.get("judgement")
-            given = {name: value for name, value in arm.items() if name != "judgement"}
-            responses = run_rgb(examples, model=model, **given, **options)
+            settings = {name: value for name, value in arm.items() if name != "judgement"}
+            responses = run_rgb(examples, model=model, **settings, **options)
             if judgement:
                 responses = judge_responses(
                     responses, judgement, model=model, **_RECORDED, **options
@@ -189,7 +189,7 @@ RECORDINGS = {
         JUDGEMENTS["bare_correctness"].parameters,
         threads=1,
     ),
-    "judged_facts": Recording("factscore", "smollm2", _facts, KINDS["claims"].asked.parameters),
+    "judged_facts": Recording("factscore", "smollm2", _facts, KINDS["claims"].judgement.parameters),
     "labelled_trace": Recording(
         "ragbench-delucionqa", "smollm2", _labelled_trace, TRACE_PARAMETERS, threads=1
     ),

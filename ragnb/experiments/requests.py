@@ -86,16 +86,14 @@ def with_requests(
             raise InputError("a completion prompt has no place for the earlier turns in history")
         if not is_completion:
             pairs = zip(rendered, earlier, strict=True)
-            rendered = [[*asked[:-1], *before, asked[-1]] for asked, before in pairs]
-    return frame.drop(columns=["messages", "prompt"], errors="ignore").assign(
-        **{
-            "prompt" if is_completion else "messages": pd.Series(
-                rendered, frame.index, dtype=object
-            )
-        },
-        template=[template.id for template, _ in prompts],
-        parameters=[{**stop, **parameters} for _ in prompts],
-    )
+            rendered = [[*prompt[:-1], *history, prompt[-1]] for prompt, history in pairs]
+    column = "prompt" if is_completion else "messages"
+    cells: dict[str, Any] = {
+        column: pd.Series(rendered, frame.index, dtype=object),
+        "template": [template.id for template, _ in prompts],
+        "parameters": [{**stop, **parameters} for _ in prompts],
+    }
+    return frame.drop(columns=["messages", "prompt"], errors="ignore").assign(**cells)
 
 
 def one_budget(options: Mapping[str, Any]) -> dict[str, Any]:

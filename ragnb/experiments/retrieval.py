@@ -61,19 +61,19 @@ def rank_passages(
     pool = passages.groupby(["text", "language"], sort=False, as_index=False).agg(
         {"passage_id": "first", "owner": list}
     )
-    own = np.zeros((len(examples), len(pool)), dtype=bool)
+    is_left_out = np.zeros((len(examples), len(pool)), dtype=bool)
     for column, owners in enumerate(pool["owner"]):
-        own[owners, column] = leave_own_out
-    most = int((~own).sum(axis=1).min())
+        is_left_out[owners, column] = leave_own_out
+    most = int((~is_left_out).sum(axis=1).min())
     if top_k > most:
         raise InputError(
             f"top_k must be at most {most}, because a question has only {most} passages to choose "
             f"from, got {top_k}"
         )
-    asked = _vectors(examples["question"], "query", embedding)
+    questions = _vectors(examples["question"], "query", embedding)
     texts = _vectors(pool["text"], "passage", embedding)
-    cosines = (asked @ texts.T).astype(float)
-    cosines[own] = -np.inf
+    cosines = (questions @ texts.T).astype(float)
+    cosines[is_left_out] = -np.inf
     best = np.argsort(-cosines, axis=1, kind="stable")[:, :top_k]
     return pd.DataFrame(
         {
@@ -110,20 +110,22 @@ def multilingual_contexts(examples: pd.DataFrame, ranking: pd.DataFrame) -> pd.D
     columns = ["example_id", "rank", "passage_id", "cosine"]
     what = "the ranking of multilingual_contexts"
     require_columns(ranking, columns, what, unique=["example_id", "passage_id"])
-    known = _passages(examples).set_index("passage_id")
-    unknown = ranking.loc[~ranking["passage_id"].isin(known.index), "passage_id"]
+    passages = _passages(examples).set_index("passage_id")
+    unknown = ranking.loc[~ranking["passage_id"].isin(passages.index), "passage_id"]
     without = examples.loc[~examples["example_id"].isin(ranking["example_id"]), "example_id"]
     if len(unknown) or len(without):
         problem = "contains passages that no example has" if len(unknown) else "lacks examples"
         first = [*unknown, *without][0]
         raise InputError(f"{what} {problem}, such as {first!r}; rank the passages again")
-    found = ranking.sort_values("rank").join(known, on="passage_id").groupby("example_id").agg(list)
-    found = found.loc[examples["example_id"]].set_axis(examples.index)
+    contexts = (
+        ranking.sort_values("rank").join(passages, on="passage_id").groupby("example_id").agg(list)
+    )
+    contexts = contexts.loc[examples["example_id"]].set_axis(examples.index)
     return examples.assign(
-        passages=found["text"],
-        passage_ids=found["passage_id"],
-        passage_languages=found["language"],
-        passage_scores=found["cosine"],
+        passages=contexts["text"],
+        passage_ids=contexts["passage_id"],
+        passage_languages=contexts["language"],
+        passage_scores=contexts["cosine"],
     )
 
 

@@ -125,8 +125,8 @@ def label_trace(
             for row, reply in zip(waiting, replies.to_dict("records"), strict=True):
                 _take(reply, row, model)
     added = pd.DataFrame(rows, responses.index, ADDED, dtype=object)
-    kept = [name for name in responses if name not in ADDED]
-    return responses[kept].assign(**added)
+    others = [name for name in responses if name not in ADDED]
+    return responses[others].assign(**added)
 
 
 def labels_as_replies(
@@ -198,8 +198,8 @@ def _published_labels(cells: Mapping[str, Any], place: int) -> dict[str, Any]:
         {name: value for name, value in label.items() if present(value) is not None}
         for label in labels["sentence_support_information"]
     ]
-    stated = {name: value for name, value in labels.items() if value is not None}
-    return {**stated, "sentence_support_information": support}
+    published = {name: value for name, value in labels.items() if value is not None}
+    return {**published, "sentence_support_information": support}
 
 
 def _requests(rows: Sequence[Mapping[str, Any]], parameters: Mapping[str, Any]) -> pd.DataFrame:
@@ -234,21 +234,21 @@ def _unlabelled(responses: pd.DataFrame) -> list[dict[str, Any]]:
             "the response has no sentence": not sentences,
         }
         reason = next((reason for reason, holds in lacks.items() if holds), None)
-        found = {
+        cells_of_row = {
             "documents_sentences": documents,
             "response_sentences": sentences,
             "label_reason": reason,
             "label_keys": [],
             "messages": [] if reason else render_labelling(question, documents, sentences),
         }
-        rows.append(dict.fromkeys(ADDED) | found)
+        rows.append(dict.fromkeys(ADDED) | cells_of_row)
     return rows
 
 
 def _take(reply: Mapping[str, Any], row: dict[str, Any], model: str) -> None:
     """Keep the labels of a reply unless there are better ones, and ask again if they have a fault."""
     row["label_keys"] += reply_keys(reply)
-    asked, row["messages"] = row["messages"], []
+    messages, row["messages"] = row["messages"], []
     record, is_labelled = reply["record"], row["annotating_model_name"] is not None
     if record is None:
         row["label_reason"] = None if is_labelled else reply["reason"]
@@ -266,8 +266,8 @@ def _take(reply: Mapping[str, Any], row: dict[str, Any], model: str) -> None:
     elif not (fault and is_labelled and not row["label_contradiction"]):
         row |= labels | {"annotating_model_name": model, "label_reason": None}
     if fault:
-        said = {"role": "assistant", "content": json.dumps(record, ensure_ascii=False)}
-        row["messages"] = [*asked, said, *ASK_AGAIN.messages({"fault": fault})]
+        reply_message = {"role": "assistant", "content": json.dumps(record, ensure_ascii=False)}
+        row["messages"] = [*messages, reply_message, *ASK_AGAIN.messages({"fault": fault})]
 
 
 def _gap(support: Sequence[Mapping[str, Any]], response_keys: Sequence[str]) -> str | None:
@@ -297,7 +297,8 @@ def _quoted(keys: Sequence[str]) -> str:
 
 def _contradiction(labels: Mapping[str, Any]) -> str | None:
     unsupported = labels["unsupported_response_sentence_keys"]
-    flags = [flag_of(one.get("fully_supported")) for one in labels["sentence_support_information"]]
+    support = labels["sentence_support_information"]
+    flags = [flag_of(sentence.get("fully_supported")) for sentence in support]
     overall = labels["overall_supported"]
     if overall is True and unsupported:
         return f"overall_supported is true, yet no key supports {_quoted(unsupported)}"
