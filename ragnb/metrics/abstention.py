@@ -56,7 +56,7 @@ from ragnb.metrics.recognition import (
     RefusalPhrases,
     RefusalRule,
     Response,
-    outcome_and_why,
+    find_outcome,
 )
 from ragnb.metrics.record import metric
 
@@ -95,7 +95,7 @@ def _outcome(
     response: str, answerable: float | None = None, correct: Any = None, **how: Any
 ) -> str | None:
     """Outcome of a response, see `outcome_and_why`, for the arguments of any metric."""
-    outcome, _ = outcome_and_why(response, **how)
+    outcome, _ = find_outcome(response, **how)
     return outcome
 
 
@@ -103,14 +103,14 @@ def _evidence(
     response: str, answerable: float | None = None, correct: Any = None, **how: Any
 ) -> str:
     """Explain in words why a response is or is not a refusal, for the arguments of any metric."""
-    return outcome_and_why(response, **how)[1]
+    return find_outcome(response, **how)[1]
 
 
 def _no_outcome(
     response: str, answerable: float | None = None, correct: Any = None, **how: Any
 ) -> str:
     """Why a response has no outcome."""
-    outcome, evidence = outcome_and_why(response, **how)
+    outcome, evidence = find_outcome(response, **how)
     # A response with an outcome is unscored because another verdict is missing.
     return NO_VERDICT if outcome or evidence == "by the verdict" else evidence
 

@@ -159,11 +159,15 @@ def with_checks(function: Function, arguments: Mapping[str, type[Argument]]) -> 
         if issubclass(argument, Option) and argument.is_restricted()
     }
 
+    # Scores of many responses have the same options, so a value is checked once, not for each response.
+    checked_last: dict[str, Any] = {}
+
     @wraps(function)
     def checking(*args: Any, **kwargs: Any) -> Any:
-        for name, value in kwargs.items():
-            if name in checks:
-                checks[name](value, name)
+        for name in checks:
+            if name in kwargs and kwargs[name] is not checked_last.get(name, ...):
+                checks[name](kwargs[name], name)
+                checked_last[name] = kwargs[name]
         return function(*args, **kwargs)
 
     return cast(Function, checking)

@@ -364,6 +364,20 @@ def outcome_and_why(
     >>> outcome_and_why("[1] says so, and [2] as well.", rule="nomiracl")
     ('invalid', 'neither of the two replies')
     """
+    return find_outcome(**locals())
+
+
+def find_outcome(
+    response: str,
+    *,
+    language: str = "en",
+    judged: float | None = None,
+    label: float | None = None,
+    rule: str = "start",
+    phrases: Phrases = None,
+    empty: str | None = None,
+) -> tuple[str | None, str]:
+    """Determine the outcome of a response like `outcome_and_why`, for options that were checked."""
     is_empty = no_answer(response)
     if is_empty and empty == "refusal":
         return REFUSED, f"refusal: {is_empty}"

@@ -88,6 +88,8 @@ class Paper:
         "A refusal is incorrect.",
     }
 
+    # Whether the phrases of the protocol's own rule are normalised like the response.
+    normalises_own_phrases: ClassVar[bool] = True
     # Whether the reasoning of a model is a part of its response.
     reads_reasoning: ClassVar[bool] = False
     # Whether a response that refuses is incorrect even if it contains the answer.
@@ -129,10 +131,6 @@ class Paper:
         """The phrases of the protocol's own rule for a ``'refusal'`` or a ``'detection'`` of errors."""
         return PHRASES[option]["phrase"]
 
-    def own_phrase_form(self, phrase: str) -> str:
-        """The form in which a phrase of the protocol's own rule is searched in a response."""
-        return self.phrase_form(phrase)
-
     def phrase_in(
         self, response: str, option: str, rule: Rule = None, false_answers: Sequence[str] = ()
     ) -> str | None:
@@ -143,13 +141,13 @@ class Paper:
         """
         if rule is None:
             phrases = self.own_phrases(option, false_answers)
-            form_of = self.own_phrase_form
         else:
             phrases = phrases_of_rule(option, rule, self.language)
-            form_of = self.phrase_form
+        is_normalised = rule is not None or self.normalises_own_phrases
         text = self.phrase_form(response)
         for phrase in phrases:
-            if form_of(phrase) in text:
+            form = self.phrase_form(phrase) if is_normalised else phrase
+            if form in text:
                 return phrase
         return None
 
@@ -229,6 +227,8 @@ class Released(Paper):
         "and a refusal is recognised only in lower case.",
     }
 
+    # Key phrases are searched as they are written, even in Chinese responses.
+    normalises_own_phrases = False
     reads_reasoning = True
 
     def _phrase_form(self, text: str) -> str:
@@ -240,10 +240,6 @@ class Released(Paper):
     def needs_folding(self, text: str, response: str) -> bool:
         """Texts are not folded."""
         return False
-
-    def own_phrase_form(self, phrase: str) -> str:
-        """Key phrases are searched as they are written, even in Chinese responses."""
-        return phrase
 
     def contains(self, response: str, alias: str) -> bool:
         """Whether a response contains an alias. Spaces of the alias are not removed."""
@@ -330,9 +326,10 @@ class Flexible(Paper):
 
     def own_phrases(self, option: str, false_answers: Sequence[str]) -> Sequence[str]:
         """A long list in English; for each false answer X, also *not X* and *X is wrong*."""
-        phrases = list(PHRASES[option]["phrase"] if self.chinese else self._own_phrases[option])
+        phrases = PHRASES[option]["phrase"] if self.chinese else self._own_phrases[option]
         for false_answer in false_answers:
-            phrases += [f"not {false_answer.lower()}", f"{false_answer.lower()} is wrong"]
+            lowered = false_answer.lower()
+            phrases = (*phrases, f"not {lowered}", f"{lowered} is wrong")
         return phrases
 
     def _words_in(self, alias: str, response: str) -> tuple[int, int]:
