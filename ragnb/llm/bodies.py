@@ -16,8 +16,8 @@ from ragnb.llm.endpoint import NO_COMPLETION, NO_PATH, clean, error_message
 from ragnb.llm.store import Reply, Request, canonical
 from ragnb.text import well_formed
 
+# Largest body of one answer, after decompression. A reply with log probabilities has some megabytes.
 MAX_REPLY_BYTES = 32 * 2**20
-"""Largest body of one answer, after decompression. A reply with log probabilities has some megabytes."""
 # Characters of one piece that is decompressed.
 _PIECE = 2**20
 # Compressions that are read; others would be decompressed by the client without a limit.
@@ -194,10 +194,9 @@ def _joined(events: list[Any], ended: bool) -> Any:
 
 
 def _is_choice(choice: Mapping[str, Any]) -> bool:
-    return (
-        any(isinstance(choice.get(name), Mapping) for name in ("message", "delta"))
-        or "text" in choice
-    )
+    """Whether an object has the form of a choice of a completion."""
+    has_message = any(isinstance(choice.get(name), Mapping) for name in ("message", "delta"))
+    return has_message or "text" in choice
 
 
 def _failure_of(choice: Mapping[str, Any], body: Mapping[str, Any]) -> str:
@@ -207,8 +206,8 @@ def _failure_of(choice: Mapping[str, Any], body: Mapping[str, Any]) -> str:
     error = choice.get("error") or (body.get("error") if failed or not finish else None)
     if not failed and not error:
         return ""
-    said = error_message({"error": error}) if error else f"finish_reason {finish!r}"
-    return f"the provider failed in the middle of the reply: {said}"
+    reason = error_message({"error": error}) if error else f"finish_reason {finish!r}"
+    return f"the provider failed in the middle of the reply: {reason}"
 
 
 def _status_of(error: Any) -> int:

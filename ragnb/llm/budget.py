@@ -27,6 +27,10 @@ UNSAID_COMPLETION = 1000
 _SNAPSHOT = regex.compile(r"-\d{4}-\d\d-\d\d$|-\d{4}$")
 
 
+# Tokens that a chat format adds to each message.
+TOKENS_AROUND_MESSAGE = 4
+
+
 class Budget:
     """A hard limit in US dollars, which one run or several may share.
 
@@ -52,9 +56,10 @@ class Budget:
     def reserve(self, most: float) -> bool:
         """Set aside the highest possible cost of a request; return False if the budget cannot cover it."""
         with self._lock:
-            covered = self.spent + self.set_aside + most <= self.limit
-            self.set_aside += most * covered
-            return covered
+            is_covered = self.spent + self.set_aside + most <= self.limit
+            if is_covered:
+                self.set_aside += most
+            return is_covered
 
     def settle(self, most: float, real: float) -> None:
         """Release the amount that was set aside and count the real cost."""
@@ -124,23 +129,37 @@ def estimate(
         Prompt tokens are estimated by `count_tokens`. We assume that every reply has its maximum length: ``max_tokens``,
         or 1,000 tokens if this parameter is not set.
     """
-    asked = canonical_requests(requests, model, repeats)
-    known = set[str]()
+    canonical = canonical_requests(requests, model, repeats)
+    stored: set[str] = set()
     if store is not None and (isinstance(store, Store) or Path(store).expanduser().exists()):
         with Store.open(store) as opened:
-            somewhere = base_url is None
-            name = None if somewhere else endpoint_name(base_url)
-            asked = opened.anywhere(asked) if somewhere else opened.addressed(asked, name)
-            known = opened.known(map(request_key, asked))
-    unique = {key: request for request in asked if (key := request_key(request)) not in known}
-    sent = received = 0
-    for request in unique.values():
-        texts = [str(message.get("content") or "") for message in request.get("messages", [])]
-        sent += sum(count_tokens(text) + 4 for text in texts)  # 4 tokens are around a message
-        sent += count_tokens(request.get("prompt", ""))
-        received += _completion_bound(request)
-    cost = cost_usd(price_of(model, prices), sent, received)
-    return Estimate(len(unique) + len(known), len(known), sent, received, cost, model)
+            if base_url is None:
+                canonical = opened.anywhere(canonical)
+            else:
+                canonical = opened.addressed(canonical, endpoint_name(base_url))
+            stored = opened.known(map(request_key, canonical))
+    # Equal requests are sent once.
+    by_key = {request_key(request): request for request in canonical}
+    to_send = [request for key, request in by_key.items() if key not in stored]
+    prompt_tokens = sum(_prompt_tokens(request) for request in to_send)
+    completion_tokens = sum(_completion_bound(request) for request in to_send)
+    return Estimate(
+        n_requests=len(to_send) + len(stored),
+        n_stored=len(stored),
+        prompt_tokens=prompt_tokens,
+        completion_tokens=completion_tokens,
+        cost_usd=cost_usd(price_of(model, prices), prompt_tokens, completion_tokens),
+        model=model,
+    )
+
+
+def _prompt_tokens(request: Request) -> int:
+    """Estimated number of tokens in the messages or the prompt of a request."""
+    n_tokens = count_tokens(request.get("prompt", ""))
+    for message in request.get("messages", []):
+        n_tokens += count_tokens(str(message.get("content") or ""))
+        n_tokens += TOKENS_AROUND_MESSAGE
+    return n_tokens
 
 
 def dollars(cost: float) -> str:
@@ -149,7 +168,8 @@ def dollars(cost: float) -> str:
     >>> dollars(1.234), dollars(0.0123), dollars(0.0)
     ('$1.23', '$0.0123', '$0.00')
     """
-    return f"${cost:.{2 if cost >= 0.1 or not cost else 4}f}"
+    decimals = 2 if cost >= 0.1 or not cost else 4
+    return f"${cost:.{decimals}f}"
 
 
 def price_of(model: str, prices: Mapping[str, Price] | None = None) -> Price | None:
@@ -158,12 +178,11 @@ def price_of(model: str, prices: Mapping[str, Price] | None = None) -> Price | N
     >>> price_of("gpt-4o-mini-2024-07-18"), price_of("my-own"), price_of("my-own", {"my-own": (1, 2)})
     ((0.15, 0.6), None, (1, 2))
     """
-    table = price_table().to_dict("records")
-    known = {
-        row["model"]: (row["input_usd_per_million"], row["output_usd_per_million"]) for row in table
-    }
-    known |= prices or {}
-    return known.get(model) or known.get(_SNAPSHOT.sub("", model))
+    all_prices: dict[str, Price] = {}
+    for row in price_table().to_dict("records"):
+        all_prices[row["model"]] = (row["input_usd_per_million"], row["output_usd_per_million"])
+    all_prices |= prices or {}
+    return all_prices.get(model) or all_prices.get(_SNAPSHOT.sub("", model))
 
 
 def price_table() -> pd.DataFrame:
@@ -191,7 +210,8 @@ def cost_usd(price: Price | None, prompt_tokens: int, completion_tokens: int) ->
     """Cost of these tokens in US dollars, or None if the price is unknown."""
     if price is None:
         return None
-    return (prompt_tokens * price[0] + completion_tokens * price[1]) / 1e6
+    input_price, output_price = price
+    return (prompt_tokens * input_price + completion_tokens * output_price) / 1e6
 
 
 def highest_cost(price: Price | None, request: Request) -> float:
@@ -202,6 +222,7 @@ def highest_cost(price: Price | None, request: Request) -> float:
 
 
 def _completion_bound(request: Request) -> int:
+    """The largest number of completion tokens of a request."""
     parameters = request["parameters"]
     return int(
         parameters.get("max_completion_tokens") or parameters.get("max_tokens") or UNSAID_COMPLETION

@@ -95,11 +95,13 @@ def _problem_of(address: Address) -> str:
     """Why a text is not an HTTP address; empty if it is one."""
     try:
         parts = urlsplit(address[:])
-        http = parts.scheme in ("http", "https") and parts.hostname and address.isprintable()
+        is_http = parts.scheme in ("http", "https") and parts.hostname and address.isprintable()
         # Reading the port checks it.
-        return "" if http and parts.port != 0 and " " not in parts.netloc else "not an HTTP address"
+        if is_http and parts.port != 0 and " " not in parts.netloc:
+            return ""
     except ValueError as error:
         return str(error)
+    return "not an HTTP address"
 
 
 def _stated(base_url: str | None) -> Address:
@@ -215,10 +217,11 @@ def _note_secrets_of(address: Address) -> None:
         _SECRETS.add(value or "")
 
 
-def clean(said: object) -> str:
-    """Words of an endpoint on one line, without keys and cut to 300 characters."""
-    present = api_key()
-    return " ".join(_SECRETS.hide(str(said)).replace(present, HIDDEN).split())[:300]
+def clean(message: object) -> str:
+    """A message of an endpoint on one line, without keys and cut to 300 characters."""
+    present_key = api_key()
+    text = _SECRETS.hide(str(message)).replace(present_key, HIDDEN)
+    return " ".join(text.split())[:300]
 
 
 def clean_body(content: bytes) -> bytes:
@@ -284,9 +287,8 @@ def error_message(body: Any) -> str:
         return str(error)
     text = message if isinstance(message, str) else error_message(message)
     metadata = error.get("metadata")
-    if isinstance(metadata, Mapping) and metadata.get(
-        "raw"
-    ):  # OpenRouter's: the provider's own words
+    if isinstance(metadata, Mapping) and metadata.get("raw"):
+        # OpenRouter sends the provider's own words here.
         text += f": {metadata['raw']}"
     code = error.get("code")
     return f"{text} ({code})" if code and isinstance(code, str | int) else text
@@ -294,22 +296,24 @@ def error_message(body: Any) -> str:
 
 def connection_problem(error: BaseException) -> str:
     """Why there is no answer, from an exception of the HTTP client."""
-    kind, said = type(error).__name__, clean(error)
-    if "refused" in said.lower():
-        said = "connection refused"
-    elif "name" in said.lower() and ("resol" in said.lower() or "known" in said.lower()):
-        said = "the name of the machine is unknown"
+    message = clean(error)
+    words = message.lower()
+    if "refused" in words:
+        message = "connection refused"
+    elif "name" in words and ("resol" in words or "known" in words):
+        message = "the name of the machine is unknown"
     sentences = {
-        "ConnectError": f"no connection ({said or 'the server cannot be reached'})",
-        "ProxyError": f"no connection (the proxy refused it: {said})",
-        "UnsupportedProtocol": f"no connection ({said})",
+        "ConnectError": f"no connection ({message or 'the server cannot be reached'})",
+        "ProxyError": f"no connection (the proxy refused it: {message})",
+        "UnsupportedProtocol": f"no connection ({message})",
         "RemoteProtocolError": "no connection (the server closed it before the reply was complete, or sent "
-        f"what is not HTTP: {said})",
+        f"what is not HTTP: {message})",
         "ReadError": "no connection (it was lost before the reply was complete)",
         "WriteError": "no connection (it was lost while the request was sent)",
         "CloseError": "no connection (it was lost)",
     }
-    return sentences.get(kind, f"no connection ({said or 'it was lost'})")
+    kind = type(error).__name__
+    return sentences.get(kind, f"no connection ({message or 'it was lost'})")
 
 
 def explain(reason: str, address: str) -> str:
@@ -320,8 +324,8 @@ def explain(reason: str, address: str) -> str:
 
 # ---- waiting -------------------------------------------------------------------------------------
 
+# Seconds that a server may ask to wait before the next attempt; a request that must wait longer fails.
 LONGEST_WAIT = 120.0
-"""Seconds that a server may ask to wait before the next attempt; a request that must wait longer fails."""
 _UNITS = {"d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _DURATION = re.compile(
     r"(\d+(?:\.\d+)?)\s*(ms|milliseconds?|d|days?|h|hours?|m|min|minutes?|s|sec|seconds?)(?![a-z])"
@@ -333,7 +337,7 @@ _WAIT = re.compile(
 )
 
 
-def stated_wait(said: str) -> float | None:
+def stated_wait(message: str) -> float | None:
     """The seconds that the words of an error ask to wait, None if they ask for nothing.
 
     >>> stated_wait("Rate limit reached. Please try again in 7m12.5s.")
@@ -341,14 +345,14 @@ def stated_wait(said: str) -> float | None:
     >>> stated_wait("Please retry after 86400 seconds.")
     86400.0
     """
-    match = _WAIT.search(said)
+    match = _WAIT.search(message)
     if match is None:
         return None
-    parts = _DURATION.findall((match[1] or match[2]).lower())
-    seconds = [
-        float(n) * _UNITS["ms" if unit.startswith(("ms", "mil")) else unit[0]] for n, unit in parts
-    ]
-    return sum(seconds) or None
+    seconds = 0.0
+    for number, unit in _DURATION.findall((match[1] or match[2]).lower()):
+        short_unit = "ms" if unit.startswith(("ms", "mil")) else unit[0]
+        seconds += float(number) * _UNITS[short_unit]
+    return seconds or None
 
 
 def header_wait(headers: Mapping[str, str]) -> float | None:
@@ -370,13 +374,13 @@ _STREAM_ONLY = re.compile(
 )
 
 
-def only_streams(said: str) -> bool:
+def only_streams(message: str) -> bool:
     """Whether an error says that the model must be asked to stream.
 
     >>> only_streams("This model only support stream mode, please enable the stream parameter.")
     True
     """
-    return _STREAM_ONLY.search(said) is not None
+    return _STREAM_ONLY.search(message) is not None
 
 
 def duration(seconds: float) -> str:
@@ -387,5 +391,6 @@ def duration(seconds: float) -> str:
     """
     hours, rest = divmod(round(seconds), 3600)
     minutes, left = divmod(rest, 60)
-    parts = [f"{n} {unit}" for n, unit in ((hours, "h"), (minutes, "min"), (left, "s")) if n]
+    counts = ((hours, "h"), (minutes, "min"), (left, "s"))
+    parts = [f"{count} {unit}" for count, unit in counts if count]
     return " ".join(parts) or "0 s"

@@ -136,34 +136,34 @@ def canonical_requests(requests: pd.DataFrame, model: str, repeats: int = 1) -> 
         raise InputError(f"model must be the name of a model of the endpoint, got {model!r:.80}")
     kind = "prompt" if "prompt" in requests and "messages" not in requests else "messages"
     require_columns(requests, [kind], "a run")
-    options = requests["parameters"] if "parameters" in requests else [None] * len(requests)
-    asked = []
-    for place, (content, given) in enumerate(zip(requests[kind], options, strict=True)):
+    parameters = requests["parameters"] if "parameters" in requests else [None] * len(requests)
+    canonical_forms = []
+    for place, (content, options) in enumerate(zip(requests[kind], parameters, strict=True)):
         form = str if kind == "prompt" else list
         if not isinstance(content, form) or not content:
             wanted = "a text" if kind == "prompt" else "a list of messages with role and content"
             raise InputError(f"request {place} must have {wanted} in {kind!r}, got {content!r:.80}")
-        request = {"model": model, kind: content, "parameters": _parameters(given, place)}
+        request = {"model": model, kind: content, "parameters": _parameters(options, place)}
         try:
             canonical(request)
         except (TypeError, ValueError) as error:
             raise InputError(f"request {place} is not JSON serialisable: {error}") from error
-        asked += [{**request, "repeat": repeat} for repeat in range(repeats)]
-    return asked
+        canonical_forms += [{**request, "repeat": repeat} for repeat in range(repeats)]
+    return canonical_forms
 
 
-def _parameters(given: Any, place: int) -> dict[str, Any]:
+def _parameters(options: Any, place: int) -> dict[str, Any]:
     """Parameters without those that are None: frames contain None for what a row does not set."""
-    if is_missing(given):
+    if is_missing(options):
         return {}
-    if not isinstance(given, Mapping):
+    if not isinstance(options, Mapping):
         raise InputError(
             f"request {place} must have a mapping in 'parameters', such as {{'temperature': 0}}, "
-            f"got {given!r:.80}"
+            f"got {options!r:.80}"
         )
     parameters = {
         name: value.item() if hasattr(value, "item") else value  # numpy's numbers as Python's
-        for name, value in given.items()
+        for name, value in options.items()
         if value is not None
     }
     if parameters.get("n", 1) != 1:
@@ -323,15 +323,19 @@ class Store:
         """
         names = [name for name in self.endpoints() if name != first]
         order = [*([] if first is None else [first]), None, *names]
-        candidates = [[at_endpoint(request, name) for name in order] for request in requests]
-        keys = [[request_key(each) for each in row] for row in candidates]
-        replied = self.known(key for row in keys for key in row)
+        # For each request, the forms that it has at all endpoints, by key.
+        forms_of_requests = []
+        for request in requests:
+            addressed = [at_endpoint(request, name) for name in order]
+            forms_of_requests.append({request_key(form): form for form in addressed})
+        replied = self.known(key for forms in forms_of_requests for key in forms)
         failed = self.failures().keys()
         chosen = []
-        for row, row_keys in zip(candidates, keys, strict=True):
-            stored = [each for each, key in zip(row, row_keys, strict=True) if key in replied]
-            lost = [each for each, key in zip(row, row_keys, strict=True) if key in failed]
-            chosen.append([*stored, *lost, row[0]][0])
+        for forms in forms_of_requests:
+            with_reply = [form for key, form in forms.items() if key in replied]
+            with_reason = [form for key, form in forms.items() if key in failed]
+            first_form = next(iter(forms.values()))
+            chosen.append([*with_reply, *with_reason, first_form][0])
         return chosen
 
     # ---- requests under way, which other processes must not send too -----------------------------
@@ -498,8 +502,11 @@ class Store:
         """Replies after their checksums were verified."""
         replies = []
         for *row, checksum in self.query(f"SELECT {_COLUMNS} FROM replies {which}", *values):
-            whole = _sha256(row[1]) == row[0] if checksum is None else _checksum(row) == checksum
-            if not whole:
+            if checksum is None:  # stored by an early version
+                is_intact = _sha256(row[1]) == row[0]
+            else:
+                is_intact = _checksum(row) == checksum
+            if not is_intact:
                 raise StoreError(
                     f"The reply with the key {row[0]!r} in {self.path!r} is damaged: it does not "
                     "match its checksum. Restore the file from a copy, or delete this row from the "
