@@ -1,6 +1,6 @@
 """One call from a result to its figure."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -72,6 +72,8 @@ class Page:
     width: str | float = "column"
     reference: Mapping[str, float] = field(default_factory=dict)
     published: pd.DataFrame | None = None
+    rows: Sequence[str] | None = None
+    series: str | None = None
 
 
 # Axes, and the numbers that they show.
@@ -89,6 +91,8 @@ def plot(
     save: str | Path | None = None,
     reference: float | Mapping[str, float] | None = None,
     published: pd.DataFrame | None = None,
+    rows: str | Sequence[str] | None = None,
+    series: str | None = None,
     note: str = "",
 ) -> Axes | np.ndarray:
     """Draw a result with the figure that fits it.
@@ -128,6 +132,9 @@ def plot(
         Value to mark by a dashed line, or several by their names, such as ``{"gate": 0.7}``.
     published
         Published means that are drawn in grey behind curves; see `ragnb.published`.
+    rows, series
+        Columns of the table of means: those that name the rows, and the one whose values share a row
+        in different colours. By default, they are chosen from what varies.
     note
         Remark on the data. It is saved with the numbers.
 
@@ -153,7 +160,10 @@ def plot(
     """
     if isinstance(reference, int | float):
         reference = {f"{reference:g}": reference}
-    page = Page(title, dict(names or {}), width, dict(reference or {}), published)
+    row_columns = [rows] if isinstance(rows, str) else rows
+    page = Page(
+        title, dict(names or {}), width, dict(reference or {}), published, row_columns, series
+    )
     width_in_inches(width)
     axes, numbers = _draw(result, kind, page)
     if save is not None:
@@ -223,7 +233,14 @@ def _scores_of(result: Any, kind: str) -> pd.DataFrame:
 
 def _means(result: Any, page: Page) -> Drawn:
     table = _means_of(result)
-    rows, series = arranged(table)
+    for column in [*(page.rows or ()), *([page.series] if page.series else ())]:
+        require_columns(table, [column], "plot")
+    rows, series = arranged(table, page.rows, page.series)
+    if table.duplicated([*rows, *([series] if series else [])]).any():
+        raise InputError(
+            f"plot needs one mean for each {' and '.join([*rows, *([series] if series else [])])}, "
+            "got several; select rows, or name the columns that distinguish them with rows= and series="
+        )
     return _rows(table, rows, series, _of_one_scale(table), page)
 
 
@@ -319,6 +336,7 @@ def _curves(result: Any, page: Page) -> Drawn:
         )
     along = "noise_rate" if "noise_rate" in numeric else numeric[0]
     others = [name for name in varying(table) if name != along] or ["system"]
+    others = [page.series] if page.series else others
     table, series = _joined(table, others, page.names)
     behind = page.published
     if behind is not None:

@@ -19,6 +19,8 @@ from ragnb.figures.words import words_for
 
 # Columns that may distinguish the rows of a table of means, in the order of their importance.
 DIMENSIONS = ("metric", "definition", "protocol", "judge", "field", "pair", *CONDITION)
+# Columns of text that describe a mean and do not distinguish it.
+NO_DIMENSIONS = ("interval", "signature", "unscored", "reason", "warning", "why", "language_from")
 # More series than this are named by their rows, because so many colours cannot be distinguished.
 MOST_SERIES = 5
 # Characters of a row's name in one line.
@@ -26,19 +28,34 @@ _ROW_NAME = 20
 
 
 def varying(table: pd.DataFrame) -> list[str]:
-    """The dimensions in which the rows of a table differ, or one of its dimensions if they do not."""
+    """The dimensions in which the rows of a table differ, or one of its dimensions if they do not.
+
+    Other columns of text are dimensions if the known ones do not distinguish all rows.
+    """
     present = [name for name in DIMENSIONS if name in table]
     different = [name for name in present if table[name].nunique(dropna=False) > 1]
+    for name in table.select_dtypes(exclude="number").columns:
+        if not table.duplicated(different).any() or len(table) == 1:
+            break
+        is_new = name not in present and name not in NO_DIMENSIONS
+        if is_new and table[name].astype(str).nunique() > 1:
+            different.append(name)
     return different or present[-1:]
 
 
-def arranged(table: pd.DataFrame) -> tuple[list[str], str | None]:
+def arranged(
+    table: pd.DataFrame, rows: Sequence[str] | None = None, series: str | None = None
+) -> tuple[list[str], str | None]:
     """The columns that name the rows of the figure, and the column of the series within a row.
 
-    Systems are the series, so that they are next to each other; with many systems, a dimension of
-    few values is, and each system has a row.
+    What is not asked for is chosen: systems are the series, so that they are next to each other;
+    with many systems, a dimension of few values is, and each system has a row.
     """
     dimensions = varying(table)
+    if rows is not None:
+        return list(rows), series
+    if series is not None:
+        return [name for name in dimensions if name != series] or dimensions, series
     if len(dimensions) < 2:
         return dimensions, None
     few = [name for name in dimensions if table[name].nunique(dropna=False) <= MOST_SERIES]

@@ -303,3 +303,17 @@ def test_many_systems_are_readable(n_systems):
     boxes = [text.get_window_extent().padded(-1) for text in texts]
     for place, box in enumerate(boxes):
         assert not box.count_overlaps(boxes[place + 1 :]), texts[place]
+
+
+def test_rows_and_series_are_chosen_or_named():
+    rates = ragnb.summarize(scores(("answer.f1",)))
+    both = pd.concat([rates.assign(questions="one part"), rates.assign(questions="two parts")])
+    ax = plot(both)  # the column of text distinguishes the rows
+    assert row_labels(ax) == ["one part", "two parts"]
+    ax = plot(both, rows="system", series="questions")
+    assert row_labels(ax) == ["plain", "ours"]
+    assert set(names(ax)) == {"one part", "two parts"}
+    with pytest.raises(InputError, match="plot needs one mean for each system, got several"):
+        plot(both, rows="system")
+    with pytest.raises(InputError, match="plot needs the columns sytem"):
+        plot(both, rows="sytem")
