@@ -28,6 +28,7 @@ from ragnb.figures.means import (
     draw_means,
     draw_references,
     name_series,
+    row_names,
     show_shares,
     varying,
 )
@@ -253,8 +254,11 @@ def _rows(
 ) -> Drawn:
     """Draw means row by row, in one panel or several."""
     n_series = table[series].nunique() if series else 1
-    n_rows = [len(panel[rows].drop_duplicates()) for panel in panels]
-    heights = [0.34 + n * (0.13 + 0.12 * n_series) for n in n_rows]
+    heights = []
+    for panel in panels:
+        labels = set(row_names(panel, rows, page.names))
+        n_lines = max(label.count("\n") + 1 for label in labels)
+        heights.append(0.34 + len(labels) * max(0.13 + 0.12 * n_series, 0.05 + 0.15 * n_lines))
     figure, axes = _stacked(page, heights)
     placed = []
     for ax, panel in zip(axes, panels, strict=True):
@@ -265,7 +269,8 @@ def _rows(
         draw_references(ax, page.reference if ax is axes[0] else {})
     set_header(figure, page.title, _small_print(table))
     if series:
-        name_series(axes[0], placed[0], series, page.names)
+        lines_above = 1 if page.reference else 0
+        name_series(axes[0], placed[0], series, page.names, lines_above=lines_above)
     return _single(axes), table
 
 

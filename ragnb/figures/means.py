@@ -10,7 +10,7 @@ import pandas as pd
 import seaborn.objects as so
 from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties
-from matplotlib.transforms import Bbox
+from matplotlib.transforms import Bbox, blended_transform_factory
 
 from ragnb.columns import CONDITION
 from ragnb.figures.page import REFERENCE, looks_of, text_colour, text_width
@@ -23,6 +23,8 @@ DIMENSIONS = ("metric", "definition", "protocol", "judge", "field", "pair", *CON
 NO_DIMENSIONS = ("interval", "signature", "unscored", "reason", "warning", "why", "language_from")
 # More series than this are named by their rows, because so many colours cannot be distinguished.
 MOST_SERIES = 5
+# Points for the marker beside the name of a series, and for the space between two names.
+_BESIDE_NAME = 26.0
 # Characters of a row's name in one line.
 _ROW_NAME = 20
 
@@ -165,11 +167,17 @@ def draw_references(ax: Axes, references: Mapping[str, float]) -> None:
 
 
 def name_series(
-    ax: Axes, placed: pd.DataFrame, series: str, names: Mapping[Any, str] | None
+    ax: Axes,
+    placed: pd.DataFrame,
+    series: str,
+    names: Mapping[Any, str] | None,
+    *,
+    lines_above: int = 0,
 ) -> None:
     """Name each series next to one of its intervals, or all in a line above the axes if there is no room.
 
-    ``placed`` is the result of `draw_means`. The page must be complete, because room is measured on it.
+    ``placed`` is the result of `draw_means`, and ``lines_above`` the number of lines of text that
+    are above the axes already. The page must be complete, because room is measured on it.
     """
     groups = list(dict.fromkeys(placed[series]))
     looks = looks_of(groups, series)
@@ -184,7 +192,7 @@ def name_series(
         obstacles = [*taken.values(), *links, *(box for _, box in chosen)]
         box = _free_place(ax, [taken[row] for row in own.index], words[group], obstacles)
         if box is None:
-            _name_above(ax, [(words[each], looks[each]) for each in groups])
+            _name_above(ax, [(words[each], looks[each]) for each in groups], lines_above)
             return
         chosen.append((group, box))
     to_data = ax.transData.inverted()
@@ -232,20 +240,32 @@ def _free_place(
     return None
 
 
-def _name_above(ax: Axes, named: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
-    """Write the names of series in a line above the axes, each with its marker."""
+def _name_above(ax: Axes, named: Sequence[tuple[str, Mapping[str, Any]]], lines_below: int) -> None:
+    """Write the names of series above the axes, each with its marker, from the left edge of the page."""
+    figure: Any = ax.figure
+    font = FontProperties(size="small")
+    widths = [text_width(name, font) + _BESIDE_NAME for name, _ in named]
+    room = 72 * figure.get_figwidth()
+    n_columns = next((n for n in range(len(named), 1, -1) if n * max(widths) <= room), 1)
+    n_lines = -(-len(named) // n_columns) + lines_below
+    # An empty title keeps the room free, because the legend may be wider than the axes.
+    ax.set_title("\n" * (n_lines - 1) + " ", fontsize="small")
     handles = [
         ax.plot([], [], ls="none", color=look["color"], marker=look["marker"], label=name)[0]
         for name, look in named
     ]
-    ax.legend(
+    above = 1 + lines_below * 0.16 / ax.get_position().height / figure.get_figheight()
+    legend = ax.legend(
         handles=handles,
         loc="lower left",
-        bbox_to_anchor=(0, 1),
-        ncols=min(len(handles), 3),
+        bbox_to_anchor=(0, above),
+        bbox_transform=blended_transform_factory(figure.transFigure, ax.transAxes),
+        ncols=n_columns,
         labelcolor=[text_colour(look["color"]) for _, look in named],
         fontsize="small",
-        borderaxespad=0.2,
+        borderaxespad=0.1,
+        borderpad=0.2,
         columnspacing=1,
         handletextpad=0.1,
     )
+    legend.set_in_layout(False)

@@ -27,6 +27,7 @@ METRIC_WORDS = {
     "rgb.judged_rejection": "rejection (judge)",
     "retrieval.average_precision": "average precision",
     "retrieval.ndcg": "nDCG",
+    "retrieval.success": "hit rate",
     "retrieval.r_precision": "R-precision",
     "semantic.embedding_cosine": "embedding similarity",
     "semantic.judged_correctness": "accepted by the judge",
