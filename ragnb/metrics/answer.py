@@ -227,9 +227,15 @@ def _best_of_tokens(
     variant: str,
 ) -> float:
     """Highest value of a measure of two sequences of tokens over the reference texts."""
-    both_empty = BOTH_EMPTY[variant]
-    options = {"variant": variant, "language": language}
-    return _best(measure, response, reference, answer_tokens, both_empty, **options)
+    return _best(
+        measure,
+        response,
+        reference,
+        answer_tokens,
+        BOTH_EMPTY[variant],
+        variant=variant,
+        language=language,
+    )
 
 
 # ---- exact match, containment ------------------------------------------------------------------

@@ -286,9 +286,9 @@ def assess(
     return Assessment(finding.value, finding.evidence(), labels)
 
 
-def _value(ability: str, **arguments: Any) -> float:
+def _value(ability: str, arguments: _Arguments) -> float:
     """The value of a metric for the arguments of its function."""
-    finding, _ = _finding(ability, _Arguments(**arguments))
+    finding, _ = _finding(ability, arguments)
     return finding.value
 
 
@@ -320,17 +320,18 @@ def _finding(ability: str, arguments: _Arguments) -> tuple[Finding, list[int]]:
     labels = [NOT_FOUND if alias is None else FOUND for alias in aliases]
     if refused and protocol.refusal_is_incorrect:
         labels = [REFUSED]
+    any_part = arguments.parts == "any"
     reading = Reading(
         response,
         protocol,
         answer,
         false_answers,
         noise_rate,
-        any_part=arguments.parts == "any",
-        refused=refused,
-        reported=reported,
-        aliases=aliases,
-        labels=labels,
+        any_part,
+        refused,
+        reported,
+        aliases,
+        labels,
     )
     finding: Finding = getattr(protocol, ability)(reading)
     return finding, labels
@@ -462,7 +463,7 @@ def is_correct(
     >>> is_correct("Only Oslo", ["Oslo", "1950"]), is_correct("Only Oslo", ["Oslo", "1950"], parts="any")
     (0.0, 1.0)
     """
-    return _value("accuracy", **locals())
+    return _value("accuracy", _Arguments(**locals()))
 
 
 # ---- negative rejection ------------------------------------------------------------------------
@@ -505,7 +506,7 @@ def is_refusal(
     >>> is_refusal("I don't know.", language="zh", refusal=["I don't know", "我不知道"])
     1.0
     """
-    return _value("refusal", **locals())
+    return _value("refusal", _Arguments(**locals()))
 
 
 @metric(
@@ -542,7 +543,7 @@ def is_rejection(
     >>> is_rejection("It is Oslo.", "Oslo"), is_rejection("It is Oslo.", "Oslo", protocol="released")
     (0.0, 1.0)
     """
-    return _value("rejection", **locals())
+    return _value("rejection", _Arguments(**locals()))
 
 
 # ---- counterfactual robustness -----------------------------------------------------------------
@@ -588,7 +589,7 @@ def detects_error(
     >>> detects_error("It was not Bergen.", false_answer="Bergen", protocol="flexible")
     1.0
     """
-    return _value("error_detection", **locals())
+    return _value("error_detection", _Arguments(**locals()))
 
 
 @metric(
@@ -636,7 +637,7 @@ def corrects_error(
     >>> corrects_error("It is Oslo.", "Oslo"), corrects_error("It is Oslo.", "Oslo", protocol="flexible")
     (nan, 1.0)
     """
-    return _value("error_correction", **locals())
+    return _value("error_correction", _Arguments(**locals()))
 
 
 # ---- judged versions: Rej*, ED* and CR over ED* ------------------------------------------------
