@@ -327,6 +327,11 @@ def _plain_column(frame: pd.DataFrame, n_rows: int, name: Any, places: pd.Series
     is_float = pd.api.types.is_float_dtype(values)
     if is_float and str(name).startswith("p_"):
         texts = [MISSING if is_missing(value) else short_p(value) for value in values]
+    elif name == "effect" and "effect_name" in frame:
+        texts = [
+            MISSING if is_missing(value) else f"{effect_kind(kind)} {number(value, 2)}"
+            for value, kind in zip(values, frame["effect_name"], strict=False)
+        ]
     elif places is not None:
         # A difference has a sign if its interval is in the frame.
         is_signed = name == "difference"
@@ -336,6 +341,15 @@ def _plain_column(frame: pd.DataFrame, n_rows: int, name: Any, places: pd.Series
         digits = _digits(frame[name]) if is_float else 3
         texts = [_text(value, digits) for value in values]
     return Column(str(name), heading, texts, is_number, 0)
+
+
+def effect_kind(name: str) -> str:
+    """The kind of an effect size in one or two words, as it stands before the number.
+
+    >>> effect_kind("odds ratio of discordant items"), effect_kind("d_z of cluster means")
+    ('odds ratio', 'd_z')
+    """
+    return name.partition(" of ")[0]
 
 
 def _intervals(frame: pd.DataFrame, names: list[Any]) -> dict[str, tuple[str, str]]:
@@ -354,18 +368,23 @@ def _intervals(frame: pd.DataFrame, names: list[Any]) -> dict[str, tuple[str, st
     return intervals
 
 
+# Values below this share of an axis from 0 to 1 would be drawn as bars of no visible length.
+SMALL = 0.1
+
+
 def _bars(ends: pd.DataFrame, units: pd.Series) -> list[str]:
     """Style of the bar of each interval, in per cent of an axis that contains 0.
 
-    The columns are low, high and estimate. Shares have the axis from 0 to 1. Values beyond 1 have
-    an axis for each metric.
+    The columns are low, high and estimate. Shares have the axis from 0 to 1. If there are values
+    beyond 1, each metric has an axis. An axis ends at the largest value if all are small, because
+    the bars would otherwise be too short to be seen.
     """
     finite = ends.where(np.isfinite(ends))
     are_shares = not (finite.abs() > 1).any(axis=None)
     groups = pd.Series("", ends.index) if are_shares else units
     start = finite.min(axis=1).groupby(groups.to_numpy()).transform("min").clip(upper=0)
     stop = finite.max(axis=1).groupby(groups.to_numpy()).transform("max").clip(lower=0)
-    stop = stop.mask((start == 0) & (stop <= 1), 1)
+    stop = stop.mask((start == 0) & (stop > SMALL) & (stop <= 1), 1)
     shares = ends.assign(zero=0).sub(start, axis=0).div(stop - start, axis=0)
     # The mark of 0 stays inside the cell also if it is at the end of the axis.
     positions = (100 * shares.clip(0, [1, 1, 1, 0.99], axis=1)).round()

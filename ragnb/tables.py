@@ -22,7 +22,7 @@ import pandas as pd
 
 from ragnb.arguments import accepts
 from ragnb.columns import CONDITION, column_names, require_columns
-from ragnb.display import decimals, drawing, signature_note, text_table
+from ragnb.display import decimals, drawing, effect_kind, signature_note, text_table
 from ragnb.errors import InputError
 from ragnb.markup import Markup, escape, escape_latex, escape_markdown, page, tag
 from ragnb.numbers import distinct, limits, number, one_line, percent, short_p, text_width
@@ -477,6 +477,14 @@ def _tests(frame: pd.DataFrame) -> str:
     return f"{distinct(frame['test'])}, {corrected}"
 
 
+def _effect(row: Mapping[str, Any], has_one_kind: bool) -> dict[str, str]:
+    """The effect size of a comparison: its kind is the heading, or stands before the number."""
+    size = number(row["effect"], 2)
+    if has_one_kind:
+        return {row["effect_name"]: size}
+    return {"effect": f"{effect_kind(row['effect_name'])} {size}"}
+
+
 def _comparison_list(
     frame: pd.DataFrame, places: Mapping[str, int], words: Mapping[str, str]
 ) -> _Table:
@@ -485,7 +493,7 @@ def _comparison_list(
     varying = [name for name in before if frame[name].nunique(dropna=False) > 1]
     first = frame.iloc[0]
     level = first["confidence_level"]
-    effect = first["effect_name"] if frame["effect_name"].nunique() == 1 else "effect"
+    has_one_kind = frame["effect_name"].nunique() == 1
     lines = []
     for row in frame.to_dict("records"):
         digits = places[row["metric"]]
@@ -503,7 +511,7 @@ def _comparison_list(
             f"{percent(level)} interval": limits(row["low"], row["high"], digits, signed=True),
             "p": short_p(row["p_value"]),
             "adjusted p": short_p(row["p_adjusted"]),
-            effect: number(row["effect"], 2),
+            **_effect(row, has_one_kind),
             f"MDE ({percent(first['power'])})": number(row["mde"], digits),
         }
         lines.append(line)

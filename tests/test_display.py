@@ -213,3 +213,23 @@ def test_the_interval_is_left_out_last(width):
     assert "[low, high]" in lines[0]
     assert "difference" in lines[0]
     assert "[-0.20, 0.00]" in lines[2]
+
+
+def test_an_effect_is_never_shown_without_its_kind(scores):
+    frame = pd.DataFrame(
+        {
+            "metric": ["a", "b"],
+            "effect": [1.5, -0.25],
+            "effect_name": ["odds ratio of discordant items", "d_z"],
+        }
+    )
+    html = shown(frame)._repr_html_()
+    assert "odds ratio 1.50" in html
+    assert "d_z -0.25" in html
+
+
+def test_bars_of_small_values_are_visible():
+    """All values are below one tenth, so the axis ends at the largest limit, 0.02."""
+    frame = pd.DataFrame({"mean": [0.01], "low": [0.005], "high": [0.02], "confidence_level": 0.95})
+    html = shown(frame)._repr_html_()
+    assert "--a:25%;--b:100%;--m:50%;--z:0%" in html
