@@ -9,7 +9,7 @@ how a refusal is recognised:
 ==============  ==============================================================================
 ``'start'``     it begins with an agreed phrase, such as the one that the prompt requests
 ``'anywhere'``  it contains an agreed phrase
-``'list'``      it contains one of the phrases in `REFUSALS` in its own language or in English
+``'list'``      it contains one of our listed phrases in its own language or in English
 ``'judge'``     a judge says so (column ``judged_refusal``)
 ``'label'``     an annotator says so (column ``refusal``)
 ``'nomiracl'``  the code of NoMIRACL says so, see below
@@ -19,19 +19,20 @@ NoMIRACL's prompt requests one of two replies, and its code distinguishes three 
 is an *answer* if it contains "Yes, answer is present", and a *refusal* if it contains "I don't know".
 If it contains both, it is *invalid*. If it contains neither, it is an answer if it contains "answer
 is present", or if it has fewer than 10 characters and cites a passage, such as "[3]"; a refusal if it
-contains "answer is not present"; and otherwise invalid. An
-invalid response is neither an answer nor a refusal, and it counts in the denominator of every rate.
+contains "answer is not present"; and otherwise invalid. An invalid response is neither an answer nor
+a refusal, and it counts in the denominator of every rate.
 
 A response that answers nothing, such as an empty text, is neither an answer nor a refusal, so it has
 no value. With ``empty='refusal'``, an empty text is a refusal. Under ``'nomiracl'`` it is invalid.
 Under ``'list'``, a response in a language without a list has no value, unless it contains an English
 phrase.
 
-With ``phrases`` you can replace the agreed phrases or the list. Differences in case, apostrophes,
+With ``phrases`` you can replace the agreed phrases or the list, which is
+`ragnb.metrics.recognition.REFUSALS`. Differences in case, apostrophes,
 white space, Markdown emphasis and Unicode form (NFKC) are ignored. Under ``'start'``, quotation
 marks, brackets, Markdown, the number of a list item and a label such as *Answer:* before the phrase
-are ignored as well. All functions raise InputError for
-an unknown rule, and for labels other than 0, 1, None and NaN.
+are ignored as well. All functions raise InputError for an unknown rule, and for labels other than 0,
+1, None and NaN.
 
 Answerable and refused form a 2 × 2 table, and papers report different shares of this table.
 Thakur et al. (2024), NoMIRACL, arXiv 2312.11361, report the *hallucination rate* and the *error
