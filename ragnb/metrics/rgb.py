@@ -257,24 +257,10 @@ def assess(
 ) -> Assessment:
     """Compute one RGB metric for a response, with an explanation of its value.
 
-    Parameters
-    ----------
-    ability : {'accuracy', 'refusal', 'rejection', 'error_detection', 'error_correction'}
-        Metric to compute: that of `is_correct`, `is_refusal`, `is_rejection`, `detects_error` or
-        `corrects_error`. These functions return only the value.
-    response, answer
-        See `is_correct`. The answer is required for ``'accuracy'`` and ``'error_correction'`` and,
-        under ``'released'``, for ``'rejection'``.
-    **options
-        Further arguments of the five functions. Those that the metric does not use are allowed.
+    The abilities are those of `is_correct`, `is_refusal`, `is_rejection`, `detects_error` and
+    `corrects_error`, in the order of `_ABILITIES`. The options are the further arguments of these
+    functions; those that the metric does not use are allowed.
 
-    Returns
-    -------
-    Assessment
-        The value, the evidence, and a label for each part of the answer.
-
-    Examples
-    --------
     >>> assess("accuracy", "It was in Tampa.", [["Tampa", "Tampa Bay"], "2021"])
     Assessment(value=0.0, evidence="part 1: 'Tampa'; part 2: not found", labels=[1, 0])
     >>> assess("error_correction", "There are factual errors: it is Oslo.", "Oslo").evidence

@@ -39,22 +39,28 @@ def experiment_signature(responses: pd.DataFrame) -> pd.Series:
     require_columns(responses, ("system",), "experiment_signature")
     source = responses.attrs.get("source", {})
     data = {"data": data_name(source)} if source else {}
+    columns = [name for name in CONDITIONS if name in responses]
     signatures = []
-    for row in responses[[name for name in CONDITIONS if name in responses]].to_dict("records"):
-        parts = data | {name: _shown(cell) for name, cell in row.items() if not is_missing(cell)}
+    for row in responses[columns].to_dict("records"):
+        parts = dict(data)
+        for name, cell in row.items():
+            if not is_missing(cell):
+                parts[name] = _as_text(cell)
         signatures.append("|".join(f"{name}:{text}" for name, text in parts.items()))
     return pd.Series(signatures, responses.index, name="experiment", dtype=object)
 
 
 def data_name(source: Any) -> str:
     """Return the name of a data source, and the beginning of its checksum if there is one."""
+    name = source.get("name", "unknown")
     checksum = source.get("git_sha1", "")
-    return f"{source.get('name', 'unknown')}{f'@{checksum[:8]}' if checksum else ''}"
+    return f"{name}@{checksum[:8]}" if checksum else name
 
 
-def _shown(value: Any) -> str:
+def _as_text(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name}={_shown(value[name])}" for name in sorted(value))
+        entries = [f"{name}={_as_text(value[name])}" for name in sorted(value)]
+        return ", ".join(entries)
     if isinstance(value, float):
         return f"{value:g}"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
