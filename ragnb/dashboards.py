@@ -146,8 +146,11 @@ class Dashboard(VBox):
         try:
             control.value = _EVERY if value is None else value
         except TraitError:
-            values = [one[1] if isinstance(one, tuple) else one for one in control.options]
-            allowed = ", ".join("None" if one == _EVERY else repr(one) for one in values)
+            # An option is a value, or a pair of its words and its value.
+            values = [
+                option[1] if isinstance(option, tuple) else option for option in control.options
+            ]
+            allowed = ", ".join("None" if value == _EVERY else repr(value) for value in values)
             raise InputError(f"{name} must be among {allowed}, got {value!r}") from None
 
     @property

@@ -15,7 +15,7 @@ from math import ceil, inf, log, log1p, nan
 
 import numpy as np
 
-from ragnb.arguments import Booleans, Floats, accepts
+from ragnb.arguments import Booleans, Floats, Integers, accepts
 from ragnb.errors import InputError
 from ragnb.printing import warn
 from ragnb.rounding import ROUNDING
@@ -156,10 +156,10 @@ def calibrate_selective_risk(
 
     Examples
     --------
-    >>> found = calibrate_selective_risk(
+    >>> classifier = calibrate_selective_risk(
     ...     [0.97] * 60 + [0.6] * 40, [1] * 60 + [0, 1] * 20, alpha=0.1, delta=0.1
     ... )
-    >>> found.n_accepted, found.n_errors, f"{found.p_value:.4f}"  # p = 0.9 ** 60
+    >>> classifier.n_accepted, classifier.n_errors, f"{classifier.p_value:.4f}"  # p = 0.9 ** 60
     (60, 0, '0.0018')
     """
     from scipy.special import bdtr
@@ -168,20 +168,34 @@ def calibrate_selective_risk(
         raise InputError("calibrate_selective_risk needs at least one labelled item")
     # A confidence that equals a threshold except for rounding error reaches it.
     confidence = np.maximum(probability, 1 - probability) + ROUNDING
-    wrong = confidence[(probability > 0.5) != labels]
-    n_accepted, n_errors = (
-        values.size - np.searchsorted(np.sort(values), THRESHOLDS) for values in (confidence, wrong)
-    )
+    confidence_of_errors = confidence[(probability > 0.5) != labels]
+    n_accepted = _n_at_least(THRESHOLDS, confidence)
+    n_errors = _n_at_least(THRESHOLDS, confidence_of_errors)
     p_values = bdtr(n_errors, n_accepted, float(alpha))
-    best, available = None, 0.0
-    for i in reversed(range(THRESHOLDS.size)):
-        available += float(delta) / len(STARTS) * (i in STARTS)
-        if p_values[i] <= available:
-            best = i
+
+    # The fallback procedure, from the highest threshold down. The level of a rejected hypothesis is
+    # added to that of the next one.
+    lowest_rejected = None
+    level = 0.0
+    for number in reversed(range(THRESHOLDS.size)):
+        if number in STARTS:
+            level += float(delta) / len(STARTS)
+        if p_values[number] <= level:
+            lowest_rejected = number
         else:
-            available = 0.0
+            level = 0.0
     settings = float(alpha), float(delta), labels.size
-    if best is None:
+    if lowest_rejected is None:
         return SelectiveClassifier(inf, *settings, 0, 0, nan)
-    counts = int(n_accepted[best]), int(n_errors[best])
-    return SelectiveClassifier(float(THRESHOLDS[best]), *settings, *counts, float(p_values[best]))
+    return SelectiveClassifier(
+        float(THRESHOLDS[lowest_rejected]),
+        *settings,
+        int(n_accepted[lowest_rejected]),
+        int(n_errors[lowest_rejected]),
+        float(p_values[lowest_rejected]),
+    )
+
+
+def _n_at_least(thresholds: Floats, values: Floats) -> Integers:
+    """The number of values that reach each threshold."""
+    return values.size - np.searchsorted(np.sort(values), thresholds)

@@ -101,15 +101,17 @@ def deferral_curve(
     if not items["probability"].between(0, 1).all():
         raise InputError("probability must be between 0 and 1 for each item")
     # Rounding errors must not break ties; probabilities are at most 1.
-    tie = tied_levels((items["probability"] - 0.5).abs(), 1.0)
-    size = np.bincount(tie)
-    before = np.cumsum(size) - size
-    rows, n = [], len(items)
-    for step in np.union1d(np.rint(np.asarray(shares) * n), [0, n]).astype(int).tolist():
+    tie_numbers = tied_levels((items["probability"] - 0.5).abs(), 1.0)
+    tie_sizes = np.bincount(tie_numbers)
+    n_before_tie = np.cumsum(tie_sizes) - tie_sizes
+    n = len(items)
+    numbers_deferred = np.union1d(np.rint(np.asarray(shares) * n), [0, n]).astype(int)
+    rows = []
+    for n_deferred in numbers_deferred.tolist():
         # Proportion of the orders of tied items in which each item is deferred.
-        deferred = np.clip((step - before) / size, 0, 1)[tie]
-        point = {0: NONE, n: EVERYTHING}.get(step, "")
-        rows.append(_accuracy(items, deferred, point, confidence_level))
+        share_of_tie = np.clip((n_deferred - n_before_tie) / tie_sizes, 0, 1)
+        point = {0: NONE, n: EVERYTHING}.get(n_deferred, "")
+        rows.append(_accuracy(items, share_of_tie[tie_numbers], point, confidence_level))
     return pd.DataFrame(rows)
 
 
@@ -261,9 +263,11 @@ def _items(y: Any, y_hat: Any, judged: Any, groups: Any, **more: Any) -> pd.Data
     The column ``right`` is 0 or 1, ``gain`` is the change in correctness if the item is deferred
     (-1, 0 or 1), and ``answered`` is 1 if the judge gave a verdict, else 0.
     """
-    given = [values for values in (y, y_hat, judged, groups, *more.values()) if values is not None]
-    indexes = [values.index for values in given if isinstance(values, pd.Series)]
-    if 0 < len(indexes) < len(given) and not all(map(indexes[0].equals, indexes)):
+    arguments = [
+        argument for argument in (y, y_hat, judged, groups, *more.values()) if argument is not None
+    ]
+    indexes = [argument.index for argument in arguments if isinstance(argument, pd.Series)]
+    if 0 < len(indexes) < len(arguments) and not all(map(indexes[0].equals, indexes)):
         raise InputError(
             "Series with different indexes cannot be combined with lists or arrays, which have no "
             "index; give all arguments as Series"
@@ -294,15 +298,15 @@ def _accuracy(items: pd.DataFrame, deferred: Floats, name: str, level: float) ->
     n_judged = float(deferred @ items["answered"])
     if items["group"].isna().all():
         low, high = proportion_confint(right.sum(), n, alpha=1 - level, method="wilson")
-        found = Interval(right.mean(), low, high, level, "Wilson", n)
+        interval = Interval(right.mean(), low, high, level, "Wilson", n)
     else:
-        found = mean_interval(right, clusters, bounds=(0.0, 1.0), confidence_level=level)
+        interval = mean_interval(right, clusters, bounds=(0.0, 1.0), confidence_level=level)
     return {
         "share": deferred.sum() / n,
         "n_deferred": round(deferred.sum()),
         "n_judged": n_judged,
         "n_missing": deferred.sum() - n_judged,
-        **found.clipped(0.0, 1.0).columns("accuracy"),
+        **interval.clipped(0.0, 1.0).columns("accuracy"),
         "error": 1 - right.mean(),
         "n": n,
         "n_clusters": clusters.max() + 1,
