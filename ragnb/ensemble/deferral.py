@@ -19,7 +19,7 @@ from ragnb.ensemble.data import binary
 from ragnb.errors import InputError
 from ragnb.results import Interval
 from ragnb.rounding import tied_levels
-from ragnb.scoring.procedures import PROCEDURES, Pairs, choose, test_and_interval
+from ragnb.scoring.procedures import PROCEDURES, Pairs, choose, significance_and_interval
 from ragnb.stats.intervals import mean_interval, spread_problem, unit_values
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.paired import paired_t_test
@@ -335,7 +335,7 @@ def _compared(
         pairs = Pairs(policy_right, baseline_right, clusters, bounds=(-1.0, 1.0))
         name, _ = choose(pairs, "auto", "accuracy")
         procedure = PROCEDURES[name]
-        test, interval = test_and_interval(pairs, procedure, level)
+        test, interval = significance_and_interval(pairs, procedure, level)
         # If all differences are equal, there is a sign-flip test instead of the t-test.
         equal = spread_problem(unit_values(policy_right - baseline_right, clusters))
         is_dual = procedure.dual and not equal

@@ -156,7 +156,7 @@ def choose(pairs: Pairs, method: str, metric: str) -> tuple[str, str]:
     return method, "as requested"
 
 
-def test_and_interval(
+def significance_and_interval(
     pairs: Pairs, procedure: Procedure, level: float
 ) -> tuple[SignificanceResult, Interval]:
     """Return the test of no difference, and the interval of the mean difference."""
@@ -172,7 +172,7 @@ def test_and_interval(
 
 def compared(pairs: Pairs, procedure: Procedure, level: float, power: float) -> dict[str, Any]:
     """Return the columns of a comparison, from the difference to its duality."""
-    test, interval = test_and_interval(pairs, procedure, level)
+    test, interval = significance_and_interval(pairs, procedure, level)
     differences = paired_differences(pairs.first, pairs.second)
     units: Any = differences
     if procedure.data == "table":

@@ -73,7 +73,7 @@ def test_paired_t_equals_scipy() -> None:
 
 
 @pytest.mark.parametrize("clusters", [None, np.repeat(np.arange(30), 3)])
-def test_t_test_and_interval_are_duals(clusters) -> None:
+def test_t_significance_and_interval_are_duals(clusters) -> None:
     d = np.random.default_rng(5).normal(0.1, 1, 90)
     interval = mean_interval(d, clusters)
     for limit in (interval.low, interval.high):

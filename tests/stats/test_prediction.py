@@ -45,7 +45,7 @@ def test_auroc_and_its_variance_equal_the_definition(rows) -> None:
     assert result.estimate == pytest.approx(roc_auc_score(labels, scores), abs=1e-12)
 
 
-def test_delong_test_and_interval_agree_and_have_delongs_variance() -> None:
+def test_delong_significance_and_interval_agree_and_have_delongs_variance() -> None:
     """By definition: for each class, the variance of the differences of the placements."""
     rng = np.random.default_rng(4)
     labels = rng.integers(0, 2, 80)
