@@ -161,19 +161,19 @@ def report(arguments: argparse.Namespace) -> str:
     responses = _responses(arguments)
     progress("reporting")
     make = getattr(ragnb, f"{arguments.kind}_report")
-    made = _with_options(make, responses, arguments, confidence_level=arguments.level)
-    tables = made.tables
+    result = _with_options(make, responses, arguments, confidence_level=arguments.level)
+    tables = result.tables
     if arguments.out:
         for name, table in tables.items():
             ragnb.write_table(table, Path(arguments.out) / f"{name}.csv")
     tables.pop("scores", None)
-    _draw(made, arguments)
+    _draw(result, arguments)
     if arguments.format == "html":
-        return str(made._repr_html_())
+        return str(result._repr_html_())
     if arguments.format == "json":
         return ragnb.tables.to_json(tables)
     if arguments.format == "text":
-        return "\n".join(map(spelled, str(made).splitlines()))
+        return "\n".join(map(spelled, str(result).splitlines()))
     titled = [f"{name.replace('_', ' ')}\n\n{_table(tables[name], arguments)}" for name in tables]
     return "\n\n".join(titled)
 
@@ -191,11 +191,11 @@ def audit(arguments: argparse.Namespace) -> tuple[str, int]:
         raise InputError(f"--only must be among {', '.join(issues)}, got {', '.join(unknown)}")
     progress(f"auditing {Path(arguments.file).name}")
     examples = ragnb.load_rgb(arguments.file, language=arguments.language)
-    found = ragnb.audit(examples)
-    found = found[found["issue"].isin(arguments.only or found["issue"])]
-    if found.empty and arguments.format == "text":
+    problems = ragnb.audit(examples)
+    problems = problems[problems["issue"].isin(arguments.only or problems["issue"])]
+    if problems.empty and arguments.format == "text":
         return "no problems found", 0
-    return _table(found, arguments), int(len(found) > 0)
+    return _table(problems, arguments), int(len(problems) > 0)
 
 
 def metrics(arguments: argparse.Namespace) -> str:
@@ -459,11 +459,13 @@ def command_line() -> argparse.ArgumentParser:
     for command, arguments in COMMANDS.items():
         text = getdoc(command) or ""
         short = text.partition("\n")[0]
-        own = commands.add_parser(command.__name__, help=short, description=text, **style)
-        for name, given in arguments.items():
-            own.add_argument(*name.split(), **given)
-        own.add_argument("--debug", action="store_true", help="show the traceback of an error")
-        own.set_defaults(command=command)
+        subparser = commands.add_parser(command.__name__, help=short, description=text, **style)
+        for name, options in arguments.items():
+            subparser.add_argument(*name.split(), **options)
+        subparser.add_argument(
+            "--debug", action="store_true", help="show the traceback of an error"
+        )
+        subparser.set_defaults(command=command)
     return parser
 
 
@@ -507,10 +509,10 @@ def _scores(arguments: argparse.Namespace) -> Any:
     """
     from ragnb.scoring.names import suggestion  # with pandas, which --help does not need
 
-    given = [name for names in arguments.metrics for name in names.split(",") if name]
+    names_of_metrics = [name for names in arguments.metrics for name in names.split(",") if name]
     metrics: dict[str, None] = {}
     foreign: dict[str, str] = {}
-    for name in given:
+    for name in names_of_metrics:
         try:
             full_name = _metric(name)
         except InputError as error:

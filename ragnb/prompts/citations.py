@@ -229,8 +229,8 @@ def _joined(text: str, marks: list[Mark]) -> list[Mark]:
         elif joined and _DASH.fullmatch(between):
             whole = f"{joined[-1].passages[-1]}-{mark.passages[0]}"
             passages = _numbers(whole, text[joined[-1].start : mark.end])
-            own = (*joined[-1].passages[:-1], *passages, *mark.passages[1:])
-            joined[-1] = Mark(joined[-1].start, mark.end, own)
+            all_passages = (*joined[-1].passages[:-1], *passages, *mark.passages[1:])
+            joined[-1] = Mark(joined[-1].start, mark.end, all_passages)
         else:
             joined.append(mark)
     return joined

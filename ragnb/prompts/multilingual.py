@@ -42,12 +42,17 @@ def answer_prompt(
         labels = [shots[name] for name in ("text", "question", "answer")]
         context = "\n".join(in_one_line(text, labels) for text in passages)
         question = in_one_line(question, labels)
-        shown = ""
-        for text, asked, answer in [*shots["examples"], ("{passages}", "{question}", "")]:
+        examples = ""
+        for text, example_question, answer in [
+            *shots["examples"],
+            ("{passages}", "{question}", ""),
+        ]:
             above = f"{shots['text']}{text}\n" if len(passages) else ""
-            shown += f"{above}{shots['question']}{asked}\n{shots['answer']}{answer}\n\n"
+            examples += (
+                f"{above}{shots['question']}{example_question}\n{shots['answer']}{answer}\n\n"
+            )
         name = "few_shot" if len(passages) else "few_shot_closed_book"
-        template = _completion(f"{name}.{code}", shown.rstrip())
+        template = _completion(f"{name}.{code}", examples.rstrip())
     texts = {"question": question, "passages": context}
     return template, template.render({**texts, "language": LANGUAGE_NAMES[code]})
 
@@ -64,16 +69,20 @@ def translation_prompt(
     ['German: Hallo!', 'English:']
     """
     source, language = _known(source, prompt), _known(language, prompt)
-    here, there = LANGUAGE_NAMES[source], LANGUAGE_NAMES[language]
+    source_name, language_name = LANGUAGE_NAMES[source], LANGUAGE_NAMES[language]
     if prompt == "chat":
         template = _DATA["templates"]["multilingual.translate"]
     else:
         examples = zip(SHOTS[source]["examples"], SHOTS[language]["examples"], strict=True)
-        shown = [f"{here}: {one}\n{there}: {same}\n" for (one, *_), (same, *_) in examples]
-        user = "".join(shown) + f"{here}: {{text}}\n{there}:"
+        lines = []
+        for (source_text, *_), (same_text, *_) in examples:
+            lines.append(f"{source_name}: {source_text}\n{language_name}: {same_text}\n")
+        user = "".join(lines) + f"{source_name}: {{text}}\n{language_name}:"
         template = _completion(f"few_shot_translate.{source}.{language}", user)
-        text = in_one_line(text, [f"{here}:", f"{there}:"])
-    return template, template.render({"text": text, "source": here, "language": there})
+        text = in_one_line(text, [f"{source_name}:", f"{language_name}:"])
+    return template, template.render(
+        {"text": text, "source": source_name, "language": language_name}
+    )
 
 
 def _completion(name: str, user: str) -> Template:
@@ -82,11 +91,11 @@ def _completion(name: str, user: str) -> Template:
 
 def _known(language: str, prompt: str) -> str:
     """Code under which a prompt knows a language: the code itself, or the part before its region."""
-    known = LANGUAGE_NAMES if check_choice(prompt, PROMPTS, "prompt") == "chat" else SHOTS
+    languages = LANGUAGE_NAMES if check_choice(prompt, PROMPTS, "prompt") == "chat" else SHOTS
     code = str(language).lower().replace("-", "_")
-    found = next((each for each in (code, code.split("_")[0]) if each in known), None)
-    if found is None:
-        raise InputError(
-            f"the prompt {prompt!r} exists in the languages {', '.join(known)}, got {language!r}"
-        )
-    return found
+    for candidate in (code, code.split("_")[0]):
+        if candidate in languages:
+            return candidate
+    raise InputError(
+        f"the prompt {prompt!r} exists in the languages {', '.join(languages)}, got {language!r}"
+    )

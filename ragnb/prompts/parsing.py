@@ -156,10 +156,10 @@ def parse_reply(
     speaking = [item for item in objects if any(name in item.source for name in names)]
     candidates = speaking or objects[-1:]
     if prompt_texts:
-        own = _Quotations(prompt_texts, quotable, is_free=has_free_text(schema)).apart(candidates)
-        if not own:
+        quotations = _Quotations(prompt_texts, quotable, is_free=has_free_text(schema))
+        candidates = quotations.apart(candidates)
+        if not candidates:
             return Parsed(reason="the JSON object in the reply only quotes a text of the prompt")
-        candidates = own
     doubt = _doubt(answer, candidates[-1], objects)
     if doubt:
         return Parsed(reason=doubt)
@@ -167,9 +167,12 @@ def parse_reply(
     *earlier, last = [_read(item.source, item.way, schema, repair) for item in candidates]
     for other in earlier:
         if last.record and other.record and other.record != last.record:
-            one, two = (each.model_dump(mode="json") for each in (other.record, last.record))
-            name = next((name for name in one if one[name] != two.get(name)), "")
-            values = f"{_shown(one.get(name))} and {_shown(two.get(name))}"
+            first, second = (
+                other.record.model_dump(mode="json"),
+                last.record.model_dump(mode="json"),
+            )
+            name = next((name for name in first if first[name] != second.get(name)), "")
+            values = f"{_shown(first.get(name))} and {_shown(second.get(name))}"
             words = f"several JSON objects contradict each other: {name}: {values}"
             return Parsed(reason=one_line(words))
     return last
@@ -196,11 +199,11 @@ def quotable_texts(messages: Iterable[Mapping[str, Any]], schema: type[BaseModel
     without such tags is quotable as a whole if the record contains free text. Otherwise the
     prompt's own example of a verdict would make every such verdict a quotation.
     """
-    asked = [message for message in messages if message.get("role") != "assistant"]
-    tagged = texts_between_tags(asked)
+    questions = [message for message in messages if message.get("role") != "assistant"]
+    tagged = texts_between_tags(questions)
     if tagged or not has_free_text(schema):
         return tagged
-    contents = [message.get("content") for message in asked]
+    contents = [message.get("content") for message in questions]
     return [content for content in contents if isinstance(content, str)]
 
 
@@ -229,15 +232,15 @@ def _tightened(node: Any, names: bool = False) -> Any:
         return int(node)  # Versions of pydantic differ, and stored replies are keyed by the schema.
     if not isinstance(node, dict):
         return node
-    kept = {
+    tightened = {
         name: part if name in ("enum", "const") and not names
         else _tightened(part, names=not names and name in ("properties", "$defs"))
         for name, part in node.items()
         if names or name not in ("title", "default", "examples")
     }  # fmt: skip
-    if "properties" in kept and not names:
-        kept |= {"required": list(kept["properties"]), "additionalProperties": False}
-    return kept
+    if "properties" in tightened and not names:
+        tightened |= {"required": list(tightened["properties"]), "additionalProperties": False}
+    return tightened
 
 
 # ---- finding objects -----------------------------------------------------------------------------
@@ -300,8 +303,8 @@ class _Quotations:
         bare = _LOOSE.sub("", item.source)
         if any(bare in shown for shown in self.quotable):
             return True
-        own = _fields(item.source)
-        return bool(own) and any(own <= fields for fields in self.fields)
+        fields_of_item = _fields(item.source)
+        return bool(fields_of_item) and any(fields_of_item <= fields for fields in self.fields)
 
 
 def _fields(source: str) -> frozenset[tuple[str, str]]:
@@ -433,8 +436,8 @@ def _complaint(error: ValidationError) -> str:
         return _TOO_DEEP
     words = first["msg"]
     if first["type"] in _WORDS:
-        shown = _shown(first["input"])
-        words = _WORDS[first["type"]].format(shown=shown, **first.get("ctx", {}))
+        value = _shown(first["input"])
+        words = _WORDS[first["type"]].format(shown=value, **first.get("ctx", {}))
     more = f"; and {len(others)} more" if others else ""
     place = ".".join(map(str, first["loc"])) or "the record"
     return one_line(f"{place[:60]}: {words[:100]} ({first['type']}){more}")

@@ -83,12 +83,14 @@ class Template:
         A field without a value raises InputError.
         """
         texts = [("system", self.system), ("user", self.user)]
-        shown = {name: values[name] for name in self.fields if name in values}
+        texts_of_fields = {name: values[name] for name in self.fields if name in values}
         if MARK in self._names:
-            shown[MARK] = _mark(shown, self.system + self.user)
+            texts_of_fields[MARK] = _mark(texts_of_fields, self.system + self.user)
         try:
             return [
-                {"role": role, "content": text.format_map(shown)} for role, text in texts if text
+                {"role": role, "content": text.format_map(texts_of_fields)}
+                for role, text in texts
+                if text
             ]
         except KeyError as error:
             raise InputError(f"the template {self.name} has no value for {error}") from None

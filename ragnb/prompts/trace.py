@@ -198,18 +198,18 @@ def _reader(
     exact = {*keys, *specials.values()}
     spellings = Counter(map(plain_word, exact))
     unambiguous = {plain_word(key): key for key in exact if spellings[plain_word(key)] == 1}
-    meant = {**dict.fromkeys(NO_KEY), **specials, **unambiguous}
+    keys_by_word = {**dict.fromkeys(NO_KEY), **specials, **unambiguous}
 
     def read(written: Sequence[str] | str | None) -> list[str]:
-        found: list[str] = []
+        read_keys: list[str] = []
         for text in [written] if isinstance(written, str) else written or []:
             several = re.split(r"[,;、\s]+", fold(text).strip(WRAPPING))
-            parts = [text] if plain_word(text) in meant else several
+            parts = [text] if plain_word(text) in keys_by_word else several
             words = [plain_word(part) for part in parts]
-            if text in exact or not set(words) <= set(meant):
-                found.append(text)
+            if text in exact or not set(words) <= set(keys_by_word):
+                read_keys.append(text)
             else:
-                found += [key for key in map(meant.get, words) if key is not None]
-        return found
+                read_keys += [key for key in map(keys_by_word.get, words) if key is not None]
+        return read_keys
 
     return read

@@ -110,8 +110,8 @@ def methods_paragraph(
     >>> print(methods_paragraph(scores, length="short", written="latex"))
     We evaluated the system “a\&b” on 2 questions. We report m.
     """
-    given = {"scores": scores, "summaries": summaries, "comparisons": comparisons}
-    frames = {name: frame for name, frame in given.items() if frame is not None}
+    arguments = {"scores": scores, "summaries": summaries, "comparisons": comparisons}
+    frames = {name: frame for name, frame in arguments.items() if frame is not None}
     if not frames:
         raise InputError("methods_paragraph needs scores, summaries or comparisons, got none")
     known = ("system", "baseline")
@@ -171,13 +171,15 @@ def _data(scores: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
     if "unknown" not in licence:
         facts.append(f"licence {licence}")
     conditions = []
-    for name in (name for name in _CONDITIONS if name in scores):
-        given = scores[name].dropna().unique()
+    for name, sentence in _CONDITIONS.items():
+        if name not in scores:
+            continue
+        values = scores[name].dropna().unique()
         # A task, a repetition or a share of 0 that all responses have is not worth a mention.
-        usual = name in ("task", "repeat") or (name == "correct_rate" and not given.any())
-        if len(given) > usual:
-            shown = _listed((_ORDERS.get(value, _shown(value)) for value in given), "or")
-            conditions.append(_CONDITIONS[name].format(shown))
+        is_usual = name in ("task", "repeat") or (name == "correct_rate" and not values.any())
+        if len(values) > is_usual:
+            words_of_values = [_ORDERS.get(value, _value_text(value)) for value in values]
+            conditions.append(sentence.format(_listed(words_of_values, "or")))
     # A response has one row for each metric and definition.
     keys = [name for name in ("example_id", *CONDITION, "repeat") if name in scores]
     again = scores.groupby([*keys, "metric", "signature"], dropna=False).cumcount()
@@ -204,26 +206,31 @@ def _generation(
     words: dict[str, str],
 ) -> dict[str, list[str]]:
     """Models with their files, prompts without the checksums of their texts, and parameters."""
-    known = scores.attrs.get("model", {})
+    served = scores.attrs.get("model", {})
     names = scores["model"].dropna().unique().tolist() if "model" in scores else []
     models = [f"{words.get(name, name)}{_source_of(name)}" for name in names]
-    if [known.get("model")] == names and known.get("file"):
-        models[0] += f", file {known['file']},"
+    if [served.get("model")] == names and served.get("file"):
+        models[0] += f", file {served['file']},"
     prompts = []
     for mark in _marks(signatures, "prompt"):
         name, _, version = re.sub(r":[0-9a-f]{8}$", "", mark).partition(":")
-        prompts.append(f"{words.get(name, name)}{f' (version {version})' * bool(version)}")
+        number = f" (version {version})" if version else ""
+        prompts.append(words.get(name, name) + number)
     using = [f"the {_plural(prompts, 'prompt')} {_listed(prompts)}"] if prompts else []
-    given = [] if responses is None else responses["parameters"].dropna()
-    settings = {
-        _listed(
-            _PARAMETERS.get(name, f"{name.replace('_', ' ')} {{}}").format(_shown(each[name]))
-            for name in sorted(each, reverse=True)
-        )
-        for each in given
-        if each
-    }
+    settings = set()
+    for parameters in [] if responses is None else responses["parameters"].dropna():
+        if parameters:
+            settings.add(_settings(parameters))
     return {"models": models, "using": [*using, *sorted(settings)]}
+
+
+def _settings(parameters: Mapping[str, Any]) -> str:
+    """Sampling parameters in words, such as ``temperature 0 and at most 512 tokens``."""
+    phrases = []
+    for name in sorted(parameters, reverse=True):
+        phrase = _PARAMETERS.get(name, f"{name.replace('_', ' ')} {{}}")
+        phrases.append(phrase.format(_value_text(parameters[name])))
+    return _listed(phrases)
 
 
 def _tests(comparisons: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
@@ -234,13 +241,12 @@ def _tests(comparisons: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
         pairs.append(f"{systems} with {_called(baseline, words)}")
     tests = []
     for name in comparisons["test"].unique():
-        said = f"the {name}" if "test" in name else name
-        said = re.sub("^McNemar (mid-p|exact)$", r"McNemar's \1 test", said)
-        tests.append(f"{said}{_source_of(name)}")
-    detectable = [
-        f"{_span(rows['mde'])} in {words.get(str(metric), metric)}"
-        for metric, rows in comparisons.dropna(subset="mde").groupby("metric", sort=False)
-    ]
+        phrase = f"the {name}" if "test" in name else name
+        phrase = re.sub("^McNemar (mid-p|exact)$", r"McNemar's \1 test", phrase)
+        tests.append(f"{phrase}{_source_of(name)}")
+    detectable = []
+    for metric, rows in comparisons.dropna(subset="mde").groupby("metric", sort=False):
+        detectable.append(f"{_span(rows['mde'])} in {words.get(str(metric), metric)}")
     return {
         "pairs": pairs,
         "tests": tests,
@@ -262,17 +268,19 @@ def _metrics(signatures: list[str], words: dict[str, str], short: bool) -> list[
         others = marks.keys() - {"ragnb", "metric", "lang", "prompt"}
         chosen = [f"{mark.replace('_', ' ')} {marks[mark]}" for mark in marks if mark in others]
         options.setdefault(name, []).append(", ".join(chosen))
-    shown = []
+    phrases = []
     for name, chosen in options.items():
         word = words.get(name, name)
-        under = distinct(filter(None, chosen), " and ")
-        facts = ", ".join(filter(None, [name * (word != name), under]))
+        # If the metric has another word, its name follows in parentheses.
+        original_name = name if word != name else ""
+        variants = distinct(filter(None, chosen), " and ")
+        facts = ", ".join(filter(None, [original_name, variants]))
         if name in METRICS:
             definition = definition_of(METRICS[name]).rstrip(".")
             definition = re.sub(r"^[^:]{,40}: ", "", definition)  # the name of the metric
             facts = f"{facts}: {definition}" if facts else definition
-        shown.append(f"{word} ({facts})" if facts and not short else word)
-    return shown
+        phrases.append(f"{word} ({facts})" if facts and not short else word)
+    return phrases
 
 
 # ---- words ---------------------------------------------------------------------------------------
@@ -304,15 +312,15 @@ def _listed(values: Iterable[Any], last: str = "and") -> str:
 def _span(values: pd.Series) -> str:
     """The lowest and the highest value, with three digits if they are no whole numbers."""
     ends = (values.min(), values.max())
-    shown = [f"{end:,.0f}" if float(end).is_integer() else f"{end:#.3g}" for end in ends]
-    return distinct(shown, " to ")
+    texts = [f"{end:,.0f}" if float(end).is_integer() else f"{end:#.3g}" for end in ends]
+    return distinct(texts, " to ")
 
 
 def _plural(values: Sequence[Any], thing: str) -> str:
     return thing if len(values) == 1 else f"{thing}s"
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(present(value))
 
 
@@ -341,10 +349,11 @@ def _template() -> Any:
 def _entries() -> dict[str, str]:
     """BibTeX entries by key."""
     text = (_FOLDER / "references.bib").read_text(encoding="utf-8")
-    return {
-        block[block.index("{") + 1 : block.index(",")]: block
-        for block in re.split("(?m)^(?=@)", text)[1:]
-    }
+    entries = {}
+    for entry in re.split("(?m)^(?=@)", text)[1:]:
+        key = entry[entry.index("{") + 1 : entry.index(",")]
+        entries[key] = entry
+    return entries
 
 
 def _cite(key: str) -> str:
@@ -356,13 +365,15 @@ def _source_of(name: str, inside: str = "") -> str:
 
     With ``"="``, the name of the author before it is part of the sentence.
     """
-    keys = (key for known, key in _SOURCES.items() if name.startswith(known))
-    return next((_cite(f"{inside}{key}") for key in keys), "")
+    for beginning, key in _SOURCES.items():
+        if name.startswith(beginning):
+            return _cite(f"{inside}{key}")
+    return ""
 
 
-def _citation(written: str, found: re.Match[str]) -> str:
+def _citation(written: str, match: re.Match[str]) -> str:
     """Write the citation of a known source: ``(Holm, 1979)``, or ``\\citep{holm1979}``."""
-    inside, key = found[1].startswith("="), found[1].lstrip("=")
+    inside, key = match[1].startswith("="), match[1].lstrip("=")
     if key not in _entries():
         return ""
     if written == "latex":
@@ -373,8 +384,8 @@ def _citation(written: str, found: re.Match[str]) -> str:
     )
     if inside:
         return f" ({year})"
-    surnames = [one.partition(",")[0] for one in author.split(" and ")]
-    who = " and ".join(surnames)
+    surnames = [name.partition(",")[0] for name in author.split(" and ")]
+    authors = " and ".join(surnames)
     if len(surnames) > 2 or "others" in surnames:
-        who = f"{surnames[0]} et al."
-    return f" ({who}, {year})"
+        authors = f"{surnames[0]} et al."
+    return f" ({authors}, {year})"
