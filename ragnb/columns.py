@@ -245,6 +245,20 @@ CONDITION = (
 # ---- frames ------------------------------------------------------------------------------------
 
 
+def require_frame(frame: Any, what: str) -> None:
+    """Raise InputError unless `frame` is a pandas DataFrame. The message begins with `what`."""
+    if isinstance(frame, str | Path):
+        raise InputError(
+            f"{what} needs a frame, got the name of a file; load it first, for example with "
+            f"ragnb.load_responses({str(frame)!r})"
+        )
+    if type(frame).__module__.startswith(("dask", "pyspark")) or not hasattr(frame, "columns"):
+        raise InputError(
+            f"{what} needs a pandas DataFrame, got {type(frame).__name__}; load or build one, or call "
+            "compute() of a Dask frame or toPandas() of a Spark frame"
+        )
+
+
 def require_columns(
     frame: Any, names: Iterable[str], what: str, *, unique: Sequence[str] = ()
 ) -> None:
@@ -261,16 +275,7 @@ def require_columns(
     unique : sequence of str, default=()
         Further required columns. No two rows may have the same values in all of them.
     """
-    if isinstance(frame, str | Path):
-        raise InputError(
-            f"{what} needs a frame, got the name of a file; load it first, for example with "
-            f"ragnb.load_responses({str(frame)!r})"
-        )
-    if type(frame).__module__.startswith(("dask", "pyspark")) or not hasattr(frame, "columns"):
-        raise InputError(
-            f"{what} needs a pandas DataFrame, got {type(frame).__name__}; load or build one, or call "
-            "compute() of a Dask frame or toPandas() of a Spark frame"
-        )
+    require_frame(frame, what)
     wanted = list(dict.fromkeys([*names, *unique]))
     missing = [name for name in wanted if name not in frame.columns]
     if missing:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.annotation.comparison import Comparison, read_everyone
+from ragnb.annotation.comparison import Comparison, read_annotators
 from ragnb.annotation.items import Item, build_items, item_ids, refuse_changed_texts
 from ragnb.annotation.labels import all_equal
 from ragnb.annotation.log import log_file, log_lines
@@ -64,7 +64,7 @@ def adjudicate(
     StoreError
         The gold log is open in another kernel or program.
     """
-    people = read_everyone(logs)
+    people = read_annotators(logs)
     task = people.task
     columns = id or people.id
     file = log_file(path, "gold", task.name)
@@ -79,16 +79,16 @@ def adjudicate(
         if _is_disputed(item, agreed[item.id], people):
             disputed.add(item.id)
     # If nothing is disputed, all items are shown, and all are labelled.
-    shown = disputed or set(agreed)
+    items_to_decide = disputed or set(agreed)
     labels = people.labels
     others = {item: _lettered(item, labels[item]) for item in labels} if blind else labels
     session = AnnotationSession(
-        examples[[name in shown for name in item_ids(examples, columns)]],
+        examples[[name in items_to_decide for name in item_ids(examples, columns)]],
         task,
         adjudicator,
         file,
         id=columns,
-        suggestions={item: nested(_common(people.votes[item], people)) for item in shown},
+        suggestions={item: nested(_common(people.votes[item], people)) for item in items_to_decide},
         suggested_by="every annotator",
         others=others,
         named=labels,
@@ -183,12 +183,19 @@ def _provenance(name: str, people: Comparison) -> dict[str, Any]:
 
 
 def _check_gold(file: Path, sources: list[dict[str, Any]]) -> None:
-    """Refuse to write decisions to an annotator's own log, or next to labels that have changed since."""
+    """Raise InputError if `file` is an annotator's own log, or if labels have changed since it was made."""
     lines = log_lines(file)
-    earlier = lines[0].get("adjudicates", []) if lines else sources
-    before = {(source["annotator"], source["labels"]) for source in earlier}
-    after = {(source["annotator"], source["labels"]) for source in sources}
-    changed = sorted({repr(name) for name, _ in before ^ after})
+    if not lines:
+        return
+    header = lines[0]
+    if not header.get("adjudicates"):
+        raise InputError(
+            f"{file.stem} is the log of an annotator, but decisions need a log of their own; choose "
+            "another path"
+        )
+    recorded = {(source["annotator"], source["labels"]) for source in header["adjudicates"]}
+    current = {(source["annotator"], source["labels"]) for source in sources}
+    changed = sorted({repr(name) for name, _ in recorded ^ current})
     if changed:
         raise InputError(
             f"{file.stem} was made from other logs; those of {', '.join(changed)} differ; pass the "

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragnb.annotation.comparison import Comparison, read_everyone
+from ragnb.annotation.comparison import Comparison, read_annotators
 from ragnb.annotation.labels import all_equal
 from ragnb.annotation.tasks import Field
 from ragnb.arguments import accepts, convert
 from ragnb.columns import require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
-from ragnb.reports.frames import as_frame, coefficients, interval_columns
+from ragnb.reports.frames import agreement_intervals, as_frame, interval_columns
 from ragnb.stats.agreement import agreement_interval
 from ragnb.stats.intervals import mean_interval
 
@@ -86,7 +86,7 @@ def agreement(
     Artstein, R. & Poesio, M. (2008). Inter-coder agreement for computational linguistics. Computational Linguistics 34,
     555-596.
     """
-    people = read_everyone(logs)
+    people = read_annotators(logs)
     units = _clusters(cluster, people)
     groups = [
         (f"{first} - {second}", first, second, [first, second])
@@ -126,7 +126,7 @@ def disagreements(logs: Any) -> pd.DataFrame:
         annotators that differ, or for fields of sentences one minus the mean overlap; ``votes``: what each one said, by
         name. Items are in the order of the sum of their disagreements.
     """
-    people = read_everyone(logs)
+    people = read_annotators(logs)
     rows = []
     for item, votes_by_place in people.votes.items():
         for (field, sentence), votes in votes_by_place.items():
@@ -221,7 +221,7 @@ def _coefficients(
     intervals = {
         name: agreement_interval(name, ratings, clusters, confidence_level=level) for name in names
     }
-    intervals |= coefficients(ratings, clusters, level)
+    intervals |= agreement_intervals(ratings, clusters, level)
     counts = {"n": len(compared), "n_unlabelled": int((n_ratings == 1).sum())}
     return [
         {"metric": name, **interval_columns(interval), **counts}

@@ -45,7 +45,7 @@ class Comparison:
     rows: pd.DataFrame
 
 
-def read_everyone(logs: Any) -> Comparison:
+def read_annotators(logs: Any) -> Comparison:
     """The labels of two or more annotators.
 
     Parameters
@@ -64,6 +64,7 @@ def read_everyone(logs: Any) -> Comparison:
     frames = [log if isinstance(log, pd.DataFrame) else read_labels(log) for log in sources]
     task = _common_task(frames)
     rows = pd.concat([frame.astype(object) for frame in frames])
+    # Frames that are not from `read_labels` may lack some of its columns, which are then empty.
     rows = rows.reindex(columns=list(dict.fromkeys([*COLUMNS, *rows])))
     names = rows["annotator"].unique().tolist()
     _require_two_annotators(rows, names)
@@ -74,9 +75,9 @@ def read_everyone(logs: Any) -> Comparison:
         raise InputError(
             f"annotators must have seen the same texts, but those of {n_texts.idxmax()!r} differ"
         )
-    first = by_item[["fingerprint", "sentences"]].first()
+    texts_of_items = by_item[["fingerprint", "sentences"]].first()
     sentences: dict[str, dict[str, list[str]]] = {
-        item: present(keys) or {} for item, keys in first["sentences"].items()
+        item: present(keys) or {} for item, keys in texts_of_items["sentences"].items()
     }
     _require_sentences(task, sentences)
 
@@ -97,7 +98,7 @@ def read_everyone(logs: Any) -> Comparison:
         labels=labels,
         votes=votes,
         sentences=sentences,
-        fingerprints=first["fingerprint"].dropna().to_dict(),
+        fingerprints=texts_of_items["fingerprint"].dropna().to_dict(),
         rows=rows,
     )
 
@@ -149,5 +150,5 @@ def _values(row: Mapping[str, Any], task: Task) -> dict[Place, Any]:
             # A column of whole numbers with gaps has floats.
             values[place] = value = int(value)
         if field.kind == "choice":
-            field.number(value, f"{field.name!r} of item {row['item']!r}")
+            field.check_option(value, f"{field.name!r} of item {row['item']!r}")
     return values

@@ -183,7 +183,7 @@ def check_value(field: Field, item: Item, value: Any) -> Any:
     if value is None or field.kind == "text":
         return value or None
     if field.kind == "choice":
-        field.number(value, what)
+        field.check_option(value, what)
         return value
     allowed = item.keys(field.of) + [option.value for option in field.options]
     allowed_set, chosen = set(allowed), set(value)
@@ -247,20 +247,28 @@ def _id_value(value: Any) -> Any:
 
 
 def _parts(column: str, row: Mapping[str, Any], task: Task, what: str) -> Iterator[Part]:
-    sentences: Any = row.get(f"{column}_sentences") if column in ("documents", "response") else None
-    keyed: list[Any] | None = None if is_missing(sentences) else list(sentences)
-    if keyed is None and conversion_of(task).needs_keys and column in ("documents", "response"):
+    """Yield the parts of an item that show one column: one per document, otherwise a single one.
+
+    Documents and the response may have keyed sentences in the column ``{column}_sentences``: a list of
+    ``[key, text]`` pairs for the response, and a list of such lists for the documents.
+    """
+    may_have_keys = column in ("documents", "response")
+    sentences: Any = row.get(f"{column}_sentences") if may_have_keys else None
+    keyed_sentences: list[Any] | None = None if is_missing(sentences) else list(sentences)
+    if may_have_keys and keyed_sentences is None and conversion_of(task).needs_keys:
         make = "keyed_sentences(passages)" if column == "documents" else "keyed_response(response)"
         raise InputError(
             f"{what} needs sentences with keys in '{column}_sentences', because the task labels sentences; "
             f"use ragnb.load_ragbench, or make them with ragnb.text.{make}"
         )
     if column == "documents":
-        passages: Any = keyed
-        if keyed is None:
-            passages = passage_texts(row.get("passages")) or []
-        for n, passage in enumerate(passages, start=1):
-            pairs = [(f"{n}", passage)] if keyed is None else sentence_pairs([passage])
+        if keyed_sentences is None:
+            # A passage without keyed sentences is one sentence, whose key is its number.
+            texts = passage_texts(row.get("passages")) or []
+            documents = [[(str(n), text)] for n, text in enumerate(texts, start=1)]
+        else:
+            documents = [sentence_pairs([document]) for document in keyed_sentences]
+        for n, pairs in enumerate(documents, start=1):
             yield Part(column, f"document {n}", tuple(pairs))
     elif column == "claims":
         if not {"claims", "parts"} & row.keys():
@@ -275,10 +283,10 @@ def _parts(column: str, row: Mapping[str, Any], task: Task, what: str) -> Iterat
         yield Part(column, "response", tuple(pairs))
     else:
         heading = "" if column in ("response_a", "response_b") else column.replace("_", " ")
-        if keyed is None:
+        if keyed_sentences is None:
             pairs = [(column, _text(row, column, what))]
         else:
-            pairs = sentence_pairs([keyed])
+            pairs = sentence_pairs([keyed_sentences])
         yield Part(column, heading, tuple(pairs))
 
 

@@ -309,7 +309,7 @@ class ActionRules:
         if value is None:
             return
         if field.kind == "choice":
-            field.number(value, what)
+            field.check_option(value, what)
         elif field.kind == "text":
             if not isinstance(value, str):
                 raise InputError(f"{what} must be a text, got {value!r:.60}")

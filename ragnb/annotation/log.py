@@ -261,6 +261,7 @@ def _stored_lines(path: Path) -> list[tuple[bytes, str]]:
     if not is_log_file(path) or not path.stat().st_size:
         return []
     with reporting(path), closing(sqlite3.connect(path, timeout=60)) as db:
+        # Texts are read as bytes, because a damaged file may contain texts that are not UTF-8.
         db.text_factory = bytes
         (problem,) = db.execute("PRAGMA integrity_check(1)").fetchone()
         if problem != b"ok":
@@ -343,8 +344,8 @@ def reporting(path: Path) -> Iterator[None]:
         name = "closed" if closed else getattr(error, "sqlite_errorname", "")
         cause = getattr(error, "strerror", None) or error
         reason = _REASONS.get(name, f"cannot be used as an annotation log: {cause}")
-        shown = path.name if len(path.name) <= 100 else f"{path.name[:100]}…"
-        raise StoreError(f"{shown} {reason}") from error
+        short_name = path.name if len(path.name) <= 100 else f"{path.name[:100]}…"
+        raise StoreError(f"{short_name} {reason}") from error
 
 
 # ---- labels after some actions -------------------------------------------------------------------

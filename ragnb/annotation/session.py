@@ -242,11 +242,11 @@ class AnnotationSession:
     def at(self, number: int) -> Iterator[None]:
         """Act on the item with this number without showing it."""
         with self.log.lock:
-            shown, self.number = self.number, number
+            number_on_screen, self.number = self.number, number
             try:
                 yield
             finally:
-                self.number = shown
+                self.number = number_on_screen
 
     @_alone
     def move(self, step: int) -> bool:

@@ -109,6 +109,10 @@ class Field:
         """Whether the options are grades, such as 1 to 4."""
         return bool(self.options) and all(type(option.value) is int for option in self.options)
 
+    def check_option(self, value: Any, what: str) -> None:
+        """Raise InputError unless a value is one of the options. ``what`` is for the message."""
+        self.number(value, what)
+
     def number(self, value: Any, what: str) -> int:
         """Position of the option with this value. True and 1 are different values. ``what`` is for the message."""
         values = [(type(option.value), option.value) for option in self.options]

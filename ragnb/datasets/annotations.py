@@ -17,7 +17,7 @@ from ragnb.datasets.literals import parsed
 from ragnb.datasets.reading import read_records
 from ragnb.datasets.records import first_value
 from ragnb.errors import InputError, check_choice
-from ragnb.metrics.judged import ACCEPTED
+from ragnb.metrics.judged import VERDICT_WORDS
 
 # Keys of a note in JSON-MIN of Label Studio and in doccano.
 NOTES = ("note", "notes", "comment", "comments", "Comments")
@@ -266,8 +266,8 @@ def _id(record: Values, columns: list[str], where: str) -> dict[str, str]:
 def _verdicts(labels: list[Any], meanings: dict[Any, str], file: str) -> list[str]:
     """The verdicts that the labels of a file mean."""
     for verdict in meanings.values():
-        check_choice(verdict, tuple(ACCEPTED), "load_annotations(verdicts=...)")
-    words = {word: word for word in ACCEPTED if word not in meanings} | meanings
+        check_choice(verdict, tuple(VERDICT_WORDS), "load_annotations(verdicts=...)")
+    words = {word: word for word in VERDICT_WORDS if word not in meanings} | meanings
     unknown = dict.fromkeys(repr(label) for label in labels if label not in words)
     if unknown:
         raise InputError(

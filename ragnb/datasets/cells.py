@@ -5,6 +5,7 @@ in a column of numbers or ids, and a text in a column of responses or references
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from datetime import date
 from functools import lru_cache
@@ -18,7 +19,7 @@ from ragnb.datasets.frames import present_cells
 from ragnb.datasets.literals import parsed
 from ragnb.datasets.sheets import date_text, trimmed
 from ragnb.errors import InputError
-from ragnb.metrics.judged import ACCEPTED
+from ragnb.metrics.judged import VERDICT_WORDS
 from ragnb.text import fold, well_formed
 
 # Columns that hold numbers.
@@ -261,12 +262,12 @@ def _verdict_of_text(cell: str) -> Any:
     if not word or word in _NO_NUMBER:
         return None
     truth = truth_of(word)
-    if word in ACCEPTED:
+    if word in VERDICT_WORDS:
         return word
     return trimmed(cell) if truth is None else int(truth)
 
 
-def with_names(frame: pd.DataFrame, source: str) -> tuple[pd.DataFrame, list[str]]:
+def with_trimmed_names(frame: pd.DataFrame, source: str) -> tuple[pd.DataFrame, list[str]]:
     """Return the frame with ids and names without blanks around them, and notes about what changed.
 
     Half a surrogate pair becomes U+FFFD. ``NA`` is missing in a column of ids, but it is a name in a
@@ -283,7 +284,7 @@ def with_names(frame: pd.DataFrame, source: str) -> tuple[pd.DataFrame, list[str
     for name in [name for name in frame if name in _TRIMMED or is_id_column(str(name))]:
         is_id = is_id_column(str(name))
         before_trimming = frame[name].tolist()
-        if _are_names(before_trimming):
+        if _needs_no_change(before_trimming):
             continue
         cells = [_name_of(cell, is_id=is_id) for cell in before_trimming]
         changed = [
@@ -293,16 +294,20 @@ def with_names(frame: pd.DataFrame, source: str) -> tuple[pd.DataFrame, list[str
         if cells != before_trimming:
             frame = frame.assign(**{name: pd.Series(cells, frame.index, dtype=object)})
         if any(changed):
-            number = f"{sum(changed)} cell{'s' if sum(changed) > 1 else ''}"
-            notes.append(f"the blanks around {number} of the column {name} were removed")
+            cells_phrase = f"{sum(changed)} cell{'s' if sum(changed) > 1 else ''}"
+            notes.append(f"the blanks around {cells_phrase} of the column {name} were removed")
             are_ids_changed = are_ids_changed or name == "example_id"
     if are_ids_changed:
         _require_different_ids(before, frame, source)
     return frame, notes
 
 
-def _are_names(cells: list[Any]) -> bool:
-    """Whether nothing is to be changed in a column: no text has blanks around it or means nothing."""
+def _needs_no_change(cells: list[Any]) -> bool:
+    """Whether all cells of a column stay as they are. It errs on the side of a change.
+
+    No cell is a date, and no text is empty, has blanks around it or is a word for a missing value.
+    Texts that are not ASCII are always looked at one by one.
+    """
     texts = [*dict.fromkeys(_texts(cells))]
     return (
         not _has_dates(cells)
@@ -480,16 +485,16 @@ def _has_spellings(text: str, sign: str) -> bool:
 # ---- texts -----------------------------------------------------------------------------------------
 
 
-def words_for_nothing(frame: pd.DataFrame) -> str:
+def missing_word_note(frame: pd.DataFrame) -> str:
     """Return a note that counts texts such as NA in responses, references and questions."""
     counts = []
     for name in (name for name in ANSWERS if name in frame):
-        texts = [text for text in _texts(frame[name].tolist()) if len(text) < _LONGEST_WORD]
-        means_nothing = {text for text in {*texts} if _is_missing_word(text)}
-        words = [text for text in texts if text in means_nothing] if means_nothing else []
-        if words:
-            examples = ", ".join(map(repr, list(dict.fromkeys(words))[:3]))
-            counts.append(f"{len(words)} of the column {name} ({examples})")
+        # Many cells have equal texts, so each distinct text is looked up once.
+        n_by_text = Counter(_texts(frame[name].tolist()))
+        n_by_word = {text: n for text, n in n_by_text.items() if _is_missing_word(text)}
+        if n_by_word:
+            examples = ", ".join(map(repr, list(n_by_word)[:3]))
+            counts.append(f"{sum(n_by_word.values())} of the column {name} ({examples})")
     if not counts:
         return ""
     return (

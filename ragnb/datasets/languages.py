@@ -107,8 +107,10 @@ def identify_languages(questions: pd.Series) -> pd.DataFrame:
     is_clear = (alone.argmax(axis=1) == best) & (alone.max(axis=1) >= SURE)
     origins = np.where(is_clear, "question", "file")
     origins[unsure] = "unsure"
-    found = {"language": np.array(codes, dtype=object)[best], "language_from": origins}
-    return pd.DataFrame({name: values[rows] for name, values in found.items()}, questions.index)
+    languages = np.array(codes, dtype=object)[best]
+    # From the distinct questions back to the rows.
+    columns = {"language": languages[rows], "language_from": origins[rows]}
+    return pd.DataFrame(columns, questions.index)
 
 
 def common_language(questions: Sequence[str]) -> str:

@@ -98,13 +98,13 @@ def _likely(words: str, names: Iterable[str], *, only_whole: bool) -> str | None
     """The first name that consists of one of the words, or else that contains one."""
     split = {name: _words_of(name) for name in names}
     wanted = [word.split() for word in words.split(", ")]
-    for parts in wanted:
-        for name, own in split.items():
-            if own == parts:
+    for wanted_words in wanted:
+        for name, name_words in split.items():
+            if name_words == wanted_words:
                 return name
-    for parts in [] if only_whole else wanted:
-        for name, own in split.items():
-            if {*parts} <= {*own} and not {*own} & _ABOUT:
+    for wanted_words in [] if only_whole else wanted:
+        for name, name_words in split.items():
+            if {*wanted_words} <= {*name_words} and not {*name_words} & _ABOUT:
                 return name
     return None
 

@@ -93,17 +93,16 @@ def read_frame(path: Path, *, sheet: str | int | None = None) -> pd.DataFrame:
 
 
 def _read_separated(path: Path) -> pd.DataFrame:
+    """Read a CSV or TSV file as a frame of texts."""
     text = read_text(path)
     content = text.removeprefix(BYTE_ORDER_MARK)
     if content.lstrip().startswith(("{", "[{")):
         _refuse_json(content, path)
-    frame = _told_frame(csv_rows(content), path)
-    # Only files with this mark are from `write_table`. Others keep their apostrophes.
-    return (
-        frame.map(unguarded).rename(columns=unguarded)
-        if text.startswith(BYTE_ORDER_MARK)
-        else frame
-    )
+    frame = _reported_frame(csv_rows(content), path)
+    # `write_table` begins its files with this mark, and puts an apostrophe before what looks like a
+    # formula. In a file without the mark, an apostrophe is part of the text.
+    may_be_guarded = text.startswith(BYTE_ORDER_MARK)
+    return frame.map(unguarded).rename(columns=unguarded) if may_be_guarded else frame
 
 
 def _refuse_json(content: str, path: Path) -> None:
@@ -116,14 +115,15 @@ def _refuse_json(content: str, path: Path) -> None:
 
 def _read_workbook(path: Path, sheet: str | int | None) -> pd.DataFrame:
     rows, note = workbook_rows(path, sheet)
-    frame = _told_frame(rows, path)
+    frame = _reported_frame(rows, path)
     if note:
         tell(f"{path.name}: {note}")
         frame.attrs["sheets"] = note
     return frame
 
 
-def _told_frame(rows: Sequence[Sequence[str]], path: Path) -> pd.DataFrame:
+def _reported_frame(rows: Sequence[Sequence[str]], path: Path) -> pd.DataFrame:
+    """Convert rows of cells to a frame, and print a line about the rows and columns left out."""
     frame, note = frame_of_cells(rows)
     if note:
         tell(f"{path.name}: {note}")

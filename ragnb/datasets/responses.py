@@ -21,15 +21,15 @@ from ragnb.datasets.cells import (
     NUMBERS,
     VERDICTS,
     is_number_column,
+    missing_word_note,
     number_column,
     numbers_in,
     plain_texts,
     similar_systems,
     spelled_lists,
     verdict_of,
-    with_names,
     with_spellings,
-    words_for_nothing,
+    with_trimmed_names,
 )
 from ragnb.datasets.examples import load_examples, with_examples
 from ragnb.datasets.files import CELLS, WORKBOOKS, existing_file, kind_of, several_files, stem
@@ -563,8 +563,8 @@ def _with_values(
         frame[name] = each_cell(frame[name], verdict_of)
     for name in frame.columns.intersection(ANSWERS):
         frame[name] = plain_texts(frame[name], from_workbook=is_workbook)
-    frame, notes = with_names(frame, called(file))
-    for note in filter(None, [*notes, words_for_nothing(frame)]):
+    frame, notes = with_trimmed_names(frame, called(file))
+    for note in filter(None, [*notes, missing_word_note(frame)]):
         tell(f"{called(file)}: {note}")
     return frame
 

@@ -111,14 +111,17 @@ def _context(
 ) -> dict[str, Any]:
     """The passages that an example shows, and what was requested."""
     if order == "released":
-        draw = place = Random(RELEASED_SEED)
-    else:  # what draws passages and what orders them must not mix
+        # The released code selects and orders passages with one generator.
+        selection_rng = order_rng = Random(RELEASED_SEED)
+    else:
+        # How many numbers the selection consumes depends on the noise rate. With a generator of its
+        # own, the order is the same permutation at every noise rate.
         key = f"{seed}:{example['example_id']}"
-        draw, place = Random(f"{key}:draw"), Random(key)
+        selection_rng, order_rng = Random(f"{key}:draw"), Random(key)
     context: list[Passage] = []
     if passage_num:
-        context = _drawn(example, noise_rate, passage_num, correct_rate, draw)
-    place.shuffle(context)
+        context = _selected(example, noise_rate, passage_num, correct_rate, selection_rng)
+    order_rng.shuffle(context)
     kinds = [kind for kind, _ in context]
     return {
         "noise_rate": noise_rate,
@@ -146,18 +149,18 @@ def check_examples(examples: pd.DataFrame, what: str) -> None:
                 )
 
 
-def _drawn(
-    example: dict[str, Any], noise_rate: float, passage_num: int, correct_rate: float, draw: Random
+def _selected(
+    example: dict[str, Any], noise_rate: float, passage_num: int, correct_rate: float, rng: Random
 ) -> list[Passage]:
     """(kind, passage) pairs that an example shows, before they are put into their order."""
     n_negative = ceil_share(passage_num, noise_rate)
     quota = passage_num - n_negative
     negatives: list[Passage] = [("negative", passage) for passage in example["negative"]]
     if example["task"] == "integration":
-        return _drawn_from_groups(example["positive"], negatives, passage_num, quota, draw)
+        return _selected_from_groups(example["positive"], negatives, passage_num, quota, rng)
     if example["task"] == "counterfactual":
         n_true = ceil_share(passage_num, correct_rate)
-        return _drawn_false(example, n_true, quota, draw) + negatives[:n_negative]
+        return _counterfactual(example, n_true, quota, rng) + negatives[:n_negative]
     # If one kind runs short, the other fills up, except at noise rate 1.
     group = example["positive"][0]
     positives: list[Passage] = []
@@ -167,17 +170,17 @@ def _drawn(
     return chosen + negatives[: max(n_negative, passage_num - len(group))]
 
 
-def _drawn_from_groups(
+def _selected_from_groups(
     groups: list[list[str]],
     negatives: list[Passage],
     passage_num: int,
     quota: int,
-    draw: Random,
+    rng: Random,
 ) -> list[Passage]:
     """One passage of every group, then second and third ones up to the quota, and noise."""
     shuffled = [list(group) for group in groups]
     for group in shuffled:
-        draw.shuffle(group)
+        rng.shuffle(group)
     in_turn: list[Passage] = []
     for depth in range(max(map(len, shuffled))):
         in_turn += [("positive", group[depth]) for group in shuffled if len(group) > depth]
@@ -186,23 +189,27 @@ def _drawn_from_groups(
     return chosen + negatives[: max(0, passage_num - len(chosen))]
 
 
-def _drawn_false(example: dict[str, Any], n_true: int, quota: int, draw: Random) -> list[Passage]:
-    """False passages, and then true ones from the remaining indices."""
+def _counterfactual(example: dict[str, Any], n_true: int, quota: int, rng: Random) -> list[Passage]:
+    """Sample false passages, and then true ones at other indices.
+
+    A false passage is the true passage at the same index with a false answer. At most one of the two
+    is selected, so that a context does not contain one passage in both versions.
+    """
     if n_true > quota:
         raise InputError(
             f"noise_rate and correct_rate are too high together: correct_rate requires "
             f"{n_true} true passages, but noise_rate leaves only {quota} that are not noise; "
             "lower one of the rates"
         )
-    wrong, true = example["positive_wrong"], example["positive"][0]
-    indices = range(len(wrong))
-    wrong_indices = draw.sample(indices, min(len(indices), quota - n_true))
-    remaining = [index for index in indices if index not in wrong_indices]
+    false_passages, true_passages = example["positive_wrong"], example["positive"][0]
+    indices = range(len(false_passages))
+    false_indices = rng.sample(indices, min(len(indices), quota - n_true))
+    other_indices = [index for index in indices if index not in false_indices]
     true_indices = []
-    if n_true and remaining:
-        true_indices = draw.sample(remaining, min(len(remaining), n_true))
-    passages: list[Passage] = [("wrong", wrong[index]) for index in wrong_indices]
-    passages += [("positive", true[index]) for index in true_indices]
+    if n_true and other_indices:
+        true_indices = rng.sample(other_indices, min(len(other_indices), n_true))
+    passages: list[Passage] = [("wrong", false_passages[index]) for index in false_indices]
+    passages += [("positive", true_passages[index]) for index in true_indices]
     return passages
 
 

@@ -9,8 +9,8 @@ import pandas as pd
 
 from ragnb.arguments import accepts
 from ragnb.cells import present
-from ragnb.columns import COLUMNS, CONDITION, PAYLOAD, column_names, require_columns
-from ragnb.datasets.cells import NUMBERS, numbers_in, with_names
+from ragnb.columns import COLUMNS, CONDITION, PAYLOAD, column_names, require_frame
+from ragnb.datasets.cells import NUMBERS, numbers_in, with_trimmed_names
 from ragnb.datasets.files import existing_file, several_files, stem
 from ragnb.datasets.formats.registry import FORMATS
 from ragnb.datasets.messages import called, tell
@@ -105,7 +105,7 @@ def load_scores(
             f"{', '.join(map(str, frame))}. Say which column has the ids or the questions: "
             "columns={'example_id': '...'}"
         )
-    frame, notes = with_names(frame, called(file))
+    frame, notes = with_trimmed_names(frame, called(file))
     for note in notes:
         tell(f"{called(file)}: {note}")
     if system or "system" not in frame:
@@ -153,7 +153,7 @@ def _table(
     if isinstance(source, str | Path):
         file = existing_file(source)
         content = one_row_per_item(read_frame(file), file, columns)
-    require_columns(content, (), "load_scores")
+    require_frame(content, "load_scores")
     # SQuAD's predictions contain no scores, and a table with one row of texts looks like them.
     formats = [format for name, format in FORMATS.items() if name != "squad"]
     if any(format.recognises(content) for format in formats):

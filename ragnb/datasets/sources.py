@@ -76,9 +76,9 @@ def find(name: str, *, benchmark: str, samples: Iterable[str] = ()) -> Path:
     InputError
         The name is unknown (the message suggests known ones, also of ``samples``), or see `fetch`.
     """
-    known = [source.name for source in sources_of(benchmark)]
-    if name not in known:
-        hint = did_you_mean(name, [*samples, *known]) or f"; use one of {', '.join(known)}"
+    names = [source.name for source in sources_of(benchmark)]
+    if name not in names:
+        hint = did_you_mean(name, [*samples, *names]) or f"; use one of {', '.join(names)}"
         raise InputError(
             f"{name!r} is neither a file nor a name of {benchmark} in the catalogue{hint}"
         )

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import Integers, accepts
-from ragnb.columns import require_columns
+from ragnb.columns import require_columns, require_frame
 from ragnb.errors import InputError
 
 # Columns of a frame of scores that describe the score. All others identify the response.
@@ -267,7 +267,7 @@ def _fold_counts(ratios: SplitRatios) -> Integers:
 
 def finite(X: pd.DataFrame, who: str) -> pd.DataFrame:
     """Convert features to floats and check that all of them are finite; ``who`` is for the message."""
-    require_columns(X, (), who)
+    require_frame(X, who)
     values = X.astype(float)
     has_gaps = ~np.isfinite(values).all()
     if has_gaps.any():

@@ -135,7 +135,7 @@ def run(
     keys = [request_key(request) for request in requests]
     started = time.monotonic()
     with Store.open(store) as opened:
-        stored = opened.known(keys)
+        stored = opened.stored_keys(keys)
         calls = {
             key: _Call(key, canonical(request), call_arguments)
             for key, request, call_arguments in zip(keys, requests, arguments, strict=True)

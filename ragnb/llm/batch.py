@@ -81,12 +81,12 @@ def write_batch(
     name = endpoint_name(base_url)
     with Store.open(store) as opened:
         # Equal requests have one key and need one reply.
-        by_key = {request_key(each): each for each in opened.addressed(plain, name)}
+        by_key = {request_key(request): request for request in opened.as_stored_for(plain, name)}
         if name is not None:
             opened.note_endpoint(name)
         # One transaction, so that no other process writes the same requests to another file.
         with opened.transaction() as db:
-            excluded = opened.known(by_key)
+            excluded = opened.stored_keys(by_key)
             if not again:
                 excluded |= _waiting(opened)
             lines = {key: _line(key, by_key[key]) for key in by_key if key not in excluded}
@@ -149,7 +149,7 @@ def add_batch_output(
         n_before = len(opened)
         # Replies first: what was paid for is safe before anything else happens.
         opened.add(replies.values())
-        stored = opened.known(errors)
+        stored = opened.stored_keys(errors)
         opened.note_failures({key: errors[key] for key in errors if key not in stored})
         return len(opened) - n_before
 

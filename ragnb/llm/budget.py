@@ -134,10 +134,10 @@ def estimate(
     if store is not None and (isinstance(store, Store) or Path(store).expanduser().exists()):
         with Store.open(store) as opened:
             if base_url is None:
-                canonical = opened.anywhere(canonical)
+                canonical = opened.as_stored_anywhere(canonical)
             else:
-                canonical = opened.addressed(canonical, endpoint_name(base_url))
-            stored = opened.known(map(request_key, canonical))
+                canonical = opened.as_stored_for(canonical, endpoint_name(base_url))
+            stored = opened.stored_keys(map(request_key, canonical))
     # Equal requests are sent once.
     by_key = {request_key(request): request for request in canonical}
     to_send = [request for key, request in by_key.items() if key not in stored]

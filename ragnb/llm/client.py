@@ -166,7 +166,7 @@ def complete(
         name = _endpoint_name(base_url, offline)
         addressed = _addressed(opened, plain, name, anywhere=offline and base_url is None)
         keys = [request_key(request) for request in addressed]
-        stored = opened.known(keys)
+        stored = opened.stored_keys(keys)
         missing = {
             key: request for key, request in zip(keys, addressed, strict=True) if key not in stored
         }
@@ -235,9 +235,9 @@ def _addressed(
 ) -> list[Request]:
     """The requests as they are stored for an endpoint, or for whichever endpoint answered them."""
     if not anywhere:
-        return store.addressed(requests, name)
+        return store.as_stored_for(requests, name)
     _require_one_endpoint(store, requests, name)
-    return store.anywhere(requests, name)
+    return store.as_stored_anywhere(requests, name)
 
 
 def _require_one_endpoint(store: Store, requests: Sequence[Request], usual: str | None) -> None:
@@ -247,7 +247,7 @@ def _require_one_endpoint(store: Store, requests: Sequence[Request], usual: str 
         plain_keys = {
             request_key(at_endpoint(request, name)): request_key(request) for request in requests
         }
-        for key in store.known(plain_keys):
+        for key in store.stored_keys(plain_keys):
             endpoints_by_request.setdefault(plain_keys[key], []).append(name or "")
     for names in endpoints_by_request.values():
         if len(names) > 1 and not {usual, ""} & set(names):
@@ -264,7 +264,7 @@ def _answered_elsewhere(store: Store, requests: Sequence[Request], name: str | N
         if other == name:
             continue
         keys = [request_key(at_endpoint(request, other)) for request in requests]
-        n_replies = len(store.known(keys))
+        n_replies = len(store.stored_keys(keys))
         if n_replies:
             counts.append(f"{n_replies:,} from {other}")
     if not counts:

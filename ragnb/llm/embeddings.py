@@ -21,7 +21,11 @@ _BATCH = 256
 
 
 def as_texts(texts: Iterable[str]) -> list[str]:
-    """Convert an iterable of texts to a list of texts without lone surrogates."""
+    """Convert an iterable of texts to a list of texts that the model reads completely.
+
+    Lone surrogates, which UTF-8 cannot encode, are replaced. A NUL character becomes a space, because
+    the model is written in C, where it would end the text.
+    """
     if isinstance(texts, str):
         raise InputError("must be a list of texts, got a single text")
     listed = list(texts)

@@ -45,6 +45,9 @@ _AZURE = (".azure.com", ".azure-api.net", ".azure.us", ".azure.cn")
 
 # ---- the address ---------------------------------------------------------------------------------
 
+# The slice `address[:]` is the whole address as an ordinary string, whereas str(address) and an
+# f-string leave out its secrets.
+
 
 def address_of(base_url: str | None) -> Address:
     """The address of the endpoint: the argument, else the environment's, else OpenAI's.
@@ -210,6 +213,8 @@ def _note_secrets_of(address: Address) -> None:
     """Remember what is secret in an address, so that no answer of the endpoint shows it."""
     parts = urlsplit(address[:])
     query = [value for name, value in parse_qsl(parts.query) if name != "api-version"]
+    # Whether a part of the path looks like a key is decided for the path of a whole address, so each
+    # part becomes the path of an address that has nothing else to hide.
     key_like = [
         part for part in parts.path.split("/") if HIDDEN in shown_address(f"http://a/{part}")
     ]
@@ -389,8 +394,8 @@ def duration(seconds: float) -> str:
     >>> duration(432), duration(86_400), duration(9)
     ('7 min 12 s', '24 h', '9 s')
     """
-    hours, rest = divmod(round(seconds), 3600)
-    minutes, left = divmod(rest, 60)
-    counts = ((hours, "h"), (minutes, "min"), (left, "s"))
+    hours, seconds_after_hours = divmod(round(seconds), 3600)
+    minutes, seconds_after_minutes = divmod(seconds_after_hours, 60)
+    counts = ((hours, "h"), (minutes, "min"), (seconds_after_minutes, "s"))
     parts = [f"{count} {unit}" for count, unit in counts if count]
     return " ".join(parts) or "0 s"

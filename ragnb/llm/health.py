@@ -50,8 +50,8 @@ class Health:
             return
         self._failures_in_a_row += 1
         if self._failures_in_a_row >= self._most_failures(failure) and not self.problem:
-            kept = f" Replies received: {n_replies}, all kept." if n_replies else ""
-            self.problem = explain(failure.reason, self.endpoint) + kept
+            replies_note = f" Replies received: {n_replies}, all kept." if n_replies else ""
+            self.problem = explain(failure.reason, self.endpoint) + replies_note
 
     def _most_failures(self, failure: Failed) -> float:
         """The number of failures in a row that ends the run."""

@@ -90,8 +90,8 @@ def serve(
     name, packages = LOCAL_MODELS[model]
     file, sha256 = _model_file(packages)
     engine = f"xllamacpp {_distribution('xllamacpp', packages).version}"
-    order = {"path": str(file), "alias": name, "context": context_tokens, "threads": threads}
-    with _started([sys.executable, "-m", "ragnb.llm.local", json.dumps(order)]) as address:
+    settings = {"path": str(file), "alias": name, "context": context_tokens, "threads": threads}
+    with _started([sys.executable, "-m", "ragnb.llm.local", json.dumps(settings)]) as address:
         base_url = f"{address}/v1"
         # Its port is another one each time, so its replies are stored without an endpoint.
         named = endpoint_name(base_url) or base_url
@@ -117,9 +117,9 @@ def _started(command: list[str]) -> Iterator[str]:
                 server.kill()
                 server.wait()
                 log.seek(0)
-                said = (address + log.read().decode("utf-8", "replace")).strip()[-500:]
+                output = (address + log.read().decode("utf-8", "replace")).strip()[-500:]
                 raise EndpointError(
-                    f"The server of the local model did not start: {said or 'it reported nothing'}. "
+                    f"The server of the local model did not start: {output or 'it reported nothing'}. "
                     "Try again, or reduce context_tokens."
                 )
             yield address
@@ -168,22 +168,22 @@ def _distribution(package: str, packages: list[str]) -> metadata.Distribution:
         ) from None
 
 
-def _run_server(order: dict[str, object]) -> None:
-    """Serve the model file in ``order``, print the address, and wait until standard input closes.
+def _run_server(settings: dict[str, object]) -> None:
+    """Serve the model file in ``settings``, print the address, and wait until standard input closes.
 
     The parent process holds the other end of that pipe. The server thus ends with its parent, however the parent ends.
     """
     import xllamacpp
 
     params = xllamacpp.CommonParams()
-    params.model.path = order["path"]
-    params.model_alias = {order["alias"]}
-    params.n_ctx = order["context"]
+    params.model.path = settings["path"]
+    params.model_alias = {settings["alias"]}
+    params.n_ctx = settings["context"]
     params.n_parallel = 1
     params.cache_prompt = False
     params.cache_ram_mib = 0  # prompts are not reused, so none need be kept
     for threads in (params.cpuparams, params.cpuparams_batch):
-        threads.n_threads = order["threads"]
+        threads.n_threads = settings["threads"]
         threads.poll = 0  # waiting threads sleep, so that a busy machine is not made busier
     params.ui = False
     params.verbosity = -1

@@ -22,14 +22,14 @@ def send_in_thread(run: Run, jobs: Mapping[str, Request], *, n_stored: int, show
     )
     with progress as bar, ThreadPoolExecutor(1, "ragnb-complete") as thread:
         try:
-            finished = thread.submit(asyncio.run, run.send(jobs))
-            while not finished.done():
-                wait([finished], 0.1)
+            sending = thread.submit(asyncio.run, run.send(jobs))
+            while not sending.done():
+                wait([sending], 0.1)
                 _update(bar, run, n_stored)
         except BaseException:  # Ctrl-C or the stop button: stop sending, keep what came
             run.stop()
             raise
-    finished.result()
+    sending.result()
 
 
 def _update(bar: Any, run: Run, n_stored: int) -> None:
@@ -55,9 +55,9 @@ def progress_bar(**options: Any) -> Iterator[Any]:
         return
     from tqdm.notebook import display  # type: ignore[attr-defined]
 
-    shown = display(bar.container, display_id=True)
+    display_handle = display(bar.container, display_id=True)
     try:
         with bar:
             yield bar
     finally:
-        shown.update({"text/plain": ""}, raw=True)
+        display_handle.update({"text/plain": ""}, raw=True)

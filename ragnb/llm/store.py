@@ -11,7 +11,7 @@ A killed process loses nothing that was stored; a power cut may lose the last mo
 
 Requests without an endpoint are those of stores that were made before endpoints were recorded, those
 of the packaged models and those of recordings. Their replies count for every endpoint, so nothing
-that was paid for is asked again; see `Store.addressed`.
+that was paid for is asked again; see `Store.as_stored_for`.
 
 Every reply has a checksum, which is verified when the reply is read. A damaged reply is an error. If
 ragnb skipped it, it would ask and pay for the request again without notice.
@@ -129,7 +129,7 @@ def at_endpoint(request: Request, endpoint: str | None) -> Request:
 def canonical_requests(requests: pd.DataFrame, model: str, repeats: int = 1) -> list[Request]:
     """Return the canonical requests of a frame row by row, each ``repeats`` times in a row.
 
-    They have no endpoint yet; see `Store.addressed`. A frame without requests, a request that is empty
+    They have no endpoint yet; see `Store.as_stored_for`. A frame without requests, a request that is empty
     or not JSON serialisable, and a missing name of the model raise InputError.
     """
     if not isinstance(model, str) or not model.strip():
@@ -267,7 +267,7 @@ class Store:
         """Stored replies by key; keys that are not stored are left out."""
         return {reply.key: reply for reply in self._read(_AMONG, json.dumps(list(keys)))}
 
-    def known(self, keys: Iterable[str]) -> set[str]:
+    def stored_keys(self, keys: Iterable[str]) -> set[str]:
         """Those of the keys that are stored."""
         rows = self.query(f"SELECT key FROM replies {_AMONG}", json.dumps(list(keys)))
         return {row["key"] for row in rows}
@@ -298,7 +298,7 @@ class Store:
             return []
         return [row["name"] for row in self.query("SELECT name FROM endpoints ORDER BY name")]
 
-    def addressed(self, requests: Sequence[Request], endpoint: str | None) -> list[Request]:
+    def as_stored_for(self, requests: Sequence[Request], endpoint: str | None) -> list[Request]:
         """The requests as they are stored for one endpoint.
 
         A request whose reply is stored without an endpoint is returned as it is, because such replies
@@ -307,7 +307,7 @@ class Store:
         named = [at_endpoint(request, endpoint) for request in requests]
         if endpoint is None:
             return named
-        stored = self.known(request_key(request) for request in [*requests, *named])
+        stored = self.stored_keys(request_key(request) for request in [*requests, *named])
         return [
             plain
             if request_key(plain) in stored and request_key(request) not in stored
@@ -315,7 +315,9 @@ class Store:
             for plain, request in zip(requests, named, strict=True)
         ]
 
-    def anywhere(self, requests: Sequence[Request], first: str | None = None) -> list[Request]:
+    def as_stored_anywhere(
+        self, requests: Sequence[Request], first: str | None = None
+    ) -> list[Request]:
         """The requests as they are stored for whichever endpoint answered them.
 
         Replies of the endpoint ``first`` and those without an endpoint precede those of others. A request
@@ -328,7 +330,7 @@ class Store:
         for request in requests:
             addressed = [at_endpoint(request, name) for name in order]
             forms_of_requests.append({request_key(form): form for form in addressed})
-        replied = self.known(key for forms in forms_of_requests for key in forms)
+        replied = self.stored_keys(key for forms in forms_of_requests for key in forms)
         failed = self.failures().keys()
         chosen = []
         for forms in forms_of_requests:
@@ -417,11 +419,13 @@ class Store:
     def _prepare(self) -> None:
         """Check the file, and create the tables, or what a store of an earlier version lacks."""
         tables = {row["name"] for row in self.query("SELECT name FROM sqlite_master")}
-        found = [*self.query("SELECT * FROM pragma_application_id, pragma_user_version")[0]]
-        if tables and found != [_APPLICATION, VERSION]:
+        application, version = self.query(
+            "SELECT * FROM pragma_application_id, pragma_user_version"
+        )[0]
+        if tables and (application, version) != (_APPLICATION, VERSION):
             raise StoreError(
                 f"{self.path!r} is not a store of version {VERSION} but another SQLite database "
-                f"(application {found[0]}, version {found[1]}); choose another path"
+                f"(application {application}, version {version}); choose another path"
             )
         self._require_own_tables()
         # A store that is complete is not written to when it is opened.

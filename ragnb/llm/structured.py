@@ -104,10 +104,10 @@ def complete_structured(
             turns = replies.iloc[bad]
             conversations = []
             for place, turn in zip(bad, turns.to_dict("records"), strict=True):
-                said = {"role": "assistant", "content": turn["response"]}
+                reply = {"role": "assistant", "content": turn["response"]}
                 problem = repair_message(rows[place]["reason"], schema)
-                answer = {"role": "user", "content": problem}
-                conversations.append([*turn["messages"], said, answer])
+                repair_request = {"role": "user", "content": problem}
+                conversations.append([*turn["messages"], reply, repair_request])
             turns = turns.assign(messages=conversations)
             turns = whole_replies(complete(turns, **options))
             seconds = zip(bad, _records(turns, schema), turns.to_dict("records"), strict=True)
@@ -121,10 +121,10 @@ def complete_structured(
                 step = "the repair turn failed" if failed else "after a repair turn"
                 row["reason"] = f"{row['reason']}; {step}: {second['reason']}"
     columns = ["record", "reason", "found", *unrepaired]
-    found = pd.DataFrame(rows, replies.index, columns, dtype=object)
+    records = pd.DataFrame(rows, replies.index, columns, dtype=object)
     kinds = {"repaired": bool, "structured": bool}
     tokens = dict.fromkeys(["repair_prompt_tokens", "repair_completion_tokens"], "Int64")
-    return replies.assign(**found.astype({**kinds, **tokens}))
+    return replies.assign(**records.astype({**kinds, **tokens}))
 
 
 def _records(replies: pd.DataFrame, schema: type[BaseModel]) -> list[dict[str, Any]]:
@@ -149,6 +149,9 @@ def with_response_format(requests: pd.DataFrame, schema: type[BaseModel]) -> pd.
     name = re.sub(r"[^A-Za-z0-9_-]", "_", schema.__name__)[:64]
     json_schema = {"name": name, "strict": True, "schema": form}
     wanted = {"response_format": {"type": "json_schema", "json_schema": json_schema}}
-    given = requests["parameters"] if "parameters" in requests else [None] * len(requests)
-    sent = [{**(each if isinstance(each, dict) else {}), **wanted} for each in given]
-    return requests.assign(parameters=pd.Series(sent, requests.index, dtype=object))
+    column = requests["parameters"] if "parameters" in requests else [None] * len(requests)
+    completed = []
+    for cell in column:
+        parameters = cell if isinstance(cell, dict) else {}
+        completed.append({**parameters, **wanted})
+    return requests.assign(parameters=pd.Series(completed, requests.index, dtype=object))

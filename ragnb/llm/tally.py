@@ -18,6 +18,8 @@ class Tally:
 
     Attributes
     ----------
+    is_reported : bool
+        Whether the line is printed at the end.
     reasons : dict
         Why each request has no reply, by key; None if it has one.
     sent : set
@@ -34,7 +36,7 @@ class Tally:
         Which other endpoints answered the same requests.
     """
 
-    shown: bool = False
+    is_reported: bool = False
     reasons: dict[str, str | None] = field(default_factory=dict)
     sent: set[str] = field(default_factory=set)
     cut_off: set[str] = field(default_factory=set)
@@ -79,7 +81,7 @@ def one_report(show: bool = False) -> Iterator[Tally]:
     """Count all requests inside, and report them in one line at the end, however many calls they take."""
     outer = _tally.get()
     if outer is not None:
-        outer.shown |= show
+        outer.is_reported |= show
         yield outer
         return
     tally = Tally(show)
@@ -88,5 +90,5 @@ def one_report(show: bool = False) -> Iterator[Tally]:
         yield tally
     finally:
         _tally.reset(token)
-    if tally.shown and tally.reasons and os.environ.get("TQDM_DISABLE", "0") in ("", "0"):
+    if tally.is_reported and tally.reasons and os.environ.get("TQDM_DISABLE", "0") in ("", "0"):
         inform(tally.line())

@@ -39,6 +39,8 @@ from ragnb.llm.refusals import refused_parameters
 
 # Header that marks an error whose status was 200.
 STATUS_WAS_200 = "x-ragnb-status-was-200"
+# Retries of a connection to an endpoint that has not answered yet. A mistyped address should show soon.
+MOST_FIRST_RETRIES = 2
 
 
 class Transport:
@@ -74,7 +76,7 @@ class Transport:
 
         return Attempts(follow_redirects=False, trust_env=not is_here(self.address))
 
-    async def send(self, request: Any, send: Callable[[], Awaitable[Any]]) -> Any:
+    async def send(self, request: Any, send_once: Callable[[], Awaitable[Any]]) -> Any:
         """Send one attempt as soon as the pace allows it, and return the response with its whole body."""
         http = _http_library(request)
         await self.pace.wait(self.health.is_over)
@@ -89,13 +91,14 @@ class Transport:
         try:
             async with self.pace.attempt():
                 try:
-                    response = await _received(http, request, await send())
+                    response = await _received(http, request, await send_once())
                 except http.TimeoutException as error:
+                    # The pace counts timeouts of the HTTP library and its own alike.
                     raise TimeoutError from error
         except TimeoutError:
             raise _repeatable(http, request, Failed(TIMEOUT, passing=True)) from None
         except http.ConnectError as error:
-            if n_before >= 2 and not self.health.works:  # a mistyped address should show soon
+            if n_before >= MOST_FIRST_RETRIES and not self.health.works:
                 raise Failed(connection_problem(error), passing=True) from None
             raise
         if response.is_success:

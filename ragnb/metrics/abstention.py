@@ -162,6 +162,7 @@ def is_answered(
     >>> is_answered("Oslo."), is_answered("I don't know.")
     (1.0, 0.0)
     """
+    # At this point, the local variables are exactly the parameters of the metric.
     outcome = _outcome(**locals())
     return float(outcome == ANSWERED) if outcome else math.nan
 
@@ -203,6 +204,7 @@ def is_hallucination(
     >>> is_hallucination("Oslo.", 0), is_hallucination("I don't know.", 0), is_hallucination("Oslo.", 1)
     (1.0, 0.0, nan)
     """
+    # At this point, the local variables are exactly the parameters of the metric.
     outcome = _outcome(**locals())
     if binary_verdict(answerable) != 0 or outcome is None:
         return math.nan
@@ -244,6 +246,7 @@ def is_over_refusal(
     >>> is_over_refusal("I don't know.", 1), is_over_refusal("Oslo.", 1), is_over_refusal("Oslo.", 0)
     (1.0, 0.0, nan)
     """
+    # At this point, the local variables are exactly the parameters of the metric.
     outcome = _outcome(**locals())
     if binary_verdict(answerable) != 1 or outcome is None:
         return math.nan
@@ -285,6 +288,7 @@ def is_aligned(
     >>> is_aligned("Oslo.", 1), is_aligned("Oslo.", 0), is_aligned("I don't know.", 0)
     (1.0, 0.0, 1.0)
     """
+    # At this point, the local variables are exactly the parameters of the metric.
     outcome = _outcome(**locals())
     is_answerable = binary_verdict(answerable)
     if math.isnan(is_answerable) or outcome is None:
@@ -330,6 +334,7 @@ def is_risk(
     >>> is_risk("Oslo.", 1, 1), is_risk("Oslo.", 0), is_risk("I don't know.", 1)
     (0.0, 1.0, nan)
     """
+    # At this point, the local variables are exactly the parameters of the metric.
     outcome = _outcome(**locals())
     is_answerable = binary_verdict(answerable)
     if outcome != ANSWERED or math.isnan(is_answerable):

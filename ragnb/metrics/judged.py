@@ -17,8 +17,8 @@ from ragnb.metrics.declaration import Column, Option
 from ragnb.metrics.record import metric
 from ragnb.text import fold
 
-# Verdict -> value. A refusal is not accepted as an answer.
-ACCEPTED = {"correct": 1.0, "incorrect": 0.0, "refuse": 0.0}
+# Word of a verdict -> value. A refusal is not accepted as an answer.
+VERDICT_WORDS = {"correct": 1.0, "incorrect": 0.0, "refuse": 0.0}
 NEVER_JUDGED = "Only if the verdict is missing."
 
 
@@ -363,13 +363,15 @@ def is_accepted(verdict: Annotated[bool | float | str | None, AnnotatorVerdict])
     if not isinstance(verdict, str):
         return binary_verdict(verdict)
     word = fold(verdict)
-    value = ACCEPTED.get(word, truth_of(word))
-    if value is None and word:
+    if not word:
+        return math.nan
+    value = VERDICT_WORDS.get(word, truth_of(word))
+    if value is None:
         raise InputError(
             "a verdict must be True or False, 1 or 0, yes or no, or one of the words "
-            f"{', '.join(map(repr, ACCEPTED))}, got {verdict!r}"
+            f"{', '.join(map(repr, VERDICT_WORDS))}, got {verdict!r}"
         )
-    return math.nan if value is None else value
+    return value
 
 
 NO_WORDS = "the response contains no words"

@@ -221,8 +221,9 @@ _UNICODE_TOKEN = regex.compile(rf"(?V1)(?=[{UNSPACED}])\X|[[^\s]--[{UNSPACED}]]+
 
 
 def _unicode_form(text: str) -> str:
-    """Normalise a text under the variant 'unicode'; see `normalized`."""
-    if text.isascii() and not (_DIGIT_OR_SIGN.search(text) and _SPECIAL.search(text)):
+    """Normalise a text under the variant 'unicode', which the module docstring defines."""
+    is_words_only = text.isascii() and not (_DIGIT_OR_SIGN.search(text) and _SPECIAL.search(text))
+    if is_words_only:
         return " ".join(_ASCII.findall(text.lower())) or " ".join(symbols(text))
     unmarked = visible(text).translate(_BEFORE_FOLDING)
     for pattern, replacement in [*_MARKUP, *_COMPATIBILITY]:

@@ -299,25 +299,26 @@ def _finding(ability: str, arguments: _Arguments) -> tuple[Finding, list[int]]:
         return Finding(math.nan, lambda: NO_RESPONSE), []
     if not isinstance(response, str):
         raise InputError(f"a response must be a string or None, got {response!r:.80}")
-    refused, reported = _recognised(ability, response, arguments, protocol, false_answers)
-    if NO_VERDICT in (refused, reported) and ability not in protocol.without_verdicts:
+    refusal_reason, error_reason = _recognised(
+        ability, response, arguments, protocol, false_answers
+    )
+    if NO_VERDICT in (refusal_reason, error_reason) and ability not in protocol.without_verdicts:
         return Finding(math.nan, lambda: NO_VERDICT), []
     aliases = [protocol.found_alias(part, response) for part in answer]
     labels = [NOT_FOUND if alias is None else FOUND for alias in aliases]
-    if refused and protocol.refusal_is_incorrect:
+    if refusal_reason and protocol.refusal_is_incorrect:
         labels = [REFUSED]
-    any_part = arguments.parts == "any"
     reading = Reading(
-        response,
-        protocol,
-        answer,
-        false_answers,
-        noise_rate,
-        any_part,
-        refused,
-        reported,
-        aliases,
-        labels,
+        response=response,
+        protocol=protocol,
+        answer=answer,
+        false_answers=false_answers,
+        noise_rate=noise_rate,
+        any_part=arguments.parts == "any",
+        refusal_reason=refusal_reason,
+        error_reason=error_reason,
+        aliases=aliases,
+        labels=labels,
     )
     finding: Finding = getattr(protocol, ability)(reading)
     return finding, labels
@@ -336,18 +337,20 @@ def _recognised(
     required verdict is missing. Reports of errors matter only for the metrics of errors.
     """
     if arguments.refusal in BY_VERDICT:
-        refused = _by_verdict(arguments.refusal, arguments.judged_refusal, arguments.refusal_label)
+        refusal_reason = _by_verdict(
+            arguments.refusal, arguments.judged_refusal, arguments.refusal_label
+        )
     else:
-        refused = protocol.phrase_in(response, "refusal", arguments.refusal)
+        refusal_reason = protocol.phrase_in(response, "refusal", arguments.refusal)
     if not ability.startswith("error"):
-        return refused, None
+        return refusal_reason, None
     if arguments.detection in BY_VERDICT:
-        reported = _by_verdict(
+        error_reason = _by_verdict(
             arguments.detection, arguments.judged_detection, arguments.detection_label
         )
     else:
-        reported = protocol.phrase_in(response, "detection", arguments.detection, false_answers)
-    return refused, reported
+        error_reason = protocol.phrase_in(response, "detection", arguments.detection, false_answers)
+    return refusal_reason, error_reason
 
 
 def _by_verdict(rule: Rule, judged: float | None, label: float | None) -> str | None:

@@ -184,7 +184,7 @@ class Paper:
 
     def refusal(self, reading: "Reading") -> Finding:
         """The response is a refusal."""
-        return Finding(float(reading.refused is not None), reading.describe_refusal)
+        return Finding(float(reading.refusal_reason is not None), reading.describe_refusal)
 
     def rejection(self, reading: "Reading") -> Finding:
         """The response is a refusal; the passages do not contain the answer."""
@@ -192,11 +192,11 @@ class Paper:
 
     def error_detection(self, reading: "Reading") -> Finding:
         """The response reports errors."""
-        return Finding(float(reading.reported is not None), reading.describe_report)
+        return Finding(float(reading.error_reason is not None), reading.describe_report)
 
     def error_correction(self, reading: "Reading") -> Finding:
         """A response that reports errors is correct; others have no value."""
-        if reading.reported is None:
+        if reading.error_reason is None:
             return Finding(math.nan, reading.describe_report)
         return Finding(float(reading.is_correct), reading.describe_report_and_parts)
 
@@ -247,7 +247,7 @@ class Released(Paper):
 
     def accuracy(self, reading: "Reading") -> Finding:
         """At noise rate 1, no passage contains the answer, and refusals are correct."""
-        if reading.refused and reading.noise_rate == 1:
+        if reading.refusal_reason and reading.noise_rate == 1:
             return Finding(
                 1.0, lambda: f"{reading.describe_parts()}, counted as correct at noise rate 1"
             )
@@ -257,7 +257,7 @@ class Released(Paper):
         """Correct responses count as rejections, too."""
         if not reading.answer:
             return Finding(math.nan, lambda: f"{reading.describe_refusal()}; no reference answer")
-        if reading.refused:
+        if reading.refusal_reason:
             return Finding(1.0, reading.describe_refusal)
         return Finding(
             float(reading.is_correct),
@@ -266,7 +266,7 @@ class Released(Paper):
 
     def error_correction(self, reading: "Reading") -> Finding:
         """A response that reports errors and refuses counts as corrected."""
-        if reading.reported and reading.refused:
+        if reading.error_reason and reading.refusal_reason:
             return Finding(
                 1.0, lambda: f"{reading.describe_report_and_parts()}, counted as corrected"
             )
@@ -426,9 +426,9 @@ class Reading:
         Proportion of passages that do not contain the answer.
     any_part : bool
         Whether a single part of the answer is sufficient.
-    refused : str or None
+    refusal_reason : str or None
         Why the response is a refusal: a phrase, or `BY_THE_VERDICT`. None if it is not.
-    reported : str or None
+    error_reason : str or None
         Why the response reports errors. None if it does not.
     aliases : list of (str or None)
         For each part of the answer, the alias that is found in the response.
@@ -442,8 +442,8 @@ class Reading:
     false_answers: list[str]
     noise_rate: float | None
     any_part: bool
-    refused: str | None
-    reported: str | None
+    refusal_reason: str | None
+    error_reason: str | None
     aliases: list[str | None]
     labels: list[int]
 
@@ -454,11 +454,11 @@ class Reading:
 
     def describe_refusal(self) -> str:
         """Say why the response is or is not a refusal."""
-        return self._describe("refusal", self.refused, "no refusal phrase")
+        return self._describe("refusal", self.refusal_reason, "no refusal phrase")
 
     def describe_report(self) -> str:
         """Say why the response does or does not report errors."""
-        return self._describe("error", self.reported, "no error detected")
+        return self._describe("error", self.error_reason, "no error detected")
 
     def describe_parts(self) -> str:
         """Say which parts of the answer are found, or that the response is a refusal."""

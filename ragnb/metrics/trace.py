@@ -267,7 +267,7 @@ def relevance(
     >>> relevance(["0a"], documents), relevance(["0a"], variant="guide")
     (0.5, 0.05)
     """
-    context = _context(documents_sentences, variant, length, unknown_keys)
+    context = _measured_context(documents_sentences, variant, length, unknown_keys)
     if relevant_keys is None or context is None:
         return math.nan
     lengths_of, total = context
@@ -310,7 +310,7 @@ def utilization(
     >>> utilization(["0a"], ["0a"], documents), utilization(["0a"], ["0a"], variant="guide")
     (0.5, 1.0)
     """
-    context = _context(documents_sentences, variant, length, unknown_keys)
+    context = _measured_context(documents_sentences, variant, length, unknown_keys)
     if relevant_keys is None or utilized_keys is None or context is None:
         return math.nan
     lengths_of, total = context
@@ -354,7 +354,7 @@ def completeness(
     >>> completeness([], ["0a"], documents, when_none_relevant="zero")
     0.0
     """
-    context = _context(documents_sentences, variant, length, unknown_keys)
+    context = _measured_context(documents_sentences, variant, length, unknown_keys)
     if relevant_keys is None or utilized_keys is None or context is None:
         return math.nan
     relevant, utilized = set(as_keys(relevant_keys)), set(as_keys(utilized_keys))
@@ -425,7 +425,8 @@ def supported_fraction(
     """Supported fraction: proportion of the response's sentences that the context supports.
 
     Under ``'ragbench'``, supported_fraction = max(0, 1 - (number of distinct unsupported sentences) /
-    (number of sentences in the response)). Sentences without a label count as supported. Under
+    (number of sentences in the response)). Sentences without a label count as supported. If
+    `response_sentences` is None, the number of labelled sentences is the denominator. Under
     ``'guide'``, supported_fraction = (number of supported sentences) / (number of labelled
     sentences). `ragnb.metrics.trace_labels.supported_sentences` describes when a labelled sentence
     is supported.
@@ -451,6 +452,8 @@ def supported_fraction(
     if response_sentences is not None:
         n = len(listed(response_sentences, "response_sentences"))
     elif support is not None:
+        # With `unsupported_keys`, `labels` contains only the unsupported sentences. All labelled
+        # sentences are needed here.
         n = len(supported_sentences(support))
     else:
         return math.nan
@@ -719,7 +722,7 @@ def trace_scores(
 # ---- lengths -----------------------------------------------------------------------------------
 
 
-def _context(
+def _measured_context(
     documents_sentences: Sequence[Sentences] | None, variant: str, length: str, unknown_keys: str
 ) -> tuple[Callable[[Iterable[str]], list[int]], int] | None:
     """Measure the sentences of the context.
@@ -735,15 +738,18 @@ def _context(
     sizes = [
         (key, LENGTHS[length](text)) for key, text in sentence_pairs(documents_sentences or ())
     ]
-    labels_suffice = variant == "guide" and unknown_keys == "count"
-    if not sizes and not (documents_sentences is None and labels_suffice):
+    # The guide only counts labels. It needs the context only to find the keys that it drops.
+    needs_context = variant == "ragbench" or unknown_keys == "drop"
+    has_no_sentences = documents_sentences is not None and not sizes
+    if has_no_sentences or (documents_sentences is None and needs_context):
         return None
     lengths = dict(sizes)
-    unknown = int(length == "sentence")
+    # A key without a sentence has no text to measure, but it counts as one sentence.
+    length_of_unknown_key = 1 if length == "sentence" else 0
 
     def lengths_of(keys: Iterable[str]) -> list[int]:
         counted = [key for key in keys if key in lengths or unknown_keys == "count"]
-        return [lengths.get(key, unknown) for key in counted]
+        return [lengths.get(key, length_of_unknown_key) for key in counted]
 
     return lengths_of, sum(size for _, size in sizes)
 

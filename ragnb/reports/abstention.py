@@ -12,7 +12,7 @@ from ragnb.columns import column_names, require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.metrics.judged import is_accepted
-from ragnb.reports.frames import Report, Shown, share
+from ragnb.reports.frames import Report, TablesAndLines, share
 from ragnb.scoring.columns import numbers
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
@@ -166,7 +166,7 @@ class RiskCoverageReport(Report):
     curve: pd.DataFrame
     groups: list[str]
 
-    def _shown(self) -> Shown:
+    def _tables_and_lines(self) -> TablesAndLines:
         return {"Area under the risk-coverage curve": self.areas}, []
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 
 from ragnb.arguments import accepts, convert
-from ragnb.columns import CONDITION, column_names, require_columns
+from ragnb.columns import CONDITION, column_names, require_frame
 from ragnb.errors import InputError
 from ragnb.metrics.record import Metric
 from ragnb.numbers import percent
-from ragnb.reports.frames import Report, Shown, with_counts
+from ragnb.reports.frames import Report, TablesAndLines, with_counts
 from ragnb.scoring.columns import conversations
 from ragnb.scoring.comparisons import compare
 from ragnb.scoring.scores import as_metrics, score
@@ -57,7 +57,7 @@ class DefinitionComparison(Report):
     scores: pd.DataFrame
     left_out: Mapping[str, str]
 
-    def _shown(self) -> Shown:
+    def _tables_and_lines(self) -> TablesAndLines:
         compared = ["definition", "baseline", "n_pairs", "n_dropped", "difference", "low", "high"]
         before = list(self.differences.columns[: self.differences.columns.get_loc("metric")])
         evidence = [name for name in self.differing if str(name).endswith(": evidence")]
@@ -138,25 +138,29 @@ def compare_definitions(
     >>> compared.differing["paper: evidence"].tolist()
     ["refusal: 'insufficient information'"]
     """
-    require_columns(responses, (), "compare_definitions")
-    record = convert(metric, as_metrics, "metric")[0]
-    named = _definitions(record, definitions)
+    require_frame(responses, "compare_definitions")
+    metric_record = convert(metric, as_metrics, "metric")[0]
+    options_by_definition = _definitions(metric_record, definitions)
     frame = responses.reset_index(drop=True).assign(response_number=range(len(responses)))
     frame["system"] = frame.get("system", "responses")
     if "example_id" not in frame:
         frame["example_id"] = frame["response_number"]
     scores_by_definition: dict[str, pd.DataFrame] = {}
     left_out: dict[str, str] = {}
-    for name, definition in named.items():
+    for name, definition in options_by_definition.items():
         try:
-            scores = score(frame, record, explain=True, **{**options, **definition})
+            scores = score(frame, metric_record, explain=True, **{**options, **definition})
         except InputError as error:
-            if definitions is not None or len(named) - len(left_out) <= 2:
+            # Only definitions that the user did not choose are left out, and two must remain.
+            n_after = len(options_by_definition) - len(left_out) - 1
+            if definitions is not None or n_after < 2:
                 raise
             left_out[name] = str(error)
         else:
             scores_by_definition[name] = scores.assign(definition=name)
     scores = pd.concat(scores_by_definition.values())
+    # The index is that of the responses. A stable sort puts the definitions of one response next to
+    # each other, in the order of the definitions.
     scores = scores.sort_index(kind="stable").reset_index(drop=True)
     if by is None:
         by = [name for name in CONDITION if name in frame and frame[name].nunique(dropna=False) > 1]
@@ -166,7 +170,7 @@ def compare_definitions(
     rates = summarize(
         scores, by=[*cells, "definition"], cluster=unit, confidence_level=confidence_level
     )
-    if record.binary:
+    if metric_record.binary:
         rates = with_counts(rates)
     values = {}
     evidence = {}
@@ -177,8 +181,8 @@ def compare_definitions(
     differs = pd.DataFrame(values).nunique(axis=1, dropna=False) > 1
     others = responses.reset_index(drop=True).drop(columns=list(values), errors="ignore")
     return DefinitionComparison(
-        metric=record.name,
-        definitions={name: named[name] for name in scores_by_definition},
+        metric=metric_record.name,
+        definitions={name: options_by_definition[name] for name in scores_by_definition},
         rates=rates,
         differences=_differences(scores, cells, unit, confidence_level),
         differing=others.assign(**values, **evidence)[differs].reset_index(drop=True),

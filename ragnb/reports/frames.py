@@ -15,7 +15,7 @@ from ragnb.stats.agreement import agreement_interval, agreement_sums, as_codes, 
 from ragnb.stats.intervals import mean_interval, rate_interval
 
 # The tables of a report by title, and lines below them.
-Shown = tuple[dict[str, pd.DataFrame], list[str]]
+TablesAndLines = tuple[dict[str, pd.DataFrame], list[str]]
 
 
 class Report:
@@ -35,11 +35,11 @@ class Report:
         frames = {name: value for name, value in fields.items() if isinstance(value, pd.DataFrame)}
         return {name: table for name, table in frames.items() if len(table)}
 
-    def _shown(self) -> Shown:
+    def _tables_and_lines(self) -> TablesAndLines:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        tables, lines = self._shown()
+        tables, lines = self._tables_and_lines()
         width = pd.get_option("display.width")
         texts = []
         for title, table in tables.items():
@@ -48,7 +48,7 @@ class Report:
         return "\n".join([*texts, *lines])
 
     def _repr_html_(self) -> Markup:
-        tables, lines = self._shown()
+        tables, lines = self._tables_and_lines()
         parts = []
         for title, table in tables.items():
             if len(table):
@@ -117,19 +117,19 @@ def share(values: Floats, units: Integers | None, level: float) -> Interval:
     return mean_interval(values, units, bounds=(0.0, 1.0), confidence_level=level)
 
 
-def coefficients(ratings: Floats, units: Integers | None, level: float) -> dict[str, Interval]:
+def agreement_intervals(
+    ratings: Floats, units: Integers | None, level: float
+) -> dict[str, Interval]:
     """Percent agreement and the chance-corrected coefficients of two or more raters.
 
-    `ratings` has one row per item and one column per rater, with nan for a missing rating. Two
-    raters have Cohen's kappa, and more raters have Fleiss' kappa.
+    `ratings` has one row per item and one column per rater, with nan for a missing rating. Each item
+    must have two or more ratings. Two raters have Cohen's kappa, and more raters have Fleiss' kappa.
     """
     kappa = "Cohen's kappa" if ratings.shape[1] == 2 else "Fleiss' kappa"
-    names = ("percent agreement", kappa, "Gwet's AC1", "Krippendorff's alpha")
-    intervals = {}
-    for name in names:
-        intervals[name] = agreement_interval(name, ratings, units, confidence_level=level)
-    # The share of agreement has an interval for shares.
+    corrected = {}
+    for name in (kappa, "Gwet's AC1", "Krippendorff's alpha"):
+        corrected[name] = agreement_interval(name, ratings, units, confidence_level=level)
+    # Percent agreement is a mean of shares, which has an interval for shares, not a jackknife.
     codes = as_codes(ratings)
-    agreeing = percent_agreement(agreement_sums(codes, codes.max(initial=0) + 1))
-    intervals["percent agreement"] = share(agreeing, units, level)
-    return intervals
+    agreement_of_items = percent_agreement(agreement_sums(codes, codes.max(initial=0) + 1))
+    return {"percent agreement": share(agreement_of_items, units, level), **corrected}

@@ -11,12 +11,12 @@ import pandas as pd
 from ragnb.arguments import Booleans, Floats, Integers, accepts
 from ragnb.columns import CONDITION, column_names, require_columns
 from ragnb.errors import InputError
-from ragnb.metrics.judged import ACCEPTED
+from ragnb.metrics.judged import VERDICT_WORDS
 from ragnb.reports.frames import (
     Report,
-    Shown,
+    TablesAndLines,
+    agreement_intervals,
     as_frame,
-    coefficients,
     interval_columns,
     share,
     without_clusters,
@@ -78,7 +78,7 @@ class JudgeReport(Report):
     calibration: pd.DataFrame
     worst: pd.DataFrame
 
-    def _shown(self) -> Shown:
+    def _tables_and_lines(self) -> TablesAndLines:
         interval = ["low", "high", "interval", "confidence_level"]
         pair = ["pair", "metric", "mean", *interval, "n_scored", "n", "worst_low", "worst_high"]
         group = ["judge", "by", "group", "difference", *interval, "p_adjusted", "test", "n_pairs"]
@@ -237,7 +237,9 @@ class _Judged:
 
 def _values(frame: pd.DataFrame, column: str, what: str, binary: bool = False) -> Floats:
     """Return a column as floats in [0, 1], with nan for missing values."""
-    cells = [ACCEPTED.get(cell, cell) if isinstance(cell, str) else cell for cell in frame[column]]
+    cells = [
+        VERDICT_WORDS.get(cell, cell) if isinstance(cell, str) else cell for cell in frame[column]
+    ]
     values = numbers(pd.DataFrame({column: cells}, dtype=object), column, "judge_report")
     allowed = np.isin(values, (0, 1)) if binary else (values >= 0) & (values <= 1)
     not_allowed = values[~np.isnan(values) & ~allowed]
@@ -303,7 +305,7 @@ def _measures(
     """Agreement of two annotators, or of a judge with labels that are taken as true."""
     scores, truth, units = scores[is_compared], truth[is_compared], judged.units_of(is_compared)
     verdicts = judged.verdicts(scores)
-    measures = coefficients(np.column_stack([verdicts, truth]), units, judged.level)
+    measures = agreement_intervals(np.column_stack([verdicts, truth]), units, judged.level)
     if rater in judged.annotators:
         return measures
     is_right = (verdicts == truth).astype(np.float64)

@@ -114,12 +114,12 @@ def methods_paragraph(
     frames = {name: frame for name, frame in arguments.items() if frame is not None}
     if not frames:
         raise InputError("methods_paragraph needs scores, summaries or comparisons, got none")
-    known = ("system", "baseline")
+    systems = ("system", "baseline")
     for name, frame in frames.items():
         require_columns(frame, _NEEDED[name].split(), f"methods_paragraph({name}=...)")
         if frame.empty:
             raise InputError(f"{name} must have at least one row, got an empty frame")
-        if scores is not None and (strange := _names(frame, *known) - _names(scores, *known)):
+        if scores is not None and (strange := _names(frame, *systems) - _names(scores, *systems)):
             raise InputError(
                 f"methods_paragraph needs {name} that were computed from the same scores, got "
                 f"{min(strange)!r}, which is not in the scores; pass the frames of one run"
@@ -176,22 +176,34 @@ def _data(scores: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
             continue
         values = scores[name].dropna().unique()
         # A task, a repetition or a share of 0 that all responses have is not worth a mention.
-        is_usual = name in ("task", "repeat") or (name == "correct_rate" and not values.any())
-        if len(values) > is_usual:
+        needs_several = name in ("task", "repeat") or (name == "correct_rate" and not values.any())
+        if len(values) >= (2 if needs_several else 1):
             words_of_values = [_ORDERS.get(value, _value_text(value)) for value in values]
             conditions.append(sentence.format(_listed(words_of_values, "or")))
-    # A response has one row for each metric and definition.
+    # A response has one row for each metric and definition. Rows that are equal in all of these are
+    # different responses, which a number distinguishes.
     keys = [name for name in ("example_id", *CONDITION, "repeat") if name in scores]
-    again = scores.groupby([*keys, "metric", "signature"], dropna=False).cumcount()
+    groups = scores.groupby([*keys, "metric", "signature"], dropna=False)
+    duplicate_number = groups.cumcount()
+    responses = scores[keys].assign(duplicate_number=duplicate_number).drop_duplicates()
     missing = scores[scores["value"].isna()]
     citation = source.get("citation", "")
-    key = "".join(re.findall(r"^\w+\b|\b(?:19|20)\d\d\b", citation)[:2]).lower()
-    origin = _cite(key) if key in _entries() else f" ({citation})" * bool(citation)
+    # The first author and the year, as in "chen2024".
+    bibtex_key = "".join(re.findall(r"^\w+\b|\b(?:19|20)\d\d\b", citation)[:2]).lower()
+    if bibtex_key in _entries():
+        origin = _cite(bibtex_key)
+    elif citation:
+        origin = f" ({citation})"
+    else:
+        origin = ""
+    data = ""
+    if source:
+        data = words.get(source.get("name", ""), data_name(source)) + origin
     return {
         "systems": [_called(name, words) for name in scores["system"].unique()],
         "n_questions": questions(scores).nunique(),
-        "data": words.get(source.get("name", ""), data_name(source)) + origin if source else "",
-        "n_responses": len(scores[keys].assign(again=again).drop_duplicates()),
+        "data": data,
+        "n_responses": len(responses),
         "facts": facts,
         "conditions": conditions,
         "n_missing": len(missing),

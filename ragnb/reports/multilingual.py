@@ -11,7 +11,7 @@ from ragnb.arguments import accepts
 from ragnb.columns import BLANK_REFERENCE, column_names, questions, require_columns
 from ragnb.errors import InputError
 from ragnb.metrics.normalization import VARIANTS
-from ragnb.reports.frames import Report, Shown, asked_of_judge
+from ragnb.reports.frames import Report, TablesAndLines, asked_of_judge
 from ragnb.reports.lbrag import SIMILARITY, overview, summary_lines, write_metrics_json
 from ragnb.reports.ranking import Ranking, rank_systems
 from ragnb.scoring.bridges import CNBE, COST, F1, bridging
@@ -81,7 +81,7 @@ class MultilingualReport(Report):
         """Ranks of the systems in accuracy, language and efficiency; see `ragnb.reports.rank_systems`."""
         return rank_systems(self.scores)
 
-    def _shown(self) -> Shown:
+    def _tables_and_lines(self) -> TablesAndLines:
         tables = {"Seven metrics": self.table, "The same by group": self.cells}
         about = f"variant {self.variant}; CNBE against {self.baseline}"
         notes = [*_about_blank_references(self.scores, self.variant), *_about_costs(self.table)]

@@ -9,7 +9,7 @@ from ragnb.arguments import accepts
 from ragnb.columns import require_columns
 from ragnb.display import MISSING, shown
 from ragnb.errors import InputError
-from ragnb.reports.frames import Report, Shown
+from ragnb.reports.frames import Report, TablesAndLines
 from ragnb.scoring.bridges import CNBE, F1
 from ragnb.scoring.columns import record_of
 from ragnb.scoring.comparisons import compare
@@ -45,7 +45,7 @@ class Ranking(Report):
     details: pd.DataFrame
     note: str
 
-    def _shown(self) -> Shown:
+    def _tables_and_lines(self) -> TablesAndLines:
         return {"Ranks": self.table}, [self.note]
 
 

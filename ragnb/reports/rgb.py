@@ -13,7 +13,7 @@ from ragnb.errors import InputError
 from ragnb.metrics.recognition import Rule
 from ragnb.metrics.record import METRICS
 from ragnb.numbers import distinct, percent
-from ragnb.reports.frames import Report, Shown, asked_of_judge, with_counts
+from ragnb.reports.frames import Report, TablesAndLines, asked_of_judge, with_counts
 from ragnb.scoring.columns import numbers
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
@@ -104,7 +104,7 @@ class RgbReport(Report):
         columns = ["total", "unscored", "correct", "incorrect", "rejected", "detected", "corrected"]
         return counts[columns].convert_dtypes().reset_index()
 
-    def _shown(self) -> Shown:
+    def _tables_and_lines(self) -> TablesAndLines:
         """The tables by title, and the line below them."""
         every = pd.concat(self.tables.values())
         level = percent(every["confidence_level"].iloc[0])
@@ -181,7 +181,7 @@ def rgb_report(
     for table, parts in rates_by_table.items():
         tables[table] = pd.concat([pd.DataFrame(), *parts], ignore_index=True)
     if len(tables["counterfactual_robustness"]):
-        _add_gate(tables["counterfactual_robustness"], frame, tables["closed_book"])
+        _add_closed_book_columns(tables["counterfactual_robustness"], frame, tables["closed_book"])
     return RgbReport(protocols=tuple(protocols), **tables)
 
 
@@ -233,13 +233,16 @@ def _over_false_passages(responses: pd.DataFrame) -> pd.DataFrame:
     return responses[rates <= 0]
 
 
-def _add_gate(table: pd.DataFrame, responses: pd.DataFrame, closed_book: pd.DataFrame) -> None:
-    """Add the mean number of passages, the accuracy without any, and whether it passes the gate."""
+def _add_closed_book_columns(
+    table: pd.DataFrame, responses: pd.DataFrame, closed_book: pd.DataFrame
+) -> None:
+    """Add the mean number of passages, the closed-book accuracy, and whether it passes the gate."""
     if "n_passages" in responses:
         rows = responses[responses["table"] == "counterfactual_robustness"]
         means = rows.groupby(list(_CELL))["n_passages"].mean()
         table["n_passages"] = table.join(means, on=list(_CELL))["n_passages"]
     keys = ["protocol", "system", "language"]
+    # Without closed-book responses, this table is empty and has no columns.
     rates = closed_book.reindex(columns=[*keys, "task", "mean"])
     rates = rates[rates["task"] == "counterfactual"].set_index(keys)["mean"].astype(float)
     accuracy = table.join(rates.rename("accuracy"), on=keys)["accuracy"]

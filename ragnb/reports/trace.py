@@ -13,7 +13,7 @@ from ragnb.columns import column_names, require_columns
 from ragnb.errors import InputError
 from ragnb.metrics.record import METRICS
 from ragnb.metrics.trace_labels import VARIANTS
-from ragnb.reports.frames import Report, Shown
+from ragnb.reports.frames import Report, TablesAndLines
 from ragnb.results import Interval, SignificanceResult
 from ragnb.scoring.columns import numbers
 from ragnb.scoring.scores import score
@@ -83,7 +83,7 @@ class TraceReport(Report):
     judges: pd.DataFrame
     comparisons: pd.DataFrame
 
-    def _shown(self) -> Shown:
+    def _tables_and_lines(self) -> TablesAndLines:
         tables = {
             "Scores of each system": self.results,
             "Judges against labels": self.judges,
@@ -275,9 +275,12 @@ def _difference(
 ) -> tuple[Interval, SignificanceResult]:
     """Compare the predictions of two judges with the labels of one dimension."""
     if dimension != "adherence":
-        errors = (first - labels) ** 2 - (second - labels) ** 2
-        interval = mean_interval(errors, units, bounds=(-1.0, 1.0), confidence_level=level)
-        return interval, t_or_sign_flip_test(errors, clusters=units)
+        squared_error_difference = (first - labels) ** 2 - (second - labels) ** 2
+        interval = mean_interval(
+            squared_error_difference, units, bounds=(-1.0, 1.0), confidence_level=level
+        )
+        return interval, t_or_sign_flip_test(squared_error_difference, clusters=units)
+    # The positive class is a hallucination: label 0. A low predicted adherence indicates it.
     interval, test = compare_auroc(labels == 0, 1 - first, 1 - second, confidence_level=level)
     if units is not None:
         caution = "DeLong's test treats records as independent"

@@ -161,8 +161,8 @@ def mean_interval(
             undefined, bounds, " over clusters" if clusters is not None else ""
         )
     half = t_half_width(units, confidence_level)
-    found = Interval(mean, mean - half, mean + half, confidence_level, method, units.size)
-    return found.clipped(*bounds) if bounds else found
+    interval = Interval(mean, mean - half, mean + half, confidence_level, method, units.size)
+    return interval.clipped(*bounds) if bounds else interval
 
 
 @accepts(values="scores", confidence_level="level")
@@ -382,8 +382,8 @@ def left_out_interval(
     if problem:
         return undefined_interval(estimate, confidence_level, method, n, problem)
     half = t_half_width(pseudo, confidence_level)
-    found = Interval(estimate, estimate - half, estimate + half, confidence_level, method, n)
-    return found.clipped(*bounds)
+    interval = Interval(estimate, estimate - half, estimate + half, confidence_level, method, n)
+    return interval.clipped(*bounds)
 
 
 # ---- shared by the t intervals and t tests -------------------------------------------------------

@@ -125,9 +125,11 @@ def title_of(item: Item) -> str:
 def keyed_parts(task: Task) -> list[str]:
     """Return the parts whose sentences are shown with their keys."""
     chosen = {field.of for field in task.fields if field.kind == "sentences"} - {"words"}
-    each = {task.unit for field in task.fields if field.each}
+    labelled_one_by_one = {task.unit for field in task.fields if field.each}
+    if "documents" not in chosen and not labelled_one_by_one:
+        return []
     response = {"response"} if chosen else set()
-    return sorted(chosen | each | response) if "documents" in chosen or each else []
+    return sorted(chosen | labelled_one_by_one | response)
 
 
 def options_of(field: Field, item: Item) -> tuple[Option, ...]:

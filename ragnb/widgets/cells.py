@@ -14,12 +14,15 @@ class Run(NamedTuple):
 
 def current_run() -> Run | None:
     """Return the run of the cell that is running; None outside of a notebook that reports the ids of its cells."""
+    # Outside of notebooks, IPython need not be installed, so it is not imported.
     ipython: Any = sys.modules.get("IPython")
     shell: Any = ipython.get_ipython() if ipython else None
-    parent: Any = shell.get_parent() if hasattr(shell, "get_parent") else None
+    # The message by which the notebook requested this run. Not every shell of IPython has one.
+    request: Any = shell.get_parent() if hasattr(shell, "get_parent") else None
     try:
-        return Run(str(parent["metadata"]["cellId"]), str(parent["header"]["msg_id"]))
+        return Run(str(request["metadata"]["cellId"]), str(request["header"]["msg_id"]))
     except (TypeError, KeyError):
+        # There is no request, or the notebook does not report the ids of its cells.
         return None
 
 

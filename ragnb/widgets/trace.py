@@ -207,9 +207,9 @@ def _document(number: int, sentences: list[dict[str, Any]], differing: list[str]
         return bool(entry["letters"]) or entry["key"] in differing
 
     runs = []
-    for shown, group in groupby(sentences, key=is_shown):
+    for is_shown_run, group in groupby(sentences, key=is_shown):
         run = list(group)
-        is_folded = not shown and len(run) >= FOLD and counts
+        is_folded = not is_shown_run and len(run) >= FOLD and counts
         fold_title = f"{_counted(run)}, neither relevant nor used" if is_folded else ""
         runs.append((fold_title, run))
     labels = ", ".join(f"{count} {SETS[letters]}" for letters, count in counts.items())

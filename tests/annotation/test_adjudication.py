@@ -70,7 +70,7 @@ def test_looking_at_an_item_again_changes_no_label(tmp_path):
 def test_an_annotators_own_log_is_not_written_to(tmp_path):
     given = logs(tmp_path)
     before = given[0].log.path.read_bytes()
-    with pytest.raises(InputError, match=r"ana.verdict was made from other logs"):
+    with pytest.raises(InputError, match=r"ana.verdict is the log of an annotator, but decisions"):
         adjudicate(verdict_examples(), given, "ana", given[0].log.path)
     assert given[0].log.path.read_bytes() == before
 

@@ -92,7 +92,7 @@ def test_recordings_of_the_package_are_found_by_any_address():
     request = json.loads(next(iter(store)).request)
     assert "endpoint" not in request
     for address in (None, "http://127.0.0.1:9/v1"):
-        assert store.addressed([request], endpoint_name(address)) == [request]
+        assert store.as_stored_for([request], endpoint_name(address)) == [request]
 
 
 def test_a_packaged_model_that_comes_back_on_another_port_is_the_same_endpoint(

@@ -57,7 +57,7 @@ def test_two_hundred_requests_end_with_a_score_or_a_reason(server, tmp_path):
     assert not [reason for reason in reasons if re.match(r"\w*(Error|Exception)\b", reason)]
     # The next run asks only for what has no stored reply.
     with Store(tmp_path / "s.sqlite") as store:
-        stored = store.known(replies["request_key"])
+        stored = store.stored_keys(replies["request_key"])
     n_stored = replies["request_key"].isin(stored)
     assert asked_again == set(replies.index[~n_stored])
     pd.testing.assert_series_equal(again["response"], replies["response"])

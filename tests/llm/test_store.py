@@ -88,7 +88,7 @@ def test_a_read_only_store_can_be_read_and_says_why_it_cannot_be_written(tmp_pat
     with Store(tmp_path / "s.sqlite") as store:
         store.add([reply(0)])
         store.query("PRAGMA query_only = ON")
-        assert store.known([reply(0).key])
+        assert store.stored_keys([reply(0).key])
         with pytest.raises(StoreError, match="readonly.*Check the path, the permissions"):
             store.add([reply(1)])
 
@@ -119,7 +119,7 @@ def test_a_full_disk_loses_nothing_that_was_stored(tmp_path):
                 store.add([reply(n, "x" * 3000)])
         assert store.get([reply(0).key])
     with Store(tmp_path / "s.sqlite") as again:
-        assert reply(0).key in again.known([reply(0).key])
+        assert reply(0).key in again.stored_keys([reply(0).key])
 
 
 def test_a_request_is_claimed_by_one_run_at_a_time_until_its_reply_or_its_lease_ends(

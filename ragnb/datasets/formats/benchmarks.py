@@ -58,7 +58,7 @@ def rgb(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     if "evaluation" in frame and condition["suffix"] != "_fact":  # reject_evalue.py
         frame["judged_refusal"] = frame["evaluation"].str.contains("not addressed").astype(float)
     return frame.assign(
-        example_id=[f"{condition['dataset']}/{one}" for one in frame["example_id"]],
+        example_id=[f"{condition['dataset']}/{number}" for number in frame["example_id"]],
         benchmark="rgb",
         task=_RGB_TASKS.get(condition["suffix"], "noise"),
         system=condition["system"],

@@ -83,8 +83,10 @@ class Format:
         frame = frame_of([self._row(record, f"{called(path)} item {n}") for n, record in items])
         if "repeat" in frame:  # The tools count from 1.
             frame["repeat"] = frame["repeat"] - 1 if frame["repeat"].nunique() > 1 else None
-        kept = [name for name in frame if "." in name or name == "response"]
-        return frame.drop(columns=frame.columns[frame.isna().all()].difference(kept))
+        # A name with a dot is that of a score.
+        always_needed = [name for name in frame if "." in name or name == "response"]
+        empty_columns = frame.columns[frame.isna().all()]
+        return frame.drop(columns=empty_columns.difference(always_needed))
 
     def _row(self, record: Row, where: str) -> Row:
         row = {name: first_value(record, keys) for name, keys in self.columns.items()}

@@ -85,7 +85,7 @@ def deepeval(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
     conversations = (run.get("conversationalTestCases") or []) if is_run else []
     if not is_run and "turns" in content:
         cases, conversations = [], cases
-    for case in [*cases, *map(_last_turn, conversations)]:
+    for case in [*cases, *map(_as_test_case, conversations)]:
         metrics = first_value(case, "metricsData metrics_data") or []
         columns = {
             "system": first_value(run, "identifier"),
@@ -105,17 +105,18 @@ def deepeval(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
         )
 
 
-def _last_turn(case: Row) -> Row:
-    """A conversation of DeepEval as a test case: the last question, its answer and the history."""
+def _as_test_case(case: Row) -> Row:
+    """Convert a conversation of DeepEval to a test case: the last question, its answer, the history."""
     turns = []
-    for turn in parsed(first_value(case, "turns messages") or []):
-        if "role" in turn:
-            turns.append(turn)
+    for entry in parsed(first_value(case, "turns messages") or []):
+        if "role" in entry:
+            turns.append(entry)
             continue
-        # Up to version 2, a turn was a test case with a question and its answer.
-        turn = first_value(turn, "llm_test_case llmTestCase") or turn
-        answer = turn | {"content": first_value(turn, "actualOutput actual_output")}
-        turns += [{"role": "user", "content": turn.get("input")}, answer | {"role": "assistant"}]
+        # Up to version 2, an entry was a test case with a question and its answer.
+        exchange = first_value(entry, "llm_test_case llmTestCase") or entry
+        content = first_value(exchange, "actualOutput actual_output")
+        turns.append({"role": "user", "content": exchange.get("input")})
+        turns.append(exchange | {"content": content, "role": "assistant"})
     question_places = [place for place, turn in enumerate(turns) if turn["role"] == "user"]
     if not question_places:
         raise InputError(f"the conversation {case.get('name')!r} has no turn of the user")
@@ -132,6 +133,7 @@ def _last_turn(case: Row) -> Row:
     }
     answer = answers[-1] if answers else {}
     passages = first_value(answer, "retrievalContext retrieval_context")
+    # The columns under the key "ragnb" already have ragnb's names; see `Format.read`.
     return case | {
         "input": turns[last_question]["content"],
         "actualOutput": answer.get("content"),
