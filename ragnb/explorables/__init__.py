@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from ragnb.faces import face
 
 if TYPE_CHECKING:
-    from ragnb.explorables.page import explore
-    from ragnb.explorables.scene import EXPLORABLES
+    from ragnb.explorables.page import EXPLORABLES, explore
 else:
     __getattr__, __dir__ = face(__name__)
 

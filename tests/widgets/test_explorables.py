@@ -6,6 +6,8 @@ import re
 from base64 import b64decode
 from html.parser import HTMLParser
 from math import prod
+from subprocess import run
+from sys import executable
 
 import numpy as np
 import pandas as pd
@@ -57,6 +59,12 @@ def packed(script):
     """Question, controls and frames that the script of a page shows."""
     letters = re.search(r'previousElementSibling, "([A-Za-z0-9+/=]+)"\); }\)\(\)$', script)[1]
     return json.loads(gzip.decompress(b64decode(letters)))
+
+
+def test_the_table_of_explorables_is_complete_when_nothing_else_is_imported():
+    code = "from ragnb.explorables import EXPLORABLES; print(*EXPLORABLES)"
+    printed = run([executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert {"mcnemar", "power", "trace"} <= set(printed.split())
 
 
 @pytest.mark.parametrize("given", VARIANTS, ids=lambda given: given[0])
