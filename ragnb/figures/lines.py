@@ -49,9 +49,11 @@ def draw_lines(
         line = table[table[series] == group].sort_values(along)
         line = line.assign(_along=line[along] + shift)
         colour, marker = looks[group]["color"], looks[group]["marker"]
-        plot = so.Plot(line, x="_along", y="mean", ymin="low", ymax="high")
-        plot = plot.add(so.Range(color=colour, linewidth=1))
-        draw_on(ax, plot.add(so.Dot(color=colour, marker=marker, pointsize=4.5)))
+        intervals = so.Plot(line, x="_along", y="mean", ymin="low", ymax="high")
+        draw_on(ax, intervals.add(so.Range(color=colour, linewidth=1)))
+        # In a plot of their own, because a mean without an interval would be left out.
+        dots = so.Plot(line, x="_along", y="mean")
+        draw_on(ax, dots.add(so.Dot(color=colour, marker=marker, pointsize=4.5)))
         dashes: Any = _DASHES[place % len(_DASHES)]
         ax.plot(line["_along"], line["mean"], color=colour, ls=dashes, lw=1.3)
     ends += _ends(table, along, series, {group: looks[group]["color"] for group in groups}, names)

@@ -96,8 +96,11 @@ def draw_means(
     for group in groups:
         of_group = placed[group_of_row == group] if series else placed
         colour, marker = looks[group]["color"], looks[group]["marker"]
-        dots = so.Plot(of_group, x="mean", y="place", xmin="low", xmax="high")
-        dots = dots.add(so.Range(color=colour, linewidth=1.1), orient="y")
+        intervals = so.Plot(of_group, x="mean", y="place", xmin="low", xmax="high")
+        draw_on(ax, intervals.add(so.Range(color=colour, linewidth=1.1), orient="y"))
+        # In a plot of their own, because seaborn leaves out rows in which any variable is missing,
+        # and a mean may have no interval.
+        dots = so.Plot(of_group, x="mean", y="place")
         draw_on(ax, dots.add(so.Dot(color=colour, marker=marker, pointsize=4)))
     ax.set_yticks([height[label] for label in order], order)
     ax.set(ylim=(-0.55, len(order) - 0.45), xlabel="", ylabel="")

@@ -317,3 +317,14 @@ def test_rows_and_series_are_chosen_or_named():
         plot(both, rows="system")
     with pytest.raises(InputError, match="plot needs the columns sytem"):
         plot(both, rows="sytem")
+
+
+@pytest.mark.parametrize("kind", ["means", "curves", "plane"])
+def test_a_mean_without_an_interval_keeps_its_dot(kind):
+    """Such as a cost of 0 in every row."""
+    rates = ragnb.summarize(scores(("answer.f1", "answer.contains"), noise_rate=0.0))
+    rates = pd.concat([rates, rates.assign(noise_rate=0.4)] if kind == "curves" else [rates])
+    rates = rates[rates["metric"] == "answer.f1"] if kind == "curves" else rates
+    rates.loc[rates["system"] == "ours", ["low", "high"]] = np.nan
+    ax = plot(rates, kind=kind)
+    assert sum(map(len, dots(ax))) == (2 if kind == "plane" else 4)
