@@ -287,6 +287,8 @@ def _ends(table: pd.DataFrame, reference: Mapping[str, float]) -> tuple[float, f
     values = pd.concat([table["low"], table["high"], table["mean"]])
     marked = pd.Series(list(reference.values()), dtype=float)
     together = pd.concat([values, marked]).dropna()
+    if together.empty:
+        return 0.0, 1.0
     return float(together.min()), float(together.max())
 
 

@@ -32,8 +32,10 @@ def draw_differences(
     is_significant = rows["p_adjusted"] < 1 - rows["confidence_level"]
     ax.barh(rows["place"], 2 * rows["mde"], left=-rows["mde"], height=0.7, color="0.92", zorder=0)
     ax.axvline(0, color=REFERENCE, lw=0.8, zorder=0.5)
-    intervals = so.Plot(rows, x="difference", y="place", xmin="low", xmax="high")
-    draw_on(ax, intervals.add(so.Range(color=_COLOUR, linewidth=1.1), orient="y"))
+    with_interval = rows.dropna(subset=["difference", "low", "high"])
+    intervals = so.Plot(with_interval, x="difference", y="place", xmin="low", xmax="high")
+    intervals = intervals.add(so.Range(color=_COLOUR, linewidth=1.1), orient="y")
+    draw_on(ax, intervals, with_interval)
     for significant, dots in rows.groupby(is_significant):
         fill = _COLOUR if significant else "white"
         ax.plot(dots["difference"], dots["place"], "o", color=_COLOUR, mfc=fill, ms=4.5, zorder=3)

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 
-from ragnb.figures.means import draw_on
+from ragnb.figures.means import complete, draw_on
 from ragnb.figures.page import PUBLISHED, looks_of, text_colour, text_width, wrapped
 from ragnb.figures.words import words_for
 
@@ -37,7 +37,7 @@ def draw_lines(
     ends: list[tuple[float, str, str]] = []
     if behind is not None:
         grey = so.Plot(behind, x=along, y="mean", group="system")
-        draw_on(ax, grey.add(so.Line(color=PUBLISHED, linewidth=0.8)))
+        draw_on(ax, grey.add(so.Line(color=PUBLISHED, linewidth=0.8)), behind)
         ends += _ends(behind, along, "system", {}, names)
     groups = list(dict.fromkeys(table[series]))
     looks = looks_of(groups, series)
@@ -49,11 +49,13 @@ def draw_lines(
         line = table[table[series] == group].sort_values(along)
         line = line.assign(_along=line[along] + shift)
         colour, marker = looks[group]["color"], looks[group]["marker"]
-        intervals = so.Plot(line, x="_along", y="mean", ymin="low", ymax="high")
-        draw_on(ax, intervals.add(so.Range(color=colour, linewidth=1)))
+        with_interval = complete(line)
+        intervals = so.Plot(with_interval, x="_along", y="mean", ymin="low", ymax="high")
+        draw_on(ax, intervals.add(so.Range(color=colour, linewidth=1)), with_interval)
         # In a plot of their own, because a mean without an interval would be left out.
-        dots = so.Plot(line, x="_along", y="mean")
-        draw_on(ax, dots.add(so.Dot(color=colour, marker=marker, pointsize=4.5)))
+        defined = line.dropna(subset="mean")
+        dots = so.Plot(defined, x="_along", y="mean")
+        draw_on(ax, dots.add(so.Dot(color=colour, marker=marker, pointsize=4.5)), defined)
         dashes: Any = _DASHES[place % len(_DASHES)]
         ax.plot(line["_along"], line["mean"], color=colour, ls=dashes, lw=1.3)
     ends += _ends(table, along, series, {group: looks[group]["color"] for group in groups}, names)
@@ -118,5 +120,5 @@ def name_lines(ax: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
 def has_long_names(figure: Figure, ends: Sequence[tuple[float, str, str]]) -> bool:
     """Whether the names of lines would leave too little room for the lines themselves."""
     font = FontProperties(size="small")
-    longest = max(text_width(name, font) for _, name, _ in ends)
+    longest = max((text_width(name, font) for _, name, _ in ends), default=0.0)
     return longest > MOST_WIDTH * 72 * figure.get_figwidth()

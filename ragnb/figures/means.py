@@ -37,7 +37,7 @@ def varying(table: pd.DataFrame) -> list[str]:
     present = [name for name in DIMENSIONS if name in table]
     different = [name for name in present if table[name].nunique(dropna=False) > 1]
     for name in table.select_dtypes(exclude="number").columns:
-        if not table.duplicated(different).any() or len(table) == 1:
+        if len(table) == 1 or (different and not table.duplicated(different).any()):
             break
         is_new = name not in present and name not in NO_DIMENSIONS
         if is_new and table[name].astype(str).nunique() > 1:
@@ -96,12 +96,14 @@ def draw_means(
     for group in groups:
         of_group = placed[group_of_row == group] if series else placed
         colour, marker = looks[group]["color"], looks[group]["marker"]
-        intervals = so.Plot(of_group, x="mean", y="place", xmin="low", xmax="high")
-        draw_on(ax, intervals.add(so.Range(color=colour, linewidth=1.1), orient="y"))
-        # In a plot of their own, because seaborn leaves out rows in which any variable is missing,
-        # and a mean may have no interval.
-        dots = so.Plot(of_group, x="mean", y="place")
-        draw_on(ax, dots.add(so.Dot(color=colour, marker=marker, pointsize=4)))
+        with_interval = complete(of_group)
+        intervals = so.Plot(with_interval, x="mean", y="place", xmin="low", xmax="high")
+        intervals = intervals.add(so.Range(color=colour, linewidth=1.1), orient="y")
+        draw_on(ax, intervals, with_interval)
+        # In a plot of their own, because a mean may have no interval.
+        defined = of_group.dropna(subset="mean")
+        dots = so.Plot(defined, x="mean", y="place")
+        draw_on(ax, dots.add(so.Dot(color=colour, marker=marker, pointsize=4)), defined)
     ax.set_yticks([height[label] for label in order], order)
     ax.set(ylim=(-0.55, len(order) - 0.45), xlabel="", ylabel="")
     ax.tick_params(axis="y", length=0)
@@ -133,8 +135,15 @@ def row_names(
     return labels
 
 
-def draw_on(ax: Axes, plot: so.Plot) -> None:
-    """Draw a plot of seaborn on axes."""
+def complete(means: pd.DataFrame) -> pd.DataFrame:
+    """The means that have an interval."""
+    return means.dropna(subset=["mean", "low", "high"])
+
+
+def draw_on(ax: Axes, plot: so.Plot, rows: pd.DataFrame) -> None:
+    """Draw a plot of some rows with seaborn on axes; nothing if there are none, which seaborn refuses."""
+    if rows.empty:
+        return
     with warnings.catch_warnings():
         # seaborn passes the argument `copy` to pandas. pandas 3 ignores it and warns about it.
         warnings.filterwarnings("ignore", "The copy keyword is deprecated", DeprecationWarning)

@@ -36,12 +36,13 @@ def draw_plane(
     for row in points.to_dict("records"):
         colour = colours[row[series]]
         marker = looks[row[series]]["marker"] if len(points) <= _MOST_COLOURS else "o"
-        cross = so.Plot(pd.DataFrame([row]), x="x", y="y")
+        point = pd.DataFrame([row]).dropna(subset=["x", "y"])
+        cross = so.Plot(point, x="x", y="y")
         cross = cross.add(so.Range(color=colour, linewidth=0.9), ymin="y_low", ymax="y_high")
         cross = cross.add(
             so.Range(color=colour, linewidth=0.9), xmin="x_low", xmax="x_high", orient="y"
         )
-        draw_on(ax, cross.add(so.Dot(color=colour, marker=marker, pointsize=4.5)))
+        draw_on(ax, cross.add(so.Dot(color=colour, marker=marker, pointsize=4.5)), point)
     ax.margins(0.12)
     _mark_better(ax, better)
 
@@ -58,6 +59,7 @@ def name_points(
     pixels = ax.figure.dpi / 72
     font = FontProperties(size="small")
     page = ax.get_window_extent()
+    points = points.dropna(subset=["x", "y"])
     places = ax.transData.transform(points[["x", "y"]].to_numpy(float))
     taken = [Bbox.from_extents(*(place - 4 * pixels), *(place + 4 * pixels)) for place in places]
     colours = point_colours(points, series)

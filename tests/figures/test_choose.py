@@ -299,7 +299,9 @@ def test_many_systems_are_readable(n_systems):
     frame = pd.concat([part.assign(system=f"system {n}") for n, part in enumerate(frames)])
     ax = plot(frame)
     ax.figure.draw_without_rendering()
-    texts = [text for text in ax.findobj(mpl.text.Text) if text.get_text() and text.get_visible()]
+    texts = [
+        text for text in ax.findobj(mpl.text.Text) if text.get_text().strip() and text.get_visible()
+    ]
     boxes = [text.get_window_extent().padded(-1) for text in texts]
     for place, box in enumerate(boxes):
         assert not box.count_overlaps(boxes[place + 1 :]), texts[place]
@@ -328,3 +330,14 @@ def test_a_mean_without_an_interval_keeps_its_dot(kind):
     rates.loc[rates["system"] == "ours", ["low", "high"]] = np.nan
     ax = plot(rates, kind=kind)
     assert sum(map(len, dots(ax))) == (2 if kind == "plane" else 4)
+
+
+@pytest.mark.parametrize("kind", ["means", "curves", "plane"])
+def test_means_that_are_all_undefined_leave_empty_axes(kind):
+    rates = ragnb.summarize(scores(("answer.f1", "answer.contains"), noise_rate=0.0))
+    rates[["mean", "low", "high"]] = np.nan
+    if kind == "curves":
+        rates = rates[rates["metric"] == "answer.f1"]
+        rates = pd.concat([rates, rates.assign(noise_rate=0.4)])
+    ax = plot(rates, kind=kind)
+    assert not any(dots(ax))
