@@ -105,6 +105,14 @@ class Paper:
         self.answer_form = lru_cache(_CACHED_TEXTS)(self._answer_form)
 
     def __init_subclass__(cls) -> None:
+        # A class without a name of its own would replace the one that it is derived from.
+        if "name" not in vars(cls) or cls.name in _CLASSES:
+            raise TypeError(f"the protocol {cls.__name__} needs a name of its own")
+        if set(cls.definitions) != set(Paper.definitions):
+            metrics = ", ".join(Paper.definitions)
+            raise TypeError(
+                f"definitions of the protocol {cls.name!r} needs a text for each of {metrics}"
+            )
         _CLASSES[cls.name] = cls
 
     # -- texts

@@ -6,7 +6,7 @@ from annotation.labelling import keyed_frame, plain_frame
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragnb.annotation import TASKS, Field, Option, read_task
+from ragnb.annotation import TASKS, AnnotationSession, Field, Option, join_labels, read_task
 from ragnb.annotation.items import build_items, check_value, item_ids
 from ragnb.annotation.tasks import hashed
 from ragnb.errors import InputError
@@ -155,3 +155,27 @@ def test_the_fingerprint_changes_with_everything_that_is_seen_and_with_nothing_e
     more = {"example_id": "other", "system": "s", "response": "unseen", "split": "test"}
     assert only(keyed_frame(1, **more)).fingerprint == seen
     assert build_items(keyed_frame(2)[::-1], TRACE)[1].fingerprint == seen
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_task_is_labelled_and_joined(name, tmp_path):
+    """A new task is tried by this test; its fields must not have the names of columns that it shows."""
+    task = TASKS[name]
+    fields = [field.name for field in task.fields]
+    examples = keyed_frame(1).assign(
+        response_a="Oslo.", response_b="Bergen.", language="en", claims=[["Oslo."]]
+    )
+    examples = examples.drop(columns=[*fields, "parts"], errors="ignore")
+    session = AnnotationSession(examples, name, "ana", tmp_path)
+    item = session.items[0]
+    unit = "claims" if "claims" in task.shows else "response"
+    for field in task.fields:
+        if field.kind == "choice":
+            value = field.options[0].value
+        elif field.kind == "sentences":
+            value = item.keys(field.of)[:1]
+        for sentence in item.keys(unit) if field.each else [None]:
+            session.label(field.name, value, sentence)
+    assert session.progress()["labelled"] == 1
+    joined = join_labels(examples, session)
+    assert set(joined) - set(examples)

@@ -21,6 +21,7 @@ from ragnb.metrics import (
     is_rejection,
 )
 from ragnb.metrics.recognition import FLEXIBLE_ERRORS
+from ragnb.metrics.rgb_protocols import Paper
 from ragnb.replies import reasoning_apart
 from ragnb.scoring import score
 from ragnb.text import split_reasoning
@@ -290,3 +291,14 @@ def test_every_part_of_a_list_answer_has_to_stand_beside_the_false_one():
         "Not Miami but Tampa.", ["Tampa", "2021"], false_answer="Miami", protocol="flexible"
     )
     assert (held, missing) == (1.0, 0.0)
+
+
+def test_a_protocol_needs_a_name_and_definitions_of_its_own():
+    """A class without a name would replace the one that it is derived from."""
+    with pytest.raises(TypeError, match="the protocol Strict needs a name of its own"):
+        type("Strict", (Paper,), {})
+    with pytest.raises(
+        TypeError, match="definitions of the protocol 'strict' needs a text for each of accuracy"
+    ):
+        type("Strict", (Paper,), {"name": "strict", "definitions": {}})
+    assert "strict" not in PROTOCOLS
