@@ -1,10 +1,13 @@
 """The page of a figure: its width, its title and small print, and the colours that always mean the same."""
 
 import colorsys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
@@ -28,6 +31,19 @@ SMALL_PRINT = "0.35"
 LEAST_CONTRAST = 4.5
 # Points between lines, as a multiple of the font size, and around a text.
 _LINE, _GAP = 1.25, 3.0
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a figure is asked for: the options of `ragnb.plot`."""
+
+    title: str = ""
+    names: Mapping[Any, str] = field(default_factory=dict)
+    width: str | float = "column"
+    reference: Mapping[str, float] = field(default_factory=dict)
+    published: pd.DataFrame | None = None
+    rows: Sequence[str] | None = None
+    series: str | None = None
 
 
 def width_in_inches(width: str | float) -> float:

@@ -12,6 +12,7 @@ from ragnb.columns import column_names, require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.metrics.judged import is_accepted
+from ragnb.numbers import distinct
 from ragnb.reports.frames import Report, TablesAndLines, share
 from ragnb.scoring.columns import numbers
 from ragnb.scoring.scores import score
@@ -61,7 +62,7 @@ def abstention_report(
 
         Intervals are Wilson's, or cluster-robust over conversations (see `ragnb.summarize`). A group
         must contain one response per question. A group without any reply has a row in which nothing
-        is scored.
+        is scored. ``attrs["intervals"]`` names the level and the kinds of the intervals.
 
     Raises
     ------
@@ -89,8 +90,10 @@ def abstention_report(
     coverage = summaries[summaries["metric"] == "abstention.coverage"]
     sizes = [name for name in ("n_scored", "n", "unscored") if name in coverage]
     table = counts.merge(coverage[[*groups, *sizes]], on=groups)
+    kinds: list[str] = []
     for name in shares:
         rates = summaries[summaries["metric"] == f"abstention.{name}"]
+        kinds += rates.loc[rates["low"].notna(), "interval"].tolist()
         table = table.merge(_limits(rates, groups, name), on=groups)
     # On an unanswerable question, the right decision is a refusal.
     careful = scores[scores["metric"] == "abstention.hallucination"]
@@ -107,7 +110,10 @@ def abstention_report(
     for name, values in others.items():
         rates = summarize(values, by=groups, confidence_level=confidence_level)
         table = table.merge(_limits(rates, groups, name), on=groups)
-    return shown(table.merge(coverage[[*groups, "signature"]], on=groups))
+    report = shown(table.merge(coverage[[*groups, "signature"]], on=groups))
+    # The columns have no room for the kinds of the intervals, which figures name.
+    report.attrs["intervals"] = f"{100 * confidence_level:g} % {distinct(kinds)} intervals"
+    return report
 
 
 def _outcomes(scores: pd.DataFrame, has_invalid: bool) -> pd.DataFrame:

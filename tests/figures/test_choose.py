@@ -341,3 +341,17 @@ def test_means_that_are_all_undefined_leave_empty_axes(kind):
         rates = pd.concat([rates, rates.assign(noise_rate=0.4)])
     ax = plot(rates, kind=kind)
     assert not any(dots(ax))
+
+
+def test_an_option_that_a_figure_does_not_have_is_refused_and_not_ignored():
+    comparisons = ragnb.compare(scores(), baseline="plain")
+    with pytest.raises(InputError, match="the figure of this result has no reference="):
+        plot(comparisons, reference=0.1)
+    with pytest.raises(InputError, match="a figure of the kind 'ranks' has no published="):
+        plot(scores(), kind="ranks", published=ragnb.published("rgb.noise_robustness"))
+
+
+def test_the_small_print_of_abstention_has_the_level_and_kind_of_the_report():
+    english = ragnb.load_study("nomiracl").query("language == 'en'")
+    ax = plot(ragnb.abstention_report(english, confidence_level=0.9))
+    assert small_print(ax).startswith("90 % Wilson intervals, n = ")

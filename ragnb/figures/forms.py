@@ -1,0 +1,390 @@
+"""The figures of scores, summaries and comparisons: from a result to axes and the numbers that they show."""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ragnb.columns import require_columns
+from ragnb.errors import InputError
+from ragnb.figures.forest import draw_differences
+from ragnb.figures.lines import draw_lines, has_long_names, name_lines
+from ragnb.figures.matrix import draw_matrix, square
+from ragnb.figures.means import (
+    arranged,
+    draw_means,
+    draw_references,
+    name_series,
+    row_names,
+    show_shares,
+    varying,
+)
+from ragnb.figures.outcomes import draw_outcomes, paired_outcomes
+from ragnb.figures.page import Page, look, new_page, set_header, width_in_inches
+from ragnb.figures.plane import draw_plane, name_points
+from ragnb.figures.ranks import draw_ranks, mean_ranks
+from ragnb.figures.rates import are_shares
+from ragnb.figures.spread import draw_distribution, draw_reliability
+from ragnb.figures.styles import interval_note, span
+from ragnb.figures.words import words_for
+from ragnb.metrics.record import METRICS
+from ragnb.reports.definitions import DefinitionComparison
+from ragnb.reports.multilingual import MultilingualReport
+from ragnb.reports.trace import TraceReport
+from ragnb.scoring.summaries import summarize
+
+# Axes, and the numbers that they show.
+Drawn: TypeAlias = "tuple[Axes | np.ndarray, pd.DataFrame]"
+# The table of a report that is drawn.
+_TABLES: dict[type, str] = {
+    DefinitionComparison: "rates",
+    MultilingualReport: "table",
+    TraceReport: "results",
+}
+# Options of a signature that are not part of a definition.
+_NOT_A_DEFINITION = ("metric", "lang", "ragnb")
+
+
+def means_of(result: Any) -> pd.DataFrame:
+    """The table of means in a result; scores are summarized."""
+    table = getattr(result, _TABLES[type(result)]) if type(result) in _TABLES else result
+    if isinstance(result, MultilingualReport):
+        # A metric that was not requested, or that has no value in any system, has no row in the figure.
+        is_scored = table.groupby("metric")["n_scored"].transform("max") > 0
+        table = table[is_scored & (table["n"] > 0)]
+    require_columns(table, ["metric"], "plot")
+    if "value" in table and "mean" not in table:
+        table = summarize(table)
+    if "mean" not in table or table.empty:
+        raise InputError(
+            "plot needs scores, summaries or comparisons with at least one row, got a frame with "
+            f"{len(table)} rows and the columns {', '.join(map(str, table))}"
+        )
+    return pd.DataFrame(table).reset_index(drop=True)
+
+
+def scores_of(result: Any, kind: str) -> pd.DataFrame:
+    """The scores in a result, for figures that need every score."""
+    scores = getattr(result, "scores", result)
+    if not isinstance(scores, pd.DataFrame) or "value" not in scores:
+        raise InputError(f"a figure of the kind {kind!r} needs the scores of ragnb.score")
+    return scores
+
+
+def means_figure(result: Any, page: Page) -> Drawn:
+    """A dot with its interval for each mean, and linked dots for two systems."""
+    table = means_of(result)
+    asked_columns = [*(page.rows or ()), page.series] if page.series else [*(page.rows or ())]
+    require_columns(table, asked_columns, "plot")
+    rows, series = arranged(table, page.rows, page.series)
+    keys = [*rows, series] if series else rows
+    if table.duplicated(keys).any():
+        raise InputError(
+            f"plot needs one mean for each {' and '.join(keys)}, got several; select rows, or name "
+            "the columns that distinguish them with rows= and series="
+        )
+    return rows_figure(table, rows, series, _of_one_scale(table), page)
+
+
+def rows_figure(
+    table: pd.DataFrame,
+    rows: list[str],
+    series: str | None,
+    panels: list[pd.DataFrame],
+    page: Page,
+    axis_name: str = "",
+) -> Drawn:
+    """Draw means row by row, in one panel or several; ``axis_name`` is what they are, if not means."""
+    n_series = table[series].nunique() if series else 1
+    heights = []
+    for panel in panels:
+        labels = set(row_names(panel, rows, page.names))
+        n_lines = max(label.count("\n") + 1 for label in labels)
+        heights.append(0.34 + len(labels) * max(0.13 + 0.12 * n_series, 0.05 + 0.15 * n_lines))
+    figure, axes = stacked(page, heights)
+    placed = []
+    for ax, panel in zip(axes, panels, strict=True):
+        placed.append(draw_means(ax, panel, rows, series, page.names))
+        if are_shares(panel):
+            show_shares(ax, *_ends(panel, page.reference))
+        ax.set_xlabel(axis_name or _mean_of(panel, page, is_named="metric" in rows))
+        draw_references(ax, page.reference if ax is axes[0] else {})
+    set_header(figure, page.title, small_print_of(table))
+    if series:
+        lines_above = 1 if page.reference else 0
+        name_series(axes[0], placed[0], series, page.names, lines_above=lines_above)
+    return single(axes), table
+
+
+def _of_one_scale(table: pd.DataFrame) -> list[pd.DataFrame]:
+    """The shares together, and a separate table for each metric of another scale."""
+    shares: list[pd.DataFrame] = []
+    others: list[pd.DataFrame] = []
+    for _, rows in table.groupby("metric", sort=False):
+        (shares if are_shares(rows) else others).append(rows)
+    return [*([pd.concat(shares)] if shares else []), *others]
+
+
+def _ends(table: pd.DataFrame, reference: Mapping[str, float]) -> tuple[float, float]:
+    values = pd.concat([table["low"], table["high"], table["mean"]])
+    marked = pd.Series(list(reference.values()), dtype=float)
+    together = pd.concat([values, marked]).dropna()
+    if together.empty:
+        return 0.0, 1.0
+    return float(together.min()), float(together.max())
+
+
+def stacked(page: Page, heights: list[float], **options: Any) -> tuple[Figure, list[Axes]]:
+    """A page with panels below each other."""
+    layout = {"nrows": len(heights), "height_ratios": heights, "squeeze": False}
+    figure, axes = new_page(page.width, sum(heights), **layout, **options)
+    return figure, list(axes[:, 0])
+
+
+def single(axes: list[Axes]) -> Axes | np.ndarray:
+    """The only axes, or an array of several."""
+    return axes[0] if len(axes) == 1 else np.array(axes, dtype=object)
+
+
+def _mean_of(table: pd.DataFrame, page: Page, *, is_named: bool = False) -> str:
+    """What the axis of means shows; ``is_named`` if the rows name the metric."""
+    metrics = list(dict.fromkeys(table["metric"]))
+    if len(metrics) > 1:
+        return "mean"
+    words = words_for(metrics[0], page.names, column="metric")
+    is_lower_better = metrics[0] in METRICS and METRICS[metrics[0]].higher_is_better is False
+    mean = "mean, lower is better" if is_lower_better else "mean"
+    return mean if is_named else f"{words} ({mean})"
+
+
+def small_print_of(table: pd.DataFrame) -> str:
+    """Kind of the intervals, n, and the definition if it is the same in all rows."""
+    definitions = _definitions(table)
+    return interval_note(table) + (f"; {definitions}" if definitions else "")
+
+
+def _definitions(table: pd.DataFrame) -> str:
+    """The options of all metrics that have the same value wherever they occur: ``variant squad``."""
+    values: dict[str, set[str]] = {}
+    for signature in table["signature"].unique() if "signature" in table else ():
+        for part in str(signature).split("|"):
+            option, _, value = part.partition(":")
+            if value and option not in _NOT_A_DEFINITION:
+                values.setdefault(option, set()).add(value)
+    shared = {option: min(found) for option, found in values.items() if len(found) == 1}
+    shown = ("variant", "protocol", "rule")
+    return ", ".join(f"{option} {shared[option]}" for option in shown if option in shared)
+
+
+def curves_figure(result: Any, page: Page) -> Drawn:
+    """Means along a condition, with published ones in grey behind."""
+    table = means_of(result)
+    numeric = [name for name in varying(table) if pd.api.types.is_numeric_dtype(table[name])]
+    if not numeric:
+        raise InputError(
+            "a figure of curves needs means along a column of numbers such as noise_rate, got one "
+            f"mean for each of {', '.join(varying(table))}"
+        )
+    along = "noise_rate" if "noise_rate" in numeric else numeric[0]
+    others = [name for name in varying(table) if name != along] or ["system"]
+    others = [page.series] if page.series else others
+    table, series = joined(table, others, page.names)
+    behind = page.published
+    if behind is not None:
+        require_columns(behind, ["system", along, "mean"], "plot(published=...)")
+    figure, ax = new_page(page.width, 2.0)
+    ends = draw_lines(ax, table, along, series, page.names, behind)
+    if are_shares(table):
+        ax.set_ylim(-0.02, 1.02)
+    ax.set_ylabel(_mean_of(table, page))
+    for name, value in page.reference.items():
+        ax.axhline(value, color="0.35", ls="--", lw=0.9)
+        ax.annotate(name, (0, value), (3, 2), xycoords=("axes fraction", "data"),
+                    textcoords="offset points", fontsize="small", color="0.35")  # fmt: skip
+    if has_long_names(figure, ends):
+        figure.set_figheight(figure.get_figheight() + 0.14 * len(ends))
+    small_print = small_print_of(table)
+    if behind is not None:
+        n = f", n = {span(behind['n'])}" if "n" in behind else ""
+        small_print += f"\ngrey: published results{n}"
+    set_header(figure, page.title, small_print)
+    name_lines(ax, ends)
+    return ax, table
+
+
+def joined(
+    table: pd.DataFrame, columns: list[str], names: Mapping[Any, str]
+) -> tuple[pd.DataFrame, str]:
+    """A table with a column that joins the words for some columns, and its name."""
+    if len(columns) == 1:
+        return table, columns[0]
+    words = [
+        ", ".join(words_for(value, names, column=str(column)) for column, value in row.items())
+        for row in table[columns].to_dict("records")
+    ]
+    return table.assign(series=words), "series"
+
+
+def ranks_figure(result: Any, page: Page) -> Drawn:
+    """The rank of each system along metrics or definitions."""
+    table = means_of(result)
+    across = [name for name in varying(table) if name != "system"]
+    table, across_name = joined(table, across or ["metric"], page.names)
+    directions = {
+        row[across_name]: METRICS[row["metric"]].higher_is_better is not False
+        for row in table.to_dict("records")
+        if row["metric"] in METRICS
+    }
+    ranks = mean_ranks(table, across_name, directions)
+    figure, ax = new_page(page.width, 0.75 + 0.26 * len(ranks))
+    draw_ranks(ax, ranks, across_name, page.names)
+    n = span(table["n_scored"]) if "n_scored" in table else span(table["n"])
+    set_header(figure, page.title, f"rank of the mean (1 is best), n = {n}; no intervals")
+    return ax, table
+
+
+def plane_figure(result: Any, page: Page) -> Drawn:
+    """Two metrics against each other."""
+    if isinstance(result, pd.DataFrame) and {"hallucination", "over_refusal"} <= {*result.columns}:
+        return _abstention(result, page)
+    table = means_of(result)
+    metrics = list(dict.fromkeys(table["metric"]))
+    others = [name for name in varying(table) if name != "metric"] or ["system"]
+    table, series = joined(table, others, page.names)
+    if len(metrics) != 2 or table.duplicated([series, "metric"]).any():
+        raise InputError(
+            "a figure of the kind 'plane' needs the means of 2 metrics, one of each system, got "
+            f"{len(metrics)} metrics and {len(table)} means"
+        )
+    wide = table.pivot(index=series, columns="metric", values=["mean", "low", "high"])
+    columns = {
+        f"{axis}{ending}": wide[value, metric]
+        for axis, metric in zip("xy", metrics, strict=True)
+        for ending, value in (("", "mean"), ("_low", "low"), ("_high", "high"))
+    }
+    points = pd.DataFrame(columns).loc[list(dict.fromkeys(table[series]))].reset_index()
+    better = [METRICS[m].higher_is_better is not False if m in METRICS else True for m in metrics]
+    words = [words_for(metric, page.names, column="metric") for metric in metrics]
+    ax = _drawn_plane(points, series, (better[0], better[1]), words, small_print_of(table), page)
+    return ax, table
+
+
+def _abstention(report: pd.DataFrame, page: Page) -> Drawn:
+    """Hallucination against over-refusal."""
+    ends = {"": "", "_low": "_low", "_high": "_high"}
+    columns = {f"x{end}": report[f"over_refusal{end}"] for end in ends}
+    columns |= {f"y{end}": report[f"hallucination{end}"] for end in ends}
+    named_rows, series = joined(report, varying(report) or ["system"], page.names)
+    points = pd.DataFrame(columns).assign(**{series: named_rows[series]})
+    small_print = f"{report.attrs.get('intervals', 'intervals')}, n = {span(report['n_scored'])}"
+    words = ["over-refusal", "hallucination rate"]
+    return _drawn_plane(points, series, (False, False), words, small_print, page), report
+
+
+def _drawn_plane(
+    points: pd.DataFrame,
+    series: str,
+    better: tuple[bool, bool],
+    words: list[str],
+    small_print: str,
+    page: Page,
+) -> Axes:
+    figure, ax = new_page(page.width, 2.3)
+    draw_plane(ax, points, series, better)
+    ax.set(xlabel=words[0], ylabel=words[1])
+    set_header(figure, page.title, small_print)
+    name_points(ax, points, series, page.names)
+    return ax
+
+
+# ---- differences, outcomes, distributions and agreement ------------------------------------------
+
+
+def differences_figure(result: Any, page: Page) -> Drawn:
+    """Paired differences with their intervals, row by row."""
+    require_columns(result, ["system", "baseline", "difference", "p_adjusted"], "plot")
+    if result.empty:
+        raise InputError("plot needs comparisons with at least one row, got none")
+    table = pd.DataFrame(result).reset_index(drop=True)
+    panels = [rows for _, rows in table.groupby("metric", sort=False)]
+    if all(are_shares(rows) for rows in panels):
+        panels = [table]
+    figure, axes = stacked(page, [0.4 + 0.22 * len(panel) for panel in panels])
+    prints = [
+        draw_differences(ax, panel, page.names) for ax, panel in zip(axes, panels, strict=True)
+    ]
+    set_header(figure, page.title, "\n".join(dict.fromkeys("\n".join(prints).split("\n"))))
+    return single(axes), table
+
+
+def outcomes_figure(result: Any, page: Page) -> Drawn:
+    """The questions that both, one or none of two systems have right, as areas."""
+    outcomes = paired_outcomes(scores_of(result, "outcomes"))
+    figure, ax = new_page(page.width, 0.85 * width_in_inches(page.width))
+    draw_outcomes(ax, outcomes, page.names)
+    set_header(figure, page.title, f"areas: numbers of questions, n = {len(outcomes)}")
+    counts = outcomes.value_counts().rename("count").reset_index()
+    return ax, counts
+
+
+def distribution_figure(result: Any, page: Page) -> Drawn:
+    """The scores of each system, of one metric."""
+    scores = scores_of(result, "distribution").dropna(subset="value")
+    metrics = list(dict.fromkeys(scores["metric"])) if "metric" in scores else []
+    if len(metrics) > 1 or scores.empty:
+        raise InputError(
+            "a figure of a distribution needs scores of one metric, got "
+            f"{len(metrics)} metrics; choose one of them"
+        )
+    series = "system" if "system" in scores else None
+    groups = list(scores.groupby(series, sort=False)) if series else [("", scores)]
+    metric = METRICS.get(metrics[0]) if metrics else None
+    bounds = metric.bounds if metric is not None and np.isfinite(metric.bounds).all() else None
+    if bounds is None and not scores.empty:
+        bounds = (float(scores["value"].min()), float(scores["value"].max()))
+    figure, axes = stacked(page, [0.95] * len(groups), sharex=True, sharey=True)
+    for place, (ax, (group, rows)) in enumerate(zip(axes, groups, strict=True)):
+        draw_distribution(ax, rows["value"], look(place)["color"], bounds)
+        draw_references(ax, page.reference if place == 0 else {})
+        name = words_for(group, page.names, column="system")
+        about = f"{name}, mean {rows['value'].mean():.3g}, n = {len(rows)}"
+        ax.set_title(about, loc="left", fontsize="small")
+    words = words_for(metrics[0], page.names, column="metric") if metrics else "value"
+    axes[-1].set_xlabel(words)
+    set_header(figure, page.title, "share of the scores in each of 20 classes; line: mean")
+    return single(axes), scores
+
+
+def matrix_figure(result: Any, page: Page) -> Drawn:
+    """The agreement of each pair of annotators."""
+    require_columns(result, ["rater", "against", "mean"], "plot(kind='matrix')")
+    pairs = result[(result["against"] != "all") & result["rater"].notna()]
+    for column in ("field", "metric"):
+        if column in pairs and pairs[column].nunique() > 1:
+            choices = ", ".join(map(repr, pairs[column].unique()))
+            raise InputError(
+                f"a figure of the kind 'matrix' needs one {column}, got {choices}; choose one of them"
+            )
+    if len(pairs) < 2:
+        raise InputError("a figure of the kind 'matrix' needs three annotators or more")
+    pairs = pairs.rename(columns={"rater": "first", "against": "second"})
+    values = square(pairs, page.names)
+    side = width_in_inches(page.width)
+    figure, ax = new_page(page.width, min(0.8 * side, 0.6 + 0.3 * len(values)))
+    draw_matrix(ax, values)
+    what = words_for(pairs["metric"].iloc[0], page.names) if "metric" in pairs else "agreement"
+    n = f", n = {span(pairs.loc[pairs['n'] > 0, 'n'])}" if "n" in pairs else ""
+    set_header(figure, page.title, f"{what} of each pair{n}; no intervals")
+    return ax, pairs
+
+
+def reliability_figure(result: Any, page: Page) -> Drawn:
+    """Observed shares against predicted probabilities."""
+    figure, ax = new_page(page.width, 0.8 * width_in_inches(page.width))
+    draw_reliability(ax, result, page.names)
+    n = int(result["n"].sum())
+    set_header(figure, page.title, f"95 % Wilson intervals, n = {n} in {len(result)} bins")
+    return ax, result
