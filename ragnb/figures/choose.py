@@ -187,7 +187,7 @@ def _draw(result: Result, kind: str | None, page: Page) -> Drawn:
     """Draw a result as a kind of figure, or as the kind that fits it."""
     if kind is not None and kind not in KINDS:
         raise InputError(f"kind must be one of {', '.join(map(repr, KINDS))}, got {kind!r}")
-    form = _fitting(result) if kind is None else KINDS[kind]
+    form = _fitting(result, page) if kind is None else KINDS[kind]
     for option in ("reference", "published", "rows", "series"):
         value = getattr(page, option)
         is_used = value is not None and len(value) > 0
@@ -197,7 +197,7 @@ def _draw(result: Result, kind: str | None, page: Page) -> Drawn:
     return form.draw(result, page)
 
 
-def _fitting(result: Any) -> Form:
+def _fitting(result: Any, page: Page) -> Form:
     """The figure of a result if no kind is asked for."""
     if type(result) in _OF_REPORTS:
         return _OF_REPORTS[type(result)]
@@ -205,7 +205,8 @@ def _fitting(result: Any) -> Form:
     for needed, form in _OF_FRAMES:
         if needed <= columns:
             return form
-    return CURVES if "noise_rate" in varying(means_of(result)) else MEANS
+    is_curve = "noise_rate" in varying(means_of(result)) and page.rows is None
+    return CURVES if is_curve else MEANS
 
 
 def save_plot(result: Result, path: str | Path, **options: Any) -> Path:

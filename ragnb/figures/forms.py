@@ -212,7 +212,8 @@ def curves_figure(result: Any, page: Page) -> Drawn:
         small_print += f"\ngrey: published results{n}"
     set_header(figure, page.title, small_print)
     name_lines(ax, ends)
-    return ax, table
+    # The grey curves are numbers of the figure, too.
+    return ax, table if behind is None else pd.concat([table, behind], ignore_index=True)
 
 
 def joined(
