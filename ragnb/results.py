@@ -152,24 +152,11 @@ def undefined_test(alternative: str, method: str, n: int, reason: str) -> Signif
 
 
 def two_sided(lower_tail: float, upper_tail: float, alternative: str) -> float:
-    """Compute the p-value for a given alternative from the two one-sided p-values.
+    """Compute the p-value for a given alternative from the p-values for ``"less"`` and ``"greater"``.
 
-    The two-sided p-value is twice the smaller one-sided p-value, but at most 1.
+    The two-sided p-value is twice the smaller one-sided p-value, but at most 1. Values below 2 ** -1022
+    are replaced by 2 ** -1022; NaN remains NaN.
 
-    Parameters
-    ----------
-    lower_tail, upper_tail : float or ndarray
-        p-values for the alternatives ``"less"`` and ``"greater"``.
-    alternative : {"two-sided", "greater", "less"}
-        Alternative hypothesis.
-
-    Returns
-    -------
-    float or ndarray
-        p-value, in (0, 1]. Values below 2 ** -1022 are replaced by 2 ** -1022; NaN remains NaN.
-
-    Examples
-    --------
     >>> float(two_sided(0.99, 0.02, "two-sided")), float(two_sided(0.99, 0.02, "greater"))
     (0.04, 0.02)
     """

@@ -14,24 +14,12 @@ ROUNDING = 1e-12
 
 
 def tied_levels(values: ArrayLike, scale: ArrayLike | None = None) -> NDArray[np.int64]:
-    """Number the distinct values in ascending order, with equal numbers for tied values.
+    """Number the values along the last axis from 0 in ascending order, with equal numbers for tied values.
 
-    Parameters
-    ----------
-    values : array-like of shape (..., n)
-        Finite numbers. Only the values along the last axis are compared with each other.
-    scale : array-like of shape (..., 1) or float, default=None
-        Magnitude of the numbers from which the values were computed, such as the largest term of a
-        sum. Values are tied if they differ by at most `ROUNDING` times the scale. If None, the
-        scale is the larger of the two values that are compared, in absolute value.
+    Values are tied if they differ by at most `ROUNDING` times the scale. The scale is the magnitude of the
+    numbers from which the values were computed, such as the largest term of a sum. If it is None, it is
+    the larger of the two values that are compared, in absolute value.
 
-    Returns
-    -------
-    ndarray of int of shape (..., n)
-        0 for the smallest value and those tied with it, 1 for the next value, and so on.
-
-    Examples
-    --------
     >>> tied_levels([0.3, 0.1 + 0.2, 0.5, 0.1])
     array([1, 1, 2, 0])
     """

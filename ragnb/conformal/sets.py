@@ -112,23 +112,10 @@ def coverage_distribution(n: int, alpha: Fraction) -> Any:
 
 @accepts(n="count", alpha="rate")
 def too_few_items(n: int, alpha: Fraction) -> str:
-    """Explain how many calibration items are needed to exclude a label, if there are too few.
+    """Explain how many calibration items are needed to exclude a label; empty if there are enough.
 
-    Parameters
-    ----------
-    n : int
-        Number of calibration items, at least 0.
-    alpha : float, str, Fraction or Decimal
-        Miscoverage level, in (0, 1). At least 1 / `alpha` - 1 calibration items are needed to
-        exclude a label.
+    At least 1 / `alpha` - 1 items are needed, where `alpha` is the miscoverage level in (0, 1).
 
-    Returns
-    -------
-    str
-        The explanation; empty if there are enough items.
-
-    Examples
-    --------
     >>> too_few_items(5, 0.1), too_few_items(9, 0.1)
     ('alpha = 0.1 needs at least 9 calibration items, got 5', '')
     """

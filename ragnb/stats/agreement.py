@@ -26,47 +26,28 @@ from ragnb.stats.intervals import jackknife_interval
 
 
 def agreement_sums(codes: Integers, n_categories: int, clusters: Integers | None = None) -> Floats:
-    """Compute the coincidence and confusion matrices that the agreement coefficients are based on.
+    """Sum the coincidence and confusion matrices of each cluster, from which the coefficients follow.
 
-    Parameters
-    ----------
-    codes : ndarray of int of shape (n_items, n_raters)
-        Category of each rating, from 0 to `n_categories` - 1, or -1 if the rater did not rate the
-        item. Ordinal categories must be numbered in ascending order. There must be at least two
-        raters.
-    n_categories : int
-        Number of categories, q. It may include categories that no rater chose; these affect only
-        Gwet's AC1.
-    clusters : ndarray of shape (n_items,), default=None
-        Cluster of each item. If None, each item is its own cluster.
+    `codes` has one row per item and one column per rater: categories from 0 to `n_categories` - 1 (q - 1),
+    in ascending order if they are ordinal, or -1 if the rater did not rate the item. Categories that no
+    rater chose affect only Gwet's AC1. If `clusters` is None, each item is its own cluster.
+    The result has the shape (n_clusters, 3 q + 1, q), with the clusters in sorted order.
 
-    Returns
-    -------
-    ndarray of shape (n_clusters, 3 * q + 1, q)
-        One block of four stacked matrices per cluster, in the sorted order of the clusters. Each
-        matrix is summed over the items of the cluster. For an item with r ratings, including n_k in
-        category k, the matrices are
-
-        - the coincidence matrix, whose element (c, k) is the number of ordered pairs of raters of
-          whom the first chose category c and the second chose category k, divided by r - 1;
-        - the coincidence matrix divided by r;
-        - the confusion matrix, with the first rater in rows and the second rater in columns;
-        - a single row of the proportions n_k / r.
-
-        If r is 0 or 1, the two coincidence matrices are 0.
-
-    Examples
-    --------
     >>> agreement_sums(np.array([[0, 1]]), 2).tolist()[0]
     [[0.0, 1.0], [1.0, 0.0], [0.0, 0.5], [0.5, 0.0], [0.0, 1.0], [0.0, 0.0], [0.5, 0.5]]
     """
     chosen = (codes[:, :, None] == np.arange(n_categories)).astype(np.float64)
     counts = chosen.sum(axis=1)
     raters = counts.sum(axis=1)[:, None, None]
+    # Coincidence matrix: element (c, k) is the number of ordered pairs of raters of whom the first chose
+    # category c and the second chose category k, divided by r - 1, where r is the number of ratings of
+    # the item. It is 0 if r is 0 or 1.
     pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(n_categories)
     coincidences = pairs / np.maximum(raters - 1, 1)
     mean = coincidences / np.maximum(raters, 1)
+    # Confusion matrix: the first rater is in the rows and the second in the columns.
     confusions = chosen[:, 0, :, None] * chosen[:, 1, None, :]
+    # A single row: the proportion of the item's ratings that are in each category.
     shares = counts[:, None, :] / np.maximum(raters, 1)
     sums = np.concatenate([coincidences, mean, confusions, shares], axis=1)
     if clusters is None:
@@ -384,22 +365,10 @@ BOUNDS = dict.fromkeys(COEFFICIENTS, (-1.0, 1.0)) | {
 
 
 def as_codes(ratings: ArrayLike) -> Integers:
-    """Convert ratings to integer codes.
+    """Number the distinct ratings 0, 1, ... in sorted order; the code of a missing rating is -1.
 
-    Parameters
-    ----------
-    ratings : array-like of shape (n_items, n_raters)
-        Numbers or labels, with None, NaN or NA for a missing rating. There must be at least two
-        raters.
+    `ratings` has one row per item and one column per rater, of whom there must be at least two.
 
-    Returns
-    -------
-    ndarray of int of shape (n_items, n_raters)
-        The code of each rating, or -1 if it is missing. The distinct ratings are numbered 0, 1, ...
-        in sorted order; strings are sorted alphabetically.
-
-    Examples
-    --------
     >>> as_codes([["yes", "no"], [None, "yes"]])
     array([[ 1,  0],
            [-1,  1]])

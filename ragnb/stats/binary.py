@@ -186,24 +186,8 @@ def mcnemar_p_value(b: Any, c: Any, method: str, alternative: str = "two-sided")
 
 
 def mid_p_cdf(successes: Any, n: Any, probability: float = 0.5) -> Any:
-    """Compute the mid-p version of the binomial CDF, P(X < k) + P(X = k) / 2.
+    """Mid-p version of the binomial distribution function: P(X < k) + P(X = k) / 2 for k successes.
 
-    Parameters
-    ----------
-    successes : int or ndarray of int
-        Number of successes, k.
-    n : int or ndarray of int
-        Number of trials.
-    probability : float or ndarray, default=0.5
-        Probability of success in each trial.
-
-    Returns
-    -------
-    float or ndarray
-        The probabilities, in the broadcast shape of the arguments.
-
-    Examples
-    --------
     >>> float(mid_p_cdf(1, 2))  # 1 / 4 + (1 / 2) / 2
     0.5
     """

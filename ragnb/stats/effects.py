@@ -84,38 +84,20 @@ _WEIGHTS /= _WEIGHTS.sum()
 
 
 def noncentral_t_cdf(t: float, df: int, noncentrality: float) -> float:
-    """Compute the cumulative distribution function of the noncentral t distribution.
+    """Distribution function of the noncentral t distribution at t >= 0, with an absolute error of about 1e-9.
 
-    Parameters
-    ----------
-    t : float
-        Argument, at least 0.
-    df : int
-        Degrees of freedom, at least 1.
-    noncentrality : float
-        Noncentrality parameter.
+    The variable is (Z + noncentrality) / V, where Z is standard normal and V^2 is chi-squared divided by
+    its degrees of freedom.
 
-    Returns
-    -------
-    float
-        The probability, with an absolute error of about 1e-9.
-
-    Notes
-    -----
-    The variable is (Z + noncentrality) / V, where Z is standard normal and V^2 is chi-squared
-    divided by its degrees of freedom. The time of ``scipy.special.nctdtr`` is proportional to `t`.
-    For large `t`, the probability is therefore computed as the expected value of P(V >= (Z +
-    noncentrality) / t) over Z by quadrature. This integrand is smooth, because its width in units
-    of Z is proportional to `t`.
-
-    Examples
-    --------
     >>> round(noncentral_t_cdf(2.0, 5, 1.0), 6)
     0.778075
     """
     if t <= 300 or t <= 5 * sqrt(2 * df):
         below = float(nctdtr(df, noncentrality, t))  # NaN where it is 0 or 1 to within 1e-9
         return float(t > noncentrality) if np.isnan(below) else below
+    # The time of nctdtr is proportional to t. For large t, the probability is therefore the expected
+    # value of P(V >= (Z + noncentrality) / t) over Z, by quadrature. This integrand is smooth, because
+    # its width in units of Z is proportional to t.
     least = np.maximum((_NODES + noncentrality) / t, 0.0)
     return float(_WEIGHTS @ gammaincc(df / 2, df * least**2 / 2))
 

@@ -28,33 +28,17 @@ BINS_PER_SD = 64
 
 
 def find_lattice(values: Floats, offset: float = 0.0) -> tuple[Integers, float] | None:
-    """Express values as integer multiples of their largest common step.
+    """Express values as integer multiples of their largest common step; None if there is no such step.
 
-    The result does not depend on the unit: if all values are multiplied by a number, so is the
-    step, and the multiples stay the same.
+    All values are multiples of the step, up to rounding error, and none is larger than 2^20 steps. If all
+    values are multiplied by a number, so is the step, and the multiples stay the same. `offset` is the
+    largest absolute value of the numbers from which the values were computed by subtraction. It determines
+    their rounding error.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Finite numbers.
-    offset : float, default=0.0
-        Largest absolute value of the numbers from which the values were computed by subtraction. It
-        determines their rounding error.
-
-    Returns
-    -------
-    (ndarray of int of shape (n,), float) or None
-        The multiples and the step, or None if no step is found. A step is found if all values are
-        multiples of it, up to rounding error, and none is larger than 2^20 steps.
-
-    Notes
-    -----
     Each value is divided by the largest one. The denominator of a ratio is found by its continued
     fraction, whose convergents are the best approximations with small denominators. The largest
     value is L steps, where L is the least common multiple of all denominators.
 
-    Examples
-    --------
     >>> find_lattice(np.array([0.5, -0.25]))
     (array([ 2, -1]), 0.25)
     """
@@ -98,34 +82,18 @@ def _denominator(ratio: float, tolerance: float) -> int:
 def bootstrap_distribution(values: Floats) -> tuple[float, float, Floats, float, float]:
     """Compute the bootstrap distribution of a mean, in the limit of infinitely many resamples.
 
+    The characteristic function of the sum of n draws is the n-th power of the characteristic function of
+    one draw. An inverse Fourier transform gives the distribution.
+
     The distribution is exact up to rounding error if the values minus their minimum have a common
     step (see `find_lattice`) and the standard deviation of the sum of n draws is at most 2^19 / 14
     steps. Otherwise, it is approximated by linear binning: the probability mass of each value is
     split between the two nearest grid points, which preserves the mean.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        One or more finite numbers.
+    Let m be the mean of the values, and m* the bootstrap mean. The result is the first point and the
+    spacing of a grid, the distribution function of m* at the grid points, P(m* < m) + P(m* = m) / 2, and
+    the spacing to which the values were binned, or 0 if they were not.
 
-    Returns
-    -------
-    start, width : float
-        First point and spacing of the grid on which `cdf` is given.
-    cdf : ndarray
-        Cumulative distribution function of the bootstrap mean m* at the grid points.
-    below : float
-        P(m* < m) + P(m* = m) / 2, where m is the mean of `values`.
-    binned_at : float
-        Spacing of the grid on which the values were binned, or 0 if they were not binned.
-
-    Notes
-    -----
-    The characteristic function of the sum of n draws is the n-th power of the characteristic
-    function of one draw. An inverse Fourier transform gives the distribution.
-
-    Examples
-    --------
     >>> start, width, cdf, below, binned_at = bootstrap_distribution(np.array([0.0, 1.0]))
     >>> np.interp([0.0, 0.5, 1.0], start + width * np.arange(cdf.size), cdf).round(12).tolist()
     [0.25, 0.75, 1.0]
@@ -137,6 +105,7 @@ def bootstrap_distribution(values: Floats) -> tuple[float, float, Floats, float,
     lattice = find_lattice(values - origin, float(np.abs(values).max()))
     if lattice is not None and 14 * np.sqrt(n) * sd / lattice[1] <= MAX_POINTS:
         step, binned_at = lattice[1], 0.0
+    # Split the mass of each value between its two nearest grid points. On a lattice, the lower one gets all.
     places = (values - origin) / step
     lower = np.floor(places + 1e-7).astype(np.int64)
     share = places - lower
@@ -145,17 +114,22 @@ def bootstrap_distribution(values: Floats) -> tuple[float, float, Floats, float,
     steps = np.arange(mass.size)
     mean = float(mass @ steps)
     spread = float(np.sqrt(n * (mass @ (steps - mean) ** 2)))
+    # The grid covers 7.5 standard deviations of the sum on either side of its mean and at least 2048
+    # steps, but no more than the sum can reach.
     reach = min(max(7.5 * spread, 2048), n * max(mean, mass.size - mean))
     points = next_fast_len(2 * ceil(reach) + 1, real=True)
     first = round(n * mean) - points // 2
 
     transform = np.fft.rfft(np.bincount(steps % points, weights=mass, minlength=points))
+    # Frequencies at which the modulus of the n-th power is at most exp(-40) are negligible. The factor
+    # behind the power moves the grid, so that it begins at `first`.
     kept = np.flatnonzero(transform.real**2 + transform.imag**2 > np.exp(-80.0 / n))
     spectrum = np.zeros_like(transform)
     spectrum[kept] = transform[kept] ** n * np.exp(2j * np.pi * first / points * kept)
     pmf = np.fft.irfft(spectrum, points)
     cdf = np.cumsum(pmf)
 
+    # The mean of the values can lie between two grid points.
     place = n * mean - first
     near = slice(int(place), int(place) + 2)
     below = float(np.interp(place % 1, [0, 1], cdf[near] - pmf[near] / 2))
@@ -168,42 +142,26 @@ def bootstrap_distribution(values: Floats) -> tuple[float, float, Floats, float,
 def sign_flip_tail(steps: Integers) -> float:
     """Probability that a sum of integers with random signs is at least the observed sum.
 
-    Parameters
-    ----------
-    steps : ndarray of int of shape (n,)
-        The integers. Their sum is the observed sum.
+    This is the proportion of the 2^n sign patterns for which the sum is at least that of `steps`. It is
+    positive, and its relative error is at most about 1e-10.
 
-    Returns
-    -------
-    float
-        The proportion of the 2^n sign patterns for which the sum is at least the observed sum. It
-        is positive, and its relative error is at most about 1e-10.
+    The distribution of the sum is tilted exponentially so that its mean is the observed sum (Esscher 1932,
+    On the probability function in the collective theory of risk, Skand. Aktuarietidskr. 15, 175-195;
+    Daniels 1954, Saddlepoint approximations in statistics, Ann. Math. Stat. 25, 631-650). The tail
+    probability is then computed by Fourier inversion of the tilted characteristic function, which keeps
+    the relative error small even if the probability is tiny.
 
-    Notes
-    -----
-    The distribution of the sum is tilted exponentially so that its mean is the observed sum
-    (Esscher [1]_, Daniels [2]_). The tail probability is then computed by Fourier inversion of the
-    tilted characteristic function, which keeps the relative error small even if the probability is
-    tiny.
-
-    References
-    ----------
-    .. [1] Esscher, F. (1932). On the probability function in the collective theory of risk. Skand.
-       Aktuarietidskr. 15, 175-195.
-    .. [2] Daniels, H. E. (1954). Saddlepoint approximations in statistics. Ann. Math. Stat. 25,
-       631-650.
-
-    Examples
-    --------
     >>> round(sign_flip_tail(np.array([1, 1, 2])), 12)  # one of 8 sign patterns
     0.125
     """
     magnitudes, counts = np.unique(np.abs(steps[steps != 0]), return_counts=True)
     total = int(counts @ magnitudes)
+    # Let B be the sum of the magnitudes with a positive sign. The signed sum is 2 B - total.
     target = (int(steps.sum()) + total) // 2
     if target <= 0:
         return 1.0
     if 2 * target < total:
+        # The distribution of B is symmetric about total / 2.
         return 1.0 - _tilted_tail(magnitudes, counts, total - target + 1)
     return _tilted_tail(magnitudes, counts, target)
 
@@ -263,32 +221,16 @@ def _live_frequencies(
 
 
 def listed_tail(differences: Floats) -> float:
-    """Probability that a sum of numbers with random signs is at least the observed sum.
+    """Probability that a sum of numbers with random signs is at least the observed sum, by enumeration.
 
-    Parameters
-    ----------
-    differences : ndarray of shape (n,)
-        The numbers. Their sum is the observed sum. Time and memory grow roughly as 2^(n / 2).
+    This is the proportion of the 2^n sign patterns for which the sum is at least that of `differences`.
 
-    Returns
-    -------
-    float
-        The proportion of the 2^n sign patterns for which the sum is at least the observed sum,
-        computed by enumeration.
-
-    Notes
-    -----
     The numbers are split into two halves, and the sums of all sign patterns are listed for each
     half. For each sum s of the first half, a binary search in the sorted sums of the second half
-    counts those that are at least the observed sum minus s [1]_.
+    counts those that are at least the observed sum minus s (Horowitz & Sahni 1974, Computing partitions
+    with applications to the knapsack problem, J. ACM 21, 277-292). Time and memory grow roughly as
+    2^(n / 2).
 
-    References
-    ----------
-    .. [1] Horowitz, E. & Sahni, S. (1974). Computing partitions with applications to the knapsack
-       problem. J. ACM 21, 277-292.
-
-    Examples
-    --------
     >>> listed_tail(np.array([1.0, 1.0, 2.0]))  # one of 8 sign patterns
     0.125
     """
@@ -303,27 +245,13 @@ def listed_tail(differences: Floats) -> float:
 
 
 def to_lattice(differences: Floats) -> tuple[Integers, float]:
-    """Convert differences to integer multiples of a step, rounding them if necessary.
+    """Convert differences, not all 0, to integer multiples of a step, and return the rounding step or 0.
 
     Differences are rounded if `find_lattice` finds no common step, or if this step is too small for
-    a Fourier transform. Rounding treats positive and negative differences alike, so a sign-flip
-    test of the rounded differences still controls the type I error rate.
+    a Fourier transform. The rounding step is a thousandth of the largest absolute difference. Rounding
+    treats positive and negative differences alike, so a sign-flip test of the rounded differences still
+    controls the type I error rate.
 
-    Parameters
-    ----------
-    differences : ndarray of shape (n,)
-        Finite numbers, not all 0.
-
-    Returns
-    -------
-    steps : ndarray of int of shape (n,)
-        The multiples.
-    grid : float
-        Step to which the differences were rounded, or 0 if they were not rounded. It is a
-        thousandth of the largest absolute difference.
-
-    Examples
-    --------
     >>> to_lattice(np.array([0.5, -0.25, 0.25]))
     (array([ 2, -1,  1]), 0.0)
     """

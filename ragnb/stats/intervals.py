@@ -240,32 +240,17 @@ def equal_values_interval(
     because units with another value may be missing from the sample by chance. This is the one rule
     for such samples, in `ragnb.summarize`, `ragnb.compare` and the reports.
 
-    Parameters
-    ----------
-    undefined : Interval
-        The interval with undefined limits that another method returned, with the mean and n.
-    bounds : tuple of (float, float) or None
-        Smallest and largest possible value.
-    units : str, default=""
-        Addition to the name of the method, such as ``" over clusters"``.
-
-    Returns
-    -------
-    Interval
-        The mean with its limits, or `undefined` if there are no units or no finite bounds. The
-        method is ``"Wilson"`` if all values are at one end of the range, and otherwise ``"Wilson
-        for equal values"``.
-
-    Notes
-    -----
     Let w be the upper limit of the Wilson interval for 0 of n: the largest plausible share of units
     with another value. In the worst case, all of these have the lowest or the highest possible
     value. The limits are therefore m - w (m - lowest) and m + w (highest - m), where m is the mean.
     For n scores of 0 or of 1, this is the Wilson interval. For n paired differences of 0, 1 or -1
     with the bounds -1 and 1, it is `ragnb.stats.binary.tango_interval`.
 
-    Examples
-    --------
+    `undefined` is the interval with undefined limits that another method returned, with the mean and n.
+    It is the result if there are no units or no finite bounds. Otherwise, the method is ``"Wilson"`` if
+    all values are at one end of the range, and ``"Wilson for equal values"`` if not. `units` is added to
+    this name after "Wilson".
+
     >>> undefined = undefined_interval(0.0, 0.95, "t", 10, "all 10 clusters are equal")
     >>> print(equal_values_interval(undefined, (0, 1), " over clusters"))
     0.000 [0.000, 0.278] (95% Wilson over clusters, n = 10)
@@ -339,29 +324,10 @@ def jackknife_interval(
 def left_out_interval(
     estimate: float, left_out: Floats, n: int, bounds: tuple[float, float], confidence_level: float
 ) -> Interval:
-    """Jackknife t interval from the leave-one-out values of a statistic.
+    """Jackknife t interval from the leave-one-out values of a statistic, as in `jackknife_interval`.
 
-    Parameters
-    ----------
-    estimate : float
-        The statistic of all units.
-    left_out : ndarray of shape (n,)
-        The statistic with each unit left out in turn.
-    n : int
-        Number of units.
-    bounds : tuple of (float, float)
-        Smallest and largest possible value of the statistic. The limits are truncated to this
-        range.
-    confidence_level : float
-        Nominal coverage of the interval, in (0, 1).
+    `estimate` is the statistic of all n units. The limits are truncated to `bounds`, its range.
 
-    Returns
-    -------
-    Interval
-        The estimate with its limits, as in `jackknife_interval`.
-
-    Examples
-    --------
     >>> left_out = np.array([3.5, 3.25, 3.0, 2.75, 2.5])  # means of 1, ..., 5 without one of them
     >>> print(left_out_interval(3.0, left_out, 5, (0, 4.5), 0.95))
     3.000 [1.037, 4.500] (95% jackknife t (fewer than 30 units: too narrow), n = 5)
@@ -396,20 +362,8 @@ def unit_values(values: Floats, clusters: Integers | None) -> Floats:
     clusters, and S is the sum of the deviations from m in the cluster. The mean of these values is
     m, and its ordinary standard error is the cluster-robust standard error of m.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Value of each item.
-    clusters : ndarray of int of shape (n,) or None
-        Cluster of each item, as codes from 0 to G - 1. If None, items are treated as independent.
+    `clusters` are codes from 0 to G - 1. If they are None, the result is `values` itself.
 
-    Returns
-    -------
-    ndarray of shape (G,) or (n,)
-        One value for each cluster, or `values` itself if `clusters` is None.
-
-    Examples
-    --------
     >>> unit_values(np.array([1.0, 1.0, 0.0, 0.0]), np.array([0, 1, 1, 1]))
     array([0.75, 0.25])
     """

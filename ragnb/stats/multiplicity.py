@@ -19,20 +19,8 @@ ADJUSTED = ("p_adjusted", "correction", "family_size")
 
 
 def as_p_values(values: ArrayLike) -> Floats:
-    """Convert p-values to an array and check that they are between 0 and 1.
+    """Convert p-values to an array, and check that they are between 0 and 1; None becomes NaN.
 
-    Parameters
-    ----------
-    values : array-like of shape (n,)
-        P-values; NaN if undefined.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The p-values.
-
-    Examples
-    --------
     >>> as_p_values([0.01, None])
     array([0.01,  nan])
     """
@@ -104,30 +92,11 @@ def adjust(p_values: ArrayLike, correction: str = "holm") -> Floats:
 def adjusted_columns(
     p_values: ArrayLike, correction: str = "holm", families: ArrayLike | None = None
 ) -> dict[str, Floats | Integers | str]:
-    """Correct p-values within each family of tests, and return them as columns for a table.
+    """Correct p-values within each family of tests (see `adjust`), and return them as columns for a table.
 
-    Parameters
-    ----------
-    p_values : array-like of shape (n,)
-        P-values; NaN if undefined.
-    correction : {'holm', 'benjamini-hochberg', 'bonferroni'}, default='holm'
-        Method of correction; see `adjust`.
-    families : array-like of shape (n,), default=None
-        Family of each test. If None, all tests are one family. Tests whose family is missing (None
-        or NaN) form one family.
+    If `families` is None, all tests are one family. Tests whose family is missing (None or NaN) also form
+    one family. The column ``family_size`` does not count tests with an undefined p-value.
 
-    Returns
-    -------
-    dict
-        The columns:
-
-        - ``p_adjusted``: ndarray of shape (n,), the corrected p-values;
-        - ``correction``: str, the name of the correction;
-        - ``family_size``: ndarray of shape (n,), the number of tests in the family of each test,
-          without those whose p-value is NaN.
-
-    Examples
-    --------
     >>> adjusted_columns([0.01, 0.04, 0.03], families=["a", "b", "a"])["p_adjusted"]
     array([0.02, 0.04, 0.03])
     """

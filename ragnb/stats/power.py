@@ -146,33 +146,18 @@ def mcnemar_power(
 
 @lru_cache(maxsize=128)  # The search for a minimum detectable effect needs most ranges many times.
 def critical_counts(first: int, last: int, method: str, confidence_level: float) -> Integers:
-    """Critical values of McNemar's two-sided test for given numbers of discordant items.
+    """Critical values of McNemar's two-sided test for `first` to `last` discordant items.
 
-    An item is discordant if exactly one system is correct on it.
+    An item is discordant if exactly one system is correct on it. The test rejects if the smaller of the
+    two discordant counts is at most the critical value, which is -1 if the test cannot reject.
 
-    Parameters
-    ----------
-    first, last : int
-        Smallest and largest number of discordant items.
-    method : {'mid-p', 'exact', 'asymptotic'}
-        Variant of the test; see `ragnb.stats.binary.mcnemar_test`.
-    confidence_level : float
-        One minus the significance level of the test, in (0, 1).
-
-    Returns
-    -------
-    ndarray of int of shape (last - first + 1,)
-        Critical value for each number of discordant items: the test rejects if the smaller of the
-        two discordant counts is at most this value. It is -1 if the test cannot reject.
-
-    Examples
-    --------
     >>> critical_counts(4, 6, "mid-p", 0.95)
     array([-1,  0,  0])
     """
     discordant = np.arange(first, last + 1)
     spread = ndtri((1 + confidence_level) / 2) * np.sqrt(discordant)
-    normal = ((discordant - spread) / 2).astype(np.int64)  # at most 3 off
+    # The normal approximation is at most 3 off, so only the counts near it are tested.
+    normal = ((discordant - spread) / 2).astype(np.int64)
     counts = np.minimum(normal[:, None] + np.arange(-3, 4), discordant[:, None] // 2)
     p = mcnemar_p_value(discordant[:, None] - counts, counts, method)
     rejected = (counts >= 0) & (discordant[:, None] > 0) & (p <= 1 - confidence_level)

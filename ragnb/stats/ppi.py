@@ -111,18 +111,7 @@ class LabelPlan(Sentence):
 
 
 def as_verdicts(values: ArrayLike) -> Floats:
-    """Convert the verdicts of a judge to an array of floats and check that none is missing.
-
-    Parameters
-    ----------
-    values : array-like of shape (n,)
-        Verdicts, one finite number per item.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The verdicts.
-    """
+    """Convert the verdicts of a judge to an array of floats, and check that none is missing."""
     verdicts = np.asarray(values, dtype=np.float64)
     missing = int(np.isnan(verdicts).sum())
     if missing:
@@ -134,18 +123,7 @@ def as_verdicts(values: ArrayLike) -> Floats:
 
 
 def as_binary_verdicts(values: ArrayLike) -> Booleans:
-    """Convert 0/1 verdicts of a judge to a Boolean array and check that none is missing.
-
-    Parameters
-    ----------
-    values : array-like of shape (n,)
-        Verdicts, 0 or 1.
-
-    Returns
-    -------
-    ndarray of bool of shape (n,)
-        The verdicts.
-    """
+    """Convert 0/1 verdicts of a judge to a Boolean array, and check that none is missing."""
     return as_labels(as_verdicts(values))
 
 

@@ -29,18 +29,7 @@ FEW_ITEMS = 10
 
 
 def as_systems(scores: ArrayLike) -> Floats:
-    """Convert the scores of several systems to an array and check its shape.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n_items, n_systems)
-        Finite scores of two or more systems.
-
-    Returns
-    -------
-    ndarray of shape (n_items, n_systems)
-        The scores.
-    """
+    """Convert finite scores with one column per system, at least two, to an array of floats."""
     values = as_scores(scores, 2)
     if values.shape[1] < 2:
         raise InputError(f"must have one column per system, at least two, got shape {values.shape}")
