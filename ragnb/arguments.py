@@ -70,21 +70,10 @@ def as_labels(values: ArrayLike) -> Booleans:
 
 
 def as_clusters(keys: ArrayLike) -> Integers:
-    """Convert cluster keys to integer codes.
+    """Convert the key of each item's cluster to its index among the sorted distinct keys.
 
-    Parameters
-    ----------
-    keys : array-like of shape (n,)
-        Key of the cluster of each item, such as a question identifier. It must be possible to sort
-        the keys, and none may be missing.
+    It must be possible to sort the keys, and none may be missing.
 
-    Returns
-    -------
-    ndarray of int of shape (n,)
-        Code of the cluster of each item: the index of its key in the sorted array of distinct keys.
-
-    Examples
-    --------
     >>> as_clusters(["q2", "q1", "q2"])
     array([1, 0, 1])
     """
@@ -375,27 +364,7 @@ def _problem_of_call(
 
 
 def convert(given: Any, kind: str | tuple[Any, ...] | Callable[[Any], Any], name: str) -> Any:
-    """Check and convert one argument.
-
-    Parameters
-    ----------
-    given : object
-        Value of the argument.
-    kind : str, tuple or callable
-        Kind of the argument, as in `accepts`.
-    name : str
-        Name of the argument, with which the error message begins.
-
-    Returns
-    -------
-    object
-        The converted value.
-
-    Raises
-    ------
-    InputError
-        The argument is invalid.
-    """
+    """Check and convert one argument to a kind as in `accepts`; the error message begins with its name."""
     if isinstance(kind, tuple):
         return check_choice(given, kind, name)
     try:

@@ -96,19 +96,9 @@ def truth_of(text: str) -> float | None:
 def flag_of(value: Any) -> bool | None:
     """Return the truth value that a label states, or None if it states none.
 
-    Parameters
-    ----------
-    value : object
-        A Python or NumPy bool, the number 1 or 0, or a word for true or false: see `truth_of`. A
-        word such as ``"partially supported"`` is false, because it does not mean *fully*.
+    A label is a Python or NumPy bool, the number 1 or 0, or a word for true or false: see `truth_of`. A
+    word such as ``"partially supported"`` is false, because it does not mean *fully*.
 
-    Returns
-    -------
-    bool or None
-        None for a missing value and for anything else.
-
-    Examples
-    --------
     >>> [flag_of(value) for value in (True, 1, 0.0, "TRUE", "No.", None, 2, "perhaps")]
     [True, True, False, True, False, None, None, None]
     """

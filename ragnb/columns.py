@@ -262,18 +262,10 @@ def require_frame(frame: Any, what: str) -> None:
 def require_columns(
     frame: Any, names: Iterable[str], what: str, *, unique: Sequence[str] = ()
 ) -> None:
-    """Raise InputError unless a data frame has the required columns.
+    """Raise InputError unless a data frame has each required column exactly once.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Frame to check.
-    names : iterable of str
-        Required columns. Each must occur exactly once.
-    what : str
-        Name of the function or object that requires the columns. The error message begins with it.
-    unique : sequence of str, default=()
-        Further required columns. No two rows may have the same values in all of them.
+    The columns in `unique` are required too, and no two rows may have the same values in all of them.
+    `what` is the function or object that requires the columns. The error message begins with it.
     """
     require_frame(frame, what)
     wanted = list(dict.fromkeys([*names, *unique]))

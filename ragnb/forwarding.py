@@ -14,20 +14,13 @@ _ENTRY = re.compile(r"^(\*{0,2}\w.*)\n((?:    .*\n|\n)+)", re.MULTILINE)
 def passes_options_to(
     *targets: Callable[..., Any], without: Sequence[str] = ()
 ) -> Callable[[Function], Function]:
-    """Create a decorator that replaces ``**options`` by the keyword arguments that it stands for.
+    """Create a decorator that replaces ``**options`` by the keyword arguments of the target functions.
 
     Jupyter then completes and displays the names and the defaults of these arguments, and the
-    docstring describes each of them. The function itself still receives them as ``**options``.
+    docstring describes each of them. The function itself still receives them as ``**options``. If two
+    targets have an argument of the same name, the first counts. The arguments in `without` are left out,
+    because the function determines them itself.
 
-    Parameters
-    ----------
-    *targets : callable
-        Functions that get the options. If two have an argument of the same name, the first counts.
-    without : sequence of str, default=()
-        Arguments of the targets that the function determines itself.
-
-    Examples
-    --------
     >>> def send(text, *, store="replies", budget=None):
     ...     '''Send a text.
     ...

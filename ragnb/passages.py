@@ -14,28 +14,12 @@ TEXT_FIELDS = ("text", "page_content", "contents", "content", "context", "passag
 
 
 def passage_texts(cell: Any) -> list[str] | None:
-    """Read the texts of the passages in one cell of a data frame.
+    """Read the texts of the passages in one cell of a data frame; None if the cell is missing.
 
-    Parameters
-    ----------
-    cell
-        A list, tuple or array of passages. A passage is a text, a mapping with its text under one of
-        `TEXT_FIELDS`, or an object with such an attribute, such as a document of LangChain. A single
-        passage counts as a list of one.
+    A passage is a text, a mapping with its text under one of `TEXT_FIELDS`, or an object with such an
+    attribute, such as a document of LangChain. A single passage counts as a list of one. A passage without
+    a text, such as a number, is an error.
 
-    Returns
-    -------
-    list of str or None
-        The texts, in their order; None if the cell is missing.
-
-    Raises
-    ------
-    InputError
-        A passage has no text, such as None or a number. The message names its place, and
-        `passage_column` adds the row.
-
-    Examples
-    --------
     >>> passage_texts("Oslo is a city."), passage_texts([{"page_content": "It rains."}, "Yes."])
     (['Oslo is a city.'], ['It rains.', 'Yes.'])
     """
@@ -47,19 +31,9 @@ def passage_texts(cell: Any) -> list[str] | None:
 
 
 def passage_column(frame: Any, what: str) -> list[list[str] | None]:
-    """Read the passages of every row of a data frame; without such a column, all are None.
+    """Read the passages of every row of a data frame; without a column ``passages``, all are None.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        A frame that may have a column ``passages``.
-    what : str
-        What the rows are, such as ``"responses"``, for the message about a row that cannot be read.
-
-    Returns
-    -------
-    list
-        One result of `passage_texts` per row.
+    `what` says what the rows are, such as ``"responses"``, in the message about a row that cannot be read.
     """
     cells = frame["passages"] if "passages" in frame else [None] * len(frame)
     column = []

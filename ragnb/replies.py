@@ -20,20 +20,9 @@ from ragnb.text import (
 def count_reasons(reasons: Iterable[Any]) -> str:
     """Count how often each reason occurs, and list the most frequent reasons first.
 
-    Parameters
-    ----------
-    reasons : iterable of str or None
-        Reasons, such as error messages. An empty or missing reason counts as ``"no reason given"``.
-        Text after the first colon or opening parenthesis is ignored, so that reasons with different
-        details are counted together.
+    Text after the first colon or opening parenthesis is ignored, so that reasons with different details
+    are counted together. An empty or missing reason counts as ``"no reason given"``.
 
-    Returns
-    -------
-    str
-        The shortened reasons, cut to 80 characters, each followed by its count in parentheses.
-
-    Examples
-    --------
     >>> count_reasons(["HTTP 400: prompt too long", "no connection (refused)", "HTTP 400: flagged"])
     'HTTP 400 (2), no connection (1)'
     """
@@ -72,28 +61,10 @@ def no_answer(
 ) -> str | None:
     """Return why a reply answers nothing, or None if it contains an answer.
 
-    Parameters
-    ----------
-    reply : str or None
-        Text of the reply. Reasoning in it is no answer; `ragnb.text.read_reasoning` finds it.
-    reasoning : str or None, default=None
-        Reasoning that the endpoint returned separately from the text.
-    finish_reason : str or None, default=None
-        Why the model stopped, in the words of the endpoint: ``"stop"``, ``"length"``,
-        ``"content_filter"``, ``"error"`` etc.
-    refusal : str or None, default=None
-        Refusal that the endpoint returned separately from the text.
-    keep_empty : bool, default=False
-        Whether an empty or blank text is an answer. A missing text, reasoning alone, a refusal of
-        the endpoint and an error never are.
+    The reason begins with its kind, so that `count_reasons` can count by kind. `reasoning` and `refusal` are
+    what the endpoint returned separately from the text. With `keep_empty`, an empty or blank text is an
+    answer. A missing text, reasoning alone, a refusal of the endpoint and an error never are.
 
-    Returns
-    -------
-    str or None
-        One line that begins with the kind of the reason, so that `count_reasons` can count by kind.
-
-    Examples
-    --------
     >>> no_answer("Oslo."), no_answer(" "), no_answer(" ", keep_empty=True)
     (None, 'empty reply', None)
     >>> no_answer("<think>Oslo?</think>")
@@ -125,19 +96,7 @@ def reasoning_apart(frame: Any) -> Any:
 
     A response that contains nothing but reasoning becomes None, and the column ``reason`` says why,
     unless it already contains a reason. If the reasoning of a response has no closing mark, a warning
-    says so.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Responses. `ragnb.text.read_reasoning` defines what counts as reasoning.
-
-    Returns
-    -------
-    DataFrame
-        A copy with both columns. If a row already has text in the column ``reasoning``, the
-        reasoning from the response is appended to it. The value is None if the row has no
-        reasoning. If no response contains reasoning, `frame` itself is returned.
+    says so. If no response contains reasoning, the result is `frame` itself.
     """
     if "response" not in frame:
         return frame
@@ -160,6 +119,7 @@ def reasoning_apart(frame: Any) -> Any:
         frame.get("finish_reason", nothing),
         strict=True,
     ):
+        # Reasoning that the endpoint returned separately comes first.
         reasoning.append(f"{present(before) or ''}{part.reasoning}" or None)
         why = None
         if part.reasoning and is_blank(part.answer):
@@ -184,21 +144,10 @@ def warn_of_unfinished(parts: Sequence[Reasoning]) -> None:
 
 
 def whole_replies(frame: Any) -> Any:
-    """Move the reasoning of each response back into the column ``response``.
+    """Move the reasoning of each response back into ``response``, and drop the column ``reasoning``.
 
     This reverses `reasoning_apart`, except for white space around the answer and marks behind it.
-    Reasoning without marks is dropped.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Responses, with the columns that `reasoning_apart` returns.
-
-    Returns
-    -------
-    DataFrame
-        A copy without the column ``reasoning``. If either column is absent, `frame` itself is
-        returned.
+    Reasoning without marks is dropped. If either column is absent, the result is `frame` itself.
     """
     if not {"response", "reasoning"} <= set(frame):
         return frame

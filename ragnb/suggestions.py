@@ -12,25 +12,11 @@ MOST = 3
 
 
 def similar_names(name: Any, names: Iterable[Any]) -> list[Any]:
-    """Return the names that are most similar to an unknown name.
+    """Return at most three known names that are most similar to an unknown name; empty if none is similar.
 
     Letter case, spaces, hyphens and underscores are ignored. The unknown name may be the last part
     of a name with dots, contain a few typing errors, or consist of some of the words of a name.
 
-    Parameters
-    ----------
-    name : object
-        The unknown name. An object that is not a text has no similar names.
-    names : iterable
-        The known names.
-
-    Returns
-    -------
-    list
-        At most three of the known names, unchanged; empty if none is similar.
-
-    Examples
-    --------
     >>> similar_names("rouge-l", ["answer.rouge_l", "answer.f1"])
     ['answer.rouge_l']
     >>> similar_names("noise_rate", ["noise_rates", "passage_num"])

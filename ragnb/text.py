@@ -126,21 +126,11 @@ def well_formed(text: str) -> str:
 
 @lru_cache(maxsize=65536)
 def script_of(character: str) -> str | None:
-    """Return the Unicode script of a letter.
+    """Return the Unicode script of a letter, or ``"Other"`` if it is not among `SCRIPTS`.
 
-    Parameters
-    ----------
-    character : str
-        A single character.
+    The result is None if the character is not a letter, or if its script is Common or Inherited, as for
+    the Japanese ー.
 
-    Returns
-    -------
-    str or None
-        Name of the script, or ``"Other"`` if it is not among `SCRIPTS`. None if the character is not
-        a letter, or if its script is Common or Inherited, as for the Japanese ー.
-
-    Examples
-    --------
     >>> script_of("é"), script_of("中"), script_of("ф"), script_of("7")
     ('Latin', 'Han', 'Cyrillic', None)
     """
@@ -313,26 +303,8 @@ class _Mark(NamedTuple):
 
 
 def split_reasoning(reply: str) -> tuple[str, str]:
-    """Split the reply of a reasoning model into its reasoning and its answer.
+    """Split the reply of a reasoning model into its reasoning and its answer; see `read_reasoning`.
 
-    `read_reasoning` defines what counts as reasoning.
-
-    Parameters
-    ----------
-    reply : str
-        Reply of the model.
-
-    Returns
-    -------
-    reasoning : str
-        The passages of reasoning with their marks, joined without a separator; empty if there are
-        none.
-    answer : str
-        The rest of the reply, without white space at either end. If there is no reasoning, it is
-        the unchanged reply.
-
-    Examples
-    --------
     >>> split_reasoning("<think>Paris or Lyon?</think>\\n\\nParis.")
     ('<think>Paris or Lyon?</think>', 'Paris.')
     >>> split_reasoning("<think>Paris or"), split_reasoning("Paris.")
@@ -378,25 +350,12 @@ def read_reasoning(reply: str) -> Reasoning:
     never opened and is followed by punctuation. *Here is my thought process* and *Thinking...* are
     only text if no closing mark follows.
 
-    Parameters
-    ----------
-    reply : str
-        Reply of the model.
+    The reasoning consists of the passages with their marks, joined without a separator. The answer is the
+    rest without white space at either end, or the unchanged reply if there is no reasoning.
 
-    Returns
-    -------
-    Reasoning
-        ``reasoning`` (the passages with their marks, joined without a separator; empty if there are
-        none), ``answer`` (the rest, without white space at either end; the unchanged reply if there
-        is no reasoning) and ``is_unfinished`` (whether the last passage has no closing mark).
-
-    Notes
-    -----
     The marks are those that the models' chat templates define and that vLLM, SGLang and llama.cpp
     recognise. The time is proportional to the length of the reply.
 
-    Examples
-    --------
     >>> read_reasoning("[THINK]Paris or Lyon?[/THINK]Paris.").answer
     'Paris.'
     >>> read_reasoning("<|channel|>analysis<|message|>Hm.<|end|><|channel|>final<|message|>Paris.").answer

@@ -46,19 +46,10 @@ class Comparison:
 
 
 def read_annotators(logs: Any) -> Comparison:
-    """The labels of two or more annotators.
+    """Read the labels of two or more annotators, who must have had the same task and the same texts of each item.
 
-    Parameters
-    ----------
-    logs
-        Paths of logs, a pattern such as ``"*.verdict.jsonl"``, open sessions, or frames as `read_labels` and
-        `ragnb.datasets.annotations.load_annotations` return them. A frame can contain several annotators.
-
-    Raises
-    ------
-    InputError
-        There are fewer than two annotators, one of them labelled an item twice, a value is no option of its field, or
-        the annotators had different tasks or different texts of an item.
+    `logs` are paths of logs, a pattern such as ``"*.verdict.jsonl"``, open sessions, or frames as `read_labels` and
+    `ragnb.datasets.annotations.load_annotations` return them. A frame can contain several annotators.
     """
     sources = several_files(logs) or [logs]
     frames = [log if isinstance(log, pd.DataFrame) else read_labels(log) for log in sources]

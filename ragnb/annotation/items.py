@@ -90,18 +90,8 @@ def build_items(
 ) -> list[Item]:
     """Convert the rows of a frame to the items of a task, in the same order.
 
-    Parameters
-    ----------
-    examples
-        Rows with the columns of `id` and those that the task shows. ``references`` and ``documents`` are optional.
-    id
-        Column that identifies a row, or several columns that do so together.
-
-    Raises
-    ------
-    InputError
-        A column is missing, an id is missing or not unique, sentence keys are missing although the task chooses among
-        sentences, or a key is not unique.
+    The columns of `id` together identify a row. The frame also needs the columns that the task shows, but ``references``
+    and ``documents`` are optional.
     """
     if examples.empty:
         raise InputError("there is nothing to annotate: the frame of examples has no rows")

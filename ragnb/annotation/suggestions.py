@@ -15,28 +15,17 @@ from ragnb.errors import InputError
 def read_suggestions(
     suggestions: Any, items: Sequence[Item], task: Task, *, id: str | Sequence[str] = "example_id"
 ) -> dict[str, dict[Place, Any]]:
-    """Suggested values of each item, from a judge or another annotator.
+    """Suggested values of each item, from a judge or another annotator; those for other items are left out.
 
-    Parameters
-    ----------
-    suggestions
-        - a mapping from the id of an item to its values by field, ``{"q/1": {"verdict": "correct"}}``; for a field that is
-          asked of each sentence, a mapping from the sentence: ``{"q/1": {"support": {"a": "full"}}}``
-        - a frame with the columns of `id` and one column per field; for the task ``"trace"`` also RAGBench's own columns,
-          and for the task ``"verdict"`` also the ``judged_correct`` of a judge, 0 or 1
-        - None
-    items
-        The items. Suggestions for others are left out.
-
-    Raises
-    ------
-    InputError
-        The suggestions are no frame or mapping, the task has no such field, or a field does not allow a value.
+    `suggestions` may be a frame with the columns of `id` and one column per field, or a mapping from the id of an item to
+    its values by field, ``{"q/1": {"verdict": "correct"}}``. For a field that is asked of each sentence, the value is a
+    mapping from the sentence: ``{"q/1": {"support": {"a": "full"}}}``.
     """
     conversion = conversion_of(task)
     if suggestions is None:
         return {}
     if isinstance(suggestions, pd.DataFrame):
+        # For "trace", RAGBench's own columns also suggest values, and for "verdict" the `judged_correct` of a judge.
         columns = [field.name for field in task.fields] + list(conversion.suggesting)
         rows = suggestions[[name for name in columns if name in suggestions]].to_dict("records")
         suggestions = dict(zip(item_ids(suggestions, id), rows, strict=True))

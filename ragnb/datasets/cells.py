@@ -104,20 +104,8 @@ def read_numbers(cells: Iterable[Any], decimal: str | None = None) -> list[Any]:
     """Return the cells of a column with numbers and truth values in place of the texts that write them.
 
     A column has one decimal mark. ``1,234`` may be 1234 or 1.234, which another cell of the column
-    decides, or else `decimal`. A text that is no number is returned unchanged, and None replaces a
-    word such as ``NA``.
-
-    Parameters
-    ----------
-    cells
-        Cells of a column. Those that are not texts are returned unchanged.
-    decimal
-        The decimal mark, ``","`` or ``"."``. By default it follows from the cells.
-
-    Raises
-    ------
-    InputError
-        Each cell can be read with a decimal comma or with a comma between thousands.
+    decides, or else `decimal`; if neither does, this is an error. A text that is no number is returned
+    unchanged, and None replaces a word such as ``NA``.
 
     >>> read_numbers(["0,75", "1,234", "NA"]), read_numbers(["0.75", "1,234"])
     ([0.75, 1.234, None], [0.75, 1234])
@@ -132,6 +120,7 @@ def read_numbers(cells: Iterable[Any], decimal: str | None = None) -> list[Any]:
     has_other_text = False
     for cell in first_places:
         text = trimmed(cell)
+        # The number with a decimal point, and the number with a decimal comma.
         readings = number_of(text), number_of(text.translate(_SWAPPED))
         if readings != (None, None):
             numbers[cell] = readings
@@ -422,15 +411,8 @@ def with_spellings(
 ) -> tuple[pd.DataFrame, str]:
     """Return the frame with the spellings of each reference as aliases, and a warning if in doubt.
 
-    Parameters
-    ----------
-    frame
-        Responses with a column ``references``.
-    separator
-        The sign between the spellings in one text. An empty text means that there is none. If it is
-        None, nothing is separated, and the warning names the sign that many references contain.
-    source
-        How messages refer to the frame.
+    `separator` is the sign between the spellings in one text, and an empty text means that there is none.
+    If it is None, nothing is separated, and the warning names the sign that many references contain.
     """
     answers = frame["references"].tolist()
     if separator:

@@ -22,42 +22,32 @@ def one_row_per_item(
 ) -> pd.DataFrame:
     """Convert a JSON object with a whole table to one row per item; other contents stay as they are.
 
-    The table may have one list per column (``Dataset.to_dict()`` of Hugging Face, and
-    ``orient="list"`` of pandas), one object per column or per row, a list of rows with the names of
-    the columns (``orient="split"``), or a list of records under one key.
-
-    Parameters
-    ----------
-    content
-        The records of a file. A JSON object that is alone in its file is one row.
-    path
-        The file, for messages.
-    columns
-        Name in ragnb -> name in the file, as for `ragnb.load_responses`.
-
-    Raises
-    ------
-    InputError
-        The lists of the columns differ in length.
+    `content` has the records of a file. A JSON object that is alone in its file is one row. The lists of the
+    columns of a table must have the same length.
     """
     if content.empty:
         return content
     named = list((columns or {}).values())
     record = content.iloc[0].to_dict()
+    # One list per column: ``Dataset.to_dict()`` of Hugging Face, and ``orient="list"`` of pandas.
     if _has_lists(record, named):
         tables = [_of_lists(row, path) for row in content.to_dict("records")]
         return frame_of([row for table in tables for row in table])
+    # One object per column, with the numbers of the rows as names: ``orient="columns"`` of pandas.
     are_objects = all(isinstance(value, Mapping) for value in record.values())
     if len(content) == 1 and are_objects and all("0" in value for value in record.values()):
         return frame_of(pd.DataFrame(record).to_dict("records"))
     is_known = any(format.recognises(content) for format in FORMATS.values())
     if len(content) > 1 or is_known:
         return content
+    # A list of rows, with the names of the columns in another list: ``orient="split"`` of pandas.
     if record.keys() >= _SPLIT and isinstance(record["columns"], list):
         names = record["columns"]
         return frame_of([dict(zip(names, row, strict=True)) for row in record["data"]])
+    # One object per row.
     if are_objects and _are_records(list(record.values()), named):
         return _by_id(record)
+    # A list of records under one key.
     lists = [
         value for value in record.values() if isinstance(value, list) and _are_records(value, named)
     ]

@@ -48,15 +48,8 @@ def read_frame(path: Path, *, sheet: str | int | None = None) -> pd.DataFrame:
     """Read a table of any kind as a frame.
 
     A cell of a CSV or Excel file is a text, or None if it is empty. Blank rows and columns of such a
-    file are dropped, and a line is printed that counts them.
-
-    Parameters
-    ----------
-    path
-        The file.
-    sheet
-        Name of a sheet of an Excel file, or its number from 1. By default it is the first visible
-        sheet with a table.
+    file are dropped, and a line is printed that counts them. `sheet` is the name of a sheet of an Excel
+    file, or its number from 1. By default it is the first visible sheet with a table.
     """
     kind = kind_of(path)
     if sheet is not None and kind not in WORKBOOKS:

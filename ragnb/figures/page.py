@@ -70,14 +70,7 @@ def new_page(width: str | float, height: float, **options: Any) -> tuple[Figure,
 def set_header(figure: Figure, title: str, small_print: str) -> None:
     """Write a title in bold and the small print below it, over the whole width; the page grows by their height.
 
-    Parameters
-    ----------
-    figure
-        Figure with constrained layout.
-    title
-        What the figure shows; nothing if it is empty.
-    small_print
-        Kind of interval, n, and what else a reader needs. Each line of the text is wrapped separately.
+    The figure needs constrained layout. Each line of the small print is wrapped separately.
     """
     width, height = figure.get_size_inches()
     size = plt.rcParams["font.size"]

@@ -79,15 +79,8 @@ _OTHER_STATUSES = frozenset({401, 402, 403, 407, 408, 409, 429})
 def refused_parameters(body: Any, sent: Collection[str], status: int = 400) -> set[str]:
     """The parameters among those that were sent that an error refuses.
 
-    Parameters
-    ----------
-    body
-        The JSON of the error, or its text.
-    sent
-        The names of the parameters.
-    status
-        The HTTP status. Errors about the key or about limits refuse no parameter. An error of the server
-        (5xx) does only if it says so in clear words.
+    `body` is the JSON of the error, or its text. Errors about the key or about limits refuse no parameter. An error of the
+    server (5xx) does only if it says so in clear words.
 
     >>> sent = ["temperature", "max_tokens", "seed"]
     >>> sorted(refused_parameters("Unsupported parameter: 'max_tokens' is not supported with this model.", sent))

@@ -315,14 +315,9 @@ def refused_and_why(
 ) -> tuple[float, str]:
     """Determine whether a response is a refusal, and explain the result in words.
 
-    Returns
-    -------
-    value : float
-        1.0 if the response is a refusal, 0.0 if it is an answer or invalid. NaN if the response is
-        empty, if the verdict or label that the rule requires is missing, or if there are no phrases
-        in the language and the response contains no English one.
-    evidence : str
-        Explanation of the value.
+    The value is 1.0 if the response is a refusal, and 0.0 if it is an answer or invalid. It is NaN if the
+    response is empty, if the verdict or label that the rule requires is missing, or if there are no phrases
+    in the language and the response contains no English one.
 
     Examples
     --------
@@ -352,12 +347,8 @@ def outcome_and_why(
 ) -> tuple[str | None, str]:
     """Determine the outcome of a response, and explain it in words.
 
-    Returns
-    -------
-    outcome : {'answered', 'refused', 'invalid', None}
-        ``'invalid'`` occurs only under ``rule='nomiracl'``. None if there is no outcome.
-    evidence : str
-        Explanation of the outcome, or why there is none.
+    The outcome is ``'answered'``, ``'refused'`` or None. Under ``rule='nomiracl'`` it can also be
+    ``'invalid'``.
 
     Examples
     --------

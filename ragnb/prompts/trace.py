@@ -147,19 +147,12 @@ def render_labelling(
 def repaired_labels(
     record: Mapping[str, Any], document_keys: Iterable[str], response_keys: Iterable[str]
 ) -> dict[str, Any]:
-    """A judge's labels in RAGBench's form.
+    """A judge's labels in RAGBench's form; `record` is what `TraceLabels` accepts, as a mapping.
 
     A key is taken as it is when it names a sentence or is special. Otherwise letter case, width, brackets, quotes and stops
     around it are ignored, special keys are looked up in `SPECIAL_SPELLINGS`, words of `NO_KEY` are left out, and several
     keys in one text are separated. A key that then still names no sentence is kept unchanged.
     Words for true and false are those of `ragnb.cells.flag_of`.
-
-    Parameters
-    ----------
-    record
-        What `TraceLabels` accepts, as a mapping.
-    document_keys, response_keys
-        Keys of the sentences that there are.
 
     >>> record = {"relevance_explanation": None, "all_relevant_sentence_keys": "0A", "overall_supported_explanation": None,
     ...           "overall_supported": "yes", "sentence_support_information": [], "all_utilized_sentence_keys": ["9z"]}

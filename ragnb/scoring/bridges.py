@@ -70,28 +70,15 @@ def bridging(
 def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> tuple[pd.DataFrame, str | None]:
     """Pair the F1 of every response with that of the baseline for the same example, and its cost.
 
-    Parameters
-    ----------
-    scores, baseline
-        As for `bridging`.
-
-    Returns
-    -------
-    pairs : DataFrame
-        The identifying columns of ``scores``, then ``f1_system, f1_direct, tokens_spent`` (0 of the
-        baseline; nan if unscored or unknown) and ``reason``.
-    variant : str or None
-        The variant under which F1 was scored.
-
-    Raises
-    ------
-    InputError
-        As `bridging`. Differences between several variants of F1 mean nothing.
+    To the identifying columns of ``scores``, the pairs add ``f1_system``, ``f1_direct``, ``tokens_spent`` (0 for
+    the baseline) and ``reason``. Values are nan if unscored or unknown. The second result is the variant of
+    F1, or None if the signatures state none.
     """
     key = ["system", "example_id"]
     require_columns(scores, [*key, "metric", "value", "reason", "signature"], "bridging")
     marks = scores.loc[scores["metric"] == F1, "signature"].astype(str).str.split("|").explode()
     variants = sorted({mark.partition(":")[2] for mark in marks if mark.startswith("variant:")})
+    # A difference between two variants of F1 means nothing.
     if len(variants) > 1:
         raise InputError(
             f"CNBE needs F1 of one variant, got {' and '.join(variants)}; score all systems alike"

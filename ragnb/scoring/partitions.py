@@ -16,14 +16,8 @@ def by_partition(
 ) -> Any:
     """Score a Dask or Spark frame lazily, and return a frame of the same kind.
 
-    Parameters
-    ----------
-    responses
-        A DataFrame of Dask or Spark.
-    scoring
-        Scores a pandas frame. It is sent to the workers, where ragnb must be installed too.
-    read
-        Columns that scoring reads; other long columns are not even loaded.
+    `scoring` scores a pandas frame. It is sent to the workers, where ragnb must be installed too. `read` names
+    the columns that it reads; other long columns are not even loaded.
     """
     frame = responses[[name for name in responses.columns if name in read or name not in PAYLOAD]]
     if hasattr(frame, "map_partitions"):
