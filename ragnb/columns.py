@@ -5,7 +5,7 @@ The data flow from ``examples`` (one row per question) to ``requests`` (rendered
 response and metric), and finally ``summaries`` and ``comparisons``. All are pandas DataFrames.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -251,6 +251,12 @@ def require_frame(frame: Any, what: str) -> None:
         raise InputError(
             f"{what} needs a frame, got the name of a file; load it first, for example with "
             f"ragnb.load_responses({str(frame)!r})"
+        )
+    tables = getattr(frame, "tables", None)
+    if isinstance(tables, Mapping) and tables:
+        names = ", ".join(f".{name}" for name in tables)
+        raise InputError(
+            f"{what} needs a pandas DataFrame, got {type(frame).__name__}; pass one of its tables: {names}"
         )
     if type(frame).__module__.startswith(("dask", "pyspark")) or not hasattr(frame, "columns"):
         raise InputError(

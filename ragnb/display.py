@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.cells import is_missing
+from ragnb.columns import CONDITION
 from ragnb.markup import Markup, tag
 from ragnb.numbers import limits, number, one_line, percent, short_p, text_width
 from ragnb.replies import count_reasons
@@ -463,6 +464,7 @@ def text_table(frame: pd.DataFrame, width: int | None = None) -> str:
     texts = columns[1:] if first_is_short else columns
     texts = [column for column in texts if not column.numeric and not _is_interval(column)]
     # The first column is never left out. Of the others, the last ones of the lowest rank go first.
+    columns = _with_ranks_of_names(columns)
     removable = sorted(columns[:0:-1], key=lambda column: column.rank)
     for ranks, size in zip(((0, 1), (2, 3)), _WIDTHS_OF_TEXT, strict=True):
         if _total(lines) > room:
@@ -479,6 +481,24 @@ def text_table(frame: pd.DataFrame, width: int | None = None) -> str:
     printed += ["  ".join(cells).rstrip() for cells in zip(*lines.values(), strict=True)]
     printed += [textwrap.fill(one_line(note), room) for note in below]
     return "\n".join(printed)
+
+
+def _with_ranks_of_names(columns: list[Column]) -> list[Column]:
+    """Give columns without which several rows would have the same name the rank of a name."""
+    name_of_row = [""] * len(columns[0].cells) if columns else []
+    ranked: dict[str, Column] = {}
+    # Columns that are names anyway come first, so that no other column is needed where they suffice.
+    for column in sorted(columns, key=lambda column: column is not columns[0] and column.rank < 2):
+        is_name = not (column.numeric or _is_interval(column)) or column.names in CONDITION
+        if is_name:
+            longer = [
+                f"{name}\n{cell}" for name, cell in zip(name_of_row, column.cells, strict=True)
+            ]
+            if len(set(longer)) > len(set(name_of_row)):
+                name_of_row = longer
+                column = replace(column, rank=max(column.rank, 2))
+        ranked[column.names] = column
+    return [ranked[column.names] for column in columns]
 
 
 def _is_interval(column: Column) -> bool:

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
-from ragnb.columns import CONDITION, column_names, require_columns
+from ragnb.columns import CONDITION, column_names, require_columns, require_frame
 from ragnb.display import decimals, drawing, effect_kind, signature_note, text_table
 from ragnb.errors import InputError
 from ragnb.markup import Markup, escape, escape_latex, escape_markdown, page, tag
@@ -100,7 +100,7 @@ def to_latex(
     Raises
     ------
     InputError
-        The frame is empty, a column is missing, or two summaries belong in one cell.
+        The frame is empty or not a DataFrame, a column is missing, or two summaries belong in one cell.
     """
     body, notes, signatures = _table(frame, columns, comparisons, digits, names)
     styler = body.style.hide(axis="index").format(_latex_cell)
@@ -321,6 +321,7 @@ def _table(
     names: Mapping[str, str] | None,
 ) -> _Table:
     """Return the table of a frame of summaries or comparisons, or list any other frame."""
+    require_frame(frame, "a table")
     if frame.empty:
         raise InputError("a table needs at least one row, got an empty frame")
     words = {name: name.replace("_", " ") for name in CONDITION} | dict(names or {})

@@ -98,6 +98,17 @@ def test_long_frames_show_the_first_rows_and_their_number(scores):
     assert "First 10 of 400 rows." in repr(long)
 
 
+def test_a_column_that_tells_rows_apart_stays_in_a_narrow_table():
+    estimators = ["mean of ratios", "ratio of means"]
+    table = pd.DataFrame({"system": ["lbrag"] * 2, "baseline": "direct", "estimator": estimators})
+    table = table.assign(mean=[0.0176, 0.016], low=[0.0096, 0.0099], high=[0.0256, 0.0225])
+    table = table.assign(gain=0.44, cost=27.43, method=["t", "Fieller"], signature="")
+    printed = text_table(table, 60)
+    rows = printed.splitlines()[1:3]
+    assert [name in row for name, row in zip(estimators, rows, strict=True)] == [True, True]
+    assert "method" in printed.partition("Not shown: ")[2]
+
+
 def test_an_empty_frame_has_its_columns(scores):
     assert "mean" in repr(summarize(scores).head(0))
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_scores import scored
 
+import ragnb
 from ragnb.errors import InputError
 from ragnb.markup import escape_latex, escape_markdown
 from ragnb.scoring import METRICS, Metric, compare, summarize
@@ -160,6 +161,16 @@ def test_bad_input_says_what_is_needed(scores):
     two = compare(three).drop_duplicates("system")
     with pytest.raises(InputError, match="needs one baseline, got a, b; pass baseline="):
         to_html(summarize(three), comparisons=two.assign(baseline=["a", "b"]))
+
+
+def test_a_report_is_refused_with_the_names_of_its_tables():
+    report = ragnb.multilingual_report(ragnb.recorded("multilingual").query("language == 'en'"))
+    message = r"a table needs a pandas DataFrame, got {}; pass one of its tables: {}"
+    with pytest.raises(InputError, match=message.format("MultilingualReport", r"\.table, ")):
+        to_latex(report)
+    with pytest.raises(InputError, match=message.format("Ranking", r"\.table, \.details$")):
+        to_latex(report.ranking())
+    assert "lbrag & 1 (1–3)" in to_latex(report.ranking().table)
 
 
 def test_the_caption_is_below_the_table(scores):

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+import pandas as pd
+
 from ragnb.markup import spelled
 from ragnb.printing import inform, information_stream
 
@@ -22,3 +24,13 @@ def tell_size(line: str) -> None:
 def called(path: Path | None) -> str:
     """Return how messages refer to the content: by the name of its file, or as "the frame"."""
     return path.name if path else "the frame"
+
+
+def advice_on_means(content: pd.DataFrame) -> str:
+    """Say how to load a ``metrics.json``, which has means of systems and not rows of answers or scores."""
+    if list(content.columns) == ["metrics"]:
+        return (
+            " If it is the metrics.json of a run, which has means and no rows of answers, load it with "
+            "ragnb.load_metrics_json"
+        )
+    return ""

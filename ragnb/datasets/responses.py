@@ -38,7 +38,7 @@ from ragnb.datasets.formats.wide import by_system
 from ragnb.datasets.frames import each_cell, present_cells, without_blanks
 from ragnb.datasets.languages import as_language, identify_languages, summary_of
 from ragnb.datasets.mapping import suggested_columns
-from ragnb.datasets.messages import called, tell, tell_size
+from ragnb.datasets.messages import advice_on_means, called, tell, tell_size
 from ragnb.datasets.orientation import one_row_per_item
 from ragnb.datasets.packaged_studies import STUDIES, load_study
 from ragnb.datasets.reading import read_frame
@@ -511,6 +511,7 @@ def _require_texts(
             " If each system has its own column, pass systems=[...]. Known formats: "
             f"{', '.join(FORMATS)}."
         )
+    advice += advice_on_means(content)
     raise InputError(
         f"{called(file)} has no column named {' or '.join(missing)}; its columns are "
         f"{', '.join(map(str, content))}. Say which columns to use: load_responses({source}, "

@@ -13,7 +13,7 @@ from ragnb.columns import COLUMNS, CONDITION, PAYLOAD, column_names, require_fra
 from ragnb.datasets.cells import NUMBERS, numbers_in, with_trimmed_names
 from ragnb.datasets.files import existing_file, several_files, stem
 from ragnb.datasets.formats.registry import FORMATS
-from ragnb.datasets.messages import called, tell
+from ragnb.datasets.messages import advice_on_means, called, tell
 from ragnb.datasets.orientation import one_row_per_item
 from ragnb.datasets.reading import read_frame
 from ragnb.datasets.renaming import mapped
@@ -103,7 +103,7 @@ def load_scores(
         raise InputError(
             "load_scores found no column named example_id, which pairs the systems; the columns are "
             f"{', '.join(map(str, frame))}. Say which column has the ids or the questions: "
-            "columns={'example_id': '...'}"
+            f"columns={{'example_id': '...'}}.{advice_on_means(frame)}"
         )
     frame, notes = with_trimmed_names(frame, called(file))
     for note in notes:

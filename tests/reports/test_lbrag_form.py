@@ -99,6 +99,14 @@ def test_the_file_of_a_run_with_its_details_and_without_the_wrapper_is_read(tmp_
         assert load_metrics_json(file)["system"].unique().tolist() == ["lbrag"]
 
 
+@pytest.mark.parametrize("load", [ragnb.load_responses, ragnb.load_scores])
+def test_other_functions_say_how_metrics_json_is_loaded(load, tmp_path):
+    file = tmp_path / "metrics.json"
+    file.write_text(PUBLISHED_FILE, encoding="utf-8")
+    with pytest.raises(InputError, match=r"load it with ragnb\.load_metrics_json$"):
+        load(file)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
