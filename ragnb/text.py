@@ -213,12 +213,13 @@ _PAIRS = {
     "pangu": (r"\[unused16\]", r"\[unused17\]"),
     "open_webui": (r"<details\s[^<>]{0,100}\btype=\"reasoning\"[^<>]{0,200}>", r"</details>"),
     "granite": (r"\A\s*+Here(?:['’]s| is) my thought process:", r"Here(?:['’]s| is) my response:"),
+    "apriel": (r"\A\s*+Here are my reasoning steps:", r"(?-i:\[BEGIN FINAL RESPONSE\])"),
     "ollama": (r"\A\s*+Thinking\.\.\.[^\S\n]*+\n", r"\.\.\.done thinking\."),
 }
 # The closing marks of these occur in ordinary texts, so they count only after an opening mark.
 _NEVER_ALONE = frozenset(["open_webui", "granite", "ollama", *_NAMES_AT_START])
 # These opening marks are ordinary sentences, so they count only before a closing mark.
-_NEVER_UNCLOSED = frozenset(["granite", "ollama"])
+_NEVER_UNCLOSED = frozenset(["granite", "apriel", "ollama"])
 _MARK = regex.compile(
     rf"<(?P<closing>/)?[ ]?(?P<tag>{_TAG_NAMES}|{'|'.join(_NAMES_AT_START)})(?:\s[^<>]{{0,200}})?(?P<empty>/)?>"
     + "".join(
@@ -267,6 +268,8 @@ _ANSWER_CLOSES = regex.compile(
     rf"(?:</(?:{_ANSWER_NAMES})>|<\|end_of_solution\|>|<\|END_(?:RESPONSE|TEXT)\|>)\s*+\Z",
     flags=regex.IGNORECASE,
 )
+# Apriel closes the answer with a mark of its own. The mark that opens the answer ends the reasoning.
+_ANSWER_ENDS = regex.compile(r"\[END FINAL RESPONSE\]\s*+(?:<\|end\|>\s*+)?\Z")
 
 _QUOTES = "\"'`“”„‘’«»「」『』"
 # A mark between a word and a lower-case word or punctuation is a word of the sentence itself.
@@ -336,6 +339,8 @@ def read_reasoning(reply: str) -> Reasoning:
     ``<|plamo:begin_think:plamo|>``, ``[unused16]``
     ``Here is my thought process:`` …                   Granite
     ``Here is my response:``
+    ``Here are my reasoning steps:`` …                  Apriel
+    ``[BEGIN FINAL RESPONSE]``
     ``Thinking...`` … ``...done thinking.``             the command line of Ollama
     ``<details type="reasoning">…</details>``           Open WebUI
     ==================================================  ==========================================
@@ -347,8 +352,8 @@ def read_reasoning(reply: str) -> Reasoning:
     A mark is only text if it is inside a JSON object or in quotation marks or backticks. The same
     holds for a pair of marks in one block of code or in the middle of a sentence, for an opening mark
     that is used like a word in the middle of a line and never closed, and for a closing mark that is
-    never opened and is followed by punctuation. *Here is my thought process* and *Thinking...* are
-    only text if no closing mark follows.
+    never opened and is followed by punctuation. *Here is my thought process*, *Here are my reasoning
+    steps* and *Thinking...* are only text if no closing mark follows.
 
     The reasoning consists of the passages with their marks, joined without a separator. The answer is the
     rest without white space at either end, or the unchanged reply if there is no reasoning.
@@ -552,6 +557,7 @@ def _is_quoted(reply: str, start: int, end: int) -> bool:
 
 def _without_answer_tags(answer: str) -> str:
     """An answer without the tags around it, such as <answer>."""
+    answer = _ANSWER_ENDS.sub("", answer).rstrip()
     opening = _ANSWER_OPENS.match(answer)
     if not opening:
         return answer
