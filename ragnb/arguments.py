@@ -122,6 +122,15 @@ def as_rate(value: Any) -> Fraction:
     return exact
 
 
+def as_path(value: Any) -> Any:
+    """Check that a value is the path of a file, and not a frame or a list, for example."""
+    if not isinstance(value, str | Path):
+        raise InputError(
+            f"must be the path of one file, such as 'data.jsonl', got {type(value).__name__}"
+        )
+    return value
+
+
 def as_file_name(value: Any) -> str:
     """Check that a file name contains no slashes and no dots.
 
@@ -215,6 +224,7 @@ KINDS: dict[str, Callable[[Any], Any]] = {
     "probabilities": as_probabilities,
     "clusters": as_clusters,
     "rate": as_rate,
+    "path": as_path,
     "file name": as_file_name,
     "number": _number_kind("a finite number", isfinite),
     "positive": _number_kind("above 0", lambda x: x > 0),
@@ -268,7 +278,7 @@ def accepts(
     - ``'rate'``: a number in (0, 1), which is converted to a fraction (see `as_rate`);
     - ``'count'`` and ``'size'``: a whole number of at least 0 or at least 1.
 
-    The kind ``'file name'`` is described in `as_file_name`.
+    The kind ``'path'`` is a text or a path, and ``'file name'`` is described in `as_file_name`.
 
     Examples
     --------

@@ -36,7 +36,7 @@ STATUSES = {"draft": "drafts", "discarded": "discarded", "pending": "unlabelled"
 Values = Mapping[str, Any]
 
 
-@accepts()
+@accepts(path="path")
 def load_annotations(
     path: str | Path,
     *,

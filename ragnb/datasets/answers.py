@@ -13,14 +13,17 @@ from ragnb.text import is_blank
 # The reference of a question to which the right answer is no answer, as in SQuAD 2.0.
 NO_ANSWER = [[""]]
 # Keys of an answer that is an object. The first group with a key in the object has the answer:
-# SQuAD, TriviaQA (official files and those of Hugging Face), DROP, and then other names.
+# SQuAD, DROP, and then other names.
 _KEYS = (
     ("text", "texts"),
-    ("aliases", "humananswers", "human_answers"),
     ("spans", "number"),
     ("value",),
     ("answer", "answers", "content"),
 )
+# Keys of other texts that are accepted.
+_ALIASES = ("aliases", "humananswers", "human_answers")
+# Only answers of TriviaQA have these keys. Its script accepts the aliases, which contain the answer.
+_TRIVIAQA = ("normalizedaliases", "normalized_aliases")
 
 
 def answer_of(value: Any) -> Any:
@@ -67,23 +70,33 @@ def answer_of(value: Any) -> Any:
 def _aliases(answer: Mapping[str, Any]) -> list[str]:
     """The texts of an answer that is an object; one empty text if it has none."""
     values = {str(key).casefold(): value for key, value in answer.items()}
+    aliases = _texts_of(values, _ALIASES)
+    if aliases and any(key in values for key in _TRIVIAQA):
+        return list(dict.fromkeys(aliases))
     for keys in _KEYS:
         if not any(key in values for key in keys):
             continue
-        texts: list[str] = []
-        for key in keys:
-            converted = answer_of(values.get(key))
-            listed = converted if isinstance(converted, list) else [converted]
-            texts += [text for text in listed if isinstance(text, str) and not is_blank(text)]
+        texts = _texts_of(values, keys)
         if texts or keys == _KEYS[0]:
-            return list(dict.fromkeys(texts)) or [""]
-    if any(key in values for keys in _KEYS for key in keys):
-        return [""]
-    wanted = ", ".join(key for keys in _KEYS for key in keys)
+            return list(dict.fromkeys([*texts, *aliases])) or [""]
+    all_keys = [key for keys in (*_KEYS, _ALIASES) for key in keys]
+    if any(key in values for key in all_keys):
+        return list(dict.fromkeys(aliases)) or [""]
+    wanted = ", ".join(all_keys)
     raise InputError(
         f"a reference that is an object must have one of the keys {wanted}, got "
         f"{', '.join(map(str, answer)) or 'none'}"
     )
+
+
+def _texts_of(values: Mapping[str, Any], keys: tuple[str, ...]) -> list[str]:
+    """The texts under some keys of an object, without blank ones."""
+    texts: list[str] = []
+    for key in keys:
+        converted = answer_of(values.get(key))
+        listed = converted if isinstance(converted, list) else [converted]
+        texts += [text for text in listed if isinstance(text, str) and not is_blank(text)]
+    return texts
 
 
 def _is_blank_part(part: Any) -> bool:

@@ -48,7 +48,7 @@ _JUDGED: dict[str, Any] = {
 EvounaRecord = create_model("EvounaRecord", __base__=Record, **_JUDGED)
 
 
-@accepts()
+@accepts(source="path")
 def load_evouna(source: str | Path) -> pd.DataFrame:
     """Load the judged responses of one EVOUNA file, one row per question and system.
 

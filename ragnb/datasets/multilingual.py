@@ -2,14 +2,14 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import pandas as pd
 from pydantic import AfterValidator, Field
 
-from ragnb.arguments import accepts
+from ragnb.arguments import accepts, as_path
 from ragnb.columns import BLANK_REFERENCE, EXAMPLE, require_columns
 from ragnb.datasets.answers import NO_ANSWER, answer_of
 from ragnb.datasets.files import benchmark_frame, locate, provenance, stem
@@ -193,9 +193,18 @@ MODELS: dict[str, Any] = {
 # ---- loading -------------------------------------------------------------------------------------
 
 
-@accepts()
+def _sources(value: Any) -> list[str | Path]:
+    """Check the source of `load_multilingual`: a path, or several paths."""
+    is_one = isinstance(value, str | bytes | Mapping | pd.DataFrame)
+    sources = list(value) if isinstance(value, Iterable) and not is_one else [value]
+    if not sources:
+        raise InputError("must name at least one file, got none")
+    return [as_path(source) for source in sources]
+
+
+@accepts(source=_sources)
 def load_multilingual(source: str | Path | Sequence[str | Path]) -> pd.DataFrame:
-    """Load questions question in several languages, one row per question and language.
+    """Load questions in several languages, one row per question and language.
 
     Parameters
     ----------
@@ -236,12 +245,12 @@ def load_multilingual(source: str | Path | Sequence[str | Path]) -> pd.DataFrame
     >>> len(frame), frame["question_id"].nunique()
     (240, 40)
     """
-    sources = [source] if isinstance(source, str | Path) else list(source)
+    sources: Sequence[str | Path] = source  # a list, see `_sources`
     folder = Path(os.path.expanduser(sources[0]))
-    if folder.is_dir():
+    if os.path.isdir(folder):  # pathlib raises an error for names that are too long
         sources = sorted(path for path in folder.iterdir() if path.name.endswith(ENDINGS))
-    if not sources:
-        raise InputError(f"the folder {str(folder)!r} has no JSON file; name another one")
+        if not sources:
+            raise InputError(f"the folder {str(folder)!r} has no JSON file; name another one")
     files = [locate(file, benchmark="multilingual") for file in sources]
     called = ", ".join(path.name for path, _ in files)
     rows = [row for path, name in files for row in _rows(path, name)]

@@ -94,7 +94,7 @@ FIELDS = tuple(RagbenchRecord.model_fields)
 _LABEL = "all_relevant_sentence_keys"
 
 
-@accepts(language=as_language)
+@accepts(source="path", language=as_language)
 def load_ragbench(source: str | Path, *, language: str | None = None) -> pd.DataFrame:
     """Load the labelled responses of one RAGBench file, one row per response.
 

@@ -38,7 +38,7 @@ class FactRecord(RgbRecord):
     positive_wrong: list[str]
 
 
-@accepts(language=as_language)
+@accepts(source="path", language=as_language)
 def load_rgb(source: str | Path, *, language: str | None = None) -> pd.DataFrame:
     """Load the examples of one RGB file, one row per question.
 

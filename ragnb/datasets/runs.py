@@ -17,11 +17,13 @@ from ragnb.errors import InputError
 
 RUN = ("example_id", "q0", "passage", "rank", "score", "system")
 QRELS = ("example_id", "iteration", "passage", "grade")
+# Grades are small. A larger number is probably an id, and a very large one would overflow.
+LARGEST_GRADE = 2**31 - 1
 # First cell of a line with the names of the columns.
 _HEADERS = "query-id query_id queryid qid q_id query topic topic_id topic-id example_id".split()
 
 
-@accepts()
+@accepts(run="path", qrels="path")
 def load_run(
     run: str | Path, qrels: str | Path | None = None, *, system: str | None = None
 ) -> pd.DataFrame:
@@ -60,14 +62,15 @@ def load_run(
         common.
     """
     file = existing_file(run)
-    called = Path(qrels).name if qrels is not None else ""
+    qrels_file = None if qrels is None else existing_file(qrels)
+    called = "" if qrels_file is None else qrels_file.name
     rows_of_run = _table(file, RUN, "score")
     if system:
         rows_of_run["system"] = system
         _refuse_doubles(rows_of_run, file)
     judged = None
-    if qrels is not None:
-        judged = _grades(existing_file(qrels))
+    if qrels_file is not None:
+        judged = _grades(qrels_file)
         rows_of_run, judged = _with_ids_of_one_kind(rows_of_run, judged, (file.name, called))
     rows_of_run["single"] = rows_of_run["score"].astype("float32")
     rows_of_run = rows_of_run.sort_values(["single", "passage", "score"], ascending=False)
@@ -251,6 +254,13 @@ def _grades(path: Path) -> pd.DataFrame:
         raise InputError(
             f"{path.name} line {row['line']}: a grade must be a whole number, got {row['grade']}; "
             "scale fractions to whole grades first"
+        )
+    is_beyond = judged["grade"].abs() > LARGEST_GRADE
+    if is_beyond.any():
+        row = judged.loc[is_beyond.idxmax()]
+        raise InputError(
+            f"{path.name} line {row['line']}: a grade must be between -{LARGEST_GRADE:,} and "
+            f"{LARGEST_GRADE:,}, got {row['grade']:g}; perhaps the column contains ids"
         )
     return judged.astype({"grade": int})
 

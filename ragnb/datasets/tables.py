@@ -96,7 +96,7 @@ def write_table(frame: pd.DataFrame | Mapping[str, Any], path: str | Path) -> Pa
     return path
 
 
-@accepts()
+@accepts(path="path")
 def read_table(path: str | Path) -> pd.DataFrame:
     """Read a frame from JSON, JSON Lines or Parquet, with lists and mappings as Python objects.
 

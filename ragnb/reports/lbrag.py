@@ -8,6 +8,7 @@ which the intervals of a `ragnb.multilingual_report` describe.
 
 import json
 import math
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -138,7 +139,7 @@ def write_metrics_json(table: pd.DataFrame, path: str | Path) -> Path:
     return target
 
 
-@accepts()
+@accepts(path="path")
 def load_metrics_json(path: str | Path) -> pd.DataFrame:
     """Load a ``metrics.json`` of LBRAG, or one that `write_metrics_json` wrote.
 
@@ -161,7 +162,7 @@ def load_metrics_json(path: str | Path) -> pd.DataFrame:
         seven metrics, or a value is not a number.
     """
     file = Path(path).expanduser()
-    if not file.is_file():
+    if not os.path.isfile(file):
         raise InputError(f"the file {str(path)!r} does not exist")
     try:
         content = json.loads(file.read_text(encoding="utf-8-sig"))

@@ -191,6 +191,7 @@ BROKEN = [
      r"q line 3: the question 'q1' has the passage 'd1' a second time \(first in line 1\); trec_eval"),
     (RUN, "q1 0 d1 1\nq1 0 d1 1\n", "q line 2: .* a second time"),
     (RUN, "# grades\nq1 0 d1 0.9\n", "q line 2: a grade must be a whole number, got 0.9"),
+    (RUN, "q1 0 d1 1\nq1 0 d2 99999999999999999999\n", r"q line 2: a grade must be between .* got 1e\+20"),
     (RUN, "q1 0 d1 high\n", "q line 1: must have the columns .* number as the grade, got 'high'"),
     (RUN, RUN, r"q must have the 4 columns .* \(line 1 has 6\); a run has 6 columns"),
     (RUN, "q1 d1\n", r"q must have the 4 columns .* \(line 1 has 2\)"),

@@ -5,9 +5,11 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
+import pandas as pd
 import pooch
 import pytest
 
+import ragnb
 from ragnb.datasets import CATALOGUE, Source, load_rgb
 from ragnb.datasets.sources import fetch, find, git_blob_sha1
 from ragnb.errors import InputError
@@ -169,6 +171,38 @@ def test_a_password_in_the_address_of_the_hub_is_not_shown(tmp_path, monkeypatch
     with pytest.raises(InputError, match=said) as error:
         fetch(unpinned_at("data?token=hidden"), tmp_path)
     assert "hidden" not in str(error.value) + capsys.readouterr().err
+
+
+LOADERS = [
+    "load_ragbench",
+    "load_rgb",
+    "load_evouna",
+    "load_multilingual",
+    "load_run",
+    "load_metrics_json",
+]
+
+
+@pytest.mark.parametrize("name", LOADERS)
+@pytest.mark.parametrize("source", [pd.DataFrame({"question": ["Who?"]}), {"a": 1}, 3, b"a.jsonl"])
+def test_what_is_no_path_is_refused_in_one_sentence(name, source):
+    kind = type(source).__name__
+    with pytest.raises(InputError, match=f"must be the path of one file, such as .*, got {kind}"):
+        getattr(ragnb, name)(source)
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_a_name_that_is_too_long_is_refused_in_one_sentence(name):
+    with pytest.raises(InputError, match="cannot be opened .File name too long|does not exist"):
+        getattr(ragnb, name)("x" * 300 + ".json")
+
+
+def test_judgements_that_are_no_path_are_refused_in_one_sentence(tmp_path):
+    (tmp_path / "a.run").write_text("q1 Q0 d1 1 2.0 bm25\n")
+    with pytest.raises(
+        InputError, match="^qrels must be the path of one file, such as .*, got dict"
+    ):
+        ragnb.load_run(tmp_path / "a.run", {"q1": {"d1": 1}})
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
