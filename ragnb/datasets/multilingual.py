@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 import pandas as pd
 from pydantic import AfterValidator, Field
 
-from ragnb.arguments import accepts, as_path
+from ragnb.arguments import accepts, convert
 from ragnb.columns import BLANK_REFERENCE, EXAMPLE, require_columns
 from ragnb.datasets.answers import NO_ANSWER, answer_of
 from ragnb.datasets.files import benchmark_frame, locate, provenance, stem
@@ -198,11 +198,11 @@ def _sources(value: Any) -> list[str | Path]:
     is_one = isinstance(value, str | bytes | Mapping | pd.DataFrame)
     sources = list(value) if isinstance(value, Iterable) and not is_one else [value]
     if not sources:
-        raise InputError("must name at least one file, got none")
-    return [as_path(source) for source in sources]
+        raise InputError("source must name at least one file, got none")
+    return [convert(source, "path", "source") for source in sources]
 
 
-@accepts(source=_sources)
+@accepts()
 def load_multilingual(source: str | Path | Sequence[str | Path]) -> pd.DataFrame:
     """Load questions in several languages, one row per question and language.
 
@@ -245,7 +245,7 @@ def load_multilingual(source: str | Path | Sequence[str | Path]) -> pd.DataFrame
     >>> len(frame), frame["question_id"].nunique()
     (240, 40)
     """
-    sources: Sequence[str | Path] = source  # a list, see `_sources`
+    sources = _sources(source)
     folder = Path(os.path.expanduser(sources[0]))
     if os.path.isdir(folder):  # pathlib raises an error for names that are too long
         sources = sorted(path for path in folder.iterdir() if path.name.endswith(ENDINGS))
