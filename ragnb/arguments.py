@@ -374,7 +374,7 @@ def _problem_of_call(
 
 
 def convert(given: Any, kind: str | tuple[Any, ...] | Callable[[Any], Any], name: str) -> Any:
-    """Check and convert one argument to a kind as in `accepts`; the error message begins with its name."""
+    """Check an argument and convert it to its kind (see `accepts`); an error message begins with its name."""
     if isinstance(kind, tuple):
         return check_choice(given, kind, name)
     try:

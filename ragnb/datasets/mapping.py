@@ -42,8 +42,9 @@ _CAMEL = re.compile(r"(?<=[a-zà-ÿ0-9])(?=[A-Z])")
 def suggested_columns(content: pd.DataFrame, columns: Mapping[str, str]) -> dict[str, str]:
     """Suggest the columns of a table that ragnb needs, by the words in their names.
 
-    `columns` maps names in ragnb to names in the table. To these names that are known, the result adds a
-    likely column for ``question``, ``response``, ``references`` and ``system``. No column is suggested twice.
+    `columns` maps names in ragnb to names in the table, as far as they are known. The result adds a column
+    for ``question``, ``response``, ``references`` and ``system`` if the table has one that is likely. No
+    column is suggested twice.
 
     >>> table = pd.DataFrame(columns=["question", "answer", "prediction"])
     >>> suggested_columns(table, {})

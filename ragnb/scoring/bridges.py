@@ -70,8 +70,8 @@ def bridging(
 def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> tuple[pd.DataFrame, str | None]:
     """Pair the F1 of every response with that of the baseline for the same example, and its cost.
 
-    To the identifying columns of ``scores``, the pairs add ``f1_system``, ``f1_direct``, ``tokens_spent`` (0 for
-    the baseline) and ``reason``. Values are nan if unscored or unknown. The second result is the variant of
+    The pairs have the identifying columns of ``scores``, then ``f1_system, f1_direct, tokens_spent`` (0 for the
+    baseline) and ``reason``. A number is nan if it is unscored or unknown. The second result is the variant of
     F1, or None if the signatures state none.
     """
     key = ["system", "example_id"]
