@@ -21,9 +21,9 @@ def main(argv: list[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = _say
             arguments = command_line().parse_args(argv or ["--help"])
-            found = arguments.command(arguments)
+            outcome = arguments.command(arguments)
         progress()
-        text, code = found if isinstance(found, tuple) else (found, 0)
+        text, code = outcome if isinstance(outcome, tuple) else (outcome, 0)
         encoding = sys.stdout.encoding or "utf-8"
         print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
         return code

@@ -77,15 +77,15 @@ def as_clusters(keys: ArrayLike) -> Integers:
     >>> as_clusters(["q2", "q1", "q2"])
     array([1, 0, 1])
     """
-    found = np.asarray(keys)
-    if found.dtype.kind in "US" and found is not keys:
-        found = np.asarray(keys, dtype=object)  # a missing key would become the text "nan"
-    if found.ndim != 1:
-        raise InputError(f"must be one key per item, got {found.ndim} dimensions")
-    if (found != found).any() or any(key is None for key in found.tolist()):
+    array = np.asarray(keys)
+    if array.dtype.kind in "US" and array is not keys:
+        array = np.asarray(keys, dtype=object)  # a missing key would become the text "nan"
+    if array.ndim != 1:
+        raise InputError(f"must be one key per item, got {array.ndim} dimensions")
+    if (array != array).any() or any(key is None for key in array.tolist()):
         raise InputError("must be one key per item, got a missing one")
     try:
-        return np.unique(found, return_inverse=True)[1].astype(np.int64)
+        return np.unique(array, return_inverse=True)[1].astype(np.int64)
     except TypeError as error:
         raise InputError(f"must be keys that can be compared with each other ({error})") from error
 
@@ -99,6 +99,7 @@ def _number_kind(
     """Return a function that checks that a number is finite and in the stated range."""
 
     def check(value: Any) -> Any:
+        """Return a number as `kept_as`; InputError if it is not one that is allowed."""
         if not (isinstance(value, Real) and isfinite(value) and allows(float(value))):
             raise InputError(f"must be {sentence}, got {value!r}")
         return kept_as(value)
@@ -293,27 +294,33 @@ def accepts(
     """
 
     def decorate(function: Callable[..., R]) -> Callable[..., R]:
-        known = signature(function)
+        """Return the function with checks of its arguments."""
+        function_signature = signature(function)
 
         @wraps(function)
         def checked(*args: Any, **kwargs: Any) -> R:
+            """Check and convert the arguments, and call the function."""
             # A traceback prints the arguments of every function that it went through.
             if isinstance(kwargs.get("base_url"), str):
                 kwargs["base_url"] = Address(kwargs["base_url"])
             try:
-                bound = known.bind(*args, **kwargs)
+                bound = function_signature.bind(*args, **kwargs)
             except TypeError as error:
                 name = function.__qualname__.removesuffix(".__init__")
-                problem = _problem_of_call(name, known, args, kwargs, kinds) or f"{name}: {error}"
+                problem = (
+                    _problem_of_call(name, function_signature, args, kwargs, kinds)
+                    or f"{name}: {error}"
+                )
                 raise CallError(problem) from None
             lengths = {}
             for name, kind in kinds.items():
-                given = bound.arguments.get(name)
-                if given is None and (
-                    name not in bound.arguments or known.parameters[name].default is None
+                argument = bound.arguments.get(name)
+                if argument is None and (
+                    name not in bound.arguments
+                    or function_signature.parameters[name].default is None
                 ):
                     continue
-                value = bound.arguments[name] = convert(given, kind, name)
+                value = bound.arguments[name] = convert(argument, kind, name)
                 if isinstance(value, np.ndarray):
                     lengths[name] = len(value)
             if aligned and len(set(lengths.values())) > 1:
@@ -331,13 +338,17 @@ def accepts(
 
 def _problem_of_call(
     name: str,
-    known: Signature,
+    function_signature: Signature,
     values: Sequence[Any],
     keywords: Mapping[str, Any],
     kinds: Mapping[str, Any],
 ) -> str:
     """Say which argument of a call is unknown or missing, and what its author may have meant."""
-    parameters = [parameter for parameter in known.parameters.values() if parameter.name != "self"]
+    parameters = [
+        parameter
+        for parameter in function_signature.parameters.values()
+        if parameter.name != "self"
+    ]
     named = [
         parameter.name
         for parameter in parameters
@@ -353,7 +364,7 @@ def _problem_of_call(
         for parameter in parameters
         if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
     ]
-    n_values = len(values) - ("self" in known.parameters)
+    n_values = len(values) - ("self" in function_signature.parameters)
     needed = [
         parameter.name
         for parameter in parameters
@@ -373,12 +384,12 @@ def _problem_of_call(
     return ""
 
 
-def convert(given: Any, kind: str | tuple[Any, ...] | Callable[[Any], Any], name: str) -> Any:
+def convert(value: Any, kind: str | tuple[Any, ...] | Callable[[Any], Any], name: str) -> Any:
     """Check an argument and convert it to its kind (see `accepts`); an error message begins with its name."""
     if isinstance(kind, tuple):
-        return check_choice(given, kind, name)
+        return check_choice(value, kind, name)
     try:
-        return KINDS[kind](given) if isinstance(kind, str) else kind(given)
+        return KINDS[kind](value) if isinstance(kind, str) else kind(value)
     except InputError as error:
         raise InputError(f"{name} {error}") from None
     except (TypeError, ValueError) as error:

@@ -367,7 +367,7 @@ def _listed(names: Sequence[str]) -> str:
     return (", ".join(names[:most]) or "none") + more
 
 
-def column_names(given: str | Iterable[str] | None) -> list[str]:
+def column_names(names: str | Iterable[str] | None) -> list[str]:
     """Return one column name, several names, or None for no columns, as a list.
 
     Examples
@@ -375,7 +375,7 @@ def column_names(given: str | Iterable[str] | None) -> list[str]:
     >>> column_names("turn"), column_names(None)
     (['turn'], [])
     """
-    return [given] if isinstance(given, str) else list(given or ())
+    return [names] if isinstance(names, str) else list(names or ())
 
 
 def questions(frame: Any) -> Any:

@@ -86,6 +86,7 @@ class Results(pd.DataFrame):
         columns = set(self.columns)
 
         def choice_or_plain(*arguments: Any, **options: Any) -> pd.DataFrame:
+            """Return a frame with no other columns as `Results`, and any other frame as it is."""
             frame = pd.DataFrame(*arguments, **options)
             return Results(frame) if columns.issuperset(frame.columns) else frame
 

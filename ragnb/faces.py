@@ -21,6 +21,7 @@ def face(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """
 
     def load(name: str) -> Any:
+        """The ``__getattr__`` of the package: import a name from its module."""
         if name.startswith("_"):
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         home, name_at_home = _homes(package).get(name, (package, name))
@@ -32,6 +33,7 @@ def face(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
         return value
 
     def names() -> list[str]:
+        """The ``__dir__`` of the package: its public names, loaded or not."""
         return sorted({*sys.modules[package].__all__, *_homes(package)})
 
     return load, names

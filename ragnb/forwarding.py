@@ -39,10 +39,11 @@ def passes_options_to(
     """
 
     def declare(function: Function) -> Function:
-        own = signature(function)
+        """Give the function the signature and the docstring with the options of its targets."""
+        written_signature = signature(function)
         parameters = {
             name: parameter
-            for name, parameter in own.parameters.items()
+            for name, parameter in written_signature.parameters.items()
             if parameter.kind is not Parameter.VAR_KEYWORD
         }
         left_out = {*parameters, *without}
@@ -50,8 +51,8 @@ def passes_options_to(
             for name, parameter in signature(target).parameters.items():
                 if parameter.kind is Parameter.KEYWORD_ONLY and name not in left_out:
                     parameters.setdefault(name, parameter)
-        added = [name for name in parameters if name not in own.parameters]
-        function.__signature__ = own.replace(parameters=[*parameters.values()])  # type: ignore[attr-defined]
+        added = [name for name in parameters if name not in written_signature.parameters]
+        function.__signature__ = written_signature.replace(parameters=[*parameters.values()])  # type: ignore[attr-defined]
         function.__doc__ = _with_entries(getdoc(function) or "", _entries_of(targets, added))
         return function
 

@@ -122,15 +122,15 @@ def characters(text: str) -> list[str]:
     >>> [regex.sub(" style=[^>]*", "", shown) for shown in characters("a\\u202e<")]
     ['a', '<small dir="ltr">⟨U+202E⟩</small>', '&lt;']
     """
-    shown = [html.escape(character) for character in text]
-    for found in _HIDDEN.finditer(text):
-        box = tag("small", _code_point(found), dir="ltr", style="border:1px solid #999")
-        shown[found.start()] = box
-    return shown
+    escaped = [html.escape(character) for character in text]
+    for hidden in _HIDDEN.finditer(text):
+        box = tag("small", _code_point(hidden), dir="ltr", style="border:1px solid #999")
+        escaped[hidden.start()] = box
+    return escaped
 
 
-def _code_point(found: regex.Match[str]) -> str:
-    return f"⟨U+{ord(found.group()):04X}⟩"
+def _code_point(hidden: regex.Match[str]) -> str:
+    return f"⟨U+{ord(hidden.group()):04X}⟩"
 
 
 def tag(name: str, *children: Any, **attributes: str) -> Markup:
@@ -139,8 +139,8 @@ def tag(name: str, *children: Any, **attributes: str) -> Markup:
     >>> tag("p", "1 < 2", dir="auto")
     '<p dir="auto">1 &lt; 2</p>'
     """
-    given = "".join(f' {key}="{escape(str(value))}"' for key, value in attributes.items())
-    return Markup(f"<{name}{given}>{''.join(map(escape, children))}</{name}>")
+    attribute_texts = "".join(f' {key}="{escape(str(value))}"' for key, value in attributes.items())
+    return Markup(f"<{name}{attribute_texts}>{''.join(map(escape, children))}</{name}>")
 
 
 def page(*children: Any) -> Markup:

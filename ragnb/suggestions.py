@@ -26,9 +26,9 @@ def similar_names(name: Any, names: Iterable[Any]) -> list[Any]:
     """
     if not isinstance(name, str) or not _letters(name):
         return []
-    known = list(dict.fromkeys(names))
+    known_names = list(dict.fromkeys(names))
     for closest in (_same_letters, _typing_errors, _same_words):
-        similar = closest(name, known)
+        similar = closest(name, known_names)
         if similar:
             return similar[:MOST]
     return []
@@ -48,28 +48,30 @@ def did_you_mean(name: Any, names: Iterable[Any]) -> str:
     return f"; did you mean {' or '.join(map(repr, similar))}?" if similar else ""
 
 
-def _same_letters(name: str, known: list[Any]) -> list[Any]:
+def _same_letters(name: str, known_names: list[Any]) -> list[Any]:
     """Names with the same letters and digits, as a whole or after their last dot."""
     letters = _letters(name)
-    whole = [candidate for candidate in known if _letters(candidate) == letters]
-    return whole or [candidate for candidate in known if _letters(_last(candidate)) == letters]
+    whole = [candidate for candidate in known_names if _letters(candidate) == letters]
+    return whole or [
+        candidate for candidate in known_names if _letters(_last(candidate)) == letters
+    ]
 
 
-def _typing_errors(name: str, known: list[Any]) -> list[Any]:
+def _typing_errors(name: str, known_names: list[Any]) -> list[Any]:
     """The name that differs by the smallest number of letters, as a whole or after its last dot."""
     by_letters: dict[str, Any] = {}
     for form in (str, _last):
-        for candidate in known:
+        for candidate in known_names:
             by_letters.setdefault(_letters(form(candidate)), candidate)
     nearest = get_close_matches(_letters(name), by_letters, n=1, cutoff=CUTOFF)
     return [by_letters[letters] for letters in nearest]
 
 
-def _same_words(name: str, known: list[Any]) -> list[Any]:
+def _same_words(name: str, known_names: list[Any]) -> list[Any]:
     """Names that contain all words of the unknown name, or all of whose words are in it."""
     words = _words(name)
     similar = []
-    for candidate in known:
+    for candidate in known_names:
         others = _words(candidate)
         if words <= others or (others and others <= words):
             similar.append(candidate)

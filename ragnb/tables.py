@@ -213,6 +213,7 @@ def to_json(content: pd.DataFrame | Mapping[str, pd.DataFrame]) -> str:
     infinite = {math.inf: "Infinity", -math.inf: "-Infinity"}
 
     def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
+        """The rows as mappings, with None for missing and texts for infinite values."""
         plain = frame.astype(object).where(frame.notna(), None)
         return plain.replace(infinite).to_dict("records")
 

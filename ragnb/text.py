@@ -134,8 +134,8 @@ def script_of(character: str) -> str | None:
     >>> script_of("é"), script_of("中"), script_of("ф"), script_of("7")
     ('Latin', 'Han', 'Cyrillic', None)
     """
-    found = _SCRIPT.match(character)
-    return found.lastgroup if found else None
+    letter = _SCRIPT.match(character)
+    return letter.lastgroup if letter else None
 
 
 def scripts(text: str) -> Counter[str]:
@@ -737,10 +737,10 @@ def _starts(word: str, after: str) -> bool:
 def _is_abbreviation(before: str, next_word: str, next_starts: bool) -> bool:
     if _ENUMERATOR.fullmatch(before):
         return bool(next_word)  # "1. Open the box."
-    found = _LAST_WORD.search(before)
-    if not found:
+    last_word = _LAST_WORD.search(before)
+    if not last_word:
         return False
-    word = found.group().lower()
+    word = last_word.group().lower()
     if word in _NEVER_LAST or _SPACED_ABBREVIATION.search(before.lower()):
         return bool(next_word)
     if word in _BEFORE_NUMBER:

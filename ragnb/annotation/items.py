@@ -200,19 +200,27 @@ def _item(name: str, row: Mapping[str, Any], task: Task, columns: Sequence[str])
     repeated = [key for key, n in keys.items() if n > 1]
     if repeated:
         raise InputError(f"the sentence keys of {what} must be unique, got {repeated[0]!r} twice")
-    references = as_list(row.get("references")) if "references" in shows else []
-    question, history = "", []
+
+    references = []
+    if "references" in shows:
+        for part in as_list(row.get("references")):
+            aliases = map(str, listed(part))
+            references.append(" / ".join(aliases))
+    question = ""
+    history = []
     if "question" in shows:
         question = _text(row, "question", what)
-        history = as_list(row.get("history"))
+        for turn in as_list(row.get("history")):
+            history.append((str(turn.get("role", "")), str(turn["content"])))
+    id_values = {column: _id_value(row[column]) for column in columns}
     return Item(
         id=name,
         question=question,
-        references=tuple(" / ".join(map(str, listed(part))) for part in references),
+        references=tuple(references),
         parts=tuple(parts),
         order=order,
-        columns={column: _id_value(row[column]) for column in columns},
-        history=tuple((str(turn.get("role", "")), str(turn["content"])) for turn in history),
+        columns=id_values,
+        history=tuple(history),
     )
 
 

@@ -82,6 +82,7 @@ def person_judicator(
     """
 
     def verdicts(labels: list[Any]) -> list[bool | None]:
+        """Return the verdict on each row, None if the log has no label of it."""
         frame = read_labels(log)
         header = frame.attrs["header"]
         read_task(header["task"]).field(field)

@@ -45,6 +45,7 @@ def _alone(method: Method) -> Method:
 
     @wraps(method)
     def act(session: "AnnotationSession", *args: Any, **options: Any) -> Any:
+        """Call the method while no other thread uses the log."""
         with session.log.lock:
             return method(session, *args, **options)
 

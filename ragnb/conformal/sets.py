@@ -200,7 +200,8 @@ class ConformalClassifier:
             for label in (0, 1) if by_class else (ALL,):
                 rows = inside & (labels == label) if by_class else inside
                 scores[group, label] = np.sort(true[rows])
-        if empty := [key for key, known in scores.items() if not known.size]:
+        empty = [key for key, calibration in scores.items() if not calibration.size]
+        if empty:
             raise InputError(
                 "the calibration data have no item of group {}, label {}".format(*empty[0])
             )
@@ -234,12 +235,14 @@ class ConformalClassifier:
         """
         scores = _scores(probability)
         values = np.empty_like(scores)
-        for _, cell, known in self._cells(groups):
-            asked = scores[cell] - ROUNDING
-            order = np.argsort(asked, axis=None)  # the search is several times as fast when sorted
-            below = np.empty(asked.shape, np.intp)
-            below.flat[order] = np.searchsorted(known, asked.flat[order], side="left")
-            values[cell] = (known.size - below + 1) / (known.size + 1)
+        for _, cell, calibration in self._cells(groups):
+            item_scores = scores[cell] - ROUNDING
+            order = np.argsort(
+                item_scores, axis=None
+            )  # the search is several times as fast when sorted
+            below = np.empty(item_scores.shape, np.intp)
+            below.flat[order] = np.searchsorted(calibration, item_scores.flat[order], side="left")
+            values[cell] = (calibration.size - below + 1) / (calibration.size + 1)
         return values
 
     @accepts(probability="probabilities", alpha="rate", groups=np.asarray)
@@ -275,26 +278,26 @@ class ConformalClassifier:
         """
         scores = _scores(probability)
         inside = np.ones(scores.shape, dtype=np.bool_)
-        for key, cell, known in self._cells(groups):
-            if few := too_few_items(known.size, alpha):
+        for key, cell, calibration in self._cells(groups):
+            if few := too_few_items(calibration.size, alpha):
                 text = "group {}, label {}: {}; every label stays in the set".format(*key, few)
                 warn(text, RuntimeWarning)
             else:
-                threshold = known[conformal_rank(known.size, alpha) - 1]
+                threshold = calibration[conformal_rank(calibration.size, alpha) - 1]
                 inside[cell] = scores[cell] - ROUNDING <= threshold
         return inside
 
     def _cells(self, groups: NDArray[Any] | None) -> Iterator[tuple[Any, Any, Floats]]:
         """Yield each key of `scores`, its entries of an array of shape (n, 2), and its scores."""
         known_groups = {group for group, _ in self.scores}
-        given = {ALL} if groups is None else set(groups.tolist())
-        if not given <= known_groups:
+        groups_of_items = {ALL} if groups is None else set(groups.tolist())
+        if not groups_of_items <= known_groups:
             raise InputError(
-                f"groups must be among those of the calibration data, {known_groups}, got {given}"
+                f"groups must be among those of the calibration data, {known_groups}, got {groups_of_items}"
             )
-        for (group, label), known in self.scores.items():
+        for (group, label), calibration in self.scores.items():
             rows = slice(None) if groups is None else groups == group
-            yield (group, label), (rows, slice(None) if label == ALL else label), known
+            yield (group, label), (rows, slice(None) if label == ALL else label), calibration
 
 
 def _scores(probability: Floats) -> Floats:

@@ -46,6 +46,7 @@ class _Lists(ast.NodeTransformer):
     """Replaces arrays, tuples and sets in a parsed expression by lists, and ``nan`` by None."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Replace ``array([...])``, ``set()`` and the like by the list in it."""
         name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func
         name = name.id if isinstance(name, ast.Name) else name
         if name not in ("array", "set", "frozenset", "tuple", "list") or len(node.args) > 1:
@@ -53,15 +54,19 @@ class _Lists(ast.NodeTransformer):
         return self.visit(node.args[0]) if node.args else ast.List(elts=[], ctx=ast.Load())
 
     def visit_Tuple(self, node: ast.Tuple) -> ast.AST:
+        """Replace a tuple by a list."""
         return ast.List(elts=[self.visit(item) for item in node.elts], ctx=ast.Load())
 
     def visit_Set(self, node: ast.Set) -> ast.AST:
+        """Replace a set by a list."""
         return ast.List(elts=[self.visit(item) for item in node.elts], ctx=ast.Load())
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        """Refuse ``...``, by which numpy abbreviates a long array."""
         if node.value is ...:
             raise ValueError("numpy left out some of the items")
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
+        """Replace ``nan`` and ``null`` by None."""
         return ast.Constant(None) if node.id in ("nan", "null") else node

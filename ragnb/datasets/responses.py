@@ -292,11 +292,8 @@ def _load(
     frame = mapped(frame, columns)
     if examples is not None:
         frame = with_examples(frame, load_examples(examples), file)
-    elif {*frame} <= {"example_id", "response", "retrieved"}:
-        raise InputError(
-            f"{called(file)} has responses and ids, but no questions; pass the file of the dataset as "
-            "examples=, in the format of SQuAD or KILT or as a table"
-        )
+    else:
+        _require_questions(frame, file)
     _require_texts(frame, content, file, columns)
     frame = frame.assign(**constants)
 
@@ -310,28 +307,16 @@ def _load(
     if keep_empty is None and not has_cells and _answers_can_be_empty(frame, read_as):
         keep_empty = True
     frame = _with_responses(frame, file, keep_empty, has_cells)
-    if read_as and frame["response"].isna().all() and frame["reason"].isna().any():
-        raise InputError(
-            f"{called(file)} was read as {read_as.about}, but no row has a response; name the "
-            "column of responses: columns={'question': '...', 'response': '...'}, or --columns "
-            "question=... response=... on the command line"
-        )
+    if read_as:
+        _require_responses(frame, file, read_as)
     frame["reason"] = _reasons(frame)
 
     # The rows get a system, an id and a language.
-    if system or "system" not in frame or frame["system"].isna().all():
-        frame["system"] = system or ("responses" if file is None else stem(file))
-    if "example_id" not in frame or frame["example_id"].isna().all():
-        frame["example_id"] = _ids(frame, file)
+    frame = _with_names(frame, file, system)
     _warn_of_gaps(frame, file)
     if is_alone:
         tell_size(f"{called(file)}: {_size(frame)}")
-    if language:
-        frame["language"] = language
-    elif "language" not in frame:
-        languages = identify_languages(frame["question"])
-        frame = frame.assign(**languages)
-        tell(f"{called(file)}: {summary_of(languages)}")
+    frame = _with_language(frame, file, language)
 
     first = [name for name in ("example_id", "system", "language", *NEEDED) if name in frame]
     others = [name for name in frame if name not in first]
@@ -339,6 +324,50 @@ def _load(
     if read_as:
         frame.attrs["read_as"] = _reading(frame, file, read_as)
         tell(frame.attrs["read_as"])
+    return frame
+
+
+def _require_questions(frame: pd.DataFrame, file: Path | None) -> None:
+    """Raise InputError if a content has ids and responses only, as a file of predictions has."""
+    if set(frame) <= {"example_id", "response", "retrieved"}:
+        raise InputError(
+            f"{called(file)} has responses and ids, but no questions; pass the file of the dataset as "
+            "examples=, in the format of SQuAD or KILT or as a table"
+        )
+
+
+def _require_responses(frame: pd.DataFrame, file: Path | None, read_as: Format) -> None:
+    """Raise InputError if no row has a response and the file does not say why.
+
+    The content was probably not meant to be in the format that it resembles.
+    """
+    if frame["response"].isna().all() and frame["reason"].isna().any():
+        raise InputError(
+            f"{called(file)} was read as {read_as.about}, but no row has a response; name the "
+            "column of responses: columns={'question': '...', 'response': '...'}, or --columns "
+            "question=... response=... on the command line"
+        )
+
+
+def _with_names(frame: pd.DataFrame, file: Path | None, system: str | None) -> pd.DataFrame:
+    """The frame with a name of the system and an id in every row."""
+    has_system = "system" in frame and frame["system"].notna().any()
+    if system or not has_system:
+        frame["system"] = system or ("responses" if file is None else stem(file))
+    has_id = "example_id" in frame and frame["example_id"].notna().any()
+    if not has_id:
+        frame["example_id"] = _ids(frame, file)
+    return frame
+
+
+def _with_language(frame: pd.DataFrame, file: Path | None, language: str | None) -> pd.DataFrame:
+    """The frame with a column of languages: the stated one, that of the file, or identified ones."""
+    if language:
+        frame["language"] = language
+    elif "language" not in frame:
+        languages = identify_languages(frame["question"])
+        frame = frame.assign(**languages)
+        tell(f"{called(file)}: {summary_of(languages)}")
     return frame
 
 

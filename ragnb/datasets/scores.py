@@ -85,8 +85,8 @@ def load_scores(
     InputError
         There are no ids or no metrics, a column is missing, or a score is not a number.
 
-    >>> made = pd.DataFrame({"example_id": ["q1"], "system": "a", "ragas.faithfulness": [0.75]})
-    >>> load_scores(made, version="0.3")[["metric", "value", "signature"]].values.tolist()
+    >>> table = pd.DataFrame({"example_id": ["q1"], "system": "a", "ragas.faithfulness": [0.75]})
+    >>> load_scores(table, version="0.3")[["metric", "value", "signature"]].values.tolist()
     [['ragas.faithfulness', 0.75, 'foreign:ragas 0.3|faithfulness|definition unknown']]
     """
     sources = several_files(source)

@@ -603,6 +603,7 @@ def model_judicator(
         options["store"] = Store(":memory:")
 
     def ask(labels: list[Any]) -> list[bool | None]:
+        """Ask the model about the responses with these index labels."""
         unknown = [label for label in labels if label not in responses.index]
         if unknown:
             raise InputError(

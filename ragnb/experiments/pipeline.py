@@ -381,6 +381,7 @@ def _carry_out(work: _Work, n_calls: int, n_stored: int, at_once: int, show: boo
     )
 
     def advance() -> None:
+        """Show in the bar how many calls are done and how many failed."""
         bar.set_postfix({"failed": len(work.failures)}, refresh=False)
         bar.update(n_stored + work.done + len(work.failures) - bar.n)
 

@@ -54,6 +54,7 @@ def _rgb(sample: str, model: str, *arms: dict[str, Any]) -> Recording:
     """A recording of several arms of RGB: arguments of `run_rgb`, and a judgement of the replies."""
 
     def run(model: str, **options: Any) -> Iterator[pd.DataFrame]:
+        """Run every arm, and judge its responses if the arm says so."""
         examples = load_rgb(sample)
         for arm in arms:
             judgement = arm.get("judgement")
@@ -83,6 +84,7 @@ def _judged(
     """A judgement of some replies of another recording; equal replies to a question are judged once."""
 
     def run(model: str, **options: Any) -> Iterator[pd.DataFrame]:
+        """Judge the responses of the other recording."""
         responses = recorded_responses(recording)
         chosen = responses["system"].isin(systems) & responses["language"].isin(languages)
         responses = responses[chosen].reset_index(drop=True)

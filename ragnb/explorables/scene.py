@@ -133,6 +133,7 @@ def explorable(
     """
 
     def declare(scene: Callable[..., Scene]) -> Callable[..., Scene]:
+        """Add the function to `EXPLORABLES`, and return it unchanged."""
         EXPLORABLES[name] = Explorable(question, alt, data, changes, sample, variants, scene)
         return scene
 

@@ -247,21 +247,21 @@ def read_reply(
     A field that is not what it should be is left out, because the reply itself is paid for.
     """
     choice = body["choices"][0]
-    message = choice.get("message")
-    if not isinstance(message, Mapping):
-        message = choice.get("delta")
-    if not isinstance(message, Mapping):
-        message = {"content": choice.get("text")}
+    message = _message_of(choice)
     usage = body.get("usage")
     if not isinstance(usage, Mapping):
         usage = {}
+
+    # The fields of the message that have no column of their own.
     extra = {str(name): value for name, value in message.items() if value}
     content = extra.pop("content", message.get("content"))
     extra.pop("role", None)
-    text, unread = _text_of(content)
-    if unread:  # kept as it came
+    text, has_other_parts = _text_of(content)
+    if has_other_parts:
+        # The column `response` has the text only, so the content is stored as it came.
         extra["content_parts"] = content
-    if not isinstance(extra.get("reasoning_content") or extra.get("reasoning"), str):
+    has_reasoning_text = isinstance(extra.get("reasoning_content") or extra.get("reasoning"), str)
+    if not has_reasoning_text:
         reasoning = _reasoning_of({**message, "content": content})
         if reasoning:
             extra["reasoning"] = reasoning
@@ -269,6 +269,8 @@ def read_reply(
         extra["logprobs"] = choice["logprobs"]
     if sent != request["parameters"]:
         extra["sent_parameters"] = dict(sent)
+
+    now = datetime.now(UTC)
     return Reply(
         key=key,
         request=canonical(request),
@@ -280,8 +282,17 @@ def read_reply(
         system_fingerprint=_as_text(body.get("system_fingerprint")),
         extra=json.dumps(extra) if extra else None,
         seconds=None if seconds is None else round(seconds, 3),
-        created=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        created=now.isoformat(timespec="milliseconds"),
     )
+
+
+def _message_of(choice: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The message of a choice: of a chat, of a chat that was streamed, or of a completion of a prompt."""
+    for name in ("message", "delta"):
+        message = choice.get(name)
+        if isinstance(message, Mapping):
+            return message
+    return {"content": choice.get("text")}
 
 
 def _text_of(content: Any) -> tuple[str | None, bool]:

@@ -170,17 +170,15 @@ def complete(
         missing = {
             key: request for key, request in zip(keys, addressed, strict=True) if key not in stored
         }
+
+        # The requests without a reply are sent. An offline run takes the reasons of an earlier one.
         failures: Mapping[str, str] = {}
         if offline:
             failures = opened.failures()
-            unknown = missing.keys() - failures.keys()
-            if unknown:
-                others = _answered_elsewhere(opened, plain, name)
-                raise InputError(
-                    f"an offline run needs every reply in the store, and {len(unknown)} of "
-                    f"{len(set(keys))} requests have none in {opened.path!r}{others}; run with "
-                    "offline=False to ask the model"
-                )
+            n_unknown = len(missing.keys() - failures.keys())
+            if n_unknown:
+                elsewhere = _answered_elsewhere(opened, plain, name)
+                raise InputError(_why_not_offline(opened, n_unknown, len(set(keys)), elsewhere))
         elif missing:
             address = address_of(base_url)
             if name is not None:
@@ -204,9 +202,11 @@ def complete(
             try:
                 send_in_thread(run, missing, n_stored=len(stored), show=progress)
             finally:
+                # What was sent has to be paid for, even if the run is interrupted.
                 tally.cost_usd += run.spent
                 if price is None and run.n_done:
                     tally.unpriced = model
+        # The frame gets the replies, and the reasons of the requests without one.
         replies = opened.get(keys)
         not_sent = f"not sent: the budget of ${budget.limit:g} is spent"
         reasons = {key: failures.get(key, not_sent) for key in keys if key not in replies}
@@ -228,6 +228,15 @@ def _endpoint_name(base_url: str | None, offline: bool) -> str | None:
         if offline and base_url is None:
             return None
         raise
+
+
+def _why_not_offline(store: Store, n_unknown: int, n_requests: int, elsewhere: str) -> str:
+    """The message of an offline run with requests that have neither a reply nor a reason."""
+    return (
+        f"an offline run needs every reply in the store, and {n_unknown} of "
+        f"{n_requests} requests have none in {store.path!r}{elsewhere}; run with "
+        "offline=False to ask the model"
+    )
 
 
 def _addressed(

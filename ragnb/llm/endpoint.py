@@ -176,6 +176,7 @@ class _Secrets:
         self._values: dict[str, None] = {}
 
     def add(self, secret: str) -> str:
+        """Remember a secret, and return it. A short one is ignored, because common words would be hidden."""
         if len(secret) >= SHORTEST_SECRET:
             self._values[secret] = None
         return secret
@@ -187,6 +188,7 @@ class _Secrets:
         return text
 
     def longest_first(self) -> list[str]:
+        """All secrets, those with the most characters first."""
         # A short key may be part of a longer one; masking it first would leave a piece of the longer one.
         return sorted(self._values, key=len, reverse=True)
 

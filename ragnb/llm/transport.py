@@ -69,6 +69,8 @@ class Transport:
         transport = self
 
         class Attempts(openai.DefaultAsyncHttpxClient):
+            """A client of openai whose attempts are sent by the transport."""
+
             async def send(self, request: Any, **options: Any) -> Any:
                 # The body is read by the transport, which limits its size.
                 options["stream"] = True

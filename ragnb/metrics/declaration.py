@@ -164,6 +164,7 @@ def with_checks(function: Function, arguments: Mapping[str, type[Argument]]) -> 
 
     @wraps(function)
     def checking(*args: Any, **kwargs: Any) -> Any:
+        """Check the options, and call the function."""
         for name in checks:
             if name in kwargs and kwargs[name] is not checked_last.get(name, ...):
                 checks[name](kwargs[name], name)

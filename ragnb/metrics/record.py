@@ -274,27 +274,32 @@ def metric(
     """
 
     def declare(function: Function) -> Function:
+        """Add the function to `METRICS` as a metric, and complete its docstring."""
         parameters = inspect.signature(function).parameters
         arguments = arguments_of(function)
         _check_declaration(name, function, arguments)
         columns = {key: column for key, column in arguments.items() if issubclass(column, Column)}
         options = {key: option for key, option in arguments.items() if issubclass(option, Option)}
+        column_names = {key: column.column for key, column in columns.items()}
+        optional_under = {
+            key: column.optional_under
+            for key, column in columns.items()
+            if column.optional_under is not None
+        }
+        defaults = {key: parameters[key].default for key in options}
+        variants = {key: option.values for key, option in options.items()}
         record = Metric(
             name,
             declared(function),
-            {key: column.column for key, column in columns.items()},
+            column_names,
             higher_is_better,
             bounds,
             source,
-            options={key: parameters[key].default for key in options},
-            variants={key: option.values for key, option in options.items()},
+            options=defaults,
+            variants=variants,
             of_many=with_checks(of_many, arguments) if of_many else None,
             undefined=undefined,
-            optional_under={
-                key: column.optional_under
-                for key, column in columns.items()
-                if column.optional_under is not None
-            },
+            optional_under=optional_under,
             **more,
         )
         record.function.__doc__ = with_section(record.function, _returns(record))

@@ -1,4 +1,4 @@
-"""Metrics of the RGB benchmark (Chen et al., AAAI 2024, arXiv 2309.01431) under three protocols.
+"""Metrics of the RGB benchmark (Chen et al., AAAI 2024, arXiv 2309.01431) under several protocols.
 
 A reference answer is a string, or a list of *parts*. A correct response contains all parts. A part
 is a string or a list of equivalent *aliases*. ``['a', 'b']`` means a AND b; ``[['a', 'b']]`` means

@@ -56,7 +56,7 @@ class Finding(NamedTuple):
     evidence: Callable[[], str]
 
 
-# ---- the three protocols -----------------------------------------------------------------------
+# ---- the protocols -----------------------------------------------------------------------------
 
 
 class Paper:

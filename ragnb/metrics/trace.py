@@ -748,6 +748,7 @@ def _measured_context(
     length_of_unknown_key = 1 if length == "sentence" else 0
 
     def lengths_of(keys: Iterable[str]) -> list[int]:
+        """The lengths of the sentences with these keys."""
         counted = [key for key in keys if key in lengths or unknown_keys == "count"]
         return [lengths.get(key, length_of_unknown_key) for key in counted]
 

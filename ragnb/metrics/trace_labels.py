@@ -343,11 +343,11 @@ def _overall_issues(
 
 
 def _key_issues(
-    name: str, keys: Any, known: list[str] | None = None, remark: str = ""
+    name: str, keys: Any, known_keys: list[str] | None = None, remark: str = ""
 ) -> Iterator[str]:
-    """Yield the unknown and the repeated keys of a field. If `known` is None, no key is unknown."""
+    """Yield the unknown and the repeated keys of a field. If `known_keys` is None, no key is unknown."""
     keys = [] if keys is None else as_keys(keys)
-    for key in _missing(keys, known):
+    for key in _missing(keys, known_keys):
         special = "is a special key and " if key in SPECIAL_KEYS else ""
         yield f"{name}: {key!r} {special}names no sentence{remark}"
     for key, count in Counter(keys).items():
@@ -355,9 +355,9 @@ def _key_issues(
             yield f"{name}: {key!r} is repeated"
 
 
-def _missing(keys: Iterable[str], known: list[str] | None) -> list[str]:
-    """Return the keys that are not among the known keys, or none if `known` is None."""
-    return [key for key in dict.fromkeys(keys) if known is not None and key not in known]
+def _missing(keys: Iterable[str], known_keys: list[str] | None) -> list[str]:
+    """Return the keys that are not among the known keys, or none if `known_keys` is None."""
+    return [key for key in dict.fromkeys(keys) if known_keys is not None and key not in known_keys]
 
 
 def _quoted(keys: Iterable[str]) -> str:

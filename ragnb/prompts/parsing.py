@@ -144,7 +144,7 @@ def parse_reply(
     """
     if not isinstance(text, str):
         return Parsed(reason="there is no reply")
-    quotable = [_LOOSE.sub("", shown) for shown in prompt_texts]
+    quotable = [_LOOSE.sub("", prompt_text) for prompt_text in prompt_texts]
     answer = _answer(text, quotable)
     objects = list(_objects(answer))
     if not objects:
@@ -254,7 +254,7 @@ def _answer(text: str, quotable: Sequence[str]) -> str:
     reasoning, answer, _ = read_reasoning(text)
     # The mark that ends the reasoning may be part of a quotation: 'It says </think>{"score": 1}'.
     seam = _LOOSE.sub("", reasoning[-_SHORTEST_MARK:] + answer[:_SEAM])
-    is_quoted = bool(reasoning) and any(seam in shown for shown in quotable)
+    is_quoted = bool(reasoning) and any(seam in quotation for quotation in quotable)
     is_in_sentence = _MARK_IN_SENTENCE.search(text) and _START.search(reasoning)
     return text if is_quoted or (is_in_sentence and text[0] not in "<[◁") else answer.strip()
 
@@ -301,7 +301,7 @@ class _Quotations:
         if item.way == "plain" and not self.is_free:
             return False
         bare = _LOOSE.sub("", item.source)
-        if any(bare in shown for shown in self.quotable):
+        if any(bare in quotation for quotation in self.quotable):
             return True
         fields_of_item = _fields(item.source)
         return bool(fields_of_item) and any(fields_of_item <= fields for fields in self.fields)

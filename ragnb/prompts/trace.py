@@ -194,6 +194,7 @@ def _reader(
     keys_by_word = {**dict.fromkeys(NO_KEY), **specials, **unambiguous}
 
     def read(written: Sequence[str] | str | None) -> list[str]:
+        """Return the keys that a field names, each as it is written in the prompt."""
         read_keys: list[str] = []
         for text in [written] if isinstance(written, str) else written or []:
             several = re.split(r"[,;、\s]+", fold(text).strip(WRAPPING))

@@ -219,6 +219,7 @@ class _Judged:
     level: float
 
     def verdicts(self, scores: Floats) -> Floats:
+        """Scores as verdicts, 1 from the threshold on; nan stays nan."""
         return np.where(np.isnan(scores), np.nan, scores >= self.threshold)
 
     def graded(self, judge: str) -> bool:
@@ -227,6 +228,7 @@ class _Judged:
         return not np.isin(scores[~np.isnan(scores)], (0, 1)).all()
 
     def units_of(self, rows: Booleans) -> Integers | None:
+        """The independent units of some of the responses."""
         return None if self.units is None else self.units[rows]
 
     def signature(self, judge: str) -> str:

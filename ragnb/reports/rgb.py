@@ -60,7 +60,7 @@ class RgbReport(Report):
     Attributes
     ----------
     protocols
-        Of ``"paper"``, ``"released"`` and ``"flexible"``, those that were asked for.
+        Of `ragnb.metrics.PROTOCOLS`, those that were asked for.
     noise_robustness, information_integration
         ``rgb.accuracy`` by system, language and noise rate.
     negative_rejection

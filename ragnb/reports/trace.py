@@ -1,6 +1,6 @@
 """TRACe scores of each system, and judges compared with the labels on the same records."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -149,79 +149,140 @@ def trace_report(
         judges = _with_values(records)
         if not judges:
             return TraceReport(results, pd.DataFrame(), pd.DataFrame())
-    named = [pair for columns in judges.values() for pair in columns.items()]
-    unknown = sorted({dimension for dimension, _ in named} - set(LABELS))
+    values = _values_of_judges(records, judges)
+    rows: list[dict[str, Any]] = []
+    pairs: list[dict[str, Any]] = []
+    for dimension in LABELS:
+        predictions = {
+            judge: values[columns[dimension]]
+            for judge, columns in judges.items()
+            if dimension in columns
+        }
+        if predictions:
+            common = _common_records(records, dimension, values, predictions, cluster)
+            rows += _judge_rows(common, confidence_level)
+            pairs += _pair_rows(common, confidence_level)
+    comparisons = pd.DataFrame(pairs)
+    if pairs:
+        comparisons = comparisons.assign(**adjusted_columns(comparisons["p_value"]))
+    return TraceReport(results, pd.DataFrame(rows), comparisons)
+
+
+def _values_of_judges(
+    records: pd.DataFrame, judges: Mapping[str, Mapping[str, str]]
+) -> dict[str, Floats]:
+    """The numbers in the columns of the judges and of the labels, by the name of the column."""
+    dimensions = {dimension for columns in judges.values() for dimension in columns}
+    unknown = sorted(dimensions - set(LABELS))
     if unknown or not judges:
         raise InputError(
             f"judges must name a column for one or more of {', '.join(LABELS)}, got "
             f"{', '.join(unknown) or 'no judge'}"
         )
-    columns = [name for dimension, column in named for name in (LABELS[dimension], column)]
-    require_columns(records, columns, "trace_report")
-    values = {name: numbers(records, name, "trace_report") for name in columns}
-    rows: list[dict[str, Any]] = []
-    pairs: list[dict[str, Any]] = []
-    for dimension, label in LABELS.items():
-        predictions = {}
-        for name, columns_of_judge in judges.items():
-            if dimension in columns_of_judge:
-                predictions[name] = values[columns_of_judge[dimension]]
-        if not predictions:
-            continue
-        labels = values[label]
-        if dimension == "adherence":
-            _require_verdicts(labels, label)
-        # All judges are compared on the records that all of them and the label have.
-        is_common = np.isfinite(np.stack([labels, *predictions.values()])).all(axis=0)
-        units = None
-        if cluster:
-            keys_of_units = records.loc[is_common, cluster]
-            units = None if keys_of_units.is_unique else keys_of_units.to_numpy()
-        common = {name: scores[is_common] for name, scores in predictions.items()}
-        labels = labels[is_common]
-        measure = "hallucination_auroc" if dimension == "adherence" else f"{dimension}_rmse"
-        n = int(is_common.sum())
-        for name, scores in common.items():
-            interval = _measure(dimension, labels, scores, units, confidence_level)
-            has_few = units is not None and interval.n < FEW_CLUSTERS and not np.isnan(interval.low)
-            caution = (
+    names = []
+    for columns in judges.values():
+        for dimension, column in columns.items():
+            names += [LABELS[dimension], column]
+    require_columns(records, names, "trace_report")
+    return {name: numbers(records, name, "trace_report") for name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class _CommonRecords:
+    """The records that all judges of a dimension scored and that have a label.
+
+    ``units`` has the independent unit of each record. It is None if each record is a unit of its
+    own. ``n_missing`` has the number of records without a value of a judge, and ``n_records`` the
+    number of all records.
+    """
+
+    dimension: str
+    labels: Floats
+    scores: Mapping[str, Floats]
+    units: Any
+    n_missing: Mapping[str, int]
+    n_records: int
+
+    @property
+    def measure(self) -> str:
+        """Name of the measure in the report."""
+        if self.dimension == "adherence":
+            return "hallucination_auroc"
+        return f"{self.dimension}_rmse"
+
+
+def _common_records(
+    records: pd.DataFrame,
+    dimension: str,
+    values: Mapping[str, Floats],
+    predictions: Mapping[str, Floats],
+    cluster: str | None,
+) -> _CommonRecords:
+    """Select the records on which the judges of a dimension can be compared."""
+    labels = values[LABELS[dimension]]
+    if dimension == "adherence":
+        _require_verdicts(labels, LABELS[dimension])
+    is_common = np.isfinite(np.stack([labels, *predictions.values()])).all(axis=0)
+    units = None
+    if cluster:
+        keys = records.loc[is_common, cluster]
+        units = None if keys.is_unique else keys.to_numpy()
+    return _CommonRecords(
+        dimension,
+        labels[is_common],
+        {judge: scores[is_common] for judge, scores in predictions.items()},
+        units,
+        {judge: int((~np.isfinite(scores)).sum()) for judge, scores in predictions.items()},
+        len(records),
+    )
+
+
+def _judge_rows(common: _CommonRecords, level: float) -> Iterator[dict[str, Any]]:
+    """Yield the row of each judge in `TraceReport.judges`."""
+    for judge, scores in common.scores.items():
+        interval = _measure(common.dimension, common.labels, scores, common.units, level)
+        has_interval = not np.isnan(interval.low)
+        warning = ""
+        if common.units is not None and interval.n < FEW_CLUSTERS and has_interval:
+            warning = (
                 f"{interval.n} clusters, fewer than {FEW_CLUSTERS}: the interval is too narrow"
             )
-            rows.append(
-                {
-                    "measure": measure,
-                    "judge": name,
-                    **interval.columns("value"),
-                    "n": n,
-                    "n_units": interval.n,
-                    "n_missing": int((~np.isfinite(predictions[name])).sum()),
-                    "n_records": len(records),
-                    "warning": caution if has_few else "",
-                }
-            )
-        for name, other in combinations(common, 2):
-            interval, test = _difference(
-                dimension, labels, common[name], common[other], units, confidence_level
-            )
-            pairs.append(
-                {
-                    "measure": measure,
-                    "judge": name,
-                    "other": other,
-                    **interval.columns("difference"),
-                    "test": test.method,
-                    "statistic": test.statistic,
-                    "p_value": test.p_value,
-                    **dict.fromkeys(ADJUSTED),
-                    "n": n,
-                    "n_units": test.n,
-                    "warning": test.warning,
-                }
-            )
-    comparisons = pd.DataFrame(pairs)
-    if pairs:
-        comparisons = comparisons.assign(**adjusted_columns(comparisons["p_value"]))
-    return TraceReport(results, pd.DataFrame(rows), comparisons)
+        yield {
+            "measure": common.measure,
+            "judge": judge,
+            **interval.columns("value"),
+            "n": common.labels.size,
+            "n_units": interval.n,
+            "n_missing": common.n_missing[judge],
+            "n_records": common.n_records,
+            "warning": warning,
+        }
+
+
+def _pair_rows(common: _CommonRecords, level: float) -> Iterator[dict[str, Any]]:
+    """Yield the row of each pair of judges in `TraceReport.comparisons`."""
+    for first, second in combinations(common.scores, 2):
+        interval, test = _difference(
+            common.dimension,
+            common.labels,
+            common.scores[first],
+            common.scores[second],
+            common.units,
+            level,
+        )
+        yield {
+            "measure": common.measure,
+            "judge": first,
+            "other": second,
+            **interval.columns("difference"),
+            "test": test.method,
+            "statistic": test.statistic,
+            "p_value": test.p_value,
+            **dict.fromkeys(ADJUSTED),
+            "n": common.labels.size,
+            "n_units": test.n,
+            "warning": test.warning,
+        }
 
 
 def _require_verdicts(labels: Floats, name: str) -> None:

@@ -173,7 +173,10 @@ def compare(
             metric = cell[-1]
             paired, n_dropped, unit = _paired(both_systems, system, other, cells, cluster, unpaired)
             paired = replace(paired, bounds=_bounds(paired, metric, signature))
-            name, why = choose(paired, method, metric)
+            procedure, why = choose(paired, method, metric)
+            if unit:
+                why = f"{why}; clusters: {unit}"
+            result = compared(paired, PROCEDURES[procedure], confidence_level, power)
             rows.append(
                 {
                     **dict(zip(keys, cell, strict=True)),
@@ -184,8 +187,8 @@ def compare(
                     "n_dropped": n_dropped,
                     "mean": mean(paired.first),
                     "baseline_mean": mean(paired.second),
-                    **compared(paired, PROCEDURES[name], confidence_level, power),
-                    "why": f"{why}; clusters: {unit}" if unit else why,
+                    **result,
+                    "why": why,
                     "signature": signature,
                 }
             )

@@ -240,25 +240,34 @@ def _variants(metric: Metric) -> Iterator[tuple[str, Any, bool, str]]:
 def _rows(metric: Metric) -> Iterator[dict[str, Any]]:
     """The rows of a metric in `Definitions.frame`."""
     variants: list[tuple[Any, Any, bool, str]] = list(_variants(metric))
-    for option, value, default, meaning in variants or [(None, None, True, "")]:
+    if not variants:
+        # A metric without options has one row, too.
+        variants = [(None, None, True, "")]
+    definition = definition_of(metric)
+    formula = formula_of(metric)
+    lowest, highest = metric.bounds
+    needs = _needs(metric)
+    for option, value, default, meaning in variants:
         options = {option: value} if option else {}
+        # `OTHER` stands for many values, each of which has its own signature.
+        signature = None if value == OTHER else metric.signature(options)
         yield {
             "metric": metric.name,
             "option": option,
             "value": value,
             "default": default,
             "meaning": meaning,
-            "definition": definition_of(metric),
-            "formula": formula_of(metric),
+            "definition": definition,
+            "formula": formula,
             "higher_is_better": metric.higher_is_better,
-            "lowest": metric.bounds[0],
-            "highest": metric.bounds[1],
+            "lowest": lowest,
+            "highest": highest,
             "beyond": metric.beyond,
-            "needs": _needs(metric),
+            "needs": needs,
             "undefined": metric.undefined,
             "condition": metric.condition,
             "source": metric.source,
-            "signature": None if value == OTHER else metric.signature(options),
+            "signature": signature,
         }
 
 

@@ -125,28 +125,42 @@ def mixed_model(
         unpaired="drop",
         confidence_level=confidence_level,
     )
-    columns = [scored["system"] == system for system in robust["system"]]
-    # The first language is the reference of the others.
-    columns += [scored["language"] == language for language in scored["language"].unique()[1:]]
-    design = np.column_stack([np.ones(len(scored)), *columns]).astype(float)
-    values, units = scored["value"].to_numpy(float), pd.factorize(scored[group])[0]
+    # The columns of the design: the intercept, one per system, one per language but the first.
+    # The baseline and the first language are the references of the others.
+    intercept = np.ones(len(scored))
+    is_system = [scored["system"] == system for system in robust["system"]]
+    other_languages = scored["language"].unique()[1:]
+    is_language = [scored["language"] == language for language in other_languages]
+    design = np.column_stack([intercept, *is_system, *is_language]).astype(float)
+    values = scored["value"].to_numpy(float)
+    units, _ = pd.factorize(scored[group])
+
     within = _deviations(design, units)
-    df = len(scored) - len(set(units)) - _rank(within)
+    rank = _rank(within)
+    df = len(scored) - len(set(units)) - rank
     fit, problem, fit_warnings = _fitted(values, design, units, df)
-    estimate, error = np.full((2, len(robust)), nan)
+    estimate = np.full(len(robust), nan)
+    error = np.full(len(robust), nan)
     warning = [problem] * len(robust)
     for row in range(len(robust)):
         if problem:
             continue
-        # Without its column, the design says as much about questions if nothing determines it.
-        without_system = np.delete(within, 1 + row, axis=1)
-        if _rank(without_system) == _rank(within):
+        # If the rank is the same without the column of the system, other columns explain it, and
+        # the data cannot tell its effect from theirs.
+        column = 1 + row
+        without_system = np.delete(within, column, axis=1)
+        if _rank(without_system) == rank:
             warning[row] = "the data do not determine the difference within questions"
             continue
-        estimate[row], error[row] = fit.fe_params[1 + row], fit.bse_fe[1 + row]
+        estimate[row] = fit.fe_params[column]
+        error[row] = fit.bse_fe[column]
+
     half = stdtrit(df, (1 + confidence_level) / 2) * error
     t = estimate / error
-    options: dict[str, Any] = {"df": df, "confidence_level": confidence_level, "power": 0.8}
+    p_values = 2 * stdtr(df, -np.abs(t))
+    power = 0.8
+    options: dict[str, Any] = {"df": df, "confidence_level": confidence_level, "power": power}
+    mde = [t_mde(standard_error, **options) for standard_error in error]
     effects = robust[["metric", "system", "baseline", "n_pairs", "n_clusters"]].assign(
         difference=estimate,
         low=estimate - half,
@@ -157,10 +171,10 @@ def mixed_model(
         standard_error=error,
         df=df,
         statistic=t,
-        p_value=np.maximum(2 * stdtr(df, -np.abs(t)), SMALLEST_P),
+        p_value=np.maximum(p_values, SMALLEST_P),
         **dict.fromkeys(ADJUSTED),
-        mde=[t_mde(standard_error, **options) for standard_error in error],
-        power=0.8,
+        mde=mde,
+        power=power,
         duality="dual",
         warning=warning,
     )

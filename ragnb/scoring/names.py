@@ -6,7 +6,7 @@ from ragnb.metrics.record import METRICS
 from ragnb.suggestions import similar_names
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
+def suggestion(name: str, known_names: Iterable[str]) -> str:
     """Suggest the most similar known names, or else say where the names are listed.
 
     >>> suggestion("answer.f2", ["answer.f1", "rgb.accuracy"])
@@ -14,7 +14,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     >>> suggestion("rouge-l", ["answer.rouge_l", "rgb.accuracy"])
     "did you mean 'answer.rouge_l'?"
     """
-    near = similar_names(name, known)
+    near = similar_names(name, known_names)
     if near:
         return f"did you mean {' or '.join(map(repr, near))}?"
     return "ragnb.definitions() lists all names (ragnb metrics on the command line)"

@@ -26,6 +26,7 @@ def by_partition(
     from pyspark.sql.types import DoubleType, StringType, StructField, StructType
 
     def scored(batch: pd.DataFrame) -> pd.DataFrame:
+        """Score one batch of Spark, with None for missing values."""
         scores = scoring(batch).astype(object)
         return scores.where(scores.notna(), None)  # Spark takes no other texts of pandas
 

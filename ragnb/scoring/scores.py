@@ -285,6 +285,7 @@ def _signatures(responses: pd.DataFrame, metric: Metric, options: Mapping[str, A
     # Most responses have the same marks, so that there are few signatures.
     @cache
     def signature(*row: Any) -> str:
+        """The signature for one combination of marks."""
         return metric.signature(options, **dict(zip(cells, row, strict=True)))
 
     rows = zip(*cells.values(), strict=True)

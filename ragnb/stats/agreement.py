@@ -458,20 +458,20 @@ def agreement_interval(
     statistic = COEFFICIENTS[coefficient]
     if coefficient == "quadratic kappa":
         statistic = partial(quadratic_kappa, grades=_grades(ratings, n_categories))
-    found = jackknife_interval(
+    interval = jackknife_interval(
         statistic,
         agreement_sums(codes[rated], n_categories, units),
         bounds=BOUNDS[coefficient],
         confidence_level=confidence_level,
     )
-    return replace(found, method=f"{coefficient}, {found.method}")
+    return replace(interval, method=f"{coefficient}, {interval.method}")
 
 
 def _grades(ratings: ArrayLike, n_categories: int) -> Floats:
     """Grade of each category, in the order of the codes; another one if there is only one."""
     import pandas as pd
 
-    given = [float(rating) for rating in np.ravel(ratings) if not pd.isna(rating)]
-    grades = np.unique(given)
+    present_ratings = [float(rating) for rating in np.ravel(ratings) if not pd.isna(rating)]
+    grades = np.unique(present_ratings)
     missing = n_categories - grades.size
     return np.append(grades, grades.max(initial=0.0) + 1 + np.arange(missing))

@@ -69,10 +69,10 @@ class FiellerSet(Interval):
         return self.low <= ratio <= self.high
 
     def __str__(self) -> str:
-        shown = f"[{self.low:.4g}, {self.high:.4g}]"
+        limits = f"[{self.low:.4g}, {self.high:.4g}]"
         if self.kind == "two rays":
-            shown = f"(-inf, {self.limits[0]:.4g}] or [{self.limits[1]:.4g}, inf)"
-        return f"{self.estimate:.4g} {shown} ({self.basis})"
+            limits = f"(-inf, {self.limits[0]:.4g}] or [{self.limits[1]:.4g}, inf)"
+        return f"{self.estimate:.4g} {limits} ({self.basis})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,8 +285,10 @@ def compare_ratios(
         )
     error = (n - 1) / sqrt(n) * float(left_out.std(ddof=1))
     half = float(stdtrit(n - 1, (1 + level) / 2)) * error
-    shown = f"{method}; {doubt}" if doubt else method
-    interval = Interval(difference, difference - half, difference + half, level, shown, n)
+    described_method = f"{method}; {doubt}" if doubt else method
+    interval = Interval(
+        difference, difference - half, difference + half, level, described_method, n
+    )
     t = difference / error
     p = float(two_sided(stdtr(n - 1, t), stdtr(n - 1, -t), "two-sided"))
     test = SignificanceResult(t, p, "two-sided", method, n, doubt)

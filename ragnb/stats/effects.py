@@ -70,6 +70,7 @@ def cohen_d_z(
     t, tail = abs(estimate) * sqrt(n), (1 - confidence_level) / 2
 
     def excess(noncentrality: float, probability: float) -> float:
+        """How far the probability of a smaller t is above the wanted one."""
         return noncentral_t_cdf(t, n - 1, noncentrality) - probability
 
     near, far = t - (10 + 5 * t), t + (10 + 5 * t)

@@ -123,9 +123,9 @@ def bootstrap_distribution(values: Floats) -> tuple[float, float, Floats, float,
     transform = np.fft.rfft(np.bincount(steps % points, weights=mass, minlength=points))
     # Frequencies at which the modulus of the n-th power is at most exp(-40) are negligible. The factor
     # behind the power moves the grid, so that it begins at `first`.
-    kept = np.flatnonzero(transform.real**2 + transform.imag**2 > np.exp(-80.0 / n))
+    live = np.flatnonzero(transform.real**2 + transform.imag**2 > np.exp(-80.0 / n))
     spectrum = np.zeros_like(transform)
-    spectrum[kept] = transform[kept] ** n * np.exp(2j * np.pi * first / points * kept)
+    spectrum[live] = transform[live] ** n * np.exp(2j * np.pi * first / points * live)
     pmf = np.fft.irfft(spectrum, points)
     cdf = np.cumsum(pmf)
 
@@ -183,10 +183,11 @@ def _tilted_tail(magnitudes: Integers, counts: Integers, target: int) -> float:
     terms = total - target + 1 if points > total else points // 2
 
     def fourier_sum(frequencies: Integers) -> float:
+        """The part of the tail probability that some of the frequencies contribute."""
         angles = 2 * np.pi / points * frequencies
-        each = 1 + chance * np.expm1(1j * np.outer(angles, magnitudes))
-        each[:, counts > 1] **= counts[counts > 1]
-        characteristic = np.prod(each, axis=1) * np.exp(-1j * target * angles)
+        factors = 1 + chance * np.expm1(1j * np.outer(angles, magnitudes))
+        factors[:, counts > 1] **= counts[counts > 1]
+        characteristic = np.prod(factors, axis=1) * np.exp(-1j * target * angles)
         rate = max(theta, SMALLEST_P) + 1j * angles
         sums = characteristic * np.expm1(-rate * terms) / np.expm1(-rate)
         twice = np.where((frequencies == 0) | (2 * frequencies == points), 1.0, 2.0)
@@ -213,8 +214,8 @@ def _live_frequencies(
     for index in np.argsort(-counts * weights, kind="stable"):
         factor = 1 - weights[index] * sine_squared[magnitudes[index] * live % points]
         modulus_squared *= factor if counts[index] == 1 else factor ** counts[index]
-        kept = modulus_squared > 1e-40
-        live, modulus_squared = live[kept], modulus_squared[kept]
+        is_live = modulus_squared > 1e-40
+        live, modulus_squared = live[is_live], modulus_squared[is_live]
         if live.size <= 64:
             break
     return live

@@ -102,6 +102,6 @@ def adjusted_columns(
     """
     p = pd.Series(np.asarray(p_values, dtype=np.float64))
     family = p.groupby(np.zeros(p.size) if families is None else np.asarray(families), dropna=False)
-    adjusted = family.transform(lambda one: adjust(one, correction)).to_numpy()
+    adjusted = family.transform(lambda p_family: adjust(p_family, correction)).to_numpy()
     sizes = family.transform("count").to_numpy()
     return {"p_adjusted": adjusted, "correction": correction, "family_size": sizes}

@@ -228,8 +228,8 @@ def sign_flip_interval(
     if 0.5**n <= tail:
         limit = _listed_limit if n <= 20 else _searched_limit
         low, high = limit(differences, tail), -limit(-differences, tail)
-    found = Interval(mean, low, high, confidence_level, "sign-flip", n)
-    return found.clipped(*bounds) if bounds else found
+    interval = Interval(mean, low, high, confidence_level, "sign-flip", n)
+    return interval.clipped(*bounds) if bounds else interval
 
 
 def _listed_limit(differences: Floats, tail: float) -> float:
@@ -260,9 +260,11 @@ def _searched_limit(differences: Floats, tail: float) -> float:
 
     @cache
     def quantile(shift: int) -> float:
+        """The normal quantile of the p-value of a shift by whole grid steps."""
         return float(ndtri(min(sign_flip_tail(steps - shift), 1 - 1e-12)))
 
     def excess(shift: float) -> float:
+        """How far the interpolated quantile of a shift is above that of the tail."""
         below, above = floor(shift), ceil(shift)
         slope = quantile(above) - quantile(below)
         return quantile(below) + (shift - below) * slope - ndtri(tail)

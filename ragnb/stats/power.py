@@ -77,6 +77,7 @@ def mcnemar_mde(
     from scipy.optimize import brentq
 
     def spare(effect: float) -> float:
+        """How far the power is above the wanted one."""
         psi = max(discordance, effect)
         shares = (psi + effect) / 2, (psi - effect) / 2
         return mcnemar_power(n, *shares, method, confidence_level) - power
@@ -216,6 +217,7 @@ def t_mde(
     critical = float(stdtrit(df, (1 + confidence_level) / 2))
 
     def spare(shift: float) -> float:
+        """How far the power is above the wanted one."""
         below = nctdtr(df, shift, np.array([-critical, critical]))  # NaN where it is 0 within 1e-9
         lower, upper = np.nan_to_num(below)
         return float(1 - upper + lower) - power

@@ -242,12 +242,17 @@ def ppi_mean(
         covariance = float(np.cov(labels, judged, ddof=0)[0, 1])
         weight = _fitted_lam(covariance, verdicts.var(ddof=1), labels.size / judged_unlabelled.size)
     sample = labels, judged, judged_unlabelled, codes, bounds, confidence_level
-    found, error = _interval("PPI++", weight, lam is None, *sample)
+    corrected, error = _interval("PPI++", weight, lam is None, *sample)
     classical, error_alone = _interval("labels alone", 0.0, False, *sample)
     judge = mean_interval(verdicts, codes, confidence_level=confidence_level)
     return PpiInterval(
-        *(found.estimate, found.low, found.high, confidence_level, found.method, found.n),
-        problem=found.problem,
+        corrected.estimate,
+        corrected.low,
+        corrected.high,
+        confidence_level,
+        corrected.method,
+        corrected.n,
+        problem=corrected.problem,
         n_labels=labels.size,
         n_unlabelled=judged_unlabelled.size,
         lam=weight,
@@ -274,15 +279,17 @@ def _interval(
     estimate = min(max(raw, bounds[0]), bounds[1])
 
     # Contribution of each unit to the error of the estimate: labelled and unlabelled units.
-    own = (rest - rest.mean()) / rest.size
-    others = lam * (unlabelled - unlabelled.mean()) / unlabelled.size
+    of_labelled = (rest - rest.mean()) / rest.size
+    of_unlabelled = lam * (unlabelled - unlabelled.mean()) / unlabelled.size
     if codes is not None:
-        sums = np.bincount(codes, np.concatenate([own, others]))
-        labelled = np.isin(np.arange(sums.size), codes[: labels.size])
-        own, others = sums[labelled], sums[~labelled]
-    n, df = own.size, own.size - 1 - fitted
-    error = n / max(df, 1) * float(own @ own)
-    error += others.size / max(others.size - 1, 1) * float(others @ others)
+        sums = np.bincount(codes, np.concatenate([of_labelled, of_unlabelled]))
+        is_labelled = np.isin(np.arange(sums.size), codes[: labels.size])
+        of_labelled, of_unlabelled = sums[is_labelled], sums[~is_labelled]
+    n = of_labelled.size
+    n_unlabelled = of_unlabelled.size
+    df = n - 1 - fitted  # a weight that is fitted to the labels costs one more
+    error = n / max(df, 1) * float(of_labelled @ of_labelled)
+    error += n_unlabelled / max(n_unlabelled - 1, 1) * float(of_unlabelled @ of_unlabelled)
     variance = float(labels.var())
     counts = bool(np.isfinite(bounds).all() and (labels == np.round(labels)).all())
     if counts:
@@ -456,8 +463,8 @@ def _planned_half_width(
     if np.isnan(n):
         return nan
     if np.unique(labels).size < 2:
-        found = f"only {labels[0]:g}" if labels.size else "none"
-        raise InputError(f"pilot_labels must differ, got {found}")
+        values = f"only {labels[0]:g}" if labels.size else "none"
+        raise InputError(f"pilot_labels must differ, got {values}")
     others = n_judged - n
     (variance, covariance), (_, judge_variance) = np.cov(labels, judged).tolist()
     lam = _fitted_lam(covariance, judge_variance, n / others) if others else 0.0

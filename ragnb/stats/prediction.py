@@ -98,13 +98,13 @@ def auroc(
     """
     placements = _placements(labels, scores)
     if clusters is None or np.isnan(placements).any():
-        found = _delong(labels, placements, 0.0, confidence_level)[0]
-        return found if clusters is None else replace(found, n=np.unique(clusters).size)
+        interval = _delong(labels, placements, 0.0, confidence_level)[0]
+        return interval if clusters is None else replace(interval, n=np.unique(clusters).size)
     area = float(placements[labels].mean())
     class_size = np.where(labels, labels.sum(), (~labels).sum())
     values = area + (placements - area) * labels.size / class_size
-    found = mean_interval(values, clusters, confidence_level=confidence_level)
-    return replace(found, estimate=area, method=f"AUROC, {found.method}").clipped(0.0, 1.0)
+    interval = mean_interval(values, clusters, confidence_level=confidence_level)
+    return replace(interval, estimate=area, method=f"AUROC, {interval.method}").clipped(0.0, 1.0)
 
 
 @accepts(labels="labels", first="scores", second="scores", confidence_level="level")
@@ -165,11 +165,11 @@ def _placements(labels: Booleans, scores: Floats) -> Floats:
     n_positive, n_negative = labels.sum(), (~labels).sum()
     if not n_positive or not n_negative:
         return np.full(labels.size, nan)
-    # Rank among all items minus rank in the own class = number of lower items of the other class.
+    # Rank among all items minus rank in its own class = number of lower items of the other class.
     levels = tied_levels(scores)
     lower = rankdata(levels)
-    for own in (labels, ~labels):
-        lower[own] -= rankdata(levels[own])
+    for own_class in (labels, ~labels):
+        lower[own_class] -= rankdata(levels[own_class])
     return np.where(labels, lower / n_negative, 1 - lower / n_positive)
 
 
@@ -189,8 +189,8 @@ def _delong(
     if error <= 1e-12:  # rounding error
         return undefined_interval(estimate, *about, "DeLong's estimate of the variance is 0"), nan
     half = float(ndtri((1 + confidence_level) / 2)) * error
-    found = Interval(estimate, estimate - half, estimate + half, *about)
-    return found.clipped(lowest, 1.0), estimate / error
+    interval = Interval(estimate, estimate - half, estimate + half, *about)
+    return interval.clipped(lowest, 1.0), estimate / error
 
 
 # ---- correlation and errors ---------------------------------------------------------------------
@@ -251,12 +251,12 @@ def pearson(
             z = jackknife_interval(_fisher_z, sums, confidence_level=confidence_level)
         estimate, low, high = np.tanh([z.estimate, z.low, z.high]).tolist()
         return replace(z, estimate=estimate, low=low, high=high, method=f"Pearson, {z.method}")
-    found = pearsonr(first, second)
-    r = float(found.statistic)
+    correlation = pearsonr(first, second)
+    r = float(correlation.statistic)
     if n < 4 or abs(r) >= 1 - 1e-12:
         problem = f"at least 4 items are needed, got {n}" if n < 4 else "the correlation is perfect"
         return undefined_interval(r, confidence_level, method, n, problem)
-    low, high = map(float, found.confidence_interval(confidence_level))
+    low, high = map(float, correlation.confidence_interval(confidence_level))
     return Interval(r, low, high, confidence_level, method, n)
 
 
@@ -308,13 +308,13 @@ def rmse(
         mse = bca_interval(errors, confidence_level=confidence_level)
         estimate, low, high = np.sqrt([mse.estimate, mse.low, mse.high]).tolist()
         return replace(mse, estimate=estimate, low=low, high=high, method=f"RMSE, {mse.method}")
-    found = jackknife_interval(
+    interval = jackknife_interval(
         lambda sums: np.sqrt(np.maximum(sums[..., 0], 0) / sums[..., 1]),
         np.stack([np.bincount(clusters, errors), np.bincount(clusters)], axis=1),
         bounds=(0.0, inf),
         confidence_level=confidence_level,
     )
-    return replace(found, method=f"RMSE, {found.method}")
+    return replace(interval, method=f"RMSE, {interval.method}")
 
 
 @accepts(
@@ -363,10 +363,10 @@ def brier_score(
     """
     errors, bounds = (probabilities - labels) ** 2, (0.0, 1.0)
     if clusters is None:
-        found = bca_interval(errors, bounds=bounds, confidence_level=confidence_level)
+        interval = bca_interval(errors, bounds=bounds, confidence_level=confidence_level)
     else:
-        found = mean_interval(errors, clusters, bounds=bounds, confidence_level=confidence_level)
-    return replace(found, method=f"Brier, {found.method}").clipped(*bounds)
+        interval = mean_interval(errors, clusters, bounds=bounds, confidence_level=confidence_level)
+    return replace(interval, method=f"Brier, {interval.method}").clipped(*bounds)
 
 
 # ---- calibration --------------------------------------------------------------------------------
@@ -530,6 +530,7 @@ def aurc(
     _, tie, size = np.unique(-confidence, return_inverse=True, return_counts=True)
 
     def area(left_out: Integers) -> float:
+        """The area under the risk-coverage curve without some of the items."""
         wrong = np.bincount(np.delete(tie, left_out), np.delete(errors, left_out), size.size)
         left = size - np.bincount(tie[left_out], minlength=size.size)
         expected = np.repeat(wrong[left > 0] / left[left > 0], left[left > 0])

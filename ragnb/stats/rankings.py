@@ -245,14 +245,14 @@ def ranking_interval(
     # Few systems have few rankings, so most pairs of rankings occur many times.
     rankings = [_ranked_sums(weights, scores) for scores in (reference, other)]
     pairs, which = np.unique(np.stack(rankings, axis=1), axis=0, return_inverse=True)
-    found = np.array([correlation(true, judged) for true, judged in pairs])[which]
+    correlations = np.array([correlation(true, judged) for true, judged in pairs])[which]
     tail = (1 - confidence_level) / 2
     whole = np.ones((1, n))
     estimate = correlation(_ranked_sums(whole, reference)[0], _ranked_sums(whole, other)[0])
     if np.isnan(estimate):
         problem = "all systems have the same mean"
         return undefined_interval(nan, confidence_level, method, n, problem)
-    low, high = np.nanquantile(found, [tail, 1 - tail]).tolist()
+    low, high = np.nanquantile(correlations, [tail, 1 - tail]).tolist()
     return Interval(estimate, low, high, confidence_level, method, n)
 
 

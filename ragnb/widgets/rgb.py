@@ -33,23 +33,37 @@ def rgb_section(row: Mapping[str, Any], *, protocols: Sequence[str] = PROTOCOLS)
     if not isinstance(row.get("response"), str):
         return section
     reasoning, answer = reply_of(row)
-    parts, columns = reference_parts(row["references"]), []
-    false = false_answers_of(row.get("false_answers"))
-    phrases: dict[Sign, set[Any]] = {REFUSAL: set(), ERROR: set()}
+    parts = reference_parts(row["references"])
+    false_answers = false_answers_of(row.get("false_answers"))
+    refusals: set[Any] = set()
+    error_reports: set[Any] = set()
+    # One column of the table per protocol: a cell is a value and its evidence, in the order of HEADS.
+    columns = []
     for protocol in protocols:
-        text = reasoning + answer if rules[protocol].reads_reasoning else answer
-        options = {"language": row["language"], "protocol": protocol, "false_answer": false}
+        rule = rules[protocol]
+        text = reasoning + answer if rule.reads_reasoning else answer
+        options = {"language": row["language"], "protocol": protocol, "false_answer": false_answers}
         accuracy = assess("accuracy", text, parts, noise_rate=row.get("noise_rate"), **options)
         assessments = [accuracy, assess("refusal", text, **options)]
-        phrases[REFUSAL].add(rules[protocol].phrase_in(text, "refusal"))
-        if false:
+        refusals.add(rule.phrase_in(text, "refusal"))
+        if false_answers:
             assessments.append(assess("error_detection", text, **options))
             assessments.append(assess("error_correction", text, parts, **options))
-            phrases[ERROR].add(rules[protocol].phrase_in(text, "detection", None, false))
-        values = [(assessment.value, assessment.evidence) for assessment in assessments]
-        columns.append([(None, str(accuracy.labels)), *values])
+            error_reports.add(rule.phrase_in(text, "detection", None, false_answers))
+        labels_cell = (None, str(accuracy.labels))
+        cells = [(assessment.value, assessment.evidence) for assessment in assessments]
+        columns.append([labels_cell, *cells])
+
+    # A protocol that recognises no phrase adds None.
+    phrases = {
+        REFUSAL: [phrase for phrase in refusals if phrase],
+        ERROR: [phrase for phrase in error_reports if phrase],
+    }
+    accuracy_of_first, _ = columns[0][1]
+    # Without a false answer, the columns end before the last two heads.
+    table = [(*head, cells) for head, *cells in zip(HEADS, *columns, strict=False)]
     return section | {
-        "phrases": {sign: list(filter(None, texts)) for sign, texts in phrases.items()},
-        "verdicts": [(f"right by {protocols[0]}", columns[0][1][0])],
-        "table": [(*head, cells) for head, *cells in zip(HEADS, *columns, strict=False)],
+        "phrases": phrases,
+        "verdicts": [(f"right by {protocols[0]}", accuracy_of_first)],
+        "table": table,
     }

@@ -75,6 +75,7 @@ def trace_section(
     ]
 
     def sentence(key: str, text: str) -> dict[str, Any]:
+        """A sentence of the documents with its letters, and links to the statements that it supports."""
         letters = ("R" if key in relevant else "") + ("U" if key in used else "")
         links = [statement["link"] for statement in statements if key in statement["supporting"]]
         return {"key": key, "text": text, "letters": letters, "id": ids[key], "links": links}
@@ -204,6 +205,7 @@ def _document(number: int, sentences: list[dict[str, Any]], differing: list[str]
     counts = Counter(entry["letters"] for entry in sentences if entry["letters"])
 
     def is_shown(entry: dict[str, Any]) -> bool:
+        """Whether a sentence has a label, or labels that differ between annotators."""
         return bool(entry["letters"]) or entry["key"] in differing
 
     runs = []

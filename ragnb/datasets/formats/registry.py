@@ -129,6 +129,7 @@ def file_format(
     """Return a decorator that adds a format to `FORMATS`, with the function that reads it."""
 
     def register(reader: Reads) -> Reads:
+        """Add the format, and return the function that reads it unchanged."""
         FORMATS[name] = Format(name, about, signs, reader, columns or {}, alternatives)
         return reader
 

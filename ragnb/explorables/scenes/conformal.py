@@ -38,22 +38,27 @@ def conformal(probability: Floats, label: Booleans) -> Scene:
     edges = np.linspace(0, 1, 21)
 
     def frame(alpha: float, n: int) -> Frame:
+        """The histogram of n calibration scores with the threshold for α, and what it guarantees."""
         calibration, others = np.sort(scores[:n]), scores[n:]
         rank = conformal_rank(n, alpha)
         problem = too_few_items(n, alpha)
         if problem:
+            # No score is negative, so the histogram has no threshold.
             threshold, note = -1.0, ""
             sentence = f"There is no threshold: {problem}."
         else:
             threshold = calibration[rank - 1]
+            # The note is written on the side of the threshold that has more room.
             note = "included ← threshold " if threshold > 0.5 else " threshold → excluded"
             coverage = coverage_distribution(n, alpha)
+            low, high = coverage.ppf(0.05), coverage.ppf(0.95)
+            percent_covered = 100 * np.mean(others <= threshold)
             sentence = (
                 f"With α = {alpha:.2f} and n = {n}, the threshold is score number {rank} in ascending "
                 f"order, {threshold:.3f}. The mean coverage is {coverage.mean():.3f}. In 90 % of "
-                f"calibration sets of this size the coverage is between {coverage.ppf(0.05):.3f} and "
-                f"{coverage.ppf(0.95):.3f}. Of the {len(others)} other items here, "
-                f"{100 * np.mean(others <= threshold):.1f} % are covered."
+                f"calibration sets of this size the coverage is between {low:.3f} and "
+                f"{high:.3f}. Of the {len(others)} other items here, "
+                f"{percent_covered:.1f} % are covered."
             )
         counts, _ = np.histogram(calibration, edges)
         excluded_counts, _ = np.histogram(calibration[rank:], edges)

@@ -57,6 +57,7 @@ def fieller(gain: Floats, cost: Floats, clusters: Integers | None = None) -> Sce
     ellipse_costs = cost_half_width * np.cos(angles)
 
     def frame(mean_gain: float, mean_cost: float) -> Frame:
+        """The confidence ellipse around two means, and the confidence set of their ratio."""
         interval = fieller_interval(gains - gain_mean + mean_gain, costs - cost_mean + mean_cost)
         low, high = interval.limits
         sentences = {

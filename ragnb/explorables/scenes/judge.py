@@ -37,6 +37,7 @@ def judge(report: JudgeReport) -> Scene:
     measured = [(1.0, 0.02, f"dots: measured, by {group_columns} ")] if len(groups) else []
 
     def frame(sensitivity: float, specificity: float) -> Frame:
+        """The shares that a judge with these error rates reports, for every true share."""
         youden = sensitivity + specificity - 1
         sentence = (
             f"With sensitivity {sensitivity:.2f} and specificity {specificity:.2f}, a true difference "
@@ -68,6 +69,7 @@ def judge(report: JudgeReport) -> Scene:
         return Frame(sentence, chart)
 
     def rate(metric: str, label: str) -> Control:
+        """A control for sensitivity or specificity, which starts at the measured value."""
         start = rates[metric]
         return Control(label, evenly_spaced(0, 1, 11, start=start, decimals=1), start)
 

@@ -27,6 +27,7 @@ def mcnemar(first: Any, second: Any) -> Scene:
     label = f"questions that only {first_name} answers correctly, if both were equally good"
 
     def frame(first_only: int, second_only: int, both: int, neither: int) -> Frame:
+        """The p-values for a paired table, and the binomial distribution under the null hypothesis."""
         counts = PairedTable(both, first_only, second_only, neither)
         n_discordant = first_only + second_only
         exact = mcnemar_test(counts, method="exact").p_value
@@ -45,6 +46,7 @@ def mcnemar(first: Any, second: Any) -> Scene:
     most_concordant = max(100, 2 * table.both, 2 * table.neither)
 
     def counter(text: str, count: int, most: int, n: int) -> Control:
+        """A control for a count of the paired table, which starts at the observed one."""
         return Control(text, evenly_spaced(0, most, n, start=count), count)
 
     controls = [

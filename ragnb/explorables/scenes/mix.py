@@ -49,6 +49,7 @@ def mix(report: Any) -> Scene:
     notes = [(100.0, height, name) for height, name in zip(heights, names, strict=True)]
 
     def frame(percent: int) -> Frame:
+        """The right decisions of each system at one percentage of unanswerable questions."""
         shares = (percent * refused + (100 - percent) * answered) / 100
         best = int(shares.argmax())
         marks: list[Any] = [

@@ -45,24 +45,31 @@ def noise(responses: Any) -> Scene:
     rates = accuracy.index.astype(float).tolist()
 
     def frame(rate: float, number: int) -> Frame:
+        """The passages and the reply of a question at one noise rate, and the accuracy at all rates."""
         example = questions[number - 1]
         row = rows[example, rate]
+        kinds = list(row["kinds"])
         is_correct = bool(correct.loc[example, rate])
-        n_positive = 0
+        outcome = "correct" if is_correct else "incorrect"
+
         lines = [("question", row["question"])]
-        for kind, passage in zip(row["kinds"], row["passages"], strict=True):
+        for kind, passage in zip(kinds, row["passages"], strict=True):
             is_positive = kind == "positive"
-            n_positive += is_positive
-            lines.append(("good" if is_positive else "bad", f"{sign(is_positive)} {passage}"))
-        lines.append(("reply", f"{sign(is_correct)} {row['response'] or 'no reply'}"))
-        marks = [("result", accuracy.index, accuracy), ("dot", [rate], [accuracy[rate]])]
-        return Frame(
-            f"At noise rate {rate:g}, {n_positive} of {len(row['kinds'])} passages contain the answer, "
-            f"and the recorded reply is {'correct' if is_correct else 'incorrect'}. Over all "
-            f"{len(correct)} questions, {accuracy[rate]:.3f} of the replies are correct.",
-            Chart((rates[0], rates[-1], "noise rate"), (0, 1, "accuracy"), marks),
-            lines=lines,
+            style = "good" if is_positive else "bad"
+            lines.append((style, f"{sign(is_positive)} {passage}"))
+        reply = row["response"] or "no reply"
+        lines.append(("reply", f"{sign(is_correct)} {reply}"))
+
+        sentence = (
+            f"At noise rate {rate:g}, {kinds.count('positive')} of {len(kinds)} passages contain the "
+            f"answer, and the recorded reply is {outcome}. Over all {len(correct)} questions, "
+            f"{accuracy[rate]:.3f} of the replies are correct."
         )
+        curve = ("result", accuracy.index, accuracy)
+        present_rate = ("dot", [rate], [accuracy[rate]])
+        x_axis = (rates[0], rates[-1], "noise rate")
+        y_axis = (0, 1, "accuracy")
+        return Frame(sentence, Chart(x_axis, y_axis, [curve, present_rate]), lines=lines)
 
     controls = [
         Control("noise rate", rates, rates[0]),

@@ -33,6 +33,7 @@ def permutation(first: Any, second: Any) -> Scene:
     observed = int(steps.sum())
 
     def frame(n_worlds: int, seed: int) -> Frame:
+        """The histogram of mean differences with random signs, and the share of extreme ones."""
         coins = np.random.default_rng(seed).choice([-1, 1], (n_worlds, len(steps)))
         sums = coins @ steps
         extreme = sums[np.abs(sums) >= abs(observed)]

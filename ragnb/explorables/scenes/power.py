@@ -28,6 +28,7 @@ def power(first: Any, second: Any) -> Scene:
     observed_share = (table.first_only + table.second_only) / max(table.n, 1)
 
     def frame(n: int, discordance: float) -> Frame:
+        """The power curve for n questions, and the minimum detectable effect."""
         mde = mcnemar_mde(n, discordance=discordance)
         effects = np.linspace(0, min(1, 2.2 * mde), 21)[1:]
         # Two systems differ at least on as many questions as their accuracies differ.

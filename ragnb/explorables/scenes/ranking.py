@@ -37,23 +37,29 @@ def ranking(row: Any) -> Scene:
     texts = [_shortened(str(text)) for text in row.get("passages", keys)][: len(keys)]
 
     def frame(k: int, *are_relevant: bool) -> Frame:
+        """The values at cutoff k, if those of the listed passages are relevant that are marked so."""
         marked = [key for key, is_relevant in zip(keys, are_relevant, strict=True) if is_relevant]
+        # Passages that were not retrieved count in the denominators of recall and nDCG.
         marked += not_listed
         if not marked:
             return Frame("No passage is relevant, so recall and nDCG are undefined.")
-        values = {
-            "success": success(keys, marked, k=k),
-            "recall": recall(keys, marked, k=k),
-            "1 / rank": reciprocal_rank(keys, marked, k=k),
-            "nDCG": ndcg(keys, marked, k=k),
-        }
-        return Frame(
-            f"The first {k} passages contain {sum(are_relevant[:k])} of {len(marked)} relevant "
-            f"passages. Success@{k} is {values['success']:.0f}, recall@{k} is "
-            f"{values['recall']:.2f}, the reciprocal rank is {values['1 / rank']:.2f}, and nDCG@{k} is "
-            f"{values['nDCG']:.2f}.",
-            meters=values,
+        success_at_k = success(keys, marked, k=k)
+        recall_at_k = recall(keys, marked, k=k)
+        inverse_rank = reciprocal_rank(keys, marked, k=k)
+        ndcg_at_k = ndcg(keys, marked, k=k)
+        n_in_first_k = sum(are_relevant[:k])
+        sentence = (
+            f"The first {k} passages contain {n_in_first_k} of {len(marked)} relevant "
+            f"passages. Success@{k} is {success_at_k:.0f}, recall@{k} is {recall_at_k:.2f}, "
+            f"the reciprocal rank is {inverse_rank:.2f}, and nDCG@{k} is {ndcg_at_k:.2f}."
         )
+        meters = {
+            "success": success_at_k,
+            "recall": recall_at_k,
+            "1 / rank": inverse_rank,
+            "nDCG": ndcg_at_k,
+        }
+        return Frame(sentence, meters=meters)
 
     cutoffs = list(range(1, len(keys) + 1))
     controls = [Control("passages that the model gets, k", cutoffs, min(3, len(keys)))]

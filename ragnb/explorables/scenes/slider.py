@@ -33,6 +33,7 @@ def slider(
         )
 
     def frame(value: Any) -> Frame:
+        """The text or the picture that the function returns for one value."""
         result = function(value)
         if isinstance(result, str):
             return Frame(result)

@@ -37,6 +37,7 @@ def threshold(scores: Floats, label: Booleans) -> Scene:
     correct_counts, _ = np.histogram(correct, edges)
 
     def frame(limit: float) -> Frame:
+        """The histogram of the scores with a threshold, and its sensitivity and specificity."""
         n_accepted = int((correct >= limit).sum())
         n_rejected = int((incorrect < limit).sum())
         labels = "score (orange: label 1)", "items"

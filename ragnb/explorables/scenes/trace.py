@@ -62,6 +62,7 @@ def trace(record: Any, variant: str = "ragbench") -> Scene:
     counts["adherence"] = _adherence(len(response))
 
     def frame(*labels: bool) -> Frame:
+        """The four numbers for one combination of labels."""
         relevant, used = labels[: 2 * n_context : 2], labels[1 : 2 * n_context : 2]
         n_relevant, n_used = sum(relevant), sum(used)
         n_both = sum(map(all, zip(relevant, used, strict=True)))
