@@ -76,11 +76,11 @@ class Dashboard(VBox):
         controls = [self._systems, self._metric, self._protocol, *self._conditions.values()]
         for control in controls:
             control.observe(self._update, "value")
-        shown = [control for control in controls if len(control.options) > 1]
+        with_choice = [control for control in controls if len(control.options) > 1]
         self._update()
         super().__init__(
             [
-                HBox(shown, layout=Layout(flex_flow="row wrap", grid_gap="8px")),
+                HBox(with_choice, layout=Layout(flex_flow="row wrap", grid_gap="8px")),
                 HBox(
                     [self._table, self._figure],
                     # Otherwise the figure is stretched to the height of the table.
@@ -249,8 +249,8 @@ def dashboard(
     scores
         Scores of these responses, if you have them already. Nothing is scored then.
     protocols
-        Definitions to choose from, if the metrics have the option ``protocol``; by default ``"paper"``,
-        ``"released"`` and ``"flexible"`` for the metrics of RGB.
+        Definitions to choose from, if the metrics have the option ``protocol``; by default all of
+        `ragnb.metrics.PROTOCOLS`.
     options
         Other options of the metrics, as for `ragnb.score`.
 

@@ -1,4 +1,4 @@
-"""Annotation tasks: fields with options and keys, and a short guideline. Eight tasks are predefined."""
+"""Annotation tasks: fields with options and keys, and a short guideline. `TASKS` has the predefined tasks."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from importlib import resources
 from typing import Annotated, Any, Literal
 
 import pydantic
-from pydantic import BeforeValidator, ConfigDict, StrictBool, StrictInt, StrictStr
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, StrictBool, StrictInt, StrictStr
 from pydantic.dataclasses import dataclass
 
 from ragnb.errors import InputError, check_choice
@@ -57,6 +57,13 @@ Options = tuple[
 ]
 
 
+def _free_key(key: str) -> str:
+    """Return the key of a field; ValueError lists the letters if it is none of them."""
+    if key and key not in list(FREE):
+        raise ValueError(f"must be one of the letters {', '.join(FREE)}")
+    return key
+
+
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class Field:
     """One question about an item, or about each sentence of its response.
@@ -87,7 +94,7 @@ class Field:
     name: Name
     label: str = ""
     kind: Literal["choice", "sentences", "text"] = "choice"
-    key: Annotated[str, pydantic.Field(pattern=f"^[{FREE}]?$")] = ""
+    key: Annotated[str, AfterValidator(_free_key)] = ""
     options: Annotated[Options, pydantic.Field(max_length=9)] = ()
     each: bool = False
     of: Literal["documents", "response", "claims", "words"] = "documents"

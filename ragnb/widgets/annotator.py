@@ -40,8 +40,8 @@ class Annotator(anywidget.AnyWidget):
         One row per item, see `ragnb.annotation.items.build_items`; or an `AnnotationSession`
         instead of all parameters.
     task
-        ``"trace"``, ``"verdict"``, ``"rgb"``, ``"language"``, ``"preference"``, a
-        `ragnb.annotation.tasks.Task`, or a mapping that declares one.
+        ``"trace"``, ``"verdict"``, ``"rgb"``, ``"language"``, ``"preference"``, ``"claims"``,
+        ``"spans"``, ``"grades"``, a `ragnb.annotation.tasks.Task`, or a mapping that declares one.
     annotator
         Name of the person who labels.
     path

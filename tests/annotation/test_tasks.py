@@ -1,5 +1,7 @@
 """Tasks and items: what an annotator is asked, what is shown, and which values a field allows."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 from annotation.labelling import keyed_frame, plain_frame
@@ -11,6 +13,7 @@ from ragnb.annotation.items import build_items, check_value, item_ids
 from ragnb.annotation.tasks import hashed
 from ragnb.errors import InputError
 from ragnb.metrics.trace_labels import SPECIAL_KEYS
+from ragnb.widgets.annotator import Annotator
 
 TRACE, VERDICT, PREFERENCE = TASKS["trace"], TASKS["verdict"], TASKS["preference"]
 KEYS = ["0a", "0b", "1a", "1b"]
@@ -50,6 +53,15 @@ def test_a_mapping_needs_little_and_may_say_everything():
     assert read_task(task.schema()) == task
 
 
+@pytest.mark.parametrize("name", TASKS)
+def test_every_task_is_named_where_users_look_for_it(name):
+    recipes = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text("utf-8")
+    assert f'"{name}"' in recipes, f'name "{name}" in the list of tasks in docs/recipes.md'
+    assert f'``"{name}"``' in Annotator.__doc__, (
+        f'name ``"{name}"`` in the docstring of Annotator, in ragnb/widgets/annotator.py'
+    )
+
+
 TWO = [{"name": "x", "kind": "text", "key": "b"}, {"name": "y", "kind": "text"}]
 
 
@@ -62,6 +74,8 @@ TWO = [{"name": "x", "kind": "text", "key": "b"}, {"name": "y", "kind": "text"}]
         (with_field(each=True) | {"shows": ["question"]}, '\'tone\' needs response; list this in "shows" of the task'),
         (with_field(name="note"), "'note' is the name of a column that all tables of labels have; rename the field"),
         (declared(fields=[TWO[0], {**TWO[1], "key": "b"}]), "each field needs its own key, got b, b"),
+        (with_field(key="x"), r"task: fields.0.key: must be one of the letters b, c, .*, y, got 'x'"),
+        (with_field(key="bc"), r"task: fields.0.key: must be one of the letters b, c, .*, got 'bc'"),
         (with_field(options=["kind", "kind"]), "fields.0: an option of 'tone' is given twice"),
         (with_field(options=["x", {"value": "y", "implies": {"mood": "z"}}]), r"unknown .*\['mood'\]"),
     ],

@@ -162,6 +162,7 @@ def test_kilt_predictions_have_answers_and_pages(tmp_path):
         written(tmp_path / "guess.jsonl", rows(guess)),
         examples=written(tmp_path / "gold.jsonl", rows(gold)),
     )
+    assert "(format='kilt')" in frame.attrs["read_as"]
     (row,) = frame.to_dict("records")
     assert row["references"] == [["F. Herbert", "Herbert"]]
     assert (row["response"], row["retrieved"], row["relevant"]) == ("Herbert", ["55", "7"], ["7"])

@@ -130,6 +130,18 @@ def test_a_conversation_of_ragas_is_its_last_turn_with_a_history(tmp_path):
     assert [turn["content"] for turn in row["history"]] == ["Hi", "Hello"]
 
 
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_tested_and_documented(name):
+    tests = "".join(path.read_text("utf-8") for path in Path(__file__).parent.glob("test_*.py"))
+    # A test names a format itself, or a column of it: "ragas.faithfulness".
+    assert re.search(rf"[\"']{name}[\"'.]", tests), (
+        f"add a test to tests/datasets that reads a file in the format {name}"
+    )
+    assert f'``"{name}"``' in ragnb.load_responses.__doc__, (
+        f'name ``"{name}"`` in the docstring of load_responses, at its parameter format'
+    )
+
+
 def test_each_file_has_one_format_only():
     for name in (*MADE, LM_EVAL, "inspect.eval", "promptfoo.json", "promptfoo.csv"):
         content = ragnb.datasets.reading.read_frame(HERE / name)

@@ -46,7 +46,8 @@ def test_an_answer_that_every_response_or_none_would_contain_is_refused(answer, 
             function(response, answer)
 
 
-@pytest.mark.parametrize(("missing", "protocol"), [(None, "paper"), (math.nan, "flexible")])
+@pytest.mark.parametrize("missing", [None, math.nan])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("ability", ABILITIES)
 def test_a_missing_response_has_no_value_and_is_never_wrong(ability, missing, protocol):
     value, evidence, labels = assess(ability, missing, "Tampa", protocol=protocol)
@@ -58,7 +59,7 @@ def test_a_missing_response_has_no_value_and_is_never_wrong(ability, missing, pr
     ("response", "options", "message"),
     [
         (["Tampa"], {}, "a response must be a string or None, got"),
-        ("Tampa", {"protocol": "Paper"}, "must be one of 'paper', 'released', 'flexible', got"),
+        ("Tampa", {"protocol": "Paper"}, f"must be one of {str(PROTOCOLS)[1:-1]}, got"),
         ("Tampa", {"language": "chinese"}, "language must be a code such as 'en'"),
         ("Tampa", {"noise_rate": 1.1}, "noise_rate must be between 0 and 1, got"),
     ],

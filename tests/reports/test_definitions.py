@@ -6,6 +6,7 @@ import pytest
 import ragnb
 from ragnb.errors import InputError
 from ragnb.experiments import recorded_responses
+from ragnb.metrics import PROTOCOLS
 from ragnb.reports import compare_definitions
 
 ERROR = "There are factual errors in the provided documents."
@@ -28,17 +29,19 @@ def test_the_code_of_the_released_benchmark_and_a_lenient_one_disagree_on_correc
     frame = pd.DataFrame(
         {"response": made, "references": [["Paris"]] * 4, "false_answers": [["Marseille"]] * 4}
     )
-    rates = compare_definitions(frame, "rgb.error_correction").rates.set_index("definition")
+    names = ["paper", "released", "flexible"]
+    compared = compare_definitions(frame, "rgb.error_correction", names)
+    rates = compared.rates.set_index("definition")
     assert rates["count"].to_dict() == {"paper": 1, "released": 2, "flexible": 2}
     assert rates["n"].to_dict() == {"paper": 3, "released": 3, "flexible": 4}
-    differences = compare_definitions(frame, "rgb.error_correction").differences
+    differences = compared.differences
     assert differences["n_pairs"].tolist() == [3, 3, 3]
     assert differences["n_dropped"].tolist() == [1, 1, 1]
     assert differences["difference"].tolist() == pytest.approx([1 / 3, 0, -1 / 3])
 
 
 def test_rates_are_those_of_each_definition_alone(rejections, compared):
-    for protocol in ("paper", "released", "flexible"):
+    for protocol in PROTOCOLS:
         alone = ragnb.summarize(ragnb.score(rejections, "rgb.rejection", protocol=protocol))
         rows = compared.rates[compared.rates["definition"] == protocol]
         wanted = ["system", "mean", "low", "high", "n", "n_scored", "signature"]
@@ -71,7 +74,7 @@ def test_graded_values_with_clusters_and_definitions_by_name():
 
 def test_what_cannot_be_compared_is_refused(rejections):
     with pytest.raises(
-        InputError, match="definitions of rgb.rejection must be among paper, released, flexible"
+        InputError, match=f"definitions of rgb.rejection must be among {', '.join(PROTOCOLS)}"
     ):
         compare_definitions(rejections, "rgb.rejection", ["paper", "released_code"])
     with pytest.raises(InputError, match="needs two definitions or more, got 0 of annotator"):

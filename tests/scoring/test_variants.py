@@ -3,12 +3,14 @@
 import inspect
 import math
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from ragnb.columns import COLUMNS
 from ragnb.errors import InputError
+from ragnb.metrics import PROTOCOLS
 from ragnb.scoring import METRICS, score
 
 REFUSAL = "I can not answer the question because of the insufficient information in documents."
@@ -89,7 +91,7 @@ NOT_LABELLED = {"sentence_support_information": [{"response_sentence_key": "a"}]
 UNDEFINED = {
     "rgb.error_correction": [{}, {"protocol": "released"}],
     "rgb.judged_error_correction": [
-        {"judged_detection": 0, "protocol": name} for name in ("paper", "released", "flexible")
+        {"judged_detection": 0, "protocol": name} for name in PROTOCOLS
     ],
     "trace.relevance": [NO_SENTENCE, {**NO_SENTENCE, "variant": "guide"}, NO_LENGTH],
     "trace.utilization": [NO_SENTENCE, {**NO_SENTENCE, "variant": "guide"}, NO_LENGTH],
@@ -164,6 +166,11 @@ NEVER_UNDER = {
 }
 """Metrics that have a value of everything under one definition and not under another."""
 
+HERE = Path(__file__)
+OTHER_TESTS = "".join(
+    path.read_text("utf-8") for path in HERE.parents[1].rglob("*.py") if path != HERE
+)
+
 NEVER = [name for name, metric in METRICS.items() if metric.undefined.startswith("Only")]
 
 
@@ -194,7 +201,7 @@ def listed_values(metric):
 
 def test_columns_and_options_are_documented_the_default_first(entry):
     doc = inspect.getdoc(entry.function)
-    assert "Source:" in doc
+    assert "Source:" in doc, "add Source: to the section Notes of the docstring"
     assert "NaN" in doc
     assert ">>> " in doc
     assert set(entry.columns.values()) <= set(COLUMNS)
@@ -228,6 +235,15 @@ def test_values_listed_are_accepted_and_others_are_refused_with_those_listed(ent
         assert [each for each in named.split(", ") if each != "None"] == known
 
 
+def test_every_metric_is_tested_with_values_of_its_own(entry):
+    """The tests in this file take any metric. Values worked by hand are in another file."""
+    function = re.escape(entry.function.__name__)
+    pattern = rf"{re.escape(entry.name)}\b|\b{function}\b"
+    assert re.search(pattern, OTHER_TESTS), (
+        f"add a test of {entry.name} to tests/metrics, with values worked by hand"
+    )
+
+
 # ---- when there is no value ----------------------------------------------------------------------
 
 
@@ -258,7 +274,14 @@ def test_every_value_of_an_option_has_a_signature_of_its_own(entry):
 
 def test_every_metric_says_when_it_is_undefined(entry):
     assert re.fullmatch(r"(Only if|If) .*\.", entry.undefined)
-    assert (entry.name in UNDEFINED) == entry.undefined.startswith("If")
+    if entry.undefined.startswith("If"):
+        assert entry.name in UNDEFINED, (
+            f"add {entry.name} to UNDEFINED in this file, with an input that gives NaN"
+        )
+    else:
+        assert entry.name not in UNDEFINED, (
+            f'remove {entry.name} from UNDEFINED in this file, or let `undefined` begin with "If"'
+        )
     assert ("never under" in entry.undefined) == (entry.name in NEVER_UNDER)
     assert all(option in entry.undefined for option in NEVER_UNDER.get(entry.name, {}).values())
 
