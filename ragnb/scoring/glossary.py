@@ -249,7 +249,7 @@ def _rows(metric: Metric) -> Iterator[dict[str, Any]]:
     needs = _needs(metric)
     for option, value, default, meaning in variants:
         options = {option: value} if option else {}
-        # `OTHER` stands for many values, each of which has its own signature.
+        # `OTHER` means many values, and each has its own signature.
         signature = None if value == OTHER else metric.signature(options)
         yield {
             "metric": metric.name,
