@@ -127,9 +127,12 @@ def classify(content: bytes) -> Answer:
     if body.get("error"):
         error = json.dumps(body).encode("utf-8")
         return Answer(body=error, status=_status_of(body["error"]), failure=error_message(body))
-    if isinstance(choices, list) and not choices:
+    # Gemini's endpoint sends a completion with null in place of the list.
+    is_null = choices is None and body.get("object") == "chat.completion"
+    if is_null or (isinstance(choices, list) and not choices):
+        shown = "null" if is_null else "[]"
         return Answer(
-            failure=f"{NO_COMPLETION}, because it has no choice (choices: []){_filtered(body)}",
+            failure=f"{NO_COMPLETION}, because it has no choice (choices: {shown}){_filtered(body)}",
             formed=True,
         )
     return Answer(failure=_no_completion(content))

@@ -227,15 +227,24 @@ def test_ends_of_replies_that_mean_a_failure(finish):
     )
 
 
-def test_no_choice_for_the_first_prompts_ends_no_run():
+USAGE = {"completion_tokens": 0, "prompt_tokens": 1396, "total_tokens": 1396}
+NO_CHOICE = [
+    ({"choices": []}, "[]"),
+    ({"object": "chat.completion", "choices": None, "usage": USAGE}, "null"),
+    ({"object": "chat.completion", "usage": USAGE}, "null"),
+]
+
+
+@pytest.mark.parametrize(("body", "shown"), NO_CHOICE)
+def test_no_choice_for_the_first_prompts_ends_no_run(body, shown):
     def behave(call):
-        return Answer(body={"choices": []}) if number(call) < 25 else Answer(text="yes")
+        return Answer(body=body) if number(call) < 25 else Answer(text="yes")
 
     with FaultServer(behave) as server:
         replies = run(chat(30), server, max_retries=0, max_concurrency=1)
     assert replies["response"].tolist() == [None] * 25 + ["yes"] * 5
     assert set(replies["reason"].dropna()) == {
-        "a reply that is not a completion, because it has no choice (choices: [])"
+        f"a reply that is not a completion, because it has no choice (choices: {shown})"
     }
 
 
