@@ -41,14 +41,30 @@ ONLY_REASONING = "only reasoning and no answer"
 CUT_OFF = "cut off inside the reasoning"
 
 
-BLOCKED = "the provider blocked the reply (content_filter)"
+BLOCKED = "the provider blocked the reply"
 
 
-# Values of ``finish_reason`` of a reply that reached its largest number of tokens.
-LIMIT_REACHED = ("length", "max_tokens", "max_output_tokens", "model_length")
+# Values of ``finish_reason`` of a reply that the provider blocked. All but the first are Gemini's,
+# whose endpoint writes them in capitals, in some cases behind "content_filter: ".
+_BLOCKING = re.compile(
+    r"(?:content_filter|safety|recitation|blocklist|prohibited_content|spii)\b", re.IGNORECASE
+)
+
+
+# Values of ``finish_reason`` of a reply that reached its largest number of tokens, in lower case.
+_LIMIT_REACHED = ("length", "max_tokens", "max_output_tokens", "model_length")
 
 
 ERROR_IN_THE_MIDDLE = "the endpoint reported an error in the middle of the reply"
+
+
+def reached_limit(finish_reason: Any) -> bool:
+    """Whether a reply ended because it reached its largest number of tokens.
+
+    >>> reached_limit("length"), reached_limit("MAX_TOKENS"), reached_limit("stop"), reached_limit(None)
+    (True, True, False, False)
+    """
+    return isinstance(finish_reason, str) and finish_reason.lower() in _LIMIT_REACHED
 
 
 def no_answer(
@@ -79,10 +95,10 @@ def no_answer(
         return None
     if refusal:
         return f"the model refused: {well_formed(str(refusal)):.300}"
-    if finish_reason == "content_filter":
-        return BLOCKED
+    if finish_reason and _BLOCKING.match(finish_reason):
+        return f"{BLOCKED} ({finish_reason})"
     if reasoning or parts.reasoning:
-        if finish_reason in LIMIT_REACHED:
+        if reached_limit(finish_reason):
             advice = "a higher max_tokens leaves room for the answer"
             return f"{CUT_OFF} (finish_reason {finish_reason!r}; {advice})"
         return CUT_OFF if parts.is_unfinished else ONLY_REASONING

@@ -29,6 +29,13 @@ from ragnb.replies import count_reasons, no_answer
             {"finish_reason": "content_filter"},
             "the provider blocked the reply (content_filter)",
         ),
+        (None, {"finish_reason": "SAFETY"}, "the provider blocked the reply (SAFETY)"),
+        (
+            "",
+            {"finish_reason": "content_filter: PROHIBITED_CONTENT"},
+            "the provider blocked the reply (content_filter: PROHIBITED_CONTENT)",
+        ),
+        ("Oslo", {"finish_reason": "RECITATION"}, None),
         (
             "Oslo is the",
             {"finish_reason": "error"},
@@ -43,8 +50,9 @@ def test_a_reply_that_answers_nothing_has_a_reason(reply, facts, reason):
 
 
 @pytest.mark.parametrize("reply", ["<think>Oslo or", None, ""])
-def test_reasoning_that_a_limit_cut_off_says_what_to_do(reply):
-    reason = no_answer(reply, reasoning="Oslo or", finish_reason="length")
+@pytest.mark.parametrize("end", ["length", "MAX_TOKENS"])
+def test_reasoning_that_a_limit_cut_off_says_what_to_do(reply, end):
+    reason = no_answer(reply, reasoning="Oslo or", finish_reason=end)
     assert reason.startswith("cut off inside the reasoning (")
     assert "max_tokens" in reason
     assert count_reasons([reason]) == "cut off inside the reasoning (1)"

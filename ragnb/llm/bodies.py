@@ -199,7 +199,9 @@ def _joined(events: list[Any], ended: bool) -> Any:
 def _is_choice(choice: Mapping[str, Any]) -> bool:
     """Whether an object has the form of a choice of a completion."""
     has_message = any(isinstance(choice.get(name), Mapping) for name in ("message", "delta"))
-    return has_message or "text" in choice
+    # If Gemini's endpoint blocks a reply, there is no message.
+    has_only_end = choice.get("message") is None and isinstance(choice.get("finish_reason"), str)
+    return has_message or "text" in choice or has_only_end
 
 
 def _failure_of(choice: Mapping[str, Any], body: Mapping[str, Any]) -> str:

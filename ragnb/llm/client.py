@@ -30,7 +30,7 @@ from ragnb.llm.store import (
     request_key,
 )
 from ragnb.llm.tally import Tally, one_report
-from ragnb.replies import LIMIT_REACHED, no_answer, warn_of_unfinished
+from ragnb.replies import no_answer, reached_limit, warn_of_unfinished
 from ragnb.text import read_reasoning
 
 DEFAULT_STORE = "ragnb-replies.sqlite"
@@ -365,5 +365,5 @@ def _reason_without_answer(reply: Reply, reasoning: str | None, keep_empty: bool
 def _note_outcomes(tally: Tally, frame: pd.DataFrame) -> None:
     """Count the outcomes of requests for the report of a run."""
     tally.reasons.update(zip(frame["request_key"], frame["reason"], strict=True))
-    is_cut_off = frame["finish_reason"].isin(LIMIT_REACHED) & frame["reason"].isna()
+    is_cut_off = frame["finish_reason"].map(reached_limit) & frame["reason"].isna()
     tally.cut_off.update(frame.loc[is_cut_off, "request_key"])

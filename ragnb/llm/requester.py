@@ -26,7 +26,7 @@ from ragnb.llm.health import Health
 from ragnb.llm.refusals import OTHER_NAMES, accepted, refused_parameters
 from ragnb.llm.store import Reply, Request
 from ragnb.llm.transport import STATUS_WAS_200, status_for_refusal
-from ragnb.replies import LIMIT_REACHED
+from ragnb.replies import reached_limit
 from ragnb.text import read_reasoning
 
 # Statuses that end a run before its first reply; later they concern one request.
@@ -166,7 +166,7 @@ class Requester:
     def warn_of_cuts(self, request: Request, reply: Reply) -> None:
         """Warn once per run if a reply ended before its answer, or if the server cut a prompt."""
         answer = read_reasoning(reply.response or "").answer
-        if reply.finish_reason in LIMIT_REACHED and not answer.strip():
+        if reached_limit(reply.finish_reason) and not answer.strip():
             parameters = request["parameters"]
             limit = parameters.get("max_tokens") or parameters.get("max_completion_tokens")
             stated = f"max_tokens={limit}" if limit else "its largest number of tokens"

@@ -248,6 +248,23 @@ def test_no_choice_for_the_first_prompts_ends_no_run(body, shown):
     }
 
 
+@pytest.mark.parametrize(
+    ("choice", "reason"),
+    [
+        ({"finish_reason": "content_filter", "message": None}, "the provider blocked the reply"),
+        ({"finish_reason": "PROHIBITED_CONTENT"}, "the provider blocked the reply"),
+        ({"finish_reason": "length", "message": {"role": "assistant"}}, "the model sent no text"),
+        ({"finish_reason": "stop", "message": None}, "the model sent no text"),
+    ],
+)
+def test_a_choice_without_a_message_is_unscored_and_ends_no_run(choice, reason):
+    body = {"object": "chat.completion", "choices": [{"index": 0, **choice}], "usage": USAGE}
+    with FaultServer(lambda call: Answer(body=body)) as server:
+        replies = run(chat(3), server, max_retries=0, max_concurrency=1)
+    assert replies["response"].isna().all()
+    assert replies["reason"].str.startswith(reason).all()
+
+
 WRONG_ADDRESSES = [
     (Answer(body={"error": "Unexpected endpoint or method. (POST /chat/completions)"}), "Unexpected endpoint.*check base_url"),
     (Answer(raw=b"<!DOCTYPE html><html>LM Studio</html>"), "but a web page.*check base_url"),
