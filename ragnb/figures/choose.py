@@ -62,7 +62,7 @@ class Form:
 
 
 MEANS = Form(means_figure, ("reference", "rows", "series"))
-CURVES = Form(curves_figure, ("reference", "published", "series"))
+CURVES = Form(curves_figure, ("reference", "published", "series", "along"))
 KINDS = {
     "means": MEANS,
     "curves": CURVES,
@@ -104,6 +104,7 @@ def plot(
     published: pd.DataFrame | None = None,
     rows: str | Sequence[str] | None = None,
     series: str | None = None,
+    along: str | None = None,
     note: str = "",
 ) -> Axes | np.ndarray:
     """Draw a result with the figure that fits it.
@@ -121,7 +122,8 @@ def plot(
         The figure, if the result allows several. By default, the one that fits:
 
         - ``"means"``: a dot with its interval for each mean, and linked dots for two systems;
-        - ``"curves"``: means along a condition such as the noise rate;
+        - ``"curves"``: means along a condition such as the noise rate, or along another column of
+          numbers that ``along`` names. A band shows the bounds if some responses are unscored;
         - ``"differences"``: paired differences with their intervals, of comparisons;
         - ``"ranks"``: the rank of each system along metrics or definitions;
         - ``"plane"``: two metrics against each other;
@@ -146,6 +148,8 @@ def plot(
     rows, series
         Columns of the table of means: those that name the rows, and the one whose values share a row
         in different colours. By default, they are chosen from what varies. Curves have no rows.
+    along
+        Column of numbers along which curves are drawn. The noise rate by default.
     note
         Remark on the data. It is saved with the numbers.
 
@@ -173,7 +177,14 @@ def plot(
         reference = {f"{reference:g}": reference}
     row_columns = [rows] if isinstance(rows, str) else rows
     page = Page(
-        title, dict(names or {}), width, dict(reference or {}), published, row_columns, series
+        title,
+        dict(names or {}),
+        width,
+        dict(reference or {}),
+        published,
+        row_columns,
+        series,
+        along,
     )
     width_in_inches(width)
     axes, numbers = _draw(result, kind, page)
@@ -188,7 +199,7 @@ def _draw(result: Result, kind: str | None, page: Page) -> Drawn:
     if kind is not None and kind not in KINDS:
         raise InputError(f"kind must be one of {', '.join(map(repr, KINDS))}, got {kind!r}")
     form = _fitting(result, page) if kind is None else KINDS[kind]
-    for option in ("reference", "published", "rows", "series"):
+    for option in ("reference", "published", "rows", "series", "along"):
         value = getattr(page, option)
         is_used = value is not None and len(value) > 0
         if is_used and option not in form.options:
@@ -206,7 +217,7 @@ def _fitting(result: Any, page: Page) -> Form:
         if needed <= columns:
             return form
     is_curve = "noise_rate" in varying(means_of(result)) and page.rows is None
-    return CURVES if is_curve else MEANS
+    return CURVES if is_curve or page.along else MEANS
 
 
 def save_plot(result: Result, path: str | Path, **options: Any) -> Path:

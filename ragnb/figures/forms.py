@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from ragnb.columns import require_columns
 from ragnb.errors import InputError
 from ragnb.figures.forest import draw_differences
-from ragnb.figures.lines import draw_lines, has_long_names, name_lines
+from ragnb.figures.lines import draw_bounds, draw_lines, has_long_names, name_lines
 from ragnb.figures.matrix import draw_matrix, square
 from ragnb.figures.means import (
     arranged,
@@ -182,21 +182,27 @@ def _definitions(table: pd.DataFrame) -> str:
 def curves_figure(result: Any, page: Page) -> Drawn:
     """Means along a condition, with published ones in grey behind."""
     table = means_of(result)
-    numeric = [name for name in varying(table) if pd.api.types.is_numeric_dtype(table[name])]
-    if not numeric:
-        raise InputError(
-            "a figure of curves needs means along a column of numbers such as noise_rate, got one "
-            f"mean for each of {', '.join(varying(table))}"
-        )
-    along = "noise_rate" if "noise_rate" in numeric else numeric[0]
-    others = [name for name in varying(table) if name != along] or ["system"]
+    along = _along(table, page)
+    others = [name for name in varying(table) if name != along]
+    others = others or [name for name in ("system", "metric") if name in table][:1]
     others = [page.series] if page.series else others
+    require_columns(table, others, "plot")
     table, series = joined(table, others, page.names)
+    if table.duplicated([series, along]).any():
+        raise InputError(
+            f"a figure of curves needs one mean for each {series} and {along}, got several; select "
+            "rows, or name the column that distinguishes the curves with series="
+        )
     behind = page.published
     if behind is not None:
         require_columns(behind, ["system", along, "mean"], "plot(published=...)")
     figure, ax = new_page(page.width, 2.0)
+    has_bounds = _some_are_unscored(table)
+    if has_bounds:
+        draw_bounds(ax, table, along, series)
     ends = draw_lines(ax, table, along, series, page.names, behind)
+    if len(ends) == 1:
+        ends = []  # A line that is alone needs no name.
     if are_shares(table):
         ax.set_ylim(-0.02, 1.02)
     ax.set_ylabel(_mean_of(table, page))
@@ -210,10 +216,36 @@ def curves_figure(result: Any, page: Page) -> Drawn:
     if behind is not None:
         n = f", n = {span(behind['n'])}" if "n" in behind else ""
         small_print += f"\ngrey: published results{n}"
+    if has_bounds:
+        small_print += "\nband: bounds if all unscored were wrong, or all right"
     set_header(figure, page.title, small_print)
     name_lines(ax, ends)
     # The grey curves are numbers of the figure, too.
     return ax, table if behind is None else pd.concat([table, behind], ignore_index=True)
+
+
+def _along(table: pd.DataFrame, page: Page) -> str:
+    """The column of numbers along which curves are drawn."""
+    if page.along:
+        require_columns(table, [page.along], "plot")
+        if not pd.api.types.is_numeric_dtype(table[page.along]):
+            raise InputError(f"along= needs a column of numbers, got {page.along!r}")
+        return page.along
+    numeric = [name for name in varying(table) if pd.api.types.is_numeric_dtype(table[name])]
+    if not numeric:
+        raise InputError(
+            "a figure of curves needs means along a column of numbers such as noise_rate, got one "
+            f"mean for each of {', '.join(varying(table))}; name such a column with along="
+        )
+    return "noise_rate" if "noise_rate" in numeric else numeric[0]
+
+
+def _some_are_unscored(table: pd.DataFrame) -> bool:
+    """Whether means leave out responses, and the table has the bounds that follow."""
+    if not {"worst_low", "worst_high", "n_scored", "n"} <= {*table.columns}:
+        return False
+    has_bounds = table["worst_low"].notna() & table["worst_high"].notna()
+    return bool(((table["n_scored"] < table["n"]) & has_bounds).any())
 
 
 def joined(

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 import seaborn.objects as so
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 
@@ -15,6 +16,8 @@ from ragnb.figures.words import words_for
 
 # The least distance between two names at the end of lines, in points.
 _BETWEEN_NAMES = 8.0
+# With more steps than this, intervals are a band.
+_MOST_STEPS = 12
 # The share of the page's width that the names of lines may take.
 MOST_WIDTH = 0.35
 # Points for the piece of line beside a name in the legend, and for the margins.
@@ -49,20 +52,36 @@ def draw_lines(
         line = table[table[series] == group].sort_values(along)
         line = line.assign(_along=line[along] + shift)
         colour, marker = looks[group]["color"], looks[group]["marker"]
+        is_dense = len(steps) > _MOST_STEPS
+        look = {"color": colour, "alpha": 0.2} if is_dense else {"color": colour, "linewidth": 1}
         with_interval = complete(line)
         intervals = so.Plot(with_interval, x="_along", y="mean", ymin="low", ymax="high")
-        draw_on(ax, intervals.add(so.Range(color=colour, linewidth=1)), with_interval)
+        mark = so.Band(**look) if is_dense else so.Range(**look)
+        draw_on(ax, intervals.add(mark), with_interval)
         # In a plot of their own, because a mean without an interval would be left out.
         defined = line.dropna(subset="mean")
         dots = so.Plot(defined, x="_along", y="mean")
-        draw_on(ax, dots.add(so.Dot(color=colour, marker=marker, pointsize=4.5)), defined)
+        dot = so.Dot(color=colour, marker=marker, pointsize=2.5 if is_dense else 4.5)
+        draw_on(ax, dots.add(dot), defined)
         dashes: Any = _DASHES[place % len(_DASHES)]
         ax.plot(line["_along"], line["mean"], color=colour, ls=dashes, lw=1.3)
     ends += _ends(table, along, series, {group: looks[group]["color"] for group in groups}, names)
-    ax.set(xlabel=words_for(along), ylabel="")
+    ax.set(xlabel=words_for(along, names), ylabel="")
     if len(steps) <= 8:
-        ax.set_xticks(steps, [words_for(step) for step in steps])
+        ax.set_xticks(steps, [words_for(step, names) for step in steps])
     return ends
+
+
+def draw_bounds(ax: Axes, table: pd.DataFrame, along: str, series: str) -> None:
+    """Draw the band between the bounds of each mean if unscored responses are all wrong or all right."""
+    groups = list(dict.fromkeys(table[series]))
+    looks = looks_of(groups, series)
+    for group in groups:
+        bounds = table[table[series] == group].sort_values(along)
+        colour = "0.88" if len(groups) == 1 else to_rgba(looks[group]["color"], 0.15)
+        ax.fill_between(
+            bounds[along], bounds["worst_low"], bounds["worst_high"], color=colour, lw=0, zorder=0.5
+        )
 
 
 def _ends(

@@ -44,6 +44,7 @@ class Page:
     published: pd.DataFrame | None = None
     rows: Sequence[str] | None = None
     series: str | None = None
+    along: str | None = None
 
 
 def width_in_inches(width: str | float) -> float:

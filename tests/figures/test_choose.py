@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawn import dots, names, row_labels, small_print
+from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 
 import ragnb
@@ -115,7 +116,10 @@ def test_several_noise_rates_become_curves():
     assert "grey: published results, n = 300" in small_print(ax)
     languages = [frame.assign(language=code) for frame in rates for code in ("en", "zh")]
     ax = plot(pd.concat(languages))
-    assert set(names(ax)) == {"plain, en", "ours, en", "plain, zh", "ours, zh"}
+    languages = ("English", "Chinese")
+    assert set(names(ax)) == {
+        f"{system}, {name}" for system in ("plain", "ours") for name in languages
+    }
 
 
 def test_definitions_and_reports_are_drawn():
@@ -355,3 +359,43 @@ def test_the_small_print_of_abstention_has_the_level_and_kind_of_the_report():
     english = ragnb.load_study("nomiracl").query("language == 'en'")
     ax = plot(ragnb.abstention_report(english, confidence_level=0.9))
     assert small_print(ax).startswith("90 % Wilson intervals, n = ")
+
+
+def test_curves_are_drawn_along_any_column_of_numbers():
+    lengths = [scores(("answer.f1", "answer.contains"), words=words) for words in (1, 2, 6)]
+    frame = pd.concat(lengths).query("system == 'ours'")
+    means = ragnb.summarize(frame, by="words")
+    words = {"words": "words of the answer", 6: "6 or more"}
+    ax = plot(means, along="words", names=words)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("words of the answer", "mean")
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "2", "6 or more"]
+    assert names(ax) == ["token F1", "contains the reference"]
+    with pytest.raises(InputError, match="along= needs a column of numbers, got 'metric'"):
+        plot(means, along="metric")
+    with pytest.raises(InputError, match="needs one mean for each system and words, got several"):
+        plot(means.assign(system="ours"), along="words", series="system")
+
+
+def test_curves_show_the_bounds_that_unscored_responses_leave():
+    frame = scores(("annotator.verdict",)).query("system == 'ours'").assign(value=1.0)
+    lossy = frame.assign(value=[None] * 4 + [1.0] * 4, reason=["HTTP 500"] * 4 + [None] * 4)
+    means = [ragnb.summarize(frame), ragnb.summarize(lossy)]
+    table = pd.concat(
+        [part.assign(missing=share) for part, share in zip(means, (0, 50), strict=True)]
+    )
+    ax = plot(table, along="missing")
+    (band,) = [area for area in ax.collections if isinstance(area, PolyCollection)]
+    corners = {tuple(corner) for corner in band.get_paths()[0].vertices}
+    # Of eight responses, four are right and four are missing.
+    assert {(0, 1), (50, 0.5), (50, 1)} <= corners
+    assert "bounds if all unscored were wrong, or all right" in small_print(ax)
+    assert "bounds" not in small_print(plot(table.head(1), along="missing"))
+
+
+def test_many_steps_have_a_band_instead_of_intervals():
+    means = ragnb.summarize(scores(("answer.f1",)).query("system == 'ours'"))
+    many = pd.concat([means.assign(price=price) for price in range(20)])
+    ax = plot(many, along="price")
+    (band,) = ax.patches
+    heights = band.get_xy()[:, 1]
+    assert [heights.min(), heights.max()] == pytest.approx([means["low"][0], means["high"][0]])
