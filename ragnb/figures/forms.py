@@ -55,7 +55,9 @@ def means_of(result: Any) -> pd.DataFrame:
         # A metric that was not requested, or that has no value in any system, has no row in the figure.
         is_scored = table.groupby("metric")["n_scored"].transform("max") > 0
         table = table[is_scored & (table["n"] > 0)]
-    require_columns(table, ["metric"], "plot")
+    # Means that somebody computed in another way need no metric.
+    if "mean" not in table:
+        require_columns(table, ["metric"], "plot")
     if "value" in table and "mean" not in table:
         table = summarize(table)
     if "mean" not in table or table.empty:
@@ -63,7 +65,8 @@ def means_of(result: Any) -> pd.DataFrame:
             "plot needs scores, summaries or comparisons with at least one row, got a frame with "
             f"{len(table)} rows and the columns {', '.join(map(str, table))}"
         )
-    return pd.DataFrame(table).reset_index(drop=True)
+    missing = [name for name in ("low", "high") if name not in table]
+    return pd.DataFrame(table).assign(**dict.fromkeys(missing, np.nan)).reset_index(drop=True)
 
 
 def scores_of(result: Any, kind: str) -> pd.DataFrame:
@@ -86,7 +89,19 @@ def means_figure(result: Any, page: Page) -> Drawn:
             f"plot needs one mean for each {' and '.join(keys)}, got several; select rows, or name "
             "the columns that distinguish them with rows= and series="
         )
-    return rows_figure(table, rows, series, _of_one_scale(table), page)
+    if series and _is_nested(table, series):
+        panels = [panel for _, panel in table.groupby("metric", sort=False)]
+        rows = [name for name in rows if name != "metric"] or rows
+    else:
+        panels = _of_one_scale(table)
+    return rows_figure(table, rows, series, panels, page)
+
+
+def _is_nested(table: pd.DataFrame, series: str) -> bool:
+    """Whether each metric has series of its own, such as the definitions of each of several metrics."""
+    if series == "metric" or "metric" not in table or table["metric"].nunique() == 1:
+        return False
+    return bool(table.groupby(series)["metric"].nunique().eq(1).all())
 
 
 def rows_figure(
@@ -98,29 +113,34 @@ def rows_figure(
     axis_name: str = "",
 ) -> Drawn:
     """Draw means row by row, in one panel or several; ``axis_name`` is what they are, if not means."""
-    n_series = table[series].nunique() if series else 1
     heights = []
     for panel in panels:
+        n_series = panel[series].nunique() if series else 1
         labels = set(row_names(panel, rows, page.names))
         n_lines = max(label.count("\n") + 1 for label in labels)
         heights.append(0.34 + len(labels) * max(0.13 + 0.12 * n_series, 0.05 + 0.15 * n_lines))
     figure, axes = stacked(page, heights)
     placed = []
+    has_own_series = series is not None and _is_nested(table, series)
     for ax, panel in zip(axes, panels, strict=True):
         placed.append(draw_means(ax, panel, rows, series, page.names))
         if are_shares(panel):
-            show_shares(ax, *_ends(panel, page.reference))
+            # Panels with series of their own are compared with each other, so they have one scale.
+            show_shares(ax, *_ends(table if has_own_series else panel, page.reference))
         ax.set_xlabel(axis_name or _mean_of(panel, page, is_named="metric" in rows))
         draw_references(ax, page.reference if ax is axes[0] else {})
     set_header(figure, page.title, small_print_of(table))
     if series:
-        lines_above = 1 if page.reference else 0
-        name_series(axes[0], placed[0], series, page.names, lines_above=lines_above)
+        for number, ax in enumerate(axes if has_own_series else axes[:1]):
+            lines_above = 1 if page.reference and number == 0 else 0
+            name_series(ax, placed[number], series, page.names, lines_above=lines_above)
     return single(axes), table
 
 
 def _of_one_scale(table: pd.DataFrame) -> list[pd.DataFrame]:
     """The shares together, and a separate table for each metric of another scale."""
+    if "metric" not in table:
+        return [table]
     shares: list[pd.DataFrame] = []
     others: list[pd.DataFrame] = []
     for _, rows in table.groupby("metric", sort=False):
@@ -151,9 +171,9 @@ def single(axes: list[Axes]) -> Axes | np.ndarray:
 
 def _mean_of(table: pd.DataFrame, page: Page, *, is_named: bool = False) -> str:
     """What the axis of means shows; ``is_named`` if the rows name the metric."""
-    metrics = list(dict.fromkeys(table["metric"]))
-    if len(metrics) > 1:
-        return "mean"
+    metrics = list(dict.fromkeys(table["metric"])) if "metric" in table else []
+    if len(metrics) != 1:
+        return words_for("mean", page.names)
     words = words_for(metrics[0], page.names, column="metric")
     is_lower_better = metrics[0] in METRICS and METRICS[metrics[0]].higher_is_better is False
     mean = "mean, lower is better" if is_lower_better else "mean"

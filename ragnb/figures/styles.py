@@ -190,14 +190,22 @@ def interval_note(summaries: pd.DataFrame) -> str:
     >>> interval_note(frame.assign(interval=[f"cluster-robust t, {n} clusters" for n in (40, 38, 0)]))
     '95 % cluster-robust t, 38–40 clusters intervals, n = 60–64'
     """
-    has_interval = summaries["low"].notna() if "low" in summaries else summaries["interval"].notna()
-    kinds = _kinds(summaries.loc[has_interval if has_interval.any() else slice(None), "interval"])
-    note = f"{level_of(summaries)} {kinds} intervals"
+    note = _intervals_of(summaries)
     column = next((name for name in ("n_scored", "n") if name in summaries), None)
     if column is None:
         return note
     sizes = summaries[column]
     return f"{note}, n = {span(sizes[sizes > 0] if (sizes > 0).any() else sizes)}"
+
+
+def _intervals_of(summaries: pd.DataFrame) -> str:
+    """Level and kind of the intervals, as far as the frame states them."""
+    if not {"interval", "confidence_level"} <= {*summaries.columns}:
+        has_any = "low" in summaries and summaries["low"].notna().any()
+        return "intervals" if has_any else "no intervals"
+    has_interval = summaries["low"].notna() if "low" in summaries else summaries["interval"].notna()
+    kinds = _kinds(summaries.loc[has_interval if has_interval.any() else slice(None), "interval"])
+    return f"{level_of(summaries)} {kinds} intervals"
 
 
 def _kinds(intervals: pd.Series) -> str:

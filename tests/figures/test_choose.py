@@ -399,3 +399,28 @@ def test_many_steps_have_a_band_instead_of_intervals():
     (band,) = ax.patches
     heights = band.get_xy()[:, 1]
     assert [heights.min(), heights.max()] == pytest.approx([means["low"][0], means["high"][0]])
+
+
+def test_definitions_of_several_metrics_have_panels_with_names_of_their_own():
+    rules = {"answer.f1": ["squad", "unicode"], "answer.contains": ["lbrag", "triviaqa"]}
+    rates = pd.concat(
+        ragnb.summarize(scores((metric,))).assign(definition=definition)
+        for metric, definitions in rules.items()
+        for definition in definitions
+    )
+    axes = plot(rates, series="definition")
+    assert [set(names(ax)) for ax in axes] == [{"squad", "unicode"}, {"lbrag", "triviaqa"}]
+    assert [ax.get_xlabel() for ax in axes] == ["token F1 (mean)", "contains the reference (mean)"]
+    assert [row_labels(ax) for ax in axes] == [["plain", "ours"]] * 2
+    assert axes[0].get_xlim() == axes[1].get_xlim()
+
+
+def test_means_that_somebody_computed_need_no_metric_and_no_interval():
+    mine = pd.DataFrame({"judge": ["a rule", "a model"], "mean": [0.5, 0.7], "n": 40})
+    ax = plot(mine, names={"mean": "labels that the judge saves"})
+    assert row_labels(ax) == ["a rule", "a model"]
+    assert dots(ax) == [[0.5, 0.7]]
+    assert ax.get_xlabel() == "labels that the judge saves"
+    assert small_print(ax) == "no intervals, n = 40"
+    limits = {"low": [0.4, 0.6], "high": [0.6, 0.8], "interval": "t", "confidence_level": 0.9}
+    assert small_print(plot(mine.assign(**limits))) == "90 % t intervals, n = 40"
