@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
+from ragnb.figures.ensemble_forms import deferral_figure, splits_figure
 from ragnb.figures.forms import (
     Drawn,
     curves_figure,
@@ -69,9 +70,10 @@ KINDS = {
     "differences": Form(differences_figure),
     "ranks": Form(ranks_figure),
     "plane": Form(plane_figure),
-    "distribution": Form(distribution_figure, ("reference",)),
+    "distribution": Form(distribution_figure, ("reference", "series")),
     "outcomes": Form(outcomes_figure),
     "matrix": Form(matrix_figure),
+    "splits": Form(splits_figure, ("reference", "ranges", "rows", "series")),
 }
 # Reports that have a figure of their own.
 _OF_REPORTS: dict[type, Form] = {
@@ -88,6 +90,8 @@ _OF_FRAMES: list[tuple[set[str], Form]] = [
     ({"pair", "field"}, Form(agreement_figure, ("reference",))),
     ({"judge", "n_systems"}, Form(agreement_figure, ("reference",))),
     ({"difference", "baseline"}, KINDS["differences"]),
+    ({"share", "accuracy", "point"}, Form(deferral_figure, ("reference", "along"))),
+    ({"split", "value"}, KINDS["splits"]),
 ]
 
 
@@ -100,7 +104,7 @@ def plot(
     names: Mapping[Any, str] | None = None,
     width: str | float = "column",
     save: str | Path | None = None,
-    reference: float | Mapping[str, float] | None = None,
+    reference: float | Mapping[str, float | tuple[float, float]] | None = None,
     published: pd.DataFrame | None = None,
     rows: str | Sequence[str] | None = None,
     series: str | None = None,
@@ -117,7 +121,9 @@ def plot(
         `ragnb.trace_report`, `ragnb.multilingual_report`, `ragnb.judge_report`,
         `ragnb.abstention_report`, `ragnb.reports.risk_coverage_report`, `ragnb.graded_report`,
         `ragnb.reports.scores_by_grade`, `ragnb.agreement`, `ragnb.compare_definitions`,
-        `ragnb.reports.efficiency` or `ragnb.stats.reliability_curve`.
+        `ragnb.reports.efficiency`, `ragnb.stats.reliability_curve`, `ragnb.ensemble.deferral_curve`
+        or `ragnb.ensemble.deferral_point`. Means that you computed yourself are in the column
+        ``mean``, with ``low``, ``high``, ``interval`` and ``confidence_level`` if they have intervals.
     kind
         The figure, if the result allows several. By default, the one that fits:
 
@@ -129,7 +135,9 @@ def plot(
         - ``"plane"``: two metrics against each other;
         - ``"distribution"``: the scores of each system, of one metric;
         - ``"outcomes"``: the questions that both, one or none of two systems have right, as areas;
-        - ``"matrix"``: the agreement of each pair of annotators, of one field and measure.
+        - ``"matrix"``: the agreement of each pair of annotators, of one field and measure;
+        - ``"splits"``: a number such as the coverage in each of several random splits of the data,
+          from a frame with the columns ``split`` and ``value``.
     title
         What the figure shows, in bold above it.
     names
@@ -142,12 +150,14 @@ def plot(
         Path without an ending: the figure is saved as PDF, SVG and PNG, and its numbers as JSON.
         With one of these endings, only that file is saved.
     reference
-        Value to mark by a dashed line, or several by their names, such as ``{"gate": 0.7}``.
+        Value to mark by a dashed line, or several by their names, such as ``{"gate": 0.7}``. A
+        figure of splits also marks a range, such as ``{"expected": (0.93, 0.97)}``.
     published
         Published means that are drawn in grey behind curves; see `ragnb.published`.
     rows, series
         Columns of the table of means: those that name the rows, and the one whose values share a row
-        in different colours. By default, they are chosen from what varies. Curves have no rows.
+        in different colours. By default, they are chosen from what varies. Curves and distributions
+        have no rows.
     along
         Column of numbers along which curves are drawn. The noise rate by default.
     note
@@ -173,18 +183,18 @@ def plot(
     >>> ax.get_xlabel(), ax.figure.texts[0].get_text()
     ('m (mean)', 'B is better')
     """
-    if isinstance(reference, int | float):
-        reference = {f"{reference:g}": reference}
+    values, ranges = _references(reference)
     row_columns = [rows] if isinstance(rows, str) else rows
     page = Page(
         title,
         dict(names or {}),
         width,
-        dict(reference or {}),
+        values,
         published,
         row_columns,
         series,
         along,
+        ranges,
     )
     width_in_inches(width)
     axes, numbers = _draw(result, kind, page)
@@ -193,18 +203,37 @@ def plot(
     return axes
 
 
+def _references(
+    reference: float | Mapping[str, float | tuple[float, float]] | None,
+) -> tuple[dict[str, float], dict[str, tuple[float, float]]]:
+    """The values and the ranges that are marked, by their names."""
+    if reference is None:
+        return {}, {}
+    if isinstance(reference, int | float):
+        return {f"{reference:g}": reference}, {}
+    values, ranges = {}, {}
+    for name, value in reference.items():
+        if isinstance(value, int | float | np.number):
+            values[name] = float(value)
+        else:
+            low, high = value
+            ranges[name] = (float(low), float(high))
+    return values, ranges
+
+
 @style()
 def _draw(result: Result, kind: str | None, page: Page) -> Drawn:
     """Draw a result as a kind of figure, or as the kind that fits it."""
     if kind is not None and kind not in KINDS:
         raise InputError(f"kind must be one of {', '.join(map(repr, KINDS))}, got {kind!r}")
     form = _fitting(result, page) if kind is None else KINDS[kind]
-    for option in ("reference", "published", "rows", "series", "along"):
+    for option in ("reference", "ranges", "published", "rows", "series", "along"):
         value = getattr(page, option)
         is_used = value is not None and len(value) > 0
         if is_used and option not in form.options:
             what = f"a figure of the kind {kind!r}" if kind else "the figure of this result"
-            raise InputError(f"{what} has no {option}=; leave it out")
+            name = "ranges in reference=" if option == "ranges" else f"{option}="
+            raise InputError(f"{what} has no {name}; leave it out")
     return form.draw(result, page)
 
 

@@ -27,7 +27,7 @@ from ragnb.figures.page import Page, look, new_page, set_header, width_in_inches
 from ragnb.figures.plane import draw_plane, name_points
 from ragnb.figures.ranks import draw_ranks, mean_ranks
 from ragnb.figures.rates import are_shares
-from ragnb.figures.spread import draw_distribution, draw_reliability
+from ragnb.figures.spread import draw_distribution, draw_reliability, is_skewed, name_values
 from ragnb.figures.styles import interval_note, span
 from ragnb.figures.words import words_for
 from ragnb.metrics.record import METRICS
@@ -55,6 +55,10 @@ def means_of(result: Any) -> pd.DataFrame:
         # A metric that was not requested, or that has no value in any system, has no row in the figure.
         is_scored = table.groupby("metric")["n_scored"].transform("max") > 0
         table = table[is_scored & (table["n"] > 0)]
+    if {"accuracy", "point"} <= {*table.columns}:
+        # Rows of ensemble.deferral_curve and ensemble.deferral_point.
+        table = table.rename(columns={"accuracy": "mean", "point": "system"})
+        table = table if "metric" in table else table.assign(metric="accuracy")
     # Means that somebody computed in another way need no metric.
     if "mean" not in table:
         require_columns(table, ["metric"], "plot")
@@ -223,7 +227,7 @@ def curves_figure(result: Any, page: Page) -> Drawn:
     ends = draw_lines(ax, table, along, series, page.names, behind)
     if len(ends) == 1:
         ends = []  # A line that is alone needs no name.
-    if are_shares(table):
+    if "metric" in table and are_shares(table):
         ax.set_ylim(-0.02, 1.02)
     ax.set_ylabel(_mean_of(table, page))
     for name, value in page.reference.items():
@@ -384,7 +388,7 @@ def outcomes_figure(result: Any, page: Page) -> Drawn:
 
 
 def distribution_figure(result: Any, page: Page) -> Drawn:
-    """The scores of each system, of one metric."""
+    """The scores of each system, or of each value of another column, of one metric."""
     scores = scores_of(result, "distribution").dropna(subset="value")
     metrics = list(dict.fromkeys(scores["metric"])) if "metric" in scores else []
     if len(metrics) > 1 or scores.empty:
@@ -392,22 +396,33 @@ def distribution_figure(result: Any, page: Page) -> Drawn:
             "a figure of a distribution needs scores of one metric, got "
             f"{len(metrics)} metrics; choose one of them"
         )
-    series = "system" if "system" in scores else None
+    series = page.series or ("system" if "system" in scores else None)
+    require_columns(scores, [series] if series else [], "plot")
     groups = list(scores.groupby(series, sort=False)) if series else [("", scores)]
     metric = METRICS.get(metrics[0]) if metrics else None
     bounds = metric.bounds if metric is not None and np.isfinite(metric.bounds).all() else None
     if bounds is None and not scores.empty:
         bounds = (float(scores["value"].min()), float(scores["value"].max()))
     figure, axes = stacked(page, [0.95] * len(groups), sharex=True, sharey=True)
+    is_logarithmic = is_skewed([rows["value"] for _, rows in groups], bounds)
     for place, (ax, (group, rows)) in enumerate(zip(axes, groups, strict=True)):
         draw_distribution(ax, rows["value"], look(place)["color"], bounds)
-        draw_references(ax, page.reference if place == 0 else {})
-        name = words_for(group, page.names, column="system")
-        about = f"{name}, mean {rows['value'].mean():.3g}, n = {len(rows)}"
-        ax.set_title(about, loc="left", fontsize="small")
-    words = words_for(metrics[0], page.names, column="metric") if metrics else "value"
+        draw_references(ax, page.reference, is_named=False)
+        name = words_for(group, page.names, column=str(series))
+        about = f"mean {rows['value'].mean():.3g}, n = {len(rows)}"
+        ax.set_title(f"{name}, {about}" if name else about, loc="left", fontsize="small")
+    words = words_for(metrics[0] if metrics else "value", page.names, column="metric")
     axes[-1].set_xlabel(words)
-    set_header(figure, page.title, "share of the scores in each of 20 classes; line: mean")
+    low, high = axes[0].get_ylim()
+    if is_logarithmic:
+        smallest = 1 / max(len(rows) for _, rows in groups)
+        axes[0].set(yscale="log", ylim=(smallest / 2, 4 if page.reference else 1.5))
+    elif page.reference:
+        axes[0].set_ylim(low, 1.2 * high)
+    name_values(axes[0], page.reference)
+    scale = ", logarithmic scale" if is_logarithmic else ""
+    lines = "solid line: mean" if page.reference else "line: mean"
+    set_header(figure, page.title, f"share of the scores in each of 20 classes{scale}; {lines}")
     return single(axes), scores
 
 

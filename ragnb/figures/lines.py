@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
+from matplotlib.ticker import MaxNLocator
 
 from ragnb.figures.means import complete, draw_on
 from ragnb.figures.page import PUBLISHED, looks_of, text_colour, text_width, wrapped
@@ -69,6 +70,8 @@ def draw_lines(
     ax.set(xlabel=words_for(along, names), ylabel="")
     if len(steps) <= 8:
         ax.set_xticks(steps, [words_for(step, names) for step in steps])
+    elif all(float(step).is_integer() for step in steps):
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     return ends
 
 

@@ -159,10 +159,12 @@ def show_shares(ax: Axes, lowest: float, highest: float) -> None:
     ax.set_xlim(max(lowest - margin, -0.02), min(highest + margin, 1.02))
 
 
-def draw_references(ax: Axes, references: Mapping[str, float]) -> None:
+def draw_references(ax: Axes, references: Mapping[str, float], *, is_named: bool = True) -> None:
     """Mark values by dashed lines, each with its name above the axes."""
     for name, value in references.items():
         ax.axvline(value, color=REFERENCE, ls="--", lw=0.9, zorder=0.8)
+        if not is_named:
+            continue
         left, right = ax.get_xlim()
         side = "left" if value < (left + right) / 2 else "right"
         ax.annotate(

@@ -26,6 +26,7 @@ PAGE_WIDTHS = {
 REFERENCE = "0.35"  # a line with which the results are compared
 PUBLISHED = "0.6"  # results that others published
 PEOPLE = "#333333"  # judgements of people
+RANGE = "0.75"  # a range of values that is expected or allowed
 SMALL_PRINT = "0.35"
 # WCAG 2.2, success criterion 1.4.3: the least contrast of text.
 LEAST_CONTRAST = 4.5
@@ -45,6 +46,7 @@ class Page:
     rows: Sequence[str] | None = None
     series: str | None = None
     along: str | None = None
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 def width_in_inches(width: str | float) -> float:

@@ -62,11 +62,15 @@ def name_points(
     points = points.dropna(subset=["x", "y"])
     places = ax.transData.transform(points[["x", "y"]].to_numpy(float))
     taken = [Bbox.from_extents(*(place - 4 * pixels), *(place + 4 * pixels)) for place in places]
+    intervals = _interval_boxes(ax, points)
     colours = point_colours(points, series)
     for place, row in zip(places, points.to_dict("records"), strict=True):
         name = words_for(row[series], names, column=series)
         size = text_width(name, font) * pixels, font.get_size_in_points() * pixels
-        box, distance = _free_box(place, size, taken, page, pixels)
+        box, distance = _free_box(place, size, [*taken, *intervals], page, pixels)
+        if not distance:
+            # It is better to write on an interval than on another name.
+            box, distance = _free_box(place, size, taken, page, pixels)
         taken.append(box)
         is_far = distance > _DISTANCES[0]
         x, y = ax.transData.inverted().transform((box.x0, (box.y0 + box.y1) / 2))
@@ -80,6 +84,21 @@ def name_points(
             color=text_colour(colours[row[series]]),
             arrowprops={"arrowstyle": "-", "color": "0.6", "lw": 0.5} if is_far else None,
         )
+
+
+def _interval_boxes(ax: Axes, points: pd.DataFrame) -> list[Bbox]:
+    """The places of the intervals of all points, in pixels."""
+    boxes = []
+    for row in points.to_dict("records"):
+        ends = {
+            "x": [(row["x_low"], row["y"]), (row["x_high"], row["y"])],
+            "y": [(row["x"], row["y_low"]), (row["x"], row["y_high"])],
+        }
+        for line in ends.values():
+            corners = ax.transData.transform(np.array(line, dtype=float))
+            if np.isfinite(corners).all():
+                boxes.append(Bbox(corners).padded(1.0))
+    return boxes
 
 
 def _free_box(

@@ -1,15 +1,47 @@
 """The distribution of scores, and how far predicted probabilities can be relied on."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
 from ragnb.figures.page import REFERENCE, look
+from ragnb.figures.styles import plain
 from ragnb.figures.words import words_for
 from ragnb.stats.intervals import rate_interval
+
+# A logarithmic axis is used if the largest class has this many times the share of a usual class.
+_LOG_FROM = 25.0
+
+
+def is_skewed(groups: Sequence[pd.Series], bounds: tuple[float, float] | None) -> bool:
+    """Whether most classes of a distribution would be invisible beside the largest one."""
+    for values in groups:
+        counts, _ = np.histogram(values.to_numpy(float), bins=20, range=bounds)
+        if counts.max(initial=0) >= _LOG_FROM * np.median(counts[counts > 0]):
+            return True
+    return False
+
+
+def name_values(ax: Axes, references: Mapping[str, float]) -> None:
+    """Write the names of marked values next to their lines, inside the axes."""
+    left, right = ax.get_xlim()
+    for name, value in references.items():
+        is_left = value > (left + right) / 2
+        ax.annotate(
+            plain(name),
+            (value, 1),
+            (-3 if is_left else 3, -2),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            ha="right" if is_left else "left",
+            va="top",
+            fontsize="small",
+            color=REFERENCE,
+        )
 
 
 def draw_distribution(

@@ -1,0 +1,103 @@
+"""The figures of ensembles: values over random splits, and the accuracy with deferral."""
+
+import textwrap
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn.objects as so
+from matplotlib.axes import Axes
+
+from ragnb.columns import require_columns
+from ragnb.errors import InputError
+from ragnb.figures.forms import Drawn, curves_figure, means_figure, means_of
+from ragnb.figures.means import (
+    arranged,
+    draw_means,
+    draw_on,
+    draw_references,
+    name_series,
+    row_names,
+)
+from ragnb.figures.page import RANGE, Page, looks_of, new_page, set_header
+from ragnb.figures.styles import plain, span
+from ragnb.figures.words import words_for
+
+# Heights at which the dots of splits lie, so that they hide each other less.
+_HEIGHTS = (0.0, 0.09, -0.09)
+# Characters of the name of a range in one line.
+_ROW_NAME = 24
+
+
+def splits_figure(result: Any, page: Page) -> Drawn:
+    """A small dot for each split, and a large one for the mean of all splits, row by row."""
+    require_columns(result, ["split", "value"], "plot(kind='splits')")
+    table = pd.DataFrame(result).dropna(subset="value").reset_index(drop=True)
+    if table.empty:
+        raise InputError("a figure of the kind 'splits' needs at least one value, got none")
+    if "metric" not in table:
+        table["metric"] = "value"
+    rows, series = arranged(table.drop(columns=["split", "value"]), page.rows, page.series)
+    keys = [*rows, series] if series else rows
+    if table.duplicated([*keys, "split"]).any():
+        raise InputError(
+            f"plot needs one value for each split and {' and '.join(keys)}, got several; select "
+            "rows, or name the columns that distinguish them with rows= and series="
+        )
+    # The limits of a row are those of its dots: names of series are written beside them.
+    by_row = table.groupby(keys, sort=False, dropna=False)["value"]
+    means = by_row.agg(mean="mean", low="min", high="max").reset_index()
+    labels = set(row_names(means, rows, page.names))
+    n_series = table[series].nunique() if series else 1
+    range_names = [textwrap.fill(plain(name), _ROW_NAME) for name in page.ranges]
+    n_lines = max(name.count("\n") + 1 for name in [*labels, *range_names])
+    height_of_row = max(0.13 + 0.15 * n_series, 0.08 + 0.15 * n_lines)
+    height = 0.4 + height_of_row * (len(labels) + len(page.ranges))
+    figure, ax = new_page(page.width, height)
+    placed = draw_means(ax, means.assign(low=np.nan, high=np.nan), rows, series, page.names)
+    ticks = dict(
+        zip(ax.get_yticks(), [text.get_text() for text in ax.get_yticklabels()], strict=True)
+    )
+    _draw_values(ax, table.merge(placed[[*keys, "place"]], on=keys), series)
+    for number, (name, limits) in enumerate(zip(range_names, page.ranges.values(), strict=True)):
+        place = -1.0 - number
+        ax.plot(limits, [place, place], color=RANGE, lw=5, solid_capstyle="butt", zorder=1)
+        ticks[place] = name
+    # Each plot of seaborn sets ticks and names of its own.
+    ax.set_yticks([*ticks], [*ticks.values()])
+    ax.set(ylim=(min(ticks) - 0.55, max(ticks) + 0.55), ylabel="")
+    metrics = list(dict.fromkeys(table["metric"]))
+    what = words_for(metrics[0], page.names, column="metric") if len(metrics) == 1 else "value"
+    ax.set_xlabel(what)
+    draw_references(ax, page.reference)
+    n = f", n = {span(table['n'])}" if "n" in table else ""
+    small_print = f"{table['split'].nunique()} splits{n}; large dots: means; no intervals"
+    if page.ranges:
+        small_print += "\ngrey: expected ranges"
+    set_header(figure, page.title, small_print)
+    if series:
+        lines_above = 1 if page.reference else 0
+        placed = placed.assign(low=means["low"], high=means["high"])
+        name_series(ax, placed, series, page.names, lines_above=lines_above)
+    return ax, table
+
+
+def _draw_values(ax: Axes, table: pd.DataFrame, series: str | None) -> None:
+    """Draw the value of each split around the height of its row."""
+    looks = looks_of(list(dict.fromkeys(table[series])), series) if series else {}
+    for place, dots in table.groupby("place"):
+        order = dots["value"].rank(method="first").astype(int)
+        heights = float(place) + np.take(_HEIGHTS, order % len(_HEIGHTS))
+        look = looks_of([0], "")[0] if series is None else looks[dots[series].iloc[0]]
+        dot = so.Dot(color=look["color"], pointsize=2.6, alpha=0.45, stroke=0)
+        dots = dots.assign(place=heights)
+        draw_on(ax, so.Plot(dots, x="value", y="place").add(dot), dots)
+
+
+def deferral_figure(result: Any, page: Page) -> Drawn:
+    """Accuracy against the share of deferred items, or one row for each selection of items."""
+    if result["point"].eq("").any():
+        table = means_of(result).drop(columns="system")
+        return curves_figure(table, replace(page, along=page.along or "share"))
+    return means_figure(result, page)
