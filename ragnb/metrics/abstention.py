@@ -38,6 +38,9 @@ Answerable and refused form a 2 × 2 table, and papers report different shares o
 Thakur et al. (2024), NoMIRACL, arXiv 2312.11361, report the *hallucination rate* and the *error
 rate*. Chen et al. (2024), arXiv 2409.16146, report *risk*, *carefulness*, *alignment* and
 *coverage*. Their code treats a question as answerable if the system's answer matches the reference.
+
+Each metric passes all of its arguments on with ``**locals()``. As this is its first statement, the
+local variables are then exactly the parameters.
 """
 
 import math
@@ -81,7 +84,7 @@ class Verdict(Column):
 
 _THAKUR = "Thakur et al. 2024 (NoMIRACL), arXiv 2312.11361"
 _CHEN = "Chen et al. 2024, arXiv 2409.16146"
-_UNDECIDED = (
+_NO_OUTCOME_IF = (
     "the response is empty, if the verdict that the rule requires is missing, or if, under list, "
     "there is no list of refusals in the language."
 )
@@ -92,10 +95,14 @@ ANSWERABLE, UNANSWERABLE = "the question is answerable", "the question is not an
 IS_REFUSED, IS_INVALID = "the response is a refusal", "the response is invalid"
 
 
+# The first three functions receive the arguments of any metric below. What makes a response a refusal
+# depends neither on `answerable` nor on `correct`, so they ignore these two.
+
+
 def _outcome(
     response: str, answerable: float | None = None, correct: Any = None, **how: Any
 ) -> str | None:
-    """Outcome of a response, see `outcome_and_why`, for the arguments of any metric."""
+    """The outcome of a response: answered, refused or invalid, or None if there is none."""
     outcome, _ = find_outcome(response, **how)
     return outcome
 
@@ -103,28 +110,33 @@ def _outcome(
 def _evidence(
     response: str, answerable: float | None = None, correct: Any = None, **how: Any
 ) -> str:
-    """Explain in words why a response is or is not a refusal, for the arguments of any metric."""
-    return find_outcome(response, **how)[1]
+    """Explain in words why a response is or is not a refusal."""
+    _, evidence = find_outcome(response, **how)
+    return evidence
 
 
 def _no_outcome(
     response: str, answerable: float | None = None, correct: Any = None, **how: Any
 ) -> str:
-    """Why a response has no outcome."""
+    """Say why a response has no outcome."""
     outcome, evidence = find_outcome(response, **how)
     # A response with an outcome is unscored because another verdict is missing.
-    return NO_VERDICT if outcome or evidence == "by the verdict" else evidence
+    is_verdict_missing = outcome is not None or evidence == "by the verdict"
+    return NO_VERDICT if is_verdict_missing else evidence
 
 
 def _no_hallucination(response: str, answerable: float, **how: Any) -> str:
+    """Say why the hallucination of a response is undefined."""
     return ANSWERABLE if answerable else _no_outcome(response, **how)
 
 
 def _no_over_refusal(response: str, answerable: float, **how: Any) -> str:
+    """Say why the over-refusal of a response is undefined."""
     return _no_outcome(response, **how) if answerable else UNANSWERABLE
 
 
 def _no_risk(response: str, answerable: float, correct: Any = None, **how: Any) -> str:
+    """Say why the selective risk of a response is undefined."""
     reasons = {REFUSED: IS_REFUSED, INVALID: IS_INVALID, ANSWERED: "no verdict on the answer"}
     outcome = _outcome(response, **how)
     return reasons[outcome] if outcome else _no_outcome(response, **how)
@@ -136,7 +148,7 @@ def _no_risk(response: str, answerable: float, correct: Any = None, **how: Any) 
     binary=True,
     evidence=_evidence,
     reason=_no_outcome,
-    undefined=f"If {_UNDECIDED}",
+    undefined=f"If {_NO_OUTCOME_IF}",
 )
 def is_answered(
     response: Annotated[str, Response],
@@ -151,7 +163,8 @@ def is_answered(
     """Coverage: 1.0 if the response answers the question, 0.0 if it is a refusal.
 
     Coverage = answered questions / all questions, which is the mean of this indicator. A higher
-    coverage is better only if the answers are correct.
+    coverage is better only if the answers are correct. Under ``'nomiracl'``, an invalid response
+    also gives 0.0.
 
     Notes
     -----
@@ -162,7 +175,6 @@ def is_answered(
     >>> is_answered("Oslo."), is_answered("I don't know.")
     (1.0, 0.0)
     """
-    # At this point, the local variables are exactly the parameters of the metric.
     outcome = _outcome(**locals())
     return float(outcome == ANSWERED) if outcome else math.nan
 
@@ -175,7 +187,7 @@ def is_answered(
     evidence=_evidence,
     condition=ANSWERABLE,
     reason=_no_hallucination,
-    undefined=f"If the question is answerable, if {_UNDECIDED}",
+    undefined=f"If the question is answerable, if {_NO_OUTCOME_IF}",
 )
 def is_hallucination(
     response: Annotated[str, Response],
@@ -191,7 +203,8 @@ def is_hallucination(
     """Hallucination: 1.0 if an unanswerable question is answered, 0.0 if it is refused.
 
     Hallucination rate = answered unanswerable questions / all unanswerable questions, which is the
-    mean of this indicator. It does not matter whether the answers are correct.
+    mean of this indicator. It does not matter whether the answers are correct. Under
+    ``'nomiracl'``, an invalid response to an unanswerable question also gives 0.0.
 
     Notes
     -----
@@ -204,7 +217,6 @@ def is_hallucination(
     >>> is_hallucination("Oslo.", 0), is_hallucination("I don't know.", 0), is_hallucination("Oslo.", 1)
     (1.0, 0.0, nan)
     """
-    # At this point, the local variables are exactly the parameters of the metric.
     outcome = _outcome(**locals())
     if binary_verdict(answerable) != 0 or outcome is None:
         return math.nan
@@ -219,7 +231,7 @@ def is_hallucination(
     evidence=_evidence,
     condition=UNANSWERABLE,
     reason=_no_over_refusal,
-    undefined=f"If the question is not answerable, if {_UNDECIDED}",
+    undefined=f"If the question is not answerable, if {_NO_OUTCOME_IF}",
 )
 def is_over_refusal(
     response: Annotated[str, Response],
@@ -235,7 +247,8 @@ def is_over_refusal(
     """Over-refusal: 1.0 if an answerable question is refused, 0.0 if it is answered.
 
     Over-refusal rate = refused answerable questions / all answerable questions, which is the mean
-    of this indicator.
+    of this indicator. Under ``'nomiracl'``, an invalid response to an answerable question also
+    gives 0.0.
 
     Notes
     -----
@@ -246,7 +259,6 @@ def is_over_refusal(
     >>> is_over_refusal("I don't know.", 1), is_over_refusal("Oslo.", 1), is_over_refusal("Oslo.", 0)
     (1.0, 0.0, nan)
     """
-    # At this point, the local variables are exactly the parameters of the metric.
     outcome = _outcome(**locals())
     if binary_verdict(answerable) != 1 or outcome is None:
         return math.nan
@@ -259,7 +271,7 @@ def is_over_refusal(
     binary=True,
     evidence=_evidence,
     reason=_no_outcome,
-    undefined=f"If {_UNDECIDED}",
+    undefined=f"If {_NO_OUTCOME_IF}",
 )
 def is_aligned(
     response: Annotated[str, Response],
@@ -275,7 +287,8 @@ def is_aligned(
     """Alignment: 1.0 if the decision to answer or to refuse is right, else 0.0.
 
     It is right to answer an answerable question and to refuse an unanswerable one. The mean of
-    this indicator is the accuracy of these decisions.
+    this indicator is the accuracy of these decisions. Under ``'nomiracl'``, an invalid response is
+    never right.
 
     Notes
     -----
@@ -288,7 +301,6 @@ def is_aligned(
     >>> is_aligned("Oslo.", 1), is_aligned("Oslo.", 0), is_aligned("I don't know.", 0)
     (1.0, 0.0, 1.0)
     """
-    # At this point, the local variables are exactly the parameters of the metric.
     outcome = _outcome(**locals())
     is_answerable = binary_verdict(answerable)
     if math.isnan(is_answerable) or outcome is None:
@@ -306,7 +318,7 @@ def is_aligned(
     condition=IS_REFUSED,
     reason=_no_risk,
     undefined="If the response is a refusal, if it answers an answerable question and has no verdict, "
-    f"if {_UNDECIDED}",
+    f"if {_NO_OUTCOME_IF}",
 )
 def is_risk(
     response: Annotated[str, Response],
@@ -323,7 +335,8 @@ def is_risk(
     """Selective risk: 1.0 if an answer is wrong, 0.0 if it is correct.
 
     Risk = wrong answers / all answers, which is the mean of this indicator. An answer to an
-    unanswerable question counts as wrong.
+    unanswerable question counts as wrong. Refusals and invalid responses are not answers, so they
+    have no value.
 
     Notes
     -----
@@ -334,7 +347,6 @@ def is_risk(
     >>> is_risk("Oslo.", 1, 1), is_risk("Oslo.", 0), is_risk("I don't know.", 1)
     (0.0, 1.0, nan)
     """
-    # At this point, the local variables are exactly the parameters of the metric.
     outcome = _outcome(**locals())
     is_answerable = binary_verdict(answerable)
     if outcome != ANSWERED or math.isnan(is_answerable):

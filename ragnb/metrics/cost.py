@@ -85,6 +85,10 @@ def _total(count: Any) -> float:
 
 
 def _token_count(passage: Any, place: int, tokenizer: str | None) -> float:
+    """The number of tokens in the translation of one passage, which has this place in the list.
+
+    It is the recorded number if there is one. Otherwise, the translation is tokenised.
+    """
     if passage is None or isinstance(passage, str):
         passage = {"text": passage}
     fields = passage if isinstance(passage, Mapping) else vars(passage)
@@ -95,11 +99,16 @@ def _token_count(passage: Any, place: int, tokenizer: str | None) -> float:
         if not 0 <= as_real(count) < math.inf:
             raise InputError(f"token_count of passage {place} must be at least 0, got {count!r}")
         return float(count)
-    texts = [fields[name] for name in ("translated_text", "text") if name in fields]
-    if texts[:1] == [None]:
-        return 0.0
-    if tokenizer and texts and isinstance(texts[0], str):
-        return float(len(tokens(texts[0])))
+    for field in ("translated_text", "text"):
+        if field not in fields:
+            continue
+        translation = fields[field]
+        # None says that the passage was not translated.
+        if translation is None:
+            return 0.0
+        if tokenizer and isinstance(translation, str):
+            return float(len(tokens(translation)))
+        break
     raise InputError(
         f"passage {place} of translations has no token_count; give the number of tokens of its "
         "translation, or text=None if it was not translated, or count its text with "
@@ -152,7 +161,8 @@ class F1Variant(Option):
     }
 
 
-# Why there is no value without translation. Such responses count as unscored, not as exempt.
+# Why there is no value without translation. It is no ``condition`` of the metric, so these responses
+# count in the sample size n and are reported as unscored.
 NO_TRANSLATION = "no translation"
 
 
@@ -176,8 +186,7 @@ def bridging_efficiency(
 
     CNBE = (F1_system - F1_direct) / cost, where F1_direct is the token F1 of a baseline without
     passages. It is negative if the system has a lower F1 than the baseline. Questions with a low cost
-    dominate the mean of CNBE, so also report the ratio of the
-    mean gain to the mean cost.
+    dominate the mean of CNBE, so also report the ratio of the mean gain to the mean cost.
 
     Notes
     -----

@@ -130,17 +130,22 @@ class Option(Argument):
 
 
 def arguments_of(function: Callable[..., Any]) -> dict[str, type[Argument]]:
-    """The `Argument` in the annotation of each parameter that has one."""
+    """For each parameter that has one, the class in its annotation that describes it as an argument."""
     arguments = {}
     for name, parameter in inspect.signature(function).parameters.items():
-        for described in getattr(parameter.annotation, "__metadata__", ()):
-            if isinstance(described, type) and issubclass(described, Argument):
-                arguments[name] = described
+        # Only an annotation of the form Annotated[type, argument] has metadata.
+        for argument in getattr(parameter.annotation, "__metadata__", ()):
+            if isinstance(argument, type) and issubclass(argument, Argument):
+                arguments[name] = argument
     return arguments
 
 
 def declared(function: Function) -> Function:
-    """Return the function with checks of its options, plain types and a complete docstring."""
+    """Complete a function whose arguments are declared.
+
+    The returned function checks its options, has plain types in its signature, and has a section
+    *Parameters* in its docstring.
+    """
     checking = with_checks(function, arguments_of(function))
     plain = _plain_signature(function)
     checking.__signature__ = plain  # type: ignore[attr-defined]
@@ -160,6 +165,7 @@ def with_checks(function: Function, arguments: Mapping[str, type[Argument]]) -> 
     }
 
     # Scores of many responses have the same options, so a value is checked once, not for each response.
+    # Before the first check there is no last value. Ellipsis represents this, because None is a value.
     checked_last: dict[str, Any] = {}
 
     @wraps(function)
@@ -188,6 +194,7 @@ def _plain_signature(function: Callable[..., Any]) -> inspect.Signature:
 
 
 def _plain_type(annotation: Any) -> Any:
+    """The type in an annotation, without the argument that is declared next to it."""
     return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
 
 
@@ -214,9 +221,14 @@ def _parameters(function: Callable[..., Any]) -> str:
 
 
 def with_section(function: Callable[..., Any], section: str) -> str:
-    """The docstring of a function with one more section, after *Parameters* if there is one."""
+    """The docstring of a function with one more section.
+
+    The section comes before the first section other than *Parameters*, or last if there is none.
+    """
     docstring = inspect.getdoc(function) or ""
-    following = re.search(r"^(?!Parameters)[A-Z]\w+\n-{3,}$", docstring, flags=re.MULTILINE)
-    start = following.start() if following else len(docstring)
-    parts = [docstring[:start].rstrip(), section, docstring[start:]]
+    first_other_heading = re.search(
+        r"^(?!Parameters\n)[A-Z][\w ]*\n-{3,}$", docstring, flags=re.MULTILINE
+    )
+    place = first_other_heading.start() if first_other_heading else len(docstring)
+    parts = [docstring[:place].rstrip(), section, docstring[place:]]
     return "\n\n".join(part for part in parts if part)

@@ -34,11 +34,15 @@ def binary_verdict(verdict: float | None) -> float:
 
 
 def _checked(value: Any, is_allowed: Callable[[float], bool], rule: str) -> float:
-    """Convert a judgement to a float, or to NaN if it is missing."""
+    """Convert a judgement to a float, or to NaN if it is missing.
+
+    A value that is not allowed raises InputError, whose message begins with the rule.
+    """
     if is_missing(value):
         return math.nan
     if not is_allowed(as_real(value)):
-        is_percentage = "between 0 and 1" in rule and 1 < as_real(value) <= 100
+        is_share = "between 0 and 1" in rule
+        is_percentage = is_share and 1 < as_real(value) <= 100
         advice = "; if it is a percentage, divide the column by 100" if is_percentage else ""
         raise InputError(f"{rule}, got {value!r}{advice}")
     return float(value)
@@ -253,10 +257,15 @@ def judged_context_precision(
     """
     verdicts = () if verdicts is None else verdicts
     useful = np.array([binary_verdict(verdict) for verdict in verdicts])
-    if variant == "share" or not useful.any() or np.isnan(useful).any():
-        return float(useful.mean()) if useful.size else math.nan
-    precision = useful.cumsum() / np.arange(1, useful.size + 1)
-    return float(precision[useful == 1].mean())
+    if not useful.size or np.isnan(useful).any():
+        return math.nan
+    if variant == "share":
+        return float(useful.mean())
+    if not useful.any():
+        return 0.0
+    ranks = np.arange(1, useful.size + 1)
+    precision_at_rank = useful.cumsum() / ranks
+    return float(precision_at_rank[useful == 1].mean())
 
 
 class JudgedRubric(Column):
@@ -324,6 +333,10 @@ def judged_preference(preference: Annotated[float | None, JudgedPreference]) -> 
 
 
 def _share(verdicts: Sequence[Any], variant: str) -> float:
+    """The share of positive verdicts, or whether all are positive; see `ShareOrAll`.
+
+    It is NaN if there are no verdicts, or if one of them is missing.
+    """
     values = [binary_verdict(verdict) for verdict in verdicts]
     if not values:
         return math.nan
@@ -374,6 +387,7 @@ def is_accepted(verdict: Annotated[bool | float | str | None, AnnotatorVerdict])
     return value
 
 
+# Why a label of the language has no value if the annotator chose "none".
 NO_WORDS = "the response contains no words"
 # Labels of the task ``language`` and of the task ``preference`` -> values.
 RIGHT_LANGUAGE = {"yes": 1.0, "no": 0.0, "mixed": 0.0, "none": math.nan}
@@ -446,7 +460,8 @@ def annotator_preference(label: Annotated[str | None, PreferredResponse]) -> flo
 
 
 def _labelled(label: str | None, values: Mapping[str, float]) -> float:
-    word = "" if label is None or label != label else fold(str(label))
+    """The value of a label; NaN if the label is missing or blank."""
+    word = "" if is_missing(label) else fold(str(label))
     if word and word not in values:
         raise InputError(f"a label must be one of {', '.join(map(repr, values))}, got {label!r}")
     return values.get(word, math.nan)
@@ -497,5 +512,8 @@ def embedding_cosine(
         )
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         raise InputError("embeddings must be finite numbers")
-    lengths = np.linalg.norm(first) * np.linalg.norm(second)
-    return float(np.clip(first @ second / lengths, -1, 1)) if lengths else math.nan
+    product_of_lengths = np.linalg.norm(first) * np.linalg.norm(second)
+    if not product_of_lengths:
+        return math.nan
+    # Rounding errors can give a value slightly outside [-1, 1].
+    return float(np.clip(first @ second / product_of_lengths, -1, 1))

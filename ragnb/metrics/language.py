@@ -21,6 +21,7 @@ from ragnb.metrics.normalization import VARIANTS, check_text, code_form
 from ragnb.metrics.record import metric
 from ragnb.text import script_of, scripts
 
+# Scripts -> the languages that are written in them.
 _WRITTEN_IN = {
     "Latin": "af az bs ca cs cy da de en eo es et eu fi fil fr ga gl ha hr ht hu id ig is it jv la lt lv mg ms mt nb nl nn "
     "no pl pt ro sk sl so sq sv sw tl tr uz vi xh yo zu",
@@ -59,7 +60,7 @@ LANGUAGE_SCRIPTS = {
     code: frozenset(names.split()) for names, codes in _WRITTEN_IN.items() for code in codes.split()
 }
 
-# Wrong code -> the code that is meant.
+# Code of a country, or another code that ragnb does not use -> the code of the language that is meant.
 OFTEN_MEANT = {"jp": "ja", "cn": "zh", "tw": "zh_tw", "hk": "zh_hk", "kr": "ko", "gr": "el", "dk": "da", "cz": "cs"} | {
     "iw": "he", "in": "id", "ua": "uk", "vn": "vi", "ge": "ka", "eng": "en", "deu": "de", "fra": "fr", "zho": "zh"
 }  # fmt: skip
@@ -67,6 +68,7 @@ OFTEN_MEANT = {"jp": "ja", "cn": "zh", "tw": "zh_tw", "hk": "zh_hk", "kr": "ko",
 # Characters that RLC does not count with ``"lbrag"``, in addition to spaces and digits.
 LBRAG_UNCOUNTED = ".,!?;:()[]{}-–—'\"/"
 
+# Languages for which ``"lbrag"`` accepts the letters of all scripts, but no other characters.
 LBRAG_ALPHABETIC = ("en", "de", "es", "fr", "it", "pt")
 
 
@@ -238,6 +240,7 @@ def consistency_counts(text: str, language: str, *, variant: str = "unicode") ->
         return sum(letters[name] for name in scripts_of(language)), letters.total()
     rule = lbrag_rule(language)
     hits = counted = 0
+    # The blocks are those of the published code, which is why they do not contain all Han characters.
     for character, n in Counter(check_text(text, "response")).items():
         if character.isspace() or character.isdigit() or character in LBRAG_UNCOUNTED:
             continue
@@ -377,9 +380,10 @@ def identified_language(text: str, candidates: Sequence[str] | None = None) -> s
 def language_probabilities(texts: Sequence[str]) -> tuple[list[str], np.ndarray]:
     """Estimate the probability of each language for each text with py3langid.
 
-    Languages that are not written in any script of the text have probability 0. If this would
-    exclude every language, as for a text without letters, no probability is set to 0. Returns the
-    codes of the languages, and an array with a row per text and a column per language.
+    A language has probability 0 if the text contains no letter of a script in which the language is
+    written. This would exclude every language for a text without letters, so no probability of such
+    a text is set to 0. The function returns the codes of the languages, and an array with one row per
+    text and one column per language.
 
     >>> codes, probabilities = language_probabilities(["Où est la tour Eiffel ?"])
     >>> codes[probabilities[0].argmax()]
@@ -389,7 +393,7 @@ def language_probabilities(texts: Sequence[str]) -> tuple[list[str], np.ndarray]
     codes = identifier.nb_classes
     probabilities = np.empty((len(texts), len(codes)), dtype=np.float32)
     for row, text in enumerate(texts):
-        # The identifier's rank() has the same numbers, but takes twice as long to sort them.
+        # The public method rank() gives the same numbers, but it also sorts them and takes twice as long.
         probabilities[row] = identifier._decide(text)
         is_possible = _written_in(frozenset(map(script_of, set(text))))
         if is_possible.any():
@@ -405,7 +409,9 @@ def _written_in(scripts_of_text: frozenset[str | None]) -> np.ndarray:
 
 
 def _identifier_code(language: str) -> str:
-    code = primary_code(language).replace("nb", "no")  # the identifier calls Bokmål Norwegian
+    """The code that the identifier has for a language; InputError if it does not know the language."""
+    # The identifier has "no" for Norwegian Bokmål; no other code contains "nb".
+    code = primary_code(language).replace("nb", "no")
     if code not in _identifier(None).labels:
         raise InputError(
             f"the language identifier does not know the language {language!r}; use language.rlc, which "
@@ -416,6 +422,12 @@ def _identifier_code(language: str) -> str:
 
 @lru_cache(maxsize=32)
 def _identifier(candidates: tuple[str, ...] | None, *, probabilities: bool = False) -> Any:
+    """The language identifier for some candidates, or for all languages that ragnb knows as well.
+
+    With `probabilities`, its numbers are probabilities; otherwise they are logarithms.
+    """
+    # `set_languages` changes the identifier in place, so each set of candidates needs a copy. A
+    # shallow copy is sufficient, because the arrays of the model are replaced and not changed.
     identifier = copy(_model(probabilities))
     labels = [code for code in LANGUAGE_SCRIPTS if code in identifier.labels]
     identifier.set_languages(candidates or labels)
@@ -424,6 +436,7 @@ def _identifier(candidates: tuple[str, ...] | None, *, probabilities: bool = Fal
 
 @lru_cache(maxsize=2)
 def _model(probabilities: bool) -> Any:
+    """The model of py3langid, loaded once because this takes seconds."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=probabilities)

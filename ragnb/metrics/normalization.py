@@ -73,8 +73,11 @@ MLQA_ARTICLES = {
     "zh": None,
 }
 
-_DELETED = str.maketrans("", "", string.punctuation)
-_SPACED = str.maketrans(dict.fromkeys(string.punctuation + "‘’´`", " "))
+# What the evaluation scripts do with punctuation: SQuAD and KILT delete it, and TriviaQA replaces it
+# with spaces.
+_PUNCTUATION_TO_NOTHING = str.maketrans("", "", string.punctuation)
+_PUNCTUATION_TO_SPACE = str.maketrans(dict.fromkeys(string.punctuation + "‘’´`", " "))
+# Unicode punctuation, and the characters of `string.punctuation` that Unicode calls symbols.
 PUNCTUATION = regex.compile(r"[\p{P}$+<=>^`|~]+")
 _ASCII = re.compile("[a-z0-9]+")
 _LBRAG_KEPT = regex.compile(f"[{LBRAG_KEPT}]+")
@@ -224,6 +227,7 @@ def _unicode_form(text: str) -> str:
     """Normalise a text under the variant 'unicode', which the module docstring defines."""
     is_words_only = text.isascii() and not (_DIGIT_OR_SIGN.search(text) and _SPECIAL.search(text))
     if is_words_only:
+        # None of the rules below would change such a text, so they are skipped to save time.
         return " ".join(_ASCII.findall(text.lower())) or " ".join(symbols(text))
     unmarked = visible(text).translate(_BEFORE_FOLDING)
     for pattern, replacement in [*_MARKUP, *_COMPATIBILITY]:
@@ -234,7 +238,9 @@ def _unicode_form(text: str) -> str:
     for pattern, replacement in _NUMBERS:
         folded = pattern.sub(replacement, folded)
     words = " ".join(_KEPT.findall(folded)).replace("−", "-")
-    return _MEANINGLESS_SPACE.sub("", words) or " ".join(symbols(text))
+    words = _MEANINGLESS_SPACE.sub("", words)
+    # A text without words is represented by its emoji and other signs.
+    return words or " ".join(symbols(text))
 
 
 def _digits(number: Any) -> str:
@@ -248,9 +254,12 @@ def _separate_numbers(chain: Any) -> str:
 
 
 def symbols(text: str) -> list[str]:
-    """Return the runs of symbols and emoji of a text, with a space between two of a run.
+    """Return the symbols and emoji of a text, in runs.
 
-    Punctuation, such as full stops, brackets and dashes, is not among them.
+    A run consists of all symbols that follow each other with nothing but white space between them.
+    They are joined by single spaces, so that an emoji within a run can be found by a substring search.
+    Emoji and the characters # % & * @ / and \\ count as symbols. Other punctuation, such as full
+    stops, brackets and dashes, does not.
 
     Examples
     --------
@@ -268,6 +277,7 @@ def symbols(text: str) -> list[str]:
 
 
 def _official(text: str, variant: str, language: str | None) -> str:
+    """Normalise a text in lower case like the evaluation script of a benchmark."""
     articles = MLQA_ARTICLES["en"]
     if variant == "mlqa":
         code = (code_form(language) or "").partition("_")[0]
@@ -275,9 +285,12 @@ def _official(text: str, variant: str, language: str | None) -> str:
         articles = MLQA_ARTICLES[code]
         text = PUNCTUATION.sub("", text)
         if code == "zh":
+            # The script treats each Chinese character as a word.
             text = re.sub("([\u4e00-\u9fa5])", r" \1 ", text)
     else:
-        text = text.translate(_SPACED if variant == "triviaqa" else _DELETED)
+        text = text.translate(
+            _PUNCTUATION_TO_SPACE if variant == "triviaqa" else _PUNCTUATION_TO_NOTHING
+        )
     if articles:
         text = re.sub(articles, " ", text)
     return " ".join(text.split())
@@ -298,6 +311,7 @@ def answer_tokens(
     """
     plain = normalized(text, variant=variant, language=language)
     if variant == "unicode":
+        # ASCII contains no script without spaces between words, and `split` takes less time.
         return tuple(plain.split() if plain.isascii() else _UNICODE_TOKEN.findall(plain))
     if variant == "lbrag" and code_form(language) in LBRAG_CHARACTER_LANGUAGES:
         return tuple(plain.replace(" ", ""))

@@ -30,12 +30,14 @@ _HU = "Hu et al. 2024 (RefChecker), arXiv 2405.14486"
 
 
 def _counts(parts: Sequence[Part]) -> Counter[str]:
+    """The number of parts with each label, after a check of the labels."""
     for part in parts:
         check_choice(part.get("label"), LABELS, "the label of a part")
     return Counter(part["label"] for part in parts)
 
 
 def _share(count: float, total: float) -> float:
+    """The share of a count in a total; NaN if the total is 0."""
     return count / total if total else math.nan
 
 
@@ -47,8 +49,10 @@ def parts_evidence(parts: Sequence[Part], **options: Any) -> str:
     "supported 1, contradicted 1; 'It is big.' (contradicted)"
     """
     counts = ", ".join(f"{label} {n}" for label, n in _counts(parts).items())
-    failed = [part for part in parts if part["label"] != "supported"]
-    return "; ".join([counts, *(f"{part['text']!r} ({part['label']})" for part in failed)])
+    not_supported = [
+        f"{part['text']!r} ({part['label']})" for part in parts if part["label"] != "supported"
+    ]
+    return "; ".join([counts, *not_supported])
 
 
 # ---- claims, facts, sentences --------------------------------------------------------------------
@@ -159,6 +163,7 @@ def all_supported(parts: Annotated[Sequence[Part], LabelledParts]) -> float:
 
 # ---- nuggets -------------------------------------------------------------------------------------
 
+# Option `credit` -> assignment of a nugget -> its credit.
 _CREDIT = {
     "strict": {"support": 1.0, "partial_support": 0.0, "not_support": 0.0},
     "partial": {"support": 1.0, "partial_support": 0.5, "not_support": 0.0},
@@ -277,8 +282,9 @@ def citation_recall(statements: Annotated[Sequence[Part], CitedStatements]) -> f
     """
     supported = 0.0
     for statement in statements:
-        # A statement without citations needs no verdict.
+        # A statement without citations counts as not supported, and needs no verdict.
         if statement["citations"]:
+            # A missing verdict is NaN, and so is then the sum.
             supported += binary_verdict(statement["supported"])
     return _share(supported, len(statements))
 
@@ -322,7 +328,10 @@ def _helps(statement: Part, citation: Part) -> float:
     if supported != 1:
         return supported
     alone, rest = binary_verdict(citation["alone"]), binary_verdict(citation.get("rest"))
-    return 1.0 - (rest == 1) if alone == 0 else alone
+    if alone == 0:
+        # Without this citation, the others must not be enough. If `rest` is missing, it counts as 0.
+        return 0.0 if rest == 1 else 1.0
+    return alone
 
 
 # ---- spans ---------------------------------------------------------------------------------------
@@ -386,12 +395,13 @@ def span_overlap(
     """
     marked = _characters(spans)
     expected = _characters(reference)
-    totals = {
+    denominators = {
+        # F1 = 2 * shared / (marked + expected)
         "f1": (len(marked) + len(expected)) / 2,
         "precision": len(marked),
         "recall": len(expected),
     }
-    return _share(len(marked & expected), totals[measure])
+    return _share(len(marked & expected), denominators[measure])
 
 
 def _characters(spans: Sequence[Span]) -> set[int]:

@@ -5,6 +5,9 @@ this. RGB's prompt gives the model one sentence for refusing to answer and anoth
 errors in the passages. These are the *agreed sentences*. Other prompts agree on a phrase such as
 *I don't know*. Before phrases are searched, texts are converted to a common form: `folded` is that
 of RGB, and `plain` that of the metrics of refusals.
+
+Two functions pass all of their arguments on with ``**locals()``. As this is their first statement, the
+local variables are then exactly the parameters.
 """
 
 import re
@@ -153,6 +156,7 @@ _FORMS = {
     **{ord(hyphen): "-" for hyphen in "\u2010\u2012\u2013\u2014\u2015\u2212"},
     **{ord(quote): '"' for quote in "\u201c\u201d\u201f"},
 }
+# Marks of emphasis in Markdown. An underscore within a word, as in snake_case, is none.
 _EMPHASIS = regex.compile(r"\*+|~~|(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])")
 
 
@@ -211,8 +215,8 @@ def verdict_by(rule: str, judged: float | None, label: float | None) -> float:
 Rule = str | Sequence[str] | Mapping[str, Sequence[str]] | None
 
 
-def is_said(text: object) -> bool:
-    """Whether a value is a text that is not blank."""
+def is_nonblank_text(text: object) -> bool:
+    """Whether a value is a text with characters other than white space."""
     return isinstance(text, str) and bool(text.strip())
 
 
@@ -226,8 +230,13 @@ def phrases_of_rule(option: str, rule: Rule, language: str) -> Sequence[str]:
         return PHRASES[option][rule]
     phrases: Any = rule
     if isinstance(rule, Mapping):
+        # The phrases for zh apply to zh-TW, too, unless there are phrases for zh-TW.
         phrases = rule.get(language, rule.get(_primary(language)))
-    if not isinstance(phrases, list | tuple) or not phrases or not all(map(is_said, phrases)):
+    if (
+        not isinstance(phrases, list | tuple)
+        or not phrases
+        or not all(map(is_nonblank_text, phrases))
+    ):
         raise InputError(
             f"{option} must be 'phrase', 'sentence', 'judge', 'label', a list of phrases, or a "
             f"mapping from language codes such as {language!r} to lists of phrases, got "
@@ -242,7 +251,9 @@ Phrases = str | Sequence[str] | Mapping[str, str | Sequence[str]] | None
 
 # Outcomes of a response.
 ANSWERED, REFUSED, INVALID = "answered", "refused", "invalid"
-_VALUES = {REFUSED: 1.0, ANSWERED: 0.0, INVALID: 0.0, None: float("nan")}
+# Outcome -> 1.0 if it is a refusal; and the outcome that a verdict on the refusal means.
+_IS_REFUSAL = {REFUSED: 1.0, ANSWERED: 0.0, INVALID: 0.0, None: float("nan")}
+_OUTCOME_OF_VERDICT = {1.0: REFUSED, 0.0: ANSWERED}
 
 # Tags, the number of a list item, a label such as "Answer:", punctuation and signs of Markdown.
 _BEFORE_PHRASE = regex.compile(
@@ -331,7 +342,7 @@ def refused_and_why(
     ((nan, 'empty reply'), (nan, "no list of refusals in the language 'ko'"))
     """
     outcome, evidence = outcome_and_why(**locals())
-    return _VALUES[outcome], evidence
+    return _IS_REFUSAL[outcome], evidence
 
 
 @declared
@@ -369,18 +380,20 @@ def find_outcome(
     empty: str | None = None,
 ) -> tuple[str | None, str]:
     """Determine the outcome of a response like `outcome_and_why`, for options that were checked."""
-    is_empty = no_answer(response)
-    if is_empty and empty == "refusal":
-        return REFUSED, f"refusal: {is_empty}"
+    why_no_answer = no_answer(response)
+    if why_no_answer and empty == "refusal":
+        return REFUSED, f"refusal: {why_no_answer}"
     if rule == "nomiracl":
         return _by_nomiracl(response)
     if rule in BY_VERDICT:
         verdict = verdict_by(rule, judged, label)
-        if is_empty and verdict != 1:
-            return None, is_empty
-        return {1.0: REFUSED, 0.0: ANSWERED}.get(verdict), "by the verdict"
-    if is_empty:
-        return None, is_empty
+        # A judge or a person can call a response without an answer a refusal, but not an answer.
+        if why_no_answer and verdict != 1:
+            return None, why_no_answer
+        # A missing verdict is NaN, which means no outcome.
+        return _OUTCOME_OF_VERDICT.get(verdict), "by the verdict"
+    if why_no_answer:
+        return None, why_no_answer
     if not phrases:
         phrases = REFUSALS if rule == "list" else AGREED
     return _by_phrases(response, language, rule, phrases)
@@ -390,10 +403,10 @@ def _by_phrases(
     response: str, language: str, rule: str, phrases: str | Sequence[str] | Mapping[str, Any]
 ) -> tuple[str | None, str]:
     """Outcome of a response by the phrases that it contains, or with which it begins."""
-    has_phrases = True
+    has_phrases_of_language = True
     if isinstance(phrases, Mapping):
         language = language.lower()
-        phrases, has_phrases = _phrases_of_language(phrases, language)
+        phrases, has_phrases_of_language = _phrases_of_language(phrases, language)
     text = plain(response)
     for phrase in map(plain, column_names(phrases)):
         if rule == "start":
@@ -401,7 +414,9 @@ def _by_phrases(
                 return REFUSED, f"refusal: begins with '{phrase}'"
         elif phrase in text:
             return REFUSED, f"refusal: contains '{phrase}'"
-    if not has_phrases:
+    # Without phrases in its language, a response can be a refusal by an English phrase, but no phrase
+    # shows that it is an answer.
+    if not has_phrases_of_language:
         return None, f"no list of refusals in the language {language!r}"
     return ANSWERED, "no refusal phrase"
 
@@ -409,13 +424,15 @@ def _by_phrases(
 def _phrases_of_language(
     phrases: Mapping[str, str | Sequence[str]], language: str
 ) -> tuple[list[str], bool]:
-    """The phrases for a language, then the English ones, and whether the language has its own."""
+    """The phrases for a language followed by the English ones; and whether the first exist."""
     by_code = {code.lower(): texts for code, texts in phrases.items()}
-    own_codes = [language, _primary(language)]
-    has_phrases = any(column_names(by_code.get(code)) for code in own_codes)
-    # A code without a region is its own primary code, and either can be English.
-    codes = dict.fromkeys([*own_codes, "en"])
-    return [phrase for code in codes for phrase in column_names(by_code.get(code))], has_phrases
+    codes_of_language = [language, _primary(language)]
+    has_phrases_of_language = any(column_names(by_code.get(code)) for code in codes_of_language)
+    # The keys of a dict leave out duplicates: a code without a region is its own primary code, and
+    # the language can be English.
+    codes = dict.fromkeys([*codes_of_language, "en"])
+    phrases_of_all = [phrase for code in codes for phrase in column_names(by_code.get(code))]
+    return phrases_of_all, has_phrases_of_language
 
 
 def _begins_with(text: str, phrase: str) -> bool:
@@ -424,7 +441,7 @@ def _begins_with(text: str, phrase: str) -> bool:
 
 
 def _by_nomiracl(response: str) -> tuple[str, str]:
-    """Outcome of a response under the rule of NoMIRACL's code."""
+    """Outcome of a response under the rule of NoMIRACL's code; see `ragnb.metrics.abstention`."""
     text = plain(response)
     answers, refuses = "yes, answer is present" in text, "i don't know" in text
     if answers and refuses:
@@ -443,4 +460,5 @@ def _by_nomiracl(response: str) -> tuple[str, str]:
 def _without_start(text: str) -> str:
     """A text without the punctuation and the Markdown at its start; unchanged if that is all."""
     start = _BEFORE_PHRASE.match(text)
-    return (text[start.end() :] if start else text) or text
+    remainder = text[start.end() :] if start else text
+    return remainder or text

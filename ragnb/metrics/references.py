@@ -34,6 +34,8 @@ def listed(value: object) -> list[Any]:
 def reference_parts(reference: Reference | None, *, can_be_blank: bool = False) -> list[list[str]]:
     """Convert a reference to a list of parts, with each part as a list of aliases.
 
+    A blank alias raises InputError unless `can_be_blank` is true.
+
     >>> reference_parts("Oslo"), reference_parts(["a", ["b", "c"]])
     ([['Oslo']], [['a'], ['b', 'c']])
     """
@@ -62,10 +64,11 @@ def reference_texts(reference: Reference) -> list[str]:
     """
     if isinstance(reference, str):
         return [reference]
+    # A blank alias is allowed, because [[""]] states that the right answer is no answer.
     parts = reference_parts(reference, can_be_blank=True)
     count = math.prod(map(len, parts))
     if count > MOST_ALTERNATIVES:
         raise InputError(
             f"a reference can have at most {MOST_ALTERNATIVES} alternatives, got {count}"
         )
-    return [" ".join(chosen) for chosen in product(*parts)]
+    return [" ".join(aliases) for aliases in product(*parts)]

@@ -45,6 +45,9 @@ error correction under ``'flexible'`` require no verdict.
 All functions raise InputError for an unknown protocol or rule, a value that is not a language code,
 a response that is not a string, an answer without a part or with an empty alias, a verdict other
 than 0 and 1, and a noise rate outside [0, 1].
+
+Most metrics pass all of their arguments on with ``**locals()``. As this is their only statement, the
+local variables are then exactly the parameters.
 """
 
 import math
@@ -62,7 +65,7 @@ from ragnb.metrics.recognition import (
     JudgedRefusal,
     RefusalLabel,
     Rule,
-    is_said,
+    is_nonblank_text,
     verdict_by,
 )
 from ragnb.metrics.record import metric
@@ -267,6 +270,7 @@ def assess(
     "error: 'factual errors'; part 1: 'Oslo'"
     """
     check_choice(ability, _ABILITIES, "ability")
+    # The decorators of the metrics check this option, but they are not involved here.
     Parts.check(options.get("parts", "all"), "parts")
     finding, labels = _finding(ability, _Arguments(response, answer, **options))
     return Assessment(finding.value, finding.evidence(), labels)
@@ -285,7 +289,10 @@ def _evidence(ability: str, **arguments: Any) -> str:
 
 
 def _finding(ability: str, arguments: _Arguments) -> tuple[Finding, list[int]]:
-    """Check the arguments, and let the protocol read the response; also return its labels."""
+    """Compute a metric under the protocol; also return the labels of the parts of the answer.
+
+    All arguments are checked first, also those that the metric does not need.
+    """
     protocol = protocol_of(arguments.protocol, arguments.language)
     noise_rate = arguments.noise_rate
     if not is_missing(noise_rate) and not 0 <= as_real(noise_rate) <= 1:
@@ -320,7 +327,9 @@ def _finding(ability: str, arguments: _Arguments) -> tuple[Finding, list[int]]:
         aliases=aliases,
         labels=labels,
     )
-    finding: Finding = getattr(protocol, ability)(reading)
+    # The protocol has a method for each ability.
+    compute = getattr(protocol, ability)
+    finding: Finding = compute(reading)
     return finding, labels
 
 
@@ -331,10 +340,10 @@ def _recognised(
     protocol: Paper,
     false_answers: Sequence[str],
 ) -> tuple[str | None, str | None]:
-    """Return why a response is a refusal, and why it reports errors; None if it is not or does not.
+    """Return why a response is a refusal, and why it reports errors.
 
-    The reason is a phrase, or `BY_THE_VERDICT` of a judge or a person. It is `NO_VERDICT` if a
-    required verdict is missing. Reports of errors matter only for the metrics of errors.
+    Each reason is a phrase, or `BY_THE_VERDICT` if a judge or a person decides. It is `NO_VERDICT` if
+    their verdict is missing, and None if the response is no refusal or reports no errors.
     """
     if arguments.refusal in BY_VERDICT:
         refusal_reason = _by_verdict(
@@ -342,6 +351,7 @@ def _recognised(
         )
     else:
         refusal_reason = protocol.phrase_in(response, "refusal", arguments.refusal)
+    # Reports of errors matter only for error_detection and error_correction.
     if not ability.startswith("error"):
         return refusal_reason, None
     if arguments.detection in BY_VERDICT:
@@ -354,7 +364,7 @@ def _recognised(
 
 
 def _by_verdict(rule: Rule, judged: float | None, label: float | None) -> str | None:
-    """The reason of `_recognised` if a judge or a person decides."""
+    """The reason that `_recognised` returns if a judge or a person decides."""
     verdict = verdict_by(str(rule), judged, label)
     if math.isnan(verdict):
         return NO_VERDICT
@@ -367,7 +377,7 @@ def false_answers_of(false_answer: FalseAnswer) -> list[str]:
         return []
     false_answers = listed(false_answer)
     is_right_type = isinstance(false_answer, str | list | tuple)
-    if not is_right_type or not all(map(is_said, false_answers)):
+    if not is_right_type or not all(map(is_nonblank_text, false_answers)):
         raise InputError(
             f"a false answer must be a non-empty string, or a list of such strings, got {false_answer!r}"
         )
@@ -641,7 +651,8 @@ def corrects_error(
 def judged_rejection(judged_refusal: Annotated[float | None, JudgedRefusal]) -> float:
     """Judged rejection (Rej*): 1.0 if a judge finds that the response is a refusal, else 0.0.
 
-    RGB reports the mean over questions whose passages do not contain the answer.
+    RGB reports the mean over questions whose passages do not contain the answer. Without a verdict,
+    the value is NaN.
 
     Notes
     -----
@@ -662,9 +673,10 @@ def judged_rejection(judged_refusal: Annotated[float | None, JudgedRefusal]) -> 
     undefined=NEVER_JUDGED,
 )
 def judged_error_detection(judged_detection: Annotated[float | None, JudgedDetection]) -> float:
-    """Judged error detection (ED*): 1.0 if a judge finds that errors are reported, else 0.0.
+    """Judged error detection (ED*): 1.0 if a judge finds that the response reports errors, else 0.0.
 
-    RGB reports the mean over questions with counterfactual passages.
+    RGB reports the mean over questions with counterfactual passages. Without a verdict, the value is
+    NaN.
 
     Notes
     -----

@@ -50,7 +50,10 @@ _FOLDING = " (after folding Unicode forms)"
 
 
 class Finding(NamedTuple):
-    """Value of a metric for one response, and a function that explains it in words."""
+    """Value of a metric for one response, and a function that explains it in words.
+
+    The explanation is a function, so that the words are put together only if they are requested.
+    """
 
     value: float
     evidence: Callable[[], str]
@@ -100,12 +103,14 @@ class Paper:
     def __init__(self, language: str) -> None:
         self.language = language
         self.chinese = language[:2].lower() == "zh"
-        # Each response is searched for many phrases, and each alias in many responses.
+        # A response is searched for many phrases, and an alias is searched in many responses, so the
+        # normalised texts are kept.
         self.phrase_form = lru_cache(_CACHED_TEXTS)(self._phrase_form)
         self.answer_form = lru_cache(_CACHED_TEXTS)(self._answer_form)
 
     def __init_subclass__(cls) -> None:
-        # A class without a name of its own would replace the one that it is derived from.
+        """Register a new protocol under its name, and check that nothing is missing."""
+        # A class that inherits its name would replace the protocol that it is derived from.
         if "name" not in vars(cls) or cls.name in _CLASSES:
             raise TypeError(f"the protocol {cls.__name__} needs a name of its own")
         if set(cls.definitions) != set(Paper.definitions):
@@ -126,12 +131,17 @@ class Paper:
         return self.phrase_form(text)
 
     def _without_spaces(self, text: str) -> str:
+        """A Chinese text without its spaces; other texts are returned as they are."""
         return text.replace(" ", "") if self.chinese else text
 
     def needs_folding(self, text: str, response: str) -> bool:
-        """Whether a text that is found in a response is not found if only case is ignored."""
-        needle = self._without_spaces(text.lower())
-        return needle not in self._without_spaces(response.lower())
+        """Whether a text is found in a response only because both are folded.
+
+        It must be a text that is found after folding. The question is whether it would also be found if
+        nothing but letter case (and, in Chinese, spaces) were ignored.
+        """
+        lowered = self._without_spaces(text.lower())
+        return lowered not in self._without_spaces(response.lower())
 
     # -- phrases
 
@@ -163,10 +173,11 @@ class Paper:
 
     def contains(self, response: str, alias: str) -> bool:
         """Whether a response contains an alias as a substring, after normalisation of both."""
-        needle = self.answer_form(alias)
-        if needle:
-            return needle in self.answer_form(response)
-        # Nothing is left of an alias such as "?!".
+        normalised_alias = self.answer_form(alias)
+        if normalised_alias:
+            return normalised_alias in self.answer_form(response)
+        # Normalisation leaves nothing of an alias such as "?!" under the protocol "flexible", so it is
+        # searched as it is written. An empty text would be found in every response.
         return alias.lower() in self.phrase_form(response)
 
     def found_alias(self, part: Sequence[str], response: str) -> str | None:
@@ -177,11 +188,14 @@ class Paper:
         return None
 
     def by_folding(self, part: Sequence[str], response: str) -> bool:
-        """Whether a part that is found in a response is found only because both are folded."""
+        """Whether a part of the answer is found in a response only because both are folded."""
         return all(self.needs_folding(alias, response) for alias in part)
 
     def describe_alias(self, alias: str, part: Sequence[str], response: str) -> str:
-        """Describe in words how an alias of an answer part was found in a response."""
+        """Describe in words how an alias of an answer part was found in a response.
+
+        If another alias of the part occurs in the response without folding, folding was not decisive.
+        """
         return f"{alias!r}{_FOLDING if self.by_folding(part, response) else ''}"
 
     # -- metrics
@@ -217,8 +231,8 @@ class Released(Paper):
 
     Answers are compared in lower case. Letter case matters for everything else: key phrases are
     found only in lower case, and agreed sentences and custom phrases only as they are written. Spaces
-    are removed from Chinese responses, but neither from answers nor from key phrases, so the English
-    key phrase is never found in them. Reasoning is searched as well.
+    are removed from Chinese responses, but not from answers and key phrases. The English key phrase
+    contains a space, so it is never found in a Chinese response. Reasoning is searched as well.
     """
 
     name = "released"
@@ -240,9 +254,11 @@ class Released(Paper):
     reads_reasoning = True
 
     def _phrase_form(self, text: str) -> str:
+        """Keep the letter case of a text."""
         return self._without_spaces(text)
 
     def _answer_form(self, text: str) -> str:
+        """Convert a text to lower case, but do not fold it."""
         return self.phrase_form(text).lower()
 
     def needs_folding(self, text: str, response: str) -> bool:
@@ -317,9 +333,11 @@ class Flexible(Paper):
         self.words = lru_cache(_CACHED_TEXTS)(self._words)
 
     def _phrase_form(self, text: str) -> str:
+        """Convert a text to lower case, but do not fold it."""
         return text.lower()
 
     def _answer_form(self, text: str) -> str:
+        """Convert a text to NFKC and lower case, without punctuation and English articles."""
         words = PUNCTUATION.sub("", unicodedata.normalize("NFKC", text).lower()).split()
         return " ".join(word for word in words if word not in _ARTICLES)
 
@@ -341,7 +359,7 @@ class Flexible(Paper):
         return phrases
 
     def _words_in(self, alias: str, response: str) -> tuple[int, int]:
-        """Numbers of words of an alias: those that occur in a response, and all."""
+        """How many words of an alias occur in a response, and how many words the alias has."""
         words, words_of_response = self.words(alias), self.words(response)
         n_found = sum(n for word, n in words.items() if word in words_of_response)
         return n_found, words.total()
@@ -352,7 +370,9 @@ class Flexible(Paper):
             if self.contains(response, alias):
                 return alias
             n_found, n_words = self._words_in(alias, response)
-            if n_words and 5 * n_found >= 4 * n_words:
+            # At least 80 % of the words of the alias: n_found / n_words >= 4 / 5.
+            has_enough_words = 5 * n_found >= 4 * n_words
+            if n_words and has_enough_words:
                 return alias
         return None
 
@@ -457,7 +477,10 @@ class Reading:
 
     @property
     def is_correct(self) -> bool:
-        """Whether all parts of the answer are found, or any part if one is sufficient."""
+        """Whether all parts of the answer are found, or any part if one is sufficient.
+
+        False for a refusal that is incorrect, whose only label is `REFUSED`, and without an answer.
+        """
         return FOUND in self.labels and (self.any_part or NOT_FOUND not in self.labels)
 
     def describe_refusal(self) -> str:
@@ -484,10 +507,11 @@ class Reading:
         """Say why the response reports errors, and which parts of the answer are found."""
         return f"{self.describe_report()}; {self.describe_parts()}"
 
-    def _describe(self, what: str, phrase: str | None, absent: str) -> str:
-        if phrase is None:
+    def _describe(self, what: str, reason: str | None, absent: str) -> str:
+        """Describe the reason for a refusal or a report of errors; `absent` if there is none."""
+        if reason is None:
             return absent
-        if phrase == BY_THE_VERDICT:
-            return f"{what}: {phrase}"
-        needs_folding = self.protocol.needs_folding(phrase, self.response)
-        return f"{what}: {phrase!r}{_FOLDING if needs_folding else ''}"
+        if reason == BY_THE_VERDICT:
+            return f"{what}: {reason}"
+        needs_folding = self.protocol.needs_folding(reason, self.response)
+        return f"{what}: {reason!r}{_FOLDING if needs_folding else ''}"

@@ -21,6 +21,9 @@ and 0 otherwise. ``when_none_relevant`` sets it to 1 (``'one'``), 0 (``'zero'``)
 (``'undefined'``).
 
 All functions raise InputError for an unknown option and for a field of the wrong type.
+
+Some metrics pass all of their arguments on with ``**locals()``. As this is their only statement, the
+local variables are then exactly the parameters.
 """
 
 import math
@@ -94,6 +97,7 @@ class ResponseSentences(Column):
 
     column = "response_sentences"
     type_name = "sequence or None"
+    # No option must have a certain value, so the sentences are optional under all options.
     optional_under = {}
 
 
@@ -359,12 +363,13 @@ def completeness(
         return math.nan
     relevant, utilized = set(as_keys(relevant_keys)), set(as_keys(utilized_keys))
     lengths_of, _ = context
-    lengths = lengths_of(relevant)
-    if lengths:
-        return _ratio(sum(lengths_of(relevant & utilized)), sum(lengths))
+    lengths_of_relevant = lengths_of(relevant)
+    if lengths_of_relevant:
+        return _ratio(sum(lengths_of(relevant & utilized)), sum(lengths_of_relevant))
     if when_none_relevant:
         return NONE_RELEVANT[when_none_relevant]
-    return float(variant == "ragbench" or not lengths_of(utilized))
+    is_none_utilized = not lengths_of(utilized)
+    return 1.0 if variant == "ragbench" or is_none_utilized else 0.0
 
 
 @metric(
@@ -580,16 +585,17 @@ def _four(
     unsupported_keys: Keys | None,
     *,
     variant: str,
+    length: str,
+    unknown_keys: str,
     when_none_relevant: str | None,
-    **counted: str,
 ) -> tuple[float, float, float, float]:
     """Compute relevance, utilization, completeness and adherence."""
-    options: dict[str, Any] = {"variant": variant, **counted}
-    used = relevant_keys, utilized_keys, documents_sentences
+    options: dict[str, Any] = {"variant": variant, "length": length, "unknown_keys": unknown_keys}
+    keys_and_context = relevant_keys, utilized_keys, documents_sentences
     return (
         relevance(relevant_keys, documents_sentences, **options),
-        utilization(*used, **options),
-        completeness(*used, when_none_relevant=when_none_relevant, **options),
+        utilization(*keys_and_context, **options),
+        completeness(*keys_and_context, when_none_relevant=when_none_relevant, **options),
         adherence(support, unsupported_keys, variant=variant),
     )
 
@@ -713,8 +719,9 @@ def trace_scores(
     )
     fraction = supported_fraction(response, support, unsupported, variant=variant)
     distance = distance_from_ideal(*four)
-    has_length = length == "sentence" or unknown_keys == "drop"
-    unknown = UNKNOWN_KEYS[unknown_keys] if has_length else "length 0"
+    # A key without a sentence has no tokens and no characters, even if it is counted.
+    is_counted_without_length = length != "sentence" and unknown_keys == "count"
+    unknown = "length 0" if is_counted_without_length else UNKNOWN_KEYS[unknown_keys]
     issues = label_issues(record, variant=variant, unknown=unknown)
     return TraceScores(*four, fraction, sum(four) / 4, distance, 1 - distance, issues)
 
@@ -727,9 +734,9 @@ def _measured_context(
 ) -> tuple[Callable[[Iterable[str]], list[int]], int] | None:
     """Measure the sentences of the context.
 
-    Returns a function that maps keys to their lengths and leaves out dropped keys, and the total
-    length of the context. Returns None if the context is required and missing, or if it has no
-    sentences.
+    The result has two parts. The first is a function that returns the lengths of the sentences with
+    given keys, without those of keys that are to be dropped. The second is the total length of the
+    context. The result is None if the context is required and missing, or if it has no sentences.
     """
     if variant == "guide" and length != "sentence":
         raise InputError(
@@ -756,4 +763,5 @@ def _measured_context(
 
 
 def _ratio(part: int, whole: int) -> float:
+    """The ratio of two numbers; NaN if the second is 0."""
     return part / whole if whole else math.nan

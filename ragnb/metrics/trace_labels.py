@@ -86,6 +86,8 @@ def supported_sentences(
     if variant == "ragbench" and unsupported_keys is not None:
         return [(key, False) for key in as_keys(unsupported_keys)]
     if support is None:
+        # One sentence, of which nothing is known, makes the scores undefined. An empty list would mean
+        # that there is no unsupported sentence.
         return [("", None)]
     sentences: list[tuple[str, bool | None]] = []
     for key, supporting, fully_supported in _labels(support):
@@ -244,10 +246,12 @@ def label_issues(
 
 def _missing_fields(fields: Mapping[str, Any], variant: str, unknown: str) -> Iterator[str]:
     """The required fields that are missing."""
-    required = FIELDS[:5] if variant == "ragbench" else FIELDS[2:5]
+    # The list of unsupported sentences is never required, and the guide requires only labels.
+    context, response, *labels, _ = FIELDS
+    required = [context, response, *labels] if variant == "ragbench" else labels
     if variant == "guide" and unknown == "dropped":
         # Only the context tells which keys are to be dropped.
-        required = (FIELDS[0], *required)
+        required = [context, *labels]
     for name in required:
         if fields[name] is None:
             yield f"{name} is missing"
@@ -265,7 +269,7 @@ def _context_issues(
 
 
 def _support_issues(labels: list[_Label], context_keys: list[str] | None) -> Iterator[str]:
-    """Special and unknown keys among those that support the sentences of the response."""
+    """Supporting keys with a special meaning, and supporting keys that match no sentence."""
     for special in SPECIAL_KEYS:
         sentences = [key for key, supporting, _ in labels if special in (supporting or ())]
         if sentences:
@@ -300,14 +304,14 @@ def _response_issues(
 
 
 def _null_issues(support: Any, labels: list[_Label], variant: str) -> Iterator[str]:
-    """Labels that do not say whether the sentence is fully supported."""
+    """Labels without a truth value in ``fully_supported``, if they need one."""
     unknown = [key for key, supporting, fully in labels if supporting is None and fully is None]
     if unknown:
         yield (
             f"neither supporting_sentence_keys nor fully_supported is given for {_quoted(unknown)}"
         )
     null = [key for key, supporting, fully in labels if supporting is not None and fully is None]
-    # Under "ragbench", a record without the field needs none.
+    # Under "ragbench", the supporting keys are sufficient, so the field matters only if it exists.
     if null and (variant == "guide" or any("fully_supported" in label for label in support)):
         yield f"fully_supported is null for {_quoted(null)}"
 
@@ -333,21 +337,25 @@ def _overall_issues(
     # Without a list of unsupported sentences, the labels alone decide.
     rule = variant if unsupported_keys is None else "ragbench"
     sentences = supported_sentences(support, unsupported_keys, variant=rule)
-    against = [key for key, is_supported in sentences if is_supported is False]
-    is_known = against or all(is_supported for _, is_supported in sentences)
-    if is_known and overall == bool(against):
+    unsupported = [key for key, is_supported in sentences if is_supported is False]
+    # One unsupported sentence is sufficient. Otherwise, all sentences must be known to be supported.
+    is_known = unsupported or all(is_supported for _, is_supported in sentences)
+    if is_known and overall == bool(unsupported):
         yield (
             f"overall_supported is {str(overall).lower()}, yet unsupported: "
-            f"{_quoted(against) or 'no sentence'}"
+            f"{_quoted(unsupported) or 'no sentence'}"
         )
 
 
 def _key_issues(
-    name: str, keys: Any, known_keys: list[str] | None = None, remark: str = ""
+    name: str, keys: Any, valid_keys: list[str] | None = None, remark: str = ""
 ) -> Iterator[str]:
-    """Yield the unknown and the repeated keys of a field. If `known_keys` is None, no key is unknown."""
+    """Yield the keys of a field that are not valid, and those that are repeated.
+
+    If `valid_keys` is None, all keys are valid.
+    """
     keys = [] if keys is None else as_keys(keys)
-    for key in _missing(keys, known_keys):
+    for key in _missing(keys, valid_keys):
         special = "is a special key and " if key in SPECIAL_KEYS else ""
         yield f"{name}: {key!r} {special}names no sentence{remark}"
     for key, count in Counter(keys).items():
@@ -355,10 +363,13 @@ def _key_issues(
             yield f"{name}: {key!r} is repeated"
 
 
-def _missing(keys: Iterable[str], known_keys: list[str] | None) -> list[str]:
-    """Return the keys that are not among the known keys, or none if `known_keys` is None."""
-    return [key for key in dict.fromkeys(keys) if known_keys is not None and key not in known_keys]
+def _missing(keys: Iterable[str], valid_keys: list[str] | None) -> list[str]:
+    """Return each key once that is not among the valid keys; none if `valid_keys` is None."""
+    if valid_keys is None:
+        return []
+    return [key for key in dict.fromkeys(keys) if key not in valid_keys]
 
 
 def _quoted(keys: Iterable[str]) -> str:
+    """The keys in quotation marks, separated by commas."""
     return ", ".join(map(repr, keys))

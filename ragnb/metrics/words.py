@@ -1,4 +1,4 @@
-"""The words of the field for the names of metrics."""
+"""The words for metrics in figures and tables, such as *nDCG@10* for ``retrieval.ndcg@10``."""
 
 # Metrics whose words do not follow from their name.
 METRIC_WORDS = {
@@ -45,6 +45,6 @@ def metric_words(metric: str) -> str:
     ('ROUGE-L', 'nDCG@10', 'adherence')
     """
     name, at, cutoff = metric.partition("@")
-    own_name = name.rpartition(".")[2]
-    words = [CAPITALS.get(word, word) for word in own_name.split("_")]
+    name_without_family = name.rpartition(".")[2]
+    words = [CAPITALS.get(word, word) for word in name_without_family.split("_")]
     return METRIC_WORDS.get(name, " ".join(words)) + at + cutoff

@@ -10,7 +10,7 @@ import pytest
 
 from ragnb.errors import InputError
 from ragnb.metrics import METRICS
-from ragnb.metrics.declaration import Column, Option, declared
+from ragnb.metrics.declaration import Column, Option, declared, with_section
 from ragnb.metrics.recognition import outcome_and_why
 from ragnb.metrics.record import metric
 from ragnb.metrics.rgb import answer_labels, is_refusal
@@ -96,6 +96,19 @@ def test_the_docstring_has_all_sections_in_order(own):
         "A number of at least 0; higher is better. NaN if `response` is None, and if it is None.",
     ):
         assert text in doc
+
+
+@pytest.mark.parametrize("heading", ["Returns", "See Also", "Parameters of the model"])
+def test_a_section_is_added_before_the_first_other_heading(heading):
+    def size():
+        pass
+
+    size.__doc__ = (
+        f"Size.\n\nParameters\n----------\nx : int\n    A number.\n\n{heading}\n--------\nText.\n"
+    )
+    before, after = with_section(size, "Notes\n-----\nA note.").split("Notes\n-----\nA note.")
+    assert before.endswith("A number.\n\n")
+    assert after.startswith(f"\n\n{heading}\n")
 
 
 FUNCTIONS = [record.function for record in METRICS.values()]
