@@ -86,8 +86,8 @@ def supported_sentences(
     if variant == "ragbench" and unsupported_keys is not None:
         return [(key, False) for key in as_keys(unsupported_keys)]
     if support is None:
-        # One sentence, of which nothing is known, makes the scores undefined. An empty list would mean
-        # that there is no unsupported sentence.
+        # One sentence whose support is unknown makes the scores undefined. An empty list would mean that
+        # there is no unsupported sentence.
         return [("", None)]
     sentences: list[tuple[str, bool | None]] = []
     for key, supporting, fully_supported in _labels(support):
