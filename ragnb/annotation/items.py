@@ -19,8 +19,9 @@ from ragnb.metrics.references import listed
 from ragnb.metrics.trace_labels import sentence_pairs
 from ragnb.passages import passage_texts
 
-# A word or a punctuation mark, as Unicode's word boundaries define them, and the space behind it. Flags that follow each
-# other are matched in pairs of letters, because the search for a boundary would count all letters before it every time.
+# A word or a punctuation mark, as Unicode's word boundaries define them, and the space behind it. A flag is a pair of
+# letters. A flag before another flag has an alternative of its own, because the search for a word boundary would count all
+# earlier letters for each flag, which takes minutes in a long row of flags.
 WORD = regex.compile(
     r"""(?w)(
         \p{Regional_Indicator}{2} [\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}]*+ (?=\p{Regional_Indicator})
@@ -30,10 +31,10 @@ WORD = regex.compile(
 )
 
 
-# Most keys that a message lists.
+# Largest number of keys that a message lists.
 MOST_LISTED = 50
 
-# A whole number as pandas prints it in a column of floats; longer ones are not exact.
+# A whole number as pandas prints it in a column of floats. A float has 15 exact digits, so a longer number may be another.
 WHOLE = regex.compile(r"-?[0-9]{1,15}\.0")
 
 
@@ -70,15 +71,20 @@ class Item:
         """Hash of everything that the annotator sees."""
         parts = [[part.name, part.sentences] for part in self.parts]
         contents = [self.question, self.references, parts, self.order]
-        if self.history:  # fingerprints of items without one are those of earlier versions
+        # Earlier versions had no history. Items without one therefore keep the fingerprints in their logs.
+        if self.history:
             contents.append(self.history)
         return hashed(contents)
 
     @cached_property
     def sentences(self) -> dict[str, list[str]]:
-        """Keys of the sentences of the parts that can be labelled, by the name of the part."""
-        others = {part.name for part in self.parts} & {"claims", "words"}
-        return {name: self.keys(name) for name in ("documents", "response", *sorted(others))}
+        """Keys of the sentences of the parts that can be labelled, by the name of the part.
+
+        Documents and the response are always in it, and claims and words if the item shows them.
+        """
+        claims_and_words = {part.name for part in self.parts} & {"claims", "words"}
+        names = ["documents", "response", *sorted(claims_and_words)]
+        return {name: self.keys(name) for name in names}
 
     def keys(self, name: str) -> list[str]:
         """Keys of all sentences of ``"documents"``, of the ``"response"``, or of another part."""
@@ -90,8 +96,8 @@ def build_items(
 ) -> list[Item]:
     """Convert the rows of a frame to the items of a task, in the same order.
 
-    The columns of `id` together identify a row. The frame also needs the columns that the task shows, but ``references``
-    and ``documents`` are optional.
+    The columns of `id` together identify a row. The frame also needs the columns that the task shows. Only
+    ``references`` and the passages of ``documents`` may be missing.
     """
     if examples.empty:
         raise InputError("there is nothing to annotate: the frame of examples has no rows")
@@ -138,13 +144,19 @@ def plain_id(name: str) -> str:
 
 
 def _plain_part(part: str) -> str:
+    """One value of an id, without the decimal point if it is a whole number."""
     return str(int(part[:-2])) if WHOLE.fullmatch(part) else part
 
 
 def changed_items(items: Iterable[Item], fingerprints: Mapping[str, str]) -> list[str]:
-    """The ids of items whose fingerprint differs from the one in the mapping, if there is one."""
+    """The ids of the items whose fingerprint differs from that in the mapping.
+
+    An item that is not in the mapping counts as unchanged, because there is nothing to compare.
+    """
     return [
-        item.id for item in items if fingerprints.get(item.id, item.fingerprint) != item.fingerprint
+        item.id
+        for item in items
+        if item.id in fingerprints and fingerprints[item.id] != item.fingerprint
     ]
 
 
@@ -162,7 +174,9 @@ def refuse_changed_texts(items: Iterable[Item], fingerprints: Mapping[str, str])
 
 
 def check_value(field: Field, item: Item, value: Any) -> Any:
-    """Return a value as the log stores it: keys in the order of the text, once each; None for an empty text.
+    """Return a value as the log stores it, after a check that the field allows it.
+
+    Keys are in the order of the text, each once. An empty text becomes None, which means untouched.
 
     Raises
     ------
@@ -170,11 +184,14 @@ def check_value(field: Field, item: Item, value: Any) -> Any:
         The field does not allow the value.
     """
     what = f"{field.name!r} of item {item.id!r}"
-    if value is None or field.kind == "text":
+    if value is None:
+        return None
+    if field.kind == "text":
         return value or None
     if field.kind == "choice":
         field.check_option(value, what)
         return value
+    # A field of sentences takes keys of sentences and its own special answers.
     allowed = item.keys(field.of) + [option.value for option in field.options]
     allowed_set, chosen = set(allowed), set(value)
     unknown = [key for key in value if key not in allowed_set]
@@ -190,7 +207,8 @@ def check_value(field: Field, item: Item, value: Any) -> Any:
 
 
 def _item(name: str, row: Mapping[str, Any], task: Task, columns: Sequence[str]) -> Item:
-    what = f"item {name!r}"
+    """The item of one row, with the id ``name``, whose values are in the ``columns``."""
+    what = f"item {name!r}"  # for messages
     shows, order = _ordered(name, task)
     parts: list[Part] = []
     for column in shows:
@@ -201,11 +219,12 @@ def _item(name: str, row: Mapping[str, Any], task: Task, columns: Sequence[str])
     if repeated:
         raise InputError(f"the sentence keys of {what} must be unique, got {repeated[0]!r} twice")
 
+    # A reference may have several parts, and each part several wordings.
     references = []
     if "references" in shows:
         for part in as_list(row.get("references")):
-            aliases = map(str, listed(part))
-            references.append(" / ".join(aliases))
+            wordings = map(str, listed(part))
+            references.append(" / ".join(wordings))
     question = ""
     history = []
     if "question" in shows:
@@ -227,12 +246,15 @@ def _item(name: str, row: Mapping[str, Any], task: Task, columns: Sequence[str])
 def _ordered(name: str, task: Task) -> tuple[list[str], tuple[str, ...]]:
     """The columns that an item shows, and the order of two responses if the task shows two.
 
-    The order is drawn from the id, so that it stays the same and hides the system.
+    A hash of the id determines the order. It therefore stays the same when the session is opened again, and it
+    does not reveal which system wrote a response.
     """
     shows = list(task.shows)
     if not {"response_a", "response_b"} <= set(shows):
         return shows, ()
-    order = ("b", "a") if int(hashed([task.name, name]), 16) % 2 else ("a", "b")
+    is_swapped = int(hashed([task.name, name]), 16) % 2
+    order = ("b", "a") if is_swapped else ("a", "b")
+    # Other columns stay where the task has them.
     places = sorted([shows.index("response_a"), shows.index("response_b")])
     for place, letter in zip(places, order, strict=True):
         shows[place] = f"response_{letter}"
@@ -254,10 +276,10 @@ def _parts(column: str, row: Mapping[str, Any], task: Task, what: str) -> Iterat
     sentences: Any = row.get(f"{column}_sentences") if may_have_keys else None
     keyed_sentences: list[Any] | None = None if is_missing(sentences) else list(sentences)
     if may_have_keys and keyed_sentences is None and conversion_of(task).needs_keys:
-        make = "keyed_sentences(passages)" if column == "documents" else "keyed_response(response)"
+        maker = "keyed_sentences(passages)" if column == "documents" else "keyed_response(response)"
         raise InputError(
             f"{what} needs sentences with keys in '{column}_sentences', because the task labels sentences; "
-            f"use ragnb.load_ragbench, or make them with ragnb.text.{make}"
+            f"use ragnb.load_ragbench, or make them with ragnb.text.{maker}"
         )
     if column == "documents":
         if keyed_sentences is None:
@@ -280,7 +302,10 @@ def _parts(column: str, row: Mapping[str, Any], task: Task, what: str) -> Iterat
         pairs = [(f"{word.start(1)}-{word.end(1)}", word[0]) for word in words]
         yield Part(column, "response", tuple(pairs))
     else:
-        heading = "" if column in ("response_a", "response_b") else column.replace("_", " ")
+        # The page calls two responses "first" and "second", in the order that was drawn. The name of
+        # the column as a heading would reveal which one is which.
+        is_one_of_two = column in ("response_a", "response_b")
+        heading = "" if is_one_of_two else column.replace("_", " ")
         if keyed_sentences is None:
             pairs = [(column, _text(row, column, what))]
         else:
@@ -289,8 +314,9 @@ def _parts(column: str, row: Mapping[str, Any], task: Task, what: str) -> Iterat
 
 
 def _text(row: Mapping[str, Any], column: str, what: str) -> str:
-    if column in row:
-        return "" if is_missing(row[column]) else str(row[column])
-    raise InputError(
-        f'{what} has no column {column!r}; add it, or remove it from "shows" of the task'
-    )
+    """The text in a column, empty if it is missing. A row without the column raises InputError."""
+    if column not in row:
+        raise InputError(
+            f'{what} has no column {column!r}; add it, or remove it from "shows" of the task'
+        )
+    return "" if is_missing(row[column]) else str(row[column])

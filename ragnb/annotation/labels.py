@@ -55,7 +55,7 @@ def read_labels(log: str | Path | AnnotationSession) -> pd.DataFrame:
 
         - ``item``, and the columns of its id
         - ``annotator``, ``task``
-        - ``status``: ``"labelled"``, ``"started"``, ``"skipped"`` or ``"untouched"`` (a note or a flag only)
+        - ``status``: ``"labelled"``, ``"started"``, ``"skipped"`` or ``"untouched"`` (it has a note or a flag only)
         - one column per field, None where it is untouched; a mapping from the sentence if a field is asked of each
         - ``source``: ``"human"``, ``"suggestion accepted"``, ``"suggestion changed"``, ``"adjudicated"``, ``"agreed"``;
           ``"mixed"`` if fields differ; None if there is no label
@@ -78,7 +78,7 @@ def read_labels(log: str | Path | AnnotationSession) -> pd.DataFrame:
     rows = [_row(item, labels, task, header) for item, labels in by_item.items() if labels.touched]
     first, middle, last = COLUMNS[:1], COLUMNS[1:4], COLUMNS[4:]
     fields = [field.name for field in task.fields]
-    # A column of the id may have the name of another one.
+    # A column of the id may have the name of another column, which a dict contains only once.
     names = dict.fromkeys([*first, *id_columns(header), *middle, *fields, *last])
     frame = pd.DataFrame({name: _column(row.get(name) for row in rows) for name in names})
     frame.attrs["header"] = dict(header)
@@ -107,12 +107,15 @@ def _row(item: str, labels: ItemLabels, task: Task, header: Mapping[str, Any]) -
 
 
 def _column(values: Iterable[Any]) -> pd.Series:
-    """Truth values, numbers, or anything. Truth values with gaps stay truth values."""
+    """A column of truth values or of floats if it has no others, else of objects.
+
+    Truth values with gaps stay truth values, with pandas' type ``boolean``.
+    """
     values = [present(plain(value)) for value in values]
-    kinds = {type(value) for value in values if value is not None}
-    if kinds == {bool}:
+    types = {type(value) for value in values if value is not None}
+    if types == {bool}:
         return pd.Series(values, dtype="boolean" if None in values else bool)
-    return pd.Series(values, dtype="float64" if kinds == {float} else object)
+    return pd.Series(values, dtype="float64" if types == {float} else object)
 
 
 def id_columns(header: Mapping[str, Any]) -> list[str]:
@@ -121,7 +124,7 @@ def id_columns(header: Mapping[str, Any]) -> list[str]:
 
 
 def task_of(frame: pd.DataFrame) -> Task:
-    """The task of a frame of labels, after a check of its columns."""
+    """The task of a frame of labels. A frame without the columns of labels raises InputError."""
     missing = [name for name in ("item", "annotator", "task") if name not in frame]
     if missing:
         raise InputError(
@@ -130,19 +133,20 @@ def task_of(frame: pd.DataFrame) -> Task:
             "ragnb.annotation.read_labels or ragnb.load_study(..., 'labels')"
         )
     names = frame["task"].unique().tolist()
-    # Frames that were not read from a log have no header, and name a predefined task.
-    schema = frame.attrs.get("header", {}).get("task") or (names[0] if len(names) == 1 else names)
-    task = read_task(schema)
+    # Frames that were not read from a log have no header, and name a predefined task. If they name several, `read_task`
+    # refuses the list.
+    named_task = names[0] if len(names) == 1 else names
+    task = read_task(frame.attrs.get("header", {}).get("task") or named_task)
     require_columns(frame, [field.name for field in task.fields], f"labels of task {task.name!r}")
     return task
 
 
 @accepts(task=("trace", "verdict"))
 def recorded_passes(task: str) -> tuple[Path, Path]:
-    """Load two logs in which ragnb's authors labelled the same items independently of each other.
+    """Return the paths of two logs in which ragnb's authors labelled the same items.
 
-    The two passes agree more than independent annotators would. No other person took part. The times show when
-    the labels were entered.
+    They did not see each other's labels. But they also wrote the guideline, so they probably agree more than independent
+    annotators would. No other person took part. The times show when the labels were entered.
 
     Parameters
     ----------
@@ -198,8 +202,7 @@ def join_labels(
         An id is missing or not unique, a label has no row, a column exists already, a text has changed, or a frame has
         several annotators.
     """
-    logs = several_files(log)
-    frame = _labels_of_one(log) if logs is None else _labels_of_several(logs)
+    frame = _labels_in(log)
     task = task_of(frame)
     columns = id or id_columns(frame.attrs.get("header", {}))
     ids = item_ids(responses, columns)
@@ -208,6 +211,7 @@ def join_labels(
     _require_same_texts(responses, ids, labels, task, columns)
 
     conversion = conversion_of(task)
+    # What a response without labels has.
     untouched = {"status": "untouched", "flag": False, "note": ""}
     rows = []
     for item, response in zip(ids, responses.to_dict("records"), strict=True):
@@ -227,8 +231,8 @@ def join_labels(
 
 def _require_rows(labels: Mapping[str, Any], ids: Sequence[str]) -> None:
     """Raise InputError if a labelled item has no response."""
-    present_ids = set(ids)
-    missing = [repr(item) for item in labels if item not in present_ids]
+    ids_of_responses = set(ids)
+    missing = [repr(item) for item in labels if item not in ids_of_responses]
     if missing:
         raise InputError(
             f"{len(missing)} labelled items are not in the frame: {', '.join(missing[:10])}; add their rows, or "
@@ -243,17 +247,27 @@ def _require_same_texts(
     task: Task,
     columns: str | Sequence[str],
 ) -> None:
-    """Raise InputError if the text of a response differs from the one that was labelled."""
+    """Raise InputError if the text of a response differs from the one that was labelled.
+
+    Labels without a fingerprint, such as those of other tools, cannot be compared.
+    """
     fingerprints = {
         item: row["fingerprint"] for item, row in labels.items() if present(row.get("fingerprint"))
     }
-    checked = responses[[item in fingerprints for item in ids]]
-    if len(checked):
-        refuse_changed_texts(build_items(checked, task, id=columns), fingerprints)
+    # Only these rows become items, because others may lack the columns that the task shows.
+    comparable = responses[[item in fingerprints for item in ids]]
+    if len(comparable):
+        refuse_changed_texts(build_items(comparable, task, id=columns), fingerprints)
+
+
+def _labels_in(log: Any) -> pd.DataFrame:
+    """The frame of labels of the argument ``log`` of `join_labels`."""
+    logs = several_files(log)
+    return _labels_of_one(log) if logs is None else _labels_of_several(logs)
 
 
 def _labels_of_one(log: Any) -> pd.DataFrame:
-    """The labels of one annotator."""
+    """The labels in one log or frame. Labels of several annotators raise InputError."""
     frame = log if isinstance(log, pd.DataFrame) else read_labels(log)
     names = frame["annotator"].unique() if "annotator" in frame else []
     if len(names) > 1:
@@ -262,7 +276,10 @@ def _labels_of_one(log: Any) -> pd.DataFrame:
 
 
 def _labels_of_several(logs: Sequence[Any]) -> pd.DataFrame:
-    """The labels of several logs, in which no item has two different labels."""
+    """The labels of several logs one after the other, with one row per item.
+
+    Different labels of one item raise InputError.
+    """
     frames = [_labels_of_one(log) for log in logs]
     tasks = [task_of(frame) for frame in frames]
     if any(not same_fields(task.schema(), tasks[0].schema()) for task in tasks):
@@ -289,6 +306,7 @@ def all_equal(values: Iterable[Any]) -> bool:
     >>> all_equal([["0a", "0b"], ["0b", "0a"]]), all_equal([True, 1])
     (True, False)
     """
+    # A set of values would not distinguish True from 1, so each value has its type next to it.
     comparable = {
         frozenset(value) if isinstance(value, list | tuple) else (type(value), value)
         for value in values
@@ -314,16 +332,19 @@ def write_ragbench(
     InputError
         The log is of another task or no item is fully labelled, or `join_labels` or `ragnb.write_table` refuses its input.
     """
-    joined = join_labels(responses, log, replace=True)
+    labels = _labels_in(log)
+    # The responses may have RAGBench's columns of labels already, so the columns do not show the task of the log.
+    is_trace = isinstance(conversion_of(task_of(labels)), Trace)
+    joined = join_labels(responses, labels, replace=True)
     complete = joined[joined["label_status"] == "labelled"]
-    if not set(Trace.published) <= set(joined) or complete.empty:
+    if not is_trace or complete.empty:
         raise InputError(
             "write_ragbench needs a log of the task 'trace' with at least one fully labelled item; "
             "for other tasks use join_labels"
         )
     parts = complete["example_id"].astype(str).str.rpartition("/")
-    complete = complete.drop(columns=["id", "documents"], errors="ignore")
-    complete = complete.assign(id=parts[2], dataset_name=parts[0])
+    parts.columns = ["dataset_name", "slash", "id"]
+    complete = complete.assign(id=parts["id"], dataset_name=parts["dataset_name"])
     columns = [name for name in PUBLISHED if name in complete]
     write_table(complete[columns].rename(columns=PUBLISHED), path)
     statuses = joined["label_status"].tolist()

@@ -43,7 +43,7 @@ ADVICE = "restore a copy of the file, or save its intact actions with ragnb.anno
 def line_text(record: Mapping[str, Any], *, sealed: bool = True) -> str:
     """One line as JSON, with its checksum if it is ``sealed``.
 
-    Half a surrogate pair, which UTF-8 cannot encode, is written as JSON's escape.
+    UTF-8 cannot encode half of a surrogate pair, so this is written as an escape of JSON.
 
     >>> line_text({"n": 1, "action": "open"})
     '{"n": 1, "action": "open", "checksum": "333b341a"}'
@@ -62,6 +62,7 @@ def read_line(line: bytes, where: str) -> tuple[Event, bool]:
     InputError
         The line does not match its checksum, or is not a JSON object.
     """
+    # Some editors put a byte order mark at the start of a file.
     line = line.removeprefix(b"\xef\xbb\xbf").strip()
     seal = SEAL.search(line)
     content = line if seal is None else line[: seal.start()] + b"}"
@@ -73,7 +74,7 @@ def read_line(line: bytes, where: str) -> tuple[Event, bool]:
 
 
 def checked_lines(lines: Iterable[tuple[bytes, str]], name: str) -> list[Event]:
-    """The header and the actions of a log, given each line and where it is.
+    """The header and the actions of a log, given each line and where it is; nothing if there are no lines.
 
     Raises
     ------
@@ -105,19 +106,23 @@ def checked_lines(lines: Iterable[tuple[bytes, str]], name: str) -> list[Event]:
 def is_header(record: Mapping[str, Any]) -> bool:
     """Whether a record is the header of a log of this version."""
     version = record.get(FORMAT)
+    # JSON's true equals 1 in Python.
     return type(version) is int and version == VERSION
 
 
 def is_numbered(lines: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether the actions behind a header have the numbers 1, 2, 3 and so on."""
-    return all(line.get("n", 0) == n for n, line in enumerate(lines))
+    """Whether the actions after a header have the numbers 1, 2, 3 and so on."""
+    # The header is line 0 and has no number.
+    return all(line.get("n", 0) == position for position, line in enumerate(lines))
 
 
 # ---- what a header and an action may contain -----------------------------------------------------
 
+# Each of these functions returns a value as it is, or raises ValueError if it is not of the kind.
+
 
 def _text(value: Any) -> str:
-    # pydantic's own texts can contain no half of a surrogate pair.
+    # pydantic's own type for texts refuses half of a surrogate pair, which a note may contain.
     if not isinstance(value, str):
         raise ValueError(f"must be a text, got {value!r:.60}")
     return value
@@ -131,7 +136,7 @@ def _name(value: Any) -> str:
 
 def _number(value: Any) -> int:
     if type(value) is not int or value < 1:
-        raise ValueError(f"must be a whole number from 1 on, got {value!r:.60}")
+        raise ValueError(f"must be a whole number of at least 1, got {value!r:.60}")
     return value
 
 
@@ -238,7 +243,7 @@ class MarkAction(Action):
 
 
 class StepAction(Action):
-    """Undoes or redoes another action."""
+    """Undoes or redoes the action whose number is ``of``."""
 
     of: Number
 
@@ -265,11 +270,16 @@ def check_header(header: Mapping[str, Any], where: str) -> Task:
 
 
 class ActionRules:
-    """What the actions of a log may contain, given its task. They are checked in their order."""
+    """What the actions of a log may contain, given its task.
+
+    Check them in their order, because an action may refer to earlier ones.
+    """
 
     def __init__(self, task: Task) -> None:
         self.task = task
+        # Item -> part -> keys of its sentences.
         self._keys: dict[str, dict[str, frozenset[str]]] = {}
+        # Number and item of each action that can be undone.
         self._changes: set[tuple[int, str]] = set()
 
     def check(self, action: Mapping[str, Any], where: str) -> None:
@@ -277,35 +287,42 @@ class ActionRules:
         kind: Any = action.get("action")
         check_choice(kind, tuple(ACTIONS), f"{where}, key action:")
         checked(ACTIONS[kind], action, where)
+        # Actions that show an item have its sentence keys, and later ones refer to these.
         if "sentences" in action:
             self._keys[action["item"]] = {
                 part: frozenset(keys) for part, keys in action["sentences"].items()
             }
-        place = (action.get("of", action["n"]), action["item"])
-        if kind in ("undo", "redo") and place not in self._changes:
+        item = action["item"]
+        if kind in ("undo", "redo") and (action["of"], item) not in self._changes:
             raise InputError(
-                f"{where}, key of: must be the number of an earlier change of item {action['item']!r}, "
+                f"{where}, key of: must be the number of an earlier change of item {item!r}, "
                 f"got {action['of']}"
             )
-        if kind in CHANGES:
-            self._changes.add(place)
         if kind in ("label", "agreed"):
-            sentence_keys = self._keys.get(action["item"], {})
+            sentence_keys = self._keys.get(item, {})
             for entry in action["set"]:
-                self._check_value(entry, sentence_keys, f"{where}, item {action['item']!r}:")
+                self._check_value(entry, sentence_keys, f"{where}, item {item!r}:")
+        # Last, so that nothing can undo an action that was refused.
+        if kind in CHANGES:
+            self._changes.add((action["n"], item))
 
     def _check_value(
         self, entry: Mapping[str, Any], sentence_keys: Mapping[str, frozenset[str]], where: str
     ) -> None:
+        """Raise InputError if a field of the task does not allow the value of an entry, or is not about its sentence."""
         names = tuple(field.name for field in self.task.fields)
         check_choice(entry["field"], names, f"{where} a field of task {self.task.name!r}")
         field = self.task.field(entry["field"])
         value, sentence = entry["value"], entry.get("sentence")
         what = f"{where} {field.name!r}"
-        units = sentence_keys.get(self.task.unit)
-        if (sentence is not None) != field.each or (field.each and units and sentence not in units):
-            wanted = "a sentence of the item" if field.each else "no sentence"
-            raise InputError(f"{what} must be about {wanted}, got {sentence!r:.60}")
+        # The sentences about which a field with ``each`` is asked. Logs of earlier versions may not have them, and then any
+        # sentence is allowed.
+        sentences = sentence_keys.get(self.task.unit, frozenset())
+        is_unknown = bool(sentences) and sentence not in sentences
+        if field.each and (sentence is None or is_unknown):
+            raise InputError(f"{what} must be about a sentence of the item, got {sentence!r:.60}")
+        if not field.each and sentence is not None:
+            raise InputError(f"{what} must be about no sentence, got {sentence!r:.60}")
         if value is None:
             return
         if field.kind == "choice":
@@ -318,16 +335,15 @@ class ActionRules:
 
 
 def _check_keys(field: Field, value: Any, sentence_keys: frozenset[str] | None, what: str) -> None:
-    """Refuse what is no list of sentence keys. Where the log does not have the keys of an item, any text passes."""
-    options = [option.value for option in field.options]
-    keys = value if isinstance(value, list) else [value]
-    wrong = [
-        key
-        for key in keys
-        if key not in options
-        and not (isinstance(key, str) and (sentence_keys is None or key in sentence_keys))
-    ]
-    if wrong or keys is not value:
-        raise InputError(
-            f"{what} must be a list of sentences of the item, got {(wrong or keys)[0]!r:.60}"
-        )
+    """Raise InputError unless a value is a list of sentence keys and special answers.
+
+    If the log does not have the sentence keys of the item (``None``), any text may be one.
+    """
+    message = f"{what} must be a list of sentences of the item, got"
+    if not isinstance(value, list):
+        raise InputError(f"{message} {value!r:.60}")
+    special_answers = [option.value for option in field.options]
+    for key in value:
+        is_sentence = isinstance(key, str) and (sentence_keys is None or key in sentence_keys)
+        if not is_sentence and key not in special_answers:
+            raise InputError(f"{message} {key!r:.60}")

@@ -19,7 +19,7 @@ from ragnb.annotation.log import AnnotationLog, database_path, is_log_file, repo
 from ragnb.annotation.tasks import Task, read_task
 from ragnb.errors import InputError
 
-# How a header and an action begin, and how they end.
+# How the text of a header or an action begins, and how it ends.
 START = re.compile(rb'\{"(?:n|%s)": ?\d' % FORMAT.encode())
 END = re.compile(rb'"checksum": ?"[0-9a-f]{8}"\}')
 
@@ -64,29 +64,33 @@ def recover_log(
         raise InputError(f"the target {str(target)!r} exists; choose the path of a new file")
     records = list(_intact_records(source))
     header = next(filter(is_header, records), None)
-    if header is None and (task is None or annotator is None):
-        raise InputError(
-            f"the header of {source.name} is damaged; pass task= and annotator= to recover_log"
-        )
     if header is None:
-        header = {"task": read_task(task or "").schema(), "annotator": annotator}
+        if task is None or annotator is None:
+            raise InputError(
+                f"the header of {source.name} is damaged; pass task= and annotator= to recover_log"
+            )
+        header = {"task": read_task(task).schema(), "annotator": annotator}
     actions = _allowed(records, read_task(header["task"]))
     if not actions:
         raise InputError(f"{source.name} has no intact actions")
     if "id" not in header:
         # The columns that identify an item are also in the actions that show one.
-        first_id = next((action["id"] for action in actions.values() if action.get("id")), None)
-        header |= {"id": list(first_id)} if first_id else {}
+        ids = [action["id"] for action in actions.values() if action.get("id")]
+        if ids:
+            header["id"] = list(ids[0])
     numbered = _renumbered(actions)
     log = AnnotationLog(target, header)
     log.append(*numbered)
     log.close()
-    missing = set(range(1, max(actions) + 1)) - set(actions)
-    return {"recovered": len(numbered), "lost": sorted(missing)}
+    lost = set(range(1, max(actions) + 1)) - set(actions)
+    return {"recovered": len(numbered), "lost": sorted(lost)}
 
 
 def _intact_records(path: Path) -> Iterator[Event]:
-    """Yield each header and action that can be read, those of a table in SQLite before those in its bytes."""
+    """Yield each header and action that can be read, first those that SQLite reads, then those in the file's bytes.
+
+    An action may come several times.
+    """
     read = []
     for line in [*_rows(path), *_texts(path)]:
         with suppress(InputError):
@@ -100,7 +104,10 @@ def _intact_records(path: Path) -> Iterator[Event]:
 
 
 def _rows(path: Path) -> Iterator[bytes]:
-    """Yield the rows of a table one by one, as far as SQLite can read it from either end."""
+    """Yield the rows of the table, as far as SQLite can read it.
+
+    SQLite stops at the first damaged page. Reading from both ends also returns the rows behind it.
+    """
     for direction in ("ASC", "DESC"):
         with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as db:
             db.text_factory = bytes
@@ -109,7 +116,10 @@ def _rows(path: Path) -> Iterator[bytes]:
 
 
 def _texts(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file, and whatever in it looks like a line with a checksum."""
+    """Yield the lines of a file, and each text in it that looks like a line with a checksum.
+
+    Such texts are also in the pages of an SQLite file that SQLite cannot open.
+    """
     with reporting(path):
         content = path.read_bytes()
     yield from content.split(b"\n")
@@ -120,12 +130,15 @@ def _texts(path: Path) -> Iterator[bytes]:
 
 
 def _allowed(records: list[Event], task: Task) -> dict[int, Event]:
-    """Return the actions that the task allows, by their number and in its order."""
+    """Return the actions that the task allows, by number and in the order of their numbers."""
     by_number: dict[int, Event] = {}
     for record in records:
         number = record.get("n")
-        if FORMAT not in record and type(number) is int and number not in by_number:
-            by_number[number] = record
+        is_header_of_any_version = FORMAT in record
+        # JSON's true would count as 1.
+        if is_header_of_any_version or type(number) is not int:
+            continue
+        by_number.setdefault(number, record)
     rules = ActionRules(task)
     allowed = {}
     for number in sorted(by_number):
@@ -136,16 +149,15 @@ def _allowed(records: list[Event], task: Task) -> dict[int, Event]:
 
 
 def _renumbered(actions: Mapping[int, Event]) -> list[Event]:
-    """Return actions with new numbers, without those that undo or redo a lost action."""
-    numbers: dict[int, int] = {}
+    """Return actions with the numbers 1, 2, 3 and so on, also where they refer to each other.
+
+    `_allowed` has left out the actions that undo or redo a lost one.
+    """
+    new_numbers = {number: position for position, number in enumerate(actions, start=1)}
     renumbered: list[Event] = []
     for number, action in actions.items():
-        target = action.get("of") if action["action"] in ("undo", "redo") else None
-        if target is not None and target not in numbers:
-            continue
-        numbers[number] = len(renumbered) + 1
-        changed = {"n": numbers[number]}
-        if target is not None:
-            changed["of"] = numbers[target]
+        changed: Event = {"n": new_numbers[number]}
+        if action["action"] in ("undo", "redo"):
+            changed["of"] = new_numbers[action["of"]]
         renumbered.append({**action, **changed})
     return renumbered

@@ -25,7 +25,7 @@ from ragnb.annotation.log import (
     log_lines,
 )
 from ragnb.annotation.places import Place
-from ragnb.annotation.suggestions import read_suggestions
+from ragnb.annotation.suggestions import suggested_values
 from ragnb.annotation.tasks import Field, Task, read_task
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
@@ -67,7 +67,7 @@ class AnnotationSession:
         The log (``"ana.sqlite"``), or a folder (``"labels"``) in which it becomes ``{annotator}.{task}.sqlite``. A log of
         an earlier version (``"ana.jsonl"``) is imported.
     suggestions
-        Labels to begin with; see `read_suggestions`.
+        Labels to begin with; see `suggested_values`.
     suggested_by
         Whose suggestions they are, such as the name of a judge.
     blind
@@ -119,7 +119,7 @@ class AnnotationSession:
         if not self.annotator:
             raise InputError("annotator must be the name of a person, got an empty text")
         self.items = build_items(examples, self.task, id=id)
-        self.suggested = read_suggestions(suggestions, self.items, self.task, id=id)
+        self.suggested = suggested_values(suggestions, self.items, self.task, id=id)
         self.suggested_by, self.blind = suggested_by, blind
         self.others = others or {}
         self._named = named or self.others

@@ -12,10 +12,10 @@ from ragnb.annotation.tasks import Task
 from ragnb.errors import InputError
 
 
-def read_suggestions(
+def suggested_values(
     suggestions: Any, items: Sequence[Item], task: Task, *, id: str | Sequence[str] = "example_id"
 ) -> dict[str, dict[Place, Any]]:
-    """Suggested values of each item, from a judge or another annotator; those for other items are left out.
+    """Return the suggested values of each item, from a judge or another annotator. Those for other items are left out.
 
     `suggestions` may be a frame with the columns of `id` and one column per field, or a mapping from the id of an item to
     its values by field, ``{"q/1": {"verdict": "correct"}}``. For a field that is asked of each sentence, the value is a
@@ -38,11 +38,12 @@ def read_suggestions(
         if record is None:
             continue
         values = conversion.to_labels(record, item.sentences, task)
-        unknown = values.keys() - {*places(task, item.sentences)}
-        for name, sentence in unknown:
-            raise InputError(
-                f"{name!r} is suggested for {sentence!r}, which is not a sentence that this field labels in {item.id!r}"
-            )
+        places_of_item = set(places(task, item.sentences))
+        for name, sentence in values:
+            if (name, sentence) not in places_of_item:
+                raise InputError(
+                    f"{name!r} is suggested for {sentence!r}, which is not a sentence that this field labels in {item.id!r}"
+                )
         by_item[item.id] = {
             place: check_value(task.field(place[0]), item, value) for place, value in values.items()
         }

@@ -179,6 +179,11 @@ def _values_of_judges(
             f"judges must name a column for one or more of {', '.join(LABELS)}, got "
             f"{', '.join(unknown) or 'no judge'}"
         )
+    for judge, columns in judges.items():
+        if not columns:
+            raise InputError(
+                f"judges must name a column for one or more of {', '.join(LABELS)}, got none for {judge!r}"
+            )
     names = []
     for columns in judges.values():
         for dimension, column in columns.items():

@@ -25,8 +25,8 @@ from ragnb.text import graphemes
 from ragnb.widgets import language, rgb, trace
 from ragnb.widgets.pages import (
     FALSE,
+    Mark,
     Page,
-    Sign,
     annotated,
     listed,
     occurrences,
@@ -35,9 +35,11 @@ from ragnb.widgets.pages import (
 )
 from ragnb.widgets.rows import ABOUT, SIGNS, VERDICT
 
+# Columns of the section on a judge.
 JUDGED = ("judged_by", "judge_score", "judge_verdict", "human_label", "annotations", "disagreement")
 
-# Kind of a section -> what makes it of a row, and the columns that it needs.
+# Kind of a section -> the function that returns its content for a row, and the columns that it needs. The section on a judge
+# has no function, because its template reads the columns.
 SECTIONS: dict[str, tuple[Callable[..., dict[str, Any]], tuple[str, ...]]] = {
     "trace": (trace.trace_section, trace.NEEDED),
     "judge": (lambda row: {}, JUDGED),
@@ -58,8 +60,9 @@ CLAIMS = ("parts", "statements", "nuggets", "judged_statements", "judged_relevan
 # Longest alias that is marked; a longer one is a model answer, not a name or a date.
 LONGEST = 80
 
+# Words of a response. Chinese is written without spaces, so each of its characters counts as a word.
 WORD = regex.compile(r"\p{Han}|[\w'’]+")
-# Share of common words from which the differences of two responses are marked.
+# Share of common words from which the differences of two responses are marked. Below it, nearly all words would be.
 ALIKE = 0.3
 
 
@@ -97,24 +100,28 @@ class Card(Page):
 def kinds_of(frame: pd.DataFrame, kind: str | None = None) -> list[str]:
     """Return the kinds of sections that a frame has columns for, or only the given one.
 
-    A section on the language is left out if all responses are in one language and another section
-    fits.
+    The section on the language is left out of a frame in one language. For a single row, whose card has only the columns
+    here, it is left out if another section fits.
     """
     if kind is not None:
         require_columns(frame, SECTIONS[kind][1], f"view of kind {kind!r}")
         return [kind]
     fitting = [name for name, (_, needed) in SECTIONS.items() if set(needed) <= set(frame)]
-    if "language" in fitting and len(frame) + len(fitting) > 1 and frame["language"].nunique() < 2:
-        fitting.remove("language")
+    if "language" in fitting:
+        has_several_languages = frame["language"].nunique() > 1
+        is_only_section_of_card = frame.empty and fitting == ["language"]
+        if not has_several_languages and not is_only_section_of_card:
+            fitting.remove("language")
     return fitting
 
 
 def _options_of(kinds: Sequence[str]) -> list[str]:
-    """Options of the sections and of `ragnb.view`."""
+    """Names of the options of the sections and of `ragnb.view`, to suggest one for a misspelled name."""
     options = ["kind", "changed"]
     for kind in kinds:
         section, _ = SECTIONS[kind]
-        options += [*signature(section).parameters][1:]
+        _, *names = signature(section).parameters  # The first parameter is the row.
+        options += names
     return options
 
 
@@ -134,7 +141,7 @@ def draw(
     row, kinds, options
         The row, the kinds of its sections, and their options.
     scores
-        Its scores: name, value, meaning, bars and place.
+        Its scores; see `ragnb.widgets.rows.Rows.scores`.
     others
         Responses to the same question, each with its name, which are shown next to this one.
     rest
@@ -142,18 +149,19 @@ def draw(
     """
     sections = _sections(row, kinds, options)
     aliases = {
-        kind: [text for text in texts if len(text) <= LONGEST]
-        for kind, texts in phrases_of(row).items()
+        mark: [text for text in texts if len(text) <= LONGEST]
+        for mark, texts in phrases_of(row).items()
     }
+    # Several cards may be on one page. The same response has the same id in each run.
     identity = repr([row.get(key) for key in ("question", "response", "system")])
     card_id = f"r{crc32(identity.encode()):x}"
     claims = list(_claims(row))
     passages = list(passages_of(row, aliases))
 
-    # Numbers of passages and texts of claims in the response light up what they refer to.
+    # A number of a passage or the text of a claim in the response is outlined together with what it refers to.
     links = [(f"r-k{passage['rank']}", f"[{passage['rank']}]") for passage in passages]
     links += [(claim["link"], claim["text"]) for claim in claims]
-    citations = {Sign("span", "", link, f"{card_id}-{link}"): [text] for link, text in links}
+    citations = {Mark("span", "", link, f"{card_id}-{link}"): [text] for link, text in links}
     phrases = aliases | sections.get("rgb", {}).get("phrases", {}) | citations
 
     has_passages = "trace" not in kinds and not is_missing(row.get("passages"))
@@ -197,10 +205,14 @@ def _answers(
     row: Mapping[str, Any],
     kinds: Sequence[str],
     others: Sequence[tuple[str, Mapping[str, Any]]],
-    phrases: Mapping[Sign, Iterable[str]],
-    aliases: Mapping[Sign, Iterable[str]],
+    phrases: Mapping[Mark, Iterable[str]],
+    aliases: Mapping[Mark, Iterable[str]],
 ) -> list[dict[str, Any]]:
-    """The response, and those of other systems next to it."""
+    """What is shown of the response, and of those of other systems next to it.
+
+    ``phrases`` are marked in the response, and only the ``aliases`` of the references in the others, because the other
+    phrases belong to this response.
+    """
     # These sections show the text of the response themselves.
     is_in_section = "trace" in kinds or kinds == ["language"]
     if is_in_section and not others:
@@ -216,18 +228,19 @@ def _answers(
     return answers
 
 
-def phrases_of(row: Mapping[str, Any]) -> dict[Sign, list[str]]:
-    """Return the aliases of each part of the answer, and the false answers, by how they are marked."""
+def phrases_of(row: Mapping[str, Any]) -> dict[Mark, list[str]]:
+    """Return the aliases of each part of the answer, and the false answers, by their mark."""
     phrases = {}
     for number, part in enumerate(listed(row, "references"), 1):
-        phrases[Sign("mark", str(number))] = [part] if isinstance(part, str) else [*part]
+        phrases[Mark("mark", str(number))] = [part] if isinstance(part, str) else [*part]
     return {**phrases, FALSE: listed(row, "false_answers")}
 
 
 def _verdicts(
     row: Mapping[str, Any], sections: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the sign and the name of each verdict on a response that no section repeats."""
+    """Yield the sign and the name of each verdict on a response, except those that a section shows."""
+    # The section on a judge shows the label and the metric that was judged.
     repeated = ("label", row.get("judged_by")) if "judge" in sections else ()
     columns = [(name, row[name]) for name in VERDICT if name in row and name not in repeated]
     for name, value in [*sections.get("rgb", {}).get("verdicts", []), *columns]:
@@ -236,46 +249,49 @@ def _verdicts(
 
 
 def _references(row: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
-    """Return each part of the answer, and the false answers, with their aliases."""
+    """Return each part of the answer, and the false answers, with their heading and their aliases."""
     references = []
-    for number, (kind, texts) in enumerate(phrases_of(row).items()):
+    for number, (mark, texts) in enumerate(phrases_of(row).items()):
         if not texts:
             continue
-        name = "and" if number else "answer"
-        if kind == FALSE:
-            name = "false"
-        references.append((name, [_alias(text, kind) for text in texts]))
+        heading = "and" if number else "answer"
+        if mark == FALSE:
+            heading = "false"
+        references.append((heading, [_alias(text, mark) for text in texts]))
     return references
 
 
-def _alias(text: str, kind: Sign) -> str:
-    """An alias, marked as in the response."""
-    return annotated(text, [(0, len(text), kind)]) if len(text) <= LONGEST else text
+def _alias(text: str, mark: Mark) -> str:
+    """An alias, marked as in the response, where longer ones are not marked."""
+    return annotated(text, [(0, len(text), mark)]) if len(text) <= LONGEST else text
 
 
 def _answer(
-    name: str, row: Mapping[str, Any], phrases: Mapping[Sign, Iterable[str]], own_text: str | None
+    name: str, row: Mapping[str, Any], phrases: Mapping[Mark, Iterable[str]], own_text: str | None
 ) -> dict[str, Any]:
-    """What is shown of a response: its evidence, and the words that a first response lacks."""
+    """What is shown of a response, in which the phrases are marked.
+
+    In a response of another system, the words that the text of the card's own response lacks are marked, too.
+    """
     reasoning, text = reply_of(row)
     new_words = [] if own_text is None else inserted(own_text, text)
-    marks = _marks(text, phrases)
-    marks += [(start, end, Sign("ins")) for start, end in new_words]
+    spans = _spans(text, phrases)
+    spans += [(start, end, Mark("ins")) for start, end in new_words]
     return {
         "name": name,
         "reasoning": reasoning,
-        "text": annotated(text, marks),
+        "text": annotated(text, spans),
         "verdicts": list(_verdicts(row, {})),
         "differs": bool(new_words),
     }
 
 
-def _marks(text: str, phrases: Mapping[Sign, Iterable[str]]) -> list[tuple[int, int, Sign]]:
-    """Start, end and sign of each occurrence of the phrases in a text."""
-    marks = []
-    for kind in phrases:
-        marks += [(start, end, kind) for start, end in occurrences(text, phrases[kind])]
-    return marks
+def _spans(text: str, phrases: Mapping[Mark, Iterable[str]]) -> list[tuple[int, int, Mark]]:
+    """Start, end and mark of each occurrence of the phrases in a text."""
+    spans = []
+    for mark, texts in phrases.items():
+        spans += [(start, end, mark) for start, end in occurrences(text, texts)]
+    return spans
 
 
 def inserted(before: str, after: str) -> list[tuple[int, int]]:
@@ -293,6 +309,7 @@ def inserted(before: str, after: str) -> list[tuple[int, int]]:
         return []
     places = []
     for operation, _, _, first, end in matcher.get_opcodes():
+        # A deletion has no words in this text.
         if operation != "equal" and end > first:
             places.append((words[first].start(), words[end - 1].end()))
     return places
@@ -302,6 +319,7 @@ def _claims(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the claims of a response: text, label and link."""
     claims = chain.from_iterable(listed(row, name) for name in CLAIMS)
     for number, claim in enumerate(claims):
+        # The name of the label differs between the columns of CLAIMS.
         verdict = None
         for key in ("label", "supported", "relevant", "assignment"):
             if key in claim:
@@ -313,9 +331,9 @@ def _claims(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def passages_of(
-    row: Mapping[str, Any], aliases: Mapping[Sign, list[str]]
+    row: Mapping[str, Any], aliases: Mapping[Mark, list[str]]
 ) -> Iterator[dict[str, Any]]:
-    """Yield what is shown of each passage: its rank, kind, opening, signs and text."""
+    """Yield what is shown of each passage: its rank, its kind, its opening, and its text with the aliases marked."""
     kinds = listed(row, "kinds")
     ids = listed(row, "passage_ids") or listed(row, "retrieved")
     if not kinds and not is_missing(row.get("relevant")):
@@ -326,8 +344,8 @@ def passages_of(
         raise InputError(f"the response to {row.get('example_id')!r}: {error}") from error
     response = str(row.get("response"))
     for rank, (text, kind) in enumerate(zip_longest(passages, kinds), 1):
-        text = text or ""  # There are more kinds than passages.
-        spans = _marks(text, aliases)
+        text = text or ""  # There may be more kinds than passages.
+        spans = _spans(text, aliases)
         matches = [text[start:end] for start, end, _ in spans]
         name, css = PASSAGES.get(kind, (kind or "", ""))
         # Whole graphemes, so that no emoji or accented letter is cut in two. Splitting the first 400

@@ -72,8 +72,8 @@ def view(
         The only special section that is shown. By default all are shown whose columns exist:
         ``"trace"`` (labelled sentences and TRACe scores), ``"judge"`` (a judge and people),
         ``"rgb"`` (verdicts of the protocols of RGB, with the words that decide them) and
-        ``"language"`` (letters by script and RLC; only if there are several languages or no other
-        section).
+        ``"language"`` (letters by script and RLC; by default only of a frame with several languages,
+        or of a row without any other section).
     changed
         Two systems. Only questions on which their verdicts differ are shown, with the responses of
         both.

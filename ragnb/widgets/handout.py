@@ -12,7 +12,7 @@ import pandas as pd
 from ragnb.annotation.items import build_items
 from ragnb.annotation.lines import FORMAT, VERSION
 from ragnb.annotation.session import pinned
-from ragnb.annotation.suggestions import read_suggestions
+from ragnb.annotation.suggestions import suggested_values
 from ragnb.annotation.tasks import Task, hashed, read_task
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
@@ -68,7 +68,7 @@ def export_annotator(
     checked_task = read_task(task)
     path = Path(path).expanduser()
     items = build_items(examples, checked_task, id=id)
-    suggested = read_suggestions(suggestions, items, checked_task, id=id)
+    suggested = suggested_values(suggestions, items, checked_task, id=id)
     handout = {
         "header": {
             FORMAT: VERSION,

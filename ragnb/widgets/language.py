@@ -22,17 +22,17 @@ from ragnb.widgets.pages import reply_of, sign
 
 NEEDED = ("response", "language")
 
-# Variant -> what is shown instead of RLC if its denominator is 0.
+# Variant of RLC -> what is shown instead of RLC if its denominator is 0.
 UNDEFINED = {"unicode": "– no letters to count", "lbrag": "– nothing to count, 1.000 by definition"}
 
 
 def language_section(row: Mapping[str, Any], *, threshold: float = 0.6) -> dict[str, Any]:
     """Return the runs of a response by script, its hidden characters, and its RLC.
 
-    Runs of letters of the language's scripts are in ``<mark>``, those of other letters in
-    ``<ins>``. Behind each, a superscript names their scripts, foreign ones with ``≠``. Characters
-    that RLC does not count under ``unicode``, such as digits and punctuation, belong to the run
-    before them. A grapheme cluster stays whole and is marked like its first letter.
+    Letters of the language's scripts are in ``<mark>``, and other letters in ``<ins>``. A superscript
+    after each run names its scripts, foreign ones with ``≠``. Characters that RLC does not count
+    under ``unicode``, such as digits and punctuation, belong to the run before them. A grapheme
+    cluster stays whole and is marked like its first letter.
     """
     text = reply_of(row)[1] if isinstance(row["response"], str) else ""
     language = row["language"]
@@ -64,7 +64,7 @@ def language_section(row: Mapping[str, Any], *, threshold: float = 0.6) -> dict[
 def _runs(line: str, own_scripts: frozenset[str]) -> Iterator[tuple[str, Markup, str]]:
     """Yield the runs of a line: element, HTML and superscript.
 
-    Characters that count for nothing belong to the run before them.
+    Characters that RLC does not count belong to the run before them. At the start of a line they have no element.
     """
     element = ""
     clusters = []
@@ -73,6 +73,7 @@ def _runs(line: str, own_scripts: frozenset[str]) -> Iterator[tuple[str, Markup,
         if script is not None:
             element = "mark" if script in own_scripts else "ins"
         clusters.append((element, cluster))
+    # The HTML of each character, because a hidden character is spelled out.
     escaped = characters(line)
     start = 0
     for element, group in groupby(clusters, key=itemgetter(0)):
@@ -90,15 +91,17 @@ def _runs(line: str, own_scripts: frozenset[str]) -> Iterator[tuple[str, Markup,
 
 
 def _consistency(
-    text: str, language: str, threshold: float, written: str
+    text: str, language: str, threshold: float, own_names: str
 ) -> Iterator[tuple[str, str, float, str]]:
     """Yield each variant of RLC with its value, its verdict, and what it counts."""
     rules = {
-        "unicode": f"letters of {written} / letters of any script",
+        "unicode": f"letters of {own_names} / letters of any script",
         "lbrag": f"rule {lbrag_rule(language)!r} / all but spaces, digits and {LBRAG_UNCOUNTED}",
     }
     for variant in VARIANTS:
-        hits, counted = consistency_counts(text, language, variant=variant)
-        share = f"{hits}/{counted} = {hits / counted:.3f}" if counted else UNDEFINED[variant]
+        n_own, n_counted = consistency_counts(text, language, variant=variant)
+        share = UNDEFINED[variant]
+        if n_counted:
+            share = f"{n_own}/{n_counted} = {n_own / n_counted:.3f}"
         passed = response_in_language(text, language, variant=variant, threshold=threshold)
         yield variant, share, passed, rules[variant]

@@ -6,14 +6,14 @@ from typing import Any
 from ragnb.metrics.references import reference_parts
 from ragnb.metrics.rgb import assess, false_answers_of
 from ragnb.metrics.rgb_protocols import PROTOCOLS, protocol_of
-from ragnb.widgets.pages import Sign, reply_of
+from ragnb.widgets.pages import Mark, reply_of
 
 NEEDED = ("question", "references", "passages", "kinds", "language")
 
 # Marks of phrases that refuse to answer, and that report an error.
-REFUSAL, ERROR = Sign("b", "R", "r-refusal"), Sign("b", "E", "r-error")
+REFUSAL, ERROR = Mark("b", "R", "r-refusal"), Mark("b", "E", "r-error")
 
-# Rows of the table, with the sign of what decides; the last two require a false answer.
+# Rows of the table, each with the superscript of the phrases that decide it. The last two rows require a false answer.
 HEADS = (
     ("labels of parts", ""),
     ("right?", ""),
@@ -37,7 +37,7 @@ def rgb_section(row: Mapping[str, Any], *, protocols: Sequence[str] = PROTOCOLS)
     false_answers = false_answers_of(row.get("false_answers"))
     refusals: set[Any] = set()
     error_reports: set[Any] = set()
-    # One column of the table per protocol: a cell is a value and its evidence, in the order of HEADS.
+    # One column of the table per protocol, with its cells in the order of HEADS. A cell is a value and its evidence.
     columns = []
     for protocol in protocols:
         rule = rules[protocol]
@@ -59,6 +59,7 @@ def rgb_section(row: Mapping[str, Any], *, protocols: Sequence[str] = PROTOCOLS)
         REFUSAL: [phrase for phrase in refusals if phrase],
         ERROR: [phrase for phrase in error_reports if phrase],
     }
+    # The first cell contains the labels, and the second the accuracy.
     accuracy_of_first, _ = columns[0][1]
     # Without a false answer, the columns end before the last two heads.
     table = [(*head, cells) for head, *cells in zip(HEADS, *columns, strict=False)]

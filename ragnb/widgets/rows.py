@@ -1,9 +1,11 @@
-"""The rows of a frame as a list that can be searched, filtered and sorted."""
+"""The rows of a frame as a list that can be searched, filtered and sorted.
+
+A *place* is the position of a row in the frame.
+"""
 
 import operator
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property, reduce
 from inspect import getdoc
 from typing import Any, NamedTuple
@@ -32,13 +34,13 @@ VERDICT = tuple(
     "judged_refusal judged_detection".split()
 )
 
-# Columns that distinguish the rows of one question; a title shows those that differ.
+# Columns that distinguish the rows of one question. A title shows those that have different values in the frame.
 ABOUT = tuple(
     "system language noise_rate correct_rate task metric annotator status flag turn answerability "
     "example_id".split()
 )
 
-# Columns of verdicts of people and of judges; the combinations of the first two are a filter.
+# Columns of verdicts of people and of judges. The combinations of the first two that a frame has are a filter.
 HUMAN_AND_JUDGE = ("label", "human_label", "judged_correct", "judge_verdict")
 
 # Name of the filter by the verdicts on one question, and of the order by whether they differ.
@@ -47,12 +49,14 @@ DIFFER = "verdicts of the systems"
 # Largest number of responses next to one, and of systems whose verdicts are a filter.
 MOST_OTHERS, MOST_COMPARED = 5, 4
 
+# A comparison in a search: a column, a sign, and a number.
 COMPARISON = regex.compile(r"(.+?)([<>]=?|=)(-?(?:\d+\.?\d*|\.\d+))")
-# Comparisons of a column with a number, as in the search ``answer.f1<0.5``.
+# Sign of a comparison -> its function.
 COMPARE = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq
 }  # fmt: skip
 
+# Columns whose text is the title of a row; the first that exists counts.
 TITLE = ("question", "title", "response", "text")
 # Verdict, as a text -> the sign of a title.
 SIGNS = dict.fromkeys(["True", "1", "1.0", "correct"], "✓") | dict.fromkeys(
@@ -72,10 +76,19 @@ class Rows:
 
     Named levels of the index count as columns. Levels of column names are joined by ``/``.
 
+    Parameters
+    ----------
+    frame
+        The frame.
+    changed
+        Two systems. Only questions on which their verdicts differ are then in the list.
+    verdict
+        Column of the verdicts, if it is not one of `VERDICT`.
+
     Raises
     ------
     InputError
-        If it is not a DataFrame, two columns have the same name, or what changed cannot be found.
+        If it is not a DataFrame, two columns have the same name, or ``changed`` needs columns or systems that are not there.
     """
 
     def __init__(
@@ -90,6 +103,8 @@ class Rows:
         self.choices = _choices(self._factorized)
         numbers = {name: _numbers(self.frame[name]) for name in self.frame}
         self.numbers = {name: values for name, values in numbers.items() if values is not None}
+        # Orders in which the rows can be sorted: the column, and whether it is descending. The key of a descending order
+        # has a minus.
         self.sorts = {
             f"{minus}{name}": (name, bool(minus))
             for name in self.frame
@@ -100,9 +115,12 @@ class Rows:
         self._verdict = verdict or self._verdict_column()
         distinguishing = [name for name in ABOUT if name in self.frame and self._differs(name)]
         self._about = distinguishing or [name for name in self.choices if name != self._title][:3]
-        self._in_titles = {self._title, self._verdict, *self._about} - {None}
+        self._in_titles = {self._title, self._verdict, *self._about} - {
+            None
+        }  # an empty frame has no title
         self.sign_meaning = f"✓ ✗ = {spelled(self._verdict)}" if self._verdict else ""
         self._scores = self._score_columns()
+        # Whether each row is in the list at all.
         self.within = np.ones(len(self.frame), dtype=bool)
         if self._questions is not None and self._verdict is not None:
             self._compare_systems(self._questions, changed)
@@ -130,10 +148,12 @@ class Rows:
         return None
 
     def _score_columns(self) -> list[Any]:
-        """The columns of fractions that are neither conditions nor verdicts."""
-        others = {*ABOUT, *CONDITION, *VERDICT, "effective_noise_rate"} - {"value"}
-        fractions = self.frame.select_dtypes("floating").columns
-        return [name for name in fractions if name not in others and self._differs(name)]
+        """The columns of floats that are neither conditions nor verdicts, and whose values differ."""
+        others = {*ABOUT, *CONDITION, *VERDICT, "effective_noise_rate"}
+        # In a long frame of scores, this column contains them.
+        others.remove("value")
+        floats = self.frame.select_dtypes("floating").columns
+        return [name for name in floats if name not in others and self._differs(name)]
 
     def row(self, place: int) -> dict[str, Any]:
         """Return a row as a mapping, with lists instead of arrays."""
@@ -147,11 +167,10 @@ class Rows:
     # ---- search, filters, sort -------------------------------------------------------------------
 
     def found(self, search: str, filters: Mapping[Any, Sequence[int]], sort: str) -> np.ndarray:
-        """Return the sorted positions of the rows with all words of a search that pass all filters.
+        """Return the places of the rows that have all words of a search and pass all filters, in the order of a sort.
 
-        A row passes a filter if its value in that column is one of those that were chosen.
-
-        A word such as ``answer.f1<0.5`` compares a column of numbers.
+        A word such as ``answer.f1<0.5`` compares a column of numbers. A row passes a filter if its value in that column is
+        one of those that were chosen.
         """
         passing = self.within.copy()
         for name, codes in filters.items():
@@ -184,7 +203,10 @@ class Rows:
 
     @cached_property
     def texts(self) -> tuple[pa.Array, np.ndarray, np.ndarray]:
-        """The distinct texts, folded for a search, and number and row of all their occurrences."""
+        """The distinct texts of the frame, folded for a search, and the number of the text and the row of each occurrence.
+
+        A text that is in several rows, such as a passage, is then searched once.
+        """
         number_of_text: dict[str, int] = {}
         rows, numbers = array("q"), array("q")
         columns = self.frame.select_dtypes(exclude=["number", "datetime", "datetimetz"])
@@ -199,9 +221,9 @@ class Rows:
     # ---- scores, and other systems ---------------------------------------------------------------
 
     def scores(self, place: int) -> Iterator[dict[str, Any]]:
-        """Yield the scores of a row: name, value, meaning, the bars of a histogram, and a note.
+        """Yield the scores of a row: name, value, meaning, the bars of a histogram over all rows, and a note.
 
-        The column ``value`` of long frames has values of several metrics; those of one are counted.
+        The note is the evidence for the score if the frame has it, else the share of rows with a lower score.
         """
         for name in self._scores:
             values, metric = self.numbers[name], name
@@ -209,10 +231,12 @@ class Rows:
             if not np.isfinite(value):
                 continue
             if name == "value" and "metric" in self.frame:
+                # This column of long frames has values of several metrics, which cannot be compared.
                 metric = self.frame["metric"][place]
                 values = values[self.frame["metric"] == metric]
             values = values[np.isfinite(values)]
             counts, edges = np.histogram(values, bins=12)
+            # The last bin also contains its upper edge.
             own_bin = min(int(np.searchsorted(edges, value, "right")), len(counts)) - 1
             heights = np.ceil(100 * counts / counts.max()).astype(int).tolist()
             evidence = self.frame.get(f"{name}: evidence")
@@ -244,17 +268,20 @@ class Rows:
         keys = [name for name in ("example_id", "question_id", "question") if name in self.frame]
         if not keys or "system" not in self.frame or not self._differs("system"):
             return None
-        conditions = {*self._about} & {*self.choices} - {"system", keys[0]}
-        keys = [keys[0], *conditions]
-        numbers = self.frame.groupby(keys, dropna=False, sort=False).ngroup().to_numpy()
-        return numbers if numbers.max() + 1 < len(numbers) else None
+        question = keys[0]
+        # Responses under different conditions, such as noise rates, cannot be compared.
+        conditions = set(self._about) & set(self.choices)
+        conditions -= {"system", question}
+        groups = self.frame.groupby([question, *conditions], dropna=False, sort=False)
+        has_repeated_question = groups.ngroups < len(self.frame)
+        return groups.ngroup().to_numpy() if has_repeated_question else None
 
     def _compare_systems(self, questions: np.ndarray, changed: Sequence[str] | None) -> None:
         """Add a filter and an order by the verdicts that the systems got for the same question."""
         signs = self.frame[self._verdict].map(str).map(SIGNS)
         codes, values = self._factorized["system"]
         names = [short(value) for value in values]
-        systems = np.array(names, dtype=object)[codes]
+        systems = np.array(names, dtype=object)[codes]  # the name of each row's system
         verdicts = pd.DataFrame({"question": questions, "system": systems, "sign": signs})
         first_signs = verdicts.groupby(["question", "system"], sort=True)["sign"].first()
         # One row per question, one column per system.
@@ -281,7 +308,7 @@ class Rows:
     # ---- titles ----------------------------------------------------------------------------------
 
     def title(self, place: int) -> tuple[str, str, list[str]]:
-        """Return a row's line in the list: its sign, its text, and what distinguishes it."""
+        """Return a row's line in the list: the sign of its verdict, its text, and what distinguishes it."""
         cells = {name: self.frame[name].iloc[place] for name in self._in_titles}
         text = short(cells[self._title]) if self._title is not None else ""
         about = []
@@ -312,7 +339,7 @@ def plain(cell: Any) -> Any:
 
 
 def texts_in(cell: Any) -> Iterator[str]:
-    """Yield all texts in a cell, at any depth.
+    """Yield all texts in a cell, at any depth of lists and mappings.
 
     >>> list(texts_in([["a", 1], {"key": "b"}, None]))
     ['a', 'b']
@@ -335,12 +362,13 @@ def short(cell: Any) -> str:
     if isinstance(cell, float | np.floating):
         return f"{cell:g}"
     text = cell if isinstance(cell, str) else " · ".join(texts_in(cell)) or str(cell)
+    # Only the start of a long text is read. Twice the length leaves enough when white space is removed.
     line = spelled(" ".join(text[: 2 * LINE].split()))
     return line if len(line) <= LINE else f"{line[:LINE].rstrip()}…"
 
 
 def words(name: Any) -> str:
-    """Return the name of a column in words."""
+    """Return the name of a column with spaces between its words."""
     return short(name).replace("_", " ")
 
 
@@ -369,31 +397,40 @@ def _joined_levels(name: Any) -> Any:
 
 def _factorized(frame: pd.DataFrame) -> dict[Any, tuple[np.ndarray, list[Any]]]:
     """Return the codes and the distinct values of each column, except those of long texts and lists."""
+    # A reason why a response is unscored is a text, but many rows share one, so that it can be a filter.
+    long_texts = PAYLOAD - {"reason"}
     factorized = {}
-    for name in frame.columns.difference([*PAYLOAD - {"reason"}], sort=False):
-        with suppress(TypeError, NotImplementedError):  # lists and mappings, also those of Arrow
+    for name in frame.columns:
+        if name in long_texts:
+            continue
+        try:
             codes, values = pd.factorize(frame[name], sort=True)
-            distinct = list(values)
-            if (codes == -1).any():
-                distinct.append(None)
-            # What is missing has the code -1, and becomes the last value.
-            factorized[name] = codes % max(len(distinct), 1), distinct
+        except (TypeError, NotImplementedError):  # lists and mappings, also those of Arrow
+            continue
+        distinct = list(values)
+        is_missing_value = codes == -1
+        if is_missing_value.any():
+            distinct.append(None)
+            codes = np.where(is_missing_value, len(distinct) - 1, codes)
+        factorized[name] = codes, distinct
     return factorized
 
 
 def _choices(factorized: Mapping[Any, tuple[np.ndarray, list[Any]]]) -> dict[Any, Choices]:
-    """Return the columns by which rows can be filtered: those with few, short, single values.
+    """Return the columns by which rows can be filtered: those with few, short values.
 
-    Columns that distinguish the rows of one question come first. Of several columns that divide the
-    rows in the same way, only the first is kept, unless its values are numbers.
+    Columns that distinguish the rows of one question come first. A column of texts that divides the
+    rows in the same way as an earlier column is left out, because the earlier one is the same filter.
     """
     choices: dict[Any, Choices] = {}
     divisions = set()
     for name in sorted(factorized, key=lambda name: name not in ABOUT):
         codes, distinct = factorized[name]
+        # NumPy's and Arrow's values as Python's.
         values = pd.Series(distinct, dtype=object).tolist()
         if not _is_filter(values, len(codes)):
             continue
+        # Two columns divide the rows in the same way if their codes are equal once they are numbered by first occurrence.
         division = pd.factorize(codes)[0].tobytes()
         has_text = any(isinstance(value, str) for value in values)
         if division not in divisions or not has_text:
@@ -404,15 +441,18 @@ def _choices(factorized: Mapping[Any, tuple[np.ndarray, list[Any]]]) -> dict[Any
 
 def _is_filter(values: Sequence[Any], n_rows: int) -> bool:
     """Whether the distinct values of a column are few and short, and no measurements."""
-    if not 2 <= len(values) <= min(30, max(3, n_rows // 2)):
+    # A column in which most values occur only once would be no useful filter.
+    most_values = min(30, max(3, n_rows // 2))
+    if not 2 <= len(values) <= most_values:
         return False
+    # Conditions such as a noise rate have at most two decimals, and measurements usually have more.
     if any(isinstance(value, float) and value != round(value, 2) for value in values):
         return False
     return max(len(str(value)) for value in values) <= 60
 
 
 def _patterns(signs: pd.DataFrame) -> Choices:
-    """Return the combinations of signs in several columns, such as ``plain ✓ · rag ✗``."""
+    """Return the combinations of signs in several columns as a filter, such as ``plain ✓ · rag ✗``."""
     texts = [f"{short(name)} " + signs[name].astype(object).fillna(MISSING) for name in signs]
     patterns = reduce(lambda left, right: left + " · " + right, texts)
     codes, names = pd.factorize(patterns, sort=True)
@@ -429,7 +469,7 @@ def _meaning(name: Any) -> str:
 
 
 def _numbers(column: pd.Series) -> pd.Series | None:
-    """Return a column of numbers as floats, nan where one is missing; None for any other column."""
+    """Return a column of numbers as floats, nan where one is missing; None if the column has other values or no number."""
     kind = pd.api.types.infer_dtype(column, skipna=True)
     is_present = column.notna()
     numeric = ("integer", "floating", "mixed-integer-float", "boolean", "decimal")

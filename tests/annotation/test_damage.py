@@ -121,6 +121,31 @@ def test_a_damaged_header_is_given_again(folder, tmp_path):
     assert events == read_log(folder / "a.sqlite")[1]
 
 
+def test_an_undo_of_a_label_that_is_not_allowed_is_reported_as_lost(folder, tmp_path):
+    header, _ = read_log(folder / "a.sqlite")
+    labels = [{"field": "verdict", "value": value} for value in ("perhaps", "correct")]
+    actions = [
+        {"action": "label", "set": [labels[0]]},
+        {"action": "undo", "of": 1},
+        {"action": "redo", "of": 1},
+        {"action": "label", "set": [labels[1]]},
+        {"action": "flag", "value": True},
+        {"action": "undo", "of": 5},
+    ]
+    common = {"time": "2031-05-04T12:00:00+00:00", "item": "fr/1"}
+    numbered = [{"n": n, **common, **action} for n, action in enumerate(actions, start=1)]
+    text = "".join(json.dumps(line) + "\n" for line in (header, *numbered))
+    (tmp_path / "old.jsonl").write_text(text)
+    counts = recover_log(tmp_path / "old.jsonl", tmp_path / "new.sqlite")
+    assert counts == {"recovered": 3, "lost": [1, 2, 3]}
+    _, recovered = read_log(tmp_path / "new.sqlite")
+    assert [(action["n"], action["action"]) for action in recovered] == [
+        (1, "label"), (2, "flag"), (3, "undo")
+    ]  # fmt: skip
+    assert recovered[2]["of"] == 2
+    assert read_labels(tmp_path / "new.sqlite")["verdict"].tolist() == ["correct"]
+
+
 def test_a_log_without_checksums_opens_and_gets_them(folder, tmp_path):
     header, events = read_log(folder / "a.sqlite")
     text = "".join(json.dumps(line) + "\n" for line in (header, *events))

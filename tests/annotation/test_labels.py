@@ -28,7 +28,7 @@ from ragnb.annotation import (
 from ragnb.annotation.conversions import Trace
 from ragnb.annotation.items import build_items
 from ragnb.annotation.places import nested
-from ragnb.annotation.suggestions import read_suggestions
+from ragnb.annotation.suggestions import suggested_values
 from ragnb.errors import InputError
 from ragnb.metrics import trace_scores
 
@@ -147,6 +147,19 @@ def test_only_whole_trace_labels_are_written(tmp_path):
             write_ragbench(examples, log, tmp_path / "x.jsonl")
 
 
+def test_published_labels_are_not_written_as_those_of_a_log_of_another_task(tmp_path):
+    """Records of RAGBench have the columns of labels already, also if the log contains verdicts."""
+    published = dict.fromkeys(Trace.published, [["0a"]] * 6)
+    examples = trace_examples().assign(**published)
+    session = annotated(
+        examples, "verdict", "ana", tmp_path / "a.sqlite", {"bench_test/0": {"verdict": "correct"}}
+    )
+    for log in (session, read_labels(session)):
+        with pytest.raises(InputError, match="write_ragbench needs a log of the task 'trace'"):
+            write_ragbench(examples, log, tmp_path / "out.jsonl")
+    assert not (tmp_path / "out.jsonl").exists()
+
+
 # ---- TRACe labels there and back -----------------------------------------------------------------
 
 
@@ -259,7 +272,7 @@ def verdict(*words):
     ],
 )
 def test_verdicts_are_suggested_by_a_mapping_a_frame_or_a_judge(given, found):
-    assert read_suggestions(given, PLAIN, TASKS["verdict"]) == found
+    assert suggested_values(given, PLAIN, TASKS["verdict"]) == found
 
 
 @pytest.mark.parametrize(
@@ -272,7 +285,7 @@ def test_verdicts_are_suggested_by_a_mapping_a_frame_or_a_judge(given, found):
 )  # fmt: skip
 def test_what_cannot_be_suggested(given, message):
     with pytest.raises(InputError, match=message):
-        read_suggestions(given, KEYED, TASKS["trace"])
+        suggested_values(given, KEYED, TASKS["trace"])
 
 
 @pytest.mark.parametrize(

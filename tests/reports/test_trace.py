@@ -109,6 +109,7 @@ def test_responses_that_share_a_question_are_clustered_or_the_reader_is_warned(r
     [
         ({"mine": {"taste": "a1"}}, "one or more of adherence, .*, got taste"),
         ({}, "got no judge"),
+        ({"mine": {}}, "one or more of adherence, .*, got none for 'mine'"),
         ({"mine": {"adherence": "example_id"}}, "needs numbers in example_id"),
     ],
 )

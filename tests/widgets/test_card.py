@@ -126,3 +126,11 @@ def test_a_judge_says_why_on_every_card():
     assert "the judge's reason The reference is Bo." in shown.text
     shown = Reader(ragnb.view(row | {"judge_reason": "the reply is empty"})._repr_html_())
     assert "no verdict of the judge, because the reply is empty" in shown.text
+
+
+def test_labels_of_people_in_words_are_signs_on_a_card():
+    row = {"question": "Who?", "response": "Ann.", "judged_by": "judge.correct", "judge_score": 1.0}
+    row |= {"judge_verdict": 1, "human_label": "yes", "disagreement": 0}
+    row["annotations"] = {"ana": "incorrect", "ben": "perhaps", "cy": True, "di": None}
+    shown = Reader(ragnb.view(row)._repr_html_())
+    assert "label ✓ · ana ✗ · ben – · cy ✓ · di –" in shown.text

@@ -6,13 +6,13 @@ from hostile import HOSTILE, Reader, any_text, joined_text, visible
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ragnb.widgets.pages import TEMPLATES, Sign, annotated, occurrences
+from ragnb.widgets.pages import TEMPLATES, Mark, annotated, occurrences
 
-ONE, TWO, BAD = Sign("mark", "1"), Sign("mark", "2"), Sign("del", "≠")
+ONE, TWO, BAD = Mark("mark", "1"), Mark("mark", "2"), Mark("del", "≠")
 
 
 def marked(text, phrases):
-    return annotated(text, [(*at, Sign("mark")) for at in occurrences(text, phrases)])
+    return annotated(text, [(*at, Mark("mark")) for at in occurrences(text, phrases)])
 
 
 @given(any_text | joined_text, st.lists(any_text | joined_text, max_size=3))
