@@ -14,7 +14,7 @@ from ragnb.scoring.scores import score
 # The metrics that CNBE combines.
 F1, COST = "answer.f1", "cost.translation_tokens"
 
-# CNBE. It needs a frame of pairs, which `bridging` creates.
+# Unlike other metrics, CNBE needs a frame with pairs of scores, which `paired_f1` creates.
 CNBE = METRICS["cost.cnbe"]
 
 
@@ -24,9 +24,10 @@ def bridging(
 ) -> pd.DataFrame:
     """Compute the token F1 gained over the baseline per translated token, for each response (CNBE).
 
-    Higher is better, and the value is unbounded. It is nan if an F1 is unscored or the cost is
-    unknown. If nothing was translated, and for the baseline itself, it is nan under ``ratio`` and
-    0.0 under ``lbrag``. Responses are paired by ``example_id`` and never by position.
+    CNBE = (F1_system - F1_baseline) / cost, all three of the same example. Higher is better, and the
+    value is unbounded. It is nan if an F1 is unscored or the cost is unknown. If nothing was
+    translated, and for the baseline itself, it is nan under ``ratio`` and 0.0 under ``lbrag``.
+    Responses are paired by ``example_id`` and never by position.
 
     Parameters
     ----------
@@ -48,8 +49,6 @@ def bridging(
         If the baseline is missing or did not answer an example, if a system answered an example
         twice, or if F1 was scored under several variants.
 
-    (F1_system - F1_baseline) / cost of the same example.
-
     Source: kanoes/LBRAG-NEW, experiments/scripts/experiment.py, which pairs by position.
 
     >>> one = {"example_id": "q1", "metric": [F1, COST], "reason": None, "signature": "s"}
@@ -62,22 +61,27 @@ def bridging(
     """
     pairs, f1 = paired_f1(scores, baseline=baseline)
     rows = score(pairs, CNBE, variant=variant, baseline=baseline, f1=f1)
-    itself = (rows["system"] == baseline) & (rows["reason"] == NO_TRANSLATION)
-    rows["reason"] = rows["reason"].mask(itself, "it is the baseline")
+    # The baseline translates nothing by definition, so that is not its reason.
+    is_baseline = (rows["system"] == baseline) & (rows["reason"] == NO_TRANSLATION)
+    rows["reason"] = rows["reason"].mask(is_baseline, "it is the baseline")
     return rows.drop(columns=[*CNBE.columns.values()])
 
 
 def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> tuple[pd.DataFrame, str | None]:
-    """Pair the F1 of every response with that of the baseline for the same example, and its cost.
+    """Pair the F1 of every response with that of the baseline for the same example, and add the cost.
 
-    The pairs have the identifying columns of ``scores``, then ``f1_system, f1_direct, tokens_spent`` (0 for the
-    baseline) and ``reason``. A number is nan if it is unscored or unknown. The second result is the variant of
-    F1, or None if the signatures state none.
+    The first result is a frame with one row per response. It has the identifying columns of
+    ``scores``, then ``f1_system``, ``f1_direct``, ``tokens_spent`` and ``reason``. The baseline spends
+    0 tokens. A number is nan if it is unscored or unknown. The second result is the variant of F1, or
+    None if the signatures state none.
     """
     key = ["system", "example_id"]
     require_columns(scores, [*key, "metric", "value", "reason", "signature"], "bridging")
+    # A signature is a list of marks, such as "metric:answer.f1|variant:unicode|lang:en".
     marks = scores.loc[scores["metric"] == F1, "signature"].astype(str).str.split("|").explode()
-    variants = sorted({mark.partition(":")[2] for mark in marks if mark.startswith("variant:")})
+    variants = sorted(
+        {mark.removeprefix("variant:") for mark in marks if mark.startswith("variant:")}
+    )
     # A difference between two variants of F1 means nothing.
     if len(variants) > 1:
         raise InputError(
@@ -91,8 +95,8 @@ def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> tuple[pd.Dat
     for rows in (f1, cost):
         require_columns(rows, (), "CNBE", unique=key)
     is_baseline = (f1["system"] == baseline).to_numpy()
-    direct = f1[is_baseline].set_index("example_id")
-    has_partner = f1["example_id"].isin(direct.index)
+    f1_of_baseline = f1[is_baseline].set_index("example_id")
+    has_partner = f1["example_id"].isin(f1_of_baseline.index)
     unmatched = f1.loc[~has_partner, key].astype(str).agg(" ".join, axis=1)
     if len(unmatched):
         raise InputError(
@@ -100,11 +104,16 @@ def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> tuple[pd.Dat
             f"{len(unmatched)} unmatched ({', '.join(unmatched[:3])}); run {baseline!r} on them, or "
             "drop them"
         )
-    direct = direct.loc[f1["example_id"]].reset_index()
-    spent = cost.set_index(key)["value"].reindex(pd.MultiIndex.from_frame(f1[key])).to_numpy()
+    # One row per response: the baseline's score of the same example, and the cost.
+    direct = f1_of_baseline.loc[f1["example_id"]].reset_index()
+    responses = pd.MultiIndex.from_frame(f1[key])
+    spent = cost.set_index(key)["value"].reindex(responses).to_numpy()
+    # Why there is no value: the response has no F1, the baseline has none, or the cost is unknown.
+    # A reason that is missing in the baseline remains missing, also with its name in front.
     reason = f1["reason"].astype(object)
     reason = reason.fillna(f"{baseline}: " + direct["reason"].astype("str"))
-    reason[reason.isna() & np.isnan(spent) & ~is_baseline] = "the cost is unknown"
+    has_no_cost = np.isnan(spent) & ~is_baseline
+    reason[reason.isna() & has_no_cost] = "the cost is unknown"
     columns_of_f1 = ["metric", "value", "signature", "evidence"]
     pairs = f1.drop(columns=columns_of_f1, errors="ignore").assign(
         f1_system=f1["value"],

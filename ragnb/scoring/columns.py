@@ -39,7 +39,11 @@ def record_of(name: str, signature: str) -> Metric | None:
     >>> record_of("answer.f1", "foreign:a tool|answer.f1|definition unknown") is None
     True
     """
-    return None if FOREIGN in signature else METRICS.get(name.partition("@")[0])
+    # The signature may consist of several, joined by "&", so the mark can be within it.
+    if FOREIGN in signature:
+        return None
+    name_without_cutoff = name.partition("@")[0]
+    return METRICS.get(name_without_cutoff)
 
 
 def bounds_of(name: str, signature: str, values: NDArray[np.float64]) -> tuple[float, float] | None:
@@ -57,7 +61,8 @@ def bounds_of(name: str, signature: str, values: NDArray[np.float64]) -> tuple[f
         is_binary = values.size > 0 and np.isin(values, (0, 1)).all()
         return (0.0, 1.0) if is_binary else None
     low, high = record.bounds
-    if np.isinf([low, high]).all():
+    is_unbounded = np.isinf([low, high]).all()
+    if is_unbounded:
         return None
     is_beyond = values.size > 0 and (values.min() < low or values.max() > high)
     return None if is_beyond else (low, high)

@@ -227,7 +227,11 @@ def varying(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
 
 
 def _pairs_of_systems(frame: pd.DataFrame, baseline: str | None) -> list[tuple[str, str]]:
-    """Pairs (system, baseline), of systems whose questions can be paired."""
+    """The pairs (system, baseline) to compare.
+
+    InputError is raised if their questions cannot be paired, because ids are missing or are numbers
+    in one system and texts in another.
+    """
     if frame["example_id"].isna().any():
         row = frame["example_id"].isna().idxmax()
         raise InputError(
@@ -257,15 +261,16 @@ def _pairs_of_systems(frame: pd.DataFrame, baseline: str | None) -> list[tuple[s
 
 
 def _one_definition(scores: pd.DataFrame, system: str, baseline: str) -> str:
-    """The signatures of a pair; refused if they differ in more than prompt, language and reasoning.
+    """The signatures of the scores of two systems, joined by ``&``.
 
-    A system without lists of several texts as references has no mark that says how such lists were
-    read, and fits both ways of reading.
+    InputError is raised if they differ in more than `VARYING_MARKS`. The mark ``references`` says how
+    lists of references were read. A system without such lists has no such mark, and can be compared
+    with any other.
     """
     pair_signatures = signatures(scores)
     definitions = [_marks_of(signature) for signature in pair_signatures]
     readings = {value for marks in definitions for name, value in marks if name == "references"}
-    # How lists were read may differ only if one system has no such lists.
+    # With one value, any difference is between scores with the mark and scores without it.
     free = VARYING_MARKS if len(readings) > 1 else (*VARYING_MARKS, "references")
     fixed = set()
     for signature in pair_signatures:
@@ -296,7 +301,11 @@ def _paired(
     cluster: str | None,
     unpaired: str,
 ) -> tuple[Pairs, int, str]:
-    """Values on shared items, the number of items dropped, and the column of clusters or ''."""
+    """The scores of two systems on the same items, and how they were paired.
+
+    The second result is the number of items that were dropped. The third is the column of the
+    clusters, or an empty text if items are independent.
+    """
     conditions = varying(scores, [name for name in ITEM_COLUMNS if name not in cells])
     items = list(dict.fromkeys(["example_id", *conditions, *column_names(cluster)]))
     require_columns(scores, (), "compare", unique=["system", *items])

@@ -8,6 +8,7 @@ import pandas as pd
 from ragnb.cells import is_missing
 from ragnb.columns import CONDITION, require_columns
 
+# Columns that state under which conditions a response was requested, in the order of the signature.
 CONDITIONS = (*CONDITION, "model", "parameters", "template")
 
 
@@ -15,9 +16,9 @@ def experiment_signature(responses: pd.DataFrame) -> pd.Series:
     """Signature of the experiment behind each response: data, system, model, prompt and passages.
 
     The signature of a score names the definition of the number. It is the same for two arms of an
-    experiment that differ in the order of their passages or in the model. This longer one names
-    what the frame says about the experiment, so that two responses to one question share it only if
-    they were requested under the same conditions.
+    experiment that differ in the order of their passages or in the model. The signature of the
+    experiment names these conditions, as far as the frame has them. Two responses to one question
+    have the same one only if they were requested under the same conditions.
 
     Parameters
     ----------
@@ -28,9 +29,9 @@ def experiment_signature(responses: pd.DataFrame) -> pd.Series:
     Returns
     -------
     Series
-        One text per row. It begins with the data, if ``responses.attrs["source"]`` names them. Then
-        it has each of the columns ``system, benchmark, task, language, noise_rate, passage_num,
-        correct_rate, order, model, parameters, template`` that has a value.
+        One text per row. It begins with the data, if ``responses.attrs["source"]`` names them. They
+        are followed by the columns ``system, benchmark, task, language, noise_rate, passage_num,
+        correct_rate, order, model, parameters, template``, without those that have no value.
 
     >>> responses = pd.DataFrame({"system": "a", "order": ["released", "per_item"]})
     >>> experiment_signature(responses.assign(parameters=[{"seed": 0}] * 2)).tolist()
@@ -58,7 +59,9 @@ def data_name(source: Any) -> str:
 
 
 def _as_text(value: Any) -> str:
+    """A value of a condition as text, without ``|``, which separates the conditions."""
     if isinstance(value, dict):
+        # Sorted, because parameters in another order are the same parameters.
         entries = [f"{name}={_as_text(value[name])}" for name in sorted(value)]
         return ", ".join(entries)
     if isinstance(value, float):

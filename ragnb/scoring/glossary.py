@@ -25,7 +25,7 @@ from ragnb.prompts.judges import ASKED_FOR
 from ragnb.scoring.names import suggestion
 from ragnb.scoring.scores import score
 
-# Replaces the values of an option that cannot all be listed.
+# Represents all values of an option that are not listed one by one.
 OTHER = "other"
 
 
@@ -61,7 +61,10 @@ class Definitions:
         return shown(pd.DataFrame(rows, dtype=object).astype(kinds))
 
     def _parts(self) -> tuple[list[str], list[tuple[str, str]]]:
-        """The lines above a table, and its rows: facts about one metric, or one row per metric."""
+        """The lines above a table, and its rows of a name and a text each.
+
+        For one metric, the rows are facts about it. For several, there is one row per metric.
+        """
         above = [self.note] if self.note else []
         if len(self.metrics) != 1:
             return above, [_entry(metric) for metric in self.metrics]
@@ -73,9 +76,12 @@ class Definitions:
         lines = [textwrap.fill(text, 110) for text in above]
         layout: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
         for name, text in rows:
-            lead = f"  {name:22}  "
+            beginning = f"  {name:22}  "
+            indent = " " * len(f"  {'':22}  ")
             lines.append(
-                textwrap.fill(text, 110, initial_indent=lead, subsequent_indent=" " * 26, **layout)
+                textwrap.fill(
+                    text, 110, initial_indent=beginning, subsequent_indent=indent, **layout
+                )
             )
         return "\n".join(lines)
 
@@ -125,18 +131,19 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
     name = metric.casefold().partition("@")[0]
     if name in METRICS:
         return Definitions((METRICS[name],))
+    # Terms are written with single spaces, but people also write "f1-score" and "exact_match".
     name = re.sub(r"[\s_-]+", " ", name.strip())
     for term in _terms():
         if name in term["terms"]:
             meant = tuple(METRICS[full_name] for full_name in term["metrics"])
             return Definitions(meant, term["note"])
-    named = tuple(record for record in METRICS.values() if name in _words(record))
-    if not named:
+    matches = tuple(record for record in METRICS.values() if name in _words(record))
+    if not matches:
         raise InputError(
             f"{metric!r} is not the name of a metric, a word of such a name, or a known abbreviation; "
             f"{suggestion(name, METRICS)}"
         )
-    return Definitions(named)
+    return Definitions(matches)
 
 
 def edge_cases(
@@ -147,9 +154,10 @@ def edge_cases(
     Parameters
     ----------
     metrics
-        As `score` takes them; by default all that ship.
+        Metrics in the same form as for `score`; by default all of ragnb.
     **options
-        Variants, as `score` takes them. One definition may score a case as 0 and another not at all.
+        Options of the metrics, as for `score`. One variant may score a case as 0, and another may
+        leave it unscored.
 
     Returns
     -------
@@ -171,7 +179,7 @@ def edge_cases(
     reasons = scores["reason"].astype(object)
     cells = scores["value"].astype(object)
     cells = cells.where(reasons.isna(), "nan: " + reasons.fillna(""))
-    # The scores of one metric after the other, each with one row per case.
+    # The scores of the metrics follow each other, each with one row per case.
     names = scores["metric"].iloc[:: len(rows)].rename(None)
     table = cells.to_numpy().reshape(-1, len(rows))
     return shown(pd.DataFrame(table, names, list(data["cases"])))
@@ -188,7 +196,7 @@ def _terms() -> list[dict[str, Any]]:
 
 
 def _words(metric: Metric) -> set[str]:
-    """Return the short names of a metric: the words of its name, and names in its definition."""
+    """The words by which a metric is found: those of its name, and the names in its definition."""
     family, _, short_name = metric.name.partition(".")
     words = short_name.split("_")
     # Names in the definition have capital letters, such as F1, RLC_LID and ROUGE.
@@ -205,7 +213,9 @@ def definition_of(metric: Metric) -> str:
 
 
 def formula_of(metric: Metric) -> str:
-    """The sentences with a formula at the beginning of a metric's docstring; empty if there are none.
+    """The sentences that contain a formula, from the beginning of a metric's docstring.
+
+    The text is empty if there is none.
 
     >>> formula_of(METRICS["retrieval.recall"])
     'recall@k = (number of relevant passages among the first k) / (number of relevant passages).'
@@ -219,7 +229,7 @@ def formula_of(metric: Metric) -> str:
 
 
 def _needs(metric: Metric) -> str:
-    """The columns that a metric needs, and those that it reads if they are there."""
+    """The columns that a metric needs, and those that it reads if the responses have them."""
     needed: list[str] = []
     optional: list[str] = []
     for argument, column in metric.columns.items():
@@ -229,7 +239,7 @@ def _needs(metric: Metric) -> str:
 
 
 def _variants(metric: Metric) -> Iterator[tuple[str, Any, bool, str]]:
-    """Option, value, whether it is the default, and meaning."""
+    """For each value of each option: the option, the value, whether it is the default, its meaning."""
     for option, default in metric.options.items():
         # A metric of your own may have options without descriptions.
         meanings = metric.variants.get(option, {default: "(not described)"})
@@ -311,9 +321,10 @@ def _place(function: Callable[..., Any]) -> str:
     if not name.startswith("ragnb."):
         return name
     lines, first_line = inspect.getsourcelines(function)
-    # The decorators are above the function.
-    n_above = next(n for n, line in enumerate(lines) if line.startswith("def "))
-    return f"{name}, {function.__module__.replace('.', '/')}.py line {first_line + n_above}"
+    # The source begins with the decorators, and readers look for the line with "def".
+    n_decorator_lines = next(n for n, line in enumerate(lines) if line.startswith("def "))
+    file = f"{function.__module__.replace('.', '/')}.py"
+    return f"{name}, {file} line {first_line + n_decorator_lines}"
 
 
 def _entry(metric: Metric) -> tuple[str, str]:

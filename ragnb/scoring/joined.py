@@ -6,7 +6,7 @@ from ragnb.arguments import accepts
 from ragnb.columns import CONDITION, require_columns
 from ragnb.errors import InputError
 
-# Columns that identify a response, as far as a frame has them.
+# Columns that identify a response. A frame may have only some of them.
 _IDENTIFYING = ("example_id", *CONDITION, "repeat", "turn", "request_key")
 
 
@@ -58,10 +58,13 @@ def with_scores(responses: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
             f"{row['metric']} for {row[keys[0]]}; select one definition first, such as one protocol"
         )
     values = scores.pivot(index=keys, columns="metric", values="value")
+    # `pivot` sorts the metrics; this restores their order.
     values = values.reindex(columns=scores["metric"].unique())
     values.columns.name = None
-    added = responses.drop(columns=values.columns, errors="ignore").join(values, on=keys)
+    # Columns of scores that were added before are replaced.
+    without_scores = responses.drop(columns=values.columns, errors="ignore")
+    with_new_scores = without_scores.join(values, on=keys)
     if "signature" in scores:
         signatures = scores.groupby("metric", sort=False)["signature"].unique().map(list)
-        added.attrs["signatures"] = signatures.to_dict()
-    return added
+        with_new_scores.attrs["signatures"] = signatures.to_dict()
+    return with_new_scores

@@ -155,16 +155,16 @@ def mixed_model(
         estimate[row] = fit.fe_params[column]
         error[row] = fit.bse_fe[column]
 
-    half = stdtrit(df, (1 + confidence_level) / 2) * error
+    half_width = stdtrit(df, (1 + confidence_level) / 2) * error
     t = estimate / error
     p_values = 2 * stdtr(df, -np.abs(t))
-    power = 0.8
+    power = 0.8  # the default of `compare`
     options: dict[str, Any] = {"df": df, "confidence_level": confidence_level, "power": power}
     mde = [t_mde(standard_error, **options) for standard_error in error]
     effects = robust[["metric", "system", "baseline", "n_pairs", "n_clusters"]].assign(
         difference=estimate,
-        low=estimate - half,
-        high=estimate + half,
+        low=estimate - half_width,
+        high=estimate + half_width,
         interval="t of the mixed model",
         confidence_level=confidence_level,
         test="t-test of the mixed model",
@@ -183,7 +183,10 @@ def mixed_model(
 
 
 def _frame(scores: pd.DataFrame, metric: str | None, group: str) -> tuple[pd.DataFrame, str]:
-    """The scores of one metric with a language and a group in every row, and the group."""
+    """The scores of one metric, completed and checked, and the name of the column of groups.
+
+    Every row has a language, which is empty if the scores have none, and a group, as text.
+    """
     if group == "question_id" and group not in scores:
         group = "example_id"
     require_columns(scores, ("system", "metric", "value", group), "mixed_model")
@@ -213,6 +216,7 @@ def _frame(scores: pd.DataFrame, metric: str | None, group: str) -> tuple[pd.Dat
             f"{present_ids[is_text].iloc[0]!r:.40} and {present_ids[~is_text].iloc[0]!r:.40}, which is "
             "no text; convert all of them to str"
         )
+    # The group of a row without one is its example.
     keys = ids.where(ids.notna(), frame["example_id"].astype(object))
     groups = pd.Series([str(key) for key in keys], frame.index, dtype=object)
     return frame.assign(**{group: groups}).reset_index(drop=True), group
@@ -221,16 +225,19 @@ def _frame(scores: pd.DataFrame, metric: str | None, group: str) -> tuple[pd.Dat
 def _fitted(
     values: Floats, design: Floats, units: Any, df: int
 ) -> tuple[Any, str, tuple[str, ...]]:
-    """The result of statsmodels, why the model could not be fitted, and warnings."""
+    """The result of statsmodels, the problem if the model could not be fitted, and warnings."""
     from statsmodels.regression.mixed_linear_model import MixedLM
 
     if df < 1 or _rank(design) < design.shape[1]:
         problem = f"{len(values)} values of {len(set(units))} questions do not determine the model"
         return None, problem, ()
     within = _deviations(design, units)
-    residuals = _deviations(values[:, None], units)
-    residuals = residuals - within @ np.linalg.lstsq(within, residuals)[0]
-    if np.sum(residuals**2) <= 1e-20 * (values @ values):
+    deviations = _deviations(values[:, None], units)
+    coefficients = np.linalg.lstsq(within, deviations)[0]
+    residuals = deviations - within @ coefficients
+    # Residuals below 1e-10 of the values are rounding errors; here, both are squared.
+    has_no_residuals = np.sum(residuals**2) <= 1e-20 * (values @ values)
+    if has_no_residuals:
         return (
             None,
             "systems and languages explain all variation within questions, so no error can be estimated",
@@ -257,4 +264,6 @@ def _deviations(matrix: Floats, groups: Any) -> Floats:
 
 
 def _rank(matrix: Floats) -> int:
+    """Rank of a matrix, in which singular values below 1e-9 of the largest one count as 0."""
+    # A matrix of zeros has no largest singular value to compare with.
     return int(np.linalg.matrix_rank(matrix, rtol=1e-9)) if matrix.any() else 0

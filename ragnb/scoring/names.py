@@ -7,16 +7,18 @@ from ragnb.suggestions import similar_names
 
 
 def suggestion(name: str, known_names: Iterable[str]) -> str:
-    """Suggest the most similar known names, or else say where the names are listed.
+    """Suggest the known names that are most similar to a name.
+
+    If none is similar, say where all names are listed.
 
     >>> suggestion("answer.f2", ["answer.f1", "rgb.accuracy"])
     "did you mean 'answer.f1'?"
     >>> suggestion("rouge-l", ["answer.rouge_l", "rgb.accuracy"])
     "did you mean 'answer.rouge_l'?"
     """
-    near = similar_names(name, known_names)
-    if near:
-        return f"did you mean {' or '.join(map(repr, near))}?"
+    similar = similar_names(name, known_names)
+    if similar:
+        return f"did you mean {' or '.join(map(repr, similar))}?"
     return "ragnb.definitions() lists all names (ragnb metrics on the command line)"
 
 
@@ -34,10 +36,12 @@ def possible_metrics(name: str) -> list[str]:
     >>> possible_metrics("f1"), possible_metrics("em"), possible_metrics("answer.f1")
     (['answer.f1'], ['answer.exact_match'], ['answer.f1'])
     """
-    from ragnb.scoring.glossary import definitions  # which needs `score`, which needs this module
+    # Imported here, because the glossary imports `score`, which imports this module.
+    from ragnb.scoring.glossary import definitions
 
+    # Full names contain a dot. An unknown one is returned, too: the caller checks it.
     if "." in name:
         return [name]
-    short = name.casefold()
-    same = [metric for metric in METRICS if metric.partition(".")[2] == short]
-    return same or [metric.name for metric in definitions(name).metrics]
+    short_name = name.casefold()
+    exact_matches = [metric for metric in METRICS if metric.partition(".")[2] == short_name]
+    return exact_matches or [metric.name for metric in definitions(name).metrics]

@@ -1,6 +1,7 @@
 """Procedures for comparing two systems: a test, an interval, an effect size and a detectable difference.
 
-A test and an interval are *dual* if one inverts the other: p is below 0.05 if and only if the 95 % interval excludes 0.
+A test and an interval are *dual* if one inverts the other: p is below 0.05 if and only if the 95 %
+interval excludes 0.
 """
 
 from collections.abc import Callable
@@ -76,16 +77,18 @@ class Procedure:
     Attributes
     ----------
     data
-        What the functions take: ``"table"`` for the table of two binary scores, ``"differences"``,
-        or ``"clusters"`` for differences with their clusters.
+        What `test` and `interval` are computed from: ``"table"`` for the 2 × 2 table of two binary
+        scores, ``"differences"`` for the differences of independent items, or ``"clusters"`` for
+        differences with their clusters.
     test, interval
-        Of the difference.
+        Functions that compute the test of no difference and the interval of the mean difference.
     dual
         Whether the interval inverts the test.
     effect, effect_name
-        The effect size.
+        Function that computes the effect size, and its name.
     mde
-        The McNemar test whose minimum detectable effect is reported; otherwise that of a t-test is.
+        Name of the McNemar test whose minimum detectable effect is reported. If it is empty, the
+        minimum detectable effect is that of a t-test.
     """
 
     data: str
@@ -164,16 +167,18 @@ def significance_and_interval(
     options: dict[str, Any] = {"bounds": pairs.bounds}
     if procedure.data == "table":
         items = paired_table(pairs.first, pairs.second)
-        options = {}  # the bounds are those of a difference of rates
+        # Methods for two rates take no bounds, because a difference of rates is always in [-1, 1].
+        options = {}
     clusters = {} if pairs.clusters is None else {"clusters": pairs.clusters}
     interval = procedure.interval(items, **clusters, **options, confidence_level=level)
     return procedure.test(items, **clusters), interval
 
 
 def compared(pairs: Pairs, procedure: Procedure, level: float, power: float) -> dict[str, Any]:
-    """Return the columns of a comparison, from the difference to its duality."""
+    """Compare two systems, and return the columns that `ragnb.compare` shows about the comparison."""
     test, interval = significance_and_interval(pairs, procedure, level)
     differences = paired_differences(pairs.first, pairs.second)
+    # The effect size is computed from the 2 × 2 table, the differences, or the means of the clusters.
     units: Any = differences
     if procedure.data == "table":
         units = paired_table(pairs.first, pairs.second)
@@ -181,6 +186,10 @@ def compared(pairs: Pairs, procedure: Procedure, level: float, power: float) -> 
         units = np.bincount(pairs.clusters, differences) / np.bincount(pairs.clusters)
     effect = procedure.effect(units, confidence_level=level)
     cautions, is_dual = [test.warning], procedure.dual
+    # The smallest tail probability of the sign-flip test is that of all signs being equal. If it is
+    # larger than half the error rate, the test rejects no hypothetical difference.
+    smallest_tail = 0.5**differences.size
+    has_too_few_items = procedure.interval is sign_flip_interval and smallest_tail > (1 - level) / 2
     if procedure.data != "table" and differences.size:
         unit = "differences" if pairs.clusters is None else "cluster means"
         if problem := spread_problem(unit_values(differences, pairs.clusters), unit):
@@ -189,7 +198,7 @@ def compared(pairs: Pairs, procedure: Procedure, level: float, power: float) -> 
                 f"{problem}, so {procedure.effect_name} and the minimum detectable effect are "
                 "undefined"
             )
-        elif procedure.interval is sign_flip_interval and 0.5**differences.size > (1 - level) / 2:
+        elif has_too_few_items:
             cautions.append(
                 f"with {differences.size} items, no difference can be excluded at the "
                 f"{percent(level)} level"
@@ -200,6 +209,7 @@ def compared(pairs: Pairs, procedure: Procedure, level: float, power: float) -> 
         "test": test.method,
         "statistic": test.statistic,
         "p_value": test.p_value,
+        # The columns of the correction are filled when all comparisons are known.
         **dict.fromkeys(ADJUSTED),
         "effect": effect.estimate,
         "effect_low": effect.low,
@@ -220,14 +230,17 @@ def mean(values: NDArray[np.float64]) -> float:
 def _detectable(
     pairs: Pairs, differences: NDArray[np.float64], mcnemar: str, level: float, power: float
 ) -> float:
-    """Minimum detectable effect at the observed spread (see ragnb.stats.power)."""
-    stated: dict[str, float] = {"confidence_level": level, "power": power}
+    """Minimum detectable effect at the observed spread (see `ragnb.stats.power`).
+
+    It is that of the McNemar test with this name or, if the name is empty, that of a t-test.
+    """
+    options: dict[str, float] = {"confidence_level": level, "power": power}
     n = len(differences)
     if mcnemar:
-        share = mean(pairs.first != pairs.second)
-        return mcnemar_mde(n, discordance=share, method=mcnemar, **stated) if n else nan
+        discordance = mean(pairs.first != pairs.second)
+        return mcnemar_mde(n, discordance=discordance, method=mcnemar, **options) if n else nan
     units = unit_values(differences, pairs.clusters)
     if spread_problem(units):
         return nan
-    error = float(units.std(ddof=1)) / sqrt(units.size)
-    return t_mde(error, df=units.size - 1, **stated)
+    standard_error = float(units.std(ddof=1)) / sqrt(units.size)
+    return t_mde(standard_error, df=units.size - 1, **options)

@@ -35,10 +35,11 @@ TEXT = pd.Series(["text"]).dtype
 
 
 def as_metrics(metrics: str | Metric | Sequence[str | Metric]) -> list[Metric]:
-    """Return the records of metrics that are given by name or as records.
+    """Return the records of metrics, from their names or from records.
 
     A name may end in a cut-off, such as ``"retrieval.recall@5"``. A short name such as ``"f1"`` is
-    enough if it means one metric.
+    enough if it means one metric. The messages of errors have no subject, because the caller puts the
+    name of the argument in front.
     """
     chosen = []
     for metric in [metrics] if isinstance(metrics, str | Metric) else metrics:
@@ -154,6 +155,7 @@ def score(
 
 
 def _refuse_unknown_options(metrics: Sequence[Metric], options: Mapping[str, Any]) -> None:
+    """Raise InputError if an option belongs to none of the metrics."""
     allowed = sorted({name for metric in metrics for name in metric.options})
     if unknown := sorted(set(options) - set(allowed)):
         raise InputError(
@@ -169,7 +171,7 @@ def _score_one(
     explain: bool,
     columns: list[str],
 ) -> pd.DataFrame:
-    """The scores of one metric, next to the columns that identify the responses."""
+    """The scores of one metric, next to `columns`, which identify the responses."""
     needed = {
         argument: column
         for argument, column in metric.columns.items()
@@ -207,9 +209,10 @@ def _score_one(
 
 
 def _with_blank_references(responses: pd.DataFrame) -> pd.DataFrame:
-    """Responses whose blank references are empty texts, with which LBRAG's code compares them.
+    """The responses with an empty text for each blank reference, as in the code of LBRAG.
 
-    `ragnb.load_responses` reads a blank reference as None, so that it is not scored otherwise.
+    `ragnb.load_responses` reads a blank reference as None and marks it in the column `BLANK_REFERENCE`.
+    All other variants leave such a response unscored.
     """
     if not {BLANK_REFERENCE, "references"} <= set(responses):
         return responses
@@ -254,6 +257,7 @@ def _values(
 
 
 def _value(metric: Metric, call: Mapping[str, Any], responses: pd.DataFrame, row: int) -> float:
+    """The value of one response; the message of an error begins with the metric and the row."""
     try:
         value = metric.function(**call)
         if not isinstance(value, Real):
@@ -265,6 +269,7 @@ def _value(metric: Metric, call: Mapping[str, Any], responses: pd.DataFrame, row
 
 
 def _signatures(responses: pd.DataFrame, metric: Metric, options: Mapping[str, Any]) -> list[str]:
+    """The signature of the score of each response: metric, options, and marks of the response."""
     read = set(metric.columns.values())
     marks = {"references": "references_as"} if "references" in read else {}
     marks |= {"lang": "language", "prompt": "template"}
@@ -282,7 +287,7 @@ def _signatures(responses: pd.DataFrame, metric: Metric, options: Mapping[str, A
         texts = responses.get("reasoning", nothing)
         cells["reasoning"] = [None if is_missing(text) else "apart" for text in texts]
 
-    # Most responses have the same marks, so that there are few signatures.
+    # Most responses have the same marks, so the few different signatures are kept.
     @cache
     def signature(*row: Any) -> str:
         """The signature for one combination of marks."""

@@ -104,10 +104,11 @@ def summarize(
 def _summary(
     group: pd.DataFrame, metric: str, cluster: str | None, interval: str, level: float
 ) -> dict[str, Any]:
+    """The columns of one row of `summarize`, from the scores of one cell and metric."""
     signature = str(group["signature"].iloc[0])
     record = record_of(metric, signature)
     if record and record.condition and "reason" in group:
-        # Responses to which the metric does not apply are not unscored.
+        # Responses to which the metric does not apply do not count as unscored: they are left out.
         group = group[group["value"].notna() | (group["reason"] != record.condition)]
     scored, unscored = group[group["value"].notna()], group[group["value"].isna()]
     values, n_unscored = scored["value"].to_numpy(), len(unscored)
@@ -119,7 +120,9 @@ def _summary(
     low, high = bounds or (record.bounds if record else (math.nan, math.nan))
     if math.isinf(low) and math.isinf(high):
         low = high = math.nan  # a metric without bounds has no worst case
-    if values.size:  # min and max return the first argument if the other is nan
+    if values.size:
+        # Values can lie beyond the bounds. If there are no bounds, low and high are nan and stay so,
+        # because min and max return their first argument if they compare it with nan.
         low, high = min(low, values.min()), max(high, values.max())
     if interval in RATE_METHODS and cluster is None and not of_0_and_1:
         raise InputError(
@@ -150,5 +153,6 @@ def _summary(
         "n_scored": values.size,
         "worst_low": worst_low,
         "worst_high": worst_high,
+        # A cell can contain scores with several signatures, such as those of several languages.
         "signature": " & ".join(signatures(group)),
     }
