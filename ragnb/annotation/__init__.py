@@ -11,13 +11,14 @@ if TYPE_CHECKING:
     from ragnb.annotation.queues import deferral_queue, person_judicator, review_queue
     from ragnb.annotation.recovery import recover_log
     from ragnb.annotation.session import AnnotationSession
-    from ragnb.annotation.tasks import TASKS, Field, Option, Task, read_task
+    from ragnb.annotation.tasks import TASKS, Contradiction, Field, Option, Task, read_task
 else:
     __getattr__, __dir__ = face(__name__)
 
 __all__ = [
     "TASKS",
     "AnnotationSession",
+    "Contradiction",
     "Field",
     "Option",
     "Task",

@@ -23,6 +23,7 @@ from ragnb.annotation.tasks import Field, Task, read_task
 from ragnb.datasets.json_files import json_object
 from ragnb.datasets.validation import Record, checked
 from ragnb.errors import InputError, check_choice
+from ragnb.text import well_formed
 
 FORMAT = "ragnb_annotation"
 VERSION = 1
@@ -166,7 +167,9 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 def _columns(value: Any) -> str | list[str]:
     names = value if isinstance(value, list) else [value]
-    if not names or not all(isinstance(name, str) for name in names):
+    # pandas cannot have a column whose name contains half of a surrogate pair.
+    are_names = all(isinstance(name, str) and name == well_formed(name) for name in names)
+    if not names or not are_names:
         raise ValueError(f"must be the name of a column or a list of them, got {value!r:.60}")
     return value
 

@@ -220,8 +220,8 @@ def _now() -> str:
 
 
 def same_fields(task: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two tasks are equal, apart from the wording of their guidelines."""
-    first, second = read_task(task).schema(), read_task(other).schema()
+    """Whether two tasks have the same answers, whatever their guidelines, signs and contradictions are."""
+    first, second = read_task(task).answers(), read_task(other).answers()
     return {**first, "guideline": ""} == {**second, "guideline": ""}
 
 

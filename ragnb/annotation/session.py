@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from statistics import median
@@ -133,8 +134,9 @@ class AnnotationSession:
             {**first, **(header or {}), "ragnb": __version__},
         )
         self.notices = [self.log.imported] if self.log.imported else []
-        if self.log.header["task"] != first["task"]:
-            self.task = read_task(self.log.header["task"])
+        guideline = read_task(self.log.header["task"]).guideline
+        if guideline != self.task.guideline:
+            self.task = replace(self.task, guideline=guideline)
             self._warn(
                 f"{self.log.path.name} was started with another guideline, which is still used"
             )

@@ -4,7 +4,7 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib import resources
 from typing import Annotated, Any, Literal
 
@@ -38,11 +38,24 @@ class Option:
         The answer as it appears on the screen; by default the value.
     implies
         Values of other fields that follow from this answer, by the field's name. They apply to fields that are untouched.
+    sign
+        What appears next to a sentence of the response that has this answer, such as ``"✓"``; by default ✓ for True, ✗ for
+        False, and otherwise the value.
     """
 
     value: Value
     label: str = ""
     implies: dict[str, Any] | None = None
+    sign: str = ""
+
+    @property
+    def badge(self) -> str:
+        """The sign of the answer, or what replaces it by default."""
+        if self.sign:
+            return self.sign
+        if isinstance(self.value, bool):
+            return "✓" if self.value else "✗"
+        return str(self.value)
 
 
 # Options. An option can be given by its value alone.
@@ -136,6 +149,85 @@ class Field:
         return self.options[self.number(value, self.name)].implies or {}
 
 
+# Labels that take part in a contradiction: options, or whether any sentence is chosen.
+Labels = tuple[Value, ...] | Literal["some", "none"]
+
+
+@dataclass(frozen=True, slots=True, config=CLOSED)
+class Contradiction:
+    """Labels of one item that cannot all be right. The annotator warns of them, and refuses nothing.
+
+    A place without a label contradicts nothing. A contradiction needs either `labels`, with or without `some` and `every`,
+    or `chosen` and `not_chosen`.
+
+    Parameters
+    ----------
+    message
+        What the annotator shows. ``{}`` stands for the key of the sentence.
+    labels
+        By the name of the field, the labels that cannot occur together: some of its options, or ``"some"`` or ``"none"`` for
+        a field of sentences. If a field is asked of each sentence of the response, each sentence is examined.
+    some, every
+        Likewise, for fields that are asked of each sentence of the response: some sentence has one of these labels, or every
+        sentence has. Both are examined when all sentences are labelled.
+    chosen, not_chosen
+        Names of two fields of sentences: a sentence is chosen in the first and not in the second.
+    """
+
+    message: Name
+    labels: dict[str, Labels] = pydantic.Field(default_factory=dict)
+    some: dict[str, Labels] = pydantic.Field(default_factory=dict)
+    every: dict[str, Labels] = pydantic.Field(default_factory=dict)
+    chosen: str = ""
+    not_chosen: str = ""
+
+    def __post_init__(self) -> None:
+        compares_labels = bool(self.labels)
+        compares_sentences = bool(self.chosen and self.not_chosen)
+        is_mixed = compares_labels and bool(self.chosen or self.not_chosen)
+        if is_mixed or not (compares_labels or compares_sentences):
+            raise InputError(
+                f"the contradiction {self.message!r} needs either labels, or chosen and not_chosen"
+            )
+
+    def check(self, fields: Mapping[str, Field]) -> None:
+        """Raise InputError unless the fields of a task have all labels of the contradiction."""
+        where = f"the contradiction {self.message!r}"
+        unknown = {*self.labels, *self.some, *self.every, self.chosen, self.not_chosen}
+        unknown -= {*fields, ""}
+        if unknown:
+            raise InputError(f"{where} has unknown fields, {sorted(unknown)}")
+        for name, labels in (*self.labels.items(), *self.some.items(), *self.every.items()):
+            _check_labels(fields[name], labels, where)
+        for name in (*self.some, *self.every):
+            if not fields[name].each:
+                raise InputError(
+                    f"{where} needs a field that is asked of each sentence, got {name!r}"
+                )
+        if self.chosen:
+            first, second = fields[self.chosen], fields[self.not_chosen]
+            for field in (first, second):
+                if field.kind != "sentences" or field.each:
+                    raise InputError(
+                        f"{where} needs two fields of sentences about the whole item, got {field.name!r}"
+                    )
+            if first.of != second.of:
+                raise InputError(
+                    f"{where} compares sentences of {first.of!r} with those of {second.of!r}"
+                )
+
+
+def _check_labels(field: Field, labels: Labels, where: str) -> None:
+    """Raise InputError unless a field has the labels of a contradiction."""
+    if field.kind == "sentences":
+        check_choice(labels, ("some", "none"), f"{where}: labels of {field.name!r}")
+    elif field.kind == "choice" and not isinstance(labels, str):
+        for label in labels:
+            field.check_option(label, f"{where}: a label of {field.name!r}")
+    else:
+        raise InputError(f"{where} needs options of a choice, got {labels!r} for {field.name!r}")
+
+
 def _complete(fields: Any) -> Any:
     """Give each field a label and a key if it has none."""
     if not isinstance(fields, list | tuple):
@@ -174,6 +266,8 @@ class Task:
         ``response`` (``response_sentences``, or ``response`` as one sentence), ``words`` (the response in words, to mark
         spans), ``claims`` (``claims`` or ``parts``, as texts or mappings with a ``text``), or any other column
         with a text.
+    contradictions
+        Labels that cannot all be right. The annotator warns of them; see `Contradiction`.
 
     Raises
     ------
@@ -187,6 +281,7 @@ class Task:
     ]
     guideline: str = ""
     shows: tuple[str, ...] = ("question", "references", "documents", "response")
+    contradictions: tuple[Contradiction, ...] = ()
 
     def __post_init__(self) -> None:
         names = [field.name for field in self.fields]
@@ -208,6 +303,8 @@ class Task:
                 raise InputError(
                     f'{field.name!r} needs {columns}; list this in "shows" of the task'
                 )
+        for contradiction in self.contradictions:
+            contradiction.check({field.name: field for field in self.fields})
 
     @property
     def unit(self) -> str:
@@ -221,8 +318,26 @@ class Task:
         return by_name[name]
 
     def schema(self) -> dict[str, Any]:
-        """Convert the task to lists and mappings, as in the header of a log. `read_task` is the inverse."""
-        return json.loads(json.dumps(asdict(self)))
+        """Convert the task to lists and mappings, as in the header of a log. `read_task` is the inverse.
+
+        What earlier versions did not have is left out where it is empty, so that they can read the task.
+        """
+        schema = json.loads(json.dumps(asdict(self)))
+        if not schema["contradictions"]:
+            del schema["contradictions"]
+        for field in schema["fields"]:
+            for option in field["options"]:
+                if not option["sign"]:
+                    del option["sign"]
+        return schema
+
+    def answers(self) -> dict[str, Any]:
+        """The schema without contradictions and signs, which do not change what a label means."""
+        fields = []
+        for field in self.fields:
+            options = tuple(replace(option, sign="") for option in field.options)
+            fields.append(replace(field, options=options))
+        return replace(self, fields=tuple(fields), contradictions=()).schema()
 
 
 def plain(value: Any) -> Any:

@@ -375,7 +375,7 @@ def _reading(frame: pd.DataFrame, file: Path | None, read_as: Format) -> str:
     """A line that says as what a content was read."""
     columns = [name for name in frame if name in COLUMNS or name.startswith(f"{read_as.name}.")]
     systems = ""
-    if read_as.name == "wide":
+    if read_as.names_systems:
         # Columns of another kind might have been taken for those of systems.
         systems = f"systems {', '.join(map(str, frame['system'].unique()))}, "
     return (
@@ -491,7 +491,7 @@ def _read_as(
     fitting = [candidate for candidate in FORMATS.values() if candidate.recognises(content)]
     if file is not None and kind_of(file) in CELLS:
         # A table with one row looks like a JSON object that has a text for each id.
-        fitting = [candidate for candidate in fitting if candidate.name != "squad"]
+        fitting = [candidate for candidate in fitting if candidate.is_table]
     chosen = FORMATS[format] if format else next(iter(fitting), None)
     if chosen is None:
         return content, None

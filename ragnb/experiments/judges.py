@@ -71,6 +71,8 @@ class Judgement:
         Sampling parameters.
     dtype
         Type of the column: float, or object for a list of verdicts.
+    has_rubric
+        Whether a rubric of the user completes the question.
     """
 
     template: Template
@@ -79,6 +81,7 @@ class Judgement:
     value: Value
     parameters: Mapping[str, Any]
     dtype: type = float
+    has_rubric: bool = False
 
     @property
     def columns(self) -> list[str]:
@@ -213,7 +216,12 @@ JUDGEMENTS: dict[str, Judgement] = {
         object,
     ),
     "rubric": Judgement(
-        TEMPLATES["answer.judge_rubric"], RubricScore, "judged_rubric", field_of("score"), EXPLAINED
+        TEMPLATES["answer.judge_rubric"],
+        RubricScore,
+        "judged_rubric",
+        field_of("score"),
+        EXPLAINED,
+        has_rubric=True,
     ),
 }
 """The judgements by name; ``"bare_correctness"`` is correctness without an explanation, for tiny models."""
@@ -230,7 +238,7 @@ def of_version(judgement: Judgement, prompt_version: int) -> Judgement:
 def _judgement(name: str, rubric: str | None, prompt_version: int) -> Judgement:
     """The judgement of a name, with the rubric in its question."""
     judgement = JUDGEMENTS[name]
-    if (name == "rubric") != bool(rubric):
+    if judgement.has_rubric != bool(rubric):
         raise InputError(
             f"rubric must be the text of your rubric for the judgement 'rubric', and None for all "
             f"others, got {rubric!r:.60} for {name!r}"

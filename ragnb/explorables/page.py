@@ -71,7 +71,7 @@ def _packed(question: str, scene: Scene) -> str:
         "heading": spelled(scene.heading),
         "controls": [control.contents() for control in scene.controls],
         "frames": frames,
-        "counts": scene.counts,
+        "counts": scene.counts and scene.counts.contents(),
     }
     # Without a time stamp, equal pages have equal bytes.
     compressed = gzip.compress(json.dumps(page).encode(), mtime=0)

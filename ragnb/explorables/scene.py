@@ -1,6 +1,7 @@
 """What an explorable consists of: controls, a frame for each of their positions, and its declaration."""
 
 from collections.abc import Callable, Mapping, Sequence
+from math import floor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,6 +64,74 @@ class Frame(NamedTuple):
         }
 
 
+# Sentence, value as a text, and value of a meter.
+Part = tuple[str, str, float]
+
+
+class CountTable(NamedTuple):
+    """A part for each number of texts that have all of some labels.
+
+    Attributes
+    ----------
+    labels
+        Labels of the controls. Only texts that have all of them are counted.
+    entries
+        The part for each number, from 0 on, or another table that also depends on other labels.
+    """
+
+    labels: Sequence[str]
+    entries: "Sequence[Part | CountTable]"
+
+    def part(self, labelled: Mapping[str, list[str]]) -> Part:
+        """Return the part, given the keys of the texts that have each label."""
+        keys, *other_keys = [labelled.get(label, []) for label in self.labels]
+        n_texts = 0
+        for key in keys:
+            n_texts += all(key in others for others in other_keys)
+        entry = self.entries[n_texts]
+        return entry.part(labelled) if isinstance(entry, CountTable) else entry
+
+    def contents(self) -> dict[str, Any]:
+        """Return what the script needs of the table."""
+        entries = []
+        for entry in self.entries:
+            entries.append(entry.contents() if isinstance(entry, CountTable) else entry)
+        return {"labels": self.labels, "entries": entries}
+
+
+class Counts(NamedTuple):
+    """Meters that depend on how many texts have which labels, for a scene with too many frames.
+
+    Attributes
+    ----------
+    meters
+        The table of each meter, by its name.
+    average
+        The sentence on the average of all meters.
+    """
+
+    meters: Mapping[str, CountTable]
+    average: str
+
+    def frame(self, controls: Sequence[Control], values: Sequence[Any]) -> Frame:
+        """Return the frame for some values of the controls. The script computes the same sentence."""
+        labelled: dict[str, list[str]] = {}
+        for control, value in zip(controls, values, strict=True):
+            if value:
+                labelled.setdefault(control.label, []).append(control.key)
+        parts = [table.part(labelled) for table in self.meters.values()]
+        sentences = [sentence for sentence, _, _ in parts]
+        mean = sum(value for _, _, value in parts) / len(parts)
+        # A half is rounded up, as in explore.js.
+        average = floor(mean * 1000 + 0.5) / 1000
+        return Frame(" ".join([*sentences, self.average.replace("{}", f"{average:.3f}")]))
+
+    def contents(self) -> dict[str, Any]:
+        """Return what the script needs of the meters."""
+        meters = [{"name": name, "table": table.contents()} for name, table in self.meters.items()]
+        return {"meters": meters, "average": self.average}
+
+
 class Scene(NamedTuple):
     """An explorable with its data.
 
@@ -75,15 +144,14 @@ class Scene(NamedTuple):
     static
         What takes the place of the lines and meters where no script runs.
     counts
-        Sentence and value of each meter by the counts of chosen labels, and the sentence on their
-        average, if there are too many frames.
+        The meters, if there are too many frames.
     """
 
     controls: list[Control]
     frame: Callable[..., Frame]
     heading: str = ""
     static: Markup = Markup("")
-    counts: dict[str, Any] | None = None
+    counts: Counts | None = None
 
 
 class Explorable(NamedTuple):

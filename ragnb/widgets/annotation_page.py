@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,10 @@ def task_of(task: Task) -> dict[str, Any]:
         "guideline": spelled(task.guideline),
         "fields": fields,
         "unit": task.unit,
+        "contradictions": [
+            asdict(contradiction) | {"message": spelled(contradiction.message)}
+            for contradiction in task.contradictions
+        ],
     }
 
 
@@ -147,6 +152,7 @@ def _options(options: tuple[Option, ...]) -> list[dict[str, Any]]:
             "value": option.value,
             "label": spelled(option.label or str(option.value)),
             "implies": option.implies or {},
+            "sign": spelled(option.badge),
         }
         for option in options
     ]

@@ -75,7 +75,7 @@ def export_annotator(
             "task": checked_task.schema(),
             "id": id if isinstance(id, str) else list(id),
             "handout": hashed(
-                [checked_task.schema(), [[item.id, item.fingerprint] for item in items]]
+                [checked_task.answers(), [[item.id, item.fingerprint] for item in items]]
             ),
             "ragnb": __version__,
         },

@@ -7,6 +7,7 @@ from typing import Any
 
 from ragnb.cells import flag_of, present
 from ragnb.errors import InputError
+from ragnb.metrics.record import METRICS
 from ragnb.metrics.trace import GUIDE_SENTENCES, trace_scores
 from ragnb.metrics.trace_labels import (
     SPECIAL_KEYS,
@@ -149,7 +150,8 @@ def _numbers(
     for name, formula in FORMULAS[variant].items():
         value = getattr(scores, name)
         heading = name.replace("rmse", "RMSE").replace("_", " ")
-        text = f"{value:.0f}" if name == "adherence" else f"{value:.3f}"
+        is_binary = METRICS[f"trace.{name}"].binary
+        text = f"{value:.0f}" if is_binary else f"{value:.3f}"
         is_undefined = value != value
         numbers.append((heading, formula, text, "" if is_undefined else counts.get(name, "")))
     return numbers

@@ -228,6 +228,14 @@ def test_what_is_wrong_in_a_line_is_said(folder, tmp_path, line, message):
         read_log(tmp_path / "a.jsonl")
 
 
+@pytest.mark.parametrize("name", ["\ud83d", ["example_id", "\ud83d"], [], 5])
+def test_a_header_whose_columns_no_frame_can_have_is_refused(folder, tmp_path, name):
+    header, _ = read_log(folder / "a.sqlite")
+    (tmp_path / "a.jsonl").write_text(json.dumps({**header, "id": name}) + "\n")
+    with pytest.raises(InputError, match="key id: must be the name of a column or a list of them"):
+        read_labels(tmp_path / "a.jsonl")
+
+
 # ---- names and sizes -----------------------------------------------------------------------------
 
 

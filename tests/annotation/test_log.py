@@ -12,12 +12,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from annotation.labelling import TEXTS
+from annotation.labelling import TEXTS, trace_examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from processes import context, hold, kill, start, take_notes
 
-from ragnb.annotation import TASKS
+from ragnb.annotation import TASKS, AnnotationSession
 from ragnb.annotation.log import (
     IDLE,
     AnnotationLog,
@@ -332,3 +332,14 @@ def test_undo_means_the_action_that_it_names():
     assert [nested(state.of(item).values) for item in "abc"] == [
         {"verdict": "correct"}, {}, {"verdict": "incorrect"}
     ]  # fmt: skip
+
+
+def test_a_log_from_before_a_task_declared_contradictions_is_continued_and_shows_them(tmp_path):
+    task = TASKS["trace"].answers()
+    assert "contradictions" not in task
+    assert '"sign"' not in json.dumps(task)
+    AnnotationLog(tmp_path / "ana.sqlite", {"task": task, "annotator": "ana"}).close()
+    session = AnnotationSession(trace_examples(1), "trace", "ana", tmp_path / "ana.sqlite")
+    assert session.task == TASKS["trace"]
+    assert session.notices == []
+    session.close()

@@ -108,7 +108,11 @@ def _is_squad(content: pd.DataFrame) -> bool:
 
 
 @file_format(
-    "squad", "predictions in the format of SQuAD and TriviaQA", _is_squad, alternatives=True
+    "squad",
+    "predictions in the format of SQuAD and TriviaQA",
+    _is_squad,
+    alternatives=True,
+    is_table=False,
 )
 def squad(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     """Read a JSON object that maps the id of each question to the predicted answer."""

@@ -55,6 +55,10 @@ class Format:
     alternatives
         Meaning of a list of texts as a reference, as in `load_responses`; None if the format does
         not define it.
+    is_table
+        Whether a table, such as CSV, can have the format.
+    names_systems
+        Whether the reader infers which columns are systems, so that people should see their names.
     """
 
     name: str
@@ -63,6 +67,8 @@ class Format:
     reader: Reads
     columns: Mapping[str, str]
     alternatives: bool | None
+    is_table: bool = True
+    names_systems: bool = False
 
     def recognises(self, content: pd.DataFrame) -> bool:
         """Return whether a content has this format."""
@@ -125,12 +131,16 @@ def file_format(
     *signs: str | Recognises,
     columns: Mapping[str, str] | None = None,
     alternatives: bool | None = None,
+    is_table: bool = True,
+    names_systems: bool = False,
 ) -> Callable[[Reads], Reads]:
     """Return a decorator that adds a format to `FORMATS`, with the function that reads it."""
 
     def register(reader: Reads) -> Reads:
         """Add the format, and return the function that reads it unchanged."""
-        FORMATS[name] = Format(name, about, signs, reader, columns or {}, alternatives)
+        FORMATS[name] = Format(
+            name, about, signs, reader, columns or {}, alternatives, is_table, names_systems
+        )
         return reader
 
     return register

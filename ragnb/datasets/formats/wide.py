@@ -79,7 +79,12 @@ def _are_answers(column: pd.Series) -> bool:
     return bool(pd.to_numeric(texts, errors="coerce").isna().any())
 
 
-@file_format("wide", "a table with one column per system", lambda content: bool(_systems(content)))
+@file_format(
+    "wide",
+    "a table with one column per system",
+    lambda content: bool(_systems(content)),
+    names_systems=True,
+)
 def wide(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     """Read a table with the question, the reference and one column of responses per system."""
     return by_system(content, _systems(content), path)

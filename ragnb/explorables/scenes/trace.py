@@ -1,18 +1,22 @@
 """The four numbers of TRACe: what they count when the labels of sentences change."""
 
 from collections.abc import Callable
-from math import floor
 from typing import Any
 
 from ragnb.datasets.ragbench import load_ragbench
 from ragnb.errors import InputError
-from ragnb.explorables.scene import Control, Frame, Scene, explorable
+from ragnb.explorables.scene import (
+    Control,
+    Counts,
+    CountTable,
+    Frame,
+    Part,
+    Scene,
+    explorable,
+)
 from ragnb.metrics.trace import GUIDE_SENTENCES
 from ragnb.metrics.trace_labels import VARIANTS, sentence_pairs, unsupported_sentences
 from ragnb.widgets.card import Card
-
-# Sentence, value as a text, and value of one of the four numbers.
-Part = tuple[str, str, float]
 
 AVERAGE = "The average of the four numbers is {}."
 
@@ -57,32 +61,12 @@ def trace(record: Any, variant: str = "ragbench") -> Scene:
     for key, text in response:
         controls.append(Control("unsupported", [False, True], key in unsupported, f"[{key}]", text))
 
-    n_context = len(context)
-    counts = COUNTS[variant](n_context)
-    counts["adherence"] = _adherence(len(response))
+    meters = METERS[variant](len(context))
+    counts = Counts({**meters, "adherence": _adherence(len(response))}, AVERAGE)
 
     def frame(*labels: bool) -> Frame:
         """The four numbers for one combination of labels."""
-        relevant, used = labels[: 2 * n_context : 2], labels[1 : 2 * n_context : 2]
-        n_relevant, n_used = sum(relevant), sum(used)
-        n_both = sum(map(all, zip(relevant, used, strict=True)))
-        n_unsupported = sum(labels[2 * n_context :])
-        # RAGBench's utilization does not depend on the number of relevant sentences.
-        utilization = counts["utilization"]
-        row = min(n_relevant, len(utilization) - 1)
-        # Without a relevant sentence, completeness depends on whether any sentence is used.
-        column = n_both if n_relevant else n_used
-        parts: list[Part] = [
-            counts["relevance"][n_relevant],
-            utilization[row][n_used],
-            counts["completeness"][n_relevant][column],
-            counts["adherence"][n_unsupported],
-        ]
-        # Rounded as in explore.js.
-        mean = sum(value for _, _, value in parts) / 4
-        average = floor(mean * 1000 + 0.5) / 1000
-        sentences = [sentence for sentence, _, _ in parts]
-        return Frame(" ".join([*sentences, counts["average"].replace("{}", f"{average:.3f}")]))
+        return counts.frame(controls, labels)
 
     return Scene(controls, frame, str(record["question"]), static, counts)
 
@@ -91,9 +75,10 @@ def _part(sentence: str, value: float, decimals: int = 2) -> Part:
     return sentence, f"{value:.{decimals}f}", value
 
 
-def _ragbench_counts(n: int) -> dict[str, Any]:
-    """RAGBench's numbers for n context sentences, by the numbers of chosen sentences."""
-    relevance, utilization = [], []
+def _ragbench_meters(n: int) -> dict[str, CountTable]:
+    """RAGBench's numbers for n context sentences."""
+    relevance: list[Part] = []
+    utilization: list[Part] = []
     for count in range(n + 1):
         share = count / n
         relevance.append(
@@ -104,16 +89,16 @@ def _ragbench_counts(n: int) -> dict[str, Any]:
         utilization.append(_part(f"and {_are(count)} used (utilization {share:.2f}).", share))
     none_relevant = _part("Without a relevant sentence, RAGBench sets completeness to 1.", 1.0)
     return {
-        "relevance": relevance,
-        "utilization": [utilization],
-        "completeness": [[none_relevant] * (n + 1), *_completeness(n)],
-        "average": AVERAGE,
+        "relevance": CountTable(["relevant"], relevance),
+        "utilization": CountTable(["used"], utilization),
+        "completeness": CountTable(["relevant"], [none_relevant, *_completeness(n)]),
     }
 
 
-def _guide_counts(n: int) -> dict[str, Any]:
-    """The visual guide's numbers for n context sentences, by the numbers of chosen sentences."""
-    relevance, utilization = [], []
+def _guide_meters(n: int) -> dict[str, CountTable]:
+    """The visual guide's numbers for n context sentences."""
+    relevance: list[Part] = []
+    utilization: list[CountTable] = []
     for n_relevant in range(n + 1):
         share = min(1.0, n_relevant / GUIDE_SENTENCES)
         sentence = (
@@ -121,16 +106,17 @@ def _guide_counts(n: int) -> dict[str, Any]:
             f"(relevance {share:.2f})"
         )
         relevance.append(_part(sentence, share))
-        utilization.append([_guide_utilization(n_relevant, n_used) for n_used in range(n + 1)])
+        parts = [_guide_utilization(n_relevant, n_used) for n_used in range(n + 1)]
+        utilization.append(CountTable(["used"], parts))
     none_used = _part(
         "Without a relevant and a used sentence, the guide sets completeness to 1.", 1.0
     )
     some_used = _part("Without a relevant sentence but with a used one, completeness is 0.", 0.0)
+    none_relevant = CountTable(["used"], [none_used, *[some_used] * n])
     return {
-        "relevance": relevance,
-        "utilization": utilization,
-        "completeness": [[none_used, *[some_used] * n], *_completeness(n)],
-        "average": AVERAGE,
+        "relevance": CountTable(["relevant"], relevance),
+        "utilization": CountTable(["relevant"], utilization),
+        "completeness": CountTable(["relevant"], [none_relevant, *_completeness(n)]),
     }
 
 
@@ -141,20 +127,20 @@ def _guide_utilization(n_relevant: int, n_used: int) -> Part:
     )
 
 
-def _completeness(n: int) -> list[list[Part]]:
+def _completeness(n: int) -> list[CountTable]:
     """Completeness for 1 to n relevant sentences, by the number of them that are used."""
-    rows = []
+    tables = []
     for n_relevant in range(1, n + 1):
-        row = []
+        parts = []
         for n_both in range(n_relevant + 1):
             share = n_both / n_relevant
             sentence = f"Of the relevant ones, {_are(n_both)} used (completeness {share:.2f})."
-            row.append(_part(sentence, share))
-        rows.append(row)
-    return rows
+            parts.append(_part(sentence, share))
+        tables.append(CountTable(["relevant", "used"], parts))
+    return tables
 
 
-def _adherence(n: int) -> list[Part]:
+def _adherence(n: int) -> CountTable:
     """Adherence of a response with n sentences, by the number of unsupported ones."""
     parts = []
     for n_unsupported in range(n + 1):
@@ -164,15 +150,15 @@ def _adherence(n: int) -> list[Part]:
             f"{is_supported:d}."
         )
         parts.append(_part(sentence, float(is_supported), decimals=0))
-    return parts
+    return CountTable(["unsupported"], parts)
 
 
 def _are(count: int) -> str:
     return f"{count or 'none'} {'is' if count == 1 else 'are'}"
 
 
-# What counts the labels under each definition.
-COUNTS: dict[str, Callable[[int], dict[str, Any]]] = {
-    "ragbench": _ragbench_counts,
-    "guide": _guide_counts,
+# The meters of context sentences under each definition.
+METERS: dict[str, Callable[[int], dict[str, CountTable]]] = {
+    "ragbench": _ragbench_meters,
+    "guide": _guide_meters,
 }

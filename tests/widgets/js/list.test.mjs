@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { revealed, windowOf } from "../../../ragnb/widgets/static/src/list.mjs";
-import { unknown } from "../../../ragnb/widgets/static/src/rows.mjs";
+import { missingRows } from "../../../ragnb/widgets/static/src/rows.mjs";
 
 const ROW = 46;
 
@@ -23,6 +23,6 @@ test("a row is scrolled to by as little as it takes", () => {
 
 test("only what is not known yet is asked for", () => {
   const known = new Map([[0, 1], [1, 1], [2, 1], [6, 1]]);
-  assert.deepEqual(unknown(known, [0, 7]), [3, 6]);
-  assert.equal(unknown(known, [0, 3]), null);
+  assert.deepEqual(missingRows(known, [0, 7]), [3, 6]);
+  assert.equal(missingRows(known, [0, 3]), null);
 });

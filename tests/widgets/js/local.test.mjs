@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { checksum } from "../../../ragnb/widgets/static/src/checksum.mjs";
-import { LocalModel, read, storedActions, written } from "../../../ragnb/widgets/static/src/local.mjs";
+import { read, written } from "../../../ragnb/widgets/static/src/labels_file.mjs";
+import { LocalModel, storedActions } from "../../../ragnb/widgets/static/src/local.mjs";
 import { Work } from "../../../ragnb/widgets/static/src/work.mjs";
 
 const PREFIX = "ragnb h ana ";

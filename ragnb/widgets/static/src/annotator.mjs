@@ -10,11 +10,21 @@ import { Saving } from "./saving.mjs";
 import { Sentences } from "./sentences.mjs";
 import { ALL_DONE, Work } from "./work.mjs";
 
+const MODIFIERS = ["Shift", "Control", "Alt", "AltGraph", "Meta", "CapsLock"];
+const TEXT_FIELDS = ["INPUT", "TEXTAREA"];
+const MOST_SECONDS = 90; // longer times are in minutes
+const MOST_MINUTES = 90; // longer times are in hours
+
 // Seconds as people say them.
 function spoken(seconds) {
-  if (seconds < 90) return `about ${Math.max(1, Math.round(seconds))} s left`;
+  if (seconds < MOST_SECONDS) {
+    return `about ${Math.max(1, Math.round(seconds))} s left`;
+  }
   const minutes = Math.round(seconds / 60);
-  return minutes < 90 ? `about ${minutes} min left` : `about ${(minutes / 60).toFixed(1)} h left`;
+  if (minutes < MOST_MINUTES) {
+    return `about ${minutes} min left`;
+  }
+  return `about ${(minutes / 60).toFixed(1)} h left`;
 }
 
 class Annotator {
@@ -22,33 +32,20 @@ class Annotator {
     this.model = model;
     this.work = new Work(model);
     this.keys = new Keys(this.work.task);
-    const stop = (event) => event.stopPropagation();
-    this.root = node("div", {
-      class: "ragnb-annotator", role: "region", "aria-label": `annotator: ${this.work.task.name}`, tabindex: -1, "data-lm-suppress-shortcuts": "true",
-      onkeydown: (event) => this.onKey(event), onkeyup: stop, onkeypress: stop,
-    });
+    this.isSeeking = false; // whether the next state shows the first place that is missing
+    this.drawRoot();
     this.saving = new Saving(model, this.root, () => this.focus());
     this.sentences = new Sentences(this);
     this.fields = new Fields(this);
     this.search = searchOf(this.sentences);
     this.items = new ItemList(this);
     this.help = helpOf(this.keys, (key, other) => this.changeKey(key, other));
-    this.bar = node("progress", { "aria-label": "labelled" });
-    this.count = node("span", { class: "count" });
-    this.buttons = Object.fromEntries(BUTTONS.map((button) => [button[0], this.button(...button)]));
-    this.body = node("div", { class: "body" });
-    this.end = node("div", { class: "panel end", hidden: true });
-    this.root.append(
-      node("div", { class: "head" }, this.bar, this.count),
-      node("div", { class: "buttons", role: "toolbar", "aria-label": "actions" }, ...Object.values(this.buttons)),
-      guideOf(this.work.task), this.help, this.items.box, this.search, this.end, this.body, this.saving.box,
-    );
+    this.drawFrame();
     el.append(this.root);
     this.disconnect = connect(model, {
-      // Another page always comes with another state.
-      "change:state": () => this.keepFocus(() => { this.paint(); this.items.learn(this.work.state.entries); }),
+      "change:state": () => this.onState(),
       "change:jump": () => this.items.draw(),
-      "msg:custom": ({ kind }) => { if (kind === "focus") this.takeFocus(); },
+      "msg:custom": ({ kind }) => this.onMessage(kind),
       comm_live_update: () => this.saving.gone(),
     });
     this.paint();
@@ -60,38 +57,130 @@ class Annotator {
     this.saving.close();
   }
 
-  // ---- the page, drawn when the item changes; and what is painted with every action ----------------------------------
-
-  // The focus goes to the texts first: an act may take it on from there.
-  button(act, label, key, title = label) {
-    const onclick = () => { this.focus(); this.saving.whenShown(label, () => this.act({ act })); };
-    return node("button", { type: "button", class: "act", title, "aria-label": title, "aria-keyshortcuts": key, onclick }, label, " ", kbd(key));
+  // Another page always comes with another state.
+  onState() {
+    this.keepFocus(() => {
+      this.paint();
+      this.items.learn(this.work.state.entries);
+    });
   }
+
+  onMessage(kind) {
+    if (kind === "focus") {
+      this.takeFocus();
+    }
+  }
+
+  // ---- the frame, drawn once -----------------------------------------------------------------------------------------
+
+  drawRoot() {
+    const stop = (event) => event.stopPropagation();
+    this.root = node("div", {
+      class: "ragnb-annotator",
+      role: "region",
+      "aria-label": `annotator: ${this.work.task.name}`,
+      tabindex: -1,
+      "data-lm-suppress-shortcuts": "true",
+      onkeydown: (event) => this.onKey(event),
+      onkeyup: stop,
+      onkeypress: stop,
+    });
+  }
+
+  drawFrame() {
+    this.bar = node("progress", { "aria-label": "labelled" });
+    this.count = node("span", { class: "count" });
+    this.buttons = {}; // by act
+    for (const [act, label, key, title] of BUTTONS) {
+      this.buttons[act] = this.button(act, label, key, title);
+    }
+    this.body = node("div", { class: "body" });
+    this.end = node("div", { class: "panel end", hidden: true });
+    const toolbar = { class: "buttons", role: "toolbar", "aria-label": "actions" };
+    this.root.append(
+      node("div", { class: "head" }, this.bar, this.count),
+      node("div", toolbar, ...Object.values(this.buttons)),
+      guideOf(this.work.task),
+      this.help,
+      this.items.box,
+      this.search,
+      this.end,
+      this.body,
+      this.saving.box,
+    );
+  }
+
+  button(act, label, key, title = label) {
+    const onclick = () => {
+      // The focus goes to the texts first, because an act may move it from there.
+      this.focus();
+      this.saving.whenShown(label, () => this.act({ act }));
+    };
+    const attributes = { type: "button", class: "act", title, "aria-label": title, "aria-keyshortcuts": key, onclick };
+    return node("button", attributes, label, " ", kbd(key));
+  }
+
+  // ---- the page, drawn when the item changes -------------------------------------------------------------------------
 
   drawPage() {
     this.page = this.work.page;
-    const { number, history, question, references } = this.page;
-    const earlier = node("details", { class: "history", open: true, hidden: !history.length }, node("summary", {}, `earlier in the conversation: ${history.length} ${history.length === 1 ? "message" : "messages"}`),
-      ...history.map(([role, text]) => node("div", { class: "turn", dir: "auto" }, node("b", {}, role), " ", node("span", {}, text))));
     this.work.begin();
-    const [documents, rest] = this.sentences.draw();
-    this.body.replaceChildren(
-      earlier,
-      node("div", { dir: "auto" }, // references run as the question does
-        node("div", { class: "question" }, node("span", { dir: "ltr" }, `${number + 1}.`), " ", node("b", {}, question)),
-        ...references.map((text, n) => node("div", { class: "reference" },
-          node("span", { class: "lead", dir: "ltr" }, n ? "and" : "reference:"), " ", node("span", { dir: "auto" }, text)))),
-      node("div", { class: documents.length ? "columns" : "" },
-        node("div", { class: "column" }, ...documents), node("div", { class: "column side" }, ...rest, ...this.fields.draw())),
+    const conversation = this.conversation();
+    const [documents, otherParts] = this.sentences.draw();
+    const columns = node(
+      "div",
+      { class: documents.length ? "columns" : "" },
+      node("div", { class: "column" }, ...documents),
+      node("div", { class: "column side" }, ...otherParts, ...this.fields.draw()),
     );
-    earlier.scrollTop = earlier.scrollHeight;
+    this.body.replaceChildren(conversation, this.question(), columns);
+    conversation.scrollTop = conversation.scrollHeight;
   }
 
+  // The earlier turns of the conversation.
+  conversation() {
+    const { history } = this.page;
+    const messages = history.length === 1 ? "message" : "messages";
+    const heading = `earlier in the conversation: ${history.length} ${messages}`;
+    const turns = history.map(([role, text]) =>
+      node("div", { class: "turn", dir: "auto" }, node("b", {}, role), " ", node("span", {}, text)),
+    );
+    const attributes = { class: "history", open: true, hidden: !history.length };
+    return node("details", attributes, node("summary", {}, heading), ...turns);
+  }
+
+  // The question with its references, which have the direction of the question.
+  question() {
+    const { number, question, references } = this.page;
+    const lead = node("span", { dir: "ltr" }, `${number + 1}.`);
+    const lines = references.map((text, position) => {
+      const word = position === 0 ? "reference:" : "and";
+      return node(
+        "div",
+        { class: "reference" },
+        node("span", { class: "lead", dir: "ltr" }, word),
+        " ",
+        node("span", { dir: "auto" }, text),
+      );
+    });
+    const heading = node("div", { class: "question" }, lead, " ", node("b", {}, question));
+    return node("div", { dir: "auto" }, heading, ...lines);
+  }
+
+  // ---- what is painted with every action -----------------------------------------------------------------------------
+
   paint() {
-    if (this.page !== this.work.page) this.drawPage();
-    const known = this.saving.paint(this.work.state);
-    if (known && this.seeking) this.work.seek();
-    if (known) [this.seeking, this.work.given] = [false, []];
+    if (this.page !== this.work.page) {
+      this.drawPage();
+    }
+    const isAcknowledged = this.saving.paint(this.work.state);
+    if (isAcknowledged) {
+      if (this.isSeeking) {
+        this.work.seek();
+      }
+      this.isSeeking = false;
+      this.work.confirm();
+    }
     this.paintFrame();
     this.paintEnd();
     this.paintLabels();
@@ -102,10 +191,19 @@ class Annotator {
     const { end, ack, message } = this.work.state;
     const { finish } = this.model;
     this.end.hidden = !end;
-    if (end) this.end.replaceChildren(node("b", {}, end.text), ...(end.code ? [node("pre", {}, end.code)] : []));
-    if (!finish) return;
-    (end ? this.end : finish.home).append(finish.button);
-    if (end && ack && message === ALL_DONE) setTimeout(() => finish.button.focus()); // after what takes the focus back to the texts
+    if (end) {
+      const code = end.code ? [node("pre", {}, end.code)] : [];
+      this.end.replaceChildren(node("b", {}, end.text), ...code);
+    }
+    if (!finish) {
+      return;
+    }
+    const home = end ? this.end : finish.home;
+    home.append(finish.button);
+    const hasJustEnded = end && ack && message === ALL_DONE;
+    if (hasJustEnded) {
+      setTimeout(() => finish.button.focus()); // after what takes the focus back to the texts
+    }
   }
 
   paintLabels() {
@@ -115,16 +213,44 @@ class Annotator {
   }
 
   paintFrame() {
-    const { page: { number }, state: { progress, can_undo, can_redo, flag, status, note } } = this.work;
-    const parts = ["started", "skipped", "flagged"].filter((name) => progress[name]).map((name) => `${progress[name]} ${name}`);
-    if (progress.seconds_left) parts.push(spoken(progress.seconds_left));
-    this.count.textContent = [`${progress.labelled} of ${progress.items} labelled`, ...parts].join(" · ");
-    [this.bar.max, this.bar.value] = [progress.items, progress.labelled];
-    const possible = { undo: can_undo, redo: can_redo, previous: number > 0, next: number < progress.items - 1 };
-    const pressed = { flag, skip: status === "skipped", memo: note !== "", auto: this.keys.goesOn };
-    for (const act in possible) this.buttons[act].disabled = !possible[act];
-    for (const act in pressed) this.buttons[act].setAttribute("aria-pressed", pressed[act]);
-    this.root.dataset.status = status;
+    const { page, state } = this.work;
+    const { progress } = state;
+    this.count.textContent = this.progressText();
+    this.bar.max = progress.items;
+    this.bar.value = progress.labelled;
+    const isPossible = {
+      undo: state.can_undo,
+      redo: state.can_redo,
+      previous: page.number > 0,
+      next: page.number < progress.items - 1,
+    };
+    for (const [act, possible] of Object.entries(isPossible)) {
+      this.buttons[act].disabled = !possible;
+    }
+    const isPressed = {
+      flag: state.flag,
+      skip: state.status === "skipped",
+      memo: state.note !== "",
+      auto: this.keys.goesOn,
+    };
+    for (const [act, pressed] of Object.entries(isPressed)) {
+      this.buttons[act].setAttribute("aria-pressed", pressed);
+    }
+    this.root.dataset.status = state.status;
+  }
+
+  progressText() {
+    const { progress } = this.work.state;
+    const parts = [`${progress.labelled} of ${progress.items} labelled`];
+    for (const status of ["started", "skipped", "flagged"]) {
+      if (progress[status]) {
+        parts.push(`${progress[status]} ${status}`);
+      }
+    }
+    if (progress.seconds_left) {
+      parts.push(spoken(progress.seconds_left));
+    }
+    return parts.join(" · ");
   }
 
   // ---- keys ----------------------------------------------------------------------------------------------------------
@@ -132,111 +258,187 @@ class Annotator {
   // The element with the focus handles the key first: a text field, a list or a button. Then the annotator does.
   onKey(event) {
     const { tagName } = event.target;
-    if (event.defaultPrevented) event.stopPropagation(); // the list or a search has understood it
-    else if (/^(INPUT|TEXTAREA|SELECT)$/.test(tagName)) this.onTyping(event);
-    else if (tagName === "SUMMARY" || (tagName === "BUTTON" && [" ", "Enter"].includes(event.key))) event.stopPropagation();
-    else this.onCommand(event);
+    const pressesButton = tagName === "BUTTON" && [" ", "Enter"].includes(event.key);
+    if (event.defaultPrevented) {
+      event.stopPropagation(); // the list or a search has understood it
+    } else if (TEXT_FIELDS.includes(tagName) || tagName === "SELECT") {
+      this.onTyping(event);
+    } else if (pressesButton || tagName === "SUMMARY") {
+      event.stopPropagation();
+    } else {
+      this.onCommand(event);
+    }
   }
 
   onTyping(event) {
     event.stopPropagation();
-    const done = event.key === "Enter" && (event.ctrlKey || event.metaKey);
-    if (event.isComposing || !(done || event.key === "Escape")) return;
+    const finishes = event.key === "Enter" && (event.ctrlKey || event.metaKey);
+    const leaves = event.key === "Escape";
+    if (event.isComposing || !(finishes || leaves)) {
+      return;
+    }
     event.preventDefault();
-    if (done) this.focus();
-    else this.leave();
+    if (finishes) {
+      this.focus();
+    } else {
+      this.leave();
+    }
   }
 
   onCommand(event) {
-    const meant = this.keys.act(event);
-    const notebooks = (event.ctrlKey || event.metaKey) && event.key.length === 1; // saving, say
-    if (!meant && (notebooks || event.key === "Tab")) return;
+    const meaning = this.keys.act(event);
+    // Such as Ctrl+S, which saves the notebook.
+    const isOfNotebook = (event.ctrlKey || event.metaKey) && event.key.length === 1;
+    if (!meaning && (isOfNotebook || event.key === "Tab")) {
+      return;
+    }
     event.stopPropagation();
-    const holds = this.saving.waiting && !/^(Shift|Control|Alt|AltGraph|Meta|CapsLock)$/.test(event.key);
-    if (!meant && !holds) return;
+    const isHeld = this.saving.waiting && !MODIFIERS.includes(event.key);
+    if (!meaning && !isHeld) {
+      return;
+    }
     event.preventDefault();
-    if (holds) this.saving.whenShown(event.key, () => this.replay(event));
-    else if (!event.repeat || meant.act === "move") this.act(meant); // a key that is held down says nothing twice
+    if (isHeld) {
+      this.saving.whenShown(event.key, () => this.replay(event));
+    } else if (!event.repeat || meaning.act === "move") {
+      this.act(meaning); // a key that is held down acts once, except for moves
+    }
   }
 
   // A key that was held, for whatever has the focus now: a key before it may have opened the note, a search or the list.
   replay(event) {
-    const target = this.root.contains(document.activeElement) ? document.activeElement : this.root;
-    const untouched = target.dispatchEvent(new KeyboardEvent("keydown", event));
-    if (untouched && /^(INPUT|TEXTAREA)$/.test(target.tagName)) typeInto(event);
+    const hasFocus = this.root.contains(document.activeElement);
+    const target = hasFocus ? document.activeElement : this.root;
+    const isUnhandled = target.dispatchEvent(new KeyboardEvent("keydown", event));
+    if (isUnhandled && TEXT_FIELDS.includes(target.tagName)) {
+      typeInto(event);
+    }
   }
 
+  // Does what a key or button means. Acts without a case of their own are sent as they are: skip, flag, accept, undo, redo.
   act({ act, step, extend, sideways, number, name }) {
-    const acts = {
-      move: () => this.sentences.move(step, extend, sideways),
-      option: () => this.choose(number),
-      field: () => this.go(() => this.work.goToField(name)),
-      toggle: () => this.toggle(),
-      empty: () => this.give([]),
-      clear: () => this.give(null),
-      next: () => this.send("move", { step: 1 }),
-      previous: () => this.send("move", { step: -1 }),
-      done: () => { this.seeking = true; this.send("done"); }, // the first place that is missing becomes the active one
-      memo: () => this.fields.showNote(true),
-      jump: () => (this.items.box.hidden ? this.items.open() : this.leave()),
-      auto: () => { this.keys.keep(!this.keys.goesOn); this.paintFrame(); },
-      search: () => { this.search.hidden = false; this.search.firstChild.select(); },
-      help: () => { this.help.hidden = !this.help.hidden; },
-      fold: () => { this.sentences.unfold(); this.focus(); },
-      "sentence on": () => this.go(() => this.work.goToSentenceBy(1)),
-      "sentence back": () => this.go(() => this.work.goToSentenceBy(-1)),
-      leave: () => this.leave(),
-    };
-    if (acts[act]) acts[act]();
-    else this.send(act); // skip, flag, accept, undo, redo
+    switch (act) {
+      case "move": return this.sentences.move(step, extend, sideways);
+      case "option": return this.choose(number);
+      case "field": return this.go(() => this.work.goToField(name));
+      case "toggle": return this.toggle();
+      case "empty": return this.give([]);
+      case "clear": return this.give(null);
+      case "next": return this.send("move", { step: 1 });
+      case "previous": return this.send("move", { step: -1 });
+      case "done": return this.finishItem();
+      case "memo": return this.fields.showNote(true);
+      case "jump": return this.showItems();
+      case "auto": return this.changeAuto();
+      case "search": return this.showSearch();
+      case "help": return this.showHelp();
+      case "fold": return this.unfold();
+      case "sentence on": return this.go(() => this.work.goToSentenceBy(1));
+      case "sentence back": return this.go(() => this.work.goToSentenceBy(-1));
+      case "leave": return this.leave();
+      default: return this.send(act);
+    }
+  }
+
+  // The first place that is missing becomes the active one; without one, the next item is shown.
+  finishItem() {
+    this.isSeeking = true;
+    this.send("done");
+  }
+
+  showItems() {
+    if (this.items.box.hidden) {
+      this.items.open();
+    } else {
+      this.leave();
+    }
+  }
+
+  changeAuto() {
+    this.keys.keep(!this.keys.goesOn);
+    this.paintFrame();
+  }
+
+  showSearch() {
+    this.search.hidden = false;
+    this.search.firstChild.select();
+  }
+
+  showHelp() {
+    this.help.hidden = !this.help.hidden;
+  }
+
+  unfold() {
+    this.sentences.unfold();
+    this.focus();
   }
 
   changeKey(key, other) {
-    if (this.keys.change(key, other)) this.keys.write(this.root);
-    else this.saving.say(`${other} already has a meaning, or is not a single character`, true);
+    if (this.keys.change(key, other)) {
+      this.keys.write(this.root);
+    } else {
+      this.saving.say(`${other} already has a meaning, or is not a single character`, true);
+    }
   }
 
-  // ---- what is done --------------------------------------------------------------------------------------------------
+  // ---- labels --------------------------------------------------------------------------------------------------------
 
-  send(act, more) {
-    this.saving.send(act, more);
+  send(act, content) {
+    this.saving.send(act, content);
   }
 
-  // Says something of the place where one is.
-  sendHere(act, more) {
+  // Sends an act about the active place.
+  sendHere(act, content) {
     const [field, sentence] = this.work.place;
-    this.send(act, { field, sentence, ...more });
+    this.send(act, { field, sentence, ...content });
   }
 
   toggle(lead) {
     const { kind, label } = this.work.field;
-    if (kind === "sentences") this.sendHere("toggle", this.sentences.take(lead));
-    else this.saving.say(`${label}: choose with the digits, or press a field's letter`);
+    if (kind === "sentences") {
+      this.sendHere("toggle", this.sentences.take(lead));
+    } else {
+      this.saving.say(`${label}: choose with the digits, or press a field's letter`);
+    }
   }
 
   choose(number) {
     const { field } = this.work;
     const option = this.work.optionsOf(field)[number];
-    if (!option) return;
-    if (field.kind === "sentences") this.sendHere("toggle", { keys: [option.value] });
-    else this.give(option.value);
+    if (!option) {
+      return;
+    }
+    if (field.kind === "sentences") {
+      this.sendHere("toggle", { keys: [option.value] });
+    } else {
+      this.give(option.value);
+    }
   }
 
-  // A value for the place where one is, and on to the next place, or item; null makes it untouched again.
+  // Gives the active place a value and goes on to the next place, or item; null makes the place untouched again.
   give(value) {
     const { kind, label } = this.work.field;
-    if (Array.isArray(value) && kind !== "sentences") { this.saving.say(`${label} needs one of its options`); return; }
+    if (Array.isArray(value) && kind !== "sentences") {
+      this.saving.say(`${label} needs one of its options`);
+      return;
+    }
     this.sendHere("label", { value });
-    if (value !== null && this.go(() => this.work.goOn()) && this.keys.goesOn) this.send("next");
+    if (value === null) {
+      return;
+    }
+    const wasLast = this.go(() => this.work.goOn());
+    if (wasLast && this.keys.goesOn) {
+      this.send("next");
+    }
   }
 
-  // To another place; returns what `there` returns.
-  go(there) {
-    const found = there();
+  // Goes to another place; returns what `goThere` returns.
+  go(goThere) {
+    const result = goThere();
     this.sentences.anchor = null;
     this.sentences.follow();
     this.paintLabels();
-    return found;
+    return result;
   }
 
   goToItem(number) {
@@ -245,8 +447,11 @@ class Annotator {
   }
 
   leave() {
-    for (const box of [this.search, this.help, this.items.box]) box.hidden = true;
-    [this.sentences.hits, this.sentences.anchor] = [[], null];
+    for (const box of [this.search, this.help, this.items.box]) {
+      box.hidden = true;
+    }
+    this.sentences.hits = [];
+    this.sentences.anchor = null;
     this.sentences.paint();
     this.focus();
     this.fields.showNote(false);
@@ -259,24 +464,33 @@ class Annotator {
     this.focusBefore = document.activeElement;
     try {
       this.model.send({ act: "shown" });
-    } catch { /* no kernel, no labels */ }
+    } catch {
+      // Without a kernel, nothing can be labelled.
+    }
   }
 
-  // Unless somebody has gone elsewhere meanwhile, or is writing.
+  // Unless the focus has moved elsewhere meanwhile, or somebody is writing.
   takeFocus() {
-    const now = document.activeElement;
-    if (now === this.focusBefore && !(now?.value || (now?.isContentEditable && now.textContent))) this.focus();
+    const element = document.activeElement;
+    const hasText = element?.value || (element?.isContentEditable && element.textContent);
+    if (element === this.focusBefore && !hasText) {
+      this.focus();
+    }
   }
 
   focus() {
     this.sentences.focus();
   }
 
-  // Draws, and takes the focus back if what had it is gone: keys would reach the notebook.
+  // Draws, and takes the focus back if the element that had it is gone: keys would reach the notebook.
   keepFocus(draw) {
-    const inside = this.root.contains(document.activeElement);
+    const wasInside = this.root.contains(document.activeElement);
     draw();
-    if (inside && (!this.root.contains(document.activeElement) || document.activeElement.disabled)) this.focus();
+    const element = document.activeElement;
+    const isLost = !this.root.contains(element) || element.disabled;
+    if (wasInside && isLost) {
+      this.focus();
+    }
   }
 }
 

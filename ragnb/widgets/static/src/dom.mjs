@@ -1,7 +1,7 @@
 // Helpers for elements of a page, which all other modules use. A text only ever becomes a textContent, so that no text from
 // outside can become an element.
 
-const PAUSE = 700; // milliseconds without a key after which a text is saved
+const TYPING_PAUSE = 700; // milliseconds without a key after which a text is saved
 
 /**
  * Create an element.
@@ -13,12 +13,21 @@ const PAUSE = 700; // milliseconds without a key after which a text is saved
 export function node(name, attributes = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
-    if (key === "class") element.className = value;
-    else if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
-    else if (value !== false && value !== null && value !== undefined) element.setAttribute(key, value === true ? "" : value);
+    addAttribute(element, key, value);
   }
   element.append(...children.filter((child) => child !== null));
   return element;
+}
+
+function addAttribute(element, key, value) {
+  const isAbsent = value === false || value === null || value === undefined;
+  if (key === "class") {
+    element.className = value;
+  } else if (key.startsWith("on")) {
+    element.addEventListener(key.slice("on".length), value);
+  } else if (!isAbsent) {
+    element.setAttribute(key, value === true ? "" : value);
+  }
 }
 
 /**
@@ -28,8 +37,14 @@ export function node(name, attributes = {}, ...children) {
  * @returns {function(): void} stops listening
  */
 export function connect(model, handlers) {
-  for (const [event, handler] of Object.entries(handlers)) model.on(event, handler);
-  return () => { for (const [event, handler] of Object.entries(handlers)) model.off(event, handler); };
+  for (const [event, handler] of Object.entries(handlers)) {
+    model.on(event, handler);
+  }
+  return () => {
+    for (const [event, handler] of Object.entries(handlers)) {
+      model.off(event, handler);
+    }
+  };
 }
 
 /**
@@ -37,28 +52,32 @@ export function connect(model, handlers) {
  * @param {string} key
  * @returns {HTMLElement}
  */
-export const kbd = (key) => node("kbd", { "aria-hidden": "true", "data-key": key }, key);
+export function kbd(key) {
+  return node("kbd", { "aria-hidden": "true", "data-key": key }, key);
+}
 
 /**
  * Send a text when nobody has typed for a moment, and when its field or the page is left.
  * @param {HTMLElement} input
- * @param {function(): number} itemNow the item on the screen
+ * @param {function(): number} currentItem returns the item on the screen
  * @param {function(string, number): void} send gets the text, and the item for which it was typed
  */
-export function whenTyped(input, itemNow, send) {
-  let unsent = null; // [text, item]
+export function whenTyped(input, currentItem, send) {
+  let unsent = null; // {text, item}
   let timer;
   const sendNow = () => {
     clearTimeout(timer);
-    if (unsent) send(...unsent);
+    if (unsent) {
+      send(unsent.text, unsent.item);
+    }
     unsent = null;
   };
   input.addEventListener("input", () => {
-    unsent = [input.value, itemNow()];
+    unsent = { text: input.value, item: currentItem() };
     addEventListener("pagehide", sendNow, { once: true });
     document.addEventListener("visibilitychange", sendNow, { once: true });
     clearTimeout(timer);
-    timer = setTimeout(sendNow, PAUSE);
+    timer = setTimeout(sendNow, TYPING_PAUSE);
   });
   input.addEventListener("change", sendNow);
   input.addEventListener("blur", sendNow);
@@ -69,7 +88,14 @@ export function whenTyped(input, itemNow, send) {
  * @param {KeyboardEvent} event
  */
 export function typeInto({ key, ctrlKey, metaKey, altKey }) {
-  if (ctrlKey || metaKey || altKey) return;
-  if (key === "Backspace") document.execCommand("delete");
-  else if (key === "Enter" || key.length === 1) document.execCommand("insertText", false, key === "Enter" ? "\n" : key);
+  if (ctrlKey || metaKey || altKey) {
+    return;
+  }
+  if (key === "Backspace") {
+    document.execCommand("delete");
+  } else if (key === "Enter") {
+    document.execCommand("insertText", false, "\n");
+  } else if (key.length === 1) {
+    document.execCommand("insertText", false, key);
+  }
 }

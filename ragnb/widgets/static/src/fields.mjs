@@ -1,5 +1,6 @@
 // The labels of an item next to its texts: values and suggestions, options, contradictions, and the note.
 
+import { contradictionsOf } from "./contradictions.mjs";
 import { kbd, node, whenTyped } from "./dom.mjs";
 
 /**
@@ -20,48 +21,126 @@ export class Fields {
   }
 
   paint() {
-    const { task, page, state: { values, suggested, suggested_by }, sentence } = this.work;
-    const offer = [node("span", {}, `suggested by ${suggested_by}, saved only when accepted`), this.accept];
-    this.suggested.replaceChildren(...(Object.keys(suggested).length ? offer : []));
-    const warnings = task.name === "trace" ? contradictions(values, page.each) : [];
-    this.warnings.replaceChildren(...warnings.map((line) => node("div", {}, `⚠ ${line}`)));
-    const rows = [...task.fields.filter((field) => !field.each || sentence !== null).map((field) => this.row(field)), this.note()];
-    const typing = this.box.querySelector(".field:has(textarea:focus)"); // stays as it is
-    if (typing) rows.forEach((row, n) => { if (this.box.children[n] !== typing) this.box.children[n].replaceWith(row); });
-    else this.box.replaceChildren(...rows);
+    this.paintSuggested();
+    this.paintWarnings();
+    this.paintRows();
+  }
+
+  paintSuggested() {
+    const { suggested, suggested_by: suggestedBy } = this.work.state;
+    if (!Object.keys(suggested).length) {
+      this.suggested.replaceChildren();
+      return;
+    }
+    const offer = node("span", {}, `suggested by ${suggestedBy}, saved only when accepted`);
+    this.suggested.replaceChildren(offer, this.accept);
+  }
+
+  paintWarnings() {
+    const { task, page, state } = this.work;
+    const messages = contradictionsOf(task, state.values, page.each);
+    const lines = messages.map((message) => node("div", {}, `⚠ ${message}`));
+    this.warnings.replaceChildren(...lines);
+  }
+
+  paintRows() {
+    const { task, sentence } = this.work;
+    const fields = task.fields.filter((field) => !field.each || sentence !== null);
+    const rows = fields.map((field) => this.row(field));
+    rows.push(this.note());
+    const typingRow = this.box.querySelector(".field:has(textarea:focus)");
+    if (!typingRow) {
+      this.box.replaceChildren(...rows);
+      return;
+    }
+    // The row in which somebody is writing stays as it is.
+    rows.forEach((row, position) => {
+      const present = this.box.children[position];
+      if (present !== typingRow) {
+        present.replaceWith(row);
+      }
+    });
   }
 
   row(field) {
     const place = this.work.placeOf(field);
     const { value, guess } = this.work.labelAt(place);
-    const active = this.work.field === field;
-    const label = field.each ? `${field.label} [${this.work.sentence}]` : field.label;
-    const onclick = () => this.press(place);
-    const name = node("button", { type: "button", class: "name", "aria-pressed": String(active), "aria-keyshortcuts": field.key, onclick }, kbd(field.key), " ", label);
-    const sendText = (text, number) => this.annotator.send("label", { field: field.name, sentence: place[1], value: text || null, number });
-    const asked = field.kind === "text" ? this.text(field.label, value ?? guess ?? "", sendText) : this.options(field, place, active);
-    return node("div", { class: `field${active ? " active" : ""}${value === undefined ? " untouched" : ""}`, "data-field": field.name },
-      name, node("span", { class: "value" }, inShort(field, value, guess)), asked);
+    const isActive = this.work.field === field;
+    const classes = ["field"];
+    if (isActive) {
+      classes.push("active");
+    }
+    if (value === undefined) {
+      classes.push("untouched");
+    }
+    const control = field.kind === "text" ? this.freeText(field, place) : this.options(field, place, isActive);
+    return node(
+      "div",
+      { class: classes.join(" "), "data-field": field.name },
+      this.name(field, place, isActive),
+      node("span", { class: "value" }, summaryOf(field, value, guess)),
+      control,
+    );
   }
 
-  options(field, place, active) {
+  // The button that makes a field the active one.
+  name(field, place, isActive) {
+    const label = field.each ? `${field.label} [${this.work.sentence}]` : field.label;
+    const attributes = {
+      type: "button",
+      class: "name",
+      "aria-pressed": String(isActive),
+      "aria-keyshortcuts": field.key,
+      onclick: () => this.press(place),
+    };
+    return node("button", attributes, kbd(field.key), " ", label);
+  }
+
+  freeText(field, place) {
+    const { value, guess } = this.work.labelAt(place);
+    const [, sentence] = place;
+    const send = (text, number) => {
+      this.annotator.send("label", { field: field.name, sentence, value: text || null, number });
+    };
+    return this.textarea(field.label, value ?? guess ?? "", send);
+  }
+
+  options(field, place, isActive) {
     const { value, guess } = this.work.labelAt(place);
     const current = value ?? guess;
-    const list = field.kind === "sentences";
-    const button = (on, key, act, attributes, ...children) => {
-      const look = `option${on ? (value === undefined ? " guess" : " on") : ""}`;
-      // The second press of a double click does nothing, because another option may be under the mouse by then.
-      const onclick = ({ detail }) => { if (detail < 2) this.press(place, act); };
-      return node("button", { type: "button", class: look, ...attributes, onclick }, ...(active ? [kbd(key), " "] : []), ...children);
-    };
-    const buttons = this.work.optionsOf(field).map((option, number) => {
-      const on = list ? Boolean(current?.includes(option.value)) : current === option.value;
-      const who = this.work.votes(place, option.value).join("+");
-      const about = { role: list ? "checkbox" : "radio", "aria-checked": String(on), "data-value": JSON.stringify(option.value) };
-      return button(on, String(number + 1), () => this.annotator.choose(number), about, option.label, who ? node("sup", {}, who) : null);
+    const isList = field.kind === "sentences";
+    const isSuggested = value === undefined;
+    const buttons = this.work.optionsOf(field).map((option, position) => {
+      const isChosen = isList ? Boolean(current?.includes(option.value)) : current === option.value;
+      const voters = this.work.votes(place, option.value).join("+");
+      const attributes = {
+        class: optionClass(isChosen, isSuggested),
+        role: isList ? "checkbox" : "radio",
+        "aria-checked": String(isChosen),
+        "data-value": JSON.stringify(option.value),
+        onclick: this.whenPressed(place, () => this.annotator.choose(position)),
+      };
+      const key = isActive ? String(position + 1) : null;
+      return optionButton(attributes, key, option.label, voters ? node("sup", {}, voters) : null);
     });
-    if (list) buttons.push(button(value?.length === 0, "e", () => this.annotator.give([]), {}, "none"));
-    return node("span", { class: "options", role: list ? "group" : "radiogroup", "aria-label": field.label }, ...buttons);
+    if (isList) {
+      const attributes = {
+        class: optionClass(value?.length === 0, isSuggested),
+        onclick: this.whenPressed(place, () => this.annotator.give([])),
+      };
+      buttons.push(optionButton(attributes, isActive ? "e" : null, "none"));
+    }
+    const role = isList ? "group" : "radiogroup";
+    return node("span", { class: "options", role, "aria-label": field.label }, ...buttons);
+  }
+
+  // The second press of a double click does nothing, because another option may be under the mouse by then.
+  whenPressed(place, act) {
+    return ({ detail }) => {
+      if (detail < 2) {
+        this.press(place, act);
+      }
+    };
   }
 
   press(place, act = () => {}) {
@@ -70,50 +149,63 @@ export class Fields {
     this.annotator.focus();
   }
 
-  text(label, value, send) {
+  textarea(label, value, send) {
     const input = node("textarea", { rows: 2, dir: "auto", "aria-label": label, placeholder: label });
     whenTyped(input, () => this.work.page.number, send);
     input.value = value;
     return input;
   }
 
-  // It is there if somebody wrote one, or wants to.
+  // It is visible if somebody has written a note, or wants to.
   note() {
     const { note } = this.work.state;
-    const input = this.text("note on this item", note, (text, number) => this.annotator.send("note", { text, number }));
-    return node("div", { class: "field note", hidden: !note && !this.annotates }, input);
+    const send = (text, number) => this.annotator.send("note", { text, number });
+    const input = this.textarea("note on this item", note, send);
+    return node("div", { class: "field note", hidden: !note && !this.isNoteOpen }, input);
   }
 
-  showNote(open) {
-    this.annotates = open;
+  showNote(isOpen) {
+    this.isNoteOpen = isOpen;
     this.paint();
-    if (open) this.box.querySelector(".note textarea").focus();
+    if (isOpen) {
+      this.box.querySelector(".note textarea").focus();
+    }
   }
 }
 
-/**
- * Find contradictions in the labels of the task trace. What is untouched contradicts nothing.
- * @param {object} values by field
- * @param {string[]} keys of the sentences of the response
- * @returns {string[]} sentences
- */
-export function contradictions({ relevant, utilized = [], support = {}, supporting = {}, overall }, keys) {
-  const degrees = keys.every((key) => key in support) ? new Set(Object.values(support)) : new Set();
-  const atOdds = overall ? degrees.has("none") : overall === false && degrees.size === 1 && degrees.has("full");
-  const entries = Object.entries(support);
-  return [
-    ...entries.filter(([key, degree]) => degree !== "none" && supporting[key]?.length === 0).map(([key]) => `[${key}] is supported, yet by no sentence`),
-    ...entries.filter(([key, degree]) => degree === "none" && supporting[key]?.length).map(([key]) => `[${key}] is not supported, yet rests on sentences`),
-    ...utilized.filter((key) => relevant && !relevant.includes(key)).map((key) => `[${key}] is utilized, yet not relevant`),
-    ...(atOdds ? ["the whole response and its sentences contradict each other"] : []),
-  ];
+function optionClass(isChosen, isSuggested) {
+  if (!isChosen) {
+    return "option";
+  }
+  return isSuggested ? "option guess" : "option on";
+}
+
+// A button with its key in front, which only the active field has.
+function optionButton(attributes, key, ...children) {
+  const lead = key === null ? [] : [kbd(key), " "];
+  return node("button", { type: "button", ...attributes }, ...lead, ...children);
 }
 
 // The value of a field in a few letters, with a question mark if it is suggested.
-function inShort(field, value, guess) {
+function summaryOf(field, value, guess) {
   const current = value ?? guess;
-  if (current === undefined) return field.required ? "…" : "optional";
-  if (field.kind !== "sentences") return value === undefined ? "?" : "✓";
-  const keys = field.of === "words" && current.length ? `${current.length} marked` : current.map((key) => `[${key}]`).join(" ") || "∅ none";
-  return keys + (value === undefined ? " ?" : "");
+  const isSuggested = value === undefined;
+  if (current === undefined) {
+    return field.required ? "…" : "optional";
+  }
+  if (field.kind !== "sentences") {
+    return isSuggested ? "?" : "✓";
+  }
+  const sentences = sentencesInShort(field, current);
+  return isSuggested ? `${sentences} ?` : sentences;
+}
+
+function sentencesInShort(field, keys) {
+  if (!keys.length) {
+    return "∅ none";
+  }
+  if (field.of === "words") {
+    return `${keys.length} marked`;
+  }
+  return keys.map((key) => `[${key}]`).join(" ");
 }

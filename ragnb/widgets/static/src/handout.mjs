@@ -3,141 +3,195 @@
 
 import annotator from "./annotator.mjs";
 import { node } from "./dom.mjs";
-import { LocalModel, read, storedActions, written } from "./local.mjs";
+import { read, written } from "./labels_file.mjs";
+import { LocalModel, storedActions } from "./local.mjs";
+import { annotatorsIn, markOf, prefixOf, storageOf } from "./storage.mjs";
 
-// The browser's storage, or what replaces it as long as the page is open. A storage that is full can still be read.
-function storageOf(handout) {
-  try {
-    const isUsed = Object.keys(localStorage).some((key) => key.split(" ")[1] === handout);
-    try {
-      localStorage.setItem("ragnb", "1");
-    } catch (error) {
-      if (!isUsed) throw error;
-    }
-    return [localStorage, true];
-  } catch {
-    return [Object.create({ getItem(key) { return this[key]; }, setItem(key, value) { this[key] = value; }, removeItem(key) { delete this[key]; } }), false];
-  }
-}
-
-// A name in a key of the storage; null where another page wrote what is none.
-function nameIn(key) {
-  try {
-    return decodeURIComponent(key.split(" ")[2]);
-  } catch {
-    return null;
-  }
-}
+const MINUTE = 60_000; // milliseconds
+const MOST_LETTERS = 80; // of each part of the name of a file
 
 class Handout {
   constructor(root, handout) {
     this.root = root;
     this.handout = handout;
-    [this.storage, this.keeps] = storageOf(handout.header.handout);
-    addEventListener("beforeunload", (event) => { if (this.hasNews()) event.preventDefault(); }); // the browser asks
+    this.id = handout.header.handout;
+    const { storage, isLasting } = storageOf(this.id);
+    this.storage = storage;
+    this.isLasting = isLasting;
     this.message = node("span", { class: "message", role: "status" });
-    if (handout.annotator) this.work(handout.annotator);
-    else this.ask();
+    addEventListener("beforeunload", (event) => {
+      if (this.hasNews()) {
+        event.preventDefault(); // the browser asks
+      }
+    });
+    if (handout.annotator) {
+      this.work(handout.annotator);
+    } else {
+      this.ask();
+    }
   }
 
   // Whether there are labels that are in no file yet.
   hasNews() {
-    const last = this.model?.actions.findLast(({ action }) => action !== "open");
-    return Boolean(last) && last.key !== this.downloaded;
+    const last = lastChange(this.model?.actions ?? []);
+    return last !== undefined && last.key !== this.downloaded;
   }
 
-  // The key that says which action was the last one in a file.
-  get mark() {
-    return `ragnb-downloaded ${this.handout.header.handout} ${encodeURIComponent(this.name)}`;
-  }
-
-  // Of the keys of an annotator in the storage.
-  prefix(name) {
-    return `ragnb ${this.handout.header.handout} ${encodeURIComponent(name)} `;
-  }
+  // ---- who labels ----------------------------------------------------------------------------------------------------
 
   ask() {
     const name = node("input", { type: "text", "aria-label": "your name", required: true, autocomplete: "off", dir: "auto" });
-    const form = node("form", {
-      onsubmit: (event) => { event.preventDefault(); if (name.value.trim()) this.work(name.value.trim()); },
-    }, node("label", {}, "Your name: ", name), " ", node("button", { type: "submit" }, "start"));
-    const keys = Object.keys(this.storage).filter((key) => key.startsWith("ragnb ") && key.split(" ")[1] === this.handout.header.handout);
-    const people = [...new Set(keys.map(nameIn).filter(Boolean))].sort();
-    const known = people.map((person) => node("button", { type: "button", dir: "auto", onclick: () => this.work(person) }, `continue as ${person}`));
-    this.root.replaceChildren(node("div", { class: "ragnb-annotator start" },
-      node("p", {}, `${this.handout.items.length} items to label. Every label is saved in this browser at once; at the end, download the labels and send that file back.`),
-      ...(known.length ? [node("p", {}, ...known), node("p", {}, "or as somebody else:")] : []),
-      form, node("p", {}, this.opener(), " ", this.message)));
-    (known[0] ?? name).focus();
+    const people = annotatorsIn(this.storage, this.id);
+    const buttons = people.map((person) =>
+      node("button", { type: "button", dir: "auto", onclick: () => this.work(person) }, `continue as ${person}`),
+    );
+    const choice = buttons.length ? [node("p", {}, ...buttons), node("p", {}, "or as somebody else:")] : [];
+    const introduction =
+      `${this.handout.items.length} items to label. Every label is saved in this browser at once; ` +
+      "at the end, download the labels and send that file back.";
+    const start = node(
+      "div",
+      { class: "ragnb-annotator start" },
+      node("p", {}, introduction),
+      ...choice,
+      this.form(name),
+      node("p", {}, this.opener(), " ", this.message),
+    );
+    this.root.replaceChildren(start);
+    const first = buttons[0] ?? name;
+    first.focus();
+  }
+
+  form(name) {
+    const onsubmit = (event) => {
+      event.preventDefault();
+      const person = name.value.trim();
+      if (person) {
+        this.work(person);
+      }
+    };
+    return node("form", { onsubmit }, node("label", {}, "Your name: ", name), " ", node("button", { type: "submit" }, "start"));
   }
 
   // Labels that were downloaded before, on this computer or another one.
   opener() {
-    const input = node("input", { type: "file", accept: ".jsonl", onchange: async () => { this.add(await input.files[0].text()); } });
+    const onchange = async () => {
+      const [file] = input.files;
+      this.add(await file.text());
+    };
+    const input = node("input", { type: "file", accept: ".jsonl", onchange });
     return node("label", {}, "add a labels file: ", input);
   }
 
   // Everything is read and checked before anything is stored. What cannot be stored whole is not stored at all.
   add(text) {
     this.message.textContent = "";
-    const stored = [];
+    const newKeys = [];
     try {
       const { annotator: name, actions } = read(text, this.handout);
       for (const [key, action] of actions) {
-        const place = this.prefix(name) + key;
-        if (this.storage.getItem(place) == null) stored.push(place);
-        this.storage.setItem(place, JSON.stringify(action));
+        const storageKey = prefixOf(this.id, name) + key;
+        if (this.storage.getItem(storageKey) == null) {
+          newKeys.push(storageKey);
+        }
+        this.storage.setItem(storageKey, JSON.stringify(action));
       }
       this.work(name);
     } catch (error) {
-      for (const place of stored) this.storage.removeItem(place);
+      for (const storageKey of newKeys) {
+        this.storage.removeItem(storageKey);
+      }
       this.message.textContent = `This file cannot be used: ${error.message}`;
     }
   }
 
+  // ---- the annotator -------------------------------------------------------------------------------------------------
+
   work(name) {
     this.stop?.();
-    [this.name, this.model] = [name, null];
-    this.downloaded = this.storage.getItem(this.mark);
+    this.name = name;
+    this.model = null;
+    this.downloaded = this.storage.getItem(markOf(this.id, name));
     const button = node("button", { type: "button", class: "download", onclick: () => this.download() }, "download the labels");
     const home = node("span", {}, button);
-    const kept = this.keeps ? "" : "This browser saves nothing: download the labels before you close the page.";
-    const warning = node("span", { class: "warnings" }, kept);
-    const bar = node("p", { class: "ragnb-annotator bar-above" }, node("b", { dir: "auto" }, name), " ", home, " ", this.opener(), " ", this.message, warning);
+    const notice = this.isLasting ? "" : "This browser saves nothing: download the labels before you close the page.";
+    const warning = node("span", { class: "warnings" }, notice);
+    const bar = node(
+      "p",
+      { class: "ragnb-annotator bar-above" },
+      node("b", { dir: "auto" }, name),
+      " ",
+      home,
+      " ",
+      this.opener(),
+      " ",
+      this.message,
+      warning,
+    );
     const el = node("div");
     this.root.replaceChildren(bar, el);
     try {
       this.open(name, { button, home }, el);
       const { unreadable } = this.model;
-      if (unreadable) warning.textContent = `${unreadable} of the stored actions cannot be read and are left out. ${kept}`;
+      if (unreadable) {
+        warning.textContent = `${unreadable} of the stored actions cannot be read and are left out. ${notice}`;
+      }
     } catch (error) {
       warning.textContent = `The labels cannot be shown (${error.message}). Download them, and send the file back.`;
     }
   }
 
   open(name, finish, el) {
-    this.model = new LocalModel(this.handout, this.storage, this.prefix(name));
-    this.model.finish = finish;
-    const { model } = this;
-    const reread = () => { model.read(); model.draw(); }; // another tab has written
-    addEventListener("storage", reread);
+    const model = new LocalModel(this.handout, this.storage, prefixOf(this.id, name));
+    model.finish = finish;
+    this.model = model;
+    // Another tab has written.
+    const readAgain = () => {
+      model.read();
+      model.draw();
+    };
+    addEventListener("storage", readAgain);
     const close = annotator.render({ model, el });
-    this.stop = () => { close(); removeEventListener("storage", reread); };
+    this.stop = () => {
+      close();
+      removeEventListener("storage", readAgain);
+    };
   }
 
   download() {
-    const { name, handout } = this;
-    const [stored] = this.model ? [this.model.actions] : storedActions(handout, this.storage, this.prefix(name));
-    const file = new Blob([written(handout, name, stored)], { type: "application/x-ndjson" });
-    const names = [name, handout.header.task.name].map((part) => part.replace(/[^\p{L}\p{N}_-]/gu, "_").slice(0, 80));
-    const link = node("a", { href: URL.createObjectURL(file), download: `${names.join(".")}.jsonl` });
+    const actions = this.actions();
+    const file = new Blob([written(this.handout, this.name, actions)], { type: "application/x-ndjson" });
+    const link = node("a", { href: URL.createObjectURL(file), download: this.fileName() });
     link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-    this.downloaded = stored.findLast(({ action }) => action !== "open")?.key;
+    setTimeout(() => URL.revokeObjectURL(link.href), MINUTE);
+    this.downloaded = lastChange(actions)?.key;
     try {
-      this.storage.setItem(this.mark, this.downloaded ?? "");
-    } catch { /* it is asked again */ }
+      this.storage.setItem(markOf(this.id, this.name), this.downloaded ?? "");
+    } catch {
+      // The page asks once more before it is left.
+    }
+  }
+
+  // Also where they cannot be shown.
+  actions() {
+    if (this.model) {
+      return this.model.actions;
+    }
+    const [actions] = storedActions(this.handout, this.storage, prefixOf(this.id, this.name));
+    return actions;
+  }
+
+  fileName() {
+    const names = [this.name, this.handout.header.task.name];
+    const parts = names.map((name) => name.replace(/[^\p{L}\p{N}_-]/gu, "_").slice(0, MOST_LETTERS));
+    return `${parts.join(".")}.jsonl`;
   }
 }
 
-new Handout(document.getElementById("handout"), JSON.parse(document.getElementById("data").textContent));
+// The last action that is more than an item that was shown.
+function lastChange(actions) {
+  return actions.findLast(({ action }) => action !== "open");
+}
+
+const data = document.getElementById("data").textContent;
+new Handout(document.getElementById("handout"), JSON.parse(data));

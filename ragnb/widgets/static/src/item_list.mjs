@@ -3,10 +3,11 @@
 import { node } from "./dom.mjs";
 import { isPlain, leavesSearch, stepOf } from "./keys.mjs";
 import { VirtualList, clamp } from "./list.mjs";
-import { found } from "./search.mjs";
+import { matchingTexts } from "./search.mjs";
 
 const FILTERS = ["all", "not labelled", "untouched", "started", "labelled", "skipped", "flagged"];
 const GLYPHS = { labelled: "✓", started: "◐", skipped: "↷", untouched: "·" };
+const ROW_HEIGHT = 28; // as in annotator.css
 
 /**
  * Find the items that pass a filter and a search.
@@ -16,11 +17,22 @@ const GLYPHS = { labelled: "✓", started: "◐", skipped: "↷", untouched: "·
  * @returns {number[]} numbers of the items
  */
 export function listed(entries, filter, query) {
-  const numbers = query.trim() ? found(entries.map(([title]) => title), query) : [...entries.keys()];
-  return numbers.filter((number) => {
-    const [, status, flag] = entries[number];
-    return filter === "all" || filter === status || (filter === "flagged" && flag) || (filter === "not labelled" && status !== "labelled");
-  });
+  const titles = entries.map(([title]) => title);
+  const numbers = query.trim() ? matchingTexts(titles, query) : [...entries.keys()];
+  return numbers.filter((number) => passes(entries[number], filter));
+}
+
+function passes([, status, isFlagged], filter) {
+  switch (filter) {
+    case "all":
+      return true;
+    case "flagged":
+      return isFlagged;
+    case "not labelled":
+      return status !== "labelled";
+    default:
+      return status === filter;
+  }
 }
 
 /** The list of items of an annotator. */
@@ -28,23 +40,33 @@ export class ItemList {
   constructor(annotator) {
     this.annotator = annotator;
     this.work = annotator.work;
-    this.shown = []; // numbers of the items that pass
-    this.at = 0; // place among them
-    const again = () => this.moveTo(0);
-    this.filter = node("select", { "aria-label": "which items", onchange: again }, ...FILTERS.map((name) => node("option", { value: name }, name)));
+    this.numbers = []; // of the items that pass the filter and the search
+    this.at = 0; // position of the cursor among them
+    const toFirst = () => this.moveTo(0);
+    const filterOptions = FILTERS.map((name) => node("option", { value: name }, name));
+    this.filter = node("select", { "aria-label": "which items", onchange: toFirst }, ...filterOptions);
     this.query = node("input", {
-      type: "search", placeholder: "words", "aria-label": "words of an item", oninput: again, onkeydown: (event) => this.onQueryKey(event),
+      type: "search",
+      placeholder: "words",
+      "aria-label": "words of an item",
+      oninput: toFirst,
+      onkeydown: (event) => this.onQueryKey(event),
     });
     this.count = node("span", { class: "count" });
-    this.rows = new VirtualList(28, (at) => this.row(at), { class: "list", "aria-label": "items", onkeydown: (event) => this.onKey(event) });
-    this.box = node("div", { class: "panel jump", hidden: true }, this.filter, " ", this.query, " ", this.count, this.rows.list);
+    this.rows = new VirtualList(ROW_HEIGHT, (position) => this.row(position), {
+      class: "list",
+      "aria-label": "items",
+      onkeydown: (event) => this.onKey(event),
+    });
+    const controls = [this.filter, " ", this.query, " ", this.count];
+    this.box = node("div", { class: "panel jump", hidden: true }, ...controls, this.rows.list);
   }
 
   // With the item on the screen in sight.
   open() {
     this.box.hidden = false;
     this.draw();
-    this.moveTo(this.shown.indexOf(this.work.page.number));
+    this.moveTo(this.numbers.indexOf(this.work.page.number));
     this.rows.list.focus();
   }
 
@@ -55,48 +77,62 @@ export class ItemList {
   }
 
   draw() {
-    if (this.box.hidden) return;
-    const entries = this.work.entries;
-    this.shown = listed(entries, this.filter.value, this.query.value);
-    this.count.textContent = `${this.shown.length} of ${entries.length}`;
-    this.rows.draw(this.shown.length, this.at);
+    if (this.box.hidden) {
+      return;
+    }
+    const { entries } = this.work;
+    this.numbers = listed(entries, this.filter.value, this.query.value);
+    this.count.textContent = `${this.numbers.length} of ${entries.length}`;
+    this.rows.draw(this.numbers.length, this.at);
   }
 
-  row(at) {
-    const number = this.shown[at];
-    const [title, status, flag] = this.work.entries[number];
+  row(position) {
+    const number = this.numbers[position];
+    const [title, status, isFlagged] = this.work.entries[number];
+    const attributes = {
+      class: position === this.at ? "row cursor" : "row",
+      "aria-selected": String(number === this.work.page.number),
+      "aria-label": `${number + 1} ${status}${isFlagged ? " flagged" : ""} ${title}`,
+      onclick: () => this.choose(number),
+    };
     return [
-      {
-        class: `row${at === this.at ? " cursor" : ""}`, "aria-selected": String(number === this.work.page.number),
-        "aria-label": `${number + 1} ${status}${flag ? " flagged" : ""} ${title}`, onclick: () => this.choose(number),
-      },
-      node("span", { class: "n" }, `${number + 1} ${GLYPHS[status]}${flag ? " ⚑" : ""}`),
+      attributes,
+      node("span", { class: "n" }, `${number + 1} ${GLYPHS[status]}${isFlagged ? " ⚑" : ""}`),
       node("span", { class: "title", dir: "auto" }, title),
     ];
   }
 
   onKey(event) {
-    if (event.key === "Enter" && isPlain(event)) this.choose(this.shown[this.at]);
-    else if (stepOf(event) !== undefined) this.moveTo(this.at + stepOf(event));
-    else return;
+    const step = stepOf(event);
+    if (event.key === "Enter" && isPlain(event)) {
+      this.choose(this.numbers[this.at]);
+    } else if (step !== undefined) {
+      this.moveTo(this.at + step);
+    } else {
+      return;
+    }
     event.preventDefault();
   }
 
   onQueryKey(event) {
-    if (event.key === "Escape" || !leavesSearch(event)) return;
+    if (event.key === "Escape" || !leavesSearch(event)) {
+      return;
+    }
     event.preventDefault();
     this.rows.list.focus();
   }
 
-  moveTo(place) {
-    this.draw(); // a filter may have changed how many there are
-    this.at = clamp(place, 0, Math.max(0, this.shown.length - 1));
+  moveTo(position) {
+    this.draw(); // a filter may have changed how many items there are
+    this.at = clamp(position, 0, Math.max(0, this.numbers.length - 1));
     this.rows.reveal(this.at);
     this.draw();
   }
 
   choose(number) {
-    if (number === undefined) return; // no item passes
+    if (number === undefined) {
+      return; // no item passes
+    }
     this.box.hidden = true;
     this.annotator.goToItem(number);
   }

@@ -3,7 +3,7 @@
 // Rows by which a key moves through a list, the last two to its ends.
 const MOVES = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 8, PageUp: -8, Home: -Infinity, End: Infinity };
 const SIDEWAYS = { ArrowRight: 1, ArrowLeft: -1 };
-const NAMES = { " ": "space", Backspace: "⌫", Delete: "Del", Escape: "Esc" };
+const KEY_NAMES = { " ": "space", Backspace: "⌫", Delete: "Del", Escape: "Esc" };
 
 /** Act, keys, help, and label and title of a button, if there is one. */
 export const ACTS = [
@@ -31,7 +31,10 @@ export const ACTS = [
 ];
 
 /** Act, label, key and title of each button. */
-export const BUTTONS = ACTS.filter(([, , , button]) => button).map(([act, [key], , [label, title = label]]) => [act, label, key, title]);
+export const BUTTONS = ACTS.filter(([, , , button]) => button).map(([act, keys, , button]) => {
+  const [label, title = label] = button;
+  return [act, label, keys[0], title];
+});
 
 /**
  * Tell whether a key is pressed without a modifier. Keys with Ctrl, Meta or Alt, and Shift+Enter, belong to the notebook.
@@ -39,7 +42,9 @@ export const BUTTONS = ACTS.filter(([, , , button]) => button).map(([act, [key],
  * @returns {boolean}
  */
 export function isPlain({ key, ctrlKey, metaKey, altKey, shiftKey }) {
-  return !(ctrlKey || metaKey || altKey || (shiftKey && key === "Enter"));
+  const hasModifier = ctrlKey || metaKey || altKey;
+  const runsCell = shiftKey && key === "Enter";
+  return !(hasModifier || runsCell);
 }
 
 /**
@@ -48,7 +53,8 @@ export function isPlain({ key, ctrlKey, metaKey, altKey, shiftKey }) {
  * @returns {number|undefined} undefined for other keys
  */
 export function stepOf(event) {
-  return isPlain(event) && Object.hasOwn(MOVES, event.key) ? MOVES[event.key] : undefined;
+  const isMove = isPlain(event) && Object.hasOwn(MOVES, event.key);
+  return isMove ? MOVES[event.key] : undefined;
 }
 
 /**
@@ -61,77 +67,126 @@ export function leavesSearch(event) {
   return isPlain(event) && !event.isComposing && ["Escape", "Enter", "ArrowDown"].includes(event.key);
 }
 
-const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
-const KEPT = "ragnb-annotator"; // in the browser's storage
+const STORAGE_KEY = "ragnb-annotator";
+
+// What was stored by an earlier page; null if nothing was, or nothing can be read.
+function storedSettings() {
+  try {
+    return JSON.parse(localStorage.getItem(STORAGE_KEY));
+  } catch {
+    return null;
+  }
+}
 
 /** The keys of one task, and what a person has chosen: other keys, and whether a label continues to the next item. */
 export class Keys {
   constructor({ name, fields }) {
     this.fields = fields;
-    let stored = null;
-    try {
-      stored = JSON.parse(localStorage.getItem(KEPT));
-    } catch { /* nothing is kept here */ }
+    const stored = storedSettings();
     // Without a prototype, no name of a task has a meaning of its own.
-    const keys = Object.assign(Object.create(null), isObject(stored?.keys) ? stored.keys : {});
-    this.kept = { goesOn: stored?.goesOn !== false, keys };
-    this.chosen = keys[name] = isObject(keys[name]) ? keys[name] : {}; // by the key of the table
+    const keysByTask = Object.create(null);
+    if (isObject(stored?.keys)) {
+      Object.assign(keysByTask, stored.keys);
+    }
+    if (!isObject(keysByTask[name])) {
+      keysByTask[name] = {};
+    }
+    this.settings = { goesOn: stored?.goesOn !== false, keys: keysByTask };
+    this.replacements = keysByTask[name]; // by the key of the table
   }
 
-  get goesOn() { return this.kept.goesOn; }
+  get goesOn() {
+    return this.settings.goesOn;
+  }
 
   keep(goesOn = this.goesOn) {
-    this.kept.goesOn = goesOn;
+    this.settings.goesOn = goesOn;
     try {
-      localStorage.setItem(KEPT, JSON.stringify(this.kept));
-    } catch { /* it holds as long as the page */ }
+      localStorage.setItem(STORAGE_KEY, JSON.stringify(this.settings));
+    } catch {
+      // Without a storage, the settings are kept until the page is closed.
+    }
   }
 
   // The key that does what a key of the table does.
   of(key) {
-    return this.chosen[key] ?? key;
+    return this.replacements[key] ?? key;
   }
 
-  // Lets another key do what one of the table does; false if that key has a meaning. Its own key brings it back.
+  // Lets another key do what one of the table does; false if that key has a meaning. The key of the table brings it back.
   change(key, other) {
-    if (other !== key && (other.length > 1 || this.act({ key: other }))) return false;
-    this.chosen[key] = other;
+    const isRestored = other === key;
+    const isUsable = other.length === 1 && !this.act({ key: other });
+    if (!isRestored && !isUsable) {
+      return false;
+    }
+    this.replacements[key] = other;
     this.keep();
     return true;
   }
 
-  // The meaning of a key for the annotator: {act, ...} or null where it is none of ours.
+  // The key of the table that a pressed key stands for.
+  original(pressed) {
+    const replaced = Object.keys(this.replacements).find((key) => this.of(key) === pressed);
+    return replaced ?? pressed;
+  }
+
+  // The meaning of a key for the annotator: {act, ...} or null where it has none.
   act(event) {
     const { ctrlKey, metaKey, altKey, shiftKey } = event;
-    const key = Object.keys(this.chosen).find((name) => this.of(name) === event.key) ?? event.key;
+    const key = this.original(event.key);
     const letter = key.length === 1 ? key.toLowerCase() : key;
     if (ctrlKey || metaKey) {
-      if (letter === "z") return { act: shiftKey ? "redo" : "undo" };
-      return letter === "y" ? { act: "redo" } : null;
+      return commandOf(letter, shiftKey);
     }
-    if (altKey) return null;
-    if (Object.hasOwn(SIDEWAYS, key)) return { act: "move", step: SIDEWAYS[key], extend: shiftKey, sideways: true };
-    if (Object.hasOwn(MOVES, key)) return { act: "move", step: MOVES[key], extend: shiftKey };
-    const act = ACTS.find(([, keys]) => keys.includes(key))?.[0];
-    if (act) return act === "option" ? { act, number: Number(key) - 1 } : { act };
+    if (altKey) {
+      return null;
+    }
+    if (Object.hasOwn(SIDEWAYS, key)) {
+      return { act: "move", step: SIDEWAYS[key], extend: shiftKey, sideways: true };
+    }
+    if (Object.hasOwn(MOVES, key)) {
+      return { act: "move", step: MOVES[key], extend: shiftKey };
+    }
+    const row = ACTS.find(([, keys]) => keys.includes(key));
+    if (row) {
+      const [act] = row;
+      return act === "option" ? { act, number: Number(key) - 1 } : { act };
+    }
     const field = this.fields.find((candidate) => candidate.key === letter);
     return field ? { act: "field", name: field.name } : null;
   }
 
   // Rows of the help: keys of the table that can be changed, and what they do.
   help() {
-    const most = Math.max(...this.fields.map(({ options }) => options.length));
-    const letters = this.fields.map(({ key, label }) => [[key], `label: ${label}`]);
-    return [...letters, ...ACTS.map(([act, keys, meaning]) => [act === "option" ? keys.slice(0, most) : keys, meaning])];
+    const rows = this.fields.map(({ key, label }) => [[key], `label: ${label}`]);
+    const optionCounts = this.fields.map(({ options }) => options.length);
+    const mostOptions = Math.max(...optionCounts);
+    for (const [act, keys, meaning] of ACTS) {
+      const usedKeys = act === "option" ? keys.slice(0, mostOptions) : keys;
+      rows.push([usedKeys, meaning]);
+    }
+    return rows;
   }
 
-  // Writes the chosen keys wherever a key is shown.
+  // Writes the keys that were chosen wherever a key is shown.
   write(root) {
-    for (const shown of root.querySelectorAll("kbd[data-key]")) {
-      const key = this.of(shown.dataset.key);
-      shown.textContent = NAMES[key] ?? key;
-      shown.closest("[aria-keyshortcuts]")?.setAttribute("aria-keyshortcuts", key);
+    for (const element of root.querySelectorAll("kbd[data-key]")) {
+      const key = this.of(element.dataset.key);
+      element.textContent = KEY_NAMES[key] ?? key;
+      element.closest("[aria-keyshortcuts]")?.setAttribute("aria-keyshortcuts", key);
     }
   }
+}
+
+// Undo and redo with Ctrl or Meta. All other commands belong to the notebook.
+function commandOf(letter, shiftKey) {
+  if (letter === "z") {
+    return { act: shiftKey ? "redo" : "undo" };
+  }
+  return letter === "y" ? { act: "redo" } : null;
 }

@@ -2,6 +2,9 @@
 
 import { node } from "./dom.mjs";
 
+const UNKNOWN_HEIGHT = 480; // pixels of a list that the browser has not laid out yet
+const SPARE_ROWS = 6; // drawn above and below the visible ones
+
 /**
  * Limit a number to an interval.
  * @param {number} value
@@ -17,14 +20,16 @@ export function clamp(value, low, high) {
  * Find the rows to draw.
  * @param {number} scrollTop
  * @param {number} height of the list
- * @param {number} row height of a row
+ * @param {number} rowHeight
  * @param {number} count number of rows
  * @param {number} spare rows above and below those in sight
  * @returns {number[]} the first row, and the one after the last
  */
-export function windowOf(scrollTop, height, row, count, spare) {
+export function windowOf(scrollTop, height, rowHeight, count, spare) {
   const top = Math.max(0, scrollTop);
-  return [Math.floor(top / row) - spare, Math.ceil((top + height) / row) + spare].map((at) => clamp(at, 0, count));
+  const first = Math.floor(top / rowHeight) - spare;
+  const last = Math.ceil((top + height) / rowHeight) + spare;
+  return [clamp(first, 0, count), clamp(last, 0, count)];
 }
 
 /**
@@ -32,57 +37,79 @@ export function windowOf(scrollTop, height, row, count, spare) {
  * @param {number} position of the row
  * @param {number} scrollTop
  * @param {number} height of the list
- * @param {number} row height of a row
+ * @param {number} rowHeight
  * @returns {number}
  */
-export function revealed(position, scrollTop, height, row) {
-  const top = position * row;
-  return Math.max(0, Math.min(top, Math.max(scrollTop, top + row - height)));
+export function revealed(position, scrollTop, height, rowHeight) {
+  const rowTop = position * rowHeight;
+  const lowest = rowTop + rowHeight - height; // with the row at the lower edge of the list
+  const next = Math.min(rowTop, Math.max(scrollTop, lowest));
+  return Math.max(0, next);
 }
 
-let lists = 0;
+let listCount = 0;
 
 /** A list box. It makes a row when the row comes into sight. */
 export class VirtualList {
   /**
-   * @param {number} row height of a row in pixels
+   * @param {number} rowHeight in pixels
    * @param {function(number): Array} rowAt attributes and children of the row at a position
    * @param {object} attributes of the list
    */
-  constructor(row, rowAt, attributes) {
-    this.row = row;
+  constructor(rowHeight, rowAt, attributes) {
+    listCount += 1;
+    this.uid = `ragnb-list-${listCount}`;
+    this.rowHeight = rowHeight;
     this.rowAt = rowAt;
-    this.uid = `ragnb-list-${(lists += 1)}`;
     this.count = 0;
     this.sheet = node("div", { class: "sheet", role: "presentation" });
-    this.list = node("div", { role: "listbox", tabindex: 0, onscroll: () => this.draw(), ...attributes }, this.sheet);
+    const onscroll = () => this.draw();
+    this.list = node("div", { role: "listbox", tabindex: 0, onscroll, ...attributes }, this.sheet);
   }
 
-  // The rows around those in sight, so many more on either side.
+  get height() {
+    return this.list.clientHeight || UNKNOWN_HEIGHT;
+  }
+
+  // The visible rows, with spare rows on either side.
   window(spare) {
-    return windowOf(this.list.scrollTop, this.list.clientHeight || 480, this.row, this.count, spare);
+    return windowOf(this.list.scrollTop, this.height, this.rowHeight, this.count, spare);
   }
 
-  // A list that is hidden says that it is scrolled to the top. It keeps its rows until it has its size again.
   draw(count = this.count, current = this.current) {
-    [this.count, this.current] = [count, current];
-    this.sheet.style.height = `${count * this.row}px`;
-    if (this.list.isConnected && !this.list.clientHeight) return;
-    const [first, last] = this.window(6);
-    this.sheet.replaceChildren(...Array.from({ length: last - first }, (_, n) => this.option(first + n)));
+    this.count = count;
+    this.current = current;
+    this.sheet.style.height = `${count * this.rowHeight}px`;
+    // A list that is hidden says that it is scrolled to the top. It keeps its rows until it has its size again.
+    const isHidden = this.list.isConnected && !this.list.clientHeight;
+    if (isHidden) {
+      return;
+    }
+    const [first, last] = this.window(SPARE_ROWS);
+    const options = [];
+    for (let position = first; position < last; position += 1) {
+      options.push(this.option(position));
+    }
+    this.sheet.replaceChildren(...options);
     this.list.setAttribute("aria-activedescendant", `${this.uid}-${current}`);
     this.ondrawn?.();
   }
 
-  option(at) {
-    const [attributes, ...children] = this.rowAt(at);
-    const place = { role: "option", id: `${this.uid}-${at}`, "aria-setsize": this.count, "aria-posinset": at + 1 };
-    const option = node("div", { ...place, ...attributes }, ...children);
-    option.style.top = `${at * this.row}px`;
+  option(position) {
+    const [rowAttributes, ...children] = this.rowAt(position);
+    const attributes = {
+      role: "option",
+      id: `${this.uid}-${position}`,
+      "aria-setsize": this.count,
+      "aria-posinset": position + 1,
+      ...rowAttributes,
+    };
+    const option = node("div", attributes, ...children);
+    option.style.top = `${position * this.rowHeight}px`;
     return option;
   }
 
-  reveal(at) {
-    this.list.scrollTop = revealed(at, this.list.scrollTop, this.list.clientHeight || 480, this.row);
+  reveal(position) {
+    this.list.scrollTop = revealed(position, this.list.scrollTop, this.height, this.rowHeight);
   }
 }

@@ -2,6 +2,12 @@
 
 import { kbd, node } from "./dom.mjs";
 
+const HELP =
+  "To change a key, click it here and press another key. To restore it, click it and press its original key. " +
+  "↑ ↓ (or k j, ← →) move from sentence to sentence. With Shift, they select several.";
+
+const UNCHANGEABLE = ["Tab", "Shift", "Escape"]; // keys that move through the page
+
 /**
  * Make the panel that searches the texts of an item.
  * @param {Sentences} sentences
@@ -9,15 +15,34 @@ import { kbd, node } from "./dom.mjs";
  */
 export function searchOf(sentences) {
   const count = node("span", { class: "count", "aria-live": "polite" });
-  const showCount = ([at, total]) => { count.textContent = total ? `${at + 1} of ${total}` : input.value && "0 found"; };
+  const showCount = ([position, total]) => {
+    if (total) {
+      count.textContent = `${position + 1} of ${total}`;
+    } else {
+      count.textContent = input.value ? "0 found" : "";
+    }
+  };
   const find = () => showCount(sentences.find(input.value));
   const onkeydown = (event) => {
-    if (event.isComposing || event.key !== "Enter") return; // Enter belongs to what writes Chinese or Japanese
+    // While Chinese or Japanese is typed, Enter belongs to the input method.
+    if (event.isComposing || event.key !== "Enter") {
+      return;
+    }
     event.preventDefault();
-    if (sentences.hits.length) showCount(sentences.nextHit(event.shiftKey ? -1 : 1));
-    else find(); // they were forgotten, or are those of another item
+    if (sentences.hits.length) {
+      showCount(sentences.nextHit(event.shiftKey ? -1 : 1));
+    } else {
+      find(); // the hits were forgotten, or are those of another item
+    }
   };
-  const input = node("input", { type: "search", placeholder: "words of a passage", "aria-label": "search in the texts", oninput: find, onkeydown });
+  const attributes = {
+    type: "search",
+    placeholder: "words of a passage",
+    "aria-label": "search in the texts",
+    oninput: find,
+    onkeydown,
+  };
+  const input = node("input", attributes);
   return node("div", { class: "panel", hidden: true }, input, " ", count);
 }
 
@@ -28,17 +53,30 @@ export function searchOf(sentences) {
  * @returns {HTMLElement}
  */
 export function helpOf(keys, changed) {
-  const change = (event, key) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || ["Tab", "Shift", "Escape"].includes(event.key)) return;
+  const rows = keys.help().map(([keysOfRow, meaning]) => {
+    const buttons = keysOfRow.map((key) => keyButton(key, meaning, changed));
+    return node("div", {}, node("span", {}, ...buttons), node("span", {}, meaning));
+  });
+  return node("div", { class: "panel help", hidden: true }, node("p", {}, HELP), ...rows);
+}
+
+function keyButton(key, meaning, changed) {
+  const onkeydown = (event) => {
+    const hasModifier = event.ctrlKey || event.metaKey || event.altKey;
+    if (hasModifier || UNCHANGEABLE.includes(event.key)) {
+      return;
+    }
     event.preventDefault();
     changed(key, event.key);
   };
-  const button = (key, meaning) => node("button", {
-    type: "button", class: "act", "aria-label": `key of: ${meaning}`, "aria-keyshortcuts": key, onkeydown: (event) => change(event, key),
-  }, kbd(key));
-  const rows = keys.help().map(([of, meaning]) => node("div", {}, node("span", {}, ...of.map((key) => button(key, meaning))), node("span", {}, meaning)));
-  return node("div", { class: "panel help", hidden: true },
-    node("p", {}, "To change a key, click it here and press another key. To restore it, click it and press its original key. ↑ ↓ (or k j, ← →) move from sentence to sentence. With Shift, they select several."), ...rows);
+  const attributes = {
+    type: "button",
+    class: "act",
+    "aria-label": `key of: ${meaning}`,
+    "aria-keyshortcuts": key,
+    onkeydown,
+  };
+  return node("button", attributes, kbd(key));
 }
 
 /**
@@ -48,5 +86,6 @@ export function helpOf(keys, changed) {
  */
 export function guideOf({ name, guideline }) {
   const lines = guideline.split("\n").map((line) => node("p", { dir: "auto" }, line));
-  return node("details", { class: "guide", open: true, hidden: !guideline }, node("summary", {}, `guideline: ${name}`), ...lines);
+  const attributes = { class: "guide", open: true, hidden: !guideline };
+  return node("details", attributes, node("summary", {}, `guideline: ${name}`), ...lines);
 }

@@ -6,51 +6,77 @@ import { isPlain, leavesSearch, stepOf } from "./keys.mjs";
 import { VirtualList, clamp } from "./list.mjs";
 import { hits, wordsOf } from "./search.mjs";
 
-const AHEAD = 120; // rows known above and below what is seen
+const AHEAD = 120; // rows that are requested above and below the visible ones
 const NARROW = 560; // from this width on, the page is next to the list
 const MOST_TINTED = 2000; // places tinted on a page
-const PATIENCE = 60; // milliseconds after the last letter before a search is asked for
+const PATIENCE = 60; // milliseconds after the last letter before a search is sent
+const ROW_HEIGHT = 46; // as in rows.css
+const HIGHLIGHT = "ragnb-found"; // as in rows.css
+const UNKNOWN_ROW = ["", "…", []];
 
 /**
  * Find the rows of a window that were not sent yet.
- * @param {Map<number, *>} known rows by position
+ * @param {Map<number, *>} rows that were sent, by position
  * @param {number[]} window first row, and the one after the last
- * @returns {number[]|null} such a window, null if all rows are known
+ * @returns {number[]|null} such a window, null if all rows were sent
  */
-export function unknown(known, [first, last]) {
-  while (first < last && known.has(first)) first += 1;
-  while (first < last && known.has(last - 1)) last -= 1;
+export function missingRows(rows, window) {
+  let [first, last] = window;
+  while (first < last && rows.has(first)) {
+    first += 1;
+  }
+  while (first < last && rows.has(last - 1)) {
+    last -= 1;
+  }
   return first < last ? [first, last] : null;
 }
 
-const caption = (text) => node("span", { class: "ragnb-rows-caption", dir: "auto" }, text);
+function caption(text) {
+  return node("span", { class: "ragnb-rows-caption", dir: "auto" }, text);
+}
 
 // A column whose values can be ticked: rows pass that have any of them.
 function filter({ name, values }, save) {
-  const codes = () => boxes.flatMap(({ checked }, code) => (checked ? [code] : []));
-  const boxes = values.map(() => node("input", { type: "checkbox", onchange: () => save(codes()) }));
-  const chosen = node("span", { class: "ragnb-rows-select", dir: "auto" });
-  const root = node("details", {
-    class: "ragnb-rows-menu", name: "ragnb-filter", onfocusout: ({ relatedTarget }) => { root.open &&= !relatedTarget || root.contains(relatedTarget); },
-  }, node("summary", {}, caption(name), chosen), node("div", { class: "ragnb-rows-values" },
-    ...values.map((value, code) => node("label", { dir: "auto" }, boxes[code], value))));
-  const show = (codesOn) => {
-    boxes.forEach((box, code) => { box.checked = codesOn.includes(code); });
-    chosen.textContent = codesOn.map((code) => values[code]).join(", ") || "all";
-    chosen.classList.toggle("ragnb-rows-active", codesOn.length > 0);
+  const boxes = values.map(() => node("input", { type: "checkbox", onchange: () => save(tickedCodes(boxes)) }));
+  const labels = values.map((value, code) => node("label", { dir: "auto" }, boxes[code], value));
+  const selection = node("span", { class: "ragnb-rows-select", dir: "auto" });
+  // The menu closes when the focus leaves it.
+  const onfocusout = ({ relatedTarget }) => {
+    if (relatedTarget && !root.contains(relatedTarget)) {
+      root.open = false;
+    }
+  };
+  const root = node(
+    "details",
+    { class: "ragnb-rows-menu", name: "ragnb-filter", onfocusout },
+    node("summary", {}, caption(name), selection),
+    node("div", { class: "ragnb-rows-values" }, ...labels),
+  );
+  const show = (codes) => {
+    boxes.forEach((box, code) => {
+      box.checked = codes.includes(code);
+    });
+    const names = codes.map((code) => values[code]);
+    selection.textContent = names.join(", ") || "all";
+    selection.classList.toggle("ragnb-rows-active", codes.length > 0);
   };
   return { root, show };
+}
+
+function tickedCodes(boxes) {
+  const codes = [...boxes.keys()];
+  return codes.filter((code) => boxes[code].checked);
 }
 
 class RowList {
   constructor(model, el) {
     this.model = model;
     this.el = el;
-    this.tinted = [];
+    this.tinted = []; // ranges
     this.drawFrame();
-    this.turned = new MutationObserver(() => this.tint());
-    this.resized = new ResizeObserver(() => this.onResize());
-    this.resized.observe(this.rows.list);
+    this.pageObserver = new MutationObserver(() => this.tint());
+    this.sizeObserver = new ResizeObserver(() => this.onResize());
+    this.sizeObserver.observe(this.rows.list);
     this.disconnect = connect(model, {
       "change:found": () => this.restart(),
       "change:position": () => this.turn(),
@@ -63,85 +89,133 @@ class RowList {
 
   close() {
     this.disconnect();
-    this.resized.disconnect();
-    this.turned.disconnect();
-    this.forget();
-    clearTimeout(this.typed);
+    this.sizeObserver.disconnect();
+    this.pageObserver.disconnect();
+    this.removeTint();
+    clearTimeout(this.searchTimer);
   }
 
-  get count() { return this.model.get("found").count; }
-  get position() { return this.model.get("position"); }
+  get count() {
+    return this.model.get("found").count;
+  }
+
+  get position() {
+    return this.model.get("position");
+  }
 
   save(values) {
     this.model.set(values);
     this.model.save_changes();
   }
 
+  // ---- the frame, drawn once -------------------------------------------------------------------------------------------
+
   drawFrame() {
-    const { model } = this;
-    const { sign_meaning: meaning, choices, sorts } = model.get("offer");
-    this.search = node("input", {
-      class: "ragnb-rows-search", type: "search", placeholder: "search all texts  ( / )", "aria-label": "search all texts",
-      title: "words, and comparisons of numbers such as answer.f1<0.5", dir: "auto",
-      spellcheck: "false", autocomplete: "off", oninput: () => this.onTyped(), onfocus: () => model.send({ kind: "prepare" }),
-    });
-    this.found = node("span", { class: "ragnb-rows-count", role: "status" });
+    const { sign_meaning: meaning, choices, sorts } = this.model.get("offer");
+    this.search = this.searchField();
+    this.total = node("span", { class: "ragnb-rows-count", role: "status" });
     this.clear = node("button", { class: "ragnb-rows-clear", type: "button", onclick: () => this.startOver() }, "clear");
-    this.filters = choices.map((column, place) => filter(column, (codes) => this.save({ chosen: model.get("chosen").with(place, codes) })));
-    this.sort = node("select", { class: "ragnb-rows-select", onchange: () => this.save({ sort: this.sort.value }) },
-      ...[["", "frame order"], ...sorts].map(([value, text]) => node("option", { value }, text)));
-    this.rows = new VirtualList(46, (at) => this.row(at), {
-      class: `ragnb-rows-list${meaning ? "" : " ragnb-rows-unsigned"}`, "aria-label": "rows: j and k move, / searches",
+    this.filters = choices.map((column, place) => filter(column, (codes) => this.choose(place, codes)));
+    this.sort = this.sortField(sorts);
+    this.rows = new VirtualList(ROW_HEIGHT, (position) => this.row(position), {
+      class: meaning ? "ragnb-rows-list" : "ragnb-rows-list ragnb-rows-unsigned",
+      "aria-label": "rows: j and k move, / searches",
     });
     this.rows.ondrawn = () => this.ask();
+    const menus = this.filters.map(({ root }) => root);
     this.el.classList.add("ragnb-rows");
     this.el.addEventListener("keydown", (event) => this.onKey(event));
     this.el.replaceChildren(
-      node("div", { class: "ragnb-rows-tools", role: "search" }, this.search, this.clear, this.found),
-      node("div", { class: "ragnb-rows-tools" }, ...this.filters.map(({ root }) => root), node("label", { class: "ragnb-rows-menu" }, caption("sort"), this.sort),
-        node("span", { class: "ragnb-rows-meaning", dir: "auto" }, meaning)),
+      node("div", { class: "ragnb-rows-tools", role: "search" }, this.search, this.clear, this.total),
+      node(
+        "div",
+        { class: "ragnb-rows-tools" },
+        ...menus,
+        node("label", { class: "ragnb-rows-menu" }, caption("sort"), this.sort),
+        node("span", { class: "ragnb-rows-meaning", dir: "auto" }, meaning),
+      ),
       this.rows.list,
     );
     // JupyterLab looks for this on what has the focus, not above it.
-    for (const control of this.el.querySelectorAll("[tabindex], input, select, button, summary")) control.dataset.lmSuppressShortcuts = "true";
+    for (const control of this.el.querySelectorAll("[tabindex], input, select, button, summary")) {
+      control.dataset.lmSuppressShortcuts = "true";
+    }
   }
 
-  // ---- the list ------------------------------------------------------------------------------------------------------
+  searchField() {
+    return node("input", {
+      class: "ragnb-rows-search",
+      type: "search",
+      placeholder: "search all texts  ( / )",
+      "aria-label": "search all texts",
+      title: "words, and comparisons of numbers such as answer.f1<0.5",
+      dir: "auto",
+      spellcheck: "false",
+      autocomplete: "off",
+      oninput: () => this.onTyped(),
+      onfocus: () => this.model.send({ kind: "prepare" }),
+    });
+  }
 
-  row(at) {
-    const [sign, text, about] = this.known.get(at) ?? ["", "…", []];
+  sortField(sorts) {
+    const options = [["", "frame order"], ...sorts];
+    const elements = options.map(([value, text]) => node("option", { value }, text));
+    const onchange = () => this.save({ sort: this.sort.value });
+    return node("select", { class: "ragnb-rows-select", onchange }, ...elements);
+  }
+
+  // ---- the list --------------------------------------------------------------------------------------------------------
+
+  row(position) {
+    const [sign, text, details] = this.rowsByPosition.get(position) ?? UNKNOWN_ROW;
+    const attributes = {
+      class: "ragnb-rows-row",
+      "aria-selected": String(position === this.position),
+      onclick: () => this.go(position),
+    };
+    const detailElements = details.map((detail) => node("bdi", { dir: "auto" }, detail));
     return [
-      { class: "ragnb-rows-row", "aria-selected": String(at === this.position), onclick: () => this.go(at) },
+      attributes,
       node("span", { class: "ragnb-rows-sign" }, sign),
       node("bdi", { class: "ragnb-rows-title", dir: "auto", title: text }, text),
-      node("span", { class: "ragnb-rows-about" }, ...about.map((piece) => node("bdi", { dir: "auto" }, piece))),
+      node("span", { class: "ragnb-rows-about" }, ...detailElements),
     ];
   }
 
+  // Requests the rows that are near the visible ones and were not sent yet.
   ask() {
-    const missing = unknown(this.known, this.rows.window(AHEAD));
-    if (!missing || this.waiting) return;
-    this.waiting = true;
-    this.model.send({ kind: "rows", version: this.model.get("found").version, first: missing[0], last: missing[1] });
+    const window = missingRows(this.rowsByPosition, this.rows.window(AHEAD));
+    if (!window || this.isWaiting) {
+      return;
+    }
+    const [first, last] = window;
+    const { version } = this.model.get("found");
+    this.isWaiting = true;
+    this.model.send({ kind: "rows", version, first, last });
   }
 
   learn({ first, rows }) {
-    rows.forEach((row, place) => this.known.set(first + place, row));
+    rows.forEach((row, place) => this.rowsByPosition.set(first + place, row));
   }
 
-  onMessage({ kind, version, ...titles }) {
-    if (kind !== "rows") return;
-    this.waiting = false;
-    if (version === this.model.get("found").version) this.learn(titles);
+  onMessage({ kind, version, first, rows }) {
+    if (kind !== "rows") {
+      return;
+    }
+    this.isWaiting = false;
+    if (version === this.model.get("found").version) {
+      this.learn({ first, rows });
+    }
     this.rows.draw();
   }
 
   // Other rows were found.
   restart() {
-    this.known = new Map(); // position -> [sign, text, about]
-    this.waiting = false;
+    const { total } = this.model.get("offer");
+    this.rowsByPosition = new Map(); // [sign, text, details]
+    this.isWaiting = false;
     this.learn(this.model.get("found"));
-    this.found.textContent = `${this.count.toLocaleString("en")} of ${this.model.get("offer").total.toLocaleString("en")}`;
+    this.total.textContent = `${this.count.toLocaleString("en")} of ${total.toLocaleString("en")}`;
     this.rows.list.classList.toggle("ragnb-rows-empty", this.count === 0);
     this.reveal();
     this.tint();
@@ -156,64 +230,82 @@ class RowList {
   // Another row was selected.
   turn() {
     this.reveal();
-    if (this.page) this.page.scrollTop = 0;
+    if (this.page) {
+      this.page.scrollTop = 0;
+    }
   }
 
+  // Shows what is searched, chosen and sorted.
   show() {
-    const { model } = this;
-    if (document.activeElement !== this.search) this.search.value = model.get("search");
-    this.filters.forEach(({ show }, place) => show(model.get("chosen")[place]));
-    this.sort.value = model.get("sort");
-    this.clear.hidden = !this.search.value && !model.get("sort") && !model.get("chosen").flat().length;
+    const search = this.model.get("search");
+    const codesOfFilters = this.model.get("chosen");
+    const sort = this.model.get("sort");
+    const isTyping = document.activeElement === this.search;
+    if (!isTyping) {
+      this.search.value = search;
+    }
+    this.filters.forEach((columnFilter, place) => columnFilter.show(codesOfFilters[place]));
+    this.sort.value = sort;
+    const isAnyChosen = codesOfFilters.some((codes) => codes.length > 0);
+    this.clear.hidden = !this.search.value && !sort && !isAnyChosen;
+  }
+
+  choose(place, codes) {
+    this.save({ chosen: this.model.get("chosen").with(place, codes) });
   }
 
   go(position) {
-    if (position >= 0 && position !== this.position) this.save({ position });
+    if (position >= 0 && position !== this.position) {
+      this.save({ position });
+    }
   }
 
-  // The page is beside the list only after it was drawn.
   onResize() {
-    const whole = this.el.closest(".ragnb-view");
-    whole?.classList.toggle("ragnb-view-narrow", whole.clientWidth < NARROW);
-    if (!this.page && (this.page = whole?.querySelector(".ragnb-view-page"))) {
-      this.page.dataset.lmSuppressShortcuts = "true";
-      this.turned.observe(this.page, { childList: true, subtree: true });
+    const view = this.el.closest(".ragnb-view");
+    view?.classList.toggle("ragnb-view-narrow", view.clientWidth < NARROW);
+    // The page is next to the list only after it was drawn.
+    const page = view?.querySelector(".ragnb-view-page");
+    if (!this.page && page) {
+      this.page = page;
+      page.dataset.lmSuppressShortcuts = "true";
+      this.pageObserver.observe(page, { childList: true, subtree: true });
       this.tint();
     }
     this.rows.draw();
   }
 
-  // ---- what was searched for is tinted on the page, without touching its nodes ---------------------------------------
+  // ---- words of the search are tinted on the page, without touching its nodes ----------------------------------------
 
-  forget() {
-    for (const range of this.tinted.splice(0)) CSS.highlights.get("ragnb-found").delete(range);
+  removeTint() {
+    for (const range of this.tinted) {
+      CSS.highlights.get(HIGHLIGHT).delete(range);
+    }
+    this.tinted = [];
   }
 
   tint() {
-    this.forget();
+    this.removeTint();
     const words = wordsOf(this.model.get("search"));
-    if (!CSS.highlights || !this.page || !words.length) return;
-    const texts = document.createTreeWalker(this.page, NodeFilter.SHOW_TEXT);
-    while (texts.nextNode() && this.tinted.length < MOST_TINTED) {
-      const text = texts.currentNode;
-      for (const [startOffset, endOffset] of hits(text.data, words)) {
-        this.tinted.push(new StaticRange({ startContainer: text, startOffset, endContainer: text, endOffset }));
-      }
+    if (!CSS.highlights || !this.page || !words.length) {
+      return;
     }
-    const all = CSS.highlights.get("ragnb-found") ?? new Highlight(); // one of all lists
-    for (const range of this.tinted) all.add(range);
-    CSS.highlights.set("ragnb-found", all);
+    this.tinted = rangesOf(this.page, words);
+    const highlight = CSS.highlights.get(HIGHLIGHT) ?? new Highlight(); // all lists share it
+    for (const range of this.tinted) {
+      highlight.add(range);
+    }
+    CSS.highlights.set(HIGHLIGHT, highlight);
   }
 
-  // ---- keys ----------------------------------------------------------------------------------------------------------
+  // ---- keys ------------------------------------------------------------------------------------------------------------
 
   onTyped() {
-    clearTimeout(this.typed);
-    this.typed = setTimeout(() => this.find(), PATIENCE);
+    clearTimeout(this.searchTimer);
+    this.searchTimer = setTimeout(() => this.find(), PATIENCE);
   }
 
   find() {
-    clearTimeout(this.typed);
+    clearTimeout(this.searchTimer);
     this.save({ search: this.search.value });
     this.show();
   }
@@ -225,19 +317,58 @@ class RowList {
   }
 
   onKey(event) {
-    if (isPlain(event)) event.stopPropagation(); // no letter is to become a command of the notebook
+    if (isPlain(event)) {
+      event.stopPropagation(); // no letter is to become a command of the notebook
+    }
+    if (this.handlesKey(event)) {
+      event.preventDefault();
+    }
+  }
+
+  // Does what a key means in the menu, the search or the list; returns whether it means anything.
+  handlesKey(event) {
     const menu = event.target.closest("details");
     if (menu && event.key === "Escape") {
       menu.open = false;
       menu.firstChild.focus();
-    } else if (event.target === this.search && leavesSearch(event)) {
-      if (this.search.value !== this.model.get("search")) this.find();
+      return true;
+    }
+    if (event.target === this.search && leavesSearch(event)) {
+      if (this.search.value !== this.model.get("search")) {
+        this.find();
+      }
       this.rows.list.focus({ preventScroll: true });
-    } else if (event.target === this.rows.list && event.key === "/" && isPlain(event)) this.search.select();
-    else if (event.target === this.rows.list && stepOf(event) !== undefined) this.go(clamp(this.position + stepOf(event), 0, this.count - 1));
-    else return;
-    event.preventDefault();
+      return true;
+    }
+    return event.target === this.rows.list && this.handlesKeyOfList(event);
   }
+
+  handlesKeyOfList(event) {
+    const step = stepOf(event);
+    if (event.key === "/" && isPlain(event)) {
+      this.search.select();
+      return true;
+    }
+    if (step !== undefined) {
+      this.go(clamp(this.position + step, 0, this.count - 1));
+      return true;
+    }
+    return false;
+  }
+}
+
+// The places of some words in the texts of a page.
+function rangesOf(page, words) {
+  const ranges = [];
+  const texts = document.createTreeWalker(page, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode() && ranges.length < MOST_TINTED) {
+    const text = texts.currentNode;
+    for (const [start, end] of hits(text.data, words)) {
+      const range = { startContainer: text, startOffset: start, endContainer: text, endOffset: end };
+      ranges.push(new StaticRange(range));
+    }
+  }
+  return ranges;
 }
 
 /** Draw the list into an element, as anywidget asks for it; returns what closes it. */

@@ -3,18 +3,27 @@
 
 import { node } from "./dom.mjs";
 
-const SOON = 400; // milliseconds after which it is said that something is being saved
-const LATE = 3000; // and that it is not saved yet
-const SEEN = 1500; // that a refusal is on the screen before an act on its item takes it away: it was read, and answered
-const MOVES = ["move", "go", "next", "done", "undo", "redo"]; // say nothing of an item
-const LEAVING = [...MOVES, "skip"]; // may show another item
+const SOON = 400; // milliseconds after which the line says that something is being saved
+const LATE = 3000; // milliseconds after which it says that it is not saved yet
+// Milliseconds for which a refusal stays on the screen. After that it was read, and a later act on its item answers it.
+const READ = 1500;
 
-// Names with how often each of them is there: "item 1 (flag) × 2, item 3 (label)".
+const MOVES = ["move", "go", "next", "done", "undo", "redo"]; // change no label of the item on the screen
+const LEAVING = [...MOVES, "skip"]; // may show another item
+// Keys that need no report if they are not used: the screen shows that the item is still the same.
+const KEYS_OF_MOVES = ["n", "p", "Enter"];
+
+const KERNEL_IS_LATE = "not saved yet: the kernel does not answer; it is busy, or gone";
+const KERNEL_IS_GONE = "the kernel is gone, so nothing more is saved; run the cell again to continue from what was saved";
+
+// Names with how often each of them occurs: "item 1 (flag) × 2, item 3 (label)".
 function counted(names) {
-  return [...new Set(names)].map((name) => {
-    const n = names.filter((other) => other === name).length;
-    return n > 1 ? `${name} × ${n}` : name;
-  }).join(", ");
+  const counts = new Map();
+  for (const name of names) {
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const texts = [...counts].map(([name, count]) => (count > 1 ? `${name} × ${count}` : name));
+  return texts.join(", ");
 }
 
 /** Sends actions and reports what became of them. */
@@ -28,56 +37,85 @@ export class Saving {
     this.model = model;
     this.root = root;
     this.onseen = onseen;
-    this.sent = Math.floor(Math.random() * 2 ** 48); // views of one annotator, in one page or two, count apart
-    this.open = new Map(); // by id, what was sent and is not acknowledged: {act, item, time}
-    this.leaving = null; // id of the act after which another item may be shown
+    // Numbers begin at random, so that several views of one annotator do not use the same ones.
+    this.lastId = Math.floor(Math.random() * 2 ** 48);
+    this.unacknowledged = new Map(); // by id, what was sent: {act, item, time}
+    this.leavingId = null; // of the act after which another item may be shown
     this.held = []; // what was done since then, for that item: {name, run}
     this.refused = []; // what was not done, and not seen yet: {act, item, text, time}
-    this.onleaving = (event) => { if (this.isBusy) event.preventDefault(); }; // the browser asks
-    addEventListener("beforeunload", this.onleaving);
+    this.beforeUnload = (event) => {
+      if (this.isBusy) {
+        event.preventDefault(); // the browser asks
+      }
+    };
+    addEventListener("beforeunload", this.beforeUnload);
+    this.draw();
+  }
+
+  draw() {
     this.now = node("span", { class: "now" });
     this.list = node("div", { class: "refused", role: "alert" });
     this.saved = node("span", { class: "saved" });
-    this.box = node("div", { class: "foot" }, node("span", { class: "message", role: "status", "aria-live": "polite" }, this.list, this.now), this.saved);
+    const message = node("span", { class: "message", role: "status", "aria-live": "polite" }, this.list, this.now);
+    this.box = node("div", { class: "foot" }, message, this.saved);
   }
 
-  send(act, more = {}) {
-    const item = more.number ?? this.model.get("page").number;
-    this.sent += 1;
+  // Sends an act about an item, by default the one on the screen.
+  send(act, content = {}) {
+    const item = content.number ?? this.model.get("page").number;
+    this.lastId += 1;
+    const id = this.lastId;
     try {
-      this.model.send({ ...more, number: item, act, id: this.sent });
+      this.model.send({ ...content, number: item, act, id });
     } catch (error) {
       this.refuse(act, item, `not saved: the kernel is gone (${error.message}); run the cell again`);
       return;
     }
-    this.open.set(this.sent, { act, item, time: performance.now() });
-    if (LEAVING.includes(act)) this.leaving = this.sent;
-    this.stop();
+    this.unacknowledged.set(id, { act, item, time: performance.now() });
+    if (LEAVING.includes(act)) {
+      this.leavingId = id;
+    }
+    this.startClock();
     this.paintBusy();
-    this.soon = setTimeout(() => this.say("saving…"), SOON);
-    this.late = setTimeout(() => this.say("not saved yet: the kernel does not answer; it is busy, or gone", true), LATE);
   }
 
-  // Says what came of what was sent from here; false if something of it is not known yet.
+  // Says what became of an act that was sent from here; false if something is not acknowledged yet.
   paint({ ack, message, failed, saved }) {
     this.saved.textContent = saved;
-    const mine = this.open.get(ack);
-    if (mine) this.finish(ack, mine, message, failed);
-    if (this.open.size) return false;
-    this.stop();
+    const action = this.unacknowledged.get(ack);
+    if (action) {
+      this.finish(ack, action, message, failed);
+    }
+    if (this.unacknowledged.size) {
+      return false;
+    }
+    this.stopClock();
     this.paintBusy();
-    this.say(mine && failed ? "" : message, failed);
+    const isInListOfRefused = action && failed;
+    this.say(isInListOfRefused ? "" : message, failed);
     return true;
   }
 
-  finish(id, { act, item, time }, message, failed) {
-    this.open.delete(id);
-    const isAnswered = (earlier) => earlier.item === item && MOVES.includes(earlier.act) === MOVES.includes(act) && time - earlier.time > SEEN;
-    if (failed) this.refuse(act, item, message);
-    else if (!message) this.forget(isAnswered);
-    if (id !== this.leaving) return;
-    this.leaving = null;
-    if (failed || (message && !["undo", "redo"].includes(act))) this.drop(item, message); // the item is still the same one
+  finish(id, action, message, failed) {
+    const { act, item } = action;
+    this.unacknowledged.delete(id);
+    if (failed) {
+      this.refuse(act, item, message);
+    } else if (!message) {
+      this.forget((refusal) => isAnsweredBy(refusal, action));
+    }
+    if (id === this.leavingId) {
+      this.finishLeaving(action, message, failed);
+    }
+  }
+
+  finishLeaving({ act, item }, message, failed) {
+    this.leavingId = null;
+    // An act that has a message did not leave its item, except for undo and redo, which always say what they did.
+    const staysHere = failed || (message && !["undo", "redo"].includes(act));
+    if (staysHere) {
+      this.drop(item, message);
+    }
     setTimeout(() => this.goOn()); // when the item is drawn
   }
 
@@ -88,15 +126,22 @@ export class Saving {
 
   // Whether something is not saved yet that could be.
   get isBusy() {
-    return !this.isGone && this.open.size + this.held.length > 0;
+    const waitingCount = this.unacknowledged.size + this.held.length;
+    return !this.isGone && waitingCount > 0;
   }
 
   close() {
-    this.stop();
-    removeEventListener("beforeunload", this.onleaving);
+    this.stopClock();
+    removeEventListener("beforeunload", this.beforeUnload);
   }
 
-  stop() {
+  startClock() {
+    this.stopClock();
+    this.soon = setTimeout(() => this.say("saving…"), SOON);
+    this.late = setTimeout(() => this.say(KERNEL_IS_LATE, true), LATE);
+  }
+
+  stopClock() {
     clearTimeout(this.soon);
     clearTimeout(this.late);
   }
@@ -107,38 +152,48 @@ export class Saving {
 
   // ---- keys that are faster than the kernel ------------------------------------------------------------------------
 
-  // Whether the item that a key is meant for is not known yet.
+  // Whether the item that a key is meant for is not on the screen yet.
   get waiting() {
-    return !this.goingOn && (this.leaving !== null || this.held.length > 0);
+    const hasUnfinished = this.leavingId !== null || this.held.length > 0;
+    return hasUnfinished && !this.isGoingOn;
   }
 
   // Runs at once, or when the item that it is meant for is on the screen.
   whenShown(name, run) {
-    if (this.waiting) this.held.push({ name, run });
-    else run();
+    if (this.waiting) {
+      this.held.push({ name, run });
+    } else {
+      run();
+    }
     this.paintBusy();
   }
 
   // Does what was held, up to what shows yet another item.
   goOn() {
-    this.goingOn = true;
-    while (this.held.length && this.leaving === null) this.held.shift().run();
-    this.goingOn = false;
+    this.isGoingOn = true;
+    while (this.held.length && this.leavingId === null) {
+      const { run } = this.held.shift();
+      run();
+    }
+    this.isGoingOn = false;
     this.paintBusy();
   }
 
-  // The item that these keys were meant for does not come.
-  drop(item, why) {
-    const names = this.held.splice(0).map(({ name }) => name);
-    if (names.some((name) => !["n", "p", "Enter"].includes(name))) this.refuse(`keys typed ahead, not used: ${names.join(" ")}`, item, why);
+  // The item that the held keys were meant for does not come.
+  drop(item, reason) {
+    const names = this.held.map(({ name }) => name);
+    this.held = [];
+    const areWorthReporting = names.some((name) => !KEYS_OF_MOVES.includes(name));
+    if (areWorthReporting) {
+      this.refuse(`keys typed ahead, not used: ${names.join(" ")}`, item, reason);
+    }
   }
 
   gone() {
-    this.leaving = null;
+    this.leavingId = null;
     this.isGone = true;
-    const text = "the kernel is gone, so nothing more is saved; run the cell again to continue from what was saved";
-    this.drop(this.model.get("page").number, text);
-    this.say(text, true);
+    this.drop(this.model.get("page").number, KERNEL_IS_GONE);
+    this.say(KERNEL_IS_GONE, true);
     this.paintBusy();
   }
 
@@ -149,15 +204,34 @@ export class Saving {
     this.paintRefused();
   }
 
-  forget(which) {
-    this.refused = this.refused.filter((action) => !which(action));
+  forget(isForgotten) {
+    this.refused = this.refused.filter((refusal) => !isForgotten(refusal));
     this.paintRefused();
   }
 
+  // One line for each reason, and a button.
   paintRefused() {
-    const lines = [...Map.groupBy(this.refused, ({ text }) => text)].map(([text, those]) =>
-      node("div", { class: "failed" }, `${counted(those.map(({ act, item }) => `item ${item + 1} (${act})`))}: ${text}`));
-    const seen = node("button", { type: "button", class: "act", onclick: () => { this.forget(() => true); this.onseen(); } }, "seen");
-    this.list.replaceChildren(...lines, ...(lines.length ? [seen] : []));
+    const namesByText = new Map();
+    for (const { act, item, text } of this.refused) {
+      const names = namesByText.get(text) ?? [];
+      names.push(`item ${item + 1} (${act})`);
+      namesByText.set(text, names);
+    }
+    const lines = [...namesByText].map(([text, names]) => node("div", { class: "failed" }, `${counted(names)}: ${text}`));
+    if (lines.length) {
+      lines.push(node("button", { type: "button", class: "act", onclick: () => this.dismiss() }, "seen"));
+    }
+    this.list.replaceChildren(...lines);
   }
+
+  dismiss() {
+    this.forget(() => true);
+    this.onseen();
+  }
+}
+
+// Whether a later act on the same item takes a refusal away. A label does not answer a move that was refused, nor the reverse.
+function isAnsweredBy(refusal, { act, item, time }) {
+  const isOfSameKind = MOVES.includes(refusal.act) === MOVES.includes(act);
+  return refusal.item === item && isOfSameKind && time - refusal.time > READ;
 }

@@ -25,24 +25,51 @@ export function wordsOf(query) {
  * @param {string} query
  * @returns {number[]} numbers of the texts; none for a query without a word
  */
-export function found(texts, query) {
+export function matchingTexts(texts, query) {
   const words = wordsOf(query);
-  if (!words.length) return [];
-  return texts.flatMap((text, number) => (words.every((word) => folded(text).includes(word)) ? [number] : []));
+  if (!words.length) {
+    return [];
+  }
+  const numbers = [];
+  texts.forEach((text, number) => {
+    const foldedText = folded(text);
+    if (words.every((word) => foldedText.includes(word))) {
+      numbers.push(number);
+    }
+  });
+  return numbers;
 }
 
 /**
- * Find words in a text.
+ * Find words in a text. Places are counted in UTF-16 units, as the browser counts them in a text node.
  * @param {string} text
  * @param {string[]} words folded
- * @returns {number[][]} start and end of each occurrence
+ * @returns {number[][]} start and end of each occurrence; none if folding has moved the letters of the text
  */
 export function hits(text, words) {
-  const plain = folded(text);
-  if (plain.length !== text.length) return []; // letters that change their length have moved what follows
-  return words.flatMap((word) => {
-    const places = [];
-    for (let at = plain.indexOf(word); at >= 0; at = plain.indexOf(word, at + word.length)) places.push([at, at + word.length]);
-    return places;
-  });
+  const foldedText = folded(text);
+  if (!keepsPlaces(text, foldedText)) {
+    return [];
+  }
+  const places = [];
+  for (const word of words) {
+    let start = foldedText.indexOf(word);
+    while (start >= 0) {
+      const end = start + word.length;
+      places.push([start, end]);
+      start = foldedText.indexOf(word, end);
+    }
+  }
+  return places;
+}
+
+const ASCII = /^[\u0000-\u007f]*$/;
+
+// Whether each letter of a folded text is at its place in the text. A letter that becomes two ("ﬁ") and two that become one
+// ("e" and an accent) may leave the length of the whole text as it was, so each letter is compared, too.
+function keepsPlaces(text, foldedText) {
+  if (foldedText.length !== text.length) {
+    return false;
+  }
+  return ASCII.test(text) || [...text].every((letter) => folded(letter).length === letter.length);
 }

@@ -3,61 +3,86 @@
 
 import { kbd, node } from "./dom.mjs";
 import { clamp } from "./list.mjs";
-import { found } from "./search.mjs";
+import { matchingTexts } from "./search.mjs";
 
-const FOLD_ABOVE = 40; // sentences of a document that are shown without asking
+const FOLD_ABOVE = 40; // sentences of a document that are shown unfolded
 const FOLDED_TO = 8; // as in annotator.css
-const SIGNS = { full: "✓", partial: "◐", none: "✗", true: "✓", false: "✗" };
+const LEFT_BUTTON = 0; // of the mouse
 
 /** Draws the texts of the item on the screen, and knows which sentences are selected. */
 export class Sentences {
   constructor(annotator) {
     this.annotator = annotator;
     this.work = annotator.work;
-    this.uid = `ragnb-${Math.random().toString(36).slice(2)}`; // several annotators stand on one page
+    this.uid = `ragnb-${Math.random().toString(36).slice(2)}`; // one page may have several annotators
   }
 
   // ---- drawn when the item changes -------------------------------------------------------------------------------
 
-  // The boxes of the documents, one or none, and of all that is beside them.
+  // The boxes of the documents (one or none), and the boxes of all other parts.
   draw() {
     this.lines = {}; // by part
     this.boxes = {};
-    this.cursor = {}; // place of the line under it
+    this.cursor = {}; // place of the line under it, by part
     this.hits = [];
     this.anchor = null; // where a range begins
-    this.dragging = null; // part over which the mouse goes
+    this.dragging = null; // part over which the mouse is dragged
     const { parts } = this.work.page;
     const documents = parts.filter(({ name }) => name === "documents");
-    const rest = parts.filter(({ name }) => name !== "documents");
-    return [documents.length ? [this.box("documents", documents, "documents")] : [], rest.map((part) => this.box(part.name, [part], part.heading))];
+    const otherParts = parts.filter(({ name }) => name !== "documents");
+    const documentBoxes = documents.length ? [this.box("documents", documents, "documents")] : [];
+    const otherBoxes = otherParts.map((part) => this.box(part.name, [part], part.heading));
+    return [documentBoxes, otherBoxes];
   }
 
   box(name, parts, label) {
     this.lines[name] = [];
     this.cursor[name] = 0;
-    const about = { role: "listbox", "aria-multiselectable": "true", "aria-label": label };
-    this.boxes[name] = node("div", { class: `part ${name}`, tabindex: 0, ...about }, ...parts.map((part) => this.section(name, part)));
+    const attributes = {
+      class: `part ${name}`,
+      tabindex: 0,
+      role: "listbox",
+      "aria-multiselectable": "true",
+      "aria-label": label,
+    };
+    const sections = parts.map((part) => this.section(name, part));
+    this.boxes[name] = node("div", attributes, ...sections);
     return this.boxes[name];
   }
 
   section(name, { heading, sentences }) {
-    const folds = name !== "words" && sentences.length > FOLD_ABOVE;
-    const onclick = () => { section.classList.remove("folded"); this.focus(); };
-    const section = node("section", { role: "presentation", class: folds ? "folded" : "" },
+    const isLong = name !== "words" && sentences.length > FOLD_ABOVE;
+    const lines = sentences.map(([key, text]) => this.line(name, key, text));
+    const unfold = () => {
+      section.classList.remove("folded");
+      this.focus();
+    };
+    const more = `… ${sentences.length - FOLDED_TO} more sentences `;
+    const section = node(
+      "section",
+      { role: "presentation", class: isLong ? "folded" : "" },
       heading ? node("div", { class: "heading" }, heading, node("span", { class: "chosen" })) : null,
-      node("div", { class: "text", role: "presentation", dir: "auto" }, ...sentences.map(([key, text]) => this.line(name, key, text))),
-      node("button", { type: "button", class: "more", onclick }, `… ${sentences.length - FOLDED_TO} more sentences `, kbd("o")));
+      node("div", { class: "text", role: "presentation", dir: "auto" }, ...lines),
+      node("button", { type: "button", class: "more", onclick: unfold }, more, kbd("o")),
+    );
     return section;
   }
 
   line(part, key, text) {
-    const line = { part, place: this.lines[part].length, key, text, badges: node("sup", { class: "badges", dir: "ltr" }) };
-    const lead = this.work.page.keyed.includes(part) ? [node("small", { class: "key", dir: "ltr" }, `[${key}]`), " "] : [];
-    line.node = node("span", {
-      class: "sentence", role: "option", dir: part === "words" ? null : "auto", id: `${this.uid}-${part}-${line.place}`,
-      onmousedown: (event) => this.onPress(event, line), onmouseenter: () => this.onDrag(line), onclick: () => this.select(line),
-    }, ...lead, node("span", { class: "words" }, text), line.badges);
+    const badges = node("sup", { class: "badges", dir: "ltr" });
+    const line = { part, place: this.lines[part].length, key, text, badges };
+    const hasKey = this.work.page.keyed.includes(part);
+    const lead = hasKey ? [node("small", { class: "key", dir: "ltr" }, `[${key}]`), " "] : [];
+    const attributes = {
+      class: "sentence",
+      role: "option",
+      dir: part === "words" ? null : "auto", // words follow the direction of their text
+      id: `${this.uid}-${part}-${line.place}`,
+      onmousedown: (event) => this.onPress(event, line),
+      onmouseenter: () => this.onDrag(line),
+      onclick: () => this.select(line),
+    };
+    line.node = node("span", attributes, ...lead, node("span", { class: "words" }, text), badges);
     this.lines[part].push(line);
     return line.node;
   }
@@ -69,61 +94,110 @@ export class Sentences {
   // ---- painted with every action -----------------------------------------------------------------------------------
 
   paint() {
-    const marks = this.work.task.fields.filter(({ kind }) => kind === "sentences").map((field) => this.mark(field));
-    const picked = new Set(this.anchor === null ? [] : this.picked());
+    const { fields } = this.work.task;
+    const marks = fields.filter(({ kind }) => kind === "sentences").map((field) => this.mark(field));
+    const pickedLines = new Set(this.anchor === null ? [] : this.picked());
     const hits = new Set(this.hits);
     for (const [part, lines] of Object.entries(this.lines)) {
-      const here = marks.filter(({ field }) => field.of === part);
-      for (const line of lines) this.paintLine(line, here, picked.has(line), hits.has(line));
-      for (const chosen of this.boxes[part].querySelectorAll(".chosen")) {
-        const marked = chosen.closest("section").querySelectorAll(".on, .held").length;
-        chosen.textContent = marked ? ` · ${marked} marked` : "";
+      const marksOfPart = marks.filter(({ field }) => field.of === part);
+      for (const line of lines) {
+        this.paintLine(line, marksOfPart, pickedLines.has(line), hits.has(line));
       }
+      this.paintCounts(part);
     }
-    if (this.here) this.boxes[this.here.part].setAttribute("aria-activedescendant", this.here.node.id);
+    const { here } = this;
+    if (here) {
+      this.boxes[here.part].setAttribute("aria-activedescendant", here.node.id);
+    }
   }
 
-  // A field of sentences, its place, and the keys that it holds there, said or suggested.
+  // How many sentences are marked, in the heading of each section.
+  paintCounts(part) {
+    for (const count of this.boxes[part].querySelectorAll(".chosen")) {
+      const marked = count.closest("section").querySelectorAll(".on, .held");
+      count.textContent = marked.length ? ` · ${marked.length} marked` : "";
+    }
+  }
+
+  // A field of sentences, its place, and the keys that were chosen there or are suggested.
   mark(field) {
     const place = this.work.placeOf(field);
     const { value, guess } = this.work.labelAt(place);
-    return { field, place, keys: new Set(value ?? guess ?? []), suggested: guess !== undefined };
+    return { field, place, keys: new Set(value ?? guess ?? []), isSuggested: guess !== undefined };
   }
 
-  paintLine(line, marks, picked, hit) {
-    const { part, key } = line;
-    const holding = marks.filter(({ keys }) => keys.has(key));
-    const mine = holding.some(({ field }) => field.name === this.work.field.name);
-    const next = part === "words" && this.lines[part][line.place + 1]; // marked words that follow each other are one span
-    const ending = holding.filter(({ keys }) => !next || !keys.has(next.key));
-    line.badges.textContent = this.badges(line, marks, ending).join(" ");
-    line.node.setAttribute("aria-selected", mine);
-    const looks = {
-      on: mine, held: holding.length > 0 && !mine, guess: holding.some(({ suggested }) => suggested), picked,
-      current: part === this.work.task.unit && key === this.work.sentence, hit, cursor: line === this.here,
+  paintLine(line, marks, isPicked, isHit) {
+    const { part, key, place } = line;
+    const { task, field: activeField, sentence } = this.work;
+    const marksOfLine = marks.filter(({ keys }) => keys.has(key));
+    const isOn = marksOfLine.some(({ field }) => field.name === activeField.name);
+    // Marked words that follow each other are one span, which has its letter at its end.
+    const nextWord = part === "words" ? this.lines[part][place + 1] : undefined;
+    const marksThatEnd = marksOfLine.filter(({ keys }) => !nextWord || !keys.has(nextWord.key));
+    line.badges.textContent = this.badges(line, marks, marksThatEnd).join(" ");
+    line.node.setAttribute("aria-selected", isOn);
+    const classes = {
+      on: isOn,
+      held: marksOfLine.length > 0 && !isOn,
+      guess: marksOfLine.some(({ isSuggested }) => isSuggested),
+      picked: isPicked,
+      current: part === task.unit && key === sentence,
+      hit: isHit,
+      cursor: line === this.here,
     };
-    for (const name in looks) line.node.classList.toggle(name, looks[name]);
+    for (const [name, isPresent] of Object.entries(classes)) {
+      line.node.classList.toggle(name, isPresent);
+    }
   }
 
   // Letters of labels, with a question mark if suggested; what other annotators chose; verdicts on a sentence of the response.
-  badges({ part, key }, marks, holding) {
-    const mine = holding.map(({ field, suggested }) => field.key.toUpperCase() + (suggested ? "?" : ""));
-    const votes = marks.map(({ field, place }) => [field.key, this.work.votes(place, key)]).filter(([, who]) => who.length);
-    const verdicts = this.work.task.fields.filter(({ each, kind }) => part === this.work.task.unit && each && kind === "choice").map(({ name }) => {
-      const { value, guess } = this.work.labelAt([name, key]);
-      const current = String(value ?? guess ?? "…");
-      return (SIGNS[current] ?? current) + (guess === undefined ? "" : "?");
+  badges(line, marks, marksThatEnd) {
+    const letters = marksThatEnd.map(({ field, isSuggested }) => withDoubt(field.key.toUpperCase(), isSuggested));
+    return [...letters, ...this.votes(line, marks), ...this.verdicts(line)];
+  }
+
+  votes({ key }, marks) {
+    const badges = [];
+    for (const { field, place } of marks) {
+      const voters = this.work.votes(place, key);
+      if (voters.length) {
+        badges.push(`${field.key}:${voters.join("+")}`);
+      }
+    }
+    return badges;
+  }
+
+  verdicts({ part, key }) {
+    const { task } = this.work;
+    if (part !== task.unit) {
+      return [];
+    }
+    const fields = task.fields.filter(({ each, kind }) => each && kind === "choice");
+    return fields.map((field) => {
+      const { value, guess } = this.work.labelAt([field.name, key]);
+      const verdict = value ?? guess;
+      const option = field.options.find((candidate) => candidate.value === verdict);
+      return withDoubt(option ? option.sign : String(verdict ?? "…"), guess !== undefined);
     });
-    return [...mine, ...votes.map(([letter, who]) => `${letter}:${who.join("+")}`), ...verdicts];
   }
 
   // ---- cursor and ranges -------------------------------------------------------------------------------------------
 
   // The part in which keys move: the part whose sentences are labelled, else the documents, else the first with any text.
   get part() {
+    const labelled = this.labelledPart;
+    if (this.lines[labelled]?.length) {
+      return labelled;
+    }
+    return Object.keys(this.lines).find((name) => this.lines[name].length);
+  }
+
+  get labelledPart() {
     const { kind, of, each } = this.work.field;
-    const wanted = kind === "sentences" ? of : each ? this.work.task.unit : "documents";
-    return this.lines[wanted]?.length ? wanted : Object.keys(this.lines).find((name) => this.lines[name].length);
+    if (kind === "sentences") {
+      return of;
+    }
+    return each ? this.work.task.unit : "documents";
   }
 
   // The line under the cursor.
@@ -132,65 +206,94 @@ export class Sentences {
   }
 
   focus() {
-    (this.boxes[this.part] ?? this.annotator.root).focus({ preventScroll: true });
+    const box = this.boxes[this.part] ?? this.annotator.root;
+    box.focus({ preventScroll: true });
   }
 
-  goTo({ part, place, node: line }) {
-    this.cursor[part] = place;
-    line.scrollIntoView({ block: "nearest" });
+  goTo(line) {
+    this.cursor[line.part] = line.place;
+    line.node.scrollIntoView({ block: "nearest" });
   }
 
   // The cursor goes along to the sentence that is labelled.
   follow() {
-    const part = this.work.task.unit;
-    const line = this.part === part && this.lines[part].find(({ key }) => key === this.work.sentence);
-    if (line) this.goTo(line);
+    const { task, sentence } = this.work;
+    if (this.part !== task.unit) {
+      return;
+    }
+    const line = this.lines[this.part].find(({ key }) => key === sentence);
+    if (line) {
+      this.goTo(line);
+    }
   }
 
   // Keys that go sideways follow the direction of the text.
   move(step, extend, sideways) {
     const { part, here } = this;
-    const visible = (this.lines[part] ?? []).filter((line) => line.node.checkVisibility());
-    if (!visible.length) return;
-    const against = sideways && getComputedStyle(here.node).direction === "rtl";
-    this.anchor = extend ? this.anchor ?? here.place : null;
-    const line = visible[clamp(visible.indexOf(here) + (against ? -step : step), 0, visible.length - 1)];
+    const visibleLines = (this.lines[part] ?? []).filter((line) => line.node.checkVisibility());
+    if (!visibleLines.length) {
+      return;
+    }
+    const isReversed = sideways && getComputedStyle(here.node).direction === "rtl";
+    const stepInText = isReversed ? -step : step;
+    if (extend) {
+      this.anchor ??= here.place;
+    } else {
+      this.anchor = null;
+    }
+    const position = clamp(visibleLines.indexOf(here) + stepInText, 0, visibleLines.length - 1);
+    const line = visibleLines[position];
     this.goTo(line);
     this.paint();
     this.focus();
     this.select(line);
   }
 
-  // Where labels are asked of each sentence of the response, to be on one is to label it.
+  // Where labels are asked of each sentence of the response, the sentence under the cursor is the one that is labelled.
   select({ part, key }) {
-    if (part === this.work.task.unit && this.work.page.each.length && !this.work.chooses(part)) this.annotator.go(() => this.work.goToSentence(key));
+    const isAskedOfEach = part === this.work.task.unit && this.work.page.each.length > 0;
+    if (isAskedOfEach && !this.work.chooses(part)) {
+      this.annotator.go(() => this.work.goToSentence(key));
+    }
   }
 
   // The lines in sight from the anchor to the cursor, where sentences are chosen.
   picked() {
     const { of } = this.work.field;
     const lines = this.work.chooses(of) ? this.lines[of] ?? [] : [];
-    const [first, last] = [this.anchor ?? this.cursor[of], this.cursor[of]].sort((left, right) => left - right);
+    const cursor = this.cursor[of];
+    const anchor = this.anchor ?? cursor;
+    const first = Math.min(anchor, cursor);
+    const last = Math.max(anchor, cursor);
     return lines.slice(first, last + 1).filter((line) => line.node.checkVisibility());
   }
 
-  // What is picked, and whether to choose or unchoose it: all as the one that leads. Of one, the kernel knows best.
+  // The sentences that are picked, and whether to choose them or not: all of them become the opposite of the one at which the
+  // range begins. For a single sentence, `on` is null, because the kernel knows its value best.
   take(lead = this.anchor) {
     const { field } = this.work;
     const keys = this.picked().map(({ key }) => key);
     this.anchor = null;
-    return { keys, on: keys.length > 1 ? !this.mark(field).keys.has(this.lines[field.of][lead].key) : null };
+    if (keys.length <= 1) {
+      return { keys, on: null };
+    }
+    const leadingLine = this.lines[field.of][lead];
+    return { keys, on: !this.mark(field).keys.has(leadingLine.key) };
   }
 
   // ---- mouse ---------------------------------------------------------------------------------------------------------
 
   onPress(event, { part, place }) {
-    if (event.button !== 0 || event.altKey) return; // with Alt, text is selected as anywhere
+    const selectsText = event.altKey; // as everywhere on a page
+    if (event.button !== LEFT_BUTTON || selectsText) {
+      return;
+    }
     if (this.work.chooses(part)) {
       event.preventDefault();
       this.dragging = part;
       this.anchor = event.shiftKey ? this.cursor[part] : place;
-      document.addEventListener("mouseup", () => this.onRelease(place), { once: true }); // wherever that is
+      // The mouse may be released anywhere on the page.
+      document.addEventListener("mouseup", () => this.onRelease(place), { once: true });
     }
     this.cursor[part] = place;
     this.boxes[part].focus({ preventScroll: true });
@@ -198,24 +301,31 @@ export class Sentences {
   }
 
   onDrag({ part, place }) {
-    if (this.dragging !== part) return;
+    if (this.dragging !== part) {
+      return;
+    }
     this.cursor[part] = place;
     this.paint();
   }
 
-  // What the mouse went over is chosen.
+  // The lines over which the mouse was dragged are chosen.
   onRelease(lead) {
-    if (this.dragging) this.annotator.toggle(lead);
+    if (this.dragging) {
+      this.annotator.toggle(lead);
+    }
     this.dragging = null;
   }
 
   // ---- search --------------------------------------------------------------------------------------------------------
 
-  // Number of the hit where the cursor is now, and how many there are.
-  find(words) {
+  // Number of the hit under the cursor, and how many hits there are.
+  find(query) {
     const lines = Object.values(this.lines).flat();
-    this.hits = found(lines.map(({ text }) => text), words).map((number) => lines[number]);
-    this.hits.forEach((line) => this.unfold(line));
+    const texts = lines.map(({ text }) => text);
+    this.hits = matchingTexts(texts, query).map((number) => lines[number]);
+    for (const line of this.hits) {
+      this.unfold(line);
+    }
     this.hitAt = -1;
     return this.nextHit(1);
   }
@@ -229,4 +339,8 @@ export class Sentences {
     this.paint();
     return [this.hitAt, total];
   }
+}
+
+function withDoubt(sign, isSuggested) {
+  return isSuggested ? `${sign}?` : sign;
 }

@@ -6,7 +6,19 @@ import { clamp } from "./list.mjs";
 /** The answer of Python, and of the hand-out, when no item is left. */
 export const ALL_DONE = "all items are labelled or skipped";
 
-const isSame = ([field, sentence], place) => field === place[0] && sentence === place[1];
+/**
+ * Tell whether two places are the same.
+ * @param {Array} place
+ * @param {Array} other
+ * @returns {boolean}
+ */
+export function isSamePlace([field, sentence], [otherField, otherSentence]) {
+  return field === otherField && sentence === otherSentence;
+}
+
+function includesPlace(places, place) {
+  return places.some((candidate) => isSamePlace(candidate, place));
+}
 
 /**
  * Find the next missing place after one, from the start again after the last.
@@ -16,9 +28,9 @@ const isSame = ([field, sentence], place) => field === place[0] && sentence === 
  * @returns {Array|null}
  */
 export function nextPlace(missing, places, place) {
-  const at = places.findIndex((other) => isSame(other, place));
-  const open = (candidate) => missing.some((other) => isSame(other, candidate));
-  return [...places.slice(at + 1), ...places.slice(0, at + 1)].find(open) || null;
+  const index = places.findIndex((candidate) => isSamePlace(candidate, place));
+  const following = [...places.slice(index + 1), ...places.slice(0, index + 1)];
+  return following.find((candidate) => includesPlace(missing, candidate)) ?? null;
 }
 
 /**
@@ -28,7 +40,14 @@ export function nextPlace(missing, places, place) {
  * @returns {*} undefined where untouched
  */
 export function valueAt(values, [field, sentence]) {
-  return sentence === null ? values[field] : values[field]?.[sentence];
+  const valueOfField = ownValue(values, field);
+  const isOfWholeItem = sentence === null || valueOfField === undefined;
+  return isOfWholeItem ? valueOfField : ownValue(valueOfField, sentence);
+}
+
+// A field may be called as something that every object has, such as "constructor".
+function ownValue(object, name) {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
 /** The present place of an annotator, on top of the state that Python sends. */
@@ -37,14 +56,25 @@ export class Work {
     this.model = model;
   }
 
-  get task() { return this.model.get("task"); }
-  get page() { return this.model.get("page"); }
-  get state() { return this.model.get("state"); }
-  get entries() { return this.model.get("jump"); }
+  get task() {
+    return this.model.get("task");
+  }
 
-  // ---- what was said ---------------------------------------------------------------------------------------------
+  get page() {
+    return this.model.get("page");
+  }
 
-  // The place [field, sentence] of a field, at the present sentence of the response if it is asked of each.
+  get state() {
+    return this.model.get("state");
+  }
+
+  get entries() {
+    return this.model.get("jump");
+  }
+
+  // ---- what was labelled -----------------------------------------------------------------------------------------
+
+  // The place of a field, at the present sentence of the response if it is asked of each.
   placeOf(field) {
     return [field.name, field.each ? this.sentence : null];
   }
@@ -52,22 +82,34 @@ export class Work {
   // Value of a place, undefined where untouched, and what is suggested there.
   labelAt(place) {
     const value = valueAt(this.state.values, place);
-    return { value, guess: value === undefined ? valueAt(this.state.suggested, place) : undefined };
+    if (value !== undefined) {
+      return { value, guess: undefined };
+    }
+    return { value, guess: valueAt(this.state.suggested, place) };
   }
 
-  // Who else said that of a place: names whose value it is, or whose list holds it.
+  // Names of the other annotators who gave a place this value, or whose list of sentences contains it.
   votes(place, value) {
-    return this.state.others.filter(({ values }) => [valueAt(values, place)].flat().includes(value)).map(({ name }) => name);
+    const voters = this.state.others.filter(({ values }) => {
+      const vote = valueAt(values, place);
+      return Array.isArray(vote) ? vote.includes(value) : vote === value;
+    });
+    return voters.map(({ name }) => name);
   }
 
   optionsOf(field) {
     return this.page.options[field.name] || field.options;
   }
 
-  // ---- where one is ----------------------------------------------------------------------------------------------
+  // ---- where the annotator is ------------------------------------------------------------------------------------
 
   get field() {
-    return this.task.fields.find(({ name }) => name === this.place[0]);
+    const [name] = this.place;
+    return this.fieldOf(name);
+  }
+
+  fieldOf(name) {
+    return this.task.fields.find((field) => field.name === name);
   }
 
   // Whether sentences of a part are what is chosen now.
@@ -76,9 +118,14 @@ export class Work {
   }
 
   begin() {
-    this.given = []; // places with a value that the kernel has not acknowledged yet
+    this.unconfirmed = []; // places with a value that the kernel has not acknowledged yet
     this.sentence = this.page.each[0] ?? null;
     this.seek();
+  }
+
+  // The kernel has acknowledged all values.
+  confirm() {
+    this.unconfirmed = [];
   }
 
   // To the first place that is missing.
@@ -87,24 +134,28 @@ export class Work {
   }
 
   goTo(place) {
+    const [, sentence] = place;
     this.place = place;
-    if (place[1] !== null) this.sentence = place[1];
+    if (sentence !== null) {
+      this.sentence = sentence;
+    }
   }
 
   // To the next place that is still missing when this one is done; whether it was the last one that was missing.
   goOn() {
-    const before = this.stillMissing;
-    this.given.push(this.place);
-    this.goTo(nextPlace(this.stillMissing, this.page.places, this.place) || this.place);
-    return before.length > 0 && !this.stillMissing.length;
+    const hadMissing = this.stillMissing.length > 0;
+    this.unconfirmed.push(this.place);
+    const next = nextPlace(this.stillMissing, this.page.places, this.place);
+    this.goTo(next ?? this.place);
+    return hadMissing && this.stillMissing.length === 0;
   }
 
   get stillMissing() {
-    return this.state.missing.filter((missing) => !this.given.some((place) => isSame(missing, place)));
+    return this.state.missing.filter((place) => !includesPlace(this.unconfirmed, place));
   }
 
   goToField(name) {
-    this.goTo(this.placeOf(this.task.fields.find((field) => field.name === name)));
+    this.goTo(this.placeOf(this.fieldOf(name)));
   }
 
   // To a sentence of the response, and a field that is asked of it.
@@ -115,6 +166,10 @@ export class Work {
 
   goToSentenceBy(step) {
     const keys = this.page.each;
-    if (keys.length) this.goToSentence(keys[clamp(keys.indexOf(this.sentence) + step, 0, keys.length - 1)]);
+    if (!keys.length) {
+      return;
+    }
+    const position = clamp(keys.indexOf(this.sentence) + step, 0, keys.length - 1);
+    this.goToSentence(keys[position]);
   }
 }

@@ -1,0 +1,98 @@
+// What an action of the hand-out may contain. Whatever comes from a storage or a file is checked here before it is used.
+
+const NAMES = ["open", "agreed", "undo", "redo", "label", "note", "flag", "skip"];
+const TIME = /^\d{4}-\d\d-\d\dT/;
+
+/**
+ * Tell whether a value is an object with keys.
+ * @param {*} value
+ * @returns {boolean}
+ */
+export function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Tell whether a value is a text.
+ * @param {*} value
+ * @returns {boolean}
+ */
+export function isText(value) {
+  return typeof value === "string";
+}
+
+/**
+ * Check an action whose item is a number. An error says why the page could not have written it.
+ * @param {*} action
+ * @param {object} handout
+ * @returns {object} the action
+ */
+export function checked(action, { task, items }) {
+  check(isObject(action), "no keys");
+  const { action: name, item, time, set, value, of } = action;
+  check(Number.isInteger(item) && items[item], "an unknown item");
+  check(isText(time) && TIME.test(time) && !Number.isNaN(Date.parse(time)), "no time");
+  check(NAMES.includes(name), "an unknown name");
+  switch (name) {
+    case "flag":
+    case "skip":
+      check(typeof value === "boolean", "a value other than true and false");
+      break;
+    case "note":
+      check(isText(value), "a note that is no text");
+      break;
+    case "undo":
+    case "redo":
+      check(isText(of), "no other action that it is about");
+      break;
+    case "label":
+    case "agreed":
+      check(Array.isArray(set), "no list of labels");
+      check(set.every((entry) => isObject(entry) && allows(task, items[item].page, entry)), "a label that the task does not have");
+      break;
+    default: // "open" has no content
+  }
+  return action;
+}
+
+function check(condition, problem) {
+  if (!condition) {
+    throw new Error(`an action has ${problem}`);
+  }
+}
+
+// Whether a value can be given to a place of an item.
+function allows(task, page, { field: name, sentence = null, value }) {
+  const field = task.fields.find((candidate) => candidate.name === name);
+  const hasPlace = page.places.some(([fieldName, key]) => fieldName === name && key === sentence);
+  if (!field || !hasPlace) {
+    return false;
+  }
+  if (value === null) {
+    return true;
+  }
+  if (field.kind === "text") {
+    return isText(value);
+  }
+  if (field.kind === "choice") {
+    return optionValues(field).includes(value);
+  }
+  const possibleKeys = new Set(sentenceKeys(page, field));
+  return Array.isArray(value) && value.every((key) => possibleKeys.has(key));
+}
+
+function optionValues({ options }) {
+  return options.map(({ value }) => value);
+}
+
+/**
+ * Return what can be chosen in a field of sentences: the keys of the sentences in the order of the text, then the options.
+ * @param {object} page
+ * @param {object} field
+ * @returns {string[]}
+ */
+export function sentenceKeys(page, field) {
+  const parts = page.parts.filter(({ name }) => name === field.of);
+  const keys = parts.flatMap(({ sentences }) => sentences.map(([key]) => key));
+  return [...keys, ...optionValues(field)];
+}
