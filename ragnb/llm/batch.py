@@ -77,22 +77,23 @@ def write_batch(
     StoreError
         See `Store`.
     """
-    plain = canonical_requests(requests, model, repeats)
-    name = endpoint_name(base_url)
+    canonical_forms = canonical_requests(requests, model, repeats)
+    endpoint = endpoint_name(base_url)
     with Store.open(store) as opened:
         # Equal requests have one key and need one reply.
-        by_key = {request_key(request): request for request in opened.as_stored_for(plain, name)}
-        if name is not None:
-            opened.note_endpoint(name)
+        addressed = opened.as_stored_for(canonical_forms, endpoint)
+        by_key = {request_key(request): request for request in addressed}
+        if endpoint is not None:
+            opened.note_endpoint(endpoint)
         # One transaction, so that no other process writes the same requests to another file.
         with opened.transaction() as db:
             excluded = opened.stored_keys(by_key)
             if not again:
                 excluded |= _waiting(opened)
             lines = {key: _line(key, by_key[key]) for key in by_key if key not in excluded}
-            groups = list(_files(lines))
-            paths = _paths(Path(path).expanduser(), len(groups))
-            for file, keys in zip(paths, groups, strict=True):
+            keys_of_files = list(_files(lines))
+            paths = _paths(Path(path).expanduser(), len(keys_of_files))
+            for file, keys in zip(paths, keys_of_files, strict=True):
                 # If this process is killed here, the next call finds the file and refuses to go on.
                 with file.open("xb") as stream:
                     stream.writelines(lines[key] for key in keys)
@@ -132,10 +133,10 @@ def add_batch_output(
         See `Store`.
     """
     paths = [output] if isinstance(output, str | Path) else list(output)
-    name = endpoint_name(base_url)
+    endpoint = endpoint_name(base_url)
     by_key = {}
-    for plain in canonical_requests(requests, model, repeats):
-        request = at_endpoint(plain, name)
+    for canonical_form in canonical_requests(requests, model, repeats):
+        request = at_endpoint(canonical_form, endpoint)
         by_key[request_key(request)] = request
     replies: dict[str, Reply] = {}
     errors: dict[str, str] = {}
@@ -147,7 +148,7 @@ def add_batch_output(
                 errors.setdefault(key, outcome)
     with Store.open(store) as opened:
         n_before = len(opened)
-        # Replies first: what was paid for is safe before anything else happens.
+        # Replies are stored first, so that what was paid for is safe before anything else happens.
         opened.add(replies.values())
         stored = opened.stored_keys(errors)
         opened.note_failures({key: errors[key] for key in errors if key not in stored})
@@ -163,14 +164,14 @@ def _waiting(store: Store) -> set[str]:
 
 
 def _note_waiting(db: sqlite3.Connection, keys: Sequence[str], file: Path) -> None:
-    """Remember that requests are in a file. A replay reports this as the reason of a missing reply."""
+    """Remember that requests are in a file. A replay reports this as the reason why they have no reply."""
     reason = f"{WAITING}{file.name}, whose output has not been added yet"
     rows = [(key, reason) for key in keys]
     db.executemany("INSERT OR REPLACE INTO failures VALUES (?, ?)", rows)
 
 
 def _line(key: str, request: Request) -> bytes:
-    """A request as the Batch API reads it."""
+    """The line of a file that requests one reply, as the Batch API reads it."""
     is_chat = "messages" in request
     kind = "messages" if is_chat else "prompt"
     body = {"model": request["model"], kind: request[kind], **request["parameters"]}
@@ -185,11 +186,13 @@ def _line(key: str, request: Request) -> bytes:
 
 
 def _files(lines: Mapping[str, bytes]) -> Iterator[list[str]]:
-    """The keys of each file, so that no file exceeds the provider's limits."""
+    """Yield the keys of the requests in each file. No file exceeds the provider's limits."""
     keys: list[str] = []
     size = 0
     for key, line in lines.items():
-        if keys and (len(keys) == MAX_REQUESTS or size + len(line) > MAX_BYTES):
+        is_full = len(keys) == MAX_REQUESTS or size + len(line) > MAX_BYTES
+        # A single line above the limit has a file of its own, which the provider refuses.
+        if keys and is_full:
             yield keys
             keys, size = [], 0
         keys.append(key)
@@ -199,9 +202,9 @@ def _files(lines: Mapping[str, bytes]) -> Iterator[list[str]]:
 
 
 def _paths(first: Path, n: int) -> list[Path]:
-    """The first path and numbered ones next to it; none of them exists."""
-    paths = [first.with_suffix(f".{number}{first.suffix}") for number in range(1, n + 1)]
-    paths[:1] = [first] if n else []
+    """The paths of ``n`` files: the first one, and numbered ones next to it. A file that exists raises InputError."""
+    numbered = [first.with_suffix(f".{number}{first.suffix}") for number in range(2, n + 1)]
+    paths = [first, *numbered][:n]  # There may be nothing to write.
     existing = [str(path) for path in paths if path.exists()]
     if existing:
         raise InputError(
@@ -233,6 +236,7 @@ def _outcomes(path: Path, requests: Mapping[str, Request]) -> dict[str, Reply | 
             else:
                 outcomes[key] = _outcome(key, requests[key], entry)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            # It is not JSON, is nested too deeply, or has another form than the lines of an output.
             skipped["unreadable"] += 1
     if not outcomes:
         raise InputError(
@@ -270,6 +274,7 @@ def _outcome(key: str, request: Request, entry: Mapping[str, Any]) -> Reply | st
     status, body = response.get("status_code", 200), response["body"]
     if status != 200:
         return clean(f"HTTP {status}: {error_message(body)}")
+    # An answer with status 200 may be an error, as in a run without the Batch API.
     answer = classify(json.dumps(body).encode("utf-8"))
     if answer.body and answer.status == 200:
         return read_reply(key, request, request["parameters"], json.loads(answer.body), None)

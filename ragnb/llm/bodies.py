@@ -18,16 +18,16 @@ from ragnb.text import well_formed
 
 # Largest body of one answer, after decompression. A reply with log probabilities has some megabytes.
 MAX_REPLY_BYTES = 32 * 2**20
-# Characters of one piece that is decompressed.
+# Largest number of bytes that are decompressed at once.
 _PIECE = 2**20
-# Compressions that are read; others would be decompressed by the client without a limit.
+# Compressions that are requested and read. The HTTP client would decompress others without a limit.
 ENCODINGS = "gzip, deflate"
-# Reasons for the end of a reply that mean that the provider failed, not that the model ended.
+# Values of ``finish_reason`` that mean that the provider failed.
 _FAILED = re.compile(
     r"error|abort|cancel|fail|timeout|timed.out|insufficient|overload|unavailable|interrupt|crash",
     re.IGNORECASE,
 )
-# Fields of a message in which servers send reasoning, besides the two that are read as they are.
+# Fields of a message in which servers send reasoning, besides ``reasoning_content`` and ``reasoning``.
 _REASONING_FIELDS = (
     "thinking",
     "thinking_blocks",
@@ -35,6 +35,10 @@ _REASONING_FIELDS = (
     "reasoning_text",
     "thought",
 )
+
+
+# Depth to which the lists and objects in a field of reasoning are read.
+_MOST_NESTED_REASONING = 4
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -57,19 +61,15 @@ class BoundedBody:
     def __init__(self, encoding: str, limit: int) -> None:
         self.content = bytearray()
         self._limit = limit
-        self._names = [
-            name
-            for name in encoding.lower().replace(" ", "").split(",")
-            if name not in ("", "identity")
-        ]
-        if len(self._names) > 1 or (
-            self._names and self._names[0] not in ("gzip", "x-gzip", "deflate")
-        ):
+        # The header lists all compressions that were applied one after the other.
+        names = encoding.lower().replace(" ", "").split(",")
+        compressions = [name for name in names if name not in ("", "identity")]
+        if compressions not in ([], ["gzip"], ["x-gzip"], ["deflate"]):
             raise TooLarge(
                 f"the reply is compressed as {encoding!r:.40}, which ragnb did not ask for"
             )
-        # 32 + 15: the header says whether it is gzip or zlib.
-        self._decoder = zlib.decompressobj(32 + zlib.MAX_WBITS) if self._names else None
+        # With 32 added, zlib reads from the start of the body whether its format is gzip or zlib.
+        self._decoder = zlib.decompressobj(32 + zlib.MAX_WBITS) if compressions else None
 
     def add(self, piece: bytes) -> None:
         """Add the next piece as it was received."""
@@ -81,9 +81,11 @@ class BoundedBody:
                 self._keep(self._decoder.decompress(piece, _PIECE))
             except zlib.error as error:
                 raise DamagedBody(f"the compressed reply is damaged ({error})") from None
+            # What did not fit into the limit of one call.
             piece = self._decoder.unconsumed_tail
 
     def _keep(self, piece: bytes) -> None:
+        """Add a decompressed piece, and stop at the limit."""
         self.content += piece
         if len(self.content) > self._limit:
             raise TooLarge(
@@ -96,11 +98,18 @@ class BoundedBody:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an answer with status 200 is: a completion, an error, or a failure that may pass.
+    """What an answer with status 200 is: a completion, an error, or neither.
 
-    ``body`` is the JSON of the completion or of the error. ``status`` is that which the server should
-    have sent. ``failure`` says why there is no reply. ``formed`` is whether the answer has the form of a
-    completion, which shows that the address is right.
+    Attributes
+    ----------
+    body : bytes
+        JSON of the completion or of the error; empty if the answer is neither.
+    status : int
+        The status that the server should have sent.
+    failure : str
+        Why there is no reply; empty for a completion.
+    formed : bool
+        Whether the answer has the form of a completion, which shows that the address is right.
     """
 
     body: bytes = b""
@@ -122,12 +131,14 @@ def classify(content: bytes) -> Answer:
         problem = _failure_of(choice, body)
         if problem:
             return Answer(failure=problem, formed=True)
-        plain = content if content.lstrip()[:1] == b"{" else json.dumps(body).encode("utf-8")
-        return Answer(body=plain, formed=True)
+        # A stream, or a list with one completion, becomes the JSON of the completion.
+        is_completion_already = content.lstrip()[:1] == b"{"
+        completion = content if is_completion_already else json.dumps(body).encode("utf-8")
+        return Answer(body=completion, formed=True)
     if body.get("error"):
         error = json.dumps(body).encode("utf-8")
         return Answer(body=error, status=_status_of(body["error"]), failure=error_message(body))
-    # Gemini's endpoint sends a completion with null in place of the list.
+    # Without a choice there is no text. Gemini's endpoint sends null in place of the empty list.
     is_null = choices is None and body.get("object") == "chat.completion"
     if is_null or (isinstance(choices, list) and not choices):
         shown = "null" if is_null else "[]"
@@ -139,7 +150,7 @@ def classify(content: bytes) -> Answer:
 
 
 def _parsed(content: bytes) -> Any:
-    """The JSON of a body, or the completion that the events of a stream add up to; None if it is neither."""
+    """The JSON of a body, or the completion that results from the events of a stream; None if it is neither."""
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
@@ -163,18 +174,19 @@ def _parsed(content: bytes) -> Any:
 
 
 def _joined(events: list[Any], ended: bool) -> Any:
-    """The completion that the events of a stream add up to.
+    """The completion that results from the events of a stream, or its error; None if it is neither.
 
-    Some servers stream although they were not asked to.
+    Some servers stream although they were not asked to. ``ended`` is whether the stream had its last event.
     """
     content, reasoning, finish = "", "", None
-    whole: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for event in events:
         if not isinstance(event, Mapping):
             return None
         if event.get("error"):
             return {"error": event["error"]}
-        whole |= {name: value for name, value in event.items() if name != "choices" and value}
+        # Fields next to the choices, such as the model and the numbers of tokens.
+        fields |= {name: value for name, value in event.items() if name != "choices" and value}
         choices = event.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else {}
         if not isinstance(choice, Mapping):
@@ -184,16 +196,15 @@ def _joined(events: list[Any], ended: bool) -> Any:
             content += _text_of(delta.get("content", delta.get("text")))[0] or ""
             reasoning += _reasoning_of(delta) or ""
         finish = choice.get("finish_reason") or finish
-    if not whole and not content:
+    if not fields and not content:
         return None
-    # A stream that was cut off is a reply without its end.
-    finish = finish or (
-        "stop" if ended else "error: the stream ended before the reply was complete"
-    )
+    if not finish:
+        # Without the last event, the connection was lost in the middle of the reply.
+        finish = "stop" if ended else "error: the stream ended before the reply was complete"
     message = {"role": "assistant", "content": content}
     if reasoning:
         message["reasoning"] = reasoning
-    return {**whole, "choices": [{"index": 0, "message": message, "finish_reason": finish}]}
+    return {**fields, "choices": [{"index": 0, "message": message, "finish_reason": finish}]}
 
 
 def _is_choice(choice: Mapping[str, Any]) -> bool:
@@ -207,23 +218,31 @@ def _is_choice(choice: Mapping[str, Any]) -> bool:
 def _failure_of(choice: Mapping[str, Any], body: Mapping[str, Any]) -> str:
     """Why the provider failed in the middle of a reply, empty if it did not."""
     finish = choice.get("finish_reason")
-    failed = isinstance(finish, str) and _FAILED.search(finish)
-    error = choice.get("error") or (body.get("error") if failed or not finish else None)
-    if not failed and not error:
+    is_failed_end = isinstance(finish, str) and _FAILED.search(finish) is not None
+    error = choice.get("error")
+    # An error next to the choice counts only if the reply did not end properly.
+    if not error and (is_failed_end or not finish):
+        error = body.get("error")
+    if error:
+        reason = error_message({"error": error})
+    elif is_failed_end:
+        reason = f"finish_reason {finish!r}"
+    else:
         return ""
-    reason = error_message({"error": error}) if error else f"finish_reason {finish!r}"
     return f"the provider failed in the middle of the reply: {reason}"
 
 
 def _status_of(error: Any) -> int:
-    """The status that an error with status 200 should have had."""
-    code = str(error.get("code", error.get("status")) if isinstance(error, Mapping) else "")
-    if re.fullmatch("[45][0-9][0-9]", code):
-        return int(code)
+    """The status that an error with status 200 should have had: that in its code, else 404 or 500."""
+    if isinstance(error, Mapping):
+        code = str(error.get("code", error.get("status")))
+        if re.fullmatch("[45][0-9][0-9]", code):
+            return int(code)
     return 404 if re.match(NO_PATH, str(error), re.IGNORECASE | re.DOTALL) else 500
 
 
 def _no_completion(content: bytes) -> str:
+    """Why a body is not a completion, with its first characters."""
     start = " ".join(content[:2000].decode("utf-8", "replace").split())
     kind = ""
     if not start:
@@ -236,7 +255,7 @@ def _no_completion(content: bytes) -> str:
 
 
 def _filtered(body: Mapping[str, Any]) -> str:
-    """Whether the provider says that it blocked the prompt."""
+    """The end of a sentence if the provider says that it blocked the prompt, else empty."""
     results = json.dumps(body.get("prompt_filter_results") or body.get("prompt_feedback") or "")
     return "; the provider blocked the prompt" if '"filtered": true' in results else ""
 
@@ -247,9 +266,10 @@ def _filtered(body: Mapping[str, Any]) -> str:
 def read_reply(
     key: str, request: Request, sent: Mapping[str, Any], body: Any, seconds: float | None
 ) -> Reply:
-    """The reply in the body of a completion; ``extra`` has the parameters if others were sent.
+    """The reply in the body of a completion.
 
-    A field that is not what it should be is left out, because the reply itself is paid for.
+    ``sent`` are the parameters that were sent, which are stored if they differ from those of the request.
+    A field with a value of the wrong kind is left out, so that the reply, which is paid for, is not lost.
     """
     choice = body["choices"][0]
     message = _message_of(choice)
@@ -292,7 +312,7 @@ def read_reply(
 
 
 def _message_of(choice: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The message of a choice: of a chat, of a chat that was streamed, or of a completion of a prompt."""
+    """The message of a choice. The choice of a plain completion has a text, which becomes a message."""
     for name in ("message", "delta"):
         message = choice.get(name)
         if isinstance(message, Mapping):
@@ -301,7 +321,7 @@ def _message_of(choice: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _text_of(content: Any) -> tuple[str | None, bool]:
-    """The text in the content of a message, and whether the content has a part that is no text.
+    """The text in the content of a message, and whether the content has a part without text, such as an image.
 
     >>> _text_of([{"type": "text", "text": "in "}, "parts", {"type": "image_url", "image_url": {}}])
     ('in parts', True)
@@ -311,18 +331,19 @@ def _text_of(content: Any) -> tuple[str | None, bool]:
     if isinstance(content, bool | int | float):
         return json.dumps(content), False
     parts = content if isinstance(content, list) else [content]
-    texts, unread = [], False
+    texts = []
+    has_other_parts = False
     for part in parts:
         text = _text_of_part(part)
-        if text is None:
-            unread = unread or part is not None
-        else:
+        if text is not None:
             texts.append(text)
-    return "".join(texts) if texts else None, unread
+        elif part is not None:
+            has_other_parts = True
+    return "".join(texts) if texts else None, has_other_parts
 
 
 def _text_of_part(part: Any) -> str | None:
-    """The text of one part of a content; None if it has none. Reasoning has no part in the answer."""
+    """The text of one part of a content; None if it has none. Reasoning counts as empty, because it is no answer."""
     if isinstance(part, str):
         return part
     if not isinstance(part, Mapping):
@@ -336,12 +357,13 @@ def _text_of_part(part: Any) -> str | None:
 
 
 def _is_reasoning(part: Mapping[str, Any]) -> bool:
+    """Whether a part of a content is reasoning."""
     kind = part.get("type")
     return isinstance(kind, str) and re.match("thinking|reasoning|thought", kind) is not None
 
 
 def _reasoning_of(message: Mapping[str, Any]) -> str | None:
-    """The reasoning in a message that is not in the text of its content."""
+    """The reasoning in a field of a message, or in the parts of its content; None if there is none."""
     for name in ("reasoning_content", "reasoning", *_REASONING_FIELDS):
         text = "".join(_reasoning_texts(message.get(name)))
         if text:
@@ -356,21 +378,23 @@ def _reasoning_texts(value: Any, depth: int = 0) -> Iterable[str]:
     """The texts in a field of reasoning: a text, an object with one, or a list of either."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, list) and depth < 4:
+    elif isinstance(value, list) and depth < _MOST_NESTED_REASONING:
         for entry in value:
             yield from _reasoning_texts(entry, depth + 1)
-    elif isinstance(value, Mapping) and depth < 4:
+    elif isinstance(value, Mapping) and depth < _MOST_NESTED_REASONING:
         for name in ("thinking", "text", "summary", "content", "reasoning"):
             if value.get(name):
                 yield from _reasoning_texts(value[name], depth + 1)
-                return
+                return  # Only the first field with a value is read.
 
 
 def _as_text(value: Any) -> str | None:
+    """A value as a text that SQLite can store: a text as it is, and anything else as JSON; None stays None."""
     if value is None or isinstance(value, str):
         return value and well_formed(value)
     return json.dumps(value)
 
 
 def _count(value: Any) -> int | None:
+    """A number of tokens; None if it is not a whole number that SQLite can store."""
     return value if type(value) is int and 0 <= value < 2**63 else None

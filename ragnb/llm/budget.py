@@ -22,10 +22,10 @@ Price = tuple[float, float]
 """US dollars for a million prompt tokens and for a million completion tokens."""
 
 # Completion tokens that we assume for a request without ``max_tokens``.
-UNSAID_COMPLETION = 1000
+ASSUMED_COMPLETION_TOKENS = 1000
 
+# The date at the end of a model's name, such as ``-2024-07-18`` or ``-0613``.
 _SNAPSHOT = regex.compile(r"-\d{4}-\d\d-\d\d$|-\d{4}$")
-
 
 # Tokens that a chat format adds to each message.
 TOKENS_AROUND_MESSAGE = 4
@@ -131,14 +131,15 @@ def estimate(
     """
     canonical = canonical_requests(requests, model, repeats)
     stored: set[str] = set()
-    if store is not None and (isinstance(store, Store) or Path(store).expanduser().exists()):
+    # Opening a file that does not exist would create it.
+    if isinstance(store, Store) or (store is not None and Path(store).expanduser().exists()):
         with Store.open(store) as opened:
             if base_url is None:
                 canonical = opened.as_stored_anywhere(canonical)
             else:
                 canonical = opened.as_stored_for(canonical, endpoint_name(base_url))
             stored = opened.stored_keys(map(request_key, canonical))
-    # Equal requests are sent once.
+    # Equal requests have one key, and are sent once.
     by_key = {request_key(request): request for request in canonical}
     to_send = [request for key, request in by_key.items() if key not in stored]
     prompt_tokens = sum(_prompt_tokens(request) for request in to_send)
@@ -168,12 +169,13 @@ def dollars(cost: float) -> str:
     >>> dollars(1.234), dollars(0.0123), dollars(0.0)
     ('$1.23', '$0.0123', '$0.00')
     """
-    decimals = 2 if cost >= 0.1 or not cost else 4
+    has_cents = cost == 0 or cost >= 0.1
+    decimals = 2 if has_cents else 4
     return f"${cost:.{decimals}f}"
 
 
 def price_of(model: str, prices: Mapping[str, Price] | None = None) -> Price | None:
-    """Price of a model, or None if it is unknown; a dated snapshot has the price of its model.
+    """Price of a model, or None if it is unknown. A dated snapshot has the price of its model unless it has its own.
 
     >>> price_of("gpt-4o-mini-2024-07-18"), price_of("my-own"), price_of("my-own", {"my-own": (1, 2)})
     ((0.15, 0.6), None, (1, 2))
@@ -198,11 +200,12 @@ def count_tokens(text: str) -> int:
     """Estimate the number of tokens in a text: its UTF-8 bytes divided by four, rounded up.
 
     The rule needs no tokeniser and is meant for budgets. For English prose it is within about 20 % of what models count. For
-    other scripts and for identifiers in code it can differ by a factor of up to three.
+    other scripts and for identifiers in code it can be wrong by a factor of up to three.
 
     >>> count_tokens("How many hearts?"), count_tokens("有几颗心？")
     (4, 4)
     """
+    # A text may contain half of a surrogate pair, which UTF-8 cannot encode otherwise.
     return math.ceil(len(text.encode("utf-8", "surrogatepass")) / 4)
 
 
@@ -215,8 +218,12 @@ def cost_usd(price: Price | None, prompt_tokens: int, completion_tokens: int) ->
 
 
 def highest_cost(price: Price | None, request: Request) -> float:
-    """Highest possible cost of a request: a token of text, tools or schema has at least one byte."""
+    """Highest possible cost of a request; 0 if the price is unknown.
+
+    A token has at least one byte, so there are at most as many prompt tokens as bytes.
+    """
     content = request.get("messages") or request.get("prompt")
+    # The parameters may contain tools and a schema, which count as tokens of the prompt.
     n_bytes = len(json.dumps([content, request["parameters"]]))
     return cost_usd(price, n_bytes, _completion_bound(request)) or 0.0
 
@@ -225,5 +232,7 @@ def _completion_bound(request: Request) -> int:
     """The largest number of completion tokens of a request."""
     parameters = request["parameters"]
     return int(
-        parameters.get("max_completion_tokens") or parameters.get("max_tokens") or UNSAID_COMPLETION
+        parameters.get("max_completion_tokens")
+        or parameters.get("max_tokens")
+        or ASSUMED_COMPLETION_TOKENS
     )

@@ -157,33 +157,35 @@ def complete(
     StoreError
         See `Store`.
     """
-    plain = canonical_requests(requests, model, repeats)
+    canonical_forms = canonical_requests(requests, model, repeats)
     price = price_of(model, prices)
     budget = budget_usd if isinstance(budget_usd, Budget) else Budget()
     if budget_usd is not None:
-        _require_bounds(plain, model, price)
+        _require_bounds(canonical_forms, model, price)
     with one_report(progress) as tally, Store.open(store) as opened:
-        name = _endpoint_name(base_url, offline)
-        addressed = _addressed(opened, plain, name, anywhere=offline and base_url is None)
+        endpoint = _endpoint_name(base_url, offline)
+        # The requests as they are stored, in the order of the rows.
+        from_any_endpoint = offline and base_url is None
+        addressed = _addressed(opened, canonical_forms, endpoint, anywhere=from_any_endpoint)
         keys = [request_key(request) for request in addressed]
         stored = opened.stored_keys(keys)
         missing = {
             key: request for key, request in zip(keys, addressed, strict=True) if key not in stored
         }
 
-        # The requests without a reply are sent. An offline run takes the reasons of an earlier one.
+        # The requests without a reply are sent. An offline run sends nothing, and takes the reasons of an earlier run.
         failures: Mapping[str, str] = {}
         if offline:
             failures = opened.failures()
             n_unknown = len(missing.keys() - failures.keys())
             if n_unknown:
-                elsewhere = _answered_elsewhere(opened, plain, name)
+                elsewhere = _answered_elsewhere(opened, canonical_forms, endpoint)
                 raise InputError(_why_not_offline(opened, n_unknown, len(set(keys)), elsewhere))
         elif missing:
             address = address_of(base_url)
-            if name is not None:
-                tally.elsewhere = _answered_elsewhere(opened, plain, name)
-                opened.note_endpoint(name)
+            if endpoint is not None:
+                tally.elsewhere = _answered_elsewhere(opened, canonical_forms, endpoint)
+                opened.note_endpoint(endpoint)
             seconds_apart = 60 / (requests_per_minute or math.inf)
             pace = Pace(shown_address(address), max_concurrency, seconds_apart, timeout)
             run = Run(
@@ -193,7 +195,7 @@ def complete(
                 price,
                 pace,
                 max_retries=max_retries,
-                refused=tally.refused.setdefault(f"{model} at {name}", set()),
+                refused=tally.refused.setdefault(f"{model} at {endpoint}", set()),
                 warned=tally.warned,
                 works=bool(stored) or None in tally.reasons.values(),
             )
@@ -206,7 +208,7 @@ def complete(
                 tally.cost_usd += run.spent
                 if price is None and run.n_done:
                     tally.unpriced = model
-        # The frame gets the replies, and the reasons of the requests without one.
+        # The frame gets the replies, and the reasons of the requests without one. A request without either was not sent.
         replies = opened.get(keys)
         not_sent = f"not sent: the budget of ${budget.limit:g} is spent"
         reasons = {key: failures.get(key, not_sent) for key in keys if key not in replies}
@@ -221,7 +223,10 @@ def complete(
 
 
 def _endpoint_name(base_url: str | None, offline: bool) -> str | None:
-    """The name of the endpoint in the store. A replay needs no valid address in the environment."""
+    """The name of the endpoint in the store; see `ragnb.llm.endpoint.endpoint_name`.
+
+    A replay needs no endpoint, so it has None if the address in the environment is not valid.
+    """
     try:
         return endpoint_name(base_url)
     except InputError:
@@ -240,37 +245,44 @@ def _why_not_offline(store: Store, n_unknown: int, n_requests: int, elsewhere: s
 
 
 def _addressed(
-    store: Store, requests: Sequence[Request], name: str | None, *, anywhere: bool
+    store: Store, requests: Sequence[Request], endpoint: str | None, *, anywhere: bool
 ) -> list[Request]:
-    """The requests as they are stored for an endpoint, or for whichever endpoint answered them."""
+    """The requests as they are stored for one endpoint, or ``anywhere``: for the endpoint that answered each of them."""
     if not anywhere:
-        return store.as_stored_for(requests, name)
-    _require_one_endpoint(store, requests, name)
-    return store.as_stored_anywhere(requests, name)
+        return store.as_stored_for(requests, endpoint)
+    _require_one_endpoint(store, requests, endpoint)
+    return store.as_stored_anywhere(requests, endpoint)
 
 
-def _require_one_endpoint(store: Store, requests: Sequence[Request], usual: str | None) -> None:
-    """Raise InputError if several endpoints answered one request, and the usual one is not among them."""
-    endpoints_by_request: dict[str, list[str]] = {}
-    for name in (usual, None, *store.endpoints()):
-        plain_keys = {
-            request_key(at_endpoint(request, name)): request_key(request) for request in requests
+def _require_one_endpoint(store: Store, requests: Sequence[Request], preferred: str | None) -> None:
+    """Raise InputError if several endpoints answered one request, and it is unclear which reply is meant.
+
+    It is clear if the preferred endpoint is among them, or if a reply is stored without an endpoint (None), because such
+    replies count for every endpoint.
+    """
+    # Key of the request without an endpoint -> the endpoints whose replies are stored.
+    endpoints_of_requests: dict[str, list[str | None]] = {}
+    for endpoint in dict.fromkeys([preferred, None, *store.endpoints()]):
+        request_of_key = {
+            request_key(at_endpoint(request, endpoint)): request_key(request)
+            for request in requests
         }
-        for key in store.stored_keys(plain_keys):
-            endpoints_by_request.setdefault(plain_keys[key], []).append(name or "")
-    for names in endpoints_by_request.values():
-        if len(names) > 1 and not {usual, ""} & set(names):
+        for key in store.stored_keys(request_of_key):
+            endpoints_of_requests.setdefault(request_of_key[key], []).append(endpoint)
+    for endpoints in endpoints_of_requests.values():
+        is_clear = len(endpoints) == 1 or preferred in endpoints or None in endpoints
+        if not is_clear:
             raise InputError(
                 f"the store {store.path!r} has replies of several endpoints to the same request "
-                f"({', '.join(names)}); pass base_url= to say which are meant"
+                f"({', '.join(map(str, endpoints))}); pass base_url= to say which are meant"
             )
 
 
-def _answered_elsewhere(store: Store, requests: Sequence[Request], name: str | None) -> str:
-    """Which other endpoints answered these requests, as the end of a sentence."""
+def _answered_elsewhere(store: Store, requests: Sequence[Request], endpoint: str | None) -> str:
+    """Which other endpoints answered these requests, as the end of a sentence; empty if none did."""
     counts = []
     for other in store.endpoints():
-        if other == name:
+        if other == endpoint:
             continue
         keys = [request_key(at_endpoint(request, other)) for request in requests]
         n_replies = len(store.stored_keys(keys))
@@ -300,7 +312,7 @@ def _require_bounds(requests: Sequence[Request], model: str, price: Price | None
 
 
 def _repeated(requests: pd.DataFrame, repeats: int) -> pd.DataFrame:
-    """The frame without columns of earlier replies, each row as often as it is sent."""
+    """The frame without the columns of an earlier run, with each row as often as it is sent."""
     frame = requests.drop(columns=list(REPLY_COLUMNS), errors="ignore")
     if repeats == 1:
         return frame
@@ -310,9 +322,10 @@ def _repeated(requests: pd.DataFrame, repeats: int) -> pd.DataFrame:
 def with_replies(
     frame: pd.DataFrame, replies: Mapping[str, Reply], reasons: Mapping[str, str], keep_empty: bool
 ) -> pd.DataFrame:
-    """The frame with the columns of replies; a reply that has a reason has no text.
+    """The frame with the columns of replies.
 
-    ``reasons`` has the reason for each key without a reply.
+    ``reasons`` has the reason for each key without a reply. A reply that answers nothing has a reason instead of a response,
+    but keeps its other columns.
     """
     names = ["response", "reason", "reasoning", *_STORED_COLUMNS]
     columns: dict[str, list[Any]] = {name: [] for name in names}
@@ -334,6 +347,7 @@ def with_replies(
         for name in _STORED_COLUMNS:
             columns[name].append(getattr(reply, name, None))
     warn_of_unfinished(answers)
+    # Most models send no reasoning, and their frames do not need the column.
     if not any(columns["reasoning"]):
         del columns["reasoning"]
     types = {"prompt_tokens": "Int64", "completion_tokens": "Int64", "seconds": float}

@@ -17,6 +17,7 @@ from ragnb.errors import InputError, MissingPartError
 from ragnb.text import well_formed
 
 KINDS = ("query", "passage")
+# Number of texts in one call of the model, which is written in C. Ctrl-C takes effect between two calls.
 _BATCH = 256
 
 
@@ -37,7 +38,7 @@ def as_texts(texts: Iterable[str]) -> list[str]:
 
 @accepts(texts=as_texts, kind=KINDS)
 def embed(texts: Iterable[str], *, kind: str = "query") -> NDArray[np.float32]:
-    """Compute the embeddings of texts, one row of length 1 per text, so that matrix products are cosines.
+    """Compute the embeddings of texts: one unit vector per text, so that their dot products are cosines.
 
     Parameters
     ----------
@@ -67,14 +68,19 @@ def embed(texts: Iterable[str], *, kind: str = "query") -> NDArray[np.float32]:
     --------
     >>> embed(["Wie tief ist der See?", "How deep is the lake?"])             # doctest: +SKIP
     """
-    model, plain = _model(), list(texts)
-    starts = range(0, len(plain), _BATCH)
-    parts = [model.encode(plain[start : start + _BATCH], kind == "query") for start in starts]
-    return np.vstack([np.empty((0, model.dim), dtype=np.float32), *parts])
+    model = _model()
+    is_query = kind == "query"
+    all_texts = list(texts)
+    starts = range(0, len(all_texts), _BATCH)
+    batches = [model.encode(all_texts[start : start + _BATCH], is_query) for start in starts]
+    # Without any text, the array has no rows but the right number of columns.
+    no_rows = np.empty((0, model.dim), dtype=np.float32)
+    return np.vstack([no_rows, *batches])
 
 
 @cache
 def _model() -> Any:
+    """The model, which is loaded once."""
     # Threads of OpenMP sleep while they wait. Spinning would make every text take many times as long
     # when other work runs on the same cores.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")

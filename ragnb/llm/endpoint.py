@@ -14,10 +14,12 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 from ragnb.arguments import HIDDEN, Address, shown_address
 from ragnb.errors import EndpointError, InputError
 
+# How the reasons of failures begin, by which `explain` chooses its advice.
 TIMEOUT = "timeout"
 NO_COMPLETION = "a reply that is not a completion"
 OTHER_KIND = "an answer of another kind"
 ERROR_AS_REPLY = "an error with status 200"
+# Errors of servers that do not know the path of the address.
 NO_PATH = r".*(unexpected endpoint|invalid url|no route|cannot post|not found|method not allowed)"
 ADVICE = {
     r"(?is)HTTP 402|.*insufficient[_ ](quota|balance|credit|fund)": "top up the account and run again: "
@@ -35,11 +37,13 @@ ADVICE = {
     "name, and run again: what was received is kept",
     "": "check the address and that the server runs",
 }
-"""Start of the reason for which an endpoint cannot be used -> what to do; the first that fits counts."""
-# Characters; shorter keys are placeholders, which a reply may contain by chance.
+"""Pattern of the start of a reason for which an endpoint cannot be used -> what to do. The first that fits counts."""
+# Length of the shortest key that is hidden in replies, in characters. Shorter ones are placeholders, which a reply may
+# contain by chance.
 SHORTEST_SECRET = 16
 # Paths that users copy from documentation with the address. The client adds them itself.
 _CALLS = ("/chat/completions", "/completions")
+# How the names of Azure's machines end.
 _AZURE = (".azure.com", ".azure-api.net", ".azure.us", ".azure.cn")
 
 
@@ -73,7 +77,7 @@ def address_of(base_url: str | None) -> Address:
 
 
 def _plain_address(base_url: str | None) -> Address:
-    """A checked address in its plain form; see `address_of`."""
+    """The address of the endpoint in its plain form, as `address_of` describes it, without a look at the key."""
     address = Address(_stated(base_url).strip())
     problem = _problem_of(address)
     if problem:
@@ -87,6 +91,7 @@ def _plain_address(base_url: str | None) -> Address:
         raise failure
     parts = urlsplit(address[:])
     user, at, host = parts.netloc.rpartition("@")
+    # A server that listens at 0.0.0.0 or [::], which mean all its addresses, is reached at one of them.
     host = re.sub(r"^0\.0\.0\.0(?=:|$)", "127.0.0.1", host).replace("[::]", "[::1]")
     path = parts.path.rstrip("/")
     for call in _CALLS:
@@ -108,7 +113,7 @@ def _problem_of(address: Address) -> str:
 
 
 def _stated(base_url: str | None) -> Address:
-    """The address that the user stated, for this call or in the environment, or that of OpenAI."""
+    """The address that the user stated for this call, else the one in the environment, else that of OpenAI."""
     stated = base_url or os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
     return Address(stated[:])
 
@@ -122,7 +127,7 @@ def is_here(address: str) -> bool:
 def client_options(address: Address) -> dict[str, Any]:
     """The arguments of the client of openai: the address without its query, and the query.
 
-    The client appends the name of a call to the address. Azure's ``?api-version=`` must stand behind it.
+    The client appends the name of a call to the address, so a query such as Azure's ``?api-version=`` is passed separately.
     """
     parts = urlsplit(address[:])
     base = urlunsplit((parts.scheme, parts.netloc, parts.path, "", ""))
@@ -155,9 +160,10 @@ def endpoint_name(base_url: str | None) -> str | None:
     """
     parts = urlsplit(shown_address(_plain_address(base_url)))
     host = "127.0.0.1" if is_here(urlunsplit(parts)) else parts.hostname or ""
-    host = f"[{host}]" if ":" in host else host
-    usual = {"http": 80, "https": 443}[parts.scheme]
-    port = f":{parts.port}" if parts.port not in (None, usual) else ""
+    if ":" in host:  # an address of IPv6
+        host = f"[{host}]"
+    default_port = {"http": 80, "https": 443}[parts.scheme]
+    port = f":{parts.port}" if parts.port not in (None, default_port) else ""
     name = f"{parts.scheme}://{host}{port}{parts.path}"
     return None if name in PACKAGED_SERVERS else name
 
@@ -176,13 +182,13 @@ class _Secrets:
         self._values: dict[str, None] = {}
 
     def add(self, secret: str) -> str:
-        """Remember a secret, and return it. A short one is ignored, because common words would be hidden."""
+        """Remember a secret, and return it. A short one is not remembered, because common words would be hidden."""
         if len(secret) >= SHORTEST_SECRET:
             self._values[secret] = None
         return secret
 
     def hide(self, text: str) -> str:
-        """A text in which no secret occurs."""
+        """The text with a mark in place of each secret."""
         for secret in self.longest_first():
             text = text.replace(secret, HIDDEN)
         return text
@@ -194,11 +200,12 @@ class _Secrets:
 
 
 _SECRETS = _Secrets()
+# The key that is sent if the environment has none, because the client of openai requires one.
 _NO_KEY = "none-needed"
 
 
 def api_key() -> str:
-    """The key of the endpoint: the only place where ragnb reads it.
+    """Return the key of the endpoint, and remember it as a secret. Only this function reads it.
 
     Tracebacks, notebooks and reprs show the variables of functions and objects. None of ours
     therefore keeps the key, and the client calls this function when it sends a request.
@@ -212,11 +219,11 @@ async def api_key_awaited() -> str:
 
 
 def _note_secrets_of(address: Address) -> None:
-    """Remember what is secret in an address, so that no answer of the endpoint shows it."""
+    """Remember what is secret in an address, so that it is hidden if an answer of the endpoint contains it."""
     parts = urlsplit(address[:])
     query = [value for name, value in parse_qsl(parts.query) if name != "api-version"]
-    # Whether a part of the path looks like a key is decided for the path of a whole address, so each
-    # part becomes the path of an address that has nothing else to hide.
+    # `shown_address` decides which part of a path looks like a key. It takes whole addresses, so each part becomes the path
+    # of an address that has nothing else to hide.
     key_like = [
         part for part in parts.path.split("/") if HIDDEN in shown_address(f"http://a/{part}")
     ]
@@ -226,6 +233,7 @@ def _note_secrets_of(address: Address) -> None:
 
 def clean(message: object) -> str:
     """A message of an endpoint on one line, without keys and cut to 300 characters."""
+    # The present key is hidden even if it is short.
     present_key = api_key()
     text = _SECRETS.hide(str(message)).replace(present_key, HIDDEN)
     return " ".join(text.split())[:300]
@@ -233,19 +241,22 @@ def clean(message: object) -> str:
 
 def clean_body(content: bytes) -> bytes:
     """The body of a response without keys, also where JSON spells them with escapes."""
-    api_key()
+    api_key()  # This remembers the present key among the secrets.
     for text in _SECRETS.longest_first():
         secret = text.encode("utf-8")
         if b"\\" in content:
+            # JSON may spell any letter of a key as an escape, such as \u0041 for A. Only a body with a key in it is
+            # written anew, so that the others stay as they came.
             with suppress(ValueError, RecursionError):  # not JSON, which the reader will report
-                plain = json.dumps(json.loads(content)).encode("ascii")
-                content = plain if secret in plain else content
+                without_escapes = json.dumps(json.loads(content)).encode("ascii")
+                if secret in without_escapes:
+                    content = without_escapes
         content = content.replace(secret, HIDDEN.encode("ascii"))
     return content
 
 
 def _hide_key(record: logging.LogRecord) -> bool:
-    """Keep keys out of the logs of the client's libraries, such as headers that repeat them."""
+    """Hide keys in a record of the logs of the client's libraries, for example in headers. The record is always kept."""
     message = record.getMessage()
     hidden = _SECRETS.hide(message.replace(api_key(), HIDDEN))
     if hidden != message:
@@ -254,6 +265,7 @@ def _hide_key(record: logging.LogRecord) -> bool:
 
 
 for _library in ("httpcore", "httpcore2"):
+    # A filter of a logger does not apply to its children, so each logger of the library gets it.
     for _part in ("", ".connection", ".http11", ".http2", ".proxy", ".socks"):
         logging.getLogger(_library + _part).addFilter(_hide_key)
 for _library in ("openai._base_client", "httpx", "httpx2"):
@@ -280,6 +292,7 @@ def error_message(body: Any) -> str:
     'body.seed: Extra inputs are not permitted'
     """
     if isinstance(body, list) and body:
+        # A message has room for the first few.
         return "; ".join(error_message(entry) for entry in body[:5])
     if not isinstance(body, Mapping):
         return str(body)
@@ -304,11 +317,13 @@ def error_message(body: Any) -> str:
 def connection_problem(error: BaseException) -> str:
     """Why there is no answer, from an exception of the HTTP client."""
     message = clean(error)
+    # The words for these two causes differ between operating systems.
     words = message.lower()
     if "refused" in words:
         message = "connection refused"
     elif "name" in words and ("resol" in words or "known" in words):
         message = "the name of the machine is unknown"
+    # Name of the exception's class -> reason.
     sentences = {
         "ConnectError": f"no connection ({message or 'the server cannot be reached'})",
         "ProxyError": f"no connection (the proxy refused it: {message})",
@@ -324,7 +339,7 @@ def connection_problem(error: BaseException) -> str:
 
 
 def explain(reason: str, address: str) -> str:
-    """The sentence about an endpoint that cannot be used: which, why, and what to do."""
+    """The sentence about an endpoint that cannot be used: its address, the reason, and what to do."""
     advice = next(words for start, words in ADVICE.items() if re.match(start, reason))
     return f"The endpoint {address} cannot be used: {reason}; {advice}."
 
@@ -333,10 +348,12 @@ def explain(reason: str, address: str) -> str:
 
 # Seconds that a server may ask to wait before the next attempt; a request that must wait longer fails.
 LONGEST_WAIT = 120.0
+# Unit of a duration -> seconds.
 _UNITS = {"d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _DURATION = re.compile(
     r"(\d+(?:\.\d+)?)\s*(ms|milliseconds?|d|days?|h|hours?|m|min|minutes?|s|sec|seconds?)(?![a-z])"
 )
+# Words that ask to wait for a duration, and a field of Google's errors.
 _WAIT = re.compile(
     r"(?:try again|retry|wait|reset)[a-z ]{0,30}?\b(?:in|after|for|of)\s+((?:\d+(?:\.\d+)?\s*[a-z]+\s*)+)"
     r"|\"?retryDelay\"?\W{1,4}((?:\d+(?:\.\d+)?[a-z]+)+)",
@@ -345,7 +362,7 @@ _WAIT = re.compile(
 
 
 def stated_wait(message: str) -> float | None:
-    """The seconds that the words of an error ask to wait, None if they ask for nothing.
+    """The seconds that the words of an error ask to wait; None if they state no time.
 
     >>> stated_wait("Rate limit reached. Please try again in 7m12.5s.")
     432.5
@@ -363,7 +380,10 @@ def stated_wait(message: str) -> float | None:
 
 
 def header_wait(headers: Mapping[str, str]) -> float | None:
-    """The seconds that the header Retry-After asks to wait: a number, or the time of a date."""
+    """The seconds that a header asks to wait; None if there is no such header.
+
+    Retry-After contains a number of seconds or a date, and ``retry-after-ms`` milliseconds.
+    """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         with suppress(ValueError):
             return float(headers.get(name) or "") * unit
@@ -373,6 +393,7 @@ def header_wait(headers: Mapping[str, str]) -> float | None:
     return None
 
 
+# Words of errors that say that the model only answers requests for a stream.
 _STREAM_ONLY = re.compile(
     r"only (?:support|work|available|allow)\w*\b.{0,20}\bstream|stream\w*\b.{0,30}\b(?:is required|only|must be true)"
     r"|(?:enable|set|use|requires?) (?:the )?['\"`]?stream|non-?stream\w*\b.{0,40}\bnot (?:support|allow)"

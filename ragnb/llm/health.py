@@ -5,9 +5,10 @@ import math
 from ragnb.llm.endpoint import explain
 from ragnb.llm.failure import Failed
 
-# Failures in a row that end a run.
-MOST_PASSING = 20  # that may not happen again, from an endpoint that has answered before
-MOST_REFUSED = 10  # from an endpoint that has never answered
+# Number of failures in a row that ends a run, if they may pass and the endpoint has answered before.
+MOST_PASSING = 20
+# The same if they do not pass and the endpoint has never answered.
+MOST_REFUSED = 10
 
 
 class Health:
@@ -45,7 +46,8 @@ class Health:
 
     def note_failure(self, failure: Failed, n_replies: int) -> None:
         """End the run after a fatal failure, or if the endpoint refuses again and again."""
-        if failure.formed:  # the endpoint works, and another request may well get a reply
+        # A completion without a reply shows that the endpoint works, and another request may well get one.
+        if failure.formed:
             self.note_reply()
             return
         self._failures_in_a_row += 1
@@ -54,10 +56,11 @@ class Health:
             self.problem = explain(failure.reason, self.endpoint) + replies_note
 
     def _most_failures(self, failure: Failed) -> float:
-        """The number of failures in a row that ends the run."""
+        """The number of failures in a row, the last of which is this one, that ends the run."""
         if failure.fatal:
             return 1
         if failure.passing:
             # One of the first requests may meet a limit or a timeout while the others are answered.
             return MOST_PASSING if self.works else self.n_first
+        # An endpoint that works refuses single requests, such as prompts that are too long.
         return math.inf if self.works else MOST_REFUSED

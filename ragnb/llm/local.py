@@ -21,6 +21,7 @@ from ragnb.arguments import accepts
 from ragnb.errors import EndpointError, MissingPartError
 from ragnb.llm.endpoint import PACKAGED_SERVERS, endpoint_name
 
+# Seconds after which a server that has not started is stopped.
 _START_SECONDS = 120
 
 LOCAL_MODELS = {
@@ -105,14 +106,17 @@ def serve(
 @contextmanager
 def _started(command: list[str]) -> Iterator[str]:
     """The address of a server that runs until the end of the block."""
-    with TemporaryFile() as log:  # A pipe would fill, and hold the server up.
+    # The server's messages go to a file, because nobody reads a pipe while the server runs. It would fill, and then the
+    # server would wait.
+    with TemporaryFile() as log:
         pipe = subprocess.PIPE
         server = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=log, text=True)
-        late = Timer(_START_SECONDS, server.kill)
-        late.start()
+        deadline = Timer(_START_SECONDS, server.kill)
+        deadline.start()
         try:
+            # The server prints its address when it is ready. If it ends before, the line is empty.
             address = server.stdout.readline().strip() if server.stdout else ""
-            late.cancel()
+            deadline.cancel()
             if not address.startswith("http"):
                 server.kill()
                 server.wait()
@@ -124,30 +128,38 @@ def _started(command: list[str]) -> Iterator[str]:
                 )
             yield address
         finally:
-            late.cancel()
+            deadline.cancel()
             server.kill()
             server.communicate()
 
 
 def _model_file(packages: list[str]) -> tuple[Path, str]:
-    """The model's file and its SHA-256; packages are read and never imported."""
-    listed = [file for package in packages for file in _distribution(package, packages).files or []]
-    files = {file.name: Path(str(file.locate())) for file in listed}
-    for file in listed:
+    """The model's file and its SHA-256. The packages are read and never imported.
+
+    A small model is one file. A large one is in parts, in a package each, with the SHA-256 of the whole in ``SHA256SUMS``.
+    """
+    package_files = []
+    for package in packages:
+        package_files += _distribution(package, packages).files or []
+    paths = {file.name: Path(str(file.locate())) for file in package_files}
+    for file in package_files:
         if file.name.endswith(".gguf") and file.hash:
-            padded = file.hash.value + "=" * (-len(file.hash.value) % 4)
-            return files[file.name], base64.urlsafe_b64decode(padded).hex()
-    parts = [files[name] for name in sorted(files) if ".gguf.part" in name]
-    return _joined(parts, files["SHA256SUMS"].read_text().split()[0])
+            # The list of files of a package has the hash in base64 without its padding.
+            padding = "=" * (-len(file.hash.value) % 4)
+            digest = base64.urlsafe_b64decode(file.hash.value + padding)
+            return paths[file.name], digest.hex()
+    parts = [paths[name] for name in sorted(paths) if ".gguf.part" in name]
+    return _joined(parts, paths["SHA256SUMS"].read_text().split()[0])
 
 
 def _joined(parts: list[Path], sha256: str) -> tuple[Path, str]:
-    """Join the parts of a model to one file in the user's cache, whose checksum is verified at each start."""
+    """Join the parts of a model to one file in the user's cache. Return the file and its checksum, which is verified."""
     import pooch
 
     whole = Path(pooch.os_cache("ragnb")) / "models" / parts[0].name.split(".part")[0]
     if not whole.exists() or pooch.file_hash(str(whole)) != sha256:
         whole.parent.mkdir(parents=True, exist_ok=True)
+        # Another process may be doing the same. The file gets its name when it is complete.
         partial = whole.with_suffix(f".{os.getpid()}")
         partial.write_bytes(b"".join(part.read_bytes() for part in parts))
         if pooch.file_hash(str(partial)) != sha256:
@@ -159,6 +171,7 @@ def _joined(parts: list[Path], sha256: str) -> tuple[Path, str]:
 
 
 def _distribution(package: str, packages: list[str]) -> metadata.Distribution:
+    """What is installed of a package. If nothing is, the error names all ``packages`` that the model needs."""
     try:
         return metadata.distribution(package)
     except metadata.PackageNotFoundError:

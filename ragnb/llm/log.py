@@ -2,8 +2,8 @@
 
 In the mode that a store uses, a reply is first written to a log next to the file (``-wal``), and moved
 to the file later. After a process was killed, SQLite reads the log. If the log is missing or damaged,
-SQLite reads what is left without a word. The index of the log (``-shm``) tells how many pages the log
-had, so a loss can be seen as long as the index is there.
+SQLite reads what is left and reports nothing. The index of the log (``-shm``) contains the number of
+pages that the log had, so a loss can be noticed as long as the index is there.
 
 The formats are described at https://www.sqlite.org/walformat.html.
 """
@@ -13,8 +13,11 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
+# Sizes in bytes of the header of the log, and of that before each page, which together are a frame.
 _LOG_HEADER, _FRAME_HEADER = 32, 24
+# First number of a log. The last bit is 1 if checksums are computed from numbers in big-endian order.
 _MAGIC = (0x377F0682, 0x377F0683)
+# Version of the format of the index.
 _INDEX_VERSION = 3_007_000
 
 
@@ -38,11 +41,15 @@ def lost_log(path: str) -> str:
             return ""  # another process has just closed the store in good order
         damage = _damage(content, index.frames)
     elif content:
+        # Without an index, nothing says how many pages there were, but a page may be damaged.
         damage = _damage(content, None)
     else:
         return ""
-    if not damage or _index(Path(f"{path}-shm")) != index:
-        return ""  # whole, or another process is writing just now
+    if not damage:
+        return ""
+    is_being_written = _index(Path(f"{path}-shm")) != index
+    if is_being_written:
+        return ""  # by another process, which has changed the log since it was read
     return (
         f"The log of the store {path!r} {damage}, so replies of the last run may be missing. A run asks "
         "for them again; restore the files from a copy if you have one."
@@ -70,13 +77,15 @@ def _index(path: Path) -> _Index | None:
     version, _, _, initialised = struct.unpack_from("=IIIB", content)
     if version != _INDEX_VERSION or not initialised:
         return None
+    # Offset 16 of the header has the last valid frame, and after the two copies comes the number of frames that are in the
+    # file.
     (frames,) = struct.unpack_from("=I", content, 16)
     (moved,) = struct.unpack_from("=I", content, 96)
     return _Index(frames, moved)
 
 
 def _damage(content: bytes | None, frames: int | None) -> str:
-    """What is wrong with a log; empty if its pages are whole. Without an index, every page is checked."""
+    """What is wrong with a log; empty if its first ``frames`` pages are intact. If this is None, every page is checked."""
     if not content:
         return "is missing"
     if len(content) < _LOG_HEADER:
@@ -88,20 +97,24 @@ def _damage(content: bytes | None, frames: int | None) -> str:
     checksum = _checksum(content[:24], order, (0, 0))
     if checksum != (first, second):
         return "is damaged"
-    size = _FRAME_HEADER + page_size
-    whole = (len(content) - _LOG_HEADER) // size
-    if frames is not None and whole < frames:
+    frame_size = _FRAME_HEADER + page_size
+    n_whole, n_bytes_after = divmod(len(content) - _LOG_HEADER, frame_size)
+    if frames is not None and n_whole < frames:
         return "was cut off"
-    for number in range(whole if frames is None else frames):
-        start = _LOG_HEADER + number * size
-        if content[start + 8 : start + 16] != content[16:24]:  # salts
-            # Pages of an earlier round are left over behind the present ones.
+    for number in range(n_whole if frames is None else frames):
+        start = _LOG_HEADER + number * frame_size
+        # Two random numbers, which SQLite changes each time it begins the log again. Frames of an earlier round may be left
+        # over after the present ones.
+        is_of_this_round = content[start + 8 : start + 16] == content[16:24]
+        if not is_of_this_round:
             return "is damaged" if frames is not None else ""
+        # The checksum continues that of the frame before, and covers the first eight bytes of the header and the page.
         checksum = _checksum(content[start : start + 8], order, checksum)
-        checksum = _checksum(content[start + _FRAME_HEADER : start + size], order, checksum)
+        checksum = _checksum(content[start + _FRAME_HEADER : start + frame_size], order, checksum)
         if checksum != struct.unpack_from(">2I", content, start + 16):
             return "is damaged"
-    return "was cut off" if frames is None and (len(content) - _LOG_HEADER) % size else ""
+    is_cut_off = frames is None and n_bytes_after > 0
+    return "was cut off" if is_cut_off else ""
 
 
 def _checksum(content: bytes, order: str, start: tuple[int, int]) -> tuple[int, int]:

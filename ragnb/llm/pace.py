@@ -6,9 +6,9 @@ import warnings
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-# Seconds between two looks whether an attempt may begin.
+# Seconds until an attempt that may not begin yet checks again.
 LOOK_AGAIN = 0.02
-# Seconds whose attempts may begin at once after a pause.
+# After a pause, the attempts that could have begun in its last seconds may begin at once, up to this number of seconds.
 CATCH_UP = 1.0
 
 
@@ -50,7 +50,7 @@ class Pace:
     @asynccontextmanager
     async def attempt(self) -> AsyncIterator[None]:
         """Count an attempt as under way. After the timeout, it is cancelled and TimeoutError raised."""
-        at_once = self.at_once
+        at_once = self.at_once  # It may be lowered while this attempt is under way.
         self._under_way += 1
         try:
             # The client's own timeout starts anew with every byte that comes.
@@ -71,7 +71,8 @@ class Pace:
         """
         if at_once == self.at_once:
             self._surplus_timeouts += 1
-        if self._surplus_timeouts < max(2, at_once // 2):
+        most_tolerated = max(2, at_once // 2)
+        if self._surplus_timeouts < most_tolerated:
             return
         self._surplus_timeouts = 0
         self.at_once = max(1, at_once // 2)

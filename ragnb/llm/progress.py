@@ -26,7 +26,7 @@ def send_in_thread(run: Run, jobs: Mapping[str, Request], *, n_stored: int, show
             while not sending.done():
                 wait([sending], 0.1)
                 _update(bar, run, n_stored)
-        except BaseException:  # Ctrl-C or the stop button: stop sending, keep what came
+        except BaseException:  # Ctrl-C or the stop button. What was received is stored already.
             run.stop()
             raise
     sending.result()
@@ -39,14 +39,19 @@ def _update(bar: Any, run: Run, n_stored: int) -> None:
     if run.price is not None:
         counts = {"cost": dollars(run.spent), **counts}
     bar.set_postfix(counts, refresh=False)
-    bar.update(n_stored + run.n_done + n_failed - bar.n)
+    n_finished = n_stored + run.n_done + n_failed
+    bar.update(n_finished - bar.n)  # The bar takes the difference.
 
 
 @contextmanager
 def progress_bar(**options: Any) -> Iterator[Any]:
-    """Yield a progress bar that leaves nothing behind. A notebook that is read without its kernel would show it at 0 %."""
+    """Yield a progress bar that leaves no output behind.
+
+    The output of a widget would stay in the notebook, and show the bar at 0 % when the notebook is read without its kernel.
+    """
     from tqdm.auto import tqdm
 
+    # `tqdm.auto` is a widget only in a notebook where widgets are installed.
     is_widget = any(base.__name__ == "tqdm_notebook" for base in tqdm.__mro__)
     bar: Any = tqdm(**options, display=False) if is_widget else tqdm(**options)
     if not is_widget or bar.disable:

@@ -38,7 +38,7 @@ _REFUSED = re.compile(
     r"|fixed (?:at|to)|(?:is|are|does|do) not (?:support|accept|recogni[sz]e|allow)(?:ed|ing)?\b(?! (?:values|more|less))",
     re.IGNORECASE,
 )
-# Words that say that the value is wrong. They outweigh weaker words such as "not allowed".
+# Words that say that the value of a parameter is wrong. They outweigh weak words of a refusal, such as "not allowed".
 _VALUE = re.compile(
     r"too (?:large|long|small|short|big|high|low|many|few|great)|at (?:most|least)"
     r"|(?:less|greater|more|larger|smaller|lower|higher) (?:than|or equal)"
@@ -55,7 +55,7 @@ _VALUE = re.compile(
     r"|limit|超过|过大|过长|过小|范围|最大|最小|大于|小于|必须",
     re.IGNORECASE,
 )
-# Refusals that hold whatever else is said about the value.
+# Words of a refusal that count even if the sentence also says something about the value.
 _PLAINLY = re.compile(
     r"only the default|only (?:the value )?['\"]?-?[\d.]+['\"]? (?:is|are)|unsupported param|supports? param"
     r"|unknown|deprecat|unrecogni|unexpected|extra",
@@ -68,9 +68,9 @@ _OTHERS = re.compile(
     r"(?:param|parameter|argument|field|option|key|propertie|input)s?\b(?: (?:are|is|include))?\s*:?[^.;\n]*",
     re.IGNORECASE,
 )
-# Fields of an error that repeat the request or lead elsewhere.
+# Fields of an error that repeat the request, or contain nothing about its parameters.
 _NO_WORDS = frozenset("input ctx url id request_id model messages failed_generation trace".split())
-# Depth to which texts with JSON, and objects, are read.
+# Depth to which texts that contain JSON are read, and depth of objects.
 MOST_NESTED_TEXTS, MOST_NESTED_OBJECTS = 6, 12
 # Statuses of errors that are not about the request: key, time, limit.
 _OTHER_STATUSES = frozenset({401, 402, 403, 407, 408, 409, 429})
@@ -147,9 +147,10 @@ def _named(name: str, words: str) -> bool:
 
 
 def _statements(body: Any, depth: int = 0) -> Iterator[str]:
-    """The statements of an error, one for each thing that it is about.
+    """Yield the statements of an error. Each names the parameters that it is about.
 
-    Each entry of a list is a statement, and so are texts that contain JSON.
+    A text is one statement, or as many as the JSON in it has. In a list, each object has its own statements, and all
+    texts together are one.
     """
     if isinstance(body, str):
         literal = _literal_in(body) if depth < MOST_NESTED_TEXTS else None
@@ -158,27 +159,31 @@ def _statements(body: Any, depth: int = 0) -> Iterator[str]:
         else:
             yield from _statements(literal, depth + 1)
     elif isinstance(body, list | tuple):
-        if body and all(isinstance(entry, Mapping) for entry in body):
-            for entry in body:
+        for entry in body:
+            if isinstance(entry, Mapping):
                 yield from _statements(entry, depth + 1)
-        else:
-            yield " ".join(f"'{entry}'" for entry in body if isinstance(entry, str | int))
+        yield " ".join(_quoted(entry) for entry in body if isinstance(entry, str | int))
     elif isinstance(body, Mapping) and depth < MOST_NESTED_OBJECTS:
         yield from _statements_of_object(body, depth)
 
 
+def _quoted(name: Any) -> str:
+    """A name in quotation marks, which show that it is a name and not a word of a sentence, as `_ALSO_WORDS` requires."""
+    return f"'{name}'"
+
+
 def _statements_of_object(body: Mapping[str, Any], depth: int) -> Iterator[str]:
-    """The statements of the fields that contain objects, then one of all other fields."""
-    words = []
+    """Yield the statements of the fields that contain objects, then one of all other fields."""
+    words: list[str] = []
     for name, value in body.items():
         if name in _NO_WORDS or value is None:
             continue
         if _contains_object(value):
             yield from _statements(value, depth + 1)
         elif isinstance(value, list | tuple):
-            words += [f"'{entry}'" for entry in value if isinstance(entry, str)]
+            words += [_quoted(entry) for entry in value if isinstance(entry, str)]
         elif name == "param":
-            words.append(f"'{value}'")
+            words.append(_quoted(value))
         elif isinstance(value, str):
             words.append(value)
     # The fields of one object belong together: a message, and the parameter that it is about.
@@ -195,7 +200,10 @@ def _contains_object(value: Any) -> bool:
 
 
 def _literal_in(text: str) -> Any:
-    """The JSON or Python literal in a text, behind words such as those of a gateway; None if there is none."""
+    """The JSON object, or the Python literal of one, in a text that may begin with words of a gateway; None without one.
+
+    A list of objects counts, too.
+    """
     start = re.search(r"[\[{]\s*[\"'{\[]", text)
     if start is None:
         return None

@@ -29,11 +29,12 @@ from ragnb.llm.transport import STATUS_WAS_200, status_for_refusal
 from ragnb.replies import reached_limit
 from ragnb.text import read_reasoning
 
-# Statuses that end a run before its first reply; later they concern one request.
+# Statuses that end a run if the endpoint has never answered. Later they concern one request.
 FATAL_AT_FIRST = frozenset({301, 302, 303, 307, 308, 403, 404, 405})
-# A prompt of at least so many characters, with more than so many per reported token, was cut by the
-# server. Languages and code have 1 to 5 characters per token.
-LONG_PROMPT, MOST_CHARACTERS_PER_TOKEN = 2000, 6
+# Length in characters from which we check whether the server has cut a prompt.
+LONG_PROMPT = 2000
+# With more characters per reported token, it has. Languages and code have 1 to 5 characters per token.
+MOST_CHARACTERS_PER_TOKEN = 6
 
 
 class Requester:
@@ -69,7 +70,11 @@ class Requester:
         self._must_stream = False
 
     async def reply(self, key: str, request: Request) -> Reply:
-        """Return the reply to a request, or raise `Failed`."""
+        """Return the reply to a request, or raise `Failed`.
+
+        If the model refuses parameters, the request is sent again without them. If it only streams, it is sent as one
+        for a stream.
+        """
         left_out: set[str] = set()
         while True:
             sent = accepted(request["parameters"], self.refused | left_out)
@@ -79,7 +84,8 @@ class Requester:
             if isinstance(outcome, Reply):
                 self._note_refused(request["model"], left_out)
                 return outcome
-            # Outside of the handlers, because an exception of the client contains the key.
+            # `_attempt` returns a failure instead of raising it. Raised in its handlers, it would carry the client's
+            # exception, which contains the key.
             if outcome.only_streams and not with_stream:
                 self._must_stream = True
                 continue
@@ -108,11 +114,12 @@ class Requester:
             return failure
         except openai.APIConnectionError as error:  # also a timeout
             cause = error.__cause__
+            # The transport adds its failure to an exception that the client repeats.
             reported: Failed | None = getattr(cause, "failure", None)
             return reported or Failed(connection_problem(cause or error), passing=True)
         except openai.APIStatusError as error:
             return self._failure_of(error, sent)
-        except Exception as error:
+        except Exception as error:  # A reply of an odd form must not end the run.
             return Failed(f"the reply could not be read ({clean(error) or 'no reason given'})")
 
     def _failure_of(self, error: Any, sent: Mapping[str, Any]) -> Failed:
@@ -129,20 +136,22 @@ class Requester:
         is_wrong_address = status in FATAL_AT_FIRST and not self.health.works
         is_unpaid = status == 402 or "insufficient_quota" in message
         refused = refused_parameters(body, sent.keys(), status_for_refusal(response))
+        is_about_request = status in (400, 405, 422, 500, 501)
         return Failed(
             reason,
             passing=status in (408, 409, 429) or status >= 500,
             fatal=status == 401 or is_wrong_address or is_unpaid,
             refused=frozenset(refused),
-            only_streams=status in (400, 405, 422, 500, 501) and only_streams(message),
+            only_streams=is_about_request and only_streams(message),
         )
 
     def _require_bound(self, request: Request, sent: Mapping[str, Any]) -> None:
         """Raise Failed if a run with a budget would send a request whose cost has no bound."""
         if math.isinf(self.budget.limit):
             return
-        bounds = OTHER_NAMES.keys()
-        if bounds & request["parameters"].keys() and not bounds & sent.keys():
+        bounds = OTHER_NAMES.keys()  # both names of the largest number of tokens
+        had_bound = bounds & request["parameters"].keys()
+        if had_bound and not bounds & sent.keys():
             raise Failed(
                 "not sent: the model refuses max_tokens, without which a budget cannot be kept"
             )
@@ -156,9 +165,11 @@ class Requester:
         self.refused |= new
         for name in sorted(new):
             other = OTHER_NAMES.get(name)
-            instead = "not sent" if other is None or other in self.refused else f"sent as {other}"
+            has_other_name = other is not None and other not in self.refused
+            consequence = f"sent as {other}" if has_other_name else "not sent"
             warnings.warn(
-                f"{model} refuses the parameter {name}; in this run it is {instead}", stacklevel=2
+                f"{model} refuses the parameter {name}; in this run it is {consequence}",
+                stacklevel=2,
             )
 
     # ---- replies that are cut --------------------------------------------------------------------
@@ -188,6 +199,7 @@ class Requester:
             )
 
     def _warn_once(self, kind: str, sentence: str) -> None:
+        """Warn unless a warning of this kind was shown in this run."""
         if kind not in self.warned:
             self.warned.add(kind)
             warnings.warn(sentence, stacklevel=2)
@@ -200,7 +212,9 @@ def _prompt_length(request: Request) -> int:
     length = 0
     for message in request["messages"]:
         content = message.get("content") if isinstance(message, Mapping) else None
-        for part in content if isinstance(content, list) else [content]:
+        # A message may consist of parts. Only those with text count.
+        parts = content if isinstance(content, list) else [content]
+        for part in parts:
             text = part.get("text") if isinstance(part, Mapping) else part
             if isinstance(text, str):
                 length += len(text)

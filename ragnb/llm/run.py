@@ -19,8 +19,10 @@ from ragnb.llm.transport import Transport
 
 # Seconds between two looks for the reply to a request that another run is sending.
 LOOK_AGAIN = 0.2
-# Seconds between two looks whether the budget has room, and an amount that is none.
-BUDGET_LOOK_AGAIN, NO_DOLLARS = 0.02, 1e-9
+# Seconds between two looks whether the budget has room.
+BUDGET_LOOK_AGAIN = 0.02
+# Amounts below this count as nothing, because sums of floats have rounding errors.
+NO_DOLLARS = 1e-9
 
 
 class Run:
@@ -117,7 +119,8 @@ class Run:
             workers = [asyncio.ensure_future(self._work(queue)) for _ in range(n_workers)]
             try:
                 await asyncio.gather(*workers)
-            finally:  # Workers are left only if the run is interrupted or the store fails.
+            finally:
+                # Workers still run only if the run was interrupted or the store has failed.
                 for task in (*workers, renewal):
                     task.cancel()
                 await asyncio.gather(*workers, renewal, return_exceptions=True)
@@ -134,19 +137,21 @@ class Run:
                 self._loop.call_soon_threadsafe(self._task.cancel)
 
     async def _renew_claims(self) -> None:
+        """Renew the claims of this run until it ends, well before they become void."""
         while True:
             await asyncio.sleep(LEASE_SECONDS / 3)
             self.store.renew_claims(self._owner)
 
     async def _work(self, queue: deque[tuple[str, Request]]) -> None:
         """Take requests from the queue until it is empty or the run is over."""
-        # Requests under way are paid for, so each worker ends with its own.
+        # The worker checks this between two requests only, because a request under way is paid for.
         while queue and not self._health.is_over() and not self._is_spent_out:
             key, request = queue.popleft()
             claim = self.store.claim(key, self._owner)
             if claim == "stored":
                 self.n_done += 1
             elif claim == "theirs":
+                # Its reply will be in the store. Meanwhile, other requests come first.
                 queue.append((key, request))
                 await asyncio.sleep(LOOK_AGAIN)
             else:
@@ -175,8 +180,9 @@ class Run:
     async def _reserve(self, highest: float) -> bool:
         """Set the highest cost of a request aside; return whether the budget has room for it."""
         while not self.budget.reserve(highest):
-            # Requests under way may yet cost less than was set aside for them.
-            if self.budget.set_aside < NO_DOLLARS or self._is_spent_out:
+            # Requests under way may cost less than was set aside for them. Without any, the budget stays as it is.
+            is_any_under_way = self.budget.set_aside >= NO_DOLLARS
+            if self._is_spent_out or not is_any_under_way:
                 self._is_spent_out = True
                 return False
             await asyncio.sleep(BUDGET_LOOK_AGAIN)

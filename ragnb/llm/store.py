@@ -53,7 +53,9 @@ LEASE_SECONDS = 15.0
 MAX_RECORDING_BYTES = 2**31
 """Largest file of recorded replies that is read, after decompression."""
 
-_APPLICATION = 0x7261676E  # "ragn"
+# Number in the header of an SQLite file that says which program it belongs to: the letters "ragn".
+_APPLICATION = 0x7261676E
+# Seconds to wait while another process writes to the file.
 _WAIT_SECONDS = 60.0
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS replies (
@@ -75,12 +77,14 @@ CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL, un
 PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {VERSION};
 """
-# Columns of the tables of a store, in any order. Replies of early versions have no checksum.
+# Columns of the tables of a store besides ``replies``, in any order.
 _TABLES = {
     "failures": {"key", "reason"},
     "claims": {"key", "owner", "until"},
 }
+# Stores of earlier versions have no such table. It is created with the first endpoint.
 _ENDPOINTS = "CREATE TABLE IF NOT EXISTS endpoints (name TEXT PRIMARY KEY)"
+# The keys are one value in JSON, because SQLite limits the number of values in a statement.
 _AMONG = "WHERE key IN (SELECT value FROM json_each(?))"
 
 
@@ -123,7 +127,9 @@ def request_key(request: Mapping[str, Any]) -> str:
 
 def at_endpoint(request: Request, endpoint: str | None) -> Request:
     """The request as it is sent to an endpoint with this name; None is a request without one."""
-    return request if endpoint is None else {**request, "endpoint": endpoint}
+    if endpoint is None:
+        return request
+    return {**request, "endpoint": endpoint}
 
 
 def canonical_requests(requests: pd.DataFrame, model: str, repeats: int = 1) -> list[Request]:
@@ -139,10 +145,10 @@ def canonical_requests(requests: pd.DataFrame, model: str, repeats: int = 1) -> 
     parameters = requests["parameters"] if "parameters" in requests else [None] * len(requests)
     canonical_forms = []
     for place, (content, options) in enumerate(zip(requests[kind], parameters, strict=True)):
-        form = str if kind == "prompt" else list
-        if not isinstance(content, form) or not content:
-            wanted = "a text" if kind == "prompt" else "a list of messages with role and content"
-            raise InputError(f"request {place} must have {wanted} in {kind!r}, got {content!r:.80}")
+        expected_type = str if kind == "prompt" else list
+        if not isinstance(content, expected_type) or not content:
+            needed = "a text" if kind == "prompt" else "a list of messages with role and content"
+            raise InputError(f"request {place} must have {needed} in {kind!r}, got {content!r:.80}")
         request = {"model": model, kind: content, "parameters": _parameters(options, place)}
         try:
             canonical(request)
@@ -251,16 +257,22 @@ class Store:
 
     def add(self, replies: Iterable[Reply]) -> None:
         """Add replies in one transaction; a key that is already stored keeps its first reply."""
-        rows = [astuple(reply) for reply in replies]
-        marks = ", ".join("?" * len(_COLUMNS.split()))
+        new_replies = list(replies)
+        rows = []
+        for reply in new_replies:
+            values = astuple(reply)
+            rows.append((*values, _checksum(values)))
+        placeholders = ", ".join("?" * len(_COLUMNS.split()))
         with self.transaction() as db:
             db.executemany(
-                f"INSERT OR IGNORE INTO replies ({_COLUMNS}) VALUES ({marks})",
-                [(*row, _checksum(row)) for row in rows],
+                f"INSERT OR IGNORE INTO replies ({_COLUMNS}) VALUES ({placeholders})", rows
             )
-            db.executemany("DELETE FROM claims WHERE key = ?", [row[:1] for row in rows])
-        for name in {_endpoint_of(row[1]) for row in rows} - self._noted:
-            self.note_endpoint(name)
+            # A request with a reply is no longer under way.
+            keys = [(reply.key,) for reply in new_replies]
+            db.executemany("DELETE FROM claims WHERE key = ?", keys)
+        endpoints = {_endpoint_of(reply.request) for reply in new_replies}
+        for endpoint in endpoints - self._noted:
+            self.note_endpoint(endpoint)
         self._require_file()
 
     def get(self, keys: Iterable[str]) -> dict[str, Reply]:
@@ -268,7 +280,7 @@ class Store:
         return {reply.key: reply for reply in self._read(_AMONG, json.dumps(list(keys)))}
 
     def stored_keys(self, keys: Iterable[str]) -> set[str]:
-        """Those of the keys that are stored."""
+        """Those of the keys that have a stored reply."""
         rows = self.query(f"SELECT key FROM replies {_AMONG}", json.dumps(list(keys)))
         return {row["key"] for row in rows}
 
@@ -304,27 +316,28 @@ class Store:
         A request whose reply is stored without an endpoint is returned as it is, because such replies
         count for every endpoint. All others are those of this endpoint.
         """
-        named = [at_endpoint(request, endpoint) for request in requests]
         if endpoint is None:
-            return named
-        stored = self.stored_keys(request_key(request) for request in [*requests, *named])
-        return [
-            plain
-            if request_key(plain) in stored and request_key(request) not in stored
-            else request
-            for plain, request in zip(requests, named, strict=True)
-        ]
+            return list(requests)
+        addressed = [at_endpoint(request, endpoint) for request in requests]
+        stored = self.stored_keys(request_key(request) for request in [*requests, *addressed])
+        as_stored = []
+        for without_endpoint, with_endpoint in zip(requests, addressed, strict=True):
+            # A reply of this endpoint precedes one without an endpoint.
+            has_own_reply = request_key(with_endpoint) in stored
+            has_reply_for_all = request_key(without_endpoint) in stored
+            counts_for_all = has_reply_for_all and not has_own_reply
+            as_stored.append(without_endpoint if counts_for_all else with_endpoint)
+        return as_stored
 
     def as_stored_anywhere(
         self, requests: Sequence[Request], first: str | None = None
     ) -> list[Request]:
         """The requests as they are stored for whichever endpoint answered them.
 
-        Replies of the endpoint ``first`` and those without an endpoint precede those of others. A request
-        without any reply is looked for among those that failed.
+        Of several replies, that of the endpoint ``first`` counts, then the one without an endpoint (None), then those of
+        others in alphabetical order. A request without any reply is looked for among those that failed.
         """
-        names = [name for name in self.endpoints() if name != first]
-        order = [*([] if first is None else [first]), None, *names]
+        order = dict.fromkeys([first, None, *self.endpoints()])
         # For each request, the forms that it has at all endpoints, by key.
         forms_of_requests = []
         for request in requests:
@@ -348,8 +361,8 @@ class Store:
         with self.transaction() as db:
             if db.execute("SELECT 1 FROM replies WHERE key = ?", [key]).fetchone():
                 return "stored"
-            held = db.execute("SELECT owner, until FROM claims WHERE key = ?", [key]).fetchone()
-            if held and held["until"] >= now and not _is_over(held["owner"]):
+            claim = db.execute("SELECT owner, until FROM claims WHERE key = ?", [key]).fetchone()
+            if claim and claim["until"] >= now and not _is_over(claim["owner"]):
                 return "theirs"
             values = [key, owner, now + LEASE_SECONDS]
             db.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", values)
@@ -372,10 +385,12 @@ class Store:
         All replies are written by default, else those of ``keys``.
         """
         chosen = self if keys is None else self.get(keys).values()
-        replies = sorted(chosen, key=lambda reply: reply.request)  # which compresses better
+        # Similar requests follow each other, which compresses better.
+        replies = sorted(chosen, key=lambda reply: reply.request)
         lines = [json.dumps(asdict(reply), ensure_ascii=False) + "\n" for reply in replies]
         content = "".join(lines).encode("utf-8")
         if str(path).endswith(".gz"):
+            # Without the time, the same replies give the same file.
             content = gzip.compress(content, 9, mtime=0)
         Path(path).expanduser().write_bytes(content)
         return len(lines)
@@ -385,7 +400,7 @@ class Store:
 
         A file that cannot be read, and a line that is not a stored reply, raise StoreError.
         """
-        before = len(self)
+        n_before = len(self)
         try:
             content = _bounded_bytes(Path(path).expanduser())
             replies = [Reply(**json.loads(line)) for line in content.splitlines()]
@@ -400,7 +415,7 @@ class Store:
         except (OSError, EOFError, zlib.error, ValueError, TypeError, AttributeError) as error:
             raise StoreError(f"{str(path)!r} cannot be read as stored replies: {error}") from error
         self.add(replies)
-        return len(self) - before
+        return len(self) - n_before
 
     # ---- SQLite ----------------------------------------------------------------------------------
 
@@ -462,6 +477,7 @@ class Store:
                 changed.append(f"the {kind} {row['name']!r}")
         columns_by_table = {"replies": set(_COLUMNS.split(", ")), **_TABLES}
         for table, columns in columns_by_table.items():
+            # Unlike `table_info`, this also lists columns that SQLite computes.
             rows = self.query("SELECT name, pk FROM pragma_table_xinfo(?)", table)
             if not rows:
                 continue  # The table is created when the store is opened.
@@ -469,8 +485,8 @@ class Store:
             if table == "replies":
                 # Stores of earlier versions get this column when they are opened.
                 present.add("checksum")
-            keys = [row["name"] for row in rows if row["pk"]]
-            if present != columns or keys != ["key"]:
+            primary_key = [row["name"] for row in rows if row["pk"]]
+            if present != columns or primary_key != ["key"]:
                 changed.append(f"other columns in the table {table!r}")
         if changed:
             raise StoreError(
@@ -507,28 +523,33 @@ class Store:
         )
 
     def _has_checksums(self) -> bool:
+        """Whether the replies have a column for checksums, which early versions did not have."""
         columns = self.query("PRAGMA table_info(replies)")
         return "checksum" in [row["name"] for row in columns]
 
-    def _read(self, which: str, *values: Any) -> list[Reply]:
-        """Replies after their checksums were verified."""
+    def _read(self, clause: str, *values: Any) -> list[Reply]:
+        """Replies whose checksums were verified. The ``clause`` of SQL selects or sorts them."""
         replies = []
-        for *row, checksum in self.query(f"SELECT {_COLUMNS} FROM replies {which}", *values):
-            if checksum is None:  # stored by an early version
-                is_intact = _sha256(row[1]) == row[0]
+        for *columns, checksum in self.query(f"SELECT {_COLUMNS} FROM replies {clause}", *values):
+            reply = Reply(*columns)
+            if (
+                checksum is None
+            ):  # It was stored by an early version, and the key is the hash of the request.
+                is_intact = _sha256(reply.request) == reply.key
             else:
-                is_intact = _checksum(row) == checksum
+                is_intact = _checksum(columns) == checksum
             if not is_intact:
                 raise StoreError(
-                    f"The reply with the key {row[0]!r} in {self.path!r} is damaged: it does not "
+                    f"The reply with the key {reply.key!r} in {self.path!r} is damaged: it does not "
                     "match its checksum. Restore the file from a copy, or delete this row from the "
                     "table replies to send the request again."
                 )
-            replies.append(Reply(*row))
+            replies.append(reply)
         return replies
 
     @contextmanager
     def _reporting(self) -> Iterator[None]:
+        """Raise StoreError, which says what to do, in place of errors of SQLite and of the file system."""
         try:
             yield
         except (sqlite3.Error, OSError, UnicodeDecodeError) as error:  # in a damaged file
@@ -545,8 +566,10 @@ def new_owner() -> str:
 
 def _endpoint_of(request: str) -> str:
     """The endpoint in a canonical request, empty if it has none."""
-    # The keys are sorted and no other key comes before it, so most texts need not be read.
-    name = json.loads(request).get("endpoint") if request.startswith('{"endpoint":') else ""
+    # The keys of a canonical request are sorted, and this one is the first. Requests without it need not be parsed.
+    if not request.startswith('{"endpoint":'):
+        return ""
+    name = json.loads(request).get("endpoint")
     return name if isinstance(name, str) else ""
 
 
@@ -568,8 +591,8 @@ def _is_over(owner: str) -> bool:
         os.kill(int(pid), 0)
     except ProcessLookupError:
         return True
-    except PermissionError:
-        pass
+    except PermissionError:  # The process exists and belongs to another user.
+        return False
     return False
 
 
@@ -580,4 +603,5 @@ def _checksum(values: Iterable[Any]) -> int:
 
 
 def _sha256(request: Any) -> str:
+    """SHA-256 of a canonical request, in hexadecimal digits."""
     return hashlib.sha256(str(request).encode("utf-8")).hexdigest()

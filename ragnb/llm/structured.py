@@ -5,6 +5,7 @@ and replayed without a network.
 """
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from ragnb.llm.tally import one_report
 from ragnb.prompts.parsing import parse_reply, quotable_texts, repair_message, strict_schema
 from ragnb.replies import whole_replies
 
+# Columns of the repair turn that the frame has with the prefix ``repair_``.
 _OF_REPAIR = ("response", "request_key", "prompt_tokens", "completion_tokens")
 
 
@@ -88,6 +90,7 @@ def complete_structured(
     require_columns(requests, ["messages"], "complete_structured")
     if structured:
         requests = with_response_format(requests, schema)
+    # What a row has without a repair turn.
     unrepaired = {
         "repaired": False,
         "structured": structured,
@@ -98,37 +101,58 @@ def complete_structured(
         # Records are read from whole replies, because what looks like reasoning may be part of a text.
         replies = whole_replies(complete(requests, repeats=repeats, **options))
         rows = [record | unrepaired for record in _records(replies, schema)]
-        texts = replies["response"].notna().tolist()
-        bad = [place for place, row in enumerate(rows) if row["record"] is None and texts[place]]
-        if repair and bad:
-            turns = replies.iloc[bad]
-            conversations = []
-            for place, turn in zip(bad, turns.to_dict("records"), strict=True):
-                reply = {"role": "assistant", "content": turn["response"]}
-                problem = repair_message(rows[place]["reason"], schema)
-                repair_request = {"role": "user", "content": problem}
-                conversations.append([*turn["messages"], reply, repair_request])
-            turns = turns.assign(messages=conversations)
-            turns = whole_replies(complete(turns, **options))
-            seconds = zip(bad, _records(turns, schema), turns.to_dict("records"), strict=True)
-            for place, second, reply in seconds:
-                row = rows[place]
-                row |= {f"repair_{name}": reply[name] for name in _OF_REPAIR}
-                if second["record"] is not None:
-                    row |= {**second, "repaired": True}
-                    continue
-                failed = reply["response"] is None
-                step = "the repair turn failed" if failed else "after a repair turn"
-                row["reason"] = f"{row['reason']}; {step}: {second['reason']}"
+        has_text = replies["response"].notna().tolist()
+        # Positions of the replies that cannot be read. Without a text, there is nothing to repair.
+        unreadable = [
+            place for place, row in enumerate(rows) if row["record"] is None and has_text[place]
+        ]
+        if repair and unreadable:
+            reasons = [rows[place]["reason"] for place in unreadable]
+            repair_requests = _repair_requests(replies.iloc[unreadable], reasons, schema)
+            repair_replies = whole_replies(complete(repair_requests, **options))
+            repair_records = _records(repair_replies, schema)
+            repair_turns = zip(repair_replies.to_dict("records"), repair_records, strict=True)
+            for place, (reply, parsed) in zip(unreadable, repair_turns, strict=True):
+                _add_repair_turn(rows[place], reply, parsed)
     columns = ["record", "reason", "found", *unrepaired]
     records = pd.DataFrame(rows, replies.index, columns, dtype=object)
-    kinds = {"repaired": bool, "structured": bool}
-    tokens = dict.fromkeys(["repair_prompt_tokens", "repair_completion_tokens"], "Int64")
-    return replies.assign(**records.astype({**kinds, **tokens}))
+    types = {
+        "repaired": bool,
+        "structured": bool,
+        "repair_prompt_tokens": "Int64",
+        "repair_completion_tokens": "Int64",
+    }
+    return replies.assign(**records.astype(types))
+
+
+def _repair_requests(
+    replies: pd.DataFrame, reasons: list[str], schema: type[BaseModel]
+) -> pd.DataFrame:
+    """The requests of the repair turns: each conversation with the reply, and with what is wrong with it."""
+    conversations = []
+    for row, reason in zip(replies.to_dict("records"), reasons, strict=True):
+        reply = {"role": "assistant", "content": row["response"]}
+        request = {"role": "user", "content": repair_message(reason, schema)}
+        conversations.append([*row["messages"], reply, request])
+    return replies.assign(messages=conversations)
+
+
+def _add_repair_turn(
+    row: dict[str, Any], reply: Mapping[str, Any], parsed: Mapping[str, Any]
+) -> None:
+    """Add the reply of a repair turn to a row, and its record or the reason why there is none."""
+    for name in _OF_REPAIR:
+        row[f"repair_{name}"] = reply[name]
+    if parsed["record"] is not None:
+        row |= {**parsed, "repaired": True}
+        return
+    has_no_reply = reply["response"] is None
+    step = "the repair turn failed" if has_no_reply else "after a repair turn"
+    row["reason"] = f"{row['reason']}; {step}: {parsed['reason']}"
 
 
 def _records(replies: pd.DataFrame, schema: type[BaseModel]) -> list[dict[str, Any]]:
-    """Of each reply: its record, or the reason why there is none, and how it was found."""
+    """The record of each reply, or the reason why there is none, and how the record was found."""
     rows = []
     columns = ("response", "reason", "messages")
     for text, reason, messages in zip(*(replies[name] for name in columns), strict=True):
@@ -145,13 +169,13 @@ def _records(replies: pd.DataFrame, schema: type[BaseModel]) -> list[dict[str, A
 
 def with_response_format(requests: pd.DataFrame, schema: type[BaseModel]) -> pd.DataFrame:
     """Add ``response_format`` with the JSON schema to the parameters of requests."""
-    form = strict_schema(schema)
+    # Names may have 64 of these characters.
     name = re.sub(r"[^A-Za-z0-9_-]", "_", schema.__name__)[:64]
-    json_schema = {"name": name, "strict": True, "schema": form}
-    wanted = {"response_format": {"type": "json_schema", "json_schema": json_schema}}
-    column = requests["parameters"] if "parameters" in requests else [None] * len(requests)
-    completed = []
-    for cell in column:
+    json_schema = {"name": name, "strict": True, "schema": strict_schema(schema)}
+    response_format = {"type": "json_schema", "json_schema": json_schema}
+    cells = requests["parameters"] if "parameters" in requests else [None] * len(requests)
+    parameters_of_rows = []
+    for cell in cells:
         parameters = cell if isinstance(cell, dict) else {}
-        completed.append({**parameters, **wanted})
-    return requests.assign(parameters=pd.Series(completed, requests.index, dtype=object))
+        parameters_of_rows.append({**parameters, "response_format": response_format})
+    return requests.assign(parameters=pd.Series(parameters_of_rows, requests.index, dtype=object))

@@ -19,7 +19,7 @@ class Tally:
     Attributes
     ----------
     is_reported : bool
-        Whether the line is printed at the end.
+        Whether the report is printed at the end.
     reasons : dict
         Why each request has no reply, by key; None if it has one.
     sent : set
@@ -48,7 +48,7 @@ class Tally:
     started: float = field(default_factory=time.monotonic)
 
     def line(self) -> str:
-        """The run in one line."""
+        """The report of the run, in one line."""
         n_requests = len(self.reasons)
         failures = [reason for reason in self.reasons.values() if reason is not None]
         n_stored = sum(
@@ -67,7 +67,10 @@ class Tally:
         )
 
     def _other_port(self) -> str:
-        """A sentence for a server of this machine that may have come back on another port."""
+        """A sentence about replies of other ports of this machine; empty if there are none.
+
+        A local server may have started again on another port, and then its replies are requested again.
+        """
         if "//127.0.0.1:" not in self.elsewhere:
             return ""
         return f" Another port counts as another endpoint{self.elsewhere}."
@@ -78,7 +81,10 @@ _tally: ContextVar[Tally | None] = ContextVar("_tally", default=None)
 
 @contextmanager
 def one_report(show: bool = False) -> Iterator[Tally]:
-    """Count all requests inside, and report them in one line at the end, however many calls they take."""
+    """Count all requests inside, and report them in one line at the end, however many calls they take.
+
+    Inside of another report, the requests are counted for that one.
+    """
     outer = _tally.get()
     if outer is not None:
         outer.is_reported |= show
@@ -90,5 +96,6 @@ def one_report(show: bool = False) -> Iterator[Tally]:
         yield tally
     finally:
         _tally.reset(token)
-    if tally.is_reported and tally.reasons and os.environ.get("TQDM_DISABLE", "0") in ("", "0"):
+    is_quiet = os.environ.get("TQDM_DISABLE", "0") not in ("", "0")
+    if tally.is_reported and tally.reasons and not is_quiet:
         inform(tally.line())

@@ -79,13 +79,17 @@ class Transport:
         return Attempts(follow_redirects=False, trust_env=not is_here(self.address))
 
     async def send(self, request: Any, send_once: Callable[[], Awaitable[Any]]) -> Any:
-        """Send one attempt as soon as the pace allows it, and return the response with its whole body."""
-        http = _http_library(request)
+        """Send one attempt as soon as the pace allows it, and return the response with its whole body.
+
+        The client of openai repeats an attempt after an exception of its HTTP library. `Failed` is not one of these, so it
+        ends the request.
+        """
+        library = _http_library(request)
         await self.pace.wait(self.health.is_over)
         if self.health.is_over():
             raise Failed("not sent: the run was stopped")
-        n_before = int(request.headers.get("x-stainless-retry-count", 0))
-        if n_before:
+        n_earlier_attempts = int(request.headers.get("x-stainless-retry-count", 0))
+        if n_earlier_attempts:
             self.n_retried += 1
         request.headers["accept-encoding"] = ENCODINGS
         if wants_api_key_header(self.address):
@@ -93,35 +97,39 @@ class Transport:
         try:
             async with self.pace.attempt():
                 try:
-                    response = await _received(http, request, await send_once())
-                except http.TimeoutException as error:
+                    response = await _received(library, request, await send_once())
+                except library.TimeoutException as error:
                     # The pace counts timeouts of the HTTP library and its own alike.
                     raise TimeoutError from error
         except TimeoutError:
-            raise _repeatable(http, request, Failed(TIMEOUT, passing=True)) from None
-        except http.ConnectError as error:
-            if n_before >= MOST_FIRST_RETRIES and not self.health.works:
+            raise _repeatable(library, request, Failed(TIMEOUT, passing=True)) from None
+        except library.ConnectError as error:
+            if n_earlier_attempts >= MOST_FIRST_RETRIES and not self.health.works:
                 raise Failed(connection_problem(error), passing=True) from None
             raise
+        # This may turn a success into an error, which is then treated like any other.
         if response.is_success:
-            response = _completion(http, request, response)
+            response = _completion(library, request, response)
         if not response.is_success:
             _advise_client(request, response)
         return response
 
 
 def status_for_refusal(response: Any) -> int:
-    """The status by which a refusal is judged; errors with status 200 are those of a request."""
+    """The status by which a refusal of parameters is recognised: 400 for an error that had the status 200."""
     return 400 if STATUS_WAS_200 in response.headers else int(response.status_code)
 
 
 def _http_library(request: Any) -> Any:
-    """The library of the client of openai, which is imported by then."""
+    """The HTTP library of the client of openai.
+
+    It is looked up and not imported, because it depends on the version of openai.
+    """
     return sys.modules[type(request).__module__.partition(".")[0]]
 
 
-async def _received(http: Any, request: Any, response: Any) -> Any:
-    """The response with its whole body, which is limited in size."""
+async def _received(library: Any, request: Any, response: Any) -> Any:
+    """The response with its whole, decompressed body, which is limited in size."""
     try:
         body = BoundedBody(response.headers.get("content-encoding", ""), MAX_REPLY_BYTES)
         async for piece in response.aiter_raw():
@@ -129,37 +137,45 @@ async def _received(http: Any, request: Any, response: Any) -> Any:
     except TooLarge as error:
         raise Failed(str(error)) from None
     except DamagedBody as error:
-        raise _repeatable(http, request, Failed(str(error), passing=True)) from None
+        raise _repeatable(library, request, Failed(str(error), passing=True)) from None
     finally:
         await response.aclose()
-    return _response(http, request, response, response.status_code, bytes(body.content))
+    return _response(library, request, response, response.status_code, bytes(body.content))
 
 
-def _completion(http: Any, request: Any, response: Any) -> Any:
-    """The completion in a response, or the response with the status that its error should have had."""
+def _completion(library: Any, request: Any, response: Any) -> Any:
+    """A response with status 200 as its completion, or as its error with the status that the error should have had.
+
+    If it is neither, the attempt is repeated.
+    """
     answer = classify(response.content)
     if not answer.body:
         failure = Failed(clean(answer.failure), passing=True, formed=answer.formed)
-        raise _repeatable(http, request, failure)
-    completion = _response(http, request, response, answer.status, answer.body)
+        raise _repeatable(library, request, failure)
+    completion = _response(library, request, response, answer.status, answer.body)
     if answer.status != 200:
         completion.headers[STATUS_WAS_200] = "yes"
     return completion
 
 
-def _response(http: Any, request: Any, response: Any, status: int, content: bytes) -> Any:
-    """A response with another status or body."""
+def _response(library: Any, request: Any, response: Any, status: int, content: bytes) -> Any:
+    """The response with this status and this body, which is decompressed and whole."""
     headers = response.headers.copy()
+    # These describe the body as it was transmitted.
     for name in ("content-encoding", "content-length", "transfer-encoding"):
         headers.pop(name, None)
-    return http.Response(status, headers=headers, content=content, request=request)
+    return library.Response(status, headers=headers, content=content, request=request)
 
 
 def _advise_client(request: Any, response: Any) -> None:
-    """Write into the headers, which the client reads, what only the body of an error says."""
+    """Add headers to an error that tell the client of openai whether and when to repeat the attempt.
+
+    Many servers write this into the body only, which the client does not read.
+    """
     body = json_or_text(response.content)
     message = error_message(body)
     parameters = json.loads(request.content).keys() - {"model", "messages", "prompt"}
+    # Repeating the request cannot help.
     is_final = (
         b"insufficient_quota" in response.content
         or only_streams(message)
@@ -173,8 +189,11 @@ def _advise_client(request: Any, response: Any) -> None:
             response.headers["retry-after"] = f"{seconds:g}"
 
 
-def _repeatable(http: Any, request: Any, failure: Failed) -> Exception:
-    """An exception after which the client tries again, and which then says why there is no reply."""
-    error: Exception = http.RemoteProtocolError(failure.reason, request=request)
+def _repeatable(library: Any, request: Any, failure: Failed) -> Exception:
+    """An exception after which the client of openai repeats the attempt.
+
+    After the last attempt, the requester reads the failure from it.
+    """
+    error: Exception = library.RemoteProtocolError(failure.reason, request=request)
     error.failure = failure  # type: ignore[attr-defined]
     return error

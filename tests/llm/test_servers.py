@@ -84,6 +84,8 @@ REFUSED = [  # the body of an error, and the parameters that it refuses
     # Gitlawb/openclaude issue 739
     ({"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"},
                  {"type": "extra_forbidden", "loc": ["body", "top_p"], "msg": "Extra inputs are not permitted"}]}, "seed top_p"),
+    # a list with objects and texts
+    ({"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}, "see the documentation"]}, "seed"),
     # BerriAI/litellm issue 14056: another spelling
     ({"code": "Client specified an invalid argument", "error": "Argument not supported on this model: frequencyPenalty"}, "frequency_penalty"),
     # BerriAI/litellm issue 3923
