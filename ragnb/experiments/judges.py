@@ -1,6 +1,6 @@
 """A model as judge: of refusals, correctness, statements, passages, by a rubric, and of pairs.
 
-Nothing is guessed: every response ends with a value, or without one and with the reason.
+Each response gets a value, or the reason why it has none. A reply that cannot be read never becomes a value.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -50,23 +50,24 @@ LISTED = {**PARAMETERS, "max_tokens": 2048}
 """Sampling parameters of a bare verdict, of one with an explanation, and of a list of verdicts."""
 
 Value = Callable[[Mapping[str, Any], Mapping[str, Any]], Any]
-"""The record in a reply, and the response -> the value; an `InputError` becomes the reason."""
+"""Function of the record in a judge's reply and of the judged response. It returns the value. If it raises InputError, the
+message becomes the reason why there is no value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a judge is asked, and how its reply becomes a value.
+    """The question to a judge, and how its reply becomes a value.
 
     Attributes
     ----------
     template
-        The question to the judge; its fields are the columns that a frame needs.
+        The question to the judge. Its fields are the columns that a frame needs.
     record
-        What a reply must contain.
+        Pydantic model of the record that a reply must contain.
     column
         The column of the value.
     value
-        What makes the value of the record.
+        Function that returns the value of a record.
     parameters
         Sampling parameters.
     dtype
@@ -85,27 +86,29 @@ class Judgement:
 
     @property
     def columns(self) -> list[str]:
-        """The columns that a judgement adds to a frame."""
+        """The columns that a judgement adds to a frame. Only some prompts ask for an explanation."""
         explanation = ["judge_explanation"] if "explanation" in self.record.model_fields else []
         return [self.column, "judge_reason", *explanation, "judge_keys", "judge_signature"]
 
 
 def reply_keys(reply: Mapping[str, Any]) -> list[str]:
-    """Request keys of a structured reply and of its repair turn."""
+    """Request keys of a structured reply and of its repair turn, as far as there are any."""
     keys = [reply.get(name) for name in ("request_key", "repair_request_key")]
     return [key for key in keys if isinstance(key, str)]
 
 
 def _verdict(record: Mapping[str, Any], response: Mapping[str, Any]) -> float:
+    """The value of a verdict in one word."""
     return _POINTS.get(record["verdict"], 0.0)
 
 
 def field_of(name: str) -> Value:
-    """Take a field of the record as the value."""
+    """Return the function that takes a field of the record as the value."""
     return lambda record, response: record[name]
 
 
 def _useful_passages(record: Mapping[str, Any], response: Mapping[str, Any]) -> list[float]:
+    """Whether each passage is useful, in their order. Other numbers than those of the passages raise InputError."""
     verdicts = {}
     for verdict in each_once(record["verdicts"]):
         verdicts[verdict["passage"]] = float(verdict["useful"])
@@ -119,6 +122,7 @@ def _useful_passages(record: Mapping[str, Any], response: Mapping[str, Any]) -> 
 
 
 def _statements(record: Mapping[str, Any], response: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The statements of a response with their verdicts. A list that must be invented raises InputError."""
     statements = each_once(record["statements"])
     texts = [statement["statement"] for statement in statements]
     require_plausible(texts, strip_reasoning(response["response"]), "statements")
@@ -126,30 +130,32 @@ def _statements(record: Mapping[str, Any], response: Mapping[str, Any]) -> list[
 
 
 def each_once(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the items of a judge's list, each once; the first field names an item, the second judges it.
+    """Return the items of a judge's list, each once. The first field of an item names it, and the second is the verdict.
 
-    An item that is judged in two ways raises InputError, because its order would decide.
+    Two different verdicts on one item raise InputError. Otherwise the order of the list would decide between them.
 
     >>> each_once([{"passage": 1, "useful": True}, {"passage": 1, "useful": True}])
     [{'passage': 1, 'useful': True}]
     """
     items_by_key: dict[Any, dict[str, Any]] = {}
     for item in items:
-        name, verdict = list(item)[:2]
-        key = fold(item[name]) if isinstance(item[name], str) else item[name]
+        name_field, verdict_field = list(item)[:2]
+        name = item[name_field]
+        # The same statement may be spelled in another letter case.
+        key = fold(name) if isinstance(name, str) else name
         first = items_by_key.setdefault(key, dict(item))
-        if first[verdict] != item[verdict]:
+        if first[verdict_field] != item[verdict_field]:
             raise InputError(
-                f"the judge must give one verdict on each {name}, got {verdict} both "
-                f"{first[verdict]!r} and {item[verdict]!r} for {item[name]!r:.60}"
+                f"the judge must give one verdict on each {name_field}, got {verdict_field} both "
+                f"{first[verdict_field]!r} and {item[verdict_field]!r} for {name!r:.60}"
             )
     return list(items_by_key.values())
 
 
 def require_plausible(texts: Sequence[str], source: Any, what: str) -> None:
-    """Raise InputError if a list is longer than the words of the text from which it was made, or has a blank.
+    """Raise InputError if a list has a blank text, or more texts than the source has words.
 
-    A statement needs at least one word of its own in the response, so that a longer list is invented.
+    Each statement needs at least one word of the response, so a longer list must be invented. ``what`` names the texts.
     """
     if any(is_blank(text) for text in texts):
         raise InputError(f"the judge's {what} must not be blank, got {len(texts)} with a blank one")
@@ -162,7 +168,7 @@ def require_plausible(texts: Sequence[str], source: Any, what: str) -> None:
 
 
 _POINTS = {"refuses": 1.0, "detects": 1.0, "correct": 1.0, "same": 1.0, "first": 1.0, "tie": 0.5}
-"""Value of a verdict; the opposite of each has 0."""
+"""Verdict -> value. All other verdicts have 0."""
 JUDGEMENTS: dict[str, Judgement] = {
     "refusal": Judgement(
         TEMPLATES["rgb.judge_refusal"], RefusalVerdict, "judged_refusal", _verdict, PARAMETERS
@@ -231,12 +237,12 @@ _PAIR = Judgement(
 
 
 def of_version(judgement: Judgement, prompt_version: int) -> Judgement:
-    """Return a judgement with its prompt in a version."""
+    """Return a judgement with the given version of its prompt."""
     return replace(judgement, template=template_of(judgement.template.name, prompt_version))
 
 
 def _judgement(name: str, rubric: str | None, prompt_version: int) -> Judgement:
-    """The judgement of a name, with the rubric in its question."""
+    """The judgement of a name, with the rubric in its question if it is ``"rubric"``."""
     judgement = JUDGEMENTS[name]
     if judgement.has_rubric != bool(rubric):
         raise InputError(
@@ -298,15 +304,17 @@ def judgements(
     """Ask for a judgement of each response; return only the columns that it adds."""
     requests, gaps = _requests(responses, judgement, parameters)
     answers = complete_structured(requests, judgement.record, model=model, **options)
+    # There is one reply for each response without a gap, in the same order.
     replies = iter(answers.to_dict("records"))
     rows = []
     for gap, response in zip(gaps, responses.to_dict("records"), strict=True):
         reply: dict[str, Any] = {"record": None, "reason": gap} if gap else next(replies)
         record, reason, value = reply["record"], reply["reason"], None
-        try:
-            value = judgement.value(record, response) if record else None
-        except InputError as error:
-            reason = str(error)
+        if record:
+            try:
+                value = judgement.value(record, response)
+            except InputError as error:
+                reason = str(error)
         row = {
             judgement.column: value,
             "judge_reason": reason,
@@ -423,23 +431,27 @@ def judge_pairs(
     require_columns(responses, ["example_id", "system", "question", "response"], "judge_pairs")
     responses = reasoning_apart(responses)
     rows = responses[responses["system"] != baseline]
-    other = responses[responses["system"] == baseline]
+    baseline_rows = responses[responses["system"] == baseline]
+    # Columns that identify a question under a condition.
     keys = ["example_id", *varying(responses, [name for name in CONDITION if name != "system"])]
-    require_columns(other, (), f"the baseline {baseline!r} of judge_pairs", unique=keys)
-    if other.empty or rows.empty:
+    require_columns(baseline_rows, (), f"the baseline {baseline!r} of judge_pairs", unique=keys)
+    if baseline_rows.empty or rows.empty:
         systems = ", ".join(map(str, responses["system"].unique()))
         raise InputError(
             f"baseline must be one of at least two systems, got {baseline!r} and the systems {systems}"
         )
     refuse_judged(responses, [*_PAIR.columns, "judge_verdicts"], options)
-    first = rows["response"].array
-    second = rows[keys].merge(other[[*keys, "response"]], how="left", on=keys)["response"].array
-    orders = [rows.assign(first=first, second=second), rows.assign(first=second, second=first)]
+    # Arrays, because the merged frame has another index.
+    own = rows["response"].array
+    pairs = rows[keys].merge(baseline_rows[[*keys, "response"]], how="left", on=keys)
+    others = pairs["response"].array
+    orders = [rows.assign(first=own, second=others), rows.assign(first=others, second=own)]
     options |= {"model": model, "parameters": parameters}
     judged = judgements(pd.concat(orders, ignore_index=True), _PAIR, **options)
     # The first half has the response before that of the baseline, and the second half after it.
     before = judged[: len(rows)].set_index(rows.index)
     after = judged[len(rows) :].set_index(rows.index)
+    # The value is that of the response that is shown first, which is the baseline's in the second half.
     values = pd.concat([before["judged_preference"], 1 - after["judged_preference"]], axis=1)
     reasons = before["judge_reason"].where(before["judge_reason"].notna(), after["judge_reason"])
     return rows.assign(
@@ -452,12 +464,12 @@ def judge_pairs(
 
 
 def _signature(model: str, judgement: Judgement) -> str:
-    """The judge and its prompt, for the signature of scores."""
+    """The judge and its prompt, for the signature of scores, where a bar separates entries."""
     return f"{model} {judgement.template.id}".replace("|", " ")
 
 
 def refuse_judged(responses: pd.DataFrame, columns: Sequence[str], options: dict[str, Any]) -> None:
-    """Raise InputError for a frame that was judged, or repeats."""
+    """Raise InputError for a frame that was judged already, or for repeats. Remove an option that judges do not have."""
     taken = [name for name in columns if name in responses]
     if taken:
         raise InputError(
@@ -469,21 +481,22 @@ def refuse_judged(responses: pd.DataFrame, columns: Sequence[str], options: dict
             f"repeats must be 1 for a judge, got {options['repeats']}; "
             "to judge again, set another seed in parameters"
         )
-    options.pop("keep_empty", None)  # an empty judgement cannot be read
+    # `complete_structured` sets this itself, because an empty judgement can never be read.
+    options.pop("keep_empty", None)
 
 
 def _requests(
     responses: pd.DataFrame, judgement: Judgement, parameters: Mapping[str, Any] | None
 ) -> tuple[pd.DataFrame, list[str | None]]:
-    """Requests about the responses that can be judged, and what each of the others lacks.
+    """Requests about the responses that can be judged, and for each response its gap: why it cannot be judged, or None.
 
-    An empty response is not asked about, and never taken for a wrong one.
+    An empty response has a gap, so that it never counts as wrong.
     """
     fields = list(judgement.template.fields)
     require_columns(responses, fields, "a judgement")
     apart = reasoning_apart(responses)
     items = apart[fields].astype(object)
-    # A response that contains only reasoning is no response, and its reason says so.
+    # A response that contains only reasoning is no response. The reason that `reasoning_apart` gives is then the gap.
     nothing = [None] * len(apart)
     only_reasoning = []
     reasons, reasonings = apart.get("reason", nothing), apart.get("reasoning", nothing)
@@ -491,8 +504,8 @@ def _requests(
         only_reasoning.append(present(reason) if present(reasoning) else None)
     version = judgement.template.version
     if "question" in fields:
-        histories = responses["history"] if "history" in responses else [None] * len(responses)
         questions = []
+        histories = responses.get("history", nothing)
         for cell, question in zip(histories, items["question"], strict=True):
             history = as_lists(present(cell))
             questions.append(_in_conversation(history, question, version))
@@ -505,20 +518,26 @@ def _requests(
             }
         except InputError as error:
             raise InputError(f"row {row} of the responses: {error}") from error
-        missing = [_ANSWERS.get(name, name) for name, text in texts.items() if text is None]
-        answers = [text for name, text in texts.items() if name in _ANSWERS and text is not None]
-        gap = None
-        if missing:
-            gap = f"no {missing[0]}"
-        elif any(map(no_answer, answers)):
-            gap = "empty response"
-        if missing[:1] == ["response"] and only_reasoning[row]:
-            gap = only_reasoning[row]
+        gap = _gap(texts, only_reasoning[row])
         if gap is None:
             prompts.append((judgement.template, judgement.template.messages(texts)))
         gaps.append(gap)
     rows = pd.DataFrame(index=responses.index[[gap is None for gap in gaps]])
     return with_requests(rows, prompts, parameters or judgement.parameters), gaps
+
+
+def _gap(texts: Mapping[str, str | None], only_reasoning: str | None) -> str | None:
+    """Why a response with these texts cannot be judged; None if it can.
+
+    ``only_reasoning`` is the reason of a response that contains nothing else.
+    """
+    for name, text in texts.items():
+        if text is None and name in _ANSWERS:
+            return only_reasoning or "no response"
+        if text is None:
+            return f"no {name}"
+    answers = [texts[name] for name in texts if name in _ANSWERS]
+    return "empty response" if any(map(no_answer, answers)) else None
 
 
 def _in_conversation(history: Any, question: Any, prompt_version: int) -> Any:
@@ -536,6 +555,7 @@ def _in_conversation(history: Any, question: Any, prompt_version: int) -> Any:
 
 
 def _readable(name: str, value: Any, prompt_version: int) -> str | None:
+    """The value of a field as the judge reads it; None if there is nothing to read."""
     if value is None:
         return None
     if name == "references":
@@ -545,7 +565,8 @@ def _readable(name: str, value: Any, prompt_version: int) -> str | None:
     return well_formed(str(value))
 
 
-_ANSWERS = {"response": "response", "first": "response", "second": "response"}
+# Fields that contain a response: that of the row, or those of a pair.
+_ANSWERS = ("response", "first", "second")
 
 
 @accepts(
@@ -573,26 +594,26 @@ def model_judicator(
     model
         The judge's name, as the endpoint knows it.
     threshold
-        A verdict is True from this value on; of use for ``"similarity"`` alone, as correctness is 0 or 1.
+        A verdict is True if the value is at least this. It only matters for ``"similarity"``, as correctness is 0 or 1.
     prompt_version
         Version of the prompt, as for `ragnb.experiments.judges.judgement_requests`. The replies of the recording
         ``"judged_evouna"`` are stored under version 1.
     **options
         Arguments for `ragnb.experiments.judges.judge_responses`: ``base_url``, ``store``, ``budget_usd``, ``offline``, ...
-        The budget is for each time it is asked. A stored reply is never paid for again; with ``store=":memory:"`` replies
-        live as long as the judicator.
+        The budget is for each call of the judicator. A stored reply is never paid for again. With ``store=":memory:"``,
+        replies are kept as long as the judicator exists.
 
     Returns
     -------
     BatchJudicator
-        True or False for each label it is asked about, None where the model gave no verdict that can be read or could not be
-        asked. `judge_responses` with the same store gives the reasons, and sends nothing again.
+        It returns True or False for each index label, or None if the model could not be asked or gave no verdict that can be
+        read. `judge_responses` with the same store gives the reasons, and sends nothing again.
 
     Raises
     ------
     InputError
-        Missing columns, index labels that are not unique, or an unknown judgement; when asked, a label that the responses
-        do not have, and whatever `judge_responses` refuses.
+        Columns are missing, index labels are not unique, or the judgement is unknown. At a call: the responses do not have
+        an index label, or `judge_responses` refuses its input.
 
     Examples
     --------
@@ -607,6 +628,7 @@ def model_judicator(
         raise InputError(
             "a model judicator needs responses with unique index labels; use reset_index"
         )
+    # One store for all calls. Otherwise each call would begin with an empty one.
     if options.get("store") == ":memory:":
         options["store"] = Store(":memory:")
 

@@ -28,11 +28,13 @@ from ragnb.prompts.multilingual import (
 from ragnb.replies import EMPTY_REPLY
 
 MULTILINGUAL_SYSTEMS = ("direct", "multi", "cross", "lbrag")
+# Sampling parameters of answers and of translations.
 PARAMETERS = {"temperature": 0.0, "max_tokens": 32, "seed": 0}
 TRANSLATION_PARAMETERS = {"temperature": 0.0, "max_tokens": 96, "seed": 0}
+# Columns that the translation adds or replaces.
 TRANSLATED = ("passages", "translations", "translation_keys")
 BUDGET_TOKENS = 60
-"""Tokens that ``lbrag`` may spend on one question, as estimated from the passages: one or two of the sample's."""
+"""Tokens that ``lbrag`` may spend on one question. They are enough for one or two passages of the sample."""
 
 
 # ---- translation ---------------------------------------------------------------------------------
@@ -41,24 +43,29 @@ BUDGET_TOKENS = 60
 def _chosen(row: Mapping[str, Any], system: str, budget_tokens: float) -> list[int]:
     """Places of the passages that a system translates, in the order of their choice.
 
-    ``cross`` takes every foreign passage. ``lbrag`` takes them by score per estimated token, as long as they fit into the
-    budget; tokens are estimated from the passage before anything is asked. The others take none, and nobody a blank one.
+    ``cross`` translates every passage in another language than the question. ``lbrag`` translates those with the highest
+    score per token, as long as they fit into the budget. Its tokens are estimated from the passages before anything is sent.
+    The other systems translate none. A blank passage is never translated.
     """
     passages, scores = row["passages"], row["passage_scores"]
     languages = enumerate(row["passage_languages"])
     foreign = [place for place, language in languages if language != row["language"]]
-    there = [place for place in foreign if passages[place].strip()]
+    translatable = [place for place in foreign if passages[place].strip()]
+    if system == "cross":
+        return translatable
     if system != "lbrag":
-        return there if system == "cross" else []
-    if not all(0 <= scores[place] < inf for place in there):
+        return []
+    if not all(0 <= scores[place] < inf for place in translatable):
         # Below 0, more tokens would make a better score per token.
         raise InputError(f"passage_scores must be finite and at least 0, got {scores!r:.60}")
-    costs = {place: count_tokens(passages[place]) for place in there}
-    chosen, left = [], budget_tokens
-    for place in sorted(there, key=lambda place: -scores[place] / costs[place]):
-        if costs[place] <= left:
+    costs = {place: count_tokens(passages[place]) for place in translatable}
+    chosen = []
+    remaining_tokens = budget_tokens
+    # A passage that does not fit is skipped, and a cheaper one after it may still fit.
+    for place in sorted(translatable, key=lambda place: -scores[place] / costs[place]):
+        if costs[place] <= remaining_tokens:
             chosen.append(place)
-            left -= costs[place]
+            remaining_tokens -= costs[place]
     return chosen
 
 
@@ -71,17 +78,16 @@ def _translation_requests(
 ) -> pd.DataFrame:
     """Requests for a system's translations, one row per question and chosen passage.
 
-    The same passage into the same language is the same request, and asked once.
+    If several questions in one language need the same passage, their requests are equal, and `ragnb.complete` sends one.
     """
     rows, prompts = [], []
     for row in contexts.to_dict("records"):
+        language = row["language"]
         for place in _chosen(row, system, budget_tokens):
-            passage, pair = (
-                row["passages"][place],
-                (row["passage_languages"][place], row["language"]),
-            )
-            rows.append((row["example_id"], place, passage, *pair))
-            prompts.append(translation_prompt(passage, *pair, prompt))
+            passage = row["passages"][place]
+            source = row["passage_languages"][place]
+            rows.append((row["example_id"], place, passage, source, language))
+            prompts.append(translation_prompt(passage, source, language, prompt))
     columns = ["example_id", "place", "original", "source", "language"]
     frame = pd.DataFrame(rows, columns=columns, dtype=object)
     return with_requests(frame, prompts, parameters)
@@ -104,7 +110,7 @@ def run_multilingual(
     translation_parameters: Mapping[str, Any] = TRANSLATION_PARAMETERS,
     **options: Any,
 ) -> pd.DataFrame:
-    """Run one system: translate passages if it does so, then answer the questions with the same endpoint.
+    """Run one system: translate passages if the system does so, then answer the questions with the same endpoint.
 
     Parameters
     ----------
@@ -122,22 +128,22 @@ def run_multilingual(
         Sampling parameters of answers and of translations, sent as they are.
     **options
         Arguments for `ragnb.complete`: ``base_url``, ``store``, ... ``budget_usd`` is for translations
-        and answers together; ``repeats`` are for the answers: a translation is asked for once.
+        and answers together. ``repeats`` are for the answers. A translation is requested once.
 
     Returns
     -------
     DataFrame
         One row per context, ready for `ragnb.multilingual_report`: the context's columns, ``system``, the passages as shown,
-        ``translations`` (of each translated passage ``text, token_count`` as the endpoint counted the reply, ``source,
-        language, original, place``) with ``translation_keys``, and `complete`'s columns. A passage whose translation did not
-        come, or came empty, is shown as it is, and its translation has the text None and the reason; what was spent on an
-        empty one counts.
+        ``translations`` (one mapping per translated passage: ``text``; ``token_count``, the tokens of the reply as the
+        endpoint counted them; ``source, language, original, place``) with ``translation_keys``, and the columns of
+        `complete`. If a translation failed or is empty, the model is shown the original passage, and the translation has
+        None as its text, and a ``reason``. The tokens of an empty translation count.
 
     Raises
     ------
     InputError
-        Missing columns, a row that is no example, an unknown system or prompt, a language that the prompt cannot be asked
-        in, or, under ``lbrag``, a budget or a score that is not a finite number of at least 0.
+        Missing columns, a row that is no example, an unknown system or prompt, a language for which there is no prompt, or,
+        for ``lbrag``, a budget or a score that is not a finite number of at least 0.
     """
     require_examples(contexts, "passage_languages", "passage_scores")
     texts_of_rows = passage_column(contexts, "contexts")
@@ -164,22 +170,28 @@ def run_multilingual(
     added = pd.DataFrame(cells, contexts.index, TRANSLATED, dtype=object)
     frame = contexts.assign(**added)
     if system == "direct":
-        nothing = pd.Series([[] for _ in contexts.index], contexts.index)
-        of_passages = ("passages", "passage_ids", "passage_languages", "passage_scores")
-        frame = frame.assign(**dict.fromkeys(of_passages, nothing))
+        # This system is shown no passages.
+        empty_lists = pd.Series([[] for _ in contexts.index], contexts.index)
+        columns = ("passages", "passage_ids", "passage_languages", "passage_scores")
+        frame = frame.assign(**dict.fromkeys(columns, empty_lists))
     rows = zip(frame["question"], frame["passages"], frame["language"], strict=True)
     prompts = [answer_prompt(*row, prompt) for row in rows]
     requests = with_requests(frame, prompts, parameters)
     return complete(requests, model=model, **options).assign(system=system)
 
 
-def _translation(row: Mapping[str, Any]) -> dict[str, Any]:
-    text = (row["response"] or "").strip() or None
-    counted = row["completion_tokens"]
-    estimate = count_tokens(text) if text else None
-    translation = {"text": text, "token_count": estimate if pd.isna(counted) else int(counted)}
+def _translation(reply: Mapping[str, Any]) -> dict[str, Any]:
+    """A translation with its number of tokens, or the reason why there is none."""
+    text = (reply["response"] or "").strip() or None
+    n_tokens: int | None = None
+    if not pd.isna(reply["completion_tokens"]):
+        n_tokens = int(reply["completion_tokens"])
+    elif text:
+        # The endpoint did not report it.
+        n_tokens = count_tokens(text)
+    translation = {"text": text, "token_count": n_tokens}
     if not text:
-        translation["reason"] = row["reason"] or EMPTY_REPLY
+        translation["reason"] = reply["reason"] or EMPTY_REPLY
     for name in ("source", "language", "original", "place"):
-        translation[name] = row[name]
+        translation[name] = reply[name]
     return translation

@@ -54,9 +54,9 @@ class Kind:
     column
         The column of the parts.
     split
-        What makes the parts of a response: a judgement, or a function of its text.
+        How a response is split into parts: by a judgement, or by a function of its text.
     judgement
-        The judgement that one request asks for.
+        The judgement of one part.
     """
 
     column: str
@@ -65,16 +65,23 @@ class Kind:
 
 
 def _texts(texts: Sequence[str]) -> list[Part]:
+    """Parts that have only a text as yet."""
     return [{"text": text} for text in texts]
 
 
 def _claims(record: Row, response: Row) -> list[Part]:
-    claims = list({fold(claim): claim for claim in reversed(record["claims"])}.values())[::-1]
+    """The claims in a judge's list, each once. A list that must be invented raises InputError."""
+    claims_by_key: dict[str, str] = {}
+    for claim in record["claims"]:
+        # The same claim may be spelled in another letter case. The first spelling counts.
+        claims_by_key.setdefault(fold(claim), claim)
+    claims = list(claims_by_key.values())
     require_plausible(claims, strip_reasoning(response["response"]), "claims")
     return _texts(claims)
 
 
 def _nuggets(record: Row, response: Row) -> list[Part]:
+    """The nuggets in a judge's list, each once. A list that must be invented raises InputError."""
     nuggets = each_once(record["nuggets"])
     references = readable_references(reference_parts(response["references"]))
     source = f"{response['question']} {references}"
@@ -100,6 +107,7 @@ _ASSIGN = Judgement(
     PARAMETERS,
     object,
 )
+# Kinds of parts by name.
 KINDS = {
     "claims": Kind("parts", _CLAIMS, _LABEL),
     "sentences": Kind("parts", lambda response: _texts(sentences(response)), _LABEL),
@@ -129,8 +137,8 @@ def label_parts(
     Parameters
     ----------
     responses
-        One row per response. Parts that are there already, with or without labels, are labelled
-        again. Otherwise they are made first:
+        One row per response. If the frame has parts already, with or without labels, these are
+        labelled again. Otherwise the responses are split into parts first:
 
         =============  ==============  ==================================  ========================
         ``kind``       column          made from                           judged by
@@ -190,12 +198,13 @@ def label_parts(
     fields = list(chosen.judgement.template.fields)
     require_columns(responses, [name for name in fields if name != "part"], "label_parts")
     split = _split(responses, chosen, options)
-    read = responses
+    # The passages as texts, whatever form their cells have. The returned frame keeps the cells.
+    with_texts = responses
     if "passages" in responses:
         texts = pd.Series(passage_column(responses, "responses"), responses.index, dtype=object)
-        read = responses.assign(passages=texts)
-    rows = list(zip(split[chosen.column], read.to_dict("records"), strict=True))
-    # A part may need several checks, and each of them is one request.
+        with_texts = responses.assign(passages=texts)
+    rows = list(zip(split[chosen.column], with_texts.to_dict("records"), strict=True))
+    # A part may need several checks, and each of them is one request. ``places`` has the row and the part of each check.
     places: list[tuple[int, int]] = []
     checks: list[Row] = []
     for row, (parts, response) in enumerate(rows):
@@ -205,16 +214,19 @@ def label_parts(
                 checks.append(check)
     frame = pd.DataFrame(checks, columns=fields, dtype=object)
     judged = judgements(frame, chosen.judgement, **options)
-    column, verdicts = chosen.judgement.column, defaultdict(list)
+    column = chosen.judgement.column
+    # Row and part -> the verdicts of its checks.
+    verdicts = defaultdict(list)
     keys = [[*request_keys] for request_keys in split["judge_keys"]]
     reasons = split["judge_reason"].tolist()
     for (row, place), verdict in zip(places, judged.to_dict("records"), strict=True):
         verdicts[row, place].append(verdict[column])
         keys[row] += verdict["judge_keys"]
+        # Of several reasons, the first one counts.
         reasons[row] = reasons[row] or verdict["judge_reason"]
     labelled: list[list[Part] | None] = []
     for row, (parts, _) in enumerate(rows):
-        # Without one of its labels, a response is not labelled at all.
+        # A response without one of its labels is not labelled at all.
         if reasons[row]:
             labelled.append(None)
             continue
@@ -227,7 +239,7 @@ def label_parts(
 
 
 def _of_version(kind: Kind, prompt_version: int) -> Kind:
-    """A kind of parts with its prompts in a version."""
+    """A kind of parts with the given version of its prompts."""
     judgement = of_version(kind.judgement, prompt_version)
     if isinstance(kind.split, Judgement):
         return replace(kind, judgement=judgement, split=of_version(kind.split, prompt_version))
@@ -235,7 +247,7 @@ def _of_version(kind: Kind, prompt_version: int) -> Kind:
 
 
 def _split(responses: pd.DataFrame, chosen: Kind, options: Mapping[str, Any]) -> pd.DataFrame:
-    """The parts of each response, why there are none, and the keys and the judge behind them."""
+    """The parts of each response, the reason if it has none, and request keys and judge if a judge made them."""
     column, split = chosen.column, chosen.split
     split_responses = pd.DataFrame(
         {"judge_reason": None, "judge_signature": ""}, responses.index, dtype=object
@@ -245,6 +257,7 @@ def _split(responses: pd.DataFrame, chosen: Kind, options: Mapping[str, Any]) ->
         split_responses[column] = [as_lists(present(cell)) for cell in responses[column]]
     elif isinstance(split, Judgement):
         split_responses = judgements(responses, split, **options)
+        # The signature of the judge that labels the parts follows.
         split_responses["judge_signature"] += ", "
     else:
         require_columns(responses, ["response"], "label_parts")
@@ -266,22 +279,24 @@ def _split(responses: pd.DataFrame, chosen: Kind, options: Mapping[str, Any]) ->
 
 
 def _checks(part: Part, response: Row) -> list[Part]:
-    """What the judge is shown of a part, once for each request.
+    """What the judge is shown to label a part, one mapping for each request.
 
-    Of a statement with citations, it is shown all cited passages together, and if there are
-    several, also each alone and the others without it.
+    A statement with citations is shown with all cited passages together. If there are several, it is
+    also shown with each passage alone, and with the others without it. If it cites nothing, or a
+    passage that does not exist, the judge is not asked.
     """
     if "citations" not in part:
         return [{**response, "part": part["text"]}]
     passages = passage_texts(response["passages"])
     cited = [citation["passage"] for citation in part["citations"]]
     if passages is None:
+        # The missing passages become the reason why the response has no labels.
         return [{"passages": None, "part": part["text"]}]
     if not cited or not all(1 <= number <= len(passages) for number in cited):
         return []
     choices = [cited]
     if len(cited) > 1:
-        # Each passage alone, and all others without it.
+        # `_joined` expects this order.
         choices += [[number] for number in cited]
         choices += [[other for other in cited if other != number] for number in cited]
     checks = []
@@ -293,14 +308,23 @@ def _checks(part: Part, response: Row) -> list[Part]:
 
 
 def _joined(part: Part, verdicts: Sequence[str], column: str) -> Part:
-    """Add the verdicts. What cites nothing, or a passage that does not exist, is not supported."""
+    """Add the verdicts of the checks to a part; see `_checks`.
+
+    A statement that cites nothing, or a passage that does not exist, has no verdicts and is not supported.
+    """
     if "citations" not in part:
         return {**part, column: verdicts[0]}
-    together, *others = [verdict == "supported" for verdict in verdicts] or [False]
+    is_supported = [verdict == "supported" for verdict in verdicts]
     n = len(part["citations"])
-    alone, rest = others[:n] or [together] * n, others[n:] or [False] * n
-    citations = [
-        {"passage": citation["passage"], "alone": by_itself, "rest": without}
-        for citation, by_itself, without in zip(part["citations"], alone, rest, strict=True)
-    ]
+    together = is_supported[0] if is_supported else False
+    if len(is_supported) > 1:
+        alone, rest = is_supported[1 : n + 1], is_supported[n + 1 :]
+    else:
+        # A single citation is all citations together, and without it there is none.
+        alone, rest = [together] * n, [False] * n
+    citations = []
+    for citation, supports_alone, rest_supports in zip(part["citations"], alone, rest, strict=True):
+        citations.append(
+            {"passage": citation["passage"], "alone": supports_alone, "rest": rest_supports}
+        )
     return {**part, "supported": together, "citations": citations}

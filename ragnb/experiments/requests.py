@@ -81,22 +81,28 @@ def with_requests(
     # After its answer, a base model would continue with another question.
     stop = {"stop": ["\n"]} if is_completion else {}
     if "history" in frame:
-        earlier = [turns(as_lists(present(cell)) or []) for cell in frame["history"]]
-        if is_completion and any(earlier):
+        histories = [turns(as_lists(present(cell)) or []) for cell in frame["history"]]
+        if is_completion and any(histories):
             raise InputError("a completion prompt has no place for the earlier turns in history")
         if not is_completion:
-            pairs = zip(rendered, earlier, strict=True)
-            rendered = [[*prompt[:-1], *history, prompt[-1]] for prompt, history in pairs]
+            conversations = []
+            for messages, history in zip(rendered, histories, strict=True):
+                *instructions, question = messages
+                conversations.append([*instructions, *history, question])
+            rendered = conversations
     column = "prompt" if is_completion else "messages"
     cells: dict[str, Any] = {
         column: pd.Series(rendered, frame.index, dtype=object),
         "template": [template.id for template, _ in prompts],
+        # Your own parameters precede the stop.
         "parameters": [{**stop, **parameters} for _ in prompts],
     }
     return frame.drop(columns=["messages", "prompt"], errors="ignore").assign(**cells)
 
 
 def one_budget(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of `ragnb.complete` with one budget for all calls that get them."""
+    """Options of `ragnb.complete`, in which a limit is one `Budget` that all calls with these options share."""
     limit = options.get("budget_usd")
-    return dict(options) if limit is None else {**options, "budget_usd": as_budget(limit)}
+    if limit is None:
+        return dict(options)
+    return {**options, "budget_usd": as_budget(limit)}

@@ -19,6 +19,7 @@ from ragnb.passages import passage_column
 NEEDED = ("example_id", "language", "question", "passages")
 """Columns that a multilingual experiment needs."""
 
+# Function of texts and ``kind=``, which returns one vector of length 1 for each text.
 Embedding = Callable[..., NDArray[Any]]
 
 
@@ -58,22 +59,24 @@ def rank_passages(
         length.
     """
     passages = _passages(examples)
+    # A passage that several examples share has the id of the first one, and all of them as owners.
     pool = passages.groupby(["text", "language"], sort=False, as_index=False).agg(
         {"passage_id": "first", "owner": list}
     )
     is_left_out = np.zeros((len(examples), len(pool)), dtype=bool)
     for column, owners in enumerate(pool["owner"]):
         is_left_out[owners, column] = leave_own_out
-    most = int((~is_left_out).sum(axis=1).min())
-    if top_k > most:
+    fewest = int((~is_left_out).sum(axis=1).min())
+    if top_k > fewest:
         raise InputError(
-            f"top_k must be at most {most}, because a question has only {most} passages to choose "
+            f"top_k must be at most {fewest}, because a question has only {fewest} passages to choose "
             f"from, got {top_k}"
         )
     questions = _vectors(examples["question"], "query", embedding)
     texts = _vectors(pool["text"], "passage", embedding)
     cosines = (questions @ texts.T).astype(float)
     cosines[is_left_out] = -np.inf
+    # Columns of the best passages of each question. A stable sort keeps the order of passages with equal cosines.
     best = np.argsort(-cosines, axis=1, kind="stable")[:, :top_k]
     return pd.DataFrame(
         {
@@ -115,11 +118,11 @@ def multilingual_contexts(examples: pd.DataFrame, ranking: pd.DataFrame) -> pd.D
     without = examples.loc[~examples["example_id"].isin(ranking["example_id"]), "example_id"]
     if len(unknown) or len(without):
         problem = "contains passages that no example has" if len(unknown) else "lacks examples"
-        first = [*unknown, *without][0]
+        first = unknown.iloc[0] if len(unknown) else without.iloc[0]
         raise InputError(f"{what} {problem}, such as {first!r}; rank the passages again")
-    contexts = (
-        ranking.sort_values("rank").join(passages, on="passage_id").groupby("example_id").agg(list)
-    )
+    # One row per example, with lists in the order of the ranks.
+    ranked_passages = ranking.sort_values("rank").join(passages, on="passage_id")
+    contexts = ranked_passages.groupby("example_id").agg(list)
     contexts = contexts.loc[examples["example_id"]].set_axis(examples.index)
     return examples.assign(
         passages=contexts["text"],
@@ -129,15 +132,18 @@ def multilingual_contexts(examples: pd.DataFrame, ranking: pd.DataFrame) -> pd.D
     )
 
 
-def require_examples(frame: pd.DataFrame, *beside: str) -> None:
-    """Raise InputError unless a frame has examples, each once, with lists as long as their passages."""
-    require_columns(frame, (*NEEDED, *beside), "a multilingual experiment")
+def require_examples(frame: pd.DataFrame, *lists: str) -> None:
+    """Raise InputError unless a frame has examples, each once.
+
+    ``lists`` are further columns that need a list with one item per passage in each row.
+    """
+    require_columns(frame, (*NEEDED, *lists), "a multilingual experiment")
     if frame["example_id"].duplicated().any() or frame[[*NEEDED]].isna().any(axis=None):
         raise InputError(
             "a multilingual experiment needs each example_id once, and a language, a question and "
             "passages in every row"
         )
-    for name in ("passages", *beside):
+    for name in ("passages", *lists):
         for cell, passages in zip(frame[name], frame["passages"], strict=True):
             if not isinstance(cell, list | tuple | np.ndarray) or len(cell) != len(passages):
                 raise InputError(
@@ -146,23 +152,30 @@ def require_examples(frame: pd.DataFrame, *beside: str) -> None:
 
 
 def _passages(examples: pd.DataFrame) -> pd.DataFrame:
-    """Every passage: ``passage_id, text, language, owner`` (the row of its example)."""
+    """All passages of the examples: ``passage_id, text, language, owner`` (the row of its example)."""
     require_examples(examples)
-    passages = passage_column(examples, "examples")
-    rows = [
-        (f"{row['example_id']}#{place}", text, row["language"], number)
-        for number, row in enumerate(examples.to_dict("records"))
-        for place, text in enumerate(passages[number] or ())
-    ]
+    passages_of_rows = passage_column(examples, "examples")
+    rows = []
+    for owner, (row, passages) in enumerate(
+        zip(examples.to_dict("records"), passages_of_rows, strict=True)
+    ):
+        for place, text in enumerate(passages or ()):
+            rows.append((f"{row['example_id']}#{place}", text, row["language"], owner))
     if not rows:
         raise InputError("a multilingual experiment needs examples with passages, got none")
     columns = ["passage_id", "text", "language", "owner"]
+    # pandas' own type for texts cannot contain half of a surrogate pair.
     return pd.DataFrame(rows, columns=columns).astype({"text": object})
 
 
 def _vectors(texts: Sequence[str], kind: str, embedding: Embedding) -> NDArray[Any]:
+    """The embeddings of texts. Vectors of another number or another length than 1 raise InputError."""
     vectors = np.asarray(embedding(list(texts), kind=kind))
-    if len(vectors) != len(texts) or not np.allclose((vectors**2).sum(axis=1), 1, atol=0.02):
+    # Vectors of low precision have a length of about 1.
+    has_unit_vectors = len(vectors) == len(texts) and np.allclose(
+        (vectors**2).sum(axis=1), 1, atol=0.02
+    )
+    if not has_unit_vectors:
         raise InputError(
             f"an embedding must give one vector of Euclidean norm 1 for each of {len(texts)} texts, "
             f"got an array of shape {vectors.shape}; divide each vector by its norm"

@@ -18,8 +18,7 @@ from ragnb.prompts.template import Template
 
 PARAMETERS = {"temperature": 0.0, "max_tokens": 64, "seed": 0}
 CLOSED_BOOK = {"answer": "closed_book", "plain": "closed_book", "few_shot": "few_shot_closed_book"}
-"""The corresponding prompt without passages."""
-
+"""Prompt with passages -> the corresponding prompt without passages."""
 
 ABILITIES = {
     "noise_robustness": ("noise", (0.0, 0.2, 0.4, 0.6, 0.8)),
@@ -76,17 +75,17 @@ def rgb_requests(
     InputError
         Unknown ability, or examples of another kind.
     """
-    needed, usual_rates = ABILITIES[ability]
+    task, rates_of_benchmark = ABILITIES[ability]
     require_columns(examples, ("task",), f"the ability {ability}")
-    others = sorted(set(examples["task"]) - {needed})
-    if others:
+    other_tasks = sorted(set(examples["task"]) - {task})
+    if other_tasks:
         raise InputError(
-            f"{ability} needs examples of the task {needed!r}, got {', '.join(others)}; load "
+            f"{ability} needs examples of the task {task!r}, got {', '.join(other_tasks)}; load "
             "another file"
         )
     contexts = build_contexts(
         examples,
-        noise_rate=usual_rates if noise_rates is None else noise_rates,
+        noise_rate=rates_of_benchmark if noise_rates is None else noise_rates,
         passage_num=passage_num,
         correct_rate=correct_rate,
         order=order,
@@ -125,8 +124,10 @@ def run_rgb(
     InputError
         See `rgb_requests` and `ragnb.complete`.
     """
-    of_requests = [name for name in signature(rgb_requests).parameters if name in options]
-    requests = rgb_requests(examples, ability, **{name: options.pop(name) for name in of_requests})
+    # The other options are those of `complete`.
+    names = [name for name in signature(rgb_requests).parameters if name in options]
+    options_of_requests = {name: options.pop(name) for name in names}
+    requests = rgb_requests(examples, ability, **options_of_requests)
     return complete(requests, model=model, **options).assign(system=system or model)
 
 
@@ -189,8 +190,9 @@ def run_counterfactual_robustness(
     """Ask a model questions over passages that contain a false answer, and once without passages.
 
     The rows without passages have ``passage_num`` 0. The benchmark admits only models whose accuracy
-    without passages is above 70 %: what is not known cannot be defended. `ragnb.rgb_report` shows
-    that accuracy and leaves the decision to you. A budget is for both parts together.
+    without passages is above 70 %, because a model that does not know an answer cannot notice that
+    the passages contain a false one. `ragnb.rgb_report` shows that accuracy and leaves the decision
+    to you. A budget is for both parts together.
 
     Parameters
     ----------
@@ -201,10 +203,16 @@ def run_counterfactual_robustness(
     """
     options = one_budget(options)
     prompt = options.get("prompt", "answer")
-    bare = CLOSED_BOOK.get(prompt, prompt) if isinstance(prompt, str) else prompt
-    alone = {"passage_num": 0, "noise_rates": (0.0,), "correct_rate": 0.0, "prompt": bare}
+    # A template of your own is used for both parts.
+    closed_book_prompt = CLOSED_BOOK.get(prompt, prompt) if isinstance(prompt, str) else prompt
+    without_passages = {
+        "passage_num": 0,
+        "noise_rates": (0.0,),
+        "correct_rate": 0.0,
+        "prompt": closed_book_prompt,
+    }
     runs = [
-        run_rgb(examples, "counterfactual_robustness", model=model, **(options | changed))
-        for changed in ({}, alone)
+        run_rgb(examples, "counterfactual_robustness", model=model, **(options | changes))
+        for changes in ({}, without_passages)
     ]
     return pd.concat(runs, ignore_index=True)

@@ -56,7 +56,7 @@ class Health:
             self.problem = explain(failure.reason, self.endpoint) + replies_note
 
     def _most_failures(self, failure: Failed) -> float:
-        """The number of failures in a row, the last of which is this one, that ends the run."""
+        """The number of failures in a row after which the run ends, if the last one is of this kind."""
         if failure.fatal:
             return 1
         if failure.passing:
