@@ -13,7 +13,7 @@ if TYPE_CHECKING:
         plot_differences,
         plot_judge_bias,
     )
-    from ragnb.figures.rates import plot_grades, plot_rates
+    from ragnb.figures.rates import plot_rates
     from ragnb.figures.styles import (
         FORMATS,
         MARKERS,
@@ -40,7 +40,6 @@ __all__ = [
     "plot_abilities",
     "plot_cost_effectiveness_plane",
     "plot_differences",
-    "plot_grades",
     "plot_judge_bias",
     "plot_noise_curve",
     "plot_power",

@@ -23,7 +23,7 @@ from ragnb.figures.means import (
     varying,
 )
 from ragnb.figures.outcomes import draw_outcomes, paired_outcomes
-from ragnb.figures.page import Page, look, new_page, set_header, width_in_inches
+from ragnb.figures.page import Page, look, new_page, set_header, width_in_inches, wrap_axis_name
 from ragnb.figures.plane import draw_plane, name_points
 from ragnb.figures.ranks import draw_ranks, mean_ranks
 from ragnb.figures.rates import are_shares
@@ -134,6 +134,8 @@ def rows_figure(
         ax.set_xlabel(axis_name or _mean_of(panel, page, is_named="metric" in rows))
         draw_references(ax, page.reference if ax is axes[0] else {})
     set_header(figure, page.title, small_print_of(table))
+    for ax in axes:
+        wrap_axis_name(ax)
     if series:
         for number, ax in enumerate(axes if has_own_series else axes[:1]):
             lines_above = 1 if page.reference and number == 0 else 0

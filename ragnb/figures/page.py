@@ -1,6 +1,7 @@
 """The page of a figure: its width, its title and small print, and the colours that always mean the same."""
 
 import colorsys
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
@@ -30,6 +32,8 @@ RANGE = "0.75"  # a range of values that is expected or allowed
 SMALL_PRINT = "0.35"
 # WCAG 2.2, success criterion 1.4.3: the least contrast of text.
 LEAST_CONTRAST = 4.5
+# A word, or an equation with its two sides.
+_WORD = re.compile(r"[^ ]+(?: [=<>] [^ ]+)*")
 # Points between lines, as a multiple of the font size, and around a text.
 _LINE, _GAP = 1.25, 3.0
 
@@ -99,10 +103,43 @@ def set_header(figure: Figure, title: str, small_print: str) -> None:
     engine.set(rect=(0, 0, 1, 1 - header / (72 * total)))
 
 
+def wrap_axis_name(ax: Axes) -> None:
+    """Break the name of a horizontal axis into lines if the page would cut it; the page grows by their height.
+
+    The page must have its header, because room is measured on it.
+    """
+    figure: Any = ax.figure
+    figure.draw_without_rendering()
+    box, page = ax.get_window_extent(), figure.bbox
+    middle = (box.x0 + box.x1) / 2
+    room = 2 * min(middle - page.x0, page.x1 - middle) * 72 / figure.dpi - 2 * _GAP
+    label = ax.xaxis.label
+    lines = wrapped(label.get_text(), room, label.get_fontproperties())
+    if len(lines) > 1:
+        label.set_text("\n".join(lines))
+        added = (len(lines) - 1) * _LINE * label.get_fontproperties().get_size_in_points() / 72
+        _grow(figure, added)
+
+
+def _grow(figure: Figure, inches: float) -> None:
+    """Make the page higher below its header."""
+    width, height = figure.get_size_inches()
+    moved = [(text, height * (1 - text.get_position()[1])) for text in figure.texts]
+    engine: Any = figure.get_layout_engine()
+    header = height * (1 - engine.get()["rect"][3])
+    figure.set_size_inches(width, height + inches)
+    for text, from_top in moved:
+        text.set_y(1 - from_top / (height + inches))
+    engine.set(rect=(0, 0, 1, 1 - header / (height + inches)))
+
+
 def wrapped(text: str, width: float, font: FontProperties) -> list[str]:
-    """Break a text into lines that are at most some points wide, between words."""
+    """Break a text into lines that are at most some points wide, between words.
+
+    An equation such as ``n = 64`` stays in one line.
+    """
     lines: list[str] = []
-    for word in text.split(" "):
+    for word in _WORD.findall(text):
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and text_width(longer, font) <= width:
             lines[-1] = longer

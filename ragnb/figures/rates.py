@@ -1,6 +1,5 @@
-"""Figures of means: one point with its interval per row, and a judge's scores for each grade."""
+"""Figures of means: one point with its interval per row."""
 
-import textwrap
 from typing import Any, Literal
 
 import matplotlib.pyplot as plt
@@ -12,16 +11,13 @@ from ragnb.arguments import accepts
 from ragnb.figures.styles import (
     WIDTHS,
     caption,
-    headline,
     interval_note,
-    kinds_of,
     look_of,
     plain,
     reach,
     require_rates,
     style,
 )
-from ragnb.reports.grades import QUANTILES
 from ragnb.scoring.columns import record_of
 
 
@@ -131,51 +127,3 @@ def _write(ax: Axes, text: str, where: tuple[float, float], after: bool, color: 
     gap, align = (5, "left") if after else (-5, "right")
     ax.annotate(text, where, (gap, 0), textcoords="offset points", ha=align, va="center", color=color,
                 annotation_clip=False)  # fmt: skip
-
-
-@style()
-def plot_grades(grades: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Draw the distribution of a judge's scores for each grade that people gave.
-
-    Parameters
-    ----------
-    grades
-        As `ragnb.reports.scores_by_grade` returns it.
-    ax
-        Axes to draw on; a new figure of column width by default.
-
-    Returns
-    -------
-    Axes
-        For each grade, a grey box from the first to the third quartile with the median, lines to
-        the 5 and 95 % quantiles, and the mean with its interval in colour. The labels give the
-        number of responses. The title says whether the scores rise with the grades: by Spearman's
-        correlation and its interval.
-
-    Raises
-    ------
-    InputError
-        A column is missing, or there is not exactly one row for each grade.
-    """
-    spearman = ["spearman", "spearman_low", "spearman_high"]
-    needed = ["judge", "label", "n", *QUANTILES, "mean", *spearman]
-    require_rates(grades, needed, ["grade"], "plot_grades")
-    rows = grades.sort_values("grade")
-    first, places = rows.iloc[0], range(len(rows))
-    names = dict(zip(QUANTILES, ("whislo", "q1", "med", "q3", "whishi"), strict=True))
-    boxes = rows[list(QUANTILES)].rename(columns=names).to_dict("records")
-    grey: Any = {"color": "0.55", "lw": 0.9}
-    ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.8))[1]
-    ax.bxp(boxes, positions=places, widths=0.5, showfliers=False, showcaps=False, patch_artist=True,
-           boxprops={"facecolor": "0.9", "edgecolor": "0.7"}, medianprops=grey, whiskerprops=grey)  # fmt: skip
-    ax.errorbar(places, rows["mean"], yerr=reach(rows), ls="none", zorder=3, **look_of(0, ""))
-    ax.set_xticks(places, [f"{row.grade}\nn = {row.n}" for row in rows.itertuples()])
-    ax.grid(axis="x", visible=False)
-    ax.set(xlabel=plain(f"people's grade ({first['label']})"), ylabel=plain(first["judge"]))
-    value, low, high = first[spearman]
-    note = f"means with {kinds_of(rows)}; boxes: quartiles; lines: 5 and 95 % quantiles; Spearman "
-    note = f"{note}{value:.2f} [{low:.2f}, {high:.2f}]"
-    note = note.replace("< ", "<\N{NO-BREAK SPACE}").replace(" %", "\N{NO-BREAK SPACE}%")
-    caption(ax, textwrap.fill(note, 50))
-    rises = "rise with" if low > 0 else "fall with" if high < 0 else "do not follow"
-    return headline(ax, f"The judge's scores {rises} the grades")

@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ragnb.columns import require_columns
 from ragnb.figures.abilities import TITLES as ABILITIES
 from ragnb.figures.abilities import plot_abilities
 from ragnb.figures.curves import plot_risk_coverage
@@ -23,9 +24,11 @@ from ragnb.figures.forms import (
 )
 from ragnb.figures.means import varying
 from ragnb.figures.page import Page, new_page, set_header
-from ragnb.figures.rates import plot_grades
+from ragnb.figures.spread import draw_grades
+from ragnb.figures.words import words_for
 from ragnb.numbers import distinct
 from ragnb.reports.abstention import RiskCoverageReport
+from ragnb.reports.grades import QUANTILES
 from ragnb.reports.judge import JudgeReport
 from ragnb.reports.rgb import RgbReport
 
@@ -65,14 +68,17 @@ def risk_coverage_figure(result: RiskCoverageReport, page: Page) -> Drawn:
 
 
 def grades_figure(result: pd.DataFrame, page: Page) -> Drawn:
-    """A judge's scores for each grade of people."""
-    figure, ax = new_page(page.width, 2.4)
-    plot_grades(result, ax=ax)
-    finding, note = ax.get_title(loc="left"), "\n".join(text.get_text() for text in ax.texts)
-    ax.set_title("", loc="left")
-    for text in list(ax.texts):
-        text.remove()
-    set_header(figure, page.title or finding, note.replace("\n", " "))
+    """A judge's scores for each grade of people; without a title, it states the correlation."""
+    spearman = ["spearman", "spearman_low", "spearman_high"]
+    require_columns(
+        result, ["judge", "label", "n", "mean", *QUANTILES, *spearman], "plot", unique=["grade"]
+    )
+    figure, ax = new_page(page.width, 2.1)
+    small_print = draw_grades(ax, result, page.names)
+    low, high = result[["spearman_low", "spearman_high"]].iloc[0]
+    direction = "rise with" if low > 0 else "fall with" if high < 0 else "do not follow"
+    finding = f"The judge's scores {direction} the grades"
+    set_header(figure, page.title or finding, small_print)
     return ax, result
 
 
@@ -82,11 +88,15 @@ def agreement_figure(table: pd.DataFrame, page: Page) -> Drawn:
         table = table[table["pair"].eq("all")]
     # The measure is a series, so the small print names only the kinds of intervals.
     kinds = distinct(table["interval"].str.replace(r"^[^(]*, | \(fewer than.*", "", regex=True))
-    few = table["interval"].str.contains("fewer than").any()
-    table = table.assign(interval=f"{kinds}{' (some: fewer than 30 units)' if few else ''}")
+    has_few = table["interval"].str.contains("fewer than")
+    few = f" ({'' if has_few.all() else 'some: '}fewer than 30 units)" if has_few.any() else ""
+    table = table.assign(interval=kinds + few)
     names = [name for name in ("judge", "field", "pair") if name in table]
     rows = [name for name in names if table[name].nunique() > 1] or names[:1]
-    return rows_figure(table, rows, "metric", [table], page, "agreement")
+    measures = list(dict.fromkeys(table["metric"]))
+    series = "metric" if len(measures) > 1 else None
+    axis_name = "agreement" if series else words_for(measures[0], page.names, column="metric")
+    return rows_figure(table, rows, series, [table], page, axis_name)
 
 
 def efficiency_figure(result: pd.DataFrame, page: Page) -> Drawn:

@@ -1,4 +1,4 @@
-"""The distribution of scores, and how far predicted probabilities can be relied on."""
+"""The distribution of scores, also by grade, and how far predicted probabilities can be relied on."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,8 +9,9 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from ragnb.figures.page import REFERENCE, look
-from ragnb.figures.styles import plain
+from ragnb.figures.styles import kinds_of, plain, reach
 from ragnb.figures.words import words_for
+from ragnb.reports.grades import QUANTILES
 from ragnb.stats.intervals import rate_interval
 
 # A logarithmic axis is used if the largest class has this many times the share of a usual class.
@@ -88,3 +89,38 @@ def draw_reliability(ax: Axes, curve: pd.DataFrame, names: Mapping[Any, str] | N
     ax.set_xlabel(words_for("predicted probability", names))
     ax.set_ylabel(words_for("observed share", names))
     ax.set_aspect("equal")
+
+
+def draw_grades(ax: Axes, grades: pd.DataFrame, names: Mapping[Any, str] | None = None) -> str:
+    """Draw the distribution of a judge's scores for each grade of people, and return the small print.
+
+    Each grade has a grey box from the first to the third quartile with the median, lines to the
+    quantiles of 5 and 95 %, and in colour the mean with its interval.
+    """
+    rows = grades.sort_values("grade")
+    first, places = rows.iloc[0], range(len(rows))
+    keys = dict(zip(QUANTILES, ("whislo", "q1", "med", "q3", "whishi"), strict=True))
+    boxes = rows[list(QUANTILES)].rename(columns=keys).to_dict("records")
+    grey: Any = {"color": "0.55", "lw": 0.9}
+    ax.bxp(
+        boxes,
+        positions=places,
+        widths=0.5,
+        showfliers=False,
+        showcaps=False,
+        patch_artist=True,
+        boxprops={"facecolor": "0.9", "edgecolor": "0.7"},
+        medianprops=grey,
+        whiskerprops=grey,
+    )
+    appearance = look(0)
+    ax.errorbar(places, rows["mean"], yerr=reach(rows), ls="none", zorder=3, lw=1.1, **appearance)
+    ax.set_xticks(places, [f"{row.grade}\nn = {row.n}" for row in rows.itertuples()])
+    ax.grid(axis="x", visible=False)
+    label = first["label"]
+    default = plain(f"people's grade ({label})")
+    ax.set_xlabel(words_for(label, names) if label in (names or {}) else default)
+    ax.set_ylabel(words_for(first["judge"], names, column="judge"))
+    value, low, high = first[["spearman", "spearman_low", "spearman_high"]]
+    note = f"means with {kinds_of(rows)}; boxes: quartiles; lines: 5 and 95 % quantiles"
+    return f"{note}\nSpearman {value:.2f} [{low:.2f}, {high:.2f}]"

@@ -103,7 +103,7 @@ def scores_by_grade(
 ) -> pd.DataFrame:
     """Distribution of a judge's scores for each grade that people gave.
 
-    `ragnb.figures.plot_grades` draws it. The parameters are those of `graded_report`, with one
+    `ragnb.plot` draws it. The parameters are those of `graded_report`, with one
     judge.
 
     Returns

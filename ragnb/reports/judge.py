@@ -60,6 +60,12 @@ class JudgeReport(Report):
         One row for each judge and group: mean of the judge minus mean of the label, with the
         columns of `ragnb.compare`. ``by`` is ``"overall"``, a column, or ``"response length"``
         (thirds, in characters). P-values are corrected over the groups of one ``by``.
+    error_rates
+        One row for each judge, group and ``metric``, which is the sensitivity (share of the correct
+        answers that the judge accepts) or the specificity (share of the incorrect answers that it
+        rejects): ``mean, low, high, interval, confidence_level, n_units`` and ``n`` (responses
+        with this label and a verdict). ``by`` and ``group`` are those of ``bias``. Errors of the
+        two kinds cancel in the bias, and here they do not.
     calibration
         One row for each judge: ``ece``, ``expected_if_calibrated`` (what a calibrated judge would
         show by chance if responses are independent), and the Brier score ``brier`` with its
@@ -75,6 +81,7 @@ class JudgeReport(Report):
     labelled: pd.DataFrame
     agreement: pd.DataFrame
     bias: pd.DataFrame
+    error_rates: pd.DataFrame
     calibration: pd.DataFrame
     worst: pd.DataFrame
 
@@ -193,6 +200,7 @@ def judge_report(
         labelled=pd.DataFrame([counts]),
         agreement=as_frame(_agreement(judged)),
         bias=_bias(judged, None if by is None else groups),
+        error_rates=as_frame(_error_rates(judged, None if by is None else groups)),
         calibration=as_frame(_calibration(judged)),
         worst=_worst(judged),
     )
@@ -380,6 +388,29 @@ def _bias(judged: _Judged, by: Sequence[str] | None) -> pd.DataFrame:
         table.insert(1, "by", name)
         parts.append(table)
     return pd.concat(parts, ignore_index=True)
+
+
+def _error_rates(judged: _Judged, by: Sequence[str] | None) -> Iterator[dict[str, Any]]:
+    """Yield the sensitivity and the specificity of each judge in each group."""
+    groups = _groups(judged, by)
+    for (judge, scores), (name, group) in product(judged.scores.items(), groups.items()):
+        verdicts = judged.verdicts(scores)
+        is_right = (verdicts == judged.labels).astype(np.float64)
+        group_of_row = group.reindex(judged.frame.index)
+        for value in pd.unique(group):
+            in_group = (group_of_row == value).to_numpy() & ~np.isnan(verdicts)
+            for metric, label in (("sensitivity", 1), ("specificity", 0)):
+                rows = in_group & (judged.labels == label)
+                interval = share(is_right[rows], judged.units_of(rows), judged.level)
+                yield {
+                    "judge": judge,
+                    "by": name,
+                    "group": value,
+                    "metric": metric,
+                    **interval_columns(interval),
+                    "n": int(rows.sum()),
+                    "signature": judged.signature(judge),
+                }
 
 
 # ---- calibration and disagreements ---------------------------------------------------------------

@@ -1,10 +1,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import small_print
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.figures import plot, plot_grades, plot_judge_bias
+from ragnb.figures import plot, plot_judge_bias
 from ragnb.reports import judge_report, scores_by_grade
 
 
@@ -72,13 +73,16 @@ def test_scores_by_grade_have_boxes_means_and_a_title_that_states_the_finding(si
     noise = rng.normal(size=len(turns))
     turns = turns.assign(judge=sign * turns["human_faithfulness"] + noise)
     grades = scores_by_grade(turns, judge="judge", label="human_faithfulness")
-    ax = plot_grades(grades)
-    assert ax.get_title(loc="left") == f"The judge's scores {finding} the grades"
+    ax = plot(grades)
+    assert small_print(ax).startswith(f"The judge's scores {finding} the grades means with 95 %")
     means = ax.containers[0].lines[0].get_ydata()
     assert means.tolist() == grades["mean"].tolist()
     names = [tick.get_text() for tick in ax.get_xticklabels()]
     assert names == [f"{row.grade}\nn = {row.n}" for row in grades.itertuples()]
-    note = " ".join(ax.texts[0].get_text().split())
-    assert note.startswith("means with 95 % cluster-robust t intervals (some: < 30 clusters)")
-    assert f"Spearman {grades['spearman'][0]:.2f} [" in note
+    assert "95 % cluster-robust t intervals (some: < 30 clusters)" in small_print(ax)
+    assert f"Spearman {grades['spearman'][0]:.2f} [" in small_print(ax)
     assert len(ax.patches) == len(grades)
+    words = {"human_faithfulness": "grade", "judge": "score"}
+    ax = plot(grades, title="Mine", names=words)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("grade", "score")
+    assert small_print(ax).startswith("Mine means")

@@ -269,8 +269,8 @@ def test_judge_trust_and_few_labels_work_with_my_own_file(
 
 def test_definitions_are_compared_on_my_own_file(file, shown_with):
     pair = "['old', 'new']"
-    shown = shown_with("13", file, pair=pair, swapped=pair)
-    assert f"{file} · " in shown
+    study = f"ragnb.load_responses({str(file)!r})"
+    shown = shown_with("13", study=study, pair=pair, swapped=pair)
     assert "11 definitions, 150 questions" in shown
     assert not re.search("evouna-nq|Wang et al|newbing|chatgpt", shown)
 

@@ -88,6 +88,15 @@ def test_bias_of_verdicts_is_a_paired_comparison_of_rates(hand_report):
     assert row[counts].tolist() == [50, 4, 0.5, 0.6]
 
 
+def test_error_rates_of_all_responses_are_those_of_the_agreement(hand_report):
+    rates = hand_report.error_rates.set_index("metric")
+    assert rates["mean"].to_dict() == {"sensitivity": 20 / 30, "specificity": 15 / 20}
+    assert rates["n"].to_dict() == {"sensitivity": 30, "specificity": 20}
+    columns = ["mean", "low", "high", "interval", "n_units"]
+    agreement = hand_report.agreement.set_index("metric").loc[[*rates.index], columns]
+    assert rates[columns].equals(agreement)
+
+
 def test_worst_are_the_disagreements(hand_report):
     assert hand_report.worst["example_id"].tolist() == list(range(20, 35))
     assert set(hand_report.worst["disagreement"]) == {1.0}
@@ -159,6 +168,17 @@ def test_scores_have_a_roc_area_and_a_threshold_makes_verdicts_of_them(frame, re
     edge = pd.DataFrame({"label": [1, 0], "judge": [0.5, 0.4999]})
     table = rows_of(judge_report(edge, judge="judge", clusters=None).agreement)
     assert table.loc["percent agreement", "mean"] == 1
+
+
+def test_error_rates_of_groups_are_the_shares_of_right_verdicts(frame, report):
+    rates = report.error_rates.query("judge == 'judged_correct'")
+    assert [*rates["by"].unique()] == [*report.bias["by"].unique()]
+    assert [*rates["group"].unique()] == [*report.bias["group"].unique()]
+    is_right = frame["judged_correct"] == frame["label"]
+    by_hand = is_right.groupby([frame["language"], frame["label"]]).agg(["mean", "size"])
+    for row in rates.query("by == 'language'").itertuples():
+        label = 1 if row.metric == "sensitivity" else 0
+        assert (row.mean, row.n) == pytest.approx(tuple(by_hand.loc[row.group, label]))
 
 
 def test_length_is_what_a_reader_counts():
