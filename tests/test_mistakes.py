@@ -11,6 +11,7 @@ import pytest
 from nbclient import NotebookClient
 
 import ragnb
+from ragnb.datasets.mapping import suggested_columns
 
 ROOT = Path(__file__).parents[1]
 ANSWERS = ROOT / "docs" / "answers.csv"
@@ -61,6 +62,17 @@ def test_a_wrong_column_gets_the_call_that_would_work(raw):
     message = refused(ragnb.load_responses, "results_export.csv")
     assert "its columns are Question text, Gold answer, Model output" in message
     assert "load_responses('results_export.csv', {'question': 'Question text'" in message
+
+
+def test_a_column_that_has_another_role_is_not_suggested_again():
+    table = pd.DataFrame({"question": ["Who?"], "Prompt": ["Ann?"], "gold": ["Ann"]})
+    assert suggested_columns(table, {"response": "question"}) == {
+        "response": "question",
+        "question": "Prompt",
+        "references": "gold",
+    }
+    message = refused(ragnb.load_responses, table.drop(columns="Prompt"), {"response": "question"})
+    assert "{'response': 'question', 'references': 'gold', 'question': '...'}" in message
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,9 @@ from ragnb.datasets.records import first_value
 from ragnb.errors import InputError, check_choice
 from ragnb.metrics.judged import VERDICT_WORDS
 
-# Keys of a note in JSON-MIN of Label Studio and in doccano.
+# Keys of a note in JSON-MIN (a flat JSON export of Label Studio) and in doccano.
 NOTES = ("note", "notes", "comment", "comments", "Comments")
+# Keys of the person who gave an answer, in the order in which they are tried.
 PEOPLE = (
     "completed_by.email completed_by.username completed_by.id completed_by annotator user_id "
     "_annotator_id _session_id"
@@ -86,7 +87,9 @@ def load_annotations(
     columns = column_names(id)
     rows, left_out = [], Counter[str]()
     for record, where in _records(file):
-        for answer in list(_answers(record, field)) or [{"labels": None}]:
+        # A record that nobody has answered counts as one that is unlabelled.
+        answers = list(_answers(record, field)) or [{"labels": None}]
+        for answer in answers:
             labels = _listed(answer["labels"])
             is_skipped = answer.get("was_cancelled") or answer.get("answer") == "ignore"
             reason = "skipped" if is_skipped else STATUSES.get(str(answer.get("status")))
@@ -98,11 +101,11 @@ def load_annotations(
                     f"{where}: an answer must have one verdict, got {labels}; export the "
                     "labels of each annotator separately"
                 )
-            key = _id(record, columns, where)
+            identifiers = _id(record, columns, where)
             texts = [text for text in _listed(answer.get("note")) if isinstance(text, str)]
             row = {
-                "item": " | ".join(key.values()),
-                **key,
+                "item": " | ".join(identifiers.values()),
+                **identifiers,
                 "annotator": str(
                     first_value(answer, PEOPLE) or annotator or file.name.split(".")[0]
                 ),
@@ -130,7 +133,11 @@ def load_annotations(
 
 
 def _answers(record: Values, field: str) -> Iterator[Values]:
-    """The answer of each person to a record."""
+    """The answer of each person to a record.
+
+    Each is a mapping with ``labels``, in the form in which the tool writes them. It may have a
+    ``note``, a ``status``, and the tool's own keys.
+    """
     if "annotations" in record:  # Label Studio
         for answer in record["annotations"]:
             results = answer.get("result") or []
@@ -155,13 +162,18 @@ def _answers(record: Values, field: str) -> Iterator[Values]:
 
 
 def _is_prodigy(record: Values) -> bool:
+    """Whether a record is a task of Prodigy."""
     if any(key in record for key in PRODIGY):
         return True
     return record.get("answer") in (*PRODIGY_ANSWERS, "ignore")
 
 
 def _records(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """The records of an export, with their places; a JSON object may have one list per column."""
+    """The records of an export, each with its place for messages.
+
+    A JSON file may contain a single object instead of a list of records: one list per column, or one
+    record per id.
+    """
     if not kind_of(path).startswith("json"):
         yield from read_records(path)
         return
@@ -169,8 +181,10 @@ def _records(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
     if len(records) == 1:
         (record, where), *_ = records
         lists = [value for value in record.values() if isinstance(value, list)]
-        is_flat = len(lists) == len(record) and len({*map(len, lists)}) == 1 and "id" in record
-        if is_flat:  # ``to_dict(orient="names")`` of Argilla
+        are_all_lists = len(lists) == len(record)
+        have_one_length = len({*map(len, lists)}) == 1
+        # ``to_dict(orient="names")`` of Argilla
+        if are_all_lists and have_one_length and "id" in record:
             rows = zip(*lists, strict=True)
             yield from ((dict(zip(record, row, strict=True)), where) for row in rows)
             return
@@ -191,7 +205,7 @@ def _flattened(record: Values, field: str) -> Iterator[Values]:
 
 
 def _cells(value: Any) -> list[Any]:
-    """A list that CSV may have as a text."""
+    """The items of a list, which CSV has as a text; none if the value is no list."""
     if isinstance(value, str) and value.lstrip().startswith("["):
         value = parsed(value)
     return list(value) if isinstance(value, list | tuple) else []
@@ -206,6 +220,7 @@ def _is_argilla_1(answers: Any) -> bool:
 
 
 def _of_argilla_1(answers: Any) -> Iterator[Values]:
+    """The answers in a record of Argilla 1: a list of answers, or one list for each of their parts."""
     if isinstance(answers, Mapping):  # one list for each part, as Hugging Face datasets have it
         parts = {name: value for name, value in answers.items() if isinstance(value, list)}
         rows = zip(*parts.values(), strict=True)
@@ -246,27 +261,30 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _id(record: Values, columns: list[str], where: str) -> dict[str, str]:
+    """The values that identify an item, by column. The tools keep them in different parts of a record."""
     parts = [record.get(part) for part in ("data", "metadata", "fields", "meta")]
     places = [record, *(part for part in parts if isinstance(part, Mapping))]
-    key: dict[str, str] = {}
+    identifiers: dict[str, str] = {}
     for name in columns:
         values = [place[name] for place in places if not is_missing(place.get(name))]
         if name == "example_id":
-            keys = ("id", "_id", "_input_hash")
-            values += [record[key] for key in keys if not is_missing(record.get(key))]
+            # A record without an example_id is identified by its own id.
+            own_ids = [record.get(key) for key in ("id", "_id", "_input_hash")]
+            values += [own_id for own_id in own_ids if not is_missing(own_id)]
         if not values:
             raise InputError(
                 f"{where}: must have the key{'s' if len(columns) > 1 else ''} {', '.join(columns)}, "
                 f"but has no {name}; pass other keys as id="
             )
-        key[name] = str(values[0])
-    return key
+        identifiers[name] = str(values[0])
+    return identifiers
 
 
 def _verdicts(labels: list[Any], meanings: dict[Any, str], file: str) -> list[str]:
     """The verdicts that the labels of a file mean."""
     for verdict in meanings.values():
         check_choice(verdict, tuple(VERDICT_WORDS), "load_annotations(verdicts=...)")
+    # ragnb's own words keep their meaning, unless the user gives them another one.
     words = {word: word for word in VERDICT_WORDS if word not in meanings} | meanings
     unknown = dict.fromkeys(repr(label) for label in labels if label not in words)
     if unknown:

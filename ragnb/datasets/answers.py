@@ -62,13 +62,15 @@ def answer_of(value: Any) -> Any:
         aliases = [alias for part in value for alias in _aliases(part)]
         return [list(dict.fromkeys(aliases))]
     parts = [part for part in map(answer_of, value) if part is not None]
+    # A list of missing values is missing. An empty list is returned, and the caller refuses it.
     if value and not parts:
         return None
-    return NO_ANSWER if parts and all(_is_blank_part(part) for part in parts) else parts
+    are_blank = bool(parts) and all(_is_blank_part(part) for part in parts)
+    return NO_ANSWER if are_blank else parts
 
 
 def _aliases(answer: Mapping[str, Any]) -> list[str]:
-    """The texts of an answer that is an object; one empty text if it has none."""
+    """The texts of an answer that is an object, without duplicates; one empty text if it has none."""
     values = {str(key).casefold(): value for key, value in answer.items()}
     aliases = _texts_of(values, _ALIASES)
     if aliases and any(key in values for key in _TRIVIAQA):
@@ -100,6 +102,7 @@ def _texts_of(values: Mapping[str, Any], keys: tuple[str, ...]) -> list[str]:
 
 
 def _is_blank_part(part: Any) -> bool:
+    """Whether a part of a reference is a blank text, or has only blank aliases."""
     if isinstance(part, list):
         return bool(part) and all(_is_blank_part(alias) for alias in part)
     return isinstance(part, str) and is_blank(part)

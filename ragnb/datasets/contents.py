@@ -22,10 +22,12 @@ HEAD_BYTES = 4096
 _TITLE = re.compile(rb"(?is)<title[^>]*>\s*(.*?)\s*</title>")
 
 
+# Beginning of a content, with a byte order mark and white space if there are any.
 _MARKED = rb"\A(?:\xef\xbb\xbf)?\s*"
 
 
-# How a content begins -> the kinds of tables that begin so -> what it is.
+# How a content begins, the endings of file names for which this is right, and what such a content is
+# under any other name.
 _CONTENTS: tuple[tuple[re.Pattern[bytes], tuple[str, ...], str], ...] = (
     (
         re.compile(rb"\Aversion https://git-lfs"),
@@ -88,8 +90,10 @@ def read_text(path: Path) -> str:
 
 
 def _unpacked(content: bytes, path: Path) -> bytes:
+    """The content of a compressed file, which is refused if it is damaged or too large."""
     try:
         with gzip.open(io.BytesIO(content)) as file:
+            # One byte more than allowed shows that the file is too large, without unpacking the rest.
             unpacked = file.read(MOST_UNPACKED + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path.name} must be a complete compressed file ({error})") from error
@@ -103,9 +107,9 @@ def _unpacked(content: bytes, path: Path) -> bytes:
 
 def refuse_other_content(head: bytes, path: Path) -> None:
     """Raise InputError if a file begins like something else than its name says."""
-    own_kind = "arrow" if path.is_dir() else ending_of(path)
+    kind_by_name = "arrow" if path.is_dir() else ending_of(path)
     for start, kinds, meaning in _CONTENTS:
-        if start.match(head) and own_kind not in kinds:
+        if start.match(head) and kind_by_name not in kinds:
             title = _TITLE.search(head)
             name = f" ({title[1].decode('utf-8', 'replace').strip()!r:.80})" if title else ""
             raise InputError(f"{path.name} is {meaning.format(title=name)}")

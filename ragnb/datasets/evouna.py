@@ -17,10 +17,13 @@ SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
 
 
 def _verdict(value: Any) -> Any:
-    """A truth value that may be a word; the word nan and an empty text are no verdict."""
-    word = str(present(value) or "").strip().lower()
+    """A truth value that may be written as a word; None for the word nan and for an empty text.
+
+    Any other value is returned as it is, and the model of the record then refuses it.
+    """
     if value is None or isinstance(value, bool):
         return value
+    word = str(present(value) or "").strip().lower()
     if word in ("", "nan", "none", "null"):
         return None
     truth = truth_of(word)
@@ -34,6 +37,7 @@ Verdict = Annotated[bool | None, BeforeValidator(_verdict)]
 Answer = Annotated[str | None, BeforeValidator(present)]
 
 
+# Field of a record -> its type and its default; ``...`` means that the field is required.
 _JUDGED: dict[str, Any] = {
     "question": (Text, ...),
     "golden_answer": (Annotated[Text | None, BeforeValidator(present)], ...),
@@ -64,9 +68,8 @@ def load_evouna(source: str | Path) -> pd.DataFrame:
         verdict, improper``. ``references`` is one part whose aliases are the gold variants, which
         the file separates by ``/``. It is None if the file has no answer. ``verdict`` is the
         judgement of a person: True, False, or None if there is none, for which the file may have
-        the word ``nan``. ``improper`` marks questions
-        that the annotators found faulty. They stay in the frame. Score the frame with
-        ``ragnb.score(frame, "annotator.verdict")``.
+        the word ``nan``. ``improper`` marks questions that the annotators found faulty. They stay
+        in the frame. Score the frame with ``ragnb.score(frame, "annotator.verdict")``.
 
     Raises
     ------
@@ -87,6 +90,7 @@ def load_evouna(source: str | Path) -> pd.DataFrame:
                 "task": "open",
                 "language": "en",
                 "question": record["question"],
+                # A gold answer that consists of slashes is a text like any other.
                 "references": None if gold is None else [variants or [gold]],
                 "system": system,
                 "response": record[f"answer_{system}"],

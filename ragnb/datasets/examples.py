@@ -39,6 +39,7 @@ def load_examples(source: str | Path | pd.DataFrame) -> pd.DataFrame:
     """
     path = None if isinstance(source, pd.DataFrame) else existing_file(source)
     content: Any = source if path is None else one_row_per_item(read_frame(path), path)
+    # A file in the format of SQuAD is one JSON object, whose key "data" has everything.
     if "data" in content and len(content) == 1:
         return _of_squad(content.iloc[0].to_dict(), path)
     if FORMATS["kilt"].recognises(content):
@@ -52,8 +53,9 @@ def _of_squad(document: dict[str, Any], path: Path | None) -> pd.DataFrame:
     """The questions of a document in the format of SQuAD or TriviaQA."""
     questions = checked(Squad, document, called(path)).rows()
     frame = pd.DataFrame(questions).drop(columns="title")
-    is_answerable = [references not in (None, NO_ANSWER) for references in frame["references"]]
-    frame["answerable"] = [int(value) for value in is_answerable]
+    frame["answerable"] = [
+        int(references not in (None, NO_ANSWER)) for references in frame["references"]
+    ]
     return frame.rename(columns={"question_id": "example_id"})
 
 
@@ -70,7 +72,7 @@ def _of_table(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
             f"{', '.join(map(str, content))}"
         )
     frame = renamed(content, names)
-    # TriviaQA has pages and search results, which no metric reads.
+    # Columns of objects, such as the pages and search results of TriviaQA, are read by no metric.
     others = [name for name in frame if name not in {*COLUMNS, *PAYLOAD}]
     unread = [name for name in others if _has_objects(frame[name])]
     frame = frame.drop(columns=unread)
@@ -85,6 +87,7 @@ def _of_table(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
 
 
 def _has_objects(column: pd.Series) -> bool:
+    """Whether any cell of a column is a list or a mapping."""
     return any(isinstance(cell, dict | list) for cell in column)
 
 
@@ -119,6 +122,7 @@ def with_examples(frame: pd.DataFrame, examples: pd.DataFrame, path: Path | None
     # What is in both frames comes from the responses.
     shared = responses.columns.intersection(examples.columns).drop("example_id")
     questions = examples.drop(columns=shared)
-    # Where several systems answered, nobody can say which of them left an example out.
+    # An example without a response gets a row only if there is one system. With several, it would not
+    # be clear to which of them the row belongs.
     how: Literal["right", "left"] = "right" if "system" in responses else "left"
     return questions.merge(responses, on="example_id", how=how)

@@ -19,7 +19,7 @@ Writes = Callable[[pd.DataFrame, pd.DataFrame | None], str]
 
 
 def _ragas(responses: pd.DataFrame, scores: pd.DataFrame | None) -> str:
-    """Lines for ``ragas.EvaluationDataset.from_jsonl``, which has no systems and no scores."""
+    """Lines for ``ragas.EvaluationDataset.from_jsonl``, a format without systems and scores."""
     if responses["system"].nunique() > 1 or scores is not None:
         raise InputError(
             "files of ragas contain one system and no scores; export the responses of each system "
@@ -40,13 +40,15 @@ def _ragas(responses: pd.DataFrame, scores: pd.DataFrame | None) -> str:
 
 def _inspectorraget(responses: pd.DataFrame, scores: pd.DataFrame | None) -> str:
     """A document of InspectorRAGet, with the scores as metrics."""
-    values: dict[Any, dict[str, Any]] = {}
+    # Example and system -> metric -> score, as InspectorRAGet has it.
+    scores_of_response: dict[Any, dict[str, Any]] = {}
     metrics = []
     if scores is not None:
         metrics = [*scores["metric"].unique()]
         for row in scores.dropna(subset=["value"]).to_dict("records"):
-            annotations = values.setdefault((row["example_id"], row["system"]), {})
+            annotations = scores_of_response.setdefault((row["example_id"], row["system"]), {})
             annotations[row["metric"]] = {"system": {"value": float(row["value"])}}
+    # Each distinct passage is one document, whose id is a number.
     ids_of_passages: dict[str, str] = {}
     tasks: dict[Any, dict[str, Any]] = {}
     evaluations = []
@@ -63,13 +65,14 @@ def _inspectorraget(responses: pd.DataFrame, scores: pd.DataFrame | None) -> str
             "contexts": contexts,
             "targets": [{"text": text} for text in _targets(row)],
         }
+        # The question and its references are those of the first system that answered it.
         tasks.setdefault(key, task)
         evaluation = {
             "task_id": str(key),
             "model_id": system,
             "model_response": present(row["response"]) or "",
             "contexts": contexts,
-            "annotations": values.get((key, system), {}),
+            "annotations": scores_of_response.get((key, system), {}),
         }
         evaluations.append(evaluation)
     document = {

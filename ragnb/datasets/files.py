@@ -1,4 +1,4 @@
-"""Files: where they are, which kind of table their names say, and where their data come from."""
+"""Files: where they are, what kind of table their names indicate, and where their data come from."""
 
 import os
 import re
@@ -15,7 +15,8 @@ from ragnb.datasets.sources import find, git_blob_sha1, sources_of
 from ragnb.errors import InputError
 from ragnb.suggestions import similar_names
 
-DATA = Path(str(resources.files("ragnb.datasets") / "data"))
+# Folder of the data in the package.
+PACKAGED_DATA = Path(str(resources.files("ragnb.datasets") / "data"))
 # Represents JSON Lines from standard input, which a user calls ``-``.
 STANDARD_INPUT = Path("stdin.jsonl")
 # Benchmark -> name of a sample that the authors of ragnb wrote -> its file. RGB has base,
@@ -32,15 +33,15 @@ SAMPLES = {
     "ragbench": {"sample-ragbench": "ragbench_sample.jsonl"},
     "multilingual": {"sample-multilingual": "multilingual_sample.jsonl"},
 }
-# The file by which a folder of ``save_to_disk`` is recognised; it names the others.
+# The file by which a folder that ``save_to_disk`` wrote is recognised. It names the other files.
 SAVED_TO_DISK = "state.json"
-# Kinds of tables whose cells are texts, and kinds that are read as text.
+# Kinds of tables that are Excel files, and all kinds in which every cell is a text.
 WORKBOOKS = ("xlsx", "xlsm")
 CELLS = (*WORKBOOKS, "csv", "tsv")
 # Kinds of tables that can be read.
 TABLES = ("jsonl", "json", "ndjson", "parquet", "arrow", *CELLS, "eval")
 _OTHER_SPREADSHEETS = ("xls", "xlsb", "ods", "numbers", "gsheet")
-# An address on the internet; Path makes one slash of two.
+# Beginning of an address on the internet. One slash is enough, because Path makes one of two.
 _ADDRESS = re.compile(r"(?:https?|ftp|s3|gs|hf):/", re.IGNORECASE)
 
 
@@ -77,10 +78,10 @@ def existing_file(source: str | Path) -> Path:
 
 
 def several_files(source: Any) -> list[Any] | None:
-    """Members of a list, and files that match a pattern such as ``"runs/*.jsonl"``.
+    """The files of a list of files, or those that match a pattern such as ``"runs/*.jsonl"``.
 
-    Patterns inside a list are replaced by their files. The result is None if the source is neither
-    a list nor a pattern.
+    Patterns and lists inside a list are replaced by their files. The result is None if the source is
+    neither a list nor a pattern.
 
     Raises
     ------
@@ -123,7 +124,9 @@ def _nearby(path: Path) -> str:
 
 
 def locate(source: str | Path, *, benchmark: str) -> tuple[Path, str]:
-    """Path and name of a benchmark file given as a path, a catalogue name or the name of a sample.
+    """Find a benchmark file by its path, its name in the catalogue, or the name of a sample.
+
+    The result is the path of the file, and its name.
 
     Raises
     ------
@@ -132,8 +135,9 @@ def locate(source: str | Path, *, benchmark: str) -> tuple[Path, str]:
     """
     samples = SAMPLES.get(benchmark, {})
     if source in samples:
-        return DATA / samples[str(source)], str(source)
+        return PACKAGED_DATA / samples[str(source)], str(source)
     path = Path(os.path.expanduser(source))
+    # A name in the catalogue has neither an ending nor a folder.
     is_name = isinstance(source, str) and not path.suffix and len(path.parts) == 1
     if is_name and not os.path.exists(path):
         return find(str(source), benchmark=benchmark, samples=samples), str(source)
@@ -150,8 +154,11 @@ def stem(path: Path) -> str:
 
 
 def provenance(path: Path, name: str, *, benchmark: str) -> dict[str, Any]:
-    """Describe a file: source, checksum, and whether the checksum matches the catalogue."""
-    if path.parent == DATA:
+    """Describe a file: its name, licence and citation, and whether its checksum is in the catalogue.
+
+    A file that is not in the package also has its checksum, as ``git_sha1``.
+    """
+    if path.parent == PACKAGED_DATA:
         licence, citation = "CC BY 4.0", "written by the authors of ragnb"
         return {"name": name, "licence": licence, "citation": citation, "verified": True}
     sha1 = git_blob_sha1(path.read_bytes())
@@ -173,7 +180,10 @@ def provenance(path: Path, name: str, *, benchmark: str) -> dict[str, Any]:
 def benchmark_frame(
     rows: Sequence[Mapping[str, Any]], first: Iterable[str], path: Path, name: str, benchmark: str
 ) -> pd.DataFrame:
-    """The rows of a benchmark file as a frame, with what is known of the file in its attributes."""
+    """The rows of a benchmark file as a frame, with the provenance of the file in ``attrs["source"]``.
+
+    The columns in `first` come first, also those that no row has.
+    """
     if not rows:
         raise InputError(f"{path.name} must contain at least one record, got none")
     frame = frame_of(rows, first)
@@ -182,7 +192,7 @@ def benchmark_frame(
 
 
 def kind_of(path: Path) -> str:
-    """Kind of a table by its name."""
+    """The kind of a table, which is the ending of its name; a folder contains Arrow files."""
     kind = "arrow" if path.is_dir() else ending_of(path)
     if kind in TABLES:
         return kind

@@ -10,18 +10,23 @@ from ragnb.datasets.sheets import dropped
 
 
 def frame_of(rows: Sequence[Mapping[str, Any]], first: Iterable[str] = ()) -> pd.DataFrame:
-    """Convert rows to a frame with the columns `first` and all others. Missing values are None.
+    """Convert rows to a frame. Its columns are `first`, followed by all other keys of the rows.
 
-    A column holds numbers or truth values if all of its values are such, and objects otherwise.
+    A value that a row lacks is None. `column_of` describes the types of the columns.
     """
+    # The keys of a dict are names without duplicates, in the order of their first use.
     names = dict.fromkeys([*first, *(name for row in rows for name in row)])
     return pd.DataFrame({name: column_of([row.get(name) for row in rows]) for name in names})
 
 
 def column_of(values: list[Any]) -> pd.Series:
-    """Convert values to a column, of numbers or truth values if all of them are such."""
+    """Convert values to a column of numbers or truth values, if they are, or else of objects.
+
+    A column of numbers can have missing values; a column of truth values cannot.
+    """
     kinds = {*map(type, values)} - {type(None)}
     dtype: Any = object
+    # Larger whole numbers do not fit into 64 bits, so they stay Python's own.
     if kinds == {int} and max(map(abs, filter(None, values)), default=0) < 2**63:
         dtype = "Int64" if None in values else "int64"
     elif kinds in ({float}, {int, float}):
@@ -42,11 +47,17 @@ def each_cell(column: pd.Series, function: Callable[[Any], Any]) -> pd.Series:
 
 
 def without_blanks(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Return a frame without blank rows and nameless blank columns, and a note that counts them."""
+    """Return a frame without blank rows and blank columns that have no name, and a note about them.
+
+    The note counts them; it is empty if there are none. A frame with two columns of one name is
+    returned as it is, because other functions refuse it.
+    """
     if frame.empty or not frame.columns.is_unique:
         return frame, ""
+    # Only a row whose first cell is empty can be blank, so most rows need no further look.
     may_be_blank = [row for row, cell in enumerate(frame.iloc[:, 0]) if is_empty_cell(cell)]
     blank_rows = [row for row in may_be_blank if all(map(is_empty_cell, frame.iloc[row]))]
+    # pandas calls a column without a name "Unnamed: 3".
     nameless = [
         name for name in frame if str(name).startswith("Unnamed: ") or not str(name).strip()
     ]

@@ -15,16 +15,19 @@ from ragnb.text import well_formed
 MOST_NESTED = 100
 
 
-_JSON_VALUE = re.compile(r"[\s,]*(?=\S)")
+# What may be between two JSON values in a file.
+_GAP = re.compile(r"[\s,]*(?=\S)")
 
 
+# The escape of half a surrogate pair.
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def json_records(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
-    """Each JSON object of a file with a list of them, with a single one, or with several in turn.
+    """Yield each JSON object of a file, with its place for messages.
 
-    An object may take one line, as in JSON Lines, or several lines.
+    A file may contain a list of objects, a single object, or several objects one after the other, each
+    in one line, as in JSON Lines, or in several lines.
 
     Raises
     ------
@@ -41,15 +44,17 @@ def json_records(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
         whole = json.loads(text)
         kind, parts = ("item", whole) if isinstance(whole, list) else ("line", [whole])
         values: Iterable[tuple[int, Any]] = enumerate(parts, start=1)
-    except (ValueError, RecursionError):  # several objects, or a damaged file
+    except (ValueError, RecursionError):
+        # There are several objects, or the file is damaged.
         kind, values = "line", _parsed_objects(text, path)
-    has_halves = _SURROGATE.search(text) is not None
+    has_surrogates = _SURROGATE.search(text) is not None
     for n, value in values:
         where = f"{path.name} {kind} {n}"
         if not isinstance(value, dict):
             raise InputError(f"{where}: must be a JSON object, got {value!r:.60}")
         _refuse_deep(value, where)
-        if has_halves:  # Half a surrogate pair cannot be encoded in UTF-8.
+        if has_surrogates:
+            # Half a surrogate pair cannot be encoded in UTF-8, so it is replaced.
             value = json.loads(well_formed(json.dumps(value, ensure_ascii=False)))
         yield value, where
 
@@ -72,10 +77,11 @@ def _parsed_objects(text: str, path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def _parsed_in_turn(text: str, path: Path) -> Iterator[tuple[int, Any]]:
+    """The values of a file one after the other, each with the number of the line in which it begins."""
     decoder = json.JSONDecoder()
     place = 0
     line = 1
-    while gap := _JSON_VALUE.match(text, place):
+    while gap := _GAP.match(text, place):
         line += text.count("\n", place, gap.end())
         place = gap.end()
         try:
@@ -88,6 +94,7 @@ def _parsed_in_turn(text: str, path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def _not_json(path: Path, line: int, text: str, error: Exception) -> InputError:
+    """The error for a text that is not JSON, with advice that depends on how the text begins."""
     advice = "if the file is cut off, copy or write it again"
     if not text.lstrip().startswith(("{", "[")):
         start = text.strip().partition("\n")[0]
@@ -99,6 +106,7 @@ def _not_json(path: Path, line: int, text: str, error: Exception) -> InputError:
 
 def _refuse_deep(value: Any, where: str) -> None:
     """Raise InputError if lists and objects are nested too deeply for the functions that read them."""
+    # All lists and objects at one level of nesting, from the outermost level inwards.
     level = [value]
     for _ in range(MOST_NESTED):
         level = [

@@ -19,7 +19,8 @@ from ragnb.text import scripts
 _CODE = re.compile(r"[a-z]{2,3}([-_][a-z0-9]{2,8})*", re.IGNORECASE)
 # Smallest probability at which a language counts as identified.
 SURE = 0.8
-# Files with fewer distinct questions are taken to have one language per script if in doubt.
+# In a file with fewer distinct questions, the guess for a question whose language is unsure is the most
+# frequent language of the file that is possible for this question.
 FEW = 30
 
 
@@ -95,15 +96,20 @@ def identify_languages(questions: pd.Series) -> pd.DataFrame:
             "the language cannot be identified, because no question contains a letter; pass "
             "language= (--language on the command line), such as 'en'"
         )
+    # Probabilities from each question alone, and then with the other questions of the file; one row per
+    # distinct question and one column per language.
     codes, alone = language_probabilities(distinct)
     together = alone * (alone.sum(axis=0) - alone + 1 / len(codes))
     together /= together.sum(axis=1, keepdims=True)
     best = together.argmax(axis=1)
     unsure = together.max(axis=1) < SURE
     if len(distinct) < FEW:
-        weights = together[~unsure].sum(axis=0) if not unsure.all() else together.sum(axis=0)
-        fitting = weights * (alone[unsure] > 0)
-        best[unsure] = np.where(fitting.any(axis=1), fitting.argmax(axis=1), best[unsure])
+        # How frequent each language is among the questions that are sure, or among all if none is.
+        frequencies = together.sum(axis=0) if unsure.all() else together[~unsure].sum(axis=0)
+        # The same for each unsure question, without the languages that are impossible for it.
+        possible = frequencies * (alone[unsure] > 0)
+        has_possible = possible.any(axis=1)
+        best[unsure] = np.where(has_possible, possible.argmax(axis=1), best[unsure])
     is_clear = (alone.argmax(axis=1) == best) & (alone.max(axis=1) >= SURE)
     origins = np.where(is_clear, "question", "file")
     origins[unsure] = "unsure"

@@ -22,7 +22,8 @@ def parsed(value: Any) -> Any:
         return value
     try:
         return json.loads(value)
-    except (ValueError, RecursionError):  # perhaps as Python prints it
+    except (ValueError, RecursionError):
+        # It may be written as Python prints it.
         text = value.strip()
     try:
         tree = _Lists().visit(ast.parse(text, mode="eval"))
@@ -46,10 +47,17 @@ class _Lists(ast.NodeTransformer):
     """Replaces arrays, tuples and sets in a parsed expression by lists, and ``nan`` by None."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Replace ``array([...])``, ``set()`` and the like by the list in it."""
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func
-        name = name.id if isinstance(name, ast.Name) else name
-        if name not in ("array", "set", "frozenset", "tuple", "list") or len(node.args) > 1:
+        """Replace a call such as ``array([...])`` by its argument, and ``set()`` by an empty list."""
+        function = node.func
+        name: object = function
+        if isinstance(function, ast.Attribute):
+            name = function.attr  # "array" in "np.array"
+        elif isinstance(function, ast.Name):
+            name = function.id
+        is_collection = name in ("array", "set", "frozenset", "tuple", "list")
+        # Python prints a collection as a call with one argument. numpy adds keywords, such as
+        # dtype=object, which do not change the items. A call with more arguments is something else.
+        if not is_collection or len(node.args) > 1:
             raise ValueError(f"cannot read {name}")
         return self.visit(node.args[0]) if node.args else ast.List(elts=[], ctx=ast.Load())
 

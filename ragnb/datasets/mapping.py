@@ -1,4 +1,4 @@
-"""Which column of a table is what: suggestions for a mapping from ragnb's names to those of a file."""
+"""Suggestions for a mapping from ragnb's names of columns to those of a table."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -29,13 +29,14 @@ _SYSTEM = (
     "system, model, pipeline, run, variant, method, configuration, engine, modell, modelo, modèle, "
     "modello, модель, 模型, モデル, 모델"
 )
-# Words that name the response if nothing else does, and the reference if another column does.
+# Words that name the response if no other column does, and otherwise the reference.
 _EITHER = "answer, antwort, respuesta, réponse, risposta, resposta, ответ, 答案, text, result"
-# Words that say that a column is something about a text, and not the text.
+# Words of columns that describe a text, such as its length or its id, and do not contain it.
 _ABOUT = frozenset(
     "id ids key token tokens time seconds latency cost score scores length count url link type "
     "category lang language version embedding keys hash date label is has".split()
 )
+# The place between two words of a name such as ``goldAnswer``.
 _CAMEL = re.compile(r"(?<=[a-zà-ÿ0-9])(?=[A-Z])")
 
 
@@ -51,7 +52,9 @@ def suggested_columns(content: pd.DataFrame, columns: Mapping[str, str]) -> dict
     {'question': 'question', 'response': 'prediction', 'references': 'answer'}
     """
     names = _names(content)
-    chosen = {name: name for name in _ROLES if name in content and name not in columns}
+    # A column that has ragnb's name needs no suggestion, unless the user gave it another role.
+    used = {*columns, *columns.values()}
+    chosen = {role: role for role in _ROLES if role in content and role not in used}
     chosen |= columns
     for role, words in (
         ("question", _QUESTION),
@@ -65,12 +68,14 @@ def suggested_columns(content: pd.DataFrame, columns: Mapping[str, str]) -> dict
         if role not in chosen:
             free = [name for name in names if name not in chosen.values()]
             # "Model output" is a response. Only a name without other words is that of a system.
-            name = _likely(words, free, only_whole=role == "system")
-            if name is not None:
-                chosen[role] = name
-    return {name: chosen[name] for name in (*columns, *_ROLES) if name in chosen}
+            column = _likely(words, free, only_whole=role == "system")
+            if column is not None:
+                chosen[role] = column
+    # The columns that the user named come first, and then the suggestions in the order of the roles.
+    return {role: chosen[role] for role in (*columns, *_ROLES) if role in chosen}
 
 
+# The columns for which `suggested_columns` looks, in the order in which it reports them.
 _ROLES = ("question", "response", "references", "system")
 
 
@@ -86,16 +91,23 @@ def _names(content: pd.DataFrame) -> list[str]:
 
 
 def _likely(words: str, names: Iterable[str], *, only_whole: bool) -> str | None:
-    """The first name that consists of one of the words, or else that contains one."""
-    split = {name: _words_of(name) for name in names}
-    wanted = [word.split() for word in words.split(", ")]
-    for wanted_words in wanted:
-        for name, name_words in split.items():
-            if name_words == wanted_words:
+    """The first name that consists of one of the terms, or else the first that contains one.
+
+    `words` are the terms, separated by commas, the most likely one first. A term such as "gold answer"
+    has several words. With `only_whole`, a name that contains more than the term is not returned.
+    """
+    words_by_name = {name: _words_of(name) for name in names}
+    terms = [term.split() for term in words.split(", ")]
+    for term in terms:
+        for name, name_words in words_by_name.items():
+            if name_words == term:
                 return name
-    for wanted_words in [] if only_whole else wanted:
-        for name, name_words in split.items():
-            if {*wanted_words} <= {*name_words} and not {*name_words} & _ABOUT:
+    if only_whole:
+        return None
+    for term in terms:
+        for name, name_words in words_by_name.items():
+            is_about_a_text = not _ABOUT.isdisjoint(name_words)
+            if {*term} <= {*name_words} and not is_about_a_text:
                 return name
     return None
 
@@ -104,5 +116,6 @@ def _words_of(name: str) -> list[str]:
     """The words of a name such as ``gold_answer``, ``Gold answer`` or ``goldAnswer``."""
     spaced = _CAMEL.sub(" ", name).casefold()
     words = [word for word in re.split(r"[\W_]+", spaced) if word]
-    # "model name" and "answer text" add nothing to "model" and "answer".
+    # "model name" and "answer text" add nothing to "model" and "answer". A name that consists of such
+    # words alone keeps them.
     return [word for word in words if word not in ("name", "text", "the", "of")] or words

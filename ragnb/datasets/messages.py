@@ -11,12 +11,16 @@ from ragnb.printing import inform, information_stream
 
 def tell(line: str) -> None:
     """Print a line about what was read, in place of a progress line."""
+    # In a terminal, these characters erase the line in which a progress bar may be.
     start = "\r\x1b[K" if information_stream().isatty() else ""
     inform(f"{start}ragnb: {spelled(line)}")
 
 
 def tell_size(line: str) -> None:
-    """Print how much was read, unless ``TQDM_DISABLE=1`` turns such lines off, as those of `ragnb.complete`."""
+    """Print how much was read.
+
+    The environment variable ``TQDM_DISABLE=1`` turns such lines off, as it does in `ragnb.complete`.
+    """
     if os.environ.get("TQDM_DISABLE", "0") in ("", "0"):
         tell(line)
 

@@ -1,4 +1,4 @@
-"""Questions question in several languages, as one validated frame: a parallel format of ragnb, MKQA and XQuAD."""
+"""Load questions in several languages: ragnb's parallel format, MKQA and XQuAD."""
 
 import os
 import re
@@ -19,8 +19,9 @@ from ragnb.errors import InputError
 from ragnb.metrics.language import known_code
 
 COLUMNS = (*EXAMPLE, "question_id", "passages")
-# Types of MKQA's answers that contain no text to compare with.
+# Types of MKQA's answers that contain no text with which a response could be compared.
 UNANSWERED = ("unanswerable", "long_answer")
+# Endings of the files that are read from a folder.
 ENDINGS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
 
@@ -28,6 +29,7 @@ ENDINGS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
 
 def _known(language: str) -> str:
+    """Return a language code as it is, or raise InputError if ragnb does not know it."""
     known_code(language)
     return language
 
@@ -43,7 +45,11 @@ def _row(
     has_no_answer: bool = False,
     **more: Any,
 ) -> Row:
-    """One question; ``has_no_answer`` means that a question without texts cannot be answered."""
+    """The row of a question in one language, with the texts of its answers as aliases of one part.
+
+    If there are no texts, the reference is missing. With ``has_no_answer``, it then states instead
+    that the right answer is no answer.
+    """
     texts = [*dict.fromkeys(text for text in answers if text and text.strip())]
     references = [texts] if texts else None
     if references is None and has_no_answer:
@@ -93,6 +99,8 @@ class MkqaSampled(Record):
 
 
 class _Answer(Record):
+    """An answer in MKQA or SQuAD."""
+
     type: str | None = None
     text: str | None = None
     aliases: list[str] | None = None
@@ -119,6 +127,8 @@ class Mkqa(Record):
 
 
 class _SquadQuestion(Record):
+    """A question in the format of SQuAD."""
+
     id: Identifier
     question: Text
     answers: list[_Answer] = Field([])
@@ -126,11 +136,15 @@ class _SquadQuestion(Record):
 
 
 class _Paragraph(Record):
+    """A passage of an article, with the questions about it."""
+
     context: Text
     qas: list[_SquadQuestion]
 
 
 class _Article(Record):
+    """An article in the format of SQuAD."""
+
     title: Any = None
     paragraphs: list[_Paragraph]
 
@@ -157,6 +171,7 @@ class Squad(Record):
             options = {"passages": [paragraph.context], "title": article.title}
             for question in paragraph.qas:
                 texts = [answer.text for answer in question.answers]
+                # If no question has answers, the file was published without them.
                 has_no_answer = has_answers or question.is_impossible
                 yield _row(
                     question.id, question.question, texts, has_no_answer=has_no_answer, **options
@@ -247,7 +262,8 @@ def load_multilingual(source: str | Path | Sequence[str | Path]) -> pd.DataFrame
     """
     sources = _sources(source)
     folder = Path(os.path.expanduser(sources[0]))
-    if os.path.isdir(folder):  # pathlib raises an error for names that are too long
+    # `Path.is_dir` would raise an error for a name that is too long.
+    if os.path.isdir(folder):
         sources = sorted(path for path in folder.iterdir() if path.name.endswith(ENDINGS))
         if not sources:
             raise InputError(f"the folder {str(folder)!r} has no JSON file; name another one")
@@ -256,17 +272,23 @@ def load_multilingual(source: str | Path | Sequence[str | Path]) -> pd.DataFrame
     rows = [row for path, name in files for row in _rows(path, name)]
     frame = benchmark_frame(rows, COLUMNS, *files[0], "multilingual")
     require_columns(frame, (), called, unique=["example_id"])
-    origins = [provenance(path, name, benchmark="multilingual") for path, name in files]
-    about = {key: [origin[key] for origin in origins] for key in origins[0]}
-    verified = all(about.pop("verified"))
-    joined = {key: "; ".join(dict.fromkeys(values)) for key, values in about.items()}
-    frame.attrs["source"] = joined | {"verified": verified}
+    frame.attrs["source"] = _joint_provenance(files)
     return frame
+
+
+def _joint_provenance(files: Sequence[tuple[Path, str]]) -> dict[str, Any]:
+    """The provenance of several files as one: the texts under each key, without duplicates."""
+    origins = [provenance(path, name, benchmark="multilingual") for path, name in files]
+    values_by_key = {key: [origin[key] for origin in origins] for key in origins[0]}
+    verified = all(values_by_key.pop("verified"))
+    texts = {key: "; ".join(dict.fromkeys(values)) for key, values in values_by_key.items()}
+    return texts | {"verified": verified}
 
 
 def _rows(path: Path, name: str) -> Iterator[Row]:
     """Rows of one file, each with its benchmark and identifier."""
     items = list(json_records(path))
+    # The first record shows the format. An empty file has no rows in any format, so it takes the first.
     first = items[0][0] if items else {"language": None}
     model = next((model for key, model in MODELS.items() if key in first), None)
     if model is None:
@@ -275,6 +297,7 @@ def _rows(path: Path, name: str) -> Iterator[Row]:
             f"{', '.join(first) or 'none'}; see load_multilingual for the formats"
         )
     language = None
+    # The records of these two formats do not contain their language, but the name of the file does.
     if model in (Squad, FlatSquad):
         named = re.fullmatch(r"(.+)\.([A-Za-z]{2,3}([-_][A-Za-z]{2,4})?)", stem(path))
         if not named:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from ragnb.arguments import accepts
-from ragnb.datasets.files import DATA, SAMPLES
+from ragnb.datasets.files import PACKAGED_DATA, SAMPLES
 from ragnb.datasets.multilingual import load_multilingual
 from ragnb.datasets.ragbench import load_ragbench
 from ragnb.datasets.rgb import load_rgb
@@ -21,8 +21,8 @@ from ragnb.datasets.tables import read_table
 from ragnb.display import shown
 from ragnb.errors import InputError
 
-FOLDER = DATA / "studies"
-# Name of a study or sample -> what is known of it, as text.
+FOLDER = PACKAGED_DATA / "studies"
+# Name of a study or sample -> its row in the table of studies, with texts as values.
 with (FOLDER / "studies.csv").open(encoding="utf-8") as _rows:
     STUDIES = {row["name"]: row for row in csv.DictReader(_rows)}
 _LOADERS: dict[str, Callable[[str], pd.DataFrame]] = {
@@ -60,7 +60,11 @@ def studies() -> pd.DataFrame:
 def _files(name: str) -> list[Path]:
     """Files of a study or sample in the package."""
     benchmark = _BENCHMARKS.get(name)
-    return [DATA / SAMPLES[benchmark][name]] if benchmark else sorted(FOLDER.glob(f"{name}.*"))
+    return (
+        [PACKAGED_DATA / SAMPLES[benchmark][name]]
+        if benchmark
+        else sorted(FOLDER.glob(f"{name}.*"))
+    )
 
 
 def study_files(name: str, *, rest: bool = False) -> list[Path]:
@@ -101,6 +105,7 @@ def study_files(name: str, *, rest: bool = False) -> list[Path]:
 
 
 def _verify_nomiracl(files: list[Path]) -> None:
+    """Raise InputError unless the files contain exactly the replies that are in the package."""
     frame = load_study("nomiracl").set_index(["example_id", "system"])["response"].dropna()
     replies = frame.to_dict()
     for file in files:
@@ -108,6 +113,7 @@ def _verify_nomiracl(files: list[Path]) -> None:
         for record in read_table(file).to_dict("records"):
             example = f"nomiracl/{language}/{subset}/{record['query_id']}"
             for system, reply in record["results"].items():
+                # Each reply that is found is removed, so that those that are missing remain.
                 if replies.pop((example, system), "") != reply.strip():
                     raise InputError(
                         f"{file} is not the published version; delete it and try again"
@@ -224,15 +230,18 @@ def _usable(table: pd.DataFrame, display_names: Mapping[str, str]) -> pd.DataFra
 
 @cache
 def _packaged(file: Path) -> bytes:
-    """A packaged table, pickled, so that it is parsed once and each caller gets a copy of its own."""
+    """A packaged table, pickled. It is parsed only once, and each caller unpickles a separate copy."""
     return pickle.dumps(read_table(file))
 
 
 def _verdicts(labelled: pd.DataFrame) -> pd.DataFrame:
-    """One row per reply and reader; a reply that two systems share was read once."""
-    read = labelled.drop_duplicates("request_key")
+    """The labels of the two readers as one row per reply and reader.
+
+    Two systems can share a reply, which the readers then labelled only once.
+    """
+    replies = labelled.drop_duplicates("request_key")
     keys = ["request_key", "example_id", "question_id", "system"]
-    read = read.rename(columns={"label_a": "reader a", "label_b": "reader b"})
-    rows = read.melt(keys, ["reader a", "reader b"], "annotator", "verdict")
+    replies = replies.rename(columns={"label_a": "reader a", "label_b": "reader b"})
+    rows = replies.melt(keys, ["reader a", "reader b"], "annotator", "verdict")
     words = rows["verdict"].map({1: "correct", 0: "incorrect"})
     return rows.assign(item=rows["request_key"], task="verdict", verdict=words)

@@ -28,7 +28,11 @@ LABELS = {"parts": "label", "nuggets": "assignment", "statements": "supported"}
 
 
 def _split(row: Row, kind: str) -> Iterator[Row]:
-    """The parts of a response, each with its text, its label and what a metric scores."""
+    """The parts of a response of one kind.
+
+    Each is a mapping with the text and the label of the part. It also has the column that a metric
+    reads, which contains this part alone.
+    """
     if kind == "sentences":
         texts = dict(row["response_sentences"])
         words = {True: "supported", False: "not supported", None: None}
@@ -38,6 +42,7 @@ def _split(row: Row, kind: str) -> Iterator[Row]:
     elif kind == "citations":
         for statement in row["statements"]:
             for citation in statement["citations"]:
+                # For a single citation, citation precision is 1 if the statement needs it, else 0.
                 statements = [{**statement, "citations": [citation]}]
                 is_needed = citation_precision(statements)
                 yield {"text": statement["text"], "label": is_needed, "statements": statements}
@@ -106,6 +111,7 @@ def one_row_per_part(responses: pd.DataFrame, kind: str | None = None) -> pd.Dat
     for name, column in KINDS.items():
         if column in columns and kind in (None, name):
             chosen[name] = column
+    # For each part: the place of its response in the frame, and its columns.
     places: list[int] = []
     parts: list[Row] = []
     for place, response in enumerate(responses.to_dict("records")):
@@ -115,8 +121,8 @@ def one_row_per_part(responses: pd.DataFrame, kind: str | None = None) -> pd.Dat
             for part_id, part in enumerate(_split(response, name)):
                 places.append(place)
                 parts.append({"kind": name, "part_id": part_id, **part})
-    others = responses.drop(columns=[*columns, "parts"], errors="ignore")
-    added = pd.DataFrame(parts or {"kind": [], "part_id": []})
-    frame = others.iloc[places].reset_index(drop=True).assign(**added)
+    other_columns = responses.drop(columns=[*columns, "parts"], errors="ignore")
+    columns_of_parts = pd.DataFrame(parts or {"kind": [], "part_id": []})
+    frame = other_columns.iloc[places].reset_index(drop=True).assign(**columns_of_parts)
     frame.attrs = dict(responses.attrs)
     return frame

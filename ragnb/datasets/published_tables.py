@@ -3,7 +3,7 @@
 import pandas as pd
 
 from ragnb.arguments import accepts
-from ragnb.datasets.files import DATA
+from ragnb.datasets.files import PACKAGED_DATA
 from ragnb.display import shown
 from ragnb.stats.intervals import rate_interval
 
@@ -69,10 +69,12 @@ def published(name: str, *, confidence_level: float = 0.95) -> pd.DataFrame:
     InputError
         The name is unknown.
     """
-    frame = pd.read_csv(DATA / f"{name.replace('.', '_')}.csv")
+    frame = pd.read_csv(PACKAGED_DATA / f"{name.replace('.', '_')}.csv")
     if name.startswith(("rgb.", "continuous_eval.")):
         share = frame["printed"] / (100 if name.startswith("rgb.") else 1)
         count = (share * frame["n"]).round().astype(int)
+        # The papers print two decimals of a percentage, so rounding changes a share by 0.00005 at most.
+        # The second number allows for the rounding errors of the computation.
         exact = (count / frame["n"] - share).abs() <= 0.00005 + 1e-11
         intervals = [
             rate_interval(k, n, confidence_level=confidence_level).columns()

@@ -20,15 +20,17 @@ from ragnb.prompts.parsing import parse_reply
 from ragnb.prompts.trace import with_response_key
 from ragnb.text import keyed_response, keyed_sentences
 
+# Splits of the published files, with which the name of a data set ends.
 RAGBENCH_SPLITS = ("train", "validation", "test")
 
 
 def _read_truth(value: Any) -> Any:
-    """Return the truth value that a cell states, or the cell itself, which is then refused."""
+    """Return the truth value that a cell states, or the cell itself, which the model then refuses."""
     truth = flag_of(value)
     return value if truth is None else truth
 
 
+# A list may be written as a text.
 Listed = BeforeValidator(parsed)
 Keys = Annotated[list[str], Listed]
 Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
@@ -79,6 +81,8 @@ class LabellingReply(Record, extra="allow"):
 
 
 class _Labelled(LabellingReply):
+    """One response with its labels, without the columns that a file may lack."""
+
     id: Identifier
     question: Text
     documents: Keys
@@ -91,6 +95,7 @@ _DEFAULTS: dict[str, Any] = {name: (kind | None, None) for name, kind in _OPTION
 # One labelled response.
 RagbenchRecord = create_model("RagbenchRecord", __base__=_Labelled, **_DEFAULTS)
 FIELDS = tuple(RagbenchRecord.model_fields)
+# A column that all records with labels have.
 _LABEL = "all_relevant_sentence_keys"
 
 
@@ -135,17 +140,19 @@ def load_ragbench(source: str | Path, *, language: str | None = None) -> pd.Data
         `ragnb.metrics.trace.trace_scores`.
     """
     path, name = locate(source, benchmark="ragbench")
-    texts = {"response", *(name for name, kind in _OPTIONAL.items() if kind is str)}
+    columns_of_texts = {"response", *(name for name, kind in _OPTIONAL.items() if kind is str)}
     rows = []
     for number, (item, where) in enumerate(read_records(path), start=1):
         item = {"id": number, **_with_labels(item, where)}
-        if kind_of(path) == "csv":  # an empty cell of a column of texts is an empty text
-            item |= {key: "" for key in texts & item.keys() if item[key] is None}
+        if kind_of(path) == "csv":
+            # In a column of texts, an empty cell of CSV is an empty text and not a missing one.
+            item |= {key: "" for key in columns_of_texts & item.keys() if item[key] is None}
         fields = checked(RagbenchRecord, item, where).model_dump()
         if fields["documents_sentences"] is None:
             fields["documents_sentences"] = keyed_sentences(fields["documents"])
         if fields["response_sentences"] is None:
             fields["response_sentences"] = keyed_response(fields["response"])
+        # In the published files, the name consists of the corpus and the split, as in "covidqa_test".
         dataset_name = fields["dataset_name"] or name
         corpus, _, split = dataset_name.rpartition("_")
         is_published = split in RAGBENCH_SPLITS

@@ -1,6 +1,7 @@
 """Tables of any kind (JSON, CSV, Excel, Parquet, Arrow) as frames of cells."""
 
 import json
+import os
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,12 +19,13 @@ from ragnb.datasets.messages import tell
 from ragnb.datasets.sheets import csv_rows, frame_of_cells, refuse_large, workbook_rows
 from ragnb.errors import InputError
 
-# How a text begins that a spreadsheet may take for a formula, also behind blanks and quotes.
+# Beginning of a text that a spreadsheet may take for a formula, also after blanks and quotes.
 FORMULA = re.compile(
     r"""[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"'‘’“”]*[=+\-@＝＋－＠]|'*[\t\r\n]"""
 )
 
 
+# Kinds of tables that are text. Their content is checked when the text is read.
 _TEXTS = ("jsonl", "json", "ndjson", "csv", "tsv")
 
 
@@ -36,7 +38,7 @@ _BATCH_ROWS = 4096
 
 
 def read_records(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Each record of a table of any kind, with its place for messages."""
+    """Yield each record of a table of any kind, with its place for messages."""
     if kind_of(path).startswith("json"):
         yield from json_records(path)
         return
@@ -62,6 +64,7 @@ def read_frame(path: Path, *, sheet: str | int | None = None) -> pd.DataFrame:
             return _read_workbook(path, sheet)
         return _READERS[kind](path)
     except InputError as error:
+        # The message must name the file.
         if path.name in str(error):
             raise
         raise InputError(f"{path.name}: {error}") from error
@@ -91,7 +94,7 @@ def _read_separated(path: Path) -> pd.DataFrame:
     content = text.removeprefix(BYTE_ORDER_MARK)
     if content.lstrip().startswith(("{", "[{")):
         _refuse_json(content, path)
-    frame = _reported_frame(csv_rows(content), path)
+    frame = _frame_of_rows(csv_rows(content), path)
     # `write_table` begins its files with this mark, and puts an apostrophe before what looks like a
     # formula. In a file without the mark, an apostrophe is part of the text.
     may_be_guarded = text.startswith(BYTE_ORDER_MARK)
@@ -99,6 +102,7 @@ def _read_separated(path: Path) -> pd.DataFrame:
 
 
 def _refuse_json(content: str, path: Path) -> None:
+    """Raise InputError if the content of a CSV file is JSON."""
     try:
         json.JSONDecoder().raw_decode(content.lstrip())
     except (ValueError, RecursionError):
@@ -107,16 +111,18 @@ def _refuse_json(content: str, path: Path) -> None:
 
 
 def _read_workbook(path: Path, sheet: str | int | None) -> pd.DataFrame:
+    """Read a sheet of an Excel file as a frame of texts, and print a line if there was a choice."""
     rows, note = workbook_rows(path, sheet)
-    frame = _reported_frame(rows, path)
+    frame = _frame_of_rows(rows, path)
     if note:
         tell(f"{path.name}: {note}")
+        # If a column is missing, the message of `load_responses` repeats that there are other sheets.
         frame.attrs["sheets"] = note
     return frame
 
 
-def _reported_frame(rows: Sequence[Sequence[str]], path: Path) -> pd.DataFrame:
-    """Convert rows of cells to a frame, and print a line about the rows and columns left out."""
+def _frame_of_rows(rows: Sequence[Sequence[str]], path: Path) -> pd.DataFrame:
+    """Convert rows of cells to a frame, and print a line if rows or columns are left out."""
     frame, note = frame_of_cells(rows)
     if note:
         tell(f"{path.name}: {note}")
@@ -140,6 +146,7 @@ def _read_arrow(path: Path) -> pd.DataFrame:
 
     if path.is_dir():
         state = json.loads((path / SAVED_TO_DISK).read_text(encoding="utf-8"))
+        # Only the name counts, so that no file outside the folder is read.
         parts = [path / Path(part["filename"]).name for part in state["_data_files"]]
         table = pa.concat_tables(map(_arrow_table, parts))
     elif kind_of(path) == "parquet":
@@ -152,6 +159,7 @@ def _read_arrow(path: Path) -> pd.DataFrame:
     columns = table.to_pydict()
     for field in table.schema:
         if pa.types.is_map(field.type):
+            # pyarrow gives a mapping as a list of pairs.
             pairs = columns[field.name]
             columns[field.name] = [None if value is None else dict(value) for value in pairs]
     return pd.DataFrame({name: column_of(values) for name, values in columns.items()})
@@ -171,7 +179,7 @@ def _arrow_table(path: Path) -> Any:
 
 
 def _table_of(batches: Iterable[Any], schema: Any) -> Any:
-    """A table of batches that are not damaged, and together not larger than the stated limit."""
+    """A table of batches. It is refused if a batch is damaged, or if all together are too large."""
     import pyarrow as pa
 
     checked_batches = []
@@ -179,7 +187,7 @@ def _table_of(batches: Iterable[Any], schema: Any) -> Any:
     for batch in batches:
         # Without this check, a damaged file can end the process.
         batch.validate(full=True)
-        # A repeated value may take almost no space in a file.
+        # A repeated value may take almost no space in a file, so each value counts as 8 bytes or more.
         size += max(batch.nbytes, 8 * batch.num_rows * batch.num_columns)
         refuse_large(size)
         checked_batches.append(batch)
@@ -187,7 +195,7 @@ def _table_of(batches: Iterable[Any], schema: Any) -> Any:
 
 
 def _read_eval(path: Path) -> pd.DataFrame:
-    """A packed log of inspect_ai as the one JSON object that it is in a JSON file."""
+    """Read a packed log of inspect_ai as one row, like the JSON object of a log that is not packed."""
     with zipfile.ZipFile(path) as file:
         members = {info.filename: info for info in file.infolist()}
         refuse_large(sum(info.file_size for info in members.values()))
@@ -199,25 +207,29 @@ def _read_eval(path: Path) -> pd.DataFrame:
 
 
 def _member(path: Path, file: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
-    """The JSON object that is a file of an archive."""
+    """The JSON object in one file of an archive."""
     if info.compress_type != ZSTANDARD:
         return json.loads(file.read(info))
+    # zipfile cannot unpack this method before Python 3.14, but pyarrow can. In an archive, a header of
+    # 30 bytes, the name of the file and extra fields precede the compressed content.
     import pyarrow as pa
 
     with path.open("rb") as packed:
         packed.seek(info.header_offset)
-        head = packed.read(30)
-        lengths = int.from_bytes(head[26:28], "little"), int.from_bytes(head[28:30], "little")
-        packed.seek(sum(lengths), 1)  # the file's name, and extra fields
+        header = packed.read(30)
+        length_of_name = int.from_bytes(header[26:28], "little")
+        length_of_extra_fields = int.from_bytes(header[28:30], "little")
+        packed.seek(length_of_name + length_of_extra_fields, os.SEEK_CUR)
         content = packed.read(info.compress_size)
     return json.loads(pa.decompress(content, info.file_size, codec="zstd", asbytes=True))
 
 
 def _read_json(path: Path) -> pd.DataFrame:
+    """Read JSON or JSON Lines, with one row per object."""
     return frame_of([record for record, _ in json_records(path)])
 
 
-# Kind of a table -> what reads it.
+# Kind of a table -> the function that reads it.
 _READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
     "jsonl": _read_json,
     "json": _read_json,

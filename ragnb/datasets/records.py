@@ -34,7 +34,9 @@ def inner_value(record: Any, path: str) -> Any:
     value = record
     for step in path.split("."):
         if isinstance(value, list | tuple):
-            is_place = step.removeprefix("-").isdecimal() and -len(value) <= int(step) < len(value)
+            # A step into a list is a position, which may be negative as in Python.
+            is_number = step.removeprefix("-").isdecimal()
+            is_place = is_number and -len(value) <= int(step) < len(value)
             value = value[int(step)] if is_place else None
         else:
             value = value.get(step) if isinstance(value, Mapping) else None
@@ -47,7 +49,7 @@ def is_empty(value: Any) -> bool:
 
 
 def conversation(turns: list[Any]) -> Row:
-    """Return the last turn as the question, and the turns before it as the history."""
+    """Return the columns of a conversation: its last turn is the question, the others the history."""
     messages = []
     for turn in turns:
         role = first_value(turn, "role speaker type")
@@ -56,7 +58,10 @@ def conversation(turns: list[Any]) -> Row:
 
 
 def text_of(content: Any) -> str | None:
-    """Return the text of a message or a passage, which may be a list of parts or an object."""
+    """Return the text of a message or a passage, which may be a list of parts or an object.
+
+    The texts of parts are joined by line breaks. Parts of another type, such as images, are left out.
+    """
     if isinstance(content, list):
         parts = [
             part for part in content if not isinstance(part, dict) or part.get("type") == "text"
@@ -70,7 +75,7 @@ def text_of(content: Any) -> str | None:
 
 
 def texts_of(passages: Any) -> list[str] | None:
-    """Return the texts of passages."""
+    """Return the texts of passages; None if there are no passages. A text alone is one passage."""
     if passages is None:
         return None
     listed = [passages] if isinstance(passages, str) else passages
@@ -78,10 +83,11 @@ def texts_of(passages: Any) -> list[str] | None:
 
 
 def alternatives_of(texts: Any) -> list[list[str]] | None:
-    """Combine alternative references into one part with its aliases."""
+    """Return alternative references as one part with its aliases; None if there is no text."""
     answers = texts if isinstance(texts, list | tuple) else [texts]
     objects = [answer for answer in answers if isinstance(answer, Mapping)]
+    # Objects with lists of aliases, as in SQuAD and TriviaQA, have a meaning of their own.
     if any(isinstance(value, list) for answer in objects for value in answer.values()):
-        return answer_of(texts)  # lists of aliases, as in SQuAD and TriviaQA
+        return answer_of(texts)
     aliases = [text for text in map(text_of, answers) if text and not is_empty_cell(text)]
     return [aliases] if aliases else None

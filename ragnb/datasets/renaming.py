@@ -10,7 +10,7 @@ from ragnb.datasets.records import inner_value
 from ragnb.errors import InputError
 from ragnb.suggestions import did_you_mean
 
-# Column that is wanted -> names that it often has in other files, most likely first.
+# Column of ragnb -> names that this column often has in other files, most likely first.
 LIKELY = {
     "question": "question query prompt input user_input instruction problem",
     "response": "response responses output answer prediction pred predicted_answer completion "
@@ -23,9 +23,10 @@ LIKELY = {
 
 
 def likely(words: str, names: Iterable[str]) -> str | None:
-    """Return the first of the given words that is among the names; None if there is none.
+    """Return the name that is first in a list of words; None if no name is in it.
 
-    The words are in lower case, separated by spaces. The letter case of the names is ignored.
+    The words are in lower case, separated by spaces, most likely first. The letter case of the names is
+    ignored.
 
     >>> likely(LIKELY["response"], ["id", "Prediction", "gold"])
     'Prediction'
@@ -44,11 +45,12 @@ def mapped(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
     InputError
         A column is missing, or is used for several names.
     """
-    named = [theirs for ours, theirs in columns.items() if ours != "example_id"]
+    # The ids may share a column with something else, such as the question.
+    without_ids = [theirs for ours, theirs in columns.items() if ours != "example_id"]
     for theirs in columns.values():
         if theirs not in frame:
             frame = _with_inner_column(frame, theirs)
-        if named.count(theirs) > 1:
+        if without_ids.count(theirs) > 1:
             raise InputError(
                 f"columns= uses {theirs!r} for several names; only example_id may share a column with "
                 "another name"
@@ -59,6 +61,7 @@ def mapped(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
 def _with_inner_column(frame: pd.DataFrame, path: str) -> pd.DataFrame:
     """Add a column with the values under a path such as ``outputs.answer``."""
     steps = str(path).split(".")
+    # The name of a column may itself contain dots, so the longest possible name is tried first.
     for n_steps in range(len(steps) - 1, 0, -1):
         outer, inner = ".".join(steps[:n_steps]), ".".join(steps[n_steps:])
         if outer not in frame:
@@ -81,6 +84,7 @@ def _with_inner_column(frame: pd.DataFrame, path: str) -> pd.DataFrame:
 
 
 def _spells_object(cell: Any) -> bool:
+    """Whether a cell is a text that begins like an object or a list."""
     return isinstance(cell, str) and cell.lstrip()[:1] in ("{", "[")
 
 
@@ -99,8 +103,10 @@ def renamed(content: pd.DataFrame, names: Mapping[str, str | None]) -> pd.DataFr
     columns = {ours: theirs for ours, theirs in names.items() if theirs in frame}
     ids = columns.get("example_id")
     others = [theirs for ours, theirs in columns.items() if ours != "example_id"]
-    if ids in others or (ids in ("question", "references", "response") and ids not in columns):
-        # The ids share the column of something else, such as the question, which keeps it.
+    is_also_renamed = ids in others
+    keeps_its_name = ids in ("question", "references", "response") and ids not in columns
+    if is_also_renamed or keeps_its_name:
+        # The column of the ids is something else as well, such as the question, so the ids are a copy.
         frame = frame.assign(**{f"{ids} as id": frame[ids]})
         columns["example_id"] = f"{ids} as id"
     new_names = {theirs: ours for ours, theirs in columns.items()}

@@ -80,11 +80,13 @@ def load_rgb(source: str | Path, *, language: str | None = None) -> pd.DataFrame
         )
     frame = benchmark_frame(rows, RGB_EXAMPLE, path, name, "rgb")
     require_columns(frame, (), path.name, unique=["example_id"])
+    # The column exists already, because all columns of RGB do. `loc` keeps its type, which is object.
     frame.loc[:, "language"] = language or common_language(frame["question"])
     return frame
 
 
 def _example(line: Mapping[str, Any], where: str, name: str) -> dict[str, Any]:
+    """The row of one question, from one record of a file with this name."""
     is_fact = "positive_wrong" in line or "fakeanswer" in line
     record: Any = checked(FactRecord if is_fact else RgbRecord, line, where)
     passages = record.positive
@@ -112,7 +114,8 @@ def _example(line: Mapping[str, Any], where: str, name: str) -> dict[str, Any]:
     return example
 
 
-# Field of RGB's own prompts, with the braces doubled -> field of ragnb's templates.
+# Field of RGB's own prompts -> field of ragnb's templates. The braces of RGB are doubled, because those
+# of the whole text are before the fields are replaced.
 _FIELDS = {"{{DOCS}}": "{passages}", "{{QUERY}}": "{question}"}
 
 

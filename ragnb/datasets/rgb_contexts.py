@@ -109,7 +109,7 @@ def _context(
     order: str = "per_item",
     seed: int = 0,
 ) -> dict[str, Any]:
-    """The passages that an example shows, and what was requested."""
+    """The columns that `build_contexts` adds to an example at one noise rate."""
     if order == "released":
         # The released code selects and orders passages with one generator.
         selection_rng = order_rng = Random(RELEASED_SEED)
@@ -152,8 +152,9 @@ def check_examples(examples: pd.DataFrame, what: str) -> None:
 def _selected(
     example: dict[str, Any], noise_rate: float, passage_num: int, correct_rate: float, rng: Random
 ) -> list[Passage]:
-    """(kind, passage) pairs that an example shows, before they are put into their order."""
+    """Select the passages that an example shows, before they are put into their order."""
     n_negative = ceil_share(passage_num, noise_rate)
+    # How many passages with the true or a false answer are requested.
     quota = passage_num - n_negative
     negatives: list[Passage] = [("negative", passage) for passage in example["negative"]]
     if example["task"] == "integration":
@@ -161,7 +162,8 @@ def _selected(
     if example["task"] == "counterfactual":
         n_true = ceil_share(passage_num, correct_rate)
         return _counterfactual(example, n_true, quota, rng) + negatives[:n_negative]
-    # If one kind runs short, the other fills up, except at noise rate 1.
+    # If there are too few passages of one kind, more of the other kind are shown. At noise rate 1,
+    # however, no passage contains the answer.
     group = example["positive"][0]
     positives: list[Passage] = []
     if noise_rate < 1:
@@ -177,15 +179,20 @@ def _selected_from_groups(
     quota: int,
     rng: Random,
 ) -> list[Passage]:
-    """One passage of every group, then second and third ones up to the quota, and noise."""
+    """Select passages from the groups in turn, and then noise.
+
+    Each group belongs to one part of the answer. The first passages of all groups come first, then
+    their second ones, and so on.
+    """
     shuffled = [list(group) for group in groups]
     for group in shuffled:
         rng.shuffle(group)
-    in_turn: list[Passage] = []
-    for depth in range(max(map(len, shuffled))):
-        in_turn += [("positive", group[depth]) for group in shuffled if len(group) > depth]
-    # No part of the answer may be missing, however small the quota is.
-    chosen = in_turn[: max(quota, len(groups))]
+    positives: list[Passage] = []
+    for position in range(max(map(len, shuffled))):
+        positives += [("positive", group[position]) for group in shuffled if len(group) > position]
+    # There is one passage of each group even if the quota is smaller, so that no part of the answer is
+    # missing.
+    chosen = positives[: max(quota, len(groups))]
     return chosen + negatives[: max(0, passage_num - len(chosen))]
 
 
@@ -282,8 +289,9 @@ def _issues(
     """Issues of one example, each with its detail, which is empty if there is no such issue."""
     negative = [_labels(passage, example) for passage in example["negative"]]
     positive = [_labels(passage, example) for group in example["positive"] for passage in group]
-    holding = [str(n) for n, (labels, _) in enumerate(negative) if NOT_FOUND not in labels]
-    lacking = [str(n) for n, (labels, _) in enumerate(positive) if FOUND not in labels]
+    # Numbers of the negative passages with the whole answer, and of the positive ones without any part.
+    with_answer = [str(n) for n, (labels, _) in enumerate(negative) if NOT_FOUND not in labels]
+    without_answer = [str(n) for n, (labels, _) in enumerate(positive) if FOUND not in labels]
     folded = [f"positive {n}" for n, (_, is_folded) in enumerate(positive) if is_folded]
     folded += [f"negative {n}" for n, (_, is_folded) in enumerate(negative) if is_folded]
     true_false_answers = []
@@ -297,13 +305,14 @@ def _issues(
         n_negative = context["kinds"].count("negative")
         if n_passages < passage_num:
             few.append(f"{n_passages} at {rate:g}")
-        # Multiplied, so that no rounding decides.
+        # The shares n_negative / n_passages and ceil_share / passage_num differ. Their products are whole
+        # numbers, which no rounding can make different.
         if n_negative * passage_num != ceil_share(passage_num, rate) * n_passages:
             differing.append(f"{n_negative}/{n_passages} at {rate:g}")
     issues = {
         "no_negatives": "" if negative else "negative is empty",
-        "negative_holds_answer": f"negative {', '.join(holding)}" if holding else "",
-        "positive_lacks_answer": f"positive {', '.join(lacking)}" if lacking else "",
+        "negative_holds_answer": f"negative {', '.join(with_answer)}" if with_answer else "",
+        "positive_lacks_answer": f"positive {', '.join(without_answer)}" if without_answer else "",
         "answer_needs_folding": ", ".join(folded),
         "false_answer_holds_true": "; ".join(true_false_answers),
     }

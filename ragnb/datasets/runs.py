@@ -15,11 +15,12 @@ from ragnb.datasets.json_files import json_records
 from ragnb.datasets.messages import tell
 from ragnb.errors import InputError
 
+# Columns of the two kinds of files, in their order.
 RUN = ("example_id", "q0", "passage", "rank", "score", "system")
 QRELS = ("example_id", "iteration", "passage", "grade")
 # Grades are small. A larger number is probably an id, and a very large one would overflow.
 LARGEST_GRADE = 2**31 - 1
-# First cell of a line with the names of the columns.
+# Words in the first cell of a line that shows it to be a header.
 _HEADERS = "query-id query_id queryid qid q_id query topic topic_id topic-id example_id".split()
 
 
@@ -63,7 +64,7 @@ def load_run(
     """
     file = existing_file(run)
     qrels_file = None if qrels is None else existing_file(qrels)
-    called = "" if qrels_file is None else qrels_file.name
+    name_of_qrels = "" if qrels_file is None else qrels_file.name
     rows_of_run = _table(file, RUN, "score")
     if system:
         rows_of_run["system"] = system
@@ -71,7 +72,8 @@ def load_run(
     judged = None
     if qrels_file is not None:
         judged = _grades(qrels_file)
-        rows_of_run, judged = _with_ids_of_one_kind(rows_of_run, judged, (file.name, called))
+        rows_of_run, judged = _with_ids_of_one_kind(rows_of_run, judged, (file.name, name_of_qrels))
+    # trec_eval reads scores in single precision, and orders equal scores by decreasing id.
     rows_of_run["single"] = rows_of_run["score"].astype("float32")
     rows_of_run = rows_of_run.sort_values(["single", "passage", "score"], ascending=False)
     ranked = rows_of_run.groupby(["system", "example_id"])[["passage", "score"]].agg(list)
@@ -82,12 +84,12 @@ def load_run(
             grades[example] = dict(zip(judgements["passage"], judgements["grade"], strict=True))
         if not {*rows_of_run["example_id"]} & {*grades}:
             raise InputError(
-                f"{file.name} and {called} have no question in common: one has "
+                f"{file.name} and {name_of_qrels} have no question in common: one has "
                 f"{rows_of_run['example_id'].iloc[0]!r}, the other {next(iter(grades))!r}"
             )
         if not {*rows_of_run["passage"]} & {*judged["passage"]}:
             tell(
-                f"{file.name} and {called} have no passage in common: one has "
+                f"{file.name} and {name_of_qrels} have no passage in common: one has "
                 f"{rows_of_run['passage'].iloc[0]!r}, the other {judged['passage'].iloc[0]!r}"
             )
         # Questions that have judgements but are not in the run come last.
@@ -124,6 +126,7 @@ def write_run(responses: pd.DataFrame, path: str | Path) -> Path:
     rows = []
     for row in responses.dropna(subset="retrieved").to_dict("records"):
         scores = row.get("passage_scores")
+        # Equal scores would have another order in trec_eval, which then goes by the ids.
         if not isinstance(scores, list) or any(
             second >= first for first, second in pairwise(scores)
         ):
@@ -153,12 +156,15 @@ def write_qrels(responses: pd.DataFrame, path: str | Path) -> Path:
 
 
 def _table(path: Path, names: tuple[str, ...], number: str) -> pd.DataFrame:
-    """Read the columns of a file. One column has numbers, and ``line`` is the place of each row.
+    """Read the columns of a file with these names, and add the column ``line``.
 
-    Comments, which begin with ``#``, and a line with the names of the columns are left out.
+    The column with the name `number` is converted to numbers. ``line`` is the number of the line, or of
+    the pair of a question and a passage in a JSON object. Comments, which begin with ``#``, and a line
+    with the names of the columns are left out.
     """
     is_json = path.name.lower().endswith((".json", ".json.gz"))
-    rows = (_nested if is_json else _lines)(path, names, number)
+    rows_of = _rows_of_json if is_json else _rows_of_lines
+    rows = rows_of(path, names, number)
     frame = pd.DataFrame(rows, columns=[*names, "line"])
     numbers = pd.to_numeric(frame[number], errors="coerce")
     if numbers.isna().any():
@@ -172,10 +178,10 @@ def _table(path: Path, names: tuple[str, ...], number: str) -> pd.DataFrame:
     return frame
 
 
-def _lines(path: Path, names: tuple[str, ...], number: str) -> list[tuple[Any, ...]]:
-    """The cells of each line, and its number."""
+def _rows_of_lines(path: Path, names: tuple[str, ...], number: str) -> list[tuple[Any, ...]]:
+    """The cells of each line, followed by the number of the line."""
     rows: list[tuple[Any, ...]] = []
-    n_commented = 0
+    n_with_more_words = 0
     for n, line in enumerate(read_text(path).splitlines(), start=1):
         cells = line.removeprefix("\ufeff").split()
         if len(cells) == 3 and names == QRELS:  # BEIR has no iteration
@@ -189,13 +195,14 @@ def _lines(path: Path, names: tuple[str, ...], number: str) -> list[tuple[Any, .
                 f"{path.name} must have the {len(names)} columns {', '.join(names)} (line {n} has "
                 f"{len(cells)}); a run has 6 columns, and judgements have 4 or, as in BEIR, 3"
             )
-        n_commented += bool(n_more)
+        # Words after the name of the run are a comment.
+        n_with_more_words += bool(n_more)
         rows.append((*cells[: len(names)], n))
     if not rows:
         raise InputError(f"{path.name} must have at least one line with {', '.join(names)}")
-    if n_commented:
+    if n_with_more_words:
         tell(
-            f"{path.name}: the words behind the name of the run are left out in {n_commented} of "
+            f"{path.name}: the words behind the name of the run are left out in {n_with_more_words} of "
             f"{len(rows)} lines"
         )
     return rows
@@ -211,11 +218,16 @@ def _is_comment(cells: list[str], names: tuple[str, ...], number: str) -> bool:
 
 
 def _is_number(cell: str) -> bool:
+    """Whether a cell writes a number."""
     return bool(pd.notna(pd.to_numeric(cell, errors="coerce")))
 
 
-def _nested(path: Path, names: tuple[str, ...], number: str) -> list[tuple[Any, ...]]:
-    """The rows of a JSON object: question -> passage -> number, as BEIR and pytrec_eval have it."""
+def _rows_of_json(path: Path, names: tuple[str, ...], number: str) -> list[tuple[Any, ...]]:
+    """The cells of each question and passage in a JSON object, followed by the number of this pair.
+
+    The object has the form question -> passage -> number, as in BEIR and pytrec_eval. A JSON object
+    has no other columns, so these have default values.
+    """
     ((content, _),) = json_records(path)
     defaults = {"q0": "Q0", "iteration": "0", "rank": 0, "system": stem(path)}
     rows: list[tuple[Any, ...]] = []
@@ -227,7 +239,8 @@ def _nested(path: Path, names: tuple[str, ...], number: str) -> list[tuple[Any, 
             )
         for passage, value in passages.items():
             cells = defaults | {"example_id": example, "passage": passage, number: value}
-            rows.append((*(cells[name] for name in names), len(rows) + 1))
+            number_of_pair = len(rows) + 1
+            rows.append((*(cells[name] for name in names), number_of_pair))
     return rows
 
 
@@ -268,7 +281,10 @@ def _grades(path: Path) -> pd.DataFrame:
 def _with_ids_of_one_kind(
     retrieved: pd.DataFrame, judged: pd.DataFrame, files: tuple[str, str]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Ids such as 1.0, which pandas made of 1, without the decimals that the other file lacks."""
+    """Correct ids that pandas turned into decimals, such as 1.0, if the other file has 1.
+
+    Nothing is changed if the two files have an id in common.
+    """
     frames = [retrieved, judged]
     for column in ("example_id", "passage"):
         if {*frames[0][column]} & {*frames[1][column]}:
@@ -287,6 +303,7 @@ def _with_ids_of_one_kind(
 
 
 def _written(rows: Iterable[tuple[Any, ...]], path: str | Path) -> Path:
+    """Write rows as lines with a space between their cells; return the path of the file."""
     for row in rows:
         for cell in map(str, row):
             if len(cell.split()) != 1:

@@ -22,9 +22,11 @@ from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.scoring.scores import TEXT
 
-# The column of a tool's metric, ``ragas.faithfulness``.
+# Name of a column with the scores of a tool, such as ``ragas.faithfulness``.
 _OF_A_TOOL = re.compile(r"([A-Za-z]\w*)\.(.+)")
+# Columns that come last in a frame of scores, in this order.
 _LAST = ("metric", "value", "reason", "evidence", "signature")
+# Names of columns that contain numbers and are no scores.
 _NO_METRIC = {*COLUMNS, *CONDITION, *NUMBERS, "repeat", "index"}
 
 
@@ -94,10 +96,10 @@ def load_scores(
         options: dict[str, Any] = {"metrics": metrics, "tool": tool, "version": version}
         options |= {"system": system, "decimal": decimal}
         frames = [load_scores(member, columns, **options) for member in sources]
-        return _joined(frames, sources)
+        return _all_scores(frames, sources)
     content: Any = source
     file = existing_file(content) if isinstance(content, str | Path) else None
-    table = _table(content, columns, decimal)
+    table = _table_of(content, columns, decimal)
     frame = mapped(table, columns or {})
     if "example_id" not in frame:
         raise InputError(
@@ -125,7 +127,9 @@ def load_scores(
             f"example_id {row['example_id']}"
         )
     reasons = scores["reason"] if "reason" in scores else pd.Series(None, scores.index, object)
-    reasons = reasons.where(reasons.notna(), "no score in the file").where(numbers.isna(), None)
+    reasons = reasons.where(reasons.notna(), "no score in the file")
+    # Only a score that is missing needs a reason.
+    reasons = reasons.where(numbers.isna(), None)
     signatures = [_signature(row, tool, version) for row in scores.to_dict("records")]
     scores = scores.assign(
         value=numbers,
@@ -139,16 +143,19 @@ def load_scores(
 
 
 def _identifies(column: pd.Series) -> bool:
-    """Whether a column belongs before the scores, because it identifies them and has no lists."""
+    """Whether a column comes before the scores: it is no part of them, and has no long texts or lists."""
     if column.name in {*PAYLOAD, *_LAST, "column", "tool", "version"}:
         return False
     return not any(isinstance(cell, list | dict) for cell in column)
 
 
-def _table(
+def _table_of(
     source: str | Path | pd.DataFrame, columns: Mapping[str, str] | None, decimal: str | None
 ) -> pd.DataFrame:
-    """The table as it is, or the responses and scores of a tool's file."""
+    """The table with the scores: the file or frame itself, or the responses of a tool's file.
+
+    `load_responses` reads the files of tools, and returns their scores as columns.
+    """
     content = source
     if isinstance(source, str | Path):
         file = existing_file(source)
@@ -161,9 +168,10 @@ def _table(
     return content
 
 
-def _joined(frames: Sequence[pd.DataFrame], sources: Sequence[Any]) -> pd.DataFrame:
-    """The scores of several files as one frame; no score may be in two files."""
+def _all_scores(frames: Sequence[pd.DataFrame], sources: Sequence[Any]) -> pd.DataFrame:
+    """The scores of several files as one frame; InputError if a score is in two files."""
     scores = pd.concat(frames, ignore_index=True)
+    # Example, system and metric are in every frame of scores. The other conditions are optional.
     keys = [name for name in ("example_id", *CONDITION, "repeat", "metric") if name in scores]
     is_repeated = scores.duplicated(keys)
     if is_repeated.any():
@@ -181,14 +189,14 @@ def _metric_columns(
     metrics: str | Sequence[str] | Mapping[str, str] | None,
     decimal: str | None,
 ) -> dict[str, str]:
-    """Name of each metric -> its column."""
+    """Name of each metric -> its column. By default, these are columns of numbers."""
     if isinstance(metrics, Mapping):
         chosen = dict(metrics)
     elif metrics:
         chosen = {name: name for name in column_names(metrics)}
     else:
         numeric = [name for name in frame if _is_numeric(frame[name], decimal)]
-        # If a tool wrote scores, other columns of numbers are something else.
+        # If some names begin with a tool, only these columns are scores.
         names = [name for name in numeric if _OF_A_TOOL.fullmatch(str(name))]
         names = names or [name for name in numeric if name not in _NO_METRIC]
         chosen = {str(name): name for name in names}
@@ -203,12 +211,16 @@ def _metric_columns(
 
 
 def _is_numeric(column: pd.Series, decimal: str | None) -> bool:
+    """Whether a column has a cell, and all of its cells are numbers or texts that write numbers."""
     cells = pd.Series(numbers_in(column, decimal), dtype=object).dropna()
     return len(cells) > 0 and bool(pd.to_numeric(cells, errors="coerce").notna().all())
 
 
 def _long(frame: pd.DataFrame, metrics: Mapping[str, str], decimal: str | None) -> pd.DataFrame:
-    """The rows of each metric, with its tool, its version and the reasons that the tool gave."""
+    """Convert a table with one column per metric to one row per response and metric.
+
+    Each row has the tool, its version and the reason that the tool gave, if the table has them.
+    """
     others = [name for name in frame if not _OF_A_TOOL.fullmatch(str(name))]
     others = [name for name in others if name not in metrics.values() and name != "reason"]
     parts = []
@@ -227,6 +239,7 @@ def _long(frame: pd.DataFrame, metrics: Mapping[str, str], decimal: str | None) 
 
 
 def _signature(row: Mapping[str, Any], tool: str | None, version: str | None) -> str:
+    """The signature of a score; that of ragnb if the row has one."""
     if present(row.get("signature")):
         return str(row["signature"])
     tool_name = tool or present(row.get("tool")) or "unknown tool"

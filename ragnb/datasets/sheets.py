@@ -22,21 +22,23 @@ from ragnb.text import well_formed
 SEPARATORS = (",", ";", "\t", "|")
 # Most bytes that a compressed file may unpack to.
 MOST_UNPACKED = 2**30
-# Most rows above the header.
+# Most rows above the header, such as the title of an export.
 _MOST_TITLES = 10
 # Most rows that a sheet of a workbook can have.
 MOST_ROWS = 2**20
 # The csv module refuses cells with more characters than this; its default is 131,072.
 _LONGEST_CELL = 2**31 - 1
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
-# White space, and characters without width.
+# White space of Unicode, all of which is below U+3001, and characters without width.
 _BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u200b\u2060\ufeff"
 # The line with which Excel and some exports name the separator.
 _SEPARATOR_LINE = re.compile(r"\s*\"?sep=(.)\"?[;,\t|]*\r?\n", re.IGNORECASE)
-# A row that follows the text of a file. It is missing from the rows if a quotation mark is open.
+# A last row that is added to the text of a file. If it is not the last row that is read, a quotation
+# mark is not closed, and the cell that it begins has taken up the rest of the file.
 _END = "\x00end of the file"
 # Workbooks write characters that XML lacks as ``_x000D_``, and the mark itself as ``_x005F_``.
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
+# First bytes of an old Excel file, and of a workbook with a password.
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 
 
@@ -66,7 +68,7 @@ def csv_rows(text: str) -> list[tuple[str, ...]]:
     lines = chain(io.StringIO(content, newline=""), [_END])
     before = csv.field_size_limit(_LONGEST_CELL)
     try:
-        # Python's garbage collector need not look at tuples of texts, unlike lists.
+        # Tuples of texts, unlike lists, need no look by Python's garbage collector, which saves time.
         rows = [*map(tuple, csv.reader(lines, delimiter=separator))]
     finally:
         csv.field_size_limit(before)
@@ -136,28 +138,33 @@ def workbook_rows(path: Path, sheet: str | int | None) -> tuple[list[list[str]],
 
 
 def _is_table(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether there are a header with several names, and a row."""
+    """Whether a sheet has a row with several cells, such as a header, and at least one more row."""
     filled = [row for row in rows if not _is_blank(row)]
     return len(filled) > 1 and any(sum(map(bool, row)) > 1 for row in filled)
 
 
 def _sheet_rows(sheets: dict[str, Any], sheet: str | int) -> list[list[str]]:
-    """The rows of the sheet of a name, or of a number from 1."""
+    """The rows of the sheet with a name, or with a number from 1.
+
+    A name is first looked up as it is, and then without regard to letter case and blanks around it.
+    """
     titles = list(sheets)
     if sheet not in sheets and str(sheet).isdecimal() and 0 < int(sheet) <= len(titles):
         sheet = titles[int(sheet) - 1]
-    same = [title for title in titles if title == sheet] or [
-        title for title in titles if trimmed(title).casefold() == trimmed(str(sheet)).casefold()
-    ]
-    if not same:
+    folded_name = trimmed(str(sheet)).casefold()
+    exact_matches = [title for title in titles if title == sheet]
+    folded_matches = [title for title in titles if trimmed(title).casefold() == folded_name]
+    matches = exact_matches or folded_matches
+    if not matches:
         raise InputError(
             f"there is no sheet {sheet!r}; its sheets are {', '.join(map(repr, titles))}"
         )
-    return _rows(sheets[same[0]])
+    return _rows(sheets[matches[0]])
 
 
 def _rows(sheet: Any) -> list[list[str]]:
-    # The size that a workbook states may be wrong.
+    """The rows of a sheet, with each cell as a text."""
+    # The size that a workbook states may be wrong, so all rows are read.
     sheet.reset_dimensions()
     rows = []
     for number, cells in enumerate(sheet.iter_rows(values_only=True), start=1):
@@ -177,6 +184,7 @@ def cell_text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return str(value).upper()
+    # Up to this size, a float has all digits of a whole number.
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
     if isinstance(value, datetime | date | time):
@@ -224,6 +232,7 @@ def frame_of_cells(rows: Sequence[Sequence[str]]) -> tuple[pd.DataFrame, str]:
     ValueError
         A row has more cells than the header.
     """
+    # Numbers of the rows that are blank, and of those that are not.
     blank_rows = {n for n, text in enumerate(map("".join, rows)) if not text or text.isspace()}
     places = [n for n in range(len(rows)) if n not in blank_rows]
     if not places:
@@ -233,39 +242,41 @@ def frame_of_cells(rows: Sequence[Sequence[str]]) -> tuple[pd.DataFrame, str]:
     places = places[n_titles:]
     header, *body = [rows[place] for place in places]
     names = [" ".join(trimmed(name).split()) for name in header]
+    # All rows get the width of the longest one.
     width = max(len(header), *map(len, body)) if body else len(header)
     names += [""] * (width - len(names))
     cells_by_column = zip_longest(names, *body, fillvalue="")
     columns = {
         place: [cell or None for cell in cells[1:]] for place, cells in enumerate(cells_by_column)
     }
-    shown_columns = [place for place in columns if names[place] or not _is_blank(columns[place])]
-    beyond = [place for place in shown_columns if place >= len(header)]
-    if beyond:
+    kept_columns = [place for place in columns if names[place] or not _is_blank(columns[place])]
+    beyond_header = [place for place in kept_columns if place >= len(header)]
+    if beyond_header:
         number = next(n for n in places[1:] if not _is_blank(rows[n][len(header) :]))
         raise ValueError(
             f"row {number + 1} has more cells than the header in row {places[0] + 1}, which has "
             f"{len(header)}: {', '.join(header)}"
         )
-    frame = pd.DataFrame({place: columns[place] for place in shown_columns}, dtype=object)
-    frame.columns = pd.Index(
-        _different([names[place] for place in shown_columns], shown_columns), dtype=object
-    )
-    # Empty lines at the end of a file are no rows.
+    frame = pd.DataFrame({place: columns[place] for place in kept_columns}, dtype=object)
+    kept_names = _different([names[place] for place in kept_columns], kept_columns)
+    frame.columns = pd.Index(kept_names, dtype=object)
+    # Empty lines at the end of a file are no rows, so they are not counted.
     n_blank_rows = sum(1 for n in blank_rows if n < places[-1] or len(rows[n]) > 0)
-    notes = [dropped(n_blank_rows, width - len(shown_columns)), _titles(titles), _repeated(names)]
+    notes = [dropped(n_blank_rows, width - len(kept_columns)), _titles(titles), _repeated(names)]
     return frame, "; ".join(filter(None, notes))
 
 
 def _number_of_titles(rows: Sequence[Sequence[str]]) -> int:
     """How many of the first rows are titles above the header, such as the name of an export.
 
-    A title fills one cell where the header fills several, or fewer than half as many cells.
+    The header is the first row that fills at least half as many cells as the fullest of these rows. It
+    fills several cells, unless no row does.
     """
     n_filled = [sum(1 for cell in row if not is_empty_cell(cell)) for row in rows]
-    most = max(n_filled)
+    most_filled = max(n_filled)
     for number, filled in enumerate(n_filled):
-        if 2 * filled >= most and (filled > 1 or most == 1):
+        fills_half = 2 * filled >= most_filled
+        if fills_half and (filled > 1 or most_filled == 1):
             return number
     return 0
 
@@ -310,13 +321,17 @@ def dropped(rows: int, columns: int) -> str:
 
 
 def _different(names: Sequence[str], places: Sequence[int]) -> Iterator[str]:
-    """The names as pandas makes them different: ``Unnamed: 2`` without a name, ``Score.1`` if repeated."""
-    usage: Counter[str] = Counter()
+    """Yield names that are all different, made in the way of pandas.
+
+    A column without a name is called ``Unnamed: 2``, with its place. A name that is repeated gets a
+    number, as in ``Score.1``.
+    """
+    n_uses: Counter[str] = Counter()
     taken = set(names)
     for place, name in zip(places, names, strict=True):
         base = name or f"Unnamed: {place}"
-        number = usage[base]
-        usage[base] += 1
+        number = n_uses[base]
+        n_uses[base] += 1
         if not number:
             yield base
             continue

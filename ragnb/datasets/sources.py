@@ -63,13 +63,13 @@ def catalogue() -> pd.DataFrame:
 
 
 def sources_of(benchmark: str) -> list[Source]:
-    """Files of one benchmark; ``"multilingual"`` has those of both MKQA and XQuAD."""
+    """Files of one benchmark in the catalogue; ``"multilingual"`` means both MKQA and XQuAD."""
     benchmarks = ("mkqa", "xquad") if benchmark == "multilingual" else (benchmark,)
     return [source for source in CATALOGUE.values() if source.benchmark in benchmarks]
 
 
 def find(name: str, *, benchmark: str, samples: Iterable[str] = ()) -> Path:
-    """Local path of a catalogue file, which is fetched if necessary.
+    """Return the local path of a file in the catalogue, and download the file if necessary.
 
     Raises
     ------
@@ -85,6 +85,7 @@ def find(name: str, *, benchmark: str, samples: Iterable[str] = ()) -> Path:
     import pooch
 
     source = CATALOGUE[name]
+    # Without the variable, no file is found in the null device.
     folder = Path(os.environ.get("RAGNB_DATA") or os.devnull)
     for path in (folder / source.benchmark / source.file, folder / source.file):
         if os.path.isfile(path):
@@ -93,9 +94,10 @@ def find(name: str, *, benchmark: str, samples: Iterable[str] = ()) -> Path:
 
 
 def fetch(source: Source, folder: Path) -> Path:
-    """Path of a file inside `folder`; it is downloaded unless it is there already, and verified.
+    """Return the path of a file inside `folder`.
 
-    If its checksum is not known, that of the first download is kept in ``<file>.sha1``.
+    The file is verified. It is downloaded if it is missing or has another checksum. If its checksum is
+    not known, that of the first download is kept in ``<file>.sha1``.
 
     Raises
     ------
@@ -107,6 +109,7 @@ def fetch(source: Source, folder: Path) -> Path:
     if target.exists() and git_blob_sha1(target.read_bytes()) == expected:
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
+    # A file gets its name when it is complete, so that a download that stops leaves no damaged file.
     partial = target.with_name(f"{uuid4().hex}.part")
     try:
         _download(source, partial)
@@ -132,7 +135,7 @@ def fetch(source: Source, folder: Path) -> Path:
 
 
 def git_blob_sha1(content: bytes) -> str:
-    """SHA-1 that git gives a file with this content.
+    """Return the SHA-1 that git computes for a file with this content.
 
     >>> git_blob_sha1(b"")
     'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
@@ -141,6 +144,7 @@ def git_blob_sha1(content: bytes) -> str:
 
 
 def _address(source: Source) -> str:
+    """The complete address of a file, with the hub that the environment variable HF_ENDPOINT names."""
     if "://" in source.url:
         return source.url
     hub = os.environ.get("HF_ENDPOINT")
@@ -167,9 +171,9 @@ def _download(source: Source, partial: Path) -> None:
     import pooch
 
     address = _address(source)
-    checked = "" if source.git_sha1 else " (checksum not known)"
+    caution = "" if source.git_sha1 else " (checksum not known)"
     inform(
-        f"ragnb: fetching {source.name} from {_without_secrets(address)}{checked}\n"
+        f"ragnb: fetching {source.name} from {_without_secrets(address)}{caution}\n"
         f"ragnb: licence {source.licence}"
     )
     quiet = os.environ.get("TQDM_DISABLE", "0") not in ("", "0")

@@ -16,7 +16,7 @@ Identifier = StrictInt | Annotated[str, Field(min_length=1)]
 
 
 class Record(BaseModel):
-    """Base class of the records of a file format."""
+    """Base class of the records of a file format. Values are not converted to other types."""
 
     model_config = ConfigDict(strict=True)
 
@@ -27,7 +27,7 @@ Row = dict[str, Any]
 R = TypeVar("R", bound=BaseModel)
 
 
-# Type of a pydantic error -> what is allowed.
+# Type of a pydantic error -> what the message says is allowed.
 _ALLOWED = {
     "string_type": "a text",
     "string_pattern_mismatch": "a text that is not blank",
@@ -57,7 +57,8 @@ def checked(model: type[R], record: Mapping[str, Any], where: str) -> R:
         return model.model_validate(record)
     except ValidationError as error:
         problems: list[Any] = error.errors(include_url=False)
-    # Of a union, the type that fits best fails deepest inside the value.
+    # A key can have several allowed types, each of which gives an error. The type that fits best fails at
+    # the deepest place inside the value, so its errors are reported.
     paths = [_path(problem["loc"], record) for problem in problems]
     paths_of_first_key = [path for path in paths if path[:1] == paths[0][:1]]
     deepest = max(paths_of_first_key, key=len)
@@ -85,7 +86,7 @@ def _key_words(path: tuple[int | str, ...]) -> str:
 
 
 def _path(loc: tuple[int | str, ...], value: Any) -> tuple[int | str, ...]:
-    """The keys and positions in a location of pydantic, without the names of its types."""
+    """The keys and positions in the location of a pydantic error, without the names of types in it."""
     path: list[int | str] = []
     for part in loc:
         if isinstance(part, int) or (isinstance(value, dict) and part in value):

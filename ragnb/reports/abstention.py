@@ -95,19 +95,21 @@ def abstention_report(
         rates = summaries[summaries["metric"] == f"abstention.{name}"]
         kinds += rates.loc[rates["low"].notna(), "interval"].tolist()
         table = table.merge(_limits(rates, groups, name), on=groups)
-    # On an unanswerable question, the right decision is a refusal.
-    careful = scores[scores["metric"] == "abstention.hallucination"]
-    right = scores.loc[scores["metric"] == "abstention.alignment", "value"].to_numpy()
-    others = {
-        "carefulness": careful.assign(value=careful["value"].where(careful["value"].isna(), right))
-    }
+    # Two more shares, which are no metrics. Their scores are made from those of the metrics.
+    # Carefulness counts the responses that hallucination counts. The right decision on their
+    # questions is a refusal, so its values are those of alignment.
+    hallucination = scores[scores["metric"] == "abstention.hallucination"]
+    alignment = scores.loc[scores["metric"] == "abstention.alignment", "value"].to_numpy()
+    is_left_out = hallucination["value"].isna()
+    carefulness = hallucination["value"].where(is_left_out, alignment)
+    further_scores = {"carefulness": hallucination.assign(value=carefulness)}
     if has_invalid:
         is_invalid = outcomes[["answerable_invalid", "unanswerable_invalid"]].any(axis=1)
-        invalid = scores.loc[outcomes.index]
-        others["invalid"] = invalid.assign(
-            value=is_invalid.where(invalid["value"].notna()).astype(float)
-        )
-    for name, values in others.items():
+        responses_scored = scores.loc[outcomes.index]
+        has_outcome = responses_scored["value"].notna()
+        invalid = is_invalid.where(has_outcome).astype(float)
+        further_scores["invalid"] = responses_scored.assign(value=invalid)
+    for name, values in further_scores.items():
         rates = summarize(values, by=groups, confidence_level=confidence_level)
         table = table.merge(_limits(rates, groups, name), on=groups)
     report = shown(table.merge(coverage[[*groups, "signature"]], on=groups))
@@ -117,7 +119,11 @@ def abstention_report(
 
 
 def _outcomes(scores: pd.DataFrame, has_invalid: bool) -> pd.DataFrame:
-    """The outcome of each response: one column per cell of the table, True if the response is in it."""
+    """The outcome of each response, from its scores.
+
+    There is one column for each cell of the table of answerable against answered, which is True if the
+    response is in the cell.
+    """
     by_metric = {
         name: scores[scores["metric"] == f"abstention.{name}"].reset_index(drop=True)
         for name in ("coverage", "over_refusal", "alignment")
@@ -127,13 +133,14 @@ def _outcomes(scores: pd.DataFrame, has_invalid: bool) -> pd.DataFrame:
     columns = {}
     for state, answerable in (("answerable", 1), ("unanswerable", 0)):
         is_in_state = coverage["answerable"].eq(answerable)
-        # A refusal is right if the question is not answerable, and an over-refusal otherwise.
-        decides = by_metric["over_refusal" if answerable else "alignment"]
-        refused = decides["value"].eq(1)
+        # If the question is answerable, a refusal is an over-refusal. If not, it is a right decision.
+        metric = "over_refusal" if answerable else "alignment"
+        refused = by_metric[metric]["value"].eq(1)
         columns[f"{state}_answered"] = is_in_state & answered
         columns[f"{state}_refused"] = is_in_state & refused
         if has_invalid:
             columns[f"{state}_invalid"] = is_in_state & coverage["value"].eq(0) & ~refused
+    # The two columns of invalid responses come last.
     order = sorted(columns, key=lambda name: name.endswith("invalid"))
     return pd.DataFrame(columns)[order].set_axis(
         scores.index[scores["metric"] == "abstention.coverage"]
@@ -141,7 +148,7 @@ def _outcomes(scores: pd.DataFrame, has_invalid: bool) -> pd.DataFrame:
 
 
 def _limits(summaries: pd.DataFrame, groups: list[str], name: str) -> pd.DataFrame:
-    """The means of summaries as a column of a report, with the columns of their limits."""
+    """The means of a metric and their limits, as three columns that are named after the metric."""
     columns = {"mean": name, "low": f"{name}_low", "high": f"{name}_high"}
     return summaries.rename(columns=columns)[[*groups, *columns.values()]]
 
@@ -248,11 +255,14 @@ def risk_coverage_report(
     for cell, rows in items.groupby(keys, sort=False, dropna=False):
         # Only abstentions and answers with a verdict count, but a group without any keeps its row.
         group = rows[rows["sure"].isna() | rows["wrong"].notna()]
-        named = dict(zip(keys, cell, strict=True))
-        units = None if clusters is None else convert(group[clusters], "clusters", clusters)
+        columns_of_group = dict(zip(keys, cell, strict=True))
         answered = group["sure"].notna().to_numpy()
         wrong, sure = group.loc[answered, ["wrong", "sure"]].to_numpy(float).T
-        units = None if units is None else np.unique(units[answered], return_inverse=True)[1]
+        units = None
+        if clusters is not None:
+            codes = convert(group[clusters], "clusters", clusters)
+            # Without the abstentions, codes may be missing, so they are numbered anew.
+            _, units = np.unique(codes[answered], return_inverse=True)
         sizes = {"n": len(group), "n_answered": len(wrong)}
         options: dict[str, Any] = {"confidence_level": confidence_level}
         measures = {
@@ -261,30 +271,37 @@ def risk_coverage_report(
             "difference": aurc(wrong, sure, units, minus_random=True, **options),
         }
         for measure, interval in measures.items():
-            areas.append({**named, "measure": measure, **interval.columns(), **sizes})
+            areas.append({**columns_of_group, "measure": measure, **interval.columns(), **sizes})
         if len(wrong):
             for row in _curve(wrong, sure, units, len(group), confidence_level):
-                curve.append({**named, **row, **sizes})
+                curve.append({**columns_of_group, **row, **sizes})
     return RiskCoverageReport(pd.DataFrame(areas), pd.DataFrame(curve), keys)
 
 
 def _curve(
     wrong: Floats, sure: Floats, units: Any, n: int, level: float
 ) -> Iterator[dict[str, Any]]:
-    """Yield one row per threshold, from the highest to the lowest."""
+    """Yield one row of the curve per threshold, from the highest to the lowest.
+
+    `n` is the number of responses, with abstentions. The other arguments are about the answers.
+    """
     from scipy.stats import hypergeom
 
     tails = (1 - level) / 2, (1 + level) / 2
-    steps = np.linspace(0, 1, 101)  # draw no more points than these
-    for threshold in np.unique(np.quantile(sure, steps, method="higher"))[::-1]:
+    # A curve has at most 101 points. With more different values, the thresholds are their percentiles.
+    shares = np.linspace(0, 1, 101)
+    thresholds = np.unique(np.quantile(sure, shares, method="higher"))
+    for threshold in thresholds[::-1]:
         accepted = sure >= threshold
         risk = share(wrong[accepted], None if units is None else units[accepted], level)
-        m = int(accepted.sum())
-        low, high = hypergeom(wrong.size, int(wrong.sum()), m).ppf(tails) / m
+        n_accepted = int(accepted.sum())
+        # The number of wrong answers among as many answers that are chosen at random.
+        n_wrong = hypergeom(wrong.size, int(wrong.sum()), n_accepted)
+        low, high = n_wrong.ppf(tails) / n_accepted
         yield {
             "threshold": threshold,
-            "coverage": m / n,
-            "n_accepted": m,
+            "coverage": n_accepted / n,
+            "n_accepted": n_accepted,
             **risk.columns("risk"),
             "random": wrong.mean(),
             "random_low": low,

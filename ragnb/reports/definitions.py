@@ -192,7 +192,12 @@ def compare_definitions(
 
 
 def _main_option(metric: Metric) -> tuple[str, list[str]]:
-    """The first option with several variants that have names, and these; or none."""
+    """The option whose values are the definitions of a metric, and those of its values that are names.
+
+    It is the first option that has several names as values. If there is none, the result is
+    ``("", [])``.
+    """
+    # A metric that has a protocol or a variant declares it before the options that change details.
     for option, values in metric.variants.items():
         variants = [value for value in values if isinstance(value, str)]
         if len(variants) > 1:

@@ -7,18 +7,18 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.cells import is_missing
 from ragnb.columns import CONDITION, require_columns
 from ragnb.errors import InputError
 from ragnb.markup import Markup, tag
 from ragnb.metrics.words import metric_words
 from ragnb.numbers import format_p_value
+from ragnb.stats.intervals import FEW_CLUSTERS
 
 _NEEDED = (
     "metric system baseline n_pairs n_dropped difference low high interval confidence_level test "
     "p_adjusted correction family_size mde power"
 ).split()
-# Below this number of independent units, intervals from clusters are too narrow.
-FEW_CLUSTERS = 30
 # Families of metrics whose values are the verdicts of a model.
 _JUDGED = ("judged.", "semantic.judged", "rgb.judged")
 
@@ -75,15 +75,17 @@ def sentences(comparisons: pd.DataFrame, *, names: Mapping[str, str] | None = No
 
 
 def _sentence(row: Mapping[Any, Any], names: Mapping[str, str]) -> str:
+    """What one comparison shows, and what limits it."""
     metric = names.get(row["metric"], metric_words(row["metric"]))
     where = ", ".join([metric, *_conditions(row)])
     system = names.get(row["system"], row["system"])
     baseline = names.get(row["baseline"], row["baseline"])
     if not np.isfinite(row["difference"]):
         return f"{where}: {system} and {baseline} have no pair of scores, so nothing is compared."
-    level = 1 - row["confidence_level"]
-    parts = [_finding(row, where, system, baseline, is_shown=row["p_adjusted"] < level)]
-    if not row["p_adjusted"] < level:
+    # A p-value that is undefined is not below the level, so nothing is then shown.
+    is_shown = bool(row["p_adjusted"] < 1 - row["confidence_level"])
+    parts = [_finding(row, where, system, baseline, is_shown=is_shown)]
+    if not is_shown:
         parts.append(_missed(row))
     parts += _reservations(row, system, baseline)
     return " ".join(part for part in parts if part)
@@ -91,16 +93,14 @@ def _sentence(row: Mapping[Any, Any], names: Mapping[str, str]) -> str:
 
 def _conditions(row: Mapping[Any, Any]) -> list[str]:
     """The conditions of a comparison, such as ``language en``."""
-    return [
-        f"{name.replace('_', ' ')} {row[name]}"
-        for name in CONDITION
-        if name != "system" and name in row and row[name] == row[name]
-    ]
+    names = [name for name in CONDITION if name != "system" and not is_missing(row.get(name))]
+    return [f"{name.replace('_', ' ')} {row[name]}" for name in names]
 
 
 def _finding(
     row: Mapping[Any, Any], where: str, system: str, baseline: str, *, is_shown: bool
 ) -> str:
+    """Which system is higher, or that the data do not show it."""
     difference = row["difference"]
     number = f"{abs(difference):.{_decimals(row)}f}"
     details = _details(row)
@@ -115,7 +115,7 @@ def _finding(
 
 
 def _decimals(row: Mapping[Any, Any]) -> int:
-    """Decimals that show the width of the interval with two digits, from 2 to 4."""
+    """Number of decimals that shows the width of the interval with two digits: 2, 3 or 4."""
     width = row["high"] - row["low"]
     if not (np.isfinite(width) and width > 0):
         return 2
@@ -158,7 +158,9 @@ def _reservations(row: Mapping[Any, Any], system: str, baseline: str) -> list[st
         were = "question was" if n_dropped == 1 else "questions were"
         reservations.append(f"{n_dropped:,} {were} left out because a score is missing.")
     n_clusters = row.get("n_clusters", row["n_pairs"])
-    if n_clusters < min(FEW_CLUSTERS, row["n_pairs"]):
+    # Without clusters, each pair is an independent unit.
+    is_clustered = n_clusters < row["n_pairs"]
+    if is_clustered and n_clusters < FEW_CLUSTERS:
         reservations.append(f"There are only {n_clusters} clusters, so the interval is too narrow.")
     if row["metric"].startswith(_JUDGED):
         reservations.append(

@@ -19,13 +19,15 @@ TablesAndLines = tuple[dict[str, pd.DataFrame], list[str]]
 
 
 class Report:
-    """A report that is displayed as its tables."""
+    """Base class of the reports, which are dataclasses. A report is displayed as its tables."""
 
     __slots__ = ()
 
     def __post_init__(self) -> None:
+        """Make all frames of the report tables for reading."""
         for name in self.__dataclass_fields__:  # type: ignore[attr-defined]
             if isinstance(value := getattr(self, name), pd.DataFrame):
+                # Reports are frozen, so the ordinary assignment is not possible.
                 object.__setattr__(self, name, shown(value))
 
     @property
@@ -36,6 +38,7 @@ class Report:
         return {name: table for name, table in frames.items() if len(table)}
 
     def _tables_and_lines(self) -> TablesAndLines:
+        """The tables and lines to display. Each report defines its own."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -65,6 +68,7 @@ def as_frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """
     frame = pd.DataFrame(rows)
     if "problem" in frame:
+        # This moves the column to the end.
         frame["problem"] = frame.pop("problem")
     return shown(frame)
 
@@ -81,9 +85,10 @@ def with_counts(rates: pd.DataFrame) -> pd.DataFrame:
 
 
 def asked_of_judge(responses: pd.DataFrame, verdict: str) -> pd.DataFrame:
-    """Return the responses of the systems about which a judge was asked.
+    """Return the responses of the systems that a judge was requested to judge.
 
-    A ``judge_reason`` without a verdict also shows that the judge was asked.
+    `verdict` is the column of the verdicts. A system was judged if any of its responses has a verdict,
+    or a ``judge_reason``, which says why there is none.
     """
     if verdict not in responses:
         return responses.iloc[:0]
@@ -94,7 +99,10 @@ def asked_of_judge(responses: pd.DataFrame, verdict: str) -> pd.DataFrame:
 
 
 def interval_columns(interval: Interval) -> dict[str, Any]:
-    """Columns of an interval; the number of clusters is in a column of its own, ``n_units``."""
+    """The columns of an interval, with the number of independent units as ``n_units``.
+
+    The name of the interval then need not contain the number of clusters.
+    """
     return interval.columns() | {
         "interval": without_clusters(interval.method),
         "n_units": interval.n,

@@ -19,7 +19,7 @@ from ragnb.stats.intervals import mean_interval
 from ragnb.stats.prediction import pearson
 from ragnb.stats.rankings import ranking_interval
 
-# Columns of `scores_by_grade` that describe the distribution of the scores.
+# Columns of `scores_by_grade` that describe the distribution of the scores -> share of the quantile.
 QUANTILES = {"p5": 0.05, "p25": 0.25, "median": 0.5, "p75": 0.75, "p95": 0.95}
 
 
@@ -151,7 +151,11 @@ def scores_by_grade(
 def _graded(
     responses: pd.DataFrame, judge: str, label: str, clusters: str | None, what: str
 ) -> tuple[pd.DataFrame, str]:
-    """Responses with the scores ``judged`` and the grades ``grade``, and the column of clusters."""
+    """The responses that have a score and a grade, and the column of clusters.
+
+    The scores are in the column ``judged``, and the grades in ``grade``. `what` is the name of the
+    caller, for messages.
+    """
     require_columns(responses, ["example_id", "system", label, judge], what)
     units = clusters or conversations(responses) or "example_id"
     require_columns(responses, [units], what)
@@ -164,6 +168,7 @@ def _graded(
 
 
 def _spearman(graded: pd.DataFrame, clusters: str, level: float) -> Interval:
+    """Spearman's correlation of scores and grades, which is Pearson's correlation of their ranks."""
     ranks = graded[["judged", "grade"]].rank()
     units = pd.factorize(graded[clusters])[0]
     correlation = pearson(ranks["judged"], ranks["grade"], units, confidence_level=level)
@@ -203,6 +208,7 @@ def _not_reported(graded: pd.DataFrame, judge: str, label: str) -> list[str]:
 
 
 def _graded_measures(graded: pd.DataFrame, clusters: str, level: float) -> dict[str, Interval]:
+    """The measures of a judge that can be reported, by name."""
     measures = {"Spearman": _spearman(graded, clusters, level)}
     if not _scale_problem(graded):
         ratings = graded[["judged", "grade"]].to_numpy()
@@ -210,6 +216,8 @@ def _graded_measures(graded: pd.DataFrame, clusters: str, level: float) -> dict[
         for name in GRADED:
             measures[name] = agreement_interval(name, ratings, units, confidence_level=level)
     if graded["system"].nunique() > 1:
+        # Mean grade and mean score of each system in each cluster. A cluster in which a system lacks
+        # one of them is left out.
         means = graded.pivot_table(["grade", "judged"], clusters, "system").dropna()
         words = {"example_id": "questions", "conversation_id": "conversations"}
         unit = words.get(clusters, clusters)

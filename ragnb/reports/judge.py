@@ -165,8 +165,8 @@ def judge_report(
     judges = column_names(judge)
     people = column_names(label if annotators is None else annotators)
     groups = column_names(by)
-    unit = column_names(clusters)
-    require_columns(frame, dict.fromkeys([*judges, *people, label, *unit, *groups]), "judge_report")
+    needed = [*judges, *people, label, *column_names(clusters), *groups]
+    require_columns(frame, dict.fromkeys(needed), "judge_report")
     if not judges or {*judges} & {label, *people}:
         raise InputError(
             "judge_report needs at least one judge, which is neither the label nor an annotator, "
@@ -227,7 +227,7 @@ class _Judged:
     level: float
 
     def verdicts(self, scores: Floats) -> Floats:
-        """Scores as verdicts, 1 from the threshold on; nan stays nan."""
+        """Scores as verdicts: 1 for a score of at least the threshold, else 0. nan stays nan."""
         return np.where(np.isnan(scores), np.nan, scores >= self.threshold)
 
     def graded(self, judge: str) -> bool:
@@ -240,7 +240,7 @@ class _Judged:
         return None if self.units is None else self.units[rows]
 
     def signature(self, judge: str) -> str:
-        """Version, columns and threshold."""
+        """The signature of a judge's numbers: version, columns and, for scores, the threshold."""
         cut = f"|threshold:{self.threshold:g}" if self.graded(judge) else ""
         return f"ragnb:{__version__}|judge:{judge}|label:{self.label}{cut}"
 
@@ -263,6 +263,7 @@ def _values(frame: pd.DataFrame, column: str, what: str, binary: bool = False) -
 
 
 def _units(frame: pd.DataFrame, clusters: str | None) -> Integers | None:
+    """The number of the cluster of each response; None if no two responses share a cluster."""
     if clusters is None:
         return None
     codes, names = pd.factorize(frame[clusters])
@@ -287,7 +288,8 @@ def _agreement(judged: _Judged) -> Iterator[dict[str, Any]]:
         is_unscored, is_labelled = np.isnan(scores), ~np.isnan(truth)
         pair = {"pair": f"{rater} - {against}", "rater": rater, "against": against}
         signature = judged.signature(rater) if rater in judged.scores else ""
-        if rater in judged.annotators:  # what only one of the two labelled is not compared
+        if rater in judged.annotators:
+            # A response that only one of two annotators labelled is not a missing verdict.
             is_labelled &= ~is_unscored
         is_scored = is_labelled & ~is_unscored
         measures = _measures(judged, rater, scores, truth, is_scored)
@@ -352,6 +354,7 @@ def _groups(judged: _Judged, by: Sequence[str] | None) -> dict[str, pd.Series]:
 
 def _thirds(lengths: pd.Series) -> pd.Series:
     """The third to which each of the sorted lengths belongs, with the range of its lengths."""
+    # 0, 1 or 2 for each length: the number of boundaries below it.
     third = np.searchsorted(np.quantile(lengths, [1 / 3, 2 / 3]), lengths)
     names = np.array(["shortest third", "middle third", "longest third"])[third]
     parts = []
@@ -417,6 +420,7 @@ def _error_rates(judged: _Judged, by: Sequence[str] | None) -> Iterator[dict[str
 
 
 def _calibration(judged: _Judged) -> Iterator[dict[str, Any]]:
+    """Yield the calibration of each judge, on the responses with a label and a score."""
     for judge, all_scores in judged.scores.items():
         is_compared = ~np.isnan(judged.labels) & ~np.isnan(all_scores)
         labels, scores = judged.labels[is_compared], all_scores[is_compared]
@@ -438,6 +442,7 @@ def _calibration(judged: _Judged) -> Iterator[dict[str, Any]]:
 
 
 def _worst(judged: _Judged) -> pd.DataFrame:
+    """The responses on which a judge's verdict differs from the label, largest difference first."""
     people = {name: values for name, values in judged.annotators.items() if name != judged.label}
     annotations = pd.DataFrame(people, index=judged.frame.index).to_dict("records")
     parts = []

@@ -112,7 +112,8 @@ def metrics_content(table: pd.DataFrame) -> dict[str, dict[str, dict[str, float 
 
     A value that does not exist is None. ``n`` is the number of responses.
     """
-    counts = table.groupby("system", sort=False)["n"].max()
+    # A metric that was not requested has n = 0, so the largest n is the number of responses.
+    counts = table.groupby(table["system"].map(str), sort=False)["n"].max()
     systems: dict[str, dict[str, float | None]] = {}
     for system, values in _by_system(table).items():
         entry: dict[str, float | None] = {}
@@ -120,7 +121,7 @@ def metrics_content(table: pd.DataFrame) -> dict[str, dict[str, dict[str, float 
             mean, std = values[published.metric]
             entry[published.key] = _json_number(mean)
             entry[f"{published.key}_std"] = _json_number(std)
-        entry["n"] = float(counts[system])
+        entry["n"] = _json_number(float(counts[system]))
         systems[system] = entry
     return {"metrics": systems}
 
@@ -172,6 +173,7 @@ def load_metrics_json(path: str | Path) -> pd.DataFrame:
 
 
 def _published_table(content: Any, file_name: str) -> pd.DataFrame:
+    """The table of a ``metrics.json``, after a check of its content."""
     systems = content.get("metrics", content) if isinstance(content, Mapping) else None
     if not isinstance(systems, Mapping) or not systems:
         raise InputError(f"{file_name} must contain an object per system, got {content!r:.60}")
@@ -190,13 +192,17 @@ def _published_table(content: Any, file_name: str) -> pd.DataFrame:
                 numbers = [_number_of(entry.get(name), name, system, file_name) for name in names]
                 rows.append([system, published.metric, *numbers])
     table = pd.DataFrame(rows, columns=["system", "metric", "mean", "std", "n"])
+    # A file that another program wrote may lack n, which is then nan.
     if table["n"].notna().all() and (table["n"] % 1 == 0).all():
         table = table.astype({"n": int})
     return shown(table)
 
 
 def _by_system(table: pd.DataFrame) -> dict[str, dict[str, tuple[float, float]]]:
-    """Mean and standard deviation by system and metric; a metric without a row is missing."""
+    """The mean and the standard deviation of each of the seven metrics, by the name of the system.
+
+    Both are nan for a metric that is not in the table. Names are texts, as in JSON.
+    """
     missing = {published.metric: (math.nan, math.nan) for published in SEVEN_METRICS}
     systems: dict[str, dict[str, tuple[float, float]]] = {}
     columns = zip(table["system"], table["metric"], table["mean"], table["std"], strict=True)
@@ -206,10 +212,12 @@ def _by_system(table: pd.DataFrame) -> dict[str, dict[str, tuple[float, float]]]
 
 
 def _json_number(value: float) -> float | None:
+    """A number, or None for nan, which JSON lacks."""
     return None if math.isnan(value) else value
 
 
 def _number_of(value: Any, name: str, system: str, file_name: str) -> float:
+    """A value of ``metrics.json`` as a number, with nan for null; InputError if it is neither."""
     if value is None:
         return math.nan
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -19,6 +19,7 @@ from ragnb.replies import count_reasons
 from ragnb.scoring.experiments import data_name
 from ragnb.scoring.glossary import definition_of
 
+# Form of the paragraph -> the function that escapes a text for it.
 _WRITTEN: dict[str, Callable[[str], str]] = {
     "text": lambda text: " ".join(spelled(text).split()),
     "markdown": escape_markdown,
@@ -41,6 +42,7 @@ _SOURCES = {
     "benjamini-hochberg": "benjamini1995",
     "SmolLM2": "benallal2025",
 }
+# Column of a condition -> its words in the paragraph, with a gap for the values.
 _CONDITIONS = {
     "task": "the task {}",
     "noise_rate": "a noise rate of {}",
@@ -49,10 +51,12 @@ _CONDITIONS = {
     "order": "a passage order that is {}",
     "repeat": "the repetition {}",
 }
+# Order of the passages -> its words in the paragraph.
 _ORDERS = {
     "per_item": "drawn for each question",
     "released": "that of the released code",
 }
+# Parameter of a request -> its words in the paragraph. Others are named by their own name.
 _PARAMETERS = {"max_tokens": "at most {} tokens", "top_p": "top-p {}"}
 _FOLDER = resources.files("ragnb") / "reports/data"
 # Marks of a citation in a paragraph that is not yet escaped.
@@ -162,7 +166,7 @@ def bibliography(text: str) -> str:
 
 
 def _data(scores: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
-    """Systems, data, languages, conditions and missing values."""
+    """What the sentences on the data contain: systems, data, languages, conditions, missing values."""
     source = scores.attrs.get("source", {})
     facts = []
     if "language" in scores and len(languages := scores["language"].dropna().unique()):
@@ -239,9 +243,13 @@ def _generation(
 def _settings(parameters: Mapping[str, Any]) -> str:
     """Sampling parameters in words, such as ``temperature 0 and at most 512 tokens``."""
     phrases = []
+    # Reverse alphabetical order puts top_p and temperature before seed and max_tokens.
     for name in sorted(parameters, reverse=True):
-        phrase = _PARAMETERS.get(name, f"{name.replace('_', ' ')} {{}}")
-        phrases.append(phrase.format(_value_text(parameters[name])))
+        value = _value_text(parameters[name])
+        if name in _PARAMETERS:
+            phrases.append(_PARAMETERS[name].format(value))
+        else:
+            phrases.append(f"{name.replace('_', ' ')} {value}")
     return _listed(phrases)
 
 
@@ -263,7 +271,9 @@ def _tests(comparisons: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
         "pairs": pairs,
         "tests": tests,
         "corrections": [
-            f"{name.title()}{_source_of(name, '=')}" for name in comparisons["correction"].unique()
+            # A correction has the names of its authors, so the citation need not repeat them.
+            f"{name.title()}{_source_of(name, author_named=True)}"
+            for name in comparisons["correction"].unique()
         ],
         "families": distinct((f"{size:,}" for size in comparisons["family_size"]), " or "),
         "warnings": distinct(filter(None, comparisons.get("warning", ())), "; "),
@@ -272,7 +282,7 @@ def _tests(comparisons: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
 
 
 def _metrics(signatures: list[str], words: dict[str, str], short: bool) -> list[str]:
-    """Name the metrics, each with its definition and the options under which it was scored."""
+    """Words for each metric, with its definition and the options under which it was scored."""
     options: dict[str, list[str]] = {}
     for signature in signatures:
         marks = dict(part.partition(":")[::2] for part in signature.split("|"))
@@ -304,13 +314,13 @@ def _called(name: Any, words: dict[str, str]) -> str:
 
 
 def _names(frame: pd.DataFrame, *columns: str) -> set[str]:
-    """Signatures of a frame, and the values of some columns."""
+    """The signatures in a frame, and the values of some of its columns, as texts."""
     signatures = frame["signature"].str.split(" & ").explode()
     return set(signatures).union(*(map(str, frame[name]) for name in columns if name in frame))
 
 
 def _marks(signatures: Iterable[str], mark: str) -> list[str]:
-    """Values of one mark in signatures, sorted."""
+    """The values of one mark, such as ``prompt``, in signatures; sorted and without duplicates."""
     parts = {part.partition(":") for signature in signatures for part in signature.split("|")}
     return sorted(value for name, _, value in parts if name == mark)
 
@@ -329,10 +339,12 @@ def _span(values: pd.Series) -> str:
 
 
 def _plural(values: Sequence[Any], thing: str) -> str:
+    """A noun in the singular for one value, and in the plural for several."""
     return thing if len(values) == 1 else f"{thing}s"
 
 
 def _value_text(value: Any) -> str:
+    """A value as text, without needless decimals."""
     return f"{value:g}" if isinstance(value, float) else str(present(value))
 
 
@@ -369,32 +381,35 @@ def _entries() -> dict[str, str]:
 
 
 def _cite(key: str) -> str:
+    """The mark of a citation, which `_citation` replaces after the text has been escaped."""
     return f"\ue000{key}\ue001"
 
 
-def _source_of(name: str, inside: str = "") -> str:
-    """The citation of a method or model, if its source is known.
+def _source_of(name: str, *, author_named: bool = False) -> str:
+    """The citation of a method or model, if its source is known, or else an empty text.
 
-    With ``"="``, the name of the author before it is part of the sentence.
+    With `author_named`, the sentence names the author, and the citation has only the year: *Holm
+    (1979)*.
     """
     for beginning, key in _SOURCES.items():
         if name.startswith(beginning):
-            return _cite(f"{inside}{key}")
+            # An equals sign before the key tells `_citation` that the author is named.
+            return _cite(f"={key}" if author_named else key)
     return ""
 
 
 def _citation(written: str, match: re.Match[str]) -> str:
     """Write the citation of a known source: ``(Holm, 1979)``, or ``\\citep{holm1979}``."""
-    inside, key = match[1].startswith("="), match[1].lstrip("=")
+    author_named, key = match[1].startswith("="), match[1].lstrip("=")
     if key not in _entries():
         return ""
     if written == "latex":
-        return rf"~\cite{'yearpar' if inside else 'p'}{{{key}}}"
+        return rf"~\cite{'yearpar' if author_named else 'p'}{{{key}}}"
     author, year = (
         re.findall(rf"\b{name} = \{{(.*?)\}},?\s", _entries()[key])[0]
         for name in ("author", "year")
     )
-    if inside:
+    if author_named:
         return f" ({year})"
     surnames = [name.partition(",")[0] for name in author.split(" and ")]
     authors = " and ".join(surnames)

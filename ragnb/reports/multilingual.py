@@ -48,7 +48,7 @@ class MultilingualReport(Report):
     table
         One row for each system and metric: ``mean``, ``std`` (of the sample, n - 1; nan for a
         single value), ``low, high, interval, confidence_level``, ``n, n_scored`` and
-        ``signature``. A metric that was never asked for has n 0 and no mean.
+        ``signature``. A metric that was not requested has n 0 and no mean.
     cells
         The same by the columns of ``by``; empty without them.
     scores
@@ -89,7 +89,7 @@ class MultilingualReport(Report):
 
 
 def _about_costs(table: pd.DataFrame) -> list[str]:
-    """What cost and CNBE need, if the cost of a system is not known for any response."""
+    """A note on the columns that cost and CNBE need, if a system has no response with a known cost."""
     costs = table[table["metric"] == "cost.translation_tokens"]
     systems = costs.loc[costs["n_scored"] == 0, "system"].map(str).tolist()
     if not systems:
@@ -175,6 +175,7 @@ def multilingual_report(
 
 
 def _scores(responses: pd.DataFrame, variant: str, baseline: str) -> pd.DataFrame:
+    """The scores of all seven metrics, without the similarity of systems that were not judged."""
     if "translations" not in responses:
         responses = responses.assign(translations=responses.get("token_count"))
     scored_alone = [name for name in INTERVALS if name not in (CNBE.name, SIMILARITY)]
@@ -185,6 +186,7 @@ def _scores(responses: pd.DataFrame, variant: str, baseline: str) -> pd.DataFram
     if len(judged):
         similarity = score(judged, SIMILARITY)
         if variant == "lbrag":
+            # The published code counts a similarity that the judge could not give as 0.
             similarity["value"] = similarity["value"].fillna(0.0)
             similarity["signature"] += "|unscored:0"
         parts.append(similarity)
@@ -192,7 +194,7 @@ def _scores(responses: pd.DataFrame, variant: str, baseline: str) -> pd.DataFram
 
 
 def _about_blank_references(scores: pd.DataFrame, variant: str) -> list[str]:
-    """A sentence on how responses to questions with a blank reference are scored, if there are any."""
+    """A note on how responses are scored to questions with a blank reference, if there are any."""
     if BLANK_REFERENCE not in scores:
         return []
     examples = scores.drop_duplicates("example_id")
@@ -208,7 +210,7 @@ def _about_blank_references(scores: pd.DataFrame, variant: str) -> list[str]:
 
 
 def _table(scores: pd.DataFrame, keys: list[str], level: float) -> pd.DataFrame:
-    """One row for each cell and metric; metrics that were never scored have n 0."""
+    """One row for each cell and metric. Metrics that were not requested have n 0."""
     cells, cluster = [*keys, "metric"], None
     if "question_id" in scores:
         scores = scores.assign(question_id=questions(scores))
@@ -222,9 +224,9 @@ def _table(scores: pd.DataFrame, keys: list[str], level: float) -> pd.DataFrame:
     metrics = pd.DataFrame({"metric": list(INTERVALS)})
     table = scores[keys].drop_duplicates().merge(metrics, how="cross")
     table = table.merge(summaries, how="left", on=cells).merge(spread, how="left", on=cells)
-    never = table["n"].isna()
-    if never.any():
-        table.loc[never, "problem"] = "this metric was not requested"
+    was_not_requested = table["n"].isna()
+    if was_not_requested.any():
+        table.loc[was_not_requested, "problem"] = "this metric was not requested"
     values = {"interval": "t", "confidence_level": level, "n": 0, "n_scored": 0, "signature": ""}
     table = table.fillna(values).astype({"n": int, "n_scored": int})
     return table.reindex(columns=[*cells, *_COLUMNS, *table.columns.intersection(["problem"])])

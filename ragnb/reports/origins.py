@@ -68,27 +68,34 @@ def _frames_in(result: Any) -> Iterable[pd.DataFrame]:
 
 
 def _sources(source: Any) -> list[tuple[str, str]]:
+    """The line about the data: a text, or the name, citation, licence and address of a source."""
     if isinstance(source, str):
         return [("data", spelled(source))]
     if not isinstance(source, Mapping):
         return []
-    details = [str(source[key]) for key in _SOURCE_KEYS if source.get(key)]
-    return [("data", spelled(": ".join([str(source.get("name", "")), " · ".join(details)])))]
+    name = source.get("name", "")
+    details = " · ".join(str(source[key]) for key in _SOURCE_KEYS if source.get(key))
+    return [("data", spelled(f"{name}: {details}"))]
 
 
 def _models(frame: pd.DataFrame) -> list[tuple[str, str]]:
-    """The models of the responses: recorded ones with engine and date, others by name and parameters."""
+    """The lines about the models of the responses.
+
+    A model whose details are recorded in ``attrs`` has its engine, date and parameters. Other models
+    are named.
+    """
     model = frame.attrs.get("model")
     if isinstance(model, Mapping):
         parameters = ", ".join(f"{key} {value}" for key, value in model["parameters"].items())
-        about = [model["model"], model["engine"], model["date"], parameters]
-        return [("model", spelled(" · ".join(map(str, about))))]
+        details = [model["model"], model["engine"], model["date"], parameters]
+        return [("model", spelled(" · ".join(map(str, details))))]
     if "model" not in frame:
         return []
     return [("model", spelled(name)) for name in dict.fromkeys(frame["model"].dropna())]
 
 
 def _signatures(frame: pd.DataFrame) -> list[tuple[str, str]]:
+    """One line for each different signature in a frame."""
     if "signature" not in frame:
         return []
     return [("definition", spelled(text)) for text in dict.fromkeys(frame["signature"].dropna())]

@@ -106,7 +106,7 @@ def rank_systems(
 def _ranks_in(
     scores: pd.DataFrame, dimension: str, metric: str, correction: str, confidence_level: float
 ) -> pd.DataFrame:
-    """Ranks of all systems that have a value of a metric."""
+    """The rank of each system that has a value of a metric, with its best and worst possible rank."""
     scored = scores[(scores["metric"] == metric) & scores["value"].notna()]
     if not (scores["metric"] == metric).any():
         names = ", ".join(scores["metric"].drop_duplicates())
@@ -115,11 +115,14 @@ def _ranks_in(
     higher_is_better = record is None or record.higher_is_better
     means = scored.groupby("system", sort=False)["value"].agg(["mean", "size"])
     ranks = means["mean"].rank(method="min", ascending=not higher_is_better).astype(int)
-    better, tied = _separated(scored, means, higher_is_better, correction, 1 - confidence_level)
+    separated, not_separated = _separated(
+        scored, means, higher_is_better, correction, 1 - confidence_level
+    )
     rows = []
     for system, values in means.iterrows():
-        n_better = sum(system == worse_system for _, worse_system in better)
-        n_worse = sum(system == better_system for better_system, _ in better)
+        # Numbers of systems that are significantly better and significantly worse than this one.
+        n_better = sum(system == worse_system for _, worse_system in separated)
+        n_worse = sum(system == better_system for better_system, _ in separated)
         rows.append(
             {
                 "dimension": dimension,
@@ -130,7 +133,7 @@ def _ranks_in(
                 "rank": ranks[system],
                 "best_rank": 1 + n_better,
                 "worst_rank": len(means) - n_worse,
-                "not_separated_from": ", ".join(map(str, tied.get(system, []))),
+                "not_separated_from": ", ".join(map(str, not_separated.get(system, []))),
             }
         )
     return pd.DataFrame(rows)
@@ -143,30 +146,36 @@ def _separated(
     correction: str,
     alpha: float,
 ) -> tuple[list[tuple[str, str]], dict[str, list[str]]]:
-    """Pairs (better, worse) of systems that the data separate, and those that they do not, by system."""
-    better: list[tuple[str, str]] = []
+    """Compare all systems, and say which of them the data separate.
+
+    The first result has the pairs (better system, worse system) whose difference is significant. The
+    second maps each system to the systems from which it is not separated.
+    """
+    separated: list[tuple[str, str]] = []
     not_separated: dict[str, list[str]] = {}
     if len(means) < 2:
-        return better, not_separated
+        return separated, not_separated
     # Conditions such as the language are pooled, and a question in several of them is a cluster.
     cluster = "question_id" if "question_id" in scored and _repeats_questions(scored) else None
     differences = compare(scored, by=[], cluster=cluster, unpaired="drop", correction=correction)
     for row in differences.to_dict("records"):
         if row["p_adjusted"] < alpha:
+            system, baseline = row["system"], row["baseline"]
             system_is_better = (row["difference"] > 0) == higher_is_better
-            pair = (row["system"], row["baseline"])
-            better.append(pair if system_is_better else pair[::-1])
+            separated.append((system, baseline) if system_is_better else (baseline, system))
         else:
             not_separated.setdefault(row["system"], []).append(row["baseline"])
             not_separated.setdefault(row["baseline"], []).append(row["system"])
-    return better, not_separated
+    return separated, not_separated
 
 
 def _repeats_questions(scored: pd.DataFrame) -> bool:
+    """Whether a system answered a question several times, such as in several languages."""
     return bool(scored.duplicated(["system", "question_id"]).any())
 
 
 def _cell(row: pd.Series) -> str:
+    """A rank with the range of ranks that the data leave open, if there are several."""
     if row["best_rank"] == row["worst_rank"]:
         return str(row["rank"])
     return f"{row['rank']} ({row['best_rank']}–{row['worst_rank']})"

@@ -60,7 +60,7 @@ class RgbReport(Report):
     Attributes
     ----------
     protocols
-        Of `ragnb.metrics.PROTOCOLS`, those that were asked for.
+        The protocols of `ragnb.metrics.PROTOCOLS` that were requested.
     noise_robustness, information_integration
         ``rgb.accuracy`` by system, language and noise rate.
     negative_rejection
@@ -179,6 +179,7 @@ def rgb_report(
         rates_by_table[table].append(with_counts(rates))
     tables = {}
     for table, parts in rates_by_table.items():
+        # The empty frame is the result for a table without responses.
         tables[table] = pd.concat([pd.DataFrame(), *parts], ignore_index=True)
     if len(tables["counterfactual_robustness"]):
         _add_closed_book_columns(tables["counterfactual_robustness"], frame, tables["closed_book"])
@@ -186,7 +187,7 @@ def rgb_report(
 
 
 def _with_tables(responses: pd.DataFrame) -> pd.DataFrame:
-    """Responses with the column ``table``, which names the table of RGB to which each belongs."""
+    """Add the column ``table``, which names the table of RGB to which each response belongs."""
     is_closed_book = responses["passage_num"] == 0
     # Without passages there is no noise rate; all other responses need both numbers.
     lacks_rate = ~is_closed_book & responses["noise_rate"].isna()
@@ -247,5 +248,6 @@ def _add_closed_book_columns(
     rates = rates[rates["task"] == "counterfactual"].set_index(keys)["mean"].astype(float)
     accuracy = table.join(rates.rename("accuracy"), on=keys)["accuracy"]
     table["closed_book_accuracy"] = accuracy
+    # None, and not False, where the accuracy is unknown.
     is_above = (accuracy > CLOSED_BOOK_GATE).astype(object)
     table["passes_gate"] = is_above.where(accuracy.notna(), None)

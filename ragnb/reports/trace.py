@@ -223,7 +223,7 @@ def _common_records(
     predictions: Mapping[str, Floats],
     cluster: str | None,
 ) -> _CommonRecords:
-    """Select the records on which the judges of a dimension can be compared."""
+    """Select the records that have a label and a score of every judge of a dimension."""
     labels = values[LABELS[dimension]]
     if dimension == "adherence":
         _require_verdicts(labels, LABELS[dimension])
@@ -310,7 +310,7 @@ def _measure(dimension: str, labels: Floats, scores: Floats, units: Any, level: 
 def _results(
     records: pd.DataFrame, variant: str, cluster: str | None, level: float
 ) -> pd.DataFrame:
-    """Summarise the scores of each system; an empty frame without labels of sentences."""
+    """Summarise the scores of each system; an empty frame if there are no labels of sentences."""
     options = {"variant": variant}
     columns = set()
     for name in SCORES:
@@ -326,7 +326,10 @@ def _results(
 
 
 def _with_values(records: pd.DataFrame) -> dict[str, dict[str, str]]:
-    """Return the judges of RAGBench, and their dimensions, that the records have with labels."""
+    """The judges of RAGBench in the records: judge -> dimension -> column.
+
+    A column counts if at least one record has both its value and the label.
+    """
     judges: dict[str, dict[str, str]] = {}
     for name, columns in JUDGES.items():
         for dimension, column in columns.items():
@@ -339,7 +342,7 @@ def _with_values(records: pd.DataFrame) -> dict[str, dict[str, str]]:
 def _difference(
     dimension: str, labels: Floats, first: Floats, second: Floats, units: Any, level: float
 ) -> tuple[Interval, SignificanceResult]:
-    """Compare the predictions of two judges with the labels of one dimension."""
+    """The difference between the errors of two judges in one dimension, and its test."""
     if dimension != "adherence":
         squared_error_difference = (first - labels) ** 2 - (second - labels) ** 2
         interval = mean_interval(

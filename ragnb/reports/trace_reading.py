@@ -54,8 +54,10 @@ def interpret_trace(record: Mapping[str, Any], *, variant: str = "ragbench") -> 
     response = dict(sentence_pairs([present(record.get("response_sentences")) or []]))
     support = present(record.get("sentence_support_information")) or []
     published = present(record.get("unsupported_response_sentence_keys"))
-    keys_against = None if variant == "guide" else published
-    unsupported = list(dict.fromkeys(unsupported_sentences(support, keys_against, variant=variant)))
+    # The guide knows no list of unsupported sentences.
+    unsupported_keys = None if variant == "guide" else published
+    unsupported = unsupported_sentences(support, unsupported_keys, variant=variant)
+    unsupported = list(dict.fromkeys(unsupported))
     n_sentences = len(response) or len(support)
     whole = f"the {len(context)} sentences of the passages"
     if variant == "guide":
@@ -66,10 +68,8 @@ def interpret_trace(record: Mapping[str, Any], *, variant: str = "ragbench") -> 
     else:
         relevance = f"{_of(len(relevant), whole)} relevant to the question"
         utilization = f"the response uses {len(used) or 'none'} of {whole}"
-    both = [key for key in dict.fromkeys(relevant) if key in set(used)]
-    completeness = (
-        f"the response uses {len(both) or 'none'} of the {len(set(relevant))} relevant sentences"
-    )
+    relevant_and_used = [key for key in dict.fromkeys(relevant) if key in set(used)]
+    completeness = f"the response uses {len(relevant_and_used) or 'none'} of the {len(set(relevant))} relevant sentences"
     if not relevant:
         completeness = "no sentence is relevant"
     adherence = (
@@ -96,25 +96,30 @@ def interpret_trace(record: Mapping[str, Any], *, variant: str = "ragbench") -> 
 
 
 def _keys(record: Mapping[str, Any], name: str) -> Sequence[str]:
+    """The keys in a field of a record; none if it is missing."""
     keys = present(record.get(name))
     return [] if keys is None else as_keys(keys)
 
 
 def _count(keys: Sequence[str]) -> str:
+    """The number of sentences with its verb: ``no sentences are``, ``1 sentence is``."""
     return f"{len(keys) or 'no'} {'sentence is' if len(keys) == 1 else 'sentences are'}"
 
 
 def _of(number: int, whole: str) -> str:
+    """A number of a whole with its verb: ``none of the 2 sentences is``."""
     return f"{number or 'none'} of {whole} {'are' if number > 1 else 'is'}"
 
 
 def _sentence(name: str, value: float, meaning: str, *, digits: int = 2) -> str:
+    """The sentence on a score and its meaning, or that the score is undefined."""
     if math.isnan(value):
         return f"{name} is undefined, because the labels or sentences that it needs are missing."
     return f"{name} {value:.{digits}f}: {meaning}."
 
 
 def _correction(key: str, text: str) -> str:
-    quoted = text if len(text) <= QUOTED else f"{text[:QUOTED].rstrip()} …"
-    named = f"sentence [{key}] “{quoted}”" if quoted else f"sentence [{key}]"
-    return f"Action: correct or remove {named}, or retrieve a passage that supports it."
+    """What to do about a sentence of the response that is not supported."""
+    quotation = text if len(text) <= QUOTED else f"{text[:QUOTED].rstrip()} …"
+    sentence = f"sentence [{key}] “{quotation}”" if quotation else f"sentence [{key}]"
+    return f"Action: correct or remove {sentence}, or retrieve a passage that supports it."

@@ -1,7 +1,8 @@
 """What translation buys: gain in token F1 over the baseline and cost in tokens.
 
-CNBE is the mean of ratios per response, so cheap responses dominate it. The ratio of means and the
-net benefit at a price do not have this problem. The functions take the ``scores`` of a `ragnb.multilingual_report`.
+CNBE is the mean of one ratio per response, so responses with a low cost dominate it. The ratio of
+means and the net benefit at a price do not have this problem. The functions take the ``scores`` of a
+`ragnb.multilingual_report`.
 """
 
 from math import nan
@@ -98,6 +99,7 @@ def efficiency(
             mean_of_ratios(gain, cost, zero="zero", **options),
             fieller_interval(gain, cost, **options),
         ]
+        # The scores from which gain and cost were computed.
         used = scores["metric"].isin([F1, COST]) & scores["system"].isin([system, baseline])
         gains = mean_interval(gain, bounds=(-1.0, 1.0), **options)
         costs = mean_interval(cost, **options)
@@ -118,6 +120,7 @@ def efficiency(
             row = {"system": system, "baseline": baseline, "estimator": estimator}
             row |= interval.columns("estimate") | {"kind": getattr(interval, "kind", "")}
             if row["kind"] == "two rays":
+                # Fieller's set is everything outside these two limits, so it is no interval.
                 row["low"], row["high"] = interval.limits
             rows.append(row | means)
     return as_frame(rows)

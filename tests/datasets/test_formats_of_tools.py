@@ -83,6 +83,13 @@ def test_results_of_promptfoo_have_both_providers(ending):
     )
 
 
+def test_a_table_of_promptfoo_without_outputs_says_what_is_missing(tmp_path):
+    file = tmp_path / "promptfoo.csv"
+    file.write_text("question,Status,Score,Grader Reason\nWho?,PASS,1,\n")
+    with pytest.raises(InputError, match=r"no column of outputs, whose name begins with the prov"):
+        ragnb.load_responses(file)
+
+
 def test_samples_of_lm_eval_have_one_column_per_filter_and_the_model_of_their_run(tmp_path):
     shutil.copy(HERE / LM_EVAL, tmp_path)
     (tmp_path / LM_EVAL.replace("samples_rivers", "results").removesuffix("l")).write_text(

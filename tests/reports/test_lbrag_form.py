@@ -90,6 +90,23 @@ def test_a_missing_value_is_null_in_the_file_and_a_dash_in_the_line(tmp_path):
     assert summary_lines(table)[0].startswith("cross    | EM=– | F1=0.271±0.321 | RLC=– | Cost=–")
 
 
+def test_a_system_may_have_a_number_as_its_name(tmp_path):
+    table = published_table().query("system == 'cross'").assign(system=7)
+    systems = json.loads(write_metrics_json(table, tmp_path / "m.json").read_text("utf-8"))[
+        "metrics"
+    ]
+    assert (list(systems), systems["7"]["f1"], systems["7"]["n"]) == (["7"], 0.271, 100.0)
+
+
+def test_an_unknown_number_of_responses_is_null_and_is_read_again(tmp_path):
+    file = tmp_path / "metrics.json"
+    file.write_text('{"cross": {"f1": 0.271}}', encoding="utf-8")
+    table = load_metrics_json(file)
+    copy = write_metrics_json(table, tmp_path / "copy.json")
+    assert '"n": null' in copy.read_text("utf-8")
+    pd.testing.assert_frame_equal(load_metrics_json(copy).dropna(), table.dropna())
+
+
 def test_the_file_of_a_run_with_its_details_and_without_the_wrapper_is_read(tmp_path):
     systems = json.loads(PUBLISHED_FILE)["metrics"]
     details = {"run_id": "20251214_2145", "baseline_f1": 0.1, "metrics": systems}

@@ -55,7 +55,8 @@ def rgb(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
         return frame
     condition = named.groupdict()
     rates = {name: float(condition[name]) for name in ("temperature", "noise_rate", "correct_rate")}
-    if "evaluation" in frame and condition["suffix"] != "_fact":  # reject_evalue.py
+    # reject_evalue.py of the released code writes the judge's reply on refusals into this column.
+    if "evaluation" in frame and condition["suffix"] != "_fact":
         frame["judged_refusal"] = frame["evaluation"].str.contains("not addressed").astype(float)
     return frame.assign(
         example_id=[f"{condition['dataset']}/{number}" for number in frame["example_id"]],
@@ -99,12 +100,16 @@ def lbrag(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
 
 
 def _is_squad(content: pd.DataFrame) -> bool:
-    """Whether a content is one JSON object with a text, or null, for each id."""
+    """Whether a content is one JSON object that has a text, or null, for each id.
+
+    A record of another kind has such values, too, so no key may be the usual name of a column.
+    """
     if len(content) != 1:
         return False
     answers = [*content.iloc[0]]
-    is_text = all(isinstance(answer, str | None) for answer in answers) and any(answers)
-    return is_text and not {*content} & {*LIKELY, "query", "prediction", "answer", "input"}
+    are_texts = all(isinstance(answer, str | None) for answer in answers) and any(answers)
+    names_of_columns = {*LIKELY, "query", "prediction", "answer", "input"}
+    return are_texts and names_of_columns.isdisjoint(content)
 
 
 @file_format(
@@ -131,7 +136,7 @@ def kilt(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
 
 
 def kilt_records(content: pd.DataFrame) -> list[Row]:
-    """Id, question, answers and pages of each record."""
+    """The id, the question, all answers, and all pages of the provenance of each record."""
     rows = []
     for record in records(content):
         outputs = first_value(record, "output") or []

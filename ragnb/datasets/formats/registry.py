@@ -72,10 +72,7 @@ class Format:
 
     def recognises(self, content: pd.DataFrame) -> bool:
         """Return whether a content has this format."""
-        return any(
-            sign(content) if callable(sign) else all(_has(content, key) for key in sign.split(", "))
-            for sign in self.signs
-        )
+        return any(_has_sign(content, sign) for sign in self.signs)
 
     def read(self, content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
         """Read a content as a frame with ragnb's names.
@@ -87,14 +84,17 @@ class Format:
             return records
         items = enumerate(records, start=1)
         frame = frame_of([self._row(record, f"{called(path)} item {n}") for n, record in items])
-        if "repeat" in frame:  # The tools count from 1.
-            frame["repeat"] = frame["repeat"] - 1 if frame["repeat"].nunique() > 1 else None
-        # A name with a dot is that of a score.
+        if "repeat" in frame:
+            # The tools count from 1, and ragnb counts from 0. A single repeat needs no number.
+            has_repeats = frame["repeat"].nunique() > 1
+            frame["repeat"] = frame["repeat"] - 1 if has_repeats else None
+        # Scores, whose names contain a dot, and responses stay even if all are missing.
         always_needed = [name for name in frame if "." in name or name == "response"]
         empty_columns = frame.columns[frame.isna().all()]
         return frame.drop(columns=empty_columns.difference(always_needed))
 
     def _row(self, record: Row, where: str) -> Row:
+        """The row of one record, under ragnb's names."""
         row = {name: first_value(record, keys) for name, keys in self.columns.items()}
         row |= record.get("ragnb", {})
         if row["question"] is None:
@@ -106,7 +106,7 @@ class Format:
         row |= {name: cell(row[name]) for name, cell in _CELLS.items() if name in row}
         for name in _NAMES & row.keys():
             row[name] = None if is_empty(row[name]) else row[name]
-        # An error with an empty text is no answer, and an answer needs no reason.
+        # An empty text next to the reason of an error is no answer. An answer needs no reason.
         if row["response"] == "" and not is_empty(row.get("reason") or ""):
             row["response"] = None
         if row["response"] is not None:
@@ -146,7 +146,15 @@ def file_format(
     return register
 
 
-def _has(content: pd.DataFrame, key: str) -> bool:
+def _has_sign(content: pd.DataFrame, sign: str | Recognises) -> bool:
+    """Whether a content has a sign of a format; see `Format`."""
+    if callable(sign):
+        return sign(content)
+    return all(_has_key(content, key) for key in sign.split(", "))
+
+
+def _has_key(content: pd.DataFrame, key: str) -> bool:
+    """Whether a content has a column or, if the key is a path, a value under it in the first record."""
     name, _, inner = key.partition(".")
     if not inner or name not in content:
         return name in content
@@ -160,7 +168,7 @@ def records(content: pd.DataFrame, path: Path | None = None) -> list[Row]:
 
 # Columns of names, in which a blank text is missing.
 _NAMES = {"example_id", "system", "task", "language", "conversation_id"}
-# Column -> what makes its cell of the value in a file.
+# Column -> the function that converts a value of a file to a cell of this column.
 _CELLS: dict[str, Callable[[Any], Any]] = {
     "question": text_of,
     "response": text_of,

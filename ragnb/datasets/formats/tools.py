@@ -31,6 +31,7 @@ RAGAS = {
     "retrieved": "retrieved_context_ids",
     "relevant": "reference_context_ids",
 }
+# Further columns of ragas, which are no scores even if they contain numbers.
 _RAGAS_FIELDS = "reference_contexts rubrics persona_name query_style query_length".split()
 
 
@@ -45,14 +46,17 @@ def ragas(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     """Read a table of ragas; numeric columns that are not fields of ragas are read as scores."""
     names = {ours: likely(theirs, content) for ours, theirs in RAGAS.items()}
     frame = renamed(content, names)
-    turns = [parsed(cell) if str(cell).startswith("[{") else cell for cell in frame["question"]]
-    if any(isinstance(cell, list) for cell in turns):
-        frame["response"] = [text_of(cell[-1]) for cell in turns]
-        conversations = [conversation(cell[:-1]) for cell in turns]
+    # A sample of several turns has the list of its messages as the question, in CSV as a text. The last
+    # message is the response, and the one before it the question.
+    questions = [parsed(cell) if str(cell).startswith("[{") else cell for cell in frame["question"]]
+    if any(isinstance(cell, list) for cell in questions):
+        frame["response"] = [text_of(messages[-1]) for messages in questions]
+        conversations = [conversation(messages[:-1]) for messages in questions]
         frame = frame.assign(**frame_of(conversations))
     for name in frame.columns.difference([*RAGAS, *_RAGAS_FIELDS]):
         numbers = pd.to_numeric(frame[name], errors="coerce")
-        if (numbers.notna() == frame[name].notna()).all():
+        are_all_numbers = (numbers.notna() == frame[name].notna()).all()
+        if are_all_numbers:
             frame = frame.assign(**{name: numbers}).rename(columns={name: f"ragas.{name}"})
     return frame
 
@@ -94,7 +98,8 @@ def deepeval(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
         }
         if isinstance(case.get("retrieval_context"), str):
             columns["passages"] = case["retrieval_context"].split("|")
-        if conversations and cases:  # conversations have ids, so that all rows need one
+        if conversations and cases:
+            # Conversations have ids, so the test cases next to them need ids as well.
             columns["example_id"] = first_value(case, "ragnb.example_id input")
         yield case | {"ragnb": case.get("ragnb", {}) | columns}
     if conversations:
@@ -142,7 +147,8 @@ def _as_test_case(case: Row) -> Row:
     }
 
 
-# Numbers that inspect_ai's own summaries use for its letters, and for words in any letter case.
+# Numbers that inspect_ai's own summaries use for its letters (correct, partially correct, incorrect, no
+# answer), and for words in any letter case.
 _INSPECT_LETTERS = {"C": 1, "P": 0.5, "I": 0, "N": 0}
 _INSPECT_WORDS = {"yes": 1, "true": 1, "no": 0, "false": 0}
 
@@ -163,6 +169,7 @@ _INSPECT_WORDS = {"yes": 1, "true": 1, "no": 0, "false": 0}
 def inspect_ai(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
     """Read the samples of a log, one row per sample and epoch."""
     run = content["eval"].iloc[0]
+    # Scorer -> a grade of it that is not a number.
     unread: dict[str, str] = {}
     for sample in content["samples"].iloc[0]:
         columns: Row = {
@@ -205,7 +212,7 @@ def _inspect_number(grade: Any) -> float | None:
 
 
 def _usual(variables: Mapping[str, Any]) -> Row:
-    """Question, references and passages among variables, which have the names of their author."""
+    """The columns of ragnb among variables, whose names the author of a test chose."""
     values = {str(name).casefold(): value for name, value in variables.items()}
     return {name: first_value(values, words) for name, words in LIKELY.items()}
 
@@ -239,9 +246,9 @@ def lm_eval(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
             "system": run.get("model_name"),
             "scores": {},
         }
-        added = {"ragnb": columns, "usual": _usual(sample["doc"]), "prompt": prompts[0]}
+        more = {"ragnb": columns, "usual": _usual(sample["doc"]), "prompt": prompts[0]}
         # A document has a sample for each filter. The first one gets the scores of all.
-        first = samples.setdefault(sample["doc_id"], sample | added)
+        first = samples.setdefault(sample["doc_id"], sample | more)
         filter_name = sample.get("filter", "none")
         for metric in sample.get("metrics", []):
             column = metric if filter_name == "none" else f"{metric},{filter_name}"
@@ -263,9 +270,13 @@ def lm_eval(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
 
 
 def _generated(responses: list[Any]) -> list[str]:
-    """The repeats of a generated text; none if the model only rated choices by their likelihood."""
-    first = responses[0] if responses else None
-    repeats: list[Any] = first if isinstance(first, list) else [first]
+    """The repeats of a generated text; none if the model only rated choices by their likelihood.
+
+    `responses` has a list for each request of a sample, with the results of the request. The results
+    for a choice are its likelihood and whether it is the most likely continuation.
+    """
+    first_request = responses[0] if responses else None
+    repeats: list[Any] = first_request if isinstance(first_request, list) else [first_request]
     is_likelihood = repeats[1:] in (["True"], ["False"], [True], [False])
     is_text = bool(repeats) and all(isinstance(text, str) for text in repeats)
     return repeats if is_text and not is_likelihood else []
@@ -289,7 +300,7 @@ def promptfoo(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
     if "results" in content:
         results = content["results"].iloc[0]["results"]
     else:
-        results = records(content) if "testIdx" in content else _promptfoo_cells(content)
+        results = records(content) if "testIdx" in content else _promptfoo_table(content)
     for system, result in zip(_promptfoo_systems(results), results, strict=True):
         output = first_value(result, "response.output")
         columns: Row = {
@@ -307,9 +318,14 @@ def promptfoo(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
 
 
 def _promptfoo_systems(results: list[Row]) -> list[str]:
-    """Name of the provider of each result, and of its prompt if a provider has several prompts."""
+    """The name of the system behind each result.
+
+    It is the provider. If these names do not distinguish the outputs of a test, because a provider has
+    several prompts, the label of the prompt is added, and if necessary the number of the output.
+    """
     providers = [first_value(result, "provider.label provider.id provider") for result in results]
     systems = [provider if isinstance(provider, str) else "" for provider in providers]
+    # Each combination of a prompt and a provider has a number.
     outputs = [result.get("promptIdx") for result in results]
     if len({*outputs}) > len({*systems}):
         labels = [str(first_value(result, "prompt.label prompt.raw") or "") for result in results]
@@ -321,18 +337,29 @@ def _promptfoo_systems(results: list[Row]) -> list[str]:
     return systems
 
 
-def _promptfoo_cells(content: pd.DataFrame) -> list[Row]:
-    """The results in a table: variables, and then some columns for each prompt and provider."""
+def _promptfoo_table(content: pd.DataFrame) -> list[Row]:
+    """The results in a table of promptfoo, in the form that they have in its JSON files.
+
+    A row is a test. Its first columns are the variables of the test. For each prompt and provider there
+    follow a column with the output, whose name begins with the provider in brackets, and columns for
+    its status, score and reason.
+    """
     outputs = [name for name in content if re.match(r"\[.*?\] ", name)]
+    if not outputs:
+        raise InputError(
+            "the table has no column of outputs, whose name begins with the provider in brackets, as in "
+            "'[openai:gpt-4o] prompt'"
+        )
     variables = content.columns[: content.columns.get_loc(outputs[0])]
     results = []
     for test_number, record in enumerate(records(content)):
         for output_number, output in enumerate(outputs):
-            # pandas numbers the columns that have the same name.
-            end = f".{output_number}" if output_number else ""
+            # Columns that have the same name are numbered: Status, Status.1, Status.2.
+            suffix = f".{output_number}" if output_number else ""
             label, _, prompt = output[1:].partition("] ")
-            cell, status = present(record[output]), record[f"Status{end}"]
-            has_error = status == "ERROR"  # the cell then contains the message, if anything
+            cell, status = present(record[output]), record[f"Status{suffix}"]
+            # The cell of an error contains its message, or is empty.
+            has_error = status == "ERROR"
             result = {
                 "testIdx": test_number,
                 "promptIdx": output_number,
@@ -341,8 +368,8 @@ def _promptfoo_cells(content: pd.DataFrame) -> list[Row]:
                 "prompt": {"raw": prompt, "label": prompt},
                 "response": {"output": None if has_error else cell},
                 "error": (cell or status) if has_error else None,
-                "score": float(record[f"Score{end}"]),
-                "gradingResult": {"reason": record[f"Grader Reason{end}"]},
+                "score": float(record[f"Score{suffix}"]),
+                "gradingResult": {"reason": record[f"Grader Reason{suffix}"]},
             }
             results.append(result)
     return results
@@ -362,7 +389,10 @@ _DOCUMENT = "document_id documentId"
 
 
 def _of_task(task: Row, documents: Mapping[Any, Any]) -> Row:
-    """The turn of a conversation, and the passages, whose texts may be listed separately."""
+    """The columns of a task under ragnb's names: conversation, turn and passages.
+
+    `documents` has the texts of passages by their ids, if a file lists them separately.
+    """
     columns: Row = {}
     turn = first_value(task, "turn Turn")
     if turn:
@@ -431,6 +461,7 @@ def _numbers_of_grades(metrics: list[Row]) -> dict[tuple[str, Any], Any]:
 
 # ---- RAGChecker, open-rag-eval, every_eval_ever, FlashRAG ----------------------------------------
 
+# Claims and their labels, which RAGChecker adds to its inputs.
 _CLAIMS = (
     "response_claims gt_answer_claims answer2response response2answer retrieved2response "
     "retrieved2answer".split()
@@ -466,11 +497,14 @@ def ragchecker(content: pd.DataFrame, path: Path | None) -> list[Row]:
 def open_rag_eval(content: pd.DataFrame, path: Path | None) -> list[Row]:
     """Read answers with one row per passage, or the results of an evaluator, by query and run."""
     answers: list[Row] = []
+    # Answers: each run of a query is a group of rows.
     if "query_run" in content:
         for (_, run), rows in content.groupby(["query_id", "query_run"], sort=False):
             columns = {"repeat": int(run), "passages": [*rows["passage"]]}
             columns["response"] = next(iter(rows["generated_answer"].dropna()), None)
             answers.append(rows.iloc[0].to_dict() | {"ragnb": columns})
+    # Results of an evaluator: a row has the columns of all runs of a query, with names such as
+    # run_1_generated_answer.
     for record in records(content):
         runs: dict[int, Row] = defaultdict(dict)
         for name, cell in record.items():
@@ -484,6 +518,7 @@ def open_rag_eval(content: pd.DataFrame, path: Path | None) -> list[Row]:
                 columns["response"] = " ".join(part["text"] for part in cells["generated_answer"])
                 answers.append(record | {"ragnb": columns})
     for answer in answers:
+        # These words stand for a missing answer; in ragnb they are its reason.
         if answer["ragnb"]["response"] in ("NO_ANSWER", "API_ERROR"):
             answer["ragnb"] |= {"response": None, "reason": answer["ragnb"]["response"]}
     return answers

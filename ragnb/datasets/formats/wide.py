@@ -12,7 +12,7 @@ from ragnb.datasets.messages import called
 from ragnb.datasets.renaming import LIKELY, likely, renamed
 from ragnb.errors import InputError
 
-# Words in the names of columns that are no systems, and how an address begins.
+# Words in the names of columns that are no systems, but notes about the questions.
 _NOTES = frozenset(
     "url urls link source sources author authors editor note notes remark remarks comment comments "
     "date created updated title category topic type difficulty level tag tags explanation rationale "
@@ -21,6 +21,7 @@ _NOTES = frozenset(
 )
 
 
+# Beginning of an address on the internet.
 _ADDRESS = re.compile(r"\s*(?:https?://|www\.)", re.IGNORECASE)
 
 
@@ -40,7 +41,11 @@ def by_system(content: pd.DataFrame, systems: Sequence[str], path: Path | None) 
 
 
 def _systems(content: pd.DataFrame) -> list[str]:
-    """The columns of responses, if the other columns leave no doubt about them; else none."""
+    """The columns with the responses of a system each; none if there is any doubt.
+
+    A table is wide if it has a question, a reference and at least two further columns, apart from
+    passages and ids, and if each of these contains texts that can be answers.
+    """
     if not content.columns.is_unique:
         return []
     names = [name for name in content if isinstance(name, str)]
@@ -52,7 +57,7 @@ def _systems(content: pd.DataFrame) -> list[str]:
     systems = [name for name in names if name not in (question, reference, passages, ids)]
     if len(systems) < 2:
         return []
-    # A name that means something else, such as "prompt", is hardly the name of a system.
+    # A column with a name that means something else, such as "prompt", is probably no system.
     other_names = {*COLUMNS, *PAYLOAD, *PLAIN_TEXT, *" ".join(LIKELY.values()).split()}
     for name in systems:
         if name.casefold() in other_names or not _are_answers(content[name]):
@@ -67,14 +72,16 @@ def _are_notes(name: str, column: pd.Series) -> bool:
     words = re.split(r"[\W_]+", name.casefold())
     texts = [text for text in column if isinstance(text, str)]
     addresses = [text for text in texts if _ADDRESS.match(text)]
-    return not _NOTES.isdisjoint(words) or 2 * len(addresses) > len(texts)
+    are_mostly_addresses = 2 * len(addresses) > len(texts)
+    return not _NOTES.isdisjoint(words) or are_mostly_addresses
 
 
 def _are_answers(column: pd.Series) -> bool:
-    """Whether a column has texts that are no numbers and mostly differ, unlike categories."""
+    """Whether the texts of a column can be answers: more than half are different, not all are numbers."""
     texts = column.dropna()
-    is_text = len(texts) > 0 and all(isinstance(text, str) for text in texts)
-    if not is_text or texts.nunique() <= len(column) / 2:
+    are_texts = len(texts) > 0 and all(isinstance(text, str) for text in texts)
+    # Columns of categories have few different texts.
+    if not are_texts or texts.nunique() <= len(column) / 2:
         return False
     return bool(pd.to_numeric(texts, errors="coerce").isna().any())
 

@@ -11,7 +11,7 @@ from notebooks.printed import printed
 from statsmodels.stats.multitest import multipletests
 
 import ragnb
-from ragnb.datasets.files import DATA
+from ragnb.datasets.files import PACKAGED_DATA
 from ragnb.experiments import recorded_responses
 
 
@@ -50,7 +50,7 @@ def test_grades_of_people_with_cluster_robust_intervals(metric, system, availabl
 
 
 def test_published_shares_and_losses():
-    with (DATA / "rgb_noise_robustness.csv").open() as file:
+    with (PACKAGED_DATA / "rgb_noise_robustness.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["language"] == "en"]
     table = printed("01", "published")
     lost = []
@@ -61,7 +61,9 @@ def test_published_shares_and_losses():
         lost.append(shares[0] - shares[-1])
         assert f"{system} " + " ".join(f"{x:.3f}" for x in [*shares, lost[-1]]) in table
     title = f"Accuracy falls by {100 * min(lost):.0f} to {100 * max(lost):.0f} points"
-    assert title in Path(DATA.parents[2] / "figures" / "01_noise_robustness.svg").read_text("utf-8")
+    assert title in Path(
+        PACKAGED_DATA.parents[2] / "figures" / "01_noise_robustness.svg"
+    ).read_text("utf-8")
 
 
 def test_accuracies_of_the_small_model_with_wilson_intervals(replies):
