@@ -29,7 +29,7 @@ MOST_ROWS = 2**20
 # The csv module refuses cells with more characters than this; its default is 131,072.
 _LONGEST_CELL = 2**31 - 1
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
-# White space of Unicode, all of which is below U+3001, and characters without width.
+# White space and characters without width. Unicode has no white space above U+3000.
 _BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u200b\u2060\ufeff"
 # The line with which Excel and some exports name the separator.
 _SEPARATOR_LINE = re.compile(r"\s*\"?sep=(.)\"?[;,\t|]*\r?\n", re.IGNORECASE)

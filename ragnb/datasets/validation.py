@@ -57,8 +57,8 @@ def checked(model: type[R], record: Mapping[str, Any], where: str) -> R:
         return model.model_validate(record)
     except ValidationError as error:
         problems: list[Any] = error.errors(include_url=False)
-    # A key can have several allowed types, each of which gives an error. The type that fits best fails at
-    # the deepest place inside the value, so its errors are reported.
+    # If several types are allowed for a key, each of them gives an error. The type that fits best fails
+    # at the deepest place inside the value, so its errors are reported.
     paths = [_path(problem["loc"], record) for problem in problems]
     paths_of_first_key = [path for path in paths if path[:1] == paths[0][:1]]
     deepest = max(paths_of_first_key, key=len)
