@@ -7,12 +7,8 @@ from ragnb.faces import face
 if TYPE_CHECKING:
     from ragnb.figures.abilities import plot_abilities
     from ragnb.figures.choose import plot, save_plot
-    from ragnb.figures.curves import plot_noise_curve, plot_power, plot_risk_coverage
-    from ragnb.figures.differences import (
-        plot_cost_effectiveness_plane,
-        plot_differences,
-        plot_judge_bias,
-    )
+    from ragnb.figures.curves import plot_noise_curve, plot_risk_coverage
+    from ragnb.figures.differences import plot_differences, plot_judge_bias
     from ragnb.figures.rates import plot_rates
     from ragnb.figures.styles import (
         FORMATS,
@@ -38,11 +34,9 @@ __all__ = [
     "paper_size",
     "plot",
     "plot_abilities",
-    "plot_cost_effectiveness_plane",
     "plot_differences",
     "plot_judge_bias",
     "plot_noise_curve",
-    "plot_power",
     "plot_rates",
     "plot_risk_coverage",
     "save_figure",

@@ -31,9 +31,15 @@ from ragnb.figures.forms import (
 )
 from ragnb.figures.means import varying
 from ragnb.figures.page import Page, width_in_inches
+from ragnb.figures.plan_forms import (
+    counts_figure,
+    efficiency_figure,
+    net_benefit_figure,
+    power_figure,
+    ranges_figure,
+)
 from ragnb.figures.report_forms import (
     agreement_figure,
-    efficiency_figure,
     figure_of,
     grades_figure,
     judge_bias_figure,
@@ -67,13 +73,15 @@ CURVES = Form(curves_figure, ("reference", "published", "series", "along"))
 KINDS = {
     "means": MEANS,
     "curves": CURVES,
-    "differences": Form(differences_figure),
+    "differences": Form(differences_figure, ("others",)),
     "ranks": Form(ranks_figure),
     "plane": Form(plane_figure),
     "distribution": Form(distribution_figure, ("reference", "series")),
     "outcomes": Form(outcomes_figure),
     "matrix": Form(matrix_figure),
     "splits": Form(splits_figure, ("reference", "ranges", "rows", "series")),
+    "counts": Form(counts_figure, ("rows", "series")),
+    "ranges": Form(ranges_figure, ("reference", "rows")),
 }
 # Reports that have a figure of their own.
 _OF_REPORTS: dict[type, Form] = {
@@ -85,6 +93,9 @@ _OF_REPORTS: dict[type, Form] = {
 _OF_FRAMES: list[tuple[set[str], Form]] = [
     ({"spearman", "grade"}, Form(grades_figure)),
     ({"estimator", "gain", "cost"}, Form(efficiency_figure, ("reference",))),
+    ({"price", "net_benefit"}, Form(net_benefit_figure, ("reference",))),
+    ({"n_pairs", "discordance", "mde"}, Form(power_figure, ("reference",))),
+    ({"least", "most"}, KINDS["ranges"]),
     ({"mean_predicted", "observed"}, Form(reliability_figure)),
     ({"hallucination", "over_refusal"}, KINDS["plane"]),
     ({"pair", "field"}, Form(agreement_figure, ("reference",))),
@@ -104,7 +115,7 @@ def plot(
     names: Mapping[Any, str] | None = None,
     width: str | float = "column",
     save: str | Path | None = None,
-    reference: float | Mapping[str, float | tuple[float, float]] | None = None,
+    reference: float | Mapping[str, float | tuple[float, float] | pd.DataFrame] | None = None,
     published: pd.DataFrame | None = None,
     rows: str | Sequence[str] | None = None,
     series: str | None = None,
@@ -121,9 +132,10 @@ def plot(
         `ragnb.trace_report`, `ragnb.multilingual_report`, `ragnb.judge_report`,
         `ragnb.abstention_report`, `ragnb.reports.risk_coverage_report`, `ragnb.graded_report`,
         `ragnb.reports.scores_by_grade`, `ragnb.agreement`, `ragnb.compare_definitions`,
-        `ragnb.reports.efficiency`, `ragnb.stats.reliability_curve`, `ragnb.ensemble.deferral_curve`
-        or `ragnb.ensemble.deferral_point`. Means that you computed yourself are in the column
-        ``mean``, with ``low``, ``high``, ``interval`` and ``confidence_level`` if they have intervals.
+        `ragnb.reports.efficiency`, `ragnb.stats.reliability_curve`, `ragnb.stats.net_benefit_curve`,
+        `ragnb.stats.detectable_effects`, `ragnb.ensemble.deferral_curve` or
+        `ragnb.ensemble.deferral_point`. Means that you computed yourself are in the column ``mean``,
+        with ``low``, ``high``, ``interval`` and ``confidence_level`` if they have intervals.
     kind
         The figure, if the result allows several. By default, the one that fits:
 
@@ -137,7 +149,10 @@ def plot(
         - ``"outcomes"``: the questions that both, one or none of two systems have right, as areas;
         - ``"matrix"``: the agreement of each pair of annotators, of one field and measure;
         - ``"splits"``: a number such as the coverage in each of several random splits of the data,
-          from a frame with the columns ``split`` and ``value``.
+          from a frame with the columns ``split`` and ``value``;
+        - ``"counts"``: how many responses of each kind there are, as bars. ``rows`` and ``series``
+          name the columns that are counted, of any table with one row per response;
+        - ``"ranges"``: what is possible in each row, from the column ``least`` to the column ``most``.
     title
         What the figure shows, in bold above it.
     names
@@ -151,7 +166,9 @@ def plot(
         With one of these endings, only that file is saved.
     reference
         Value to mark by a dashed line, or several by their names, such as ``{"gate": 0.7}``. A
-        figure of splits also marks a range, such as ``{"expected": (0.93, 0.97)}``.
+        figure of splits also marks a range, such as ``{"expected": (0.93, 0.97)}``. A figure of
+        differences marks other comparisons of the same systems, such as ``{"all questions":
+        comparisons}``.
     published
         Published means that are drawn in grey behind curves; see `ragnb.published`.
     rows, series
@@ -183,7 +200,7 @@ def plot(
     >>> ax.get_xlabel(), ax.figure.texts[0].get_text()
     ('m (mean)', 'B is better')
     """
-    values, ranges = _references(reference)
+    values, ranges, others = _references(reference)
     row_columns = [rows] if isinstance(rows, str) else rows
     page = Page(
         title,
@@ -195,6 +212,7 @@ def plot(
         series,
         along,
         ranges,
+        others,
     )
     width_in_inches(width)
     axes, numbers = _draw(result, kind, page)
@@ -204,21 +222,23 @@ def plot(
 
 
 def _references(
-    reference: float | Mapping[str, float | tuple[float, float]] | None,
-) -> tuple[dict[str, float], dict[str, tuple[float, float]]]:
-    """The values and the ranges that are marked, by their names."""
+    reference: float | Mapping[str, float | tuple[float, float] | pd.DataFrame] | None,
+) -> tuple[dict[str, float], dict[str, tuple[float, float]], dict[str, pd.DataFrame]]:
+    """The values, the ranges and the comparisons that are marked, by their names."""
     if reference is None:
-        return {}, {}
+        return {}, {}, {}
     if isinstance(reference, int | float):
-        return {f"{reference:g}": reference}, {}
-    values, ranges = {}, {}
+        return {f"{reference:g}": reference}, {}, {}
+    values, ranges, others = {}, {}, {}
     for name, value in reference.items():
-        if isinstance(value, int | float | np.number):
+        if isinstance(value, pd.DataFrame):
+            others[name] = value
+        elif isinstance(value, int | float | np.number):
             values[name] = float(value)
         else:
             low, high = value
             ranges[name] = (float(low), float(high))
-    return values, ranges
+    return values, ranges, others
 
 
 @style()
@@ -227,13 +247,13 @@ def _draw(result: Result, kind: str | None, page: Page) -> Drawn:
     if kind is not None and kind not in KINDS:
         raise InputError(f"kind must be one of {', '.join(map(repr, KINDS))}, got {kind!r}")
     form = _fitting(result, page) if kind is None else KINDS[kind]
-    for option in ("reference", "ranges", "published", "rows", "series", "along"):
+    for option in ("reference", "ranges", "others", "published", "rows", "series", "along"):
         value = getattr(page, option)
         is_used = value is not None and len(value) > 0
         if is_used and option not in form.options:
             what = f"a figure of the kind {kind!r}" if kind else "the figure of this result"
-            name = "ranges in reference=" if option == "ranges" else f"{option}="
-            raise InputError(f"{what} has no {name}; leave it out")
+            names = {"ranges": "ranges in reference=", "others": "comparisons in reference="}
+            raise InputError(f"{what} has no {names.get(option, f'{option}=')}; leave it out")
     return form.draw(result, page)
 
 

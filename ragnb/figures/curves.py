@@ -1,15 +1,13 @@
-"""Curves: accuracy against noise, risk against coverage, and power before a study."""
+"""Curves: accuracy against noise, and risk against coverage."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import PercentFormatter, ScalarFormatter
+from matplotlib.ticker import PercentFormatter
 
 from ragnb.columns import require_columns
-from ragnb.errors import InputError
 from ragnb.figures.styles import (
     WIDTHS,
     caption,
@@ -22,7 +20,6 @@ from ragnb.figures.styles import (
     span,
     style,
 )
-from ragnb.stats.power import mcnemar_mde
 
 _DASHES = ("-", "--", "-.", ":")
 # Characters of the longest name that fits next to a curve.
@@ -152,47 +149,4 @@ def plot_risk_coverage(
     caption(ax, note)
     if len(groups) > 1:
         ax.legend(fontsize="small", loc="best")
-    return ax
-
-
-@style()
-def plot_power(
-    sizes: Sequence[int],
-    discordance: dict[str, float],
-    *,
-    observed: dict[str, int] | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the minimum detectable effect against the number of questions, for scores of 0 and 1.
-
-    The lines are `ragnb.stats.power.mcnemar_mde` (mid-p), the definition behind the column ``mde``
-    of `ragnb.compare`, for a power of 80 % and a level of 5 %.
-
-    Parameters
-    ----------
-    sizes
-        Numbers of questions.
-    discordance
-        Share of questions that exactly one system gets right, by the name of the line.
-    observed
-        Numbers of questions to mark, by name.
-    ax
-        Axes to draw on; a new figure of column width by default.
-    """
-    if not len(sizes) or not discordance:
-        raise InputError("plot_power needs sizes and discordance, got none")
-    ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.5))[1]
-    for number, (name, share) in enumerate(discordance.items()):
-        effects = [mcnemar_mde(n, discordance=share) for n in sizes]
-        (line,) = ax.plot(sizes, effects, ls=_DASHES[number % 4])
-        ax.annotate(plain(name), (sizes[-1], effects[-1]), xytext=(4, 0), textcoords="offset points",
-                    va="center", fontsize="small", color=line.get_color(), annotation_clip=False)  # fmt: skip
-    for name, n in (observed or {}).items():
-        ax.axvline(n, color="0.5", lw=0.8)
-        ax.annotate(plain(f"{name}, n = {n}"), (n, 1), xycoords=("data", "axes fraction"), xytext=(-2, -2), rotation=90,
-                    textcoords="offset points", ha="right", va="top", fontsize="small", color="0.35")  # fmt: skip
-    ax.set_xscale("log")
-    ax.xaxis.set_major_formatter(ScalarFormatter())
-    ax.set(xlabel="questions", ylabel="minimum detectable effect", ylim=(0, None))
-    caption(ax, "80 % power, 5 % level, two-sided")
     return ax

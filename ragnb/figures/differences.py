@@ -1,4 +1,4 @@
-"""Figures of comparisons: differences with their intervals, a judge's bias, and gain against cost."""
+"""Figures of comparisons: differences with their intervals, and a judge's bias."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgba
 
 from ragnb.errors import InputError
 from ragnb.figures.styles import (
@@ -17,10 +16,8 @@ from ragnb.figures.styles import (
     caption,
     kinds_of,
     level_of,
-    look_of,
     plain,
     require_rates,
-    span,
     style,
 )
 from ragnb.numbers import distinct, format_p_value
@@ -178,82 +175,3 @@ def plot_judge_bias(bias: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.set_xlabel(plain(f"stricter  ←  {pair}  →  more lenient"))
     _note(ax, bias, kinds_of(bias), "over the groups of each heading")
     return ax
-
-
-@style()
-def plot_cost_effectiveness_plane(
-    table: pd.DataFrame, *, price: float | None = None, ax: Axes | None = None
-) -> Axes:
-    """Draw mean gain against mean cost of each system with intervals; a wedge shows the ratios in Fieller's set.
-
-    Parameters
-    ----------
-    table
-        As `ragnb.reports.efficiency` returns it; of its estimators, the one under Fieller is drawn.
-    price
-        Value of one token, in F1. It is drawn as a dashed line. The gain of a system above the line
-        is worth its cost.
-    ax
-        Axes to draw on; a new figure of text width by default.
-
-    Returns
-    -------
-    Axes
-        The baseline is the origin. A bounded set is a filled wedge between its two slopes; two rays are filled above and
-        below; a set that is the whole line fills everything; a system that costs nothing has no ratio, hence no wedge. What
-        is no wedge is named in the legend.
-
-    Raises
-    ------
-    InputError
-        Missing columns, no row under Fieller, or two for a system.
-    """
-    gains, costs = ([name, f"{name}_low", f"{name}_high"] for name in ("gain", "cost"))
-    what = "plot_cost_effectiveness_plane"
-    needed = ["estimator", "kind", *gains, *costs, "n", "n_units"]
-    require_rates(table, needed, ["system", "estimator"], what)
-    rows = table[table["estimator"].str.contains("Fieller")]
-    if rows.empty:
-        raise InputError(f"{what} needs rows of Fieller's estimator, got none")
-    far = 1.15 * float(np.nanmax([*rows["cost_high"], *rows["cost"], 0.0])) or 1.0
-    heights = np.append(rows[gains], 0.0)
-    low, high = float(np.nanmin(heights)), float(np.nanmax(heights))
-    margin = 0.12 * ((high - low) or 1.0)
-    edges = low - margin, high + margin
-    steep = 1e3 * max(map(abs, edges)) / far  # leaves the picture at once
-    ax = ax or plt.subplots(figsize=(WIDTHS["text"], 3.4))[1]
-    odd = {"undefined": " (no set)", "two rays": " (two rays)", "whole line": " (any ratio)"}
-    for number, row in enumerate(rows.to_dict("records")):
-        look = look_of(number, f"{row['system']}{odd.get(row['kind'], '')}")
-        slopes = {
-            "bounded": [(row["low"], row["high"])],
-            "two rays": [(-steep, row["low"]), (row["high"], steep)],
-            "whole line": [(-steep, steep)],
-        }
-        edge = "none" if row["kind"] == "whole line" else to_rgba(look["color"], 0.5)
-        for low, high in np.clip(slopes.get(row["kind"], []), -steep, steep):
-            ax.fill_between([0, far], [0, low * far], [0, high * far], facecolor=to_rgba(look["color"], 0.1),
-                            edgecolor=edge, lw=0.7)  # fmt: skip
-        x, y = (_bars(row, name) for name in ("cost", "gain"))
-        ax.errorbar([row["cost"]], [row["gain"]], xerr=x, yerr=y, ls="none", **look)
-    ax.axhline(0, color="0.5", lw=0.8)
-    if price is not None:
-        ends = [0, far], [0, price * far]
-        ax.plot(*ends, color="0.35", ls="--", label=f"{price:g} F1 per token")
-    ax.set(xlim=(-0.03 * far, far), ylim=edges, ylabel="mean gain in token F1")
-    ax.set_xlabel("mean cost, translated tokens per response")
-    clustered = (rows["n_units"] < rows["n"]).any()
-    questions = f" in {span(rows['n_units'])} questions" if clustered else ""
-    wedge = f"wedge: {level_of(rows)} Fieller set of the ratio"
-    caption(
-        ax,
-        f"{level_of(rows)} intervals of both means; {wedge}; n = {span(rows['n'])}{questions}",
-    )
-    ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
-    return ax
-
-
-def _bars(row: dict[str, Any], name: str) -> list[list[float]]:
-    """Lengths of the error bars of a mean, 0 if its interval is undefined."""
-    lengths = [row[name] - row[f"{name}_low"], row[f"{name}_high"] - row[name]]
-    return [[length if np.isfinite(length) else 0.0] for length in lengths]

@@ -9,23 +9,29 @@ import pandas as pd
 import seaborn.objects as so
 from matplotlib.axes import Axes
 
+from ragnb.columns import require_columns
+from ragnb.errors import InputError
 from ragnb.figures.means import DIMENSIONS, draw_on
 from ragnb.figures.page import REFERENCE
 from ragnb.figures.styles import COLOURS, level_of, plain, span
 from ragnb.figures.words import words_for
 from ragnb.numbers import distinct, format_p_value
 
-_COLOUR = COLOURS[0]
+_COLOUR, _OTHER = COLOURS[0], COLOURS[3]
 _ROW_NAME = 26
 
 
 def draw_differences(
-    ax: Axes, comparisons: pd.DataFrame, names: Mapping[Any, str] | None = None
+    ax: Axes,
+    comparisons: pd.DataFrame,
+    names: Mapping[Any, str] | None = None,
+    others: Mapping[str, pd.DataFrame] | None = None,
 ) -> str:
     """Draw one row for each difference, and return the small print.
 
     A dot is filled where the adjusted p-value is below 1 minus the confidence level. The grey band
-    reaches from minus to plus the minimum detectable effect.
+    reaches from minus to plus the minimum detectable effect. ``others`` are further comparisons of
+    the same systems by their names; their differences are marked by upright bars.
     """
     rows = comparisons.reset_index(drop=True)
     rows = rows.assign(place=len(rows) - 1.0 - rows.index)
@@ -60,7 +66,23 @@ def draw_differences(
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="y", visible=False)
     ax.margins(x=0.05)
-    return _small_print(rows)
+    lines = [_small_print(rows)]
+    for name, other in (others or {}).items():
+        lines.append(_draw_other(ax, rows, name, other))
+    return "\n".join(lines)
+
+
+def _draw_other(ax: Axes, rows: pd.DataFrame, name: str, other: pd.DataFrame) -> str:
+    """Mark the differences of other comparisons in the rows of the same systems; return a line for the small print."""
+    require_columns(other, ["metric", "system", "baseline", "difference", "n_pairs"], "plot")
+    conditions = [column for column in DIMENSIONS if column in rows and column in other]
+    keys = list(dict.fromkeys(["metric", "system", "baseline", *conditions]))
+    values = other[[*keys, "difference", "n_pairs"]]
+    both = rows[[*keys, "place"]].merge(values, on=keys, how="left").dropna(subset="difference")
+    if both.empty:
+        raise InputError(f"reference={name!r} has no comparison of the same systems")
+    ax.plot(both["difference"], both["place"], "|", color=_OTHER, ms=9, mew=2, zorder=2.5)
+    return f"orange bars: {name}, n = {span(both['n_pairs'])}"
 
 
 def _pair(row: Mapping[Any, Any], names: Mapping[Any, str] | None) -> str:
@@ -87,7 +109,7 @@ def _row_names(rows: pd.DataFrame, pairs: list[str], names: Mapping[Any, str] | 
 def _axis_name(rows: pd.DataFrame, pairs: list[str], names: Mapping[Any, str] | None) -> str:
     metrics = list(dict.fromkeys(rows["metric"]))
     what = words_for(metrics[0], names, column="metric") if len(metrics) == 1 else "score"
-    pair = pairs[0] if len(set(pairs)) == 1 else "first − second"
+    pair = pairs[0] if len(set(pairs)) == 1 else "first\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}second"
     return f"difference in {what}: {pair}"
 
 
@@ -102,5 +124,5 @@ def _small_print(rows: pd.DataFrame) -> str:
         f"p: {distinct(rows['test'])}, {correction} over {family}; filled: p < {level}",
     ]
     if np.isfinite(rows["mde"]).any():
-        lines.append(f"grey band: too small to be detected with {first['power']:.0%} power")
+        lines.append(f"grey band: too small to be detected with {100 * first['power']:.3g} % power")
     return "\n".join(lines)

@@ -23,7 +23,7 @@ from ragnb.figures.means import (
     varying,
 )
 from ragnb.figures.outcomes import draw_outcomes, paired_outcomes
-from ragnb.figures.page import Page, look, new_page, set_header, width_in_inches, wrap_axis_name
+from ragnb.figures.page import Page, look, new_page, set_header, width_in_inches
 from ragnb.figures.plane import draw_plane, name_points
 from ragnb.figures.ranks import draw_ranks, mean_ranks
 from ragnb.figures.rates import are_shares
@@ -134,8 +134,6 @@ def rows_figure(
         ax.set_xlabel(axis_name or _mean_of(panel, page, is_named="metric" in rows))
         draw_references(ax, page.reference if ax is axes[0] else {})
     set_header(figure, page.title, small_print_of(table))
-    for ax in axes:
-        wrap_axis_name(ax)
     if series:
         for number, ax in enumerate(axes if has_own_series else axes[:1]):
             lines_above = 1 if page.reference and number == 0 else 0
@@ -373,7 +371,8 @@ def differences_figure(result: Any, page: Page) -> Drawn:
         panels = [table]
     figure, axes = stacked(page, [0.4 + 0.22 * len(panel) for panel in panels])
     prints = [
-        draw_differences(ax, panel, page.names) for ax, panel in zip(axes, panels, strict=True)
+        draw_differences(ax, panel, page.names, page.others)
+        for ax, panel in zip(axes, panels, strict=True)
     ]
     set_header(figure, page.title, "\n".join(dict.fromkeys("\n".join(prints).split("\n"))))
     return single(axes), table

@@ -121,9 +121,13 @@ def _link_pairs(ax: Axes, placed: pd.DataFrame) -> None:
 
 
 def row_names(
-    table: pd.DataFrame, columns: Sequence[str], names: Mapping[Any, str] | None
+    table: pd.DataFrame,
+    columns: Sequence[str],
+    names: Mapping[Any, str] | None,
+    *,
+    width: int = _ROW_NAME,
 ) -> list[str]:
-    """The name of each row: the words for its values, joined by commas."""
+    """The name of each row: the words for its values, joined by commas, in lines of some characters."""
     labels = []
     for row in table[list(columns)].to_dict("records"):
         words = []
@@ -131,7 +135,7 @@ def row_names(
             word = words_for(value, names, column=str(column))
             is_number = not isinstance(value, str)
             words.append(f"{words_for(column)} {word}" if is_number else word)
-        labels.append(textwrap.fill(", ".join(words), _ROW_NAME))
+        labels.append(textwrap.fill(", ".join(words), width))
     return labels
 
 
@@ -206,7 +210,7 @@ def name_series(
         obstacles = [*taken.values(), *links, *(box for _, box in chosen)]
         box = _free_place(ax, [taken[row] for row in own.index], words[group], obstacles)
         if box is None:
-            _name_above(ax, [(words[each], looks[each]) for each in groups], lines_above)
+            name_above(ax, [(words[each], looks[each]) for each in groups], lines_above)
             return
         chosen.append((group, box))
     to_data = ax.transData.inverted()
@@ -254,7 +258,7 @@ def _free_place(
     return None
 
 
-def _name_above(ax: Axes, named: Sequence[tuple[str, Mapping[str, Any]]], lines_below: int) -> None:
+def name_above(ax: Axes, named: Sequence[tuple[str, Mapping[str, Any]]], lines_below: int) -> None:
     """Write the names of series above the axes, each with its marker, from the left edge of the page."""
     figure: Any = ax.figure
     font = FontProperties(size="small")

@@ -51,6 +51,7 @@ class Page:
     series: str | None = None
     along: str | None = None
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    others: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
 
 def width_in_inches(width: str | float) -> float:
@@ -101,9 +102,20 @@ def set_header(figure: Figure, title: str, small_print: str) -> None:
         top -= points
     engine: Any = figure.get_layout_engine()
     engine.set(rect=(0, 0, 1, 1 - header / (72 * total)))
+    _wrap_axis_names(figure)
 
 
-def wrap_axis_name(ax: Axes) -> None:
+def _wrap_axis_names(figure: Figure) -> None:
+    """Break the names of horizontal axes that the page would cut."""
+    font = FontProperties(size=plt.rcParams["axes.labelsize"])
+    # A name of up to half of the page has room below its axes, so that nothing needs to be measured.
+    most = 0.5 * 72 * figure.get_figwidth()
+    for ax in figure.axes:
+        if text_width(ax.get_xlabel(), font) > most:
+            _wrap_axis_name(ax)
+
+
+def _wrap_axis_name(ax: Axes) -> None:
     """Break the name of a horizontal axis into lines if the page would cut it; the page grows by their height.
 
     The page must have its header, because room is measured on it.

@@ -68,8 +68,8 @@ def name_points(
         name = words_for(row[series], names, column=series)
         size = text_width(name, font) * pixels, font.get_size_in_points() * pixels
         box, distance = _free_box(place, size, [*taken, *intervals], page, pixels)
-        if not distance:
-            # It is better to write on an interval than on another name.
+        if not distance or distance > _DISTANCES[1]:
+            # It is better to write on an interval than on another name, or far from the point.
             box, distance = _free_box(place, size, taken, page, pixels)
         taken.append(box)
         is_far = distance > _DISTANCES[0]

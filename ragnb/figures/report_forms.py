@@ -12,7 +12,7 @@ from ragnb.columns import require_columns
 from ragnb.figures.abilities import TITLES as ABILITIES
 from ragnb.figures.abilities import plot_abilities
 from ragnb.figures.curves import plot_risk_coverage
-from ragnb.figures.differences import plot_cost_effectiveness_plane, plot_judge_bias
+from ragnb.figures.differences import plot_judge_bias
 from ragnb.figures.forms import (
     Drawn,
     curves_figure,
@@ -97,20 +97,6 @@ def agreement_figure(table: pd.DataFrame, page: Page) -> Drawn:
     series = "metric" if len(measures) > 1 else None
     axis_name = "agreement" if series else words_for(measures[0], page.names, column="metric")
     return rows_figure(table, rows, series, [table], page, axis_name)
-
-
-def efficiency_figure(result: pd.DataFrame, page: Page) -> Drawn:
-    """The gain of each system against its cost."""
-    price = next(iter(page.reference.values()), None)
-    figure, ax = new_page(page.width, 2.6)
-    plot_cost_effectiveness_plane(result, price=price, ax=ax)
-    legend = ax.get_legend()
-    if legend is not None:
-        legend.set_loc("lower left")
-        legend.set_bbox_to_anchor((0, 1), transform=ax.transAxes)
-        legend.set_ncols(2)
-    set_header(figure, page.title, _taken_note(ax))
-    return ax, result
 
 
 def _with_header(

@@ -19,6 +19,7 @@ METRIC_WORDS = {
     "language.rlc": "RLC",
     "language.rlc_lid": "RLC (identification)",
     "language.rlc_ok": "RLC OK",
+    "parts.all_supported": "fully supported",
     "parts.nuggets": "nugget recall",
     "parts.span_f1": "span F1",
     "rgb.accuracy": "accuracy",

@@ -1,6 +1,6 @@
 """Where the numbers of a notebook come from: data, models, definitions and versions."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -11,6 +11,9 @@ from ragnb.version import __version__
 
 # Keys of a source, in the order in which they are shown.
 _SOURCE_KEYS = ("citation", "licence", "address")
+# Parts of a signature that vary within one definition, and the most of their values that are listed.
+_VARYING = ("lang:", "prompt:")
+_MOST_VALUES = 6
 
 
 class Provenance(list[tuple[str, str]]):
@@ -33,7 +36,8 @@ def provenance(*results: Any) -> Provenance:
     ----------
     results
         Frames of ragnb in any order: studies and examples, responses, scores, summaries,
-        comparisons, published tables, and reports. Each contributes what it knows.
+        comparisons, published tables, and reports. Each contributes what it knows. A text is the
+        name of your data, such as the path of a file.
 
     Returns
     -------
@@ -47,15 +51,25 @@ def provenance(*results: Any) -> Provenance:
     >>> scores = pd.DataFrame({"metric": ["m"], "signature": ["ragnb:0.2.0|metric:m"]})
     >>> [heading for heading, _ in provenance(scores)]
     ['definition', 'ragnb']
+    >>> print(provenance("answers.csv"))
+    data   answers.csv
+    ragnb  0.2.0
     """
     frames = [frame for result in results for frame in _frames_in(result)]
-    pairs = []
+    pairs = [("data", spelled(result)) for result in results if isinstance(result, str)]
     for frame in frames:
         pairs += _sources(frame.attrs.get("source"))
         pairs += _models(frame)
-    for frame in frames:
-        pairs += _signatures(frame)
+    pairs = [pair for pair in pairs if not _is_in_another(pair, pairs)]
+    pairs += _definitions(frames)
     return Provenance([*dict.fromkeys(pairs), ("ragnb", __version__)])
+
+
+def _is_in_another(pair: tuple[str, str], pairs: Sequence[tuple[str, str]]) -> bool:
+    """Whether another pair says the same and more, such as data with a citation after its name alone."""
+    heading, text = pair
+    longer = (f"{text} · ", f"{text}: ")
+    return any(other.startswith(longer) for name, other in pairs if name == heading)
 
 
 def _frames_in(result: Any) -> Iterable[pd.DataFrame]:
@@ -94,8 +108,32 @@ def _models(frame: pd.DataFrame) -> list[tuple[str, str]]:
     return [("model", spelled(name)) for name in dict.fromkeys(frame["model"].dropna())]
 
 
-def _signatures(frame: pd.DataFrame) -> list[tuple[str, str]]:
-    """One line for each different signature in a frame."""
-    if "signature" not in frame:
-        return []
-    return [("definition", spelled(text)) for text in dict.fromkeys(frame["signature"].dropna())]
+def _definitions(frames: Sequence[pd.DataFrame]) -> list[tuple[str, str]]:
+    """The signatures of all metrics. Those that differ only in language and prompt are one text."""
+    varying: dict[str, dict[str, list[str]]] = {}
+    for frame in frames:
+        texts = frame["signature"].dropna() if "signature" in frame else []
+        # A value that follows from several scores has their signatures, joined by " & ".
+        for signature in " & ".join(dict.fromkeys(texts)).split(" & "):
+            parts = signature.split("|")
+            shared = "|".join(part for part in parts if not part.startswith(_VARYING))
+            values = varying.setdefault(shared, {name: [] for name in _VARYING})
+            for part in parts:
+                name = next((name for name in _VARYING if part.startswith(name)), None)
+                if name:
+                    values[name].append(part.removeprefix(name))
+    definitions = []
+    for shared, values in varying.items():
+        text = shared
+        for name, options in values.items():
+            different = list(dict.fromkeys(options))
+            listed = ", ".join(different[:_MOST_VALUES])
+            more = (
+                f" and {len(different) - _MOST_VALUES} more"
+                if len(different) > _MOST_VALUES
+                else ""
+            )
+            text += f"|{name}{listed}{more}" if different else ""
+        if shared:
+            definitions.append(("definition", spelled(text)))
+    return definitions

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         fieller_interval,
         mean_of_ratios,
         net_benefit,
+        net_benefit_curve,
     )
     from ragnb.stats.effects import cohen_d_z, discordant_odds_ratio
     from ragnb.stats.intervals import bca_interval, jackknife_interval, mean_interval, rate_interval
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
         t_or_sign_flip_test,
         tost,
     )
-    from ragnb.stats.power import mcnemar_mde, mcnemar_power, t_mde
+    from ragnb.stats.power import detectable_effects, mcnemar_mde, mcnemar_power, t_mde
     from ragnb.stats.ppi import (
         LabelPlan,
         PpiInterval,
@@ -94,6 +95,7 @@ __all__ = [
     "cohen_kappa",
     "compare_auroc",
     "compare_ratios",
+    "detectable_effects",
     "discordant_odds_ratio",
     "expected_calibration_error",
     "expected_half_width",
@@ -114,6 +116,7 @@ __all__ = [
     "mean_interval",
     "mean_of_ratios",
     "net_benefit",
+    "net_benefit_curve",
     "ordinal_alpha",
     "paired_differences",
     "paired_t_test",

@@ -14,6 +14,7 @@ from math import copysign, inf, nan, sqrt
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from ragnb.arguments import Floats, Integers, accepts
@@ -421,3 +422,44 @@ def net_benefit(
         mean_interval(gains - price * costs, clusters, confidence_level=confidence_level)
         for price in prices
     )
+
+
+@accepts(confidence_level="level")
+def net_benefit_curve(
+    gains: Floats,
+    costs: Floats,
+    prices: Floats,
+    *,
+    clusters: Integers | None = None,
+    confidence_level: float = 0.95,
+) -> pd.DataFrame:
+    """Compute the mean net benefit along prices as a table, for `ragnb.plot`.
+
+    Parameters
+    ----------
+    gains, costs, prices, clusters, confidence_level
+        The same as for `net_benefit`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per price, with the columns
+
+        - ``price``, ``net_benefit``, ``low``, ``high``, ``interval``, ``confidence_level``: the mean
+          net benefit with its t interval;
+        - ``n``: number of items;
+        - ``ratio_low``, ``ratio_high``: limits of the set of `fieller_interval`, the prices at which
+          the interval begins or ends to contain 0.
+
+    Examples
+    --------
+    >>> curve = net_benefit_curve([0.5, 0.0, 0.25, 0.5], [20, 10, 10, 30], [0, 0.01])
+    >>> curve[["price", "net_benefit", "low", "high"]].round(3).to_dict("split")["data"]
+    [[0.0, 0.312, -0.068, 0.693], [0.01, 0.138, -0.133, 0.408]]
+    """
+    options: dict[str, Any] = {"clusters": clusters, "confidence_level": confidence_level}
+    intervals = net_benefit(gains, costs, prices, **options)
+    curve = pd.DataFrame([interval.columns("net_benefit") for interval in intervals])
+    curve.insert(0, "price", prices)
+    ratio_low, ratio_high = fieller_interval(gains, costs, **options).limits
+    return curve.assign(n=len(gains), ratio_low=ratio_low, ratio_high=ratio_high)

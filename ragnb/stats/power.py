@@ -10,11 +10,13 @@ All functions except `critical_counts` raise InputError for arguments outside th
 
 from functools import lru_cache
 from math import ceil, floor, nan, sqrt
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.special import nctdtr, ndtri, stdtrit
 
-from ragnb.arguments import Integers, accepts
+from ragnb.arguments import Floats, Integers, accepts
 from ragnb.errors import InputError
 from ragnb.stats.binary import MCNEMAR_METHODS, mcnemar_p_value
 
@@ -85,6 +87,49 @@ def mcnemar_mde(
     if spare(1.0) < 0:
         return nan
     return brentq(spare, 1e-9, 1.0, xtol=1e-9) if spare(1e-9) < 0 else 0.0
+
+
+@accepts(method=MCNEMAR_METHODS, confidence_level="level", power="level")
+def detectable_effects(
+    sizes: Integers,
+    discordance: Floats,
+    *,
+    method: str = "mid-p",
+    confidence_level: float = 0.95,
+    power: float = 0.8,
+) -> pd.DataFrame:
+    """Minimum detectable effects of McNemar's test for several numbers of items, for `ragnb.plot`.
+
+    Parameters
+    ----------
+    sizes : array-like of shape (m,)
+        Numbers of items, such as questions.
+    discordance : array-like of shape (k,)
+        Expected proportions of items on which exactly one system is correct.
+    method, confidence_level, power
+        The same as for `mcnemar_mde`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each proportion and number, with the columns ``discordance``, ``n_pairs``,
+        ``mde`` (the result of `mcnemar_mde`), ``power``, ``test`` and ``confidence_level``.
+
+    Examples
+    --------
+    >>> effects = detectable_effects([100, 400], [0.2])
+    >>> effects[["discordance", "n_pairs", "mde"]].round(3).to_dict("split")["data"]
+    [[0.2, 100, 0.121], [0.2, 400, 0.062]]
+    """
+    options: dict[str, Any] = {"confidence_level": confidence_level, "power": power}
+    rows = []
+    for share in discordance:
+        for n in sizes:
+            mde = mcnemar_mde(int(n), discordance=float(share), method=method, **options)
+            rows.append({"discordance": float(share), "n_pairs": int(n), "mde": mde})
+    return pd.DataFrame(rows, columns=["discordance", "n_pairs", "mde"]).assign(
+        power=power, test=f"McNemar {method}", confidence_level=confidence_level
+    )
 
 
 @accepts(

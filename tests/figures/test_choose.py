@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawn import dots, names, row_labels, small_print
-from matplotlib.collections import PolyCollection
+from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_hex
 
 import ragnb
@@ -424,3 +424,63 @@ def test_means_that_somebody_computed_need_no_metric_and_no_interval():
     assert small_print(ax) == "no intervals, n = 40"
     limits = {"low": [0.4, 0.6], "high": [0.6, 0.8], "interval": "t", "confidence_level": 0.9}
     assert small_print(plot(mine.assign(**limits))) == "90 % t intervals, n = 40"
+
+
+def test_counts_are_bars_with_the_numbers_of_responses_of_each_kind():
+    kinds = pd.Categorical(["new", "old", "old", "new", "old"] * 20, ["old", "new", "unused"])
+    frame = pd.DataFrame({"system": ["a", "a", "a", "b", "b"] * 20, "kind": kinds})
+    ax = plot(frame, kind="counts", rows="system", series="kind", names={"responses": "answers"})
+    assert row_labels(ax) == ["a", "b"]
+    assert ax.get_xlabel() == "answers"
+    bars = {container.patches[0].get_facecolor(): container for container in ax.containers}
+    assert [[bar.get_width() for bar in bars] for bars in bars.values()] == [[40, 20], [20, 20]]
+    assert names(ax) == ["40", "20", "20", "20", "old", "new"]  # the categories keep their order
+    assert small_print(ax) == "numbers of responses, n = 40–60 in each row; no intervals"
+    with pytest.raises(InputError, match="needs the names of two columns, rows= and series="):
+        plot(frame, kind="counts", rows="system")
+
+
+def test_ranges_of_what_is_possible_are_bars_and_those_around_a_reference_have_another_colour():
+    table = pd.DataFrame(
+        {"system": ["a", "b", "c"], "least": [1e-6, 0.01, 0.2], "most": [0.01, 0.3, 0.2]}
+    )
+    table = table.assign(test="McNemar exact", correction="holm", n=100, metric="possible p-values")
+    ax = plot(table, reference=0.05)
+    assert row_labels(ax) == ["a", "b", "c"]
+    assert ax.get_xscale() == "log"
+    assert ax.get_xlabel() == "possible p-values"
+    settled, unsettled = [line for line in ax.collections if isinstance(line, LineCollection)]
+    assert [segment[:, 0].tolist() for segment in settled.get_segments()] == [
+        [1e-6, 0.01],
+        [0.2, 0.2],
+    ]
+    assert [segment[:, 0].tolist() for segment in unsettled.get_segments()] == [[0.01, 0.3]]
+    text = small_print(ax)
+    assert "McNemar exact, Holm over 3, n = 100" in text
+    assert "orange: both sides of 0.05 are possible" in text
+    assert "orange" not in small_print(plot(table.head(1), rows="system", reference=0.05))
+
+
+def test_differences_are_marked_beside_those_of_other_questions():
+    comparisons = ragnb.compare(scores(), baseline="plain")
+    others = comparisons[::-1].assign(difference=[0.1, 0.2, 0.3], n_pairs=500)
+    ax = plot(comparisons, reference={"all questions": others})
+    (marks,) = [line for line in ax.lines if line.get_marker() == "|"]
+    # The rows keep their order: each metric has its own mark.
+    expected = others.set_index("metric").loc[comparisons["metric"], "difference"].tolist()
+    assert marks.get_xdata().tolist() == expected
+    assert "orange bars: all questions, n = 500" in small_print(ax)
+    with pytest.raises(InputError, match="has no comparison of the same systems"):
+        plot(comparisons, reference={"all": others.assign(system="another")})
+    with pytest.raises(InputError, match="has no comparisons in reference=; leave it out"):
+        plot(scores(), reference={"all": others})
+
+
+def test_a_name_that_is_wider_than_its_axis_is_broken_into_lines():
+    comparisons = ragnb.compare(scores(("annotator.verdict",)), baseline="plain")
+    ax = plot(comparisons, names={"plain": "tried first", "ours": "our system"})
+    assert ax.get_xlabel().count("\n") == 1
+    ax.figure.draw_without_rendering()
+    box = ax.xaxis.label.get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= ax.figure.bbox.width

@@ -5,14 +5,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawn import small_print
-from made_scores import scored
 
 from ragnb.errors import InputError
-from ragnb.figures import plot, plot_noise_curve, plot_power, save_figure
+from ragnb.figures import plot, plot_noise_curve, save_figure
 from ragnb.figures.styles import style
 from ragnb.reports import risk_coverage_report
-from ragnb.scoring import compare
-from ragnb.stats import mcnemar_mde
 
 
 @pytest.fixture
@@ -103,25 +100,6 @@ def test_risk_is_drawn_against_coverage_with_its_control():
     ax = plot(two)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["ours", "b"]
     assert not ax.collections
-
-
-def test_lines_of_power_are_the_effects_of_the_table():
-    rng = np.random.default_rng(4)
-    right = {name: (rng.random(60) < 0.5).astype(float) for name in ("one", "two")}
-    (mde,) = compare(scored(right, "rgb.accuracy"))["mde"]
-    shares = {"few": 0.1, "here": float((right["one"] != right["two"]).mean())}
-    sizes = [20, 60, 500]
-    ax = plot_power(sizes, shares, observed={"ours": 68})
-    few, here = drawn = [line for line in ax.lines if len(line.get_xdata()) == 3]
-    assert here.get_ydata()[1] == mde
-    assert few.get_ydata().tolist() == [mcnemar_mde(n, discordance=0.1) for n in sizes]
-    ends = {text.get_text(): text.xy for text in ax.texts}
-    assert "ours, n = 68" in ends
-    for name, line in zip(("few", "here"), drawn, strict=True):
-        assert ends[name] == tuple(line.get_xydata()[-1])
-    assert few.get_linestyle() != here.get_linestyle()
-    with pytest.raises(InputError, match="needs sizes and discordance"):
-        plot_power([10], {})
 
 
 def test_names_that_are_too_long_to_be_next_to_a_curve_are_in_a_legend_below(summaries):

@@ -9,16 +9,16 @@ import pytest
 from made_scores import scored, with_costs
 
 from ragnb.figures import (
-    plot_cost_effectiveness_plane,
+    plot,
     plot_differences,
     plot_judge_bias,
     plot_noise_curve,
-    plot_power,
     plot_rates,
 )
 from ragnb.figures.styles import style
 from ragnb.reports import efficiency, judge_report
 from ragnb.scoring import compare
+from ragnb.stats import detectable_effects
 
 NAME = "_$\\foo$ \\$5 系 <b>&\x00\ufffe\u202eb"
 SEEN = "_$\\foo$\\$5系<b>&⟨U+0000⟩⟨U+FFFE⟩⟨U+202E⟩b"
@@ -66,9 +66,23 @@ DRAWINGS = {
     "differences": lambda name: plot_differences(compared(name)),
     "differences, rows": lambda name: plot_differences(compared("a").assign(x=name), label=["x"]),
     "differences, headings": lambda name: plot_differences(compared("a").assign(x=name), group="x"),
-    "power": lambda name: plot_power([50, 100, 200], {name: 0.2}),
-    "power, observed": lambda name: plot_power([50, 100, 200], {"a": 0.2}, observed={name: 68}),
-    "plane": lambda name: plot_cost_effectiveness_plane(efficiency(costs(name), baseline=OTHER)),
+    "power": lambda name: plot(detectable_effects([50, 100], [0.2]), names={0.2: name}),
+    "power, observed": lambda name: plot(
+        detectable_effects([50, 100], [0.2]), reference={name: 68}
+    ),
+    "plane": lambda name: plot(efficiency(costs(name), baseline=OTHER)),
+    "plane, price": lambda name: plot(
+        efficiency(costs("a"), baseline=OTHER), reference={name: 0.02}
+    ),
+    "ranges, reference": lambda name: plot(
+        pd.DataFrame({"system": ["a"], "least": 0.1, "most": 0.2}), reference={name: 0.15}
+    ),
+    "counts, series": lambda name: plot(
+        pd.DataFrame({"system": ["a"] * 9, "judge": name}),
+        kind="counts",
+        rows="system",
+        series="judge",
+    ),
     "judge bias": lambda name: plot_judge_bias(judged(name)),
     "judge bias, groups": lambda name: plot_judge_bias(judged("a", language=name)),
 }

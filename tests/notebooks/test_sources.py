@@ -147,13 +147,14 @@ def test_a_model_is_asked_about_another_file(tmp_path, shown_with):
             endpoint=repr({"base_url": server.base_url}),
         )
     assert "mine: 4 questions" in shown
-    assert "questions: mine, " in shown
+    assert re.search(r"data +mine: ", shown)
     assert "4 requests to send (0 stored) to gpt-4o-mini" in shown
     assert "at most 32 completion tokens" in shown
     assert "2 requests to send (2 stored) to SmolLM2" in shown
     assert "2 of 4 requests have none" in shown
     assert "1 of 4: HTTP 500 (1)" in shown
-    assert "authors of ragnb" not in shown
+    # The provenance of the recording is that of the packaged questions.
+    assert "authors of ragnb" not in "\n".join(list(shown.cells.values())[:-1])
 
 
 # ---- a file with answers of two systems that people judged -------------------------------------------------------------
@@ -194,18 +195,18 @@ def test_the_first_notebook_works_with_answers_of_other_systems(file, accepted, 
 
 
 def test_significance_tests_follow_another_file(file, accepted, shown_with):
-    shown = shown_with("08", file, more=repr(str(file)))
+    shown = shown_with("08", file, study=f"ragnb.load_responses({str(file)!r})")
     first, second = accepted.mean().sort_values(ascending=False).index
     one, two = accepted[first], accepted[second]
     assert f"{(one & ~two).sum()} to {(two & ~one).sum()}: exact p" in shown
-    assert f"On 150 questions, people accepted {100 * one.mean():.1f} %" in shown
-    assert f"of the answers of {first} and" in shown
-    assert f"of those of {second} (difference" in shown
     gap = one.mean() - two.mean()
+    sentence = shown.cells["sentence"]
+    assert f"the data do not show which of {first} and {second} is higher" in sentence
+    assert f"the difference is {gap:.2f} (95 % Tango interval" in sentence
+    assert "150 questions, McNemar mid-p" in sentence
     assert f"The true difference is {gap:.3f} ({first} and {second})." in shown
     assert re.search(r"The 100 questions show \d of the 1 differences, and all 150 q", shown)
-    assert f"source: {file}" in shown
-    assert f"study:  {file}" in shown
+    assert f"{file}" in shown.cells["provenance"]
     assert not re.search(NAMES, shown)
 
 
@@ -219,12 +220,12 @@ def test_gain_and_cost_follow_another_file(file, mine, accepted, shown_with):
     assert f"an answer of {long} has {cost:.1f} more words than one of {short}." in shown
     assert f"differs by {100 * gain:+.1f} percentage points (150 questions)" in shown
     assert f"Each 100 additional words buy {100 * gain / cost:.2f} accepted answers" in shown
-    assert f"source: {file}" in shown
     last = list(shown.cells)[-1]
+    assert f"{file}" in shown.cells[last]
     before = list(shown.cells).index("cnbe")  # the rest is about a recording and a publication
     texts = [*list(shown.cells.values())[:before], shown.cells[last]]
     assert not re.search(f"{NAMES}|n = 100|answers.csv", "\n".join(texts))
-    assert "recording: gemma-3-270m" in shown.cells[last]
+    assert "gemma-3-270m" in shown.cells[last]
 
 
 @pytest.mark.filterwarnings("ignore:No label is accepted")  # of few answers
@@ -346,8 +347,9 @@ def test_trace_follows_my_own_labels(tmp_path, shown_with):
     assert "40 labelled answers of ours" in shown
     assert re.search(r"parts\.supported +0\.75 ", shown)
     assert re.search(r"parts\.all_supported +0\.50 ", shown)
-    recording = "box-19"  # of a small model, which is not about the reader's file
-    texts = "\n".join(text for cell, text in shown.cells.items() if cell != recording)
+    # The recording of a small model and its provenance are not about the reader's file.
+    recording = ("box-19", "c59")
+    texts = "\n".join(text for cell, text in shown.cells.items() if cell not in recording)
     assert not re.search("delucionqa|Sadat|gpt-4", texts, re.IGNORECASE)
     assert f'"note": "{tmp_path / "mine.jsonl"}"' in saved(tmp_path, "06_length.json")
 

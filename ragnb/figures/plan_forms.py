@@ -1,0 +1,141 @@
+"""The figures of costs, plans, ranges and counts: from a result to axes and the numbers that they show."""
+
+from typing import Any
+
+import pandas as pd
+
+from ragnb.columns import require_columns
+from ragnb.errors import InputError
+from ragnb.figures.costs import (
+    as_points,
+    draw_gain_and_cost,
+    draw_net_benefit,
+    fieller_rows,
+    names_of_shapes,
+    note_on_gain_and_cost,
+)
+from ragnb.figures.counts import draw_counts, write_counts
+from ragnb.figures.forms import Drawn
+from ragnb.figures.lines import has_long_names, name_lines
+from ragnb.figures.means import draw_references, name_above, row_names, varying
+from ragnb.figures.page import Page, looks_of, new_page, set_header
+from ragnb.figures.plane import name_points
+from ragnb.figures.power import draw_power
+from ragnb.figures.ranges import ROW_NAME, draw_ranges
+from ragnb.figures.styles import interval_note, level_of, plain, span
+from ragnb.figures.words import words_for
+from ragnb.numbers import distinct
+
+
+def efficiency_figure(result: pd.DataFrame, page: Page) -> Drawn:
+    """The gain of each system against its cost."""
+    rows = fieller_rows(result)
+    figure, ax = new_page(page.width, 2.4)
+    draw_gain_and_cost(ax, rows, page.reference)
+    over = f" over {words_for(rows['baseline'].iloc[0], page.names, column='system')}"
+    gain = words_for("gain", page.names) if "gain" in page.names else f"gain in token F1{over}"
+    cost = page.names.get("cost", "translated tokens per response")
+    ax.set(xlabel=plain(cost), ylabel=gain)
+    set_header(figure, page.title, note_on_gain_and_cost(rows))
+    name_points(ax, as_points(rows), "system", names_of_shapes(rows, page.names))
+    return ax, result
+
+
+def net_benefit_figure(result: pd.DataFrame, page: Page) -> Drawn:
+    """The net benefit along the price of a unit of cost."""
+    require_columns(result, ["low", "high", "ratio_low", "ratio_high"], "plot")
+    figure, ax = new_page(page.width, 2.0)
+    draw_net_benefit(ax, result)
+    ax.set_xlabel(words_for("price", page.names))
+    ax.set_ylabel(words_for("net benefit", page.names))
+    draw_references(ax, page.reference)
+    note = f"band: {interval_note(result)}"
+    if result[["ratio_low", "ratio_high"]].notna().any(axis=None):
+        note += f"\ndotted: limits of the {level_of(result)} Fieller set of the ratio"
+    set_header(figure, page.title, note)
+    return ax, result
+
+
+def power_figure(result: pd.DataFrame, page: Page) -> Drawn:
+    """The minimum detectable effect against the number of questions."""
+    require_columns(result, ["n_pairs", "power", "test", "confidence_level"], "plot")
+    if result.empty:
+        raise InputError("plot needs effects with at least one row, got none")
+    figure, ax = new_page(page.width, 2.1)
+    ends = draw_power(ax, result, page.names)
+    draw_references(ax, page.reference)
+    if has_long_names(figure, ends):
+        figure.set_figheight(figure.get_figheight() + 0.14 * len(ends))
+    first = result.iloc[0]
+    level = f"{1 - first['confidence_level']:.2g}"
+    note = f"{100 * first['power']:.3g} % power, {first['test']}, two-sided, level {level}"
+    set_header(figure, page.title, note)
+    name_lines(ax, ends)
+    return ax, result
+
+
+def ranges_figure(result: pd.DataFrame, page: Page) -> Drawn:
+    """What is possible in each row, from the least to the most."""
+    require_columns(result, ["least", "most"], "plot(kind='ranges')")
+    table = pd.DataFrame(result).dropna(subset=["least", "most"]).reset_index(drop=True)
+    if table.empty:
+        raise InputError("a figure of ranges needs at least one row, got none")
+    rows = list(page.rows or ()) or [name for name in varying(table) if name != "metric"]
+    require_columns(table, rows, "plot(kind='ranges')")
+    n_lines = _lines_of_names(row_names(table, rows, page.names, width=ROW_NAME))
+    figure, ax = new_page(page.width, 0.5 + len(table) * (0.06 + 0.13 * n_lines))
+    has_open = draw_ranges(ax, table, rows, page.names, page.reference)
+    draw_references(ax, page.reference)
+    what = distinct(table["metric"]) if "metric" in table else "possible values"
+    ax.set_xlabel(words_for(what, page.names, column="metric"))
+    notes = [distinct(table["test"])] if "test" in table else []
+    if "correction" in table:
+        notes.append(f"{str(table['correction'].iloc[0]).capitalize()} over {len(table)}")
+    notes += [f"n = {span(table['n'])}"] if "n" in table else []
+    lines = ["bars: from the least to the most that is possible", ", ".join(notes)]
+    if has_open:
+        lines.append(f"orange: both sides of {' and '.join(page.reference)} are possible")
+    set_header(figure, page.title, "\n".join(line for line in lines if line))
+    return ax, table
+
+
+def counts_figure(result: Any, page: Page) -> Drawn:
+    """How many rows of a table have each value of one column, for each value of another."""
+    if not page.rows or not page.series or len(page.rows) != 1:
+        raise InputError(
+            "a figure of the kind 'counts' needs the names of two columns, rows= and series="
+        )
+    row, series = page.rows[0], page.series
+    require_columns(result, [row, series], "plot(kind='counts')")
+    defined = pd.DataFrame(result)[[row, series]].dropna()
+    if defined.empty:
+        raise InputError("a figure of counts needs at least one row, got none")
+    counts = pd.crosstab(defined[row], defined[series])
+    counts = counts.loc[_order(defined[row]), _order(defined[series])]
+    looks = looks_of(list(counts.columns), series)
+    looks = {group: looks[group] | {"marker": "s"} for group in counts.columns}
+    n_lines = _lines_of_names(row_names(counts.index.to_frame(), [row], page.names))
+    figure, ax = new_page(page.width, 0.8 + len(counts) * max(0.26, 0.06 + 0.13 * n_lines))
+    draw_counts(ax, counts, looks, page.names)
+    ax.set_xlabel(words_for("responses", page.names))
+    n = span(counts.sum(axis=1))
+    each = " in each row" if len(counts) > 1 else ""
+    set_header(figure, page.title, f"numbers of responses, n = {n}{each}; no intervals")
+    words = [
+        (words_for(group, page.names, column=series), looks[group]) for group in counts.columns
+    ]
+    name_above(ax, words, 0)
+    write_counts(ax, counts, looks)
+    return ax, counts.rename_axis(columns=series).stack().rename("count").reset_index()
+
+
+def _lines_of_names(names: list[str]) -> int:
+    """The number of lines of the longest name of a row."""
+    return max(name.count("\n") + 1 for name in names)
+
+
+def _order(values: pd.Series) -> list[Any]:
+    """The categories of a column that occur, in their order, or the values as they come."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return [value for value in values.cat.categories if (values == value).any()]
+    return list(dict.fromkeys(values))
