@@ -27,7 +27,13 @@ from ragnb.figures.page import Page, look, new_page, set_header, width_in_inches
 from ragnb.figures.plane import draw_plane, name_points
 from ragnb.figures.ranks import draw_ranks, mean_ranks
 from ragnb.figures.rates import are_shares
-from ragnb.figures.spread import draw_distribution, draw_reliability, is_skewed, name_values
+from ragnb.figures.spread import (
+    draw_distribution,
+    draw_reliability,
+    is_skewed,
+    name_values,
+    shares_of_classes,
+)
 from ragnb.figures.styles import interval_note, span
 from ragnb.figures.words import words_for
 from ragnb.metrics.record import METRICS
@@ -244,6 +250,7 @@ def curves_figure(result: Any, page: Page) -> Drawn:
         small_print += "\nband: bounds if all unscored were wrong, or all right"
     set_header(figure, page.title, small_print)
     name_lines(ax, ends)
+    wrap_axis_name(ax)
     # The grey curves are numbers of the figure, too.
     return ax, table if behind is None else pd.concat([table, behind], ignore_index=True)
 
@@ -406,8 +413,11 @@ def distribution_figure(result: Any, page: Page) -> Drawn:
         bounds = (float(scores["value"].min()), float(scores["value"].max()))
     figure, axes = stacked(page, [0.95] * len(groups), sharex=True, sharey=True)
     is_logarithmic = is_skewed([rows["value"] for _, rows in groups], bounds)
+    numbers = []
     for place, (ax, (group, rows)) in enumerate(zip(axes, groups, strict=True)):
         draw_distribution(ax, rows["value"], look(place)["color"], bounds)
+        shares = shares_of_classes(rows["value"], bounds)
+        numbers.append(shares.assign(**{series: group} if series else {}))
         draw_references(ax, page.reference, is_named=False)
         name = words_for(group, page.names, column=str(series))
         about = f"mean {rows['value'].mean():.3g}, n = {len(rows)}"
@@ -424,7 +434,7 @@ def distribution_figure(result: Any, page: Page) -> Drawn:
     scale = ", logarithmic scale" if is_logarithmic else ""
     lines = "solid line: mean" if page.reference else "line: mean"
     set_header(figure, page.title, f"share of the scores in each of 20 classes{scale}; {lines}")
-    return single(axes), scores
+    return single(axes), pd.concat(numbers, ignore_index=True)
 
 
 def matrix_figure(result: Any, page: Page) -> Drawn:

@@ -21,10 +21,17 @@ _LOG_FROM = 25.0
 def is_skewed(groups: Sequence[pd.Series], bounds: tuple[float, float] | None) -> bool:
     """Whether most classes of a distribution would be invisible beside the largest one."""
     for values in groups:
-        counts, _ = np.histogram(values.to_numpy(float), bins=20, range=bounds)
-        if counts.max(initial=0) >= _LOG_FROM * np.median(counts[counts > 0]):
+        shares = shares_of_classes(values, bounds)["share"]
+        if shares.max() >= _LOG_FROM * shares[shares > 0].median():
             return True
     return False
+
+
+def shares_of_classes(values: pd.Series, bounds: tuple[float, float] | None) -> pd.DataFrame:
+    """The limits of 20 classes, the share of the values in each, and the number of all values."""
+    counts, edges = np.histogram(values.to_numpy(float), bins=20, range=bounds)
+    shares = {"from": edges[:-1], "to": edges[1:], "share": counts / len(values), "n": len(values)}
+    return pd.DataFrame(shares)
 
 
 def name_values(ax: Axes, references: Mapping[str, float]) -> None:

@@ -1,5 +1,7 @@
 """Figures of random splits, of deferral, and of nonconformity scores."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -97,6 +99,17 @@ def test_a_distribution_by_any_column_with_a_marked_value():
     assert [ax.get_yscale() for ax in axes] == ["linear", "linear"]
     for ax in axes:
         assert 0.9 in [line.get_xdata()[0] for line in ax.lines]
+
+
+def test_the_numbers_of_a_distribution_are_the_shares_that_it_shows(tmp_path):
+    value = np.r_[np.zeros(5), np.ones(15)]
+    scores = pd.DataFrame({"system": ["a"] * 10 + ["b"] * 10, "value": value})
+    axes = plot(scores, kind="distribution", save=tmp_path / "mine")
+    numbers = pd.DataFrame(json.loads((tmp_path / "mine.json").read_text())["numbers"])
+    for ax, (system, rows) in zip(axes, numbers.groupby("system"), strict=True):
+        assert [bar.get_height() for bar in ax.patches] == pytest.approx(rows["share"].tolist())
+        assert rows["share"].iloc[0] == {"a": 0.5, "b": 0}[system]
+        assert set(rows["n"]) == {10}
 
 
 def test_a_skewed_distribution_has_a_logarithmic_scale():

@@ -76,7 +76,8 @@ def test_correlation_of_judges_and_of_a_person_with_the_other_people(turns):
         pairs.append(given.assign(person=values, others=others))
     rows = pd.concat(pairs).merge(turns, on=["example_id", "system"])
     shown = printed("11", "graded")
-    for column, name in {"person": "another person", **SEES}.items():
+    judges = {column: column for column in SEES}
+    for column, name in {"person": "another person", **judges}.items():
         rho = stats.spearmanr(rows[column], rows["others"]).statistic
         assert f"{name} {rho:.2f}" in shown
     assert f"{len(rows)} grades of 7 people" in printed("11", "others")
