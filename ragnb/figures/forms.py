@@ -250,7 +250,6 @@ def curves_figure(result: Any, page: Page) -> Drawn:
         small_print += "\nband: bounds if all unscored were wrong, or all right"
     set_header(figure, page.title, small_print)
     name_lines(ax, ends)
-    wrap_axis_name(ax)
     # The grey curves are numbers of the figure, too.
     return ax, table if behind is None else pd.concat([table, behind], ignore_index=True)
 
