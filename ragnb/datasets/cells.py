@@ -70,12 +70,17 @@ _NUMBER = re.compile(
     (?P<rest>(?:[.]\d*)?(?:[eE][-+]?\d+)?)
     (?P<percent>[\ \u00a0\u202f]?%)?"""
 )
+# Turns a number with a decimal comma into one with a decimal point, and the other way round.
 _SWAPPED = str.maketrans(",.", ".,")
 # Digits that are a code rather than a number.
 _CODE = re.compile(r"[-+]?(0\d+|\d{16,})")
 _MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00(?:\.0+)?")
-_LINE_BREAK = re.compile(r"_x000D_\r?\n?")
+# A line break as Excel writes it in XML.
+_ESCAPED_LINE_BREAK = re.compile(r"_x000D_\r?\n?")
+# Beginning of a text that is a list: with a quoted item, an inner list, or a call of ``array``; or a text
+# in brackets as a whole.
 _LIKE_A_LIST = re.compile(r"""\s*(\[(\s*["'\[{(]|[^\[\]]*\]\s*\Z)|(\w+\.)?array\()""")
+# Beginning of a list, a mapping or a collection as Python prints it.
 _PRINTED = re.compile(r"\s*([\[{(]|(?:\w+\.)?(?:array|set|frozenset|tuple|list)\()")
 
 
@@ -111,10 +116,12 @@ def read_numbers(cells: Iterable[Any], decimal: str | None = None) -> list[Any]:
     ([0.75, 1.234, None], [0.75, 1234])
     """
     values = list(cells)
+    # Many cells have equal texts, so each distinct text is read once. The place is for messages.
     first_places: dict[str, int] = {}
     for place, cell in enumerate(values):
         if isinstance(cell, str):
             first_places.setdefault(cell, place)
+    # The meaning of each text; for numbers, first the two numbers that it may mean.
     meanings: dict[str, Any] = {}
     numbers: dict[str, tuple[float | None, float | None]] = {}
     has_other_text = False
@@ -224,6 +231,7 @@ def is_id_column(name: str) -> bool:
 
 
 def _is_plain(text: str) -> bool:
+    """Whether Python itself reads a text as a number."""
     try:
         float(text)
     except ValueError:
@@ -247,6 +255,7 @@ def verdict_of(cell: Any) -> Any:
 
 @lru_cache(maxsize=1000)
 def _verdict_of_text(cell: str) -> Any:
+    """A verdict that is written as a text; see `verdict_of`."""
     word = fold(trimmed(cell))
     if not word or word in _NO_NUMBER:
         return None
@@ -292,10 +301,10 @@ def with_trimmed_names(frame: pd.DataFrame, source: str) -> tuple[pd.DataFrame, 
 
 
 def _needs_no_change(cells: list[Any]) -> bool:
-    """Whether all cells of a column stay as they are. It errs on the side of a change.
+    """Whether it is certain that `_name_of` would return all cells of a column as they are.
 
-    No cell is a date, and no text is empty, has blanks around it or is a word for a missing value.
-    Texts that are not ASCII are always looked at one by one.
+    No cell is a date. All texts are ASCII, and none of them is empty, has blanks around it or is a word
+    for a missing value. This saves a look at each cell of most columns.
     """
     texts = [*dict.fromkeys(_texts(cells))]
     return (
@@ -308,7 +317,9 @@ def _needs_no_change(cells: list[Any]) -> bool:
 
 
 def _name_of(cell: Any, *, is_id: bool) -> Any:
-    if isinstance(cell, date):  # An id that Excel took for a date.
+    """A cell of a column of names or ids without blanks around it; None if it is empty."""
+    if isinstance(cell, date):
+        # Excel took an id for a date. NaT, a missing date, counts as a date, too.
         return None if is_missing(cell) else date_text(cell)
     if not isinstance(cell, str):
         return cell
@@ -332,7 +343,11 @@ def _require_different_ids(before: pd.DataFrame, after: pd.DataFrame, source: st
 
 
 def similar_systems(systems: Iterable[Any]) -> str:
-    """Return a note about systems whose names differ only in letter case or blanks; "" if none do."""
+    """Return a note about two systems whose names differ only in letter case or blanks.
+
+    The note is empty if there are none.
+    """
+    # Name without case and blanks -> the first name of this form.
     names: dict[str, str] = {}
     for system in dict.fromkeys(name for name in systems if isinstance(name, str)):
         first = names.setdefault("".join(fold(system).split()), system)
@@ -362,14 +377,19 @@ def plain_texts(column: pd.Series, *, from_workbook: bool = False) -> pd.Series:
 
 
 def _plain_text(cell: Any, *, from_workbook: bool) -> Any:
+    """A cell with a date as its text, and with its line breaks; see `plain_texts`."""
+    # NaT, a missing date, is an instance of `date`, too.
     if isinstance(cell, date) and not is_missing(cell):
         return date_text(cell)
     if not isinstance(cell, str):
         return cell
+    # A date without a time, written with the time 00:00:00.
     midnight = _MIDNIGHT.fullmatch(cell)
     if midnight:
         return midnight[1]
-    return cell if from_workbook else _LINE_BREAK.sub("\n", cell)
+    if from_workbook:
+        return cell
+    return _ESCAPED_LINE_BREAK.sub("\n", cell)
 
 
 # ---- lists -----------------------------------------------------------------------------------------
@@ -393,26 +413,30 @@ def spelled_lists(column: pd.Series) -> pd.Series:
 
 
 def _spelled_list(cell: str, row: int, column: str) -> Any:
+    """The list or mapping that a cell spells, or the cell itself if it is more likely a text."""
     try:
         items = parsed(cell)
     except InputError as error:
         if _LIKE_A_LIST.match(cell):
             raise InputError(f"row {row} column {column} {error}") from error
         return cell
+    if not isinstance(items, list | dict):
+        return cell
     is_plain = cell.lstrip().startswith(("[", "{")) or isinstance(items, dict)
     # "(1990, 1991)" is more often a text than a list.
     has_texts = isinstance(items, list) and all(isinstance(item, str | list) for item in items)
     is_array = _LIKE_A_LIST.match(cell) is not None
-    return items if isinstance(items, list | dict) and (is_plain or has_texts or is_array) else cell
+    return items if is_plain or has_texts or is_array else cell
 
 
 def with_spellings(
     frame: pd.DataFrame, separator: str | None, source: str
 ) -> tuple[pd.DataFrame, str]:
-    """Return the frame with the spellings of each reference as aliases, and a warning if in doubt.
+    """Return the frame with the spellings of each reference as aliases, and the text of a warning.
 
-    `separator` is the sign between the spellings in one text, and an empty text means that there is none.
-    If it is None, nothing is separated, and the warning names the sign that many references contain.
+    `separator` is the sign between the spellings in one text, and an empty text means that there is no
+    such sign. If it is None, nothing is separated, and the warning names a sign that many references
+    contain. Otherwise, and if there is no such sign, the warning is empty.
     """
     answers = frame["references"].tolist()
     if separator:
@@ -451,6 +475,7 @@ def _aliases(answer: Any, separator: str) -> Any:
 
 
 def _spellings(text: str, separator: str) -> list[str]:
+    """The different spellings in a text; the text itself if nothing is between its separators."""
     spellings = [trimmed(part) for part in text.split(separator)]
     return list(dict.fromkeys(filter(None, spellings))) or [text]
 
@@ -470,7 +495,9 @@ def _has_spellings(text: str, sign: str) -> bool:
 def missing_word_note(frame: pd.DataFrame) -> str:
     """Return a note that counts texts such as NA in responses, references and questions."""
     counts = []
-    for name in (name for name in ANSWERS if name in frame):
+    for name in ANSWERS:
+        if name not in frame:
+            continue
         # Many cells have equal texts, so each distinct text is looked up once.
         n_by_text = Counter(_texts(frame[name].tolist()))
         n_by_word = {text: n for text, n in n_by_text.items() if _is_missing_word(text)}
@@ -486,15 +513,17 @@ def missing_word_note(frame: pd.DataFrame) -> str:
 
 
 def _is_missing_word(text: str) -> bool:
+    """Whether a text is a word such as NA, which means that there is no value."""
     return len(text) < _LONGEST_WORD and fold(trimmed(text)) in MISSING_WORDS
 
 
 def _texts(cells: list[Any]) -> list[str]:
-    """The texts among cells."""
+    """The texts among the cells of a column."""
     if {*map(type, cells)} == {str}:
         return cells
     return [cell for cell in cells if isinstance(cell, str)]
 
 
 def _has_dates(cells: list[Any]) -> bool:
+    """Whether any cell of a column is a date."""
     return any(issubclass(kind, date) for kind in {*map(type, cells)})

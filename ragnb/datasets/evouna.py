@@ -7,7 +7,7 @@ import pandas as pd
 from pydantic import BeforeValidator, create_model
 
 from ragnb.arguments import accepts
-from ragnb.cells import present, truth_of
+from ragnb.cells import is_missing, present, truth_of
 from ragnb.datasets.files import benchmark_frame, locate
 from ragnb.datasets.json_files import json_records
 from ragnb.datasets.validation import Record, Text, checked
@@ -17,13 +17,13 @@ SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
 
 
 def _verdict(value: Any) -> Any:
-    """A truth value that may be written as a word; None for the word nan and for an empty text.
+    """A truth value that may be written as a word or as 0 or 1; None for the word nan and an empty text.
 
     Any other value is returned as it is, and the model of the record then refuses it.
     """
     if value is None or isinstance(value, bool):
         return value
-    word = str(present(value) or "").strip().lower()
+    word = "" if is_missing(value) else str(value).strip().lower()
     if word in ("", "nan", "none", "null"):
         return None
     truth = truth_of(word)

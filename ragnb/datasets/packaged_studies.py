@@ -95,6 +95,7 @@ def study_files(name: str, *, rest: bool = False) -> list[Path]:
     >>> study_files("mtrag")  # doctest: +SKIP
     [PosixPath('.../mtrag/reference_subset_with_human_evaluations.json')]
     """
+    # The catalogue has "evouna" for the files of "evouna-nq", and "evouna-rest" for the others.
     benchmark = name.removesuffix("-nq") + ("-rest" if rest else "")
     files = [find(source.name, benchmark=benchmark) for source in sources_of(benchmark)]
     if not files:

@@ -50,6 +50,7 @@ from ragnb.replies import no_answer, reasoning_apart
 from ragnb.suggestions import did_you_mean, similar_names
 from ragnb.text import is_blank
 
+# Columns that responses usually have. References may be missing, because refusals need none.
 NEEDED = ("question", "references", "response")
 # Most systems whose numbers of responses are printed.
 _MOST_SHOWN = 6
@@ -228,7 +229,11 @@ def load_responses(
 def _of_study(
     name: str, columns: Mapping[str, str] | None, options: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """The responses of a study, which needs no options. Its only language may be stated."""
+    """The responses of a study in the package.
+
+    A study needs no options, and InputError is raised for them. If all of its responses are in one
+    language, this language may be stated.
+    """
     responses = load_study(name)
     languages = responses["language"].unique().tolist()
     stated = ["columns"] if columns else []
@@ -372,7 +377,7 @@ def _with_language(frame: pd.DataFrame, file: Path | None, language: str | None)
 
 
 def _reading(frame: pd.DataFrame, file: Path | None, read_as: Format) -> str:
-    """A line that says as what a content was read."""
+    """A line that says in which format a content was read, and which columns it has."""
     columns = [name for name in frame if name in COLUMNS or name.startswith(f"{read_as.name}.")]
     systems = ""
     if read_as.names_systems:
@@ -385,8 +390,12 @@ def _reading(frame: pd.DataFrame, file: Path | None, read_as: Format) -> str:
 
 
 def _reasons(frame: pd.DataFrame) -> pd.Series:
-    """Why a row has no response or no reference: in the words of the file, or which one it lacks."""
+    """Why each row has no response or no reference; None if it has both.
+
+    The reason is that of the file, if it gives one, or else says which of the two is missing.
+    """
     no_response = frame["response"].isna()
+    # Without a column of references, no reference is missing.
     no_reference = frame["references"].isna() if "references" in frame else no_response
     default = np.where(no_response, "no response in the file", "no reference in the file")
     reasons = frame["reason"].where(frame["reason"].notna(), default)
@@ -415,7 +424,7 @@ def _content(
 
 
 def _size(frame: pd.DataFrame) -> str:
-    """How many responses there are, and to how many questions of how many systems.
+    """The number of responses in words, with the numbers of questions, systems and repeats.
 
     >>> _size(pd.DataFrame({"example_id": [1, 2, 1, 2], "system": ["a", "a", "b", "b"]}))
     '4 responses: 2 questions × 2 systems'
@@ -440,6 +449,7 @@ def _size(frame: pd.DataFrame) -> str:
 
 
 def _counted(count: int, noun: str) -> str:
+    """A number with its noun: ``1 response``, ``2 responses``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
@@ -471,7 +481,10 @@ def _warn_of_gaps(frame: pd.DataFrame, file: Path | None) -> None:
 
 
 def _joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Frames of several files as one; a system must not answer a question twice in a condition."""
+    """The frames of several files as one.
+
+    InputError is raised if a system answered a question twice under the same conditions.
+    """
     frame = pd.concat(frames, ignore_index=True)
     keys = [name for name in ("example_id", *CONDITION, "repeat") if name in frame]
     is_repeated = frame.duplicated(keys)
@@ -487,7 +500,11 @@ def _joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 def _read_as(
     content: pd.DataFrame, file: Path | None, format: str | None
 ) -> tuple[pd.DataFrame, Format | None]:
-    """The content under ragnb's names, and the format in which it was read, if it has one."""
+    """The content under ragnb's names, and the format in which it was read.
+
+    By default, this is the first format that recognises the content. If there is none, the content is
+    returned as it is, with None.
+    """
     fitting = [candidate for candidate in FORMATS.values() if candidate.recognises(content)]
     if file is not None and kind_of(file) in CELLS:
         # A table with one row looks like a JSON object that has a text for each id.
@@ -554,7 +571,7 @@ def _quoted(name: str) -> str:
 
 
 def _ids(frame: pd.DataFrame, file: Path | None) -> pd.Series | list[str]:
-    """The questions as ids, or the numbers of the rows if questions recur."""
+    """The questions as ids, or the numbers of the rows if a system has a question several times."""
     conditions = [name for name in ("question", *CONDITION, "repeat") if name in frame]
     is_ambiguous = frame["question"].isna() | frame.duplicated(conditions)
     if not is_ambiguous.any():
@@ -575,7 +592,12 @@ def _ids(frame: pd.DataFrame, file: Path | None) -> pd.Series | list[str]:
 def _with_values(
     frame: pd.DataFrame, file: Path | None, has_cells: bool, decimal: str | None
 ) -> pd.DataFrame:
-    """The frame with numbers, lists, verdicts and names as they were before a table made texts of them."""
+    """The frame with the values that its cells mean: numbers, lists, verdicts and names.
+
+    With `has_cells`, the content is a table in which every value is a text, or a frame that may have
+    been read from one.
+    """
+    # Columns that always hold numbers are converted in every file, and others only in a table of cells.
     for name in frame.columns:
         column = frame[name]
         has_texts = any(isinstance(cell, str) for cell in column)
@@ -600,7 +622,10 @@ def _with_values(
 
 
 def _with_translations(frame: pd.DataFrame, decimal: str | None) -> pd.DataFrame:
-    """The frame with ``translations``, which may be given as numbers of tokens."""
+    """The frame with the column ``translations``, if its source has any numbers of tokens.
+
+    These are the numbers that LBRAG's code wrote, a column ``token_count``, or ``translations`` itself.
+    """
     if "released_translate_tokens" in frame:
         counts = frame["released_translate_tokens"].fillna(0).astype(float).tolist()
         translations = [[{"token_count": count}] if count else [] for count in counts]
@@ -663,10 +688,11 @@ def _with_references(
 def _with_parts(
     frame: pd.DataFrame, alternatives: bool | None, defined: bool | None
 ) -> pd.DataFrame:
-    """The frame with references as lists of parts, and what a list of texts was taken for.
+    """The frame with references as lists of parts, each a list of aliases.
 
-    ``defined`` is what the format of the file says. A format that says "parts" has no other
-    choice, so that none is recorded.
+    ``alternatives`` is the user's choice of what a list of texts means, and ``defined`` is what the
+    format of the file defines. The choice is recorded in the column ``references_as``, except for a
+    format that defines such a list as parts, because it leaves no choice.
     """
     answers = _answers(frame["references"])
     has_several = [_are_several_texts(answer) for answer in answers]
@@ -701,6 +727,7 @@ def _with_parts(
 
 
 def _are_several_texts(answer: Any) -> bool:
+    """Whether a reference is a list of two or more texts, which can be alternatives or parts."""
     if not isinstance(answer, list) or len(answer) < 2:
         return False
     return all(isinstance(text, str) for text in answer)
@@ -718,7 +745,7 @@ def _answers(references: pd.Series) -> list[Any]:
 
 
 def _response_text(cell: Any, row: int) -> str | None:
-    """A response as a text; a number or a truth value becomes one as in references."""
+    """A response as a text; a number or a truth value is converted in the same way as a reference."""
     if isinstance(cell, Real | np.bool_):
         return str(answer_of(cell))
     if not isinstance(cell, str | None):
@@ -732,7 +759,11 @@ def _response_text(cell: Any, row: int) -> str | None:
 
 
 def _answers_can_be_empty(frame: pd.DataFrame, read_as: Format | None) -> bool:
-    """Whether an empty text is an answer: some questions have none, or the released code scores it."""
+    """Whether an empty text is an answer.
+
+    It is if the right answer to some questions is no answer, or if the released code of the format
+    scores empty texts.
+    """
     if read_as and read_as.name in EMPTY_ANSWERS:
         return True
     return "references" in frame and any(parts == NO_ANSWER for parts in frame["references"])
@@ -741,10 +772,10 @@ def _answers_can_be_empty(frame: pd.DataFrame, read_as: Format | None) -> bool:
 def _with_responses(
     frame: pd.DataFrame, file: Path | None, keep_empty: bool | None, has_cells: bool
 ) -> pd.DataFrame:
-    """The frame with responses as texts, and the reasons for gaps.
+    """The frame with each response as a text or None, and the reason for each None.
 
-    A blank text answers nothing, and in a format with cells, so does an empty cell. With
-    ``keep_empty=None``, both are no response, and a warning says so.
+    ``keep_empty`` says whether a blank text is a response. In a table of cells, an empty cell is
+    treated alike. With None, neither is a response, and a warning says so.
     """
     cells = present_cells(frame["response"])
     if {*map(type, cells)} - {str, type(None)}:
@@ -772,7 +803,7 @@ def _with_responses(
     frame = frame.assign(
         response=pd.Series(texts, dtype=object), reason=pd.Series(reasons, dtype=object)
     )
-    # Nothing says that a frame was read from CSV, so that its missing values are empty cells.
+    # It is not known whether a frame was read from CSV, so its missing values are not called empty cells.
     gaps_are_cells = has_cells and file is not None
     n_empty = n_blank + n_gaps if gaps_are_cells else n_blank
     if keep_empty is None and n_empty:

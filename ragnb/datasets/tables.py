@@ -71,6 +71,7 @@ def write_table(frame: pd.DataFrame | Mapping[str, Any], path: str | Path) -> Pa
     [[1, 2], [3, 4]]
     """
     is_record = isinstance(frame, Mapping)
+    # A mapping is a table with one row.
     table = frame_of([_json_value(frame)]) if isinstance(frame, Mapping) else frame
     require_columns(table, (), "write_table")
     path = Path(os.path.expanduser(path))
@@ -83,10 +84,12 @@ def write_table(frame: pd.DataFrame | Mapping[str, Any], path: str | Path) -> Pa
         )
     write = _json_object if is_record and kind == "json" else _CONTENT[kind]
     content = write(table, path)
+    # Parquet is compressed already.
     if path.suffix.lower() == ".gz" and kind != "parquet":
         content = gzip.compress(content, mtime=0)
     path.parent.mkdir(parents=True, exist_ok=True)
-    target = path.resolve()  # where a link leads, so that the link stays
+    # If the path is a link, the file to which it leads is replaced, and the link stays.
+    target = path.resolve()
     partial = target.with_name(f"{uuid4().hex}.part")
     try:
         partial.write_bytes(content)
@@ -118,6 +121,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
 
 
 def _json_lines(frame: pd.DataFrame, path: Path) -> bytes:
+    """Each row of the frame as a JSON object in a line of its own."""
     return _utf8("".join(f"{row}\n" for row in _json_rows(frame, path)))
 
 
@@ -152,10 +156,12 @@ def _json_rows(frame: pd.DataFrame, path: Path) -> list[str]:
 
 
 def _json_text(row: dict[Any, Any]) -> str:
+    """A row as JSON. Most rows have no missing value at an inner level, which saves a look inside."""
     options: dict[str, Any] = {"ensure_ascii": False, "allow_nan": False, "default": _listed}
     try:
         return json.dumps(row, **options)
-    except (TypeError, ValueError):  # Perhaps a value inside a list or a mapping is missing.
+    except (TypeError, ValueError):
+        # A value inside a list or a mapping may be missing.
         return json.dumps(_json_value(row), **options)
 
 
@@ -171,11 +177,12 @@ def _json_value(value: Any) -> Any:
 
 
 def _utf8(text: str) -> bytes:
+    """A text in UTF-8, without half surrogate pairs, which UTF-8 cannot encode."""
     return well_formed(text).encode()
 
 
 def _csv(frame: pd.DataFrame, path: Path) -> bytes:
-    """The frame as a spreadsheet opens it: UTF-8 with a mark that says so."""
+    """The frame as CSV for spreadsheets, in UTF-8 with a byte order mark, by which they recognise it."""
     cells = _plain(frame).map(_cell).rename(columns=lambda name: _cell(str(name)))
     # The csv module quotes a carriage return only if it can be a part of the line end.
     text = cells.to_csv(index=False, lineterminator="\r\n", quoting=csv.QUOTE_MINIMAL)
@@ -183,6 +190,7 @@ def _csv(frame: pd.DataFrame, path: Path) -> bytes:
 
 
 def _parquet(frame: pd.DataFrame, path: Path) -> bytes:
+    """The frame as Parquet."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -190,7 +198,8 @@ def _parquet(frame: pd.DataFrame, path: Path) -> bytes:
     try:
         table = pa.Table.from_pandas(frame, preserve_index=False)
         for place, field in enumerate(table.schema):
-            # Parquet has no mappings without keys.
+            # Parquet has no structures without fields. A column in which all mappings are empty is
+            # therefore written as a column of maps.
             if pa.types.is_struct(field.type) and field.type.num_fields == 0:
                 pairs: list[Any] = [
                     None if is_missing(value) else [] for value in frame[field.name]
@@ -207,6 +216,7 @@ def _parquet(frame: pd.DataFrame, path: Path) -> bytes:
     return content.getvalue()
 
 
+# Kind of a file -> the function that makes its content.
 _CONTENT = {"json": _json_list, "jsonl": _json_lines, "csv": _csv, "parquet": _parquet}
 
 
@@ -216,6 +226,7 @@ def _plain(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _cell(value: Any) -> Any:
+    """A value as a cell of CSV: lists and truth values as JSON, texts without the risk of formulas."""
     if isinstance(value, str):
         return f"'{value}" if FORMULA.match(value) else value
     is_json = isinstance(value, bool | list | dict | np.ndarray)
@@ -223,7 +234,7 @@ def _cell(value: Any) -> Any:
 
 
 def _listed(value: Any) -> Any:
-    """A value of numpy, which JSON lacks, as Python's own."""
+    """Convert an array or a number of numpy, which JSON lacks, to Python's own values."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     raise TypeError(f"a value of type {type(value).__name__} cannot be written as JSON")

@@ -23,6 +23,9 @@ is then equal.
 All functions raise InputError for a response that is not a string, a malformed reference and an
 unknown variant. `bleu`, `flesch_reading_ease` and the variant ``'mlqa'`` also raise it for an
 unknown language code.
+
+The metrics of tokens pass all of their arguments on with ``**locals()``. As this is their only
+statement, the local variables are then exactly the parameters.
 """
 
 import math
@@ -69,8 +72,8 @@ _OFFICIAL = {
     "mlqa": "Equal to MLQA's script, in its languages en, es, hi, vi, de, ar and zh: all punctuation "
     "is deleted, the articles of the language are removed, and Chinese characters are words.",
 }
-# Value of the token metrics if neither text has tokens. The exact match is then 1, or NaN with
-# "unicode".
+# Variant -> value of the token metrics if neither text has tokens. Under "unicode" and "lbrag", the
+# exact match of two empty texts is the same as here, and under the other variants it is 1.
 BOTH_EMPTY = {"unicode": math.nan, "lbrag": 1.0, "squad": 1.0, **dict.fromkeys(OFFICIAL[1:], 0.0)}
 
 
@@ -198,11 +201,15 @@ def _best(
     both_empty: float = math.nan,
     **options: str | None,
 ) -> float:
-    """Highest value of a measure over the reference texts, after preparing all texts."""
+    """Highest value of a measure over the reference texts, after preparing all texts.
+
+    If only one of two prepared texts is empty, the value is 0. If both are, it is `both_empty`.
+    """
     if response is None or reference is None:
         return math.nan
     prepared_response = prepare(check_text(response, "response"), **options)
-    # A list with an empty text, such as [[""]], states that the right answer is no answer.
+    # A list with an empty text, such as [[""]], states that the right answer is no answer. An empty
+    # response is then correct, unless a published script defines another value.
     is_list = not isinstance(reference, str)
     values = []
     for text in reference_texts(reference):
@@ -343,7 +350,7 @@ def overlap(first: Tokens, second: Tokens) -> int:
 
 
 def _f1(n_shared: int, response: Tokens, reference: Tokens) -> float:
-    """Harmonic mean of precision and recall; 0.0 if both are 0."""
+    """Harmonic mean of precision and recall, from a number of shared tokens; 0.0 if there are none."""
     precision, recall = n_shared / len(response), n_shared / len(reference)
     return 2 * precision * recall / (precision + recall) if n_shared else 0.0
 
@@ -358,9 +365,9 @@ def token_f1(
 ) -> float:
     """Token F1: harmonic mean of token precision and token recall.
 
-    F1 = 2PR / (P + R), where P = shared tokens / tokens of the response and R = shared tokens /
-    tokens of the reference. A token that occurs m times in one text and n times in the other
-    counts as min(m, n) shared tokens.
+    F1 = 2PR / (P + R), where P = (number of shared tokens) / (number of tokens in the response) and
+    R = (number of shared tokens) / (number of tokens in the reference). A token that occurs m times
+    in one text and n times in the other counts as min(m, n) shared tokens.
 
     Notes
     -----
@@ -388,8 +395,8 @@ def token_precision(
 ) -> float:
     """Token precision: proportion of the tokens of the response that are in the reference.
 
-    Precision = shared tokens / tokens of the response. Each token of the reference can be matched
-    only once.
+    Precision = (number of shared tokens) / (number of tokens in the response). Each token of the
+    reference can be matched only once.
 
     Notes
     -----
@@ -413,8 +420,8 @@ def token_recall(
 ) -> float:
     """Token recall: proportion of the tokens of the reference that are in the response.
 
-    Recall = shared tokens / tokens of the reference. Each token of the response can be matched
-    only once.
+    Recall = (number of shared tokens) / (number of tokens in the reference). Each token of the
+    response can be matched only once.
 
     Notes
     -----
@@ -442,8 +449,8 @@ def rouge_l(
 ) -> float:
     """ROUGE-L: F1 based on the longest common subsequence (LCS) of tokens.
 
-    ROUGE-L = 2PR / (P + R), where P = L / tokens of the response, R = L / tokens of the reference,
-    and L is the length of the LCS.
+    ROUGE-L = 2PR / (P + R), where P = L / (number of tokens in the response), R = L / (number of
+    tokens in the reference), and L is the number of tokens in the LCS.
 
     Notes
     -----
@@ -569,6 +576,7 @@ def bleu_tokenizer(language: str | None) -> str:
 
 @lru_cache
 def _bleu(tokenizer: str) -> Any:
+    """The BLEU of sacreBLEU with a tokeniser; InputError if there is no such tokeniser."""
     from sacrebleu.metrics import BLEU
 
     try:
@@ -652,11 +660,13 @@ def _english_syllables(word: str) -> int:
 
 
 def _hyphenated_syllables(word: str, language: str) -> int:
+    """Approximate the number of syllables: one more than the places where a word can be hyphenated."""
     return len(_hyphenation(language).positions(word)) + 1
 
 
 @lru_cache
 def _hyphenation(language: str) -> Any:
+    """The hyphenation patterns of a language."""
     from pyphen import Pyphen
 
     return Pyphen(lang=language)

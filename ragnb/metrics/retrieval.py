@@ -25,6 +25,9 @@ Tools differ in the following conventions.
 
 All functions raise InputError for an unknown option, an id that is retrieved twice, and a grade
 that is not a whole number.
+
+The metrics pass all of their arguments on with ``**locals()``. As this is their only statement, the
+local variables are then exactly the parameters.
 """
 
 import math
@@ -153,7 +156,10 @@ def _values(
     unjudged: str = "nonrelevant",
     when_none_relevant: str = "undefined",
 ) -> list[float]:
-    """Compute a metric for many questions in one call of ir_measures."""
+    """Compute a metric for many questions in one call of ir_measures, which takes less time.
+
+    The options are those of the metrics of this module.
+    """
     import ir_measures
 
     values = [math.nan] * len(calls)
@@ -173,7 +179,7 @@ def _values(
         if gain == "exponential":
             grades = {passage: 2 ** max(grade, 0) - 1 for passage, grade in grades.items()}
         qrels[str(place)] = grades
-        # The measures sort the passages by their scores.
+        # The measures sort the passages by decreasing score, so the negative rank keeps their order.
         runs[str(place)] = {passage: -float(rank) for rank, passage in enumerate(ids[:k])}
     measure = ir_measures.parse_measure(_measure(name, k, min_grade))
     for result in ir_measures.iter_calc([measure], qrels, runs):
@@ -182,7 +188,11 @@ def _values(
 
 
 def _measure(name: str, k: int | None, min_grade: int) -> str:
-    """The name that ir_measures has for a metric."""
+    """The name that ir_measures has for a metric.
+
+    The list is already cut off at rank k. Only for precision and nDCG does k also change the
+    denominator. "Success" requires a cutoff, and no list is longer than the one given here.
+    """
     measures = {
         "recall": f"SetR(rel={min_grade})",
         "precision": f"P(rel={min_grade})@{k}" if k else f"SetP(rel={min_grade})",
@@ -206,12 +216,12 @@ def _judged_ids(ids: list[str], relevant: Any, grades: Mapping[str, int]) -> lis
 
 
 def _one(name: str, retrieved: Ids | None, relevant: Judgements | None, **options: Any) -> float:
-    """Compute a measure of one ranked list with ir_measures."""
+    """Compute a metric for one question."""
     return _values(name, [{"retrieved": retrieved, "relevant": relevant}], **options)[0]
 
 
 def _ids(retrieved: Any) -> list[str]:
-    """Return the retrieved ids as strings."""
+    """Return the retrieved ids as strings; InputError if an id occurs twice."""
     if isinstance(retrieved, str | Mapping):
         raise InputError(f"retrieved must be a list of ids, best first, got {retrieved!r:.80}")
     ids = list(map(str, retrieved))
@@ -231,7 +241,8 @@ def _grades(relevant: Any) -> dict[str, int]:
         return dict.fromkeys(map(str, relevant), 1)
     if set(map(type, relevant)) == {str} and set(map(type, relevant.values())) == {int}:
         return dict(relevant)
-    # Parquet gives every mapping the keys of all mappings, and makes floats of the grades.
+    # In Parquet, every mapping of a column has the keys of all mappings, with None for those that it
+    # lacks, and the grades are then floats.
     grades = {}
     for passage, grade in relevant.items():
         if grade is None or grade != grade:

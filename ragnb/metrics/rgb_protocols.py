@@ -201,23 +201,23 @@ class Paper:
     # -- metrics
 
     def accuracy(self, reading: "Reading") -> Finding:
-        """The response contains the answer and is not a refusal."""
+        """Whether the response contains the answer and is not a refusal."""
         return Finding(float(reading.is_correct), reading.describe_parts)
 
     def refusal(self, reading: "Reading") -> Finding:
-        """The response is a refusal."""
+        """Whether the response is a refusal."""
         return Finding(float(reading.refusal_reason is not None), reading.describe_refusal)
 
     def rejection(self, reading: "Reading") -> Finding:
-        """The response is a refusal; the passages do not contain the answer."""
+        """Whether the response is a refusal, on questions whose passages do not contain the answer."""
         return self.refusal(reading)
 
     def error_detection(self, reading: "Reading") -> Finding:
-        """The response reports errors."""
+        """Whether the response reports errors."""
         return Finding(float(reading.error_reason is not None), reading.describe_report)
 
     def error_correction(self, reading: "Reading") -> Finding:
-        """A response that reports errors is correct; others have no value."""
+        """Whether a response that reports errors is correct. Other responses have no value."""
         if reading.error_reason is None:
             return Finding(math.nan, reading.describe_report)
         return Finding(float(reading.is_correct), reading.describe_report_and_parts)
@@ -270,7 +270,7 @@ class Released(Paper):
         return alias.lower() in self.answer_form(response)
 
     def accuracy(self, reading: "Reading") -> Finding:
-        """At noise rate 1, no passage contains the answer, and refusals are correct."""
+        """Whether the response is correct. At noise rate 1, where no passage has the answer, refusals are."""
         if reading.refusal_reason and reading.noise_rate == 1:
             return Finding(
                 1.0, lambda: f"{reading.describe_parts()}, counted as correct at noise rate 1"
@@ -278,7 +278,7 @@ class Released(Paper):
         return super().accuracy(reading)
 
     def rejection(self, reading: "Reading") -> Finding:
-        """Correct responses count as rejections, too."""
+        """Whether the response is a refusal or is correct, which the published code counts alike."""
         if not reading.answer:
             return Finding(math.nan, lambda: f"{reading.describe_refusal()}; no reference answer")
         if reading.refusal_reason:
@@ -289,7 +289,7 @@ class Released(Paper):
         )
 
     def error_correction(self, reading: "Reading") -> Finding:
-        """A response that reports errors and refuses counts as corrected."""
+        """Whether a response that reports errors is correct. One that also refuses counts as correct."""
         if reading.error_reason and reading.refusal_reason:
             return Finding(
                 1.0, lambda: f"{reading.describe_report_and_parts()}, counted as corrected"
@@ -384,7 +384,10 @@ class Flexible(Paper):
         return f"{alias!r} by {n_found} of {n_words} words"
 
     def error_correction(self, reading: "Reading") -> Finding:
-        """A response that repeats a false answer must contain the true one as a substring."""
+        """Whether the response is correct, whether or not it reports errors.
+
+        If it repeats a false answer, it must contain the true one as a substring.
+        """
         repeated = [
             false_answer
             for false_answer in reading.false_answers

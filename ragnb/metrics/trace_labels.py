@@ -172,7 +172,8 @@ def _labels(support: Any) -> Iterator[_Label]:
 
     In the *Visual Guide*, the key of the response sentence is in the field ``key``.
     """
-    for label in () if support is None else listed(support, "sentence_support_information"):
+    labels = [] if support is None else listed(support, "sentence_support_information")
+    for label in labels:
         if not isinstance(label, Mapping):
             raise InputError(
                 f"support information must be one mapping per sentence, got {label!r:.80}"
@@ -319,6 +320,7 @@ def _null_issues(support: Any, labels: list[_Label], variant: str) -> Iterator[s
 def _contradictions(labels: list[_Label], unsupported_keys: list[str] | None) -> Iterator[str]:
     """Labels that contradict each other or the list of unsupported sentences."""
     for key, supporting, fully in labels:
+        # Without a list of unsupported sentences, a label can only contradict itself.
         if unsupported_keys is None:
             if fully and supporting == []:
                 yield f"{key!r} is fully_supported, yet has no supporting keys"

@@ -217,12 +217,16 @@ def _with_tables(responses: pd.DataFrame) -> pd.DataFrame:
 
 
 def _over_false_passages(responses: pd.DataFrame) -> pd.DataFrame:
-    """Remove counterfactual responses to true passages; each system must have others."""
+    """Remove counterfactual responses whose passages are partly true (``correct_rate`` above 0).
+
+    InputError is raised if a system has no others.
+    """
     if "correct_rate" not in responses:
         return responses
     is_counterfactual = responses["task"] == "counterfactual"
     rates = responses["correct_rate"].where(is_counterfactual).fillna(0)
     is_closed_book = responses["passage_num"] == 0
+    # Responses without passages are counted separately, because they cannot replace the others.
     lowest = rates.groupby([responses["system"], responses["task"], is_closed_book]).min()
     too_high = lowest[lowest > 0]
     if len(too_high):

@@ -344,6 +344,7 @@ def _difference(
 ) -> tuple[Interval, SignificanceResult]:
     """The difference between the errors of two judges in one dimension, and its test."""
     if dimension != "adherence":
+        # Scores and labels are in [0, 1], so the difference of two squared errors is in [-1, 1].
         squared_error_difference = (first - labels) ** 2 - (second - labels) ** 2
         interval = mean_interval(
             squared_error_difference, units, bounds=(-1.0, 1.0), confidence_level=level

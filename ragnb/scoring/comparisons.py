@@ -270,7 +270,7 @@ def _one_definition(scores: pd.DataFrame, system: str, baseline: str) -> str:
     pair_signatures = signatures(scores)
     definitions = [_marks_of(signature) for signature in pair_signatures]
     readings = {value for marks in definitions for name, value in marks if name == "references"}
-    # With one value, any difference is between scores with the mark and scores without it.
+    # With a single value, scores can differ only in whether they have the mark, which does not matter.
     free = VARYING_MARKS if len(readings) > 1 else (*VARYING_MARKS, "references")
     fixed = set()
     for signature in pair_signatures:

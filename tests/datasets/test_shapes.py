@@ -128,6 +128,18 @@ def test_a_verdict_that_is_the_word_nan_is_missing(tmp_path, word):
         load_evouna(written(file, [record | {"judge_fid": "perhaps"}]))
 
 
+def test_verdicts_may_be_the_numbers_0_and_1(tmp_path):
+    """A copy of the data set that another program wrote has numbers in place of truth values."""
+    systems = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
+    record = {"question": "Who?", "golden_answer": "Ann", "improper": False}
+    record |= {f"answer_{system}": "Ann" for system in systems}
+    record |= dict(
+        zip((f"judge_{system}" for system in systems), [1, 0, 1.0, 0.0, True], strict=True)
+    )
+    frame = load_evouna(written(tmp_path / "NQ.json", [record]))
+    assert frame["verdict"].tolist() == [True, False, True, False, True]
+
+
 # ---- runs and judgements ---------------------------------------------------------------------------
 
 RUN = "q1 Q0 d1 1 2.5 bm25\nq1 Q0 d2 2 1.5 bm25\n"

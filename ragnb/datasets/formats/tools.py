@@ -82,6 +82,8 @@ def deepeval(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
 
     A conversation is one row: its last question and answer, with the turns before as the history.
     """
+    # A test run is one JSON object; in one of its layouts, everything is under the key "testRunData".
+    # A dataset has one row per test case.
     run = content.iloc[0].to_dict()
     run = first_value(run, "testRunData") or run
     is_run = any(key in run for key in ("testCases", "conversationalTestCases"))
@@ -97,6 +99,7 @@ def deepeval(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
             "reasons": {metric["name"]: first_value(metric, "error reason") for metric in metrics},
         }
         if isinstance(case.get("retrieval_context"), str):
+            # In CSV, DeepEval joins the passages of a test case by bars.
             columns["passages"] = case["retrieval_context"].split("|")
         if conversations and cases:
             # Conversations have ids, so the test cases next to them need ids as well.
