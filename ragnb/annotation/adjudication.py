@@ -29,10 +29,11 @@ def adjudicate(
 ) -> AnnotationSession:
     """Start a session in which one person decides where annotators differ. Its log contains the gold labels.
 
-    Labels on which all annotators agree are written to the log first, with the source ``"agreed"``. What only some of them
-    labelled is decided, too. Decisions have the source ``"adjudicated"``. Both keep the label of each annotator, by name.
-    An item on which they agree completely is labelled without being shown. If they agree on all items, the session shows
-    all of them, and all are labelled. In a disputed set of sentences, those that every annotator chose are suggested.
+    Labels on which all annotators agree are written to the log first, with the source ``"agreed"``. The adjudicator also
+    decides what only some of them labelled. Decisions have the source ``"adjudicated"``. In the log, both kinds of labels
+    have the label of each annotator, by name. An item on which all agree completely is labelled without being shown. If
+    they agree on all items, the session shows all of them as labelled. If they chose different sets of sentences, the
+    sentences that every annotator chose are suggested.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def adjudicate(
     StoreError
         The gold log is open in another kernel or program.
     """
-    people = read_annotators(logs)
+    people = read_annotators(logs)  # their labels next to each other
     task = people.task
     columns = id or people.id
     file = log_file(path, "gold", task.name)
@@ -94,7 +95,7 @@ def adjudicate(
         named=labels,
         header={"adjudicates": sources},
     )
-    # A session that is continued has the agreed labels in its log already.
+    # The log of a session that is continued contains the agreed labels already.
     recorded = {event["item"] for event in session.log.events if event["action"] == "agreed"}
     new = [item for item in items if agreed[item.id] and item.id not in recorded]
     session.record(*[_agreement(item, agreed[item.id]) for item in new])
@@ -102,7 +103,7 @@ def adjudicate(
 
 
 def _agreed(votes: dict[Place, dict[str, Any]], people: Comparison) -> dict[Place, dict[str, Any]]:
-    """Return the places that all annotators labelled, with the same value."""
+    """Return the votes on the places that all annotators labelled with the same value."""
     return {
         place: by_name
         for place, by_name in votes.items()
@@ -111,7 +112,7 @@ def _agreed(votes: dict[Place, dict[str, Any]], people: Comparison) -> dict[Plac
 
 
 def _is_disputed(item: Item, agreed: dict[Place, dict[str, Any]], people: Comparison) -> bool:
-    """Whether a required label is not agreed, or the values of an optional one differ."""
+    """Whether the annotators do not all agree on a required label, or differ in an optional one."""
     required = set(places(people.task, item.sentences, required=True))
     for place, by_name in people.votes[item.id].items():
         if place not in agreed and (place in required or not all_equal(by_name.values())):
@@ -120,7 +121,7 @@ def _is_disputed(item: Item, agreed: dict[Place, dict[str, Any]], people: Compar
 
 
 def _common(votes: dict[Place, dict[str, Any]], people: Comparison) -> dict[Place, list[Any]]:
-    """Return the sentences that every annotator chose, for sets that differ."""
+    """Return the sentences that every annotator chose, for each place where they chose different sets."""
     common = {}
     for place, by_name in votes.items():
         is_set = people.task.field(place[0]).kind == "sentences"
@@ -162,18 +163,19 @@ def _labelled_items(
 
 
 def _lettered(item: str, labels: dict[str, Any]) -> dict[str, Any]:
-    """Replace names by letters. The letters are shuffled for each item."""
+    """Replace names by letters. The order of the annotators is different for each item, and the same at each start."""
     shuffled = sorted(labels, key=lambda name: hashed([item, name]))
     by_letter = {}
     for number, name in enumerate(shuffled):
-        # A to Z, then A1 to Z1.
-        rest, place = divmod(number, 26)
-        by_letter[f"{chr(ord('A') + place)}{rest or ''}"] = labels[name]
+        # A to Z, then A1 to Z1 and so on.
+        n_rounds, place = divmod(number, 26)
+        letter = chr(ord("A") + place)
+        by_letter[f"{letter}{n_rounds or ''}"] = labels[name]
     return by_letter
 
 
 def _provenance(name: str, people: Comparison) -> dict[str, Any]:
-    """Annotator and hash of the labels, which does not change when an item is only looked at again."""
+    """Annotator and hash of the labels. The hash does not change when the annotator only looks at an item again."""
     values = [
         [item, *place, value]
         for item, by_name in people.labels.items()
@@ -195,6 +197,7 @@ def _check_gold(file: Path, sources: list[dict[str, Any]]) -> None:
         )
     recorded = {(source["annotator"], source["labels"]) for source in header["adjudicates"]}
     current = {(source["annotator"], source["labels"]) for source in sources}
+    # Annotators whose labels are only on one side, or differ between the two.
     changed = sorted({repr(name) for name, _ in recorded ^ current})
     if changed:
         raise InputError(

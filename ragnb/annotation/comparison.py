@@ -95,7 +95,7 @@ def read_annotators(logs: Any) -> Comparison:
 
 
 def _common_task(frames: list[pd.DataFrame]) -> Task:
-    """The task of all frames."""
+    """The task of all frames. Different tasks raise InputError."""
     tasks = [task_of(frame) for frame in frames]
     if any(not same_fields(task.schema(), tasks[0].schema()) for task in tasks):
         names = ", ".join(repr(task.name) for task in tasks)
@@ -106,9 +106,8 @@ def _common_task(frames: list[pd.DataFrame]) -> Task:
 
 
 def _require_two_annotators(rows: pd.DataFrame, names: list[str]) -> None:
-    """Raise InputError unless there are two annotators with one row per item."""
+    """Raise InputError unless there are at least two annotators, each with one row per item."""
     is_repeated = rows.duplicated(["item", "annotator"])
-    problem = ""
     if is_repeated.any():
         problem = f"two rows for {rows['item'][is_repeated].iloc[0]!r}"
     elif len(names) < 2:
@@ -133,7 +132,7 @@ def _require_sentences(task: Task, sentences: Mapping[str, Mapping[str, list[str
 
 
 def _values(row: Mapping[str, Any], task: Task) -> dict[Place, Any]:
-    """The values in a row of a frame of labels."""
+    """The values in a row of a frame of labels. A choice that its field does not have raises InputError."""
     values = flat({field.name: row[field.name] for field in task.fields}, task)
     for place, value in values.items():
         field = task.field(place[0])

@@ -20,7 +20,7 @@ Sentences = Mapping[str, list[str]]
 class Conversion:
     """The default: each field of the task is a column."""
 
-    # Columns that suggest labels, besides the fields of the task.
+    # Columns of other names than the fields of the task that suggest labels, such as those of a judge.
     suggesting: tuple[str, ...] = ()
     # Whether documents and responses must have sentences with keys.
     needs_keys: bool = False
@@ -59,7 +59,7 @@ class Verdict(Conversion, task="verdict"):
     def to_labels(
         self, record: Mapping[str, Any], sentences: Sentences, task: Task
     ) -> dict[Place, Any]:
-        """The verdict, or what follows from that of a judge."""
+        """The verdict, or that of a judge if the record has none of its own."""
         words: dict[Any, str] = {1: "correct", 0: "incorrect"}
         suggested = {"verdict": words.get(record.get("judged_correct"))}
         return super().to_labels({**suggested, **record}, sentences, task)
@@ -69,7 +69,7 @@ class Trace(Conversion, task="trace"):
     """RAGBench's columns of sentence labels."""
 
     needs_keys = True
-    # Fields about the whole item, with RAGBench's names.
+    # Field of keys about the whole item -> RAGBench's column.
     keys: ClassVar = {
         "relevant": "all_relevant_sentence_keys",
         "utilized": "all_utilized_sentence_keys",
@@ -96,7 +96,9 @@ class Trace(Conversion, task="trace"):
         sentences = _cell(_cell(labels, "sentences", {}), "response", [])
         support = _labelled(labels, "support")
         supporting = _labelled(labels, "supporting")
-        columns = {column: present(labels.get(field)) for field, column in self.keys.items()}
+        columns: dict[str, Any] = {
+            column: present(labels.get(field)) for field, column in self.keys.items()
+        }
         columns |= {
             "sentence_support_information": None,
             "unsupported_response_sentence_keys": None,
@@ -162,14 +164,14 @@ class Trace(Conversion, task="trace"):
 
 
 class Claims(Conversion, task="claims"):
-    """``parts``: the claims of a response with their labels."""
+    """The column ``parts``, which contains the claims of a response with their labels."""
 
     def columns(self, task: Task) -> tuple[str, ...]:
         """The column of claims."""
         return ("parts",)
 
     def to_columns(self, labels: Mapping[str, Any], response: Mapping[str, Any]) -> dict[str, Any]:
-        """The claims of the response, if all have a label."""
+        """The claims of the response with their labels; None unless all have one."""
         by_key = _cell(labels, "claim", {})
         claims = []
         for number, claim in enumerate(claims_of(response), 1):
@@ -179,14 +181,14 @@ class Claims(Conversion, task="claims"):
 
 
 class Spans(Conversion, task="spans"):
-    """``reference_spans``: runs of marked words as start and end."""
+    """The column ``reference_spans``, which contains start and end of each run of marked words."""
 
     def columns(self, task: Task) -> tuple[str, ...]:
         """The column of spans."""
         return ("reference_spans",)
 
     def to_columns(self, labels: Mapping[str, Any], response: Mapping[str, Any]) -> dict[str, Any]:
-        """The marked spans, if both fields were labelled."""
+        """The marked spans; None unless both fields were labelled."""
         words = _cell(labels, "sentences", {}).get("words", [])
         spans: list[list[int]] = []
         for field in ("unsupported", "contradicted"):
@@ -200,19 +202,23 @@ class Spans(Conversion, task="spans"):
 def _runs(words: list[str], marked: set[str]) -> list[list[int]]:
     """Start and end of each run of marked words. The key of a word is its place, such as ``0-5``."""
     runs: list[list[int]] = []
-    before = ""
+    is_in_run = False
     for word in words:
         start, end = map(int, word.split("-"))
-        if word in marked and before in marked:
+        is_marked = word in marked
+        if is_marked and is_in_run:
             runs[-1][1] = end
-        elif word in marked:
+        elif is_marked:
             runs.append([start, end])
-        before = word
+        is_in_run = is_marked
     return runs
 
 
 def claims_of(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The claims of a response, each a mapping with its ``text``: its ``claims`` or, without these, its ``parts``."""
+    """The claims of a response, each as a mapping with its ``text``.
+
+    They are in the column ``claims``, or in ``parts`` if it is missing.
+    """
     claims = row.get("claims")
     if is_missing(claims):
         claims = row.get("parts")
@@ -233,5 +239,6 @@ def _labelled(labels: Mapping[str, Any], field: str) -> dict[str, Any]:
 
 
 def _cell(record: Mapping[str, Any], name: str, default: Any) -> Any:
+    """The value of a cell, or a default if it is missing."""
     value = record.get(name)
     return default if is_missing(value) else value

@@ -44,8 +44,10 @@ from ragnb.printing import warn
 # before.
 _OPEN: WeakValueDictionary[Path, "AnnotationLog"] = WeakValueDictionary()
 
+# The statement is compared with that in the file, so it must stay as it is.
 _TABLE = "CREATE TABLE annotation_log (number INTEGER PRIMARY KEY, line TEXT NOT NULL)"
 
+# Name of an error of SQLite -> what happened and what to do.
 _REASONS = {
     "SQLITE_BUSY": "is open in another kernel or program; close it there, or give each annotator a separate log",
     "SQLITE_FULL": "cannot be written because the disk is full; free some space",
@@ -59,8 +61,8 @@ _REASONS = {
 class AnnotationLog:
     """An annotation log that is open for writing. No other session can write to it at the same time.
 
-    Always open a log under the same path. After a power cut, SQLite does not find an unfinished action of the same file
-    under another hard link.
+    Always open a log under the same path. If the file has several names (hard links) and a power cut interrupts an action,
+    SQLite can undo this action only under the name that was used.
 
     Parameters
     ----------
@@ -95,13 +97,9 @@ class AnnotationLog:
 
     def __init__(self, path: str | Path, header: Mapping[str, Any]) -> None:
         self.path, self.lock = database_path(path), threading.RLock()
-        lines = log_lines(path) or [
-            {
-                FORMAT: VERSION,
-                **header,
-                "started": header.get("started", _now()),
-            }
-        ]
+        new_header = {FORMAT: VERSION, **header, "started": header.get("started", _now())}
+        # The lines of the file, and those of a log of an earlier version next to it; a new log begins with the header.
+        lines = log_lines(path) or [new_header]
         self.header = lines[0]
         task, annotator = self.header["task"], self.header["annotator"]
         if annotator != header["annotator"] or not same_fields(task, header["task"]):
@@ -115,7 +113,8 @@ class AnnotationLog:
         with reporting(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._lock = sqlite3.connect(f"{self.path}-lock", timeout=0, check_same_thread=False)
-            finalize(self, self._lock.close)  # a session that is not closed does not stay locked
+            # If the session is forgotten without being closed, the log does not stay locked.
+            finalize(self, self._lock.close)
             self._db = sqlite3.connect(
                 self.path, timeout=0, check_same_thread=False, isolation_level=None
             )
@@ -126,20 +125,25 @@ class AnnotationLog:
                 self.close()
                 raise
             n_stored = self._db.execute("SELECT count(*) FROM annotation_log").fetchone()[0]
-        # Logs of the first versions may contain a number twice. They stay without checksums.
+        # A log with checksums must have the numbers 1, 2, 3 and so on. Logs of the first versions may contain a number
+        # twice, and stay without checksums.
         self._sealed = is_numbered(lines)
         if self._sealed:
             self._seal(lines[:n_stored])
-        n_new = len(lines) - max(n_stored, 1)
-        self.imported = f"{n_new} actions were imported from {Path(path).name}" if n_new else ""
+        n_imported = len(lines) - max(n_stored, 1)  # without the header
+        self.imported = ""
+        if n_imported:
+            self.imported = f"{n_imported} actions were imported from {Path(path).name}"
         self._write(lines[n_stored:])
         self.events = log_lines(self.path)[1:]
         _OPEN[self.path] = self
 
     def _lock_file(self) -> None:
         """Lock the log against other writers until it is closed or the process ends, and create its table."""
+        # This transaction on a file of its own stays open, so that SQLite keeps that file locked.
         self._lock.executescript("PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE")
         self._begin()
+        # SQLite stores the statement without IF NOT EXISTS.
         self._db.execute(_TABLE.replace("TABLE", "TABLE IF NOT EXISTS", 1))
         self._db.execute("COMMIT")
         self._db.execute("PRAGMA synchronous = EXTRA")  # a power cut loses no action either
@@ -149,7 +153,8 @@ class AnnotationLog:
     def _begin(self) -> None:
         """Lock the log file itself against other writers, because the lock file next to it can be deleted.
 
-        Others can still read the log. Only for the moment between two transactions does the lock file alone protect it.
+        Others can still read the log. The transaction ends with each write, and a new one begins. Only in between does the
+        lock file alone protect the log.
         """
         if not self._db.in_transaction:
             self._db.execute("BEGIN IMMEDIATE")
@@ -163,14 +168,15 @@ class AnnotationLog:
             The log was closed or removed, or the disk is full. Nothing was written.
         """
         with self.lock:
-            n = max((event["n"] for event in self.events), default=0)
+            last_number = max((event["n"] for event in self.events), default=0)
             time = _now()
-            written = [
-                {"n": n + k, "time": time, **event} for k, event in enumerate(events, start=1)
+            numbered = [
+                {"n": number, "time": time, **event}
+                for number, event in enumerate(events, start=last_number + 1)
             ]
-            self._write(written)
-            self.events += written
-            return written
+            self._write(numbered)
+            self.events += numbered
+            return numbered
 
     def write_jsonl(self, path: str | Path) -> None:
         """Write the log as JSON Lines, for example for git."""
@@ -192,16 +198,17 @@ class AnnotationLog:
         self._execute("INSERT INTO annotation_log (line) VALUES (?)", rows)
 
     def _seal(self, lines: Sequence[Event]) -> None:
-        """Give the first lines of an earlier version's log their checksums."""
+        """Add checksums to the lines of a log that an earlier version wrote. Others stay as they are."""
         numbers = self._db.execute("SELECT number FROM annotation_log ORDER BY number").fetchall()
         stored = [line_text(line) for line in lines]
+        # A new log has no rows yet.
         rows = [[line, number] for line, (number,) in zip(stored, numbers, strict=False)]
         self._execute(
             "UPDATE annotation_log SET line = ? WHERE number = ? AND line IS NOT ?1", rows
         )
 
     def _execute(self, statement: str, rows: list[list[Any]]) -> None:
-        """Change all rows or none, and lock the log again."""
+        """Execute a statement for all rows or for none, and lock the log again."""
         with reporting(self.path):
             try:
                 self._begin()
@@ -216,6 +223,7 @@ class AnnotationLog:
 
 
 def _now() -> str:
+    """The present time in UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
@@ -249,7 +257,9 @@ def log_lines(path: str | Path) -> list[Event]:
     named, database = resolved(path), database_path(path)
     stored = checked_lines(_stored_lines(database), database.name)
     exported = [] if named == database else checked_lines(_exported_lines(named), named.name)
-    if stored[: len(exported)] != exported[: len(stored)]:
+    # One of the two may have more actions, but the others must be the same.
+    n_common = min(len(stored), len(exported))
+    if stored[:n_common] != exported[:n_common]:
         raise InputError(
             f"{named.name} and {database.name} contain different actions; move one of them to another folder"
         )
@@ -279,24 +289,29 @@ def _stored_lines(path: Path) -> list[tuple[bytes, str]]:
 
 
 def _readable(problem: Any) -> str:
+    """What SQLite reports about a damaged file, on one line of at most 200 characters."""
     words = problem.decode("utf-8", "replace") if isinstance(problem, bytes) else str(problem)
     return " ".join(words.split())[:200]
 
 
 def _exported_lines(path: Path) -> list[tuple[bytes, str]]:
-    """The lines of a file of JSON Lines, each with its place. A repeated line is one action."""
+    """The lines of a file of JSON Lines, each with its place.
+
+    A repeated line is one action. An incomplete last line is left out with a warning.
+    """
     if not is_log_file(path):
         return []
     with reporting(path):
-        *whole, torn = path.read_bytes().split(b"\n")
-    if torn.strip():
+        # Every complete line ends with a line break, so that nothing follows the last one.
+        *complete, incomplete = path.read_bytes().split(b"\n")
+    if incomplete.strip():
         warn(f"{path.name} ends with an incomplete action, which was left out")
-    numbered = enumerate(dict.fromkeys(whole), start=1)
+    numbered = enumerate(dict.fromkeys(complete), start=1)
     return [(line, f"{path.name} line {n}") for n, line in numbered if line.strip()]
 
 
 def is_log_file(path: Path) -> bool:
-    """Whether there is such a file, which must not be larger than a log can be."""
+    """Whether there is such a file. One that is larger than a log can be raises InputError."""
     with reporting(path):
         size = path.stat().st_size if path.is_file() else None
     if size is not None and size > MOST_UNPACKED:
@@ -317,7 +332,8 @@ def log_file(path: str | Path, *names: str) -> Path:
         if path.is_file() or (path.suffix and not path.is_dir()):
             return path
     name = ".".join(re.sub(r"[^\w-]", "_", name) for name in names)
-    return path / f"{name}.jsonl"  # so that a log of an earlier version is imported
+    # The log will be in SQLite. With this ending, a log of an earlier version is imported.
+    return path / f"{name}.jsonl"
 
 
 def resolved(path: str | Path) -> Path:
@@ -340,8 +356,9 @@ def reporting(path: Path) -> Iterator[None]:
     except InputError:
         raise
     except (sqlite3.Error, OSError, ValueError) as error:
-        closed = isinstance(error, sqlite3.ProgrammingError)
-        name = "closed" if closed else getattr(error, "sqlite_errorname", "")
+        # A path with a NUL character raises ValueError.
+        is_closed = isinstance(error, sqlite3.ProgrammingError)
+        name = "closed" if is_closed else getattr(error, "sqlite_errorname", "")
         cause = getattr(error, "strerror", None) or error
         reason = _REASONS.get(name, f"cannot be used as an annotation log: {cause}")
         short_name = path.name if len(path.name) <= 100 else f"{path.name[:100]}…"
@@ -398,17 +415,29 @@ class ItemLabels:
         """``"labelled"`` if nothing is missing, else ``"skipped"``, ``"started"`` or ``"untouched"``."""
         if not self.missing(task, sentences):
             return "labelled"
-        return "skipped" if self.skipped else "started" if self.values else "untouched"
+        if self.skipped:
+            return "skipped"
+        return "started" if self.values else "untouched"
 
 
 class LabelState:
-    """The labels of all items after some actions, and the actions that can be undone and redone."""
+    """The labels of all items after some actions, and the actions that can be undone and redone.
+
+    Attributes
+    ----------
+    items : dict
+        Labels by item.
+    done, undone : list of dict
+        The actions that can be undone and those that can be redone, the next one last.
+    """
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self.items: dict[str, ItemLabels] = {}
         self.done: list[Event] = []
         self.undone: list[Event] = []
+        # Item and time of the last action.
         self._last: tuple[str, datetime] | None = None
+        # The actions on each item that were not undone.
         self._history: dict[str, list[Event]] = {}
         for event in events:
             self.apply(event)
@@ -425,6 +454,7 @@ class LabelState:
         if action not in ("undo", "redo"):
             history.append(event)
             if action in CHANGES:
+                # After a new change, those that were undone before cannot be redone.
                 self.undone.clear()
                 self.done.append(event)
             _follow(self.of(item), [event])
@@ -432,32 +462,36 @@ class LabelState:
         source, target = self.done, self.undone
         if action == "redo":
             source, target = target, source
-        moved = [earlier for earlier in source if earlier["n"] == event["of"]]
-        if not moved:  # undone in two tabs of a hand-out
+        matching = [earlier for earlier in source if earlier["n"] == event["of"]]
+        if not matching:  # It was undone in two tabs of a hand-out.
             return
-        source.remove(moved[-1])
-        target.append(moved[-1])
+        # Logs of the first versions may contain a number twice.
+        moved = matching[-1]
+        source.remove(moved)
+        target.append(moved)
         if action == "undo":
-            history.remove(moved[-1])
+            history.remove(moved)
         else:
-            history.append(moved[-1])
-        # The labels of the item follow from what is left of its history.
+            history.append(moved)
+        # The labels of the item follow from what is left of its history. The time that was spent stays.
         self.items[item] = ItemLabels(seconds=self.of(item).seconds)
         _follow(self.items[item], history)
 
     def _count_time(self, event: Event) -> None:
-        """Add the time since the last action to the item that was on the screen."""
+        """Add the time since the last action to the item that was on the screen then."""
         time = datetime.fromisoformat(event["time"])
         if self._last is not None:
             item, before = self._last
+            # A clock may have been set back.
             elapsed = max((time - before).total_seconds(), 0.0)
             self.of(item).seconds += min(elapsed, IDLE)
+        # Agreed labels are written for items that nobody looks at.
         if event["action"] != "agreed":
             self._last = (event["item"], time)
 
 
 def _follow(labels: ItemLabels, events: Iterable[Event]) -> None:
-    """Change the labels of an item as the actions say."""
+    """Apply actions to the labels of an item."""
     for event in events:
         action = event["action"]
         labels.id = event.get("id", labels.id)
@@ -469,7 +503,7 @@ def _follow(labels: ItemLabels, events: Iterable[Event]) -> None:
         if action in CHANGES:
             labels.time = event["time"]
         if action == "label":
-            labels.skipped = False
+            labels.skipped = False  # An item that is labelled is no longer skipped.
         if action in ("note", "flag", "skip"):
             setattr(labels, CHANGES[action], event["value"])
 

@@ -14,10 +14,13 @@ Place = tuple[str, str | None]
 def places(
     task: Task, sentences: Mapping[str, list[str]], *, required: bool = False
 ) -> Iterator[Place]:
-    """List all places of a task in the order in which they are labelled, sentence by sentence."""
+    """Yield the places of a task in the order in which they are labelled, or only those that are ``required``.
+
+    ``sentences`` contains the keys of each part. Consecutive fields that are asked of each sentence are labelled sentence by
+    sentence.
+    """
     keys = sentences.get(task.unit, [])
     fields = [field for field in task.fields if field.required or not required]
-    # Fields that follow each other and are asked of each sentence are labelled together.
     for of_each_sentence, group in groupby(fields, key=lambda field: field.each):
         names = [field.name for field in group]
         for key in keys if of_each_sentence else [None]:
@@ -41,7 +44,10 @@ def nested(values: Mapping[Place, Any]) -> dict[str, Any]:
 
 
 def flat(values: Mapping[str, Any], task: Task) -> dict[Place, Any]:
-    """Undo `nested` and drop missing values. An unknown field raises InputError."""
+    """Values by place, from values by field as `nested` returns them. Missing values are left out.
+
+    An unknown field raises InputError.
+    """
     by_place: dict[Place, Any] = {}
     for name, value in values.items():
         field = task.field(name)

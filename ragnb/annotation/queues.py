@@ -45,8 +45,9 @@ def deferral_queue(responses: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataF
     ['c', 'b']
     """
     require_columns(decisions, ["probability", "abstained"], "deferral_queue")
-    _rows(responses, decisions.index)
+    _rows(responses, decisions.index)  # for its checks
     abstained = decisions[decisions["abstained"].astype(bool)]
+    # A probability near one half is the least confident. A stable sort keeps the order of equal ones.
     distance = (abstained["probability"] - 0.5).abs()
     return responses.loc[distance.sort_values(kind="stable").index]
 
@@ -60,8 +61,9 @@ def person_judicator(
 ) -> BatchJudicator:
     """Use a person's labels as the judicator of an ensemble: ``model.decide(X, person_judicator(log, responses))``.
 
-    It reads the log at each call, so that it knows more once more is labelled. ``"correct"`` and True are accepted;
-    ``"incorrect"``, ``"refuse"`` and False are not; the verdict is None if the person has not labelled the response.
+    It reads the log at each call, so that labels which were added since the last call count. ``"correct"`` and True are
+    accepted, and ``"incorrect"``, ``"refuse"`` and False are not. The verdict is None if the person has not labelled the
+    response.
 
     Parameters
     ----------
@@ -85,7 +87,7 @@ def person_judicator(
         """Return the verdict on each row, None if the log has no label of it."""
         frame = read_labels(log)
         header = frame.attrs["header"]
-        read_task(header["task"]).field(field)
+        read_task(header["task"]).field(field)  # An unknown field raises InputError.
         rows = _rows(responses, labels)
         verdict_of = dict(zip(frame["item"], frame[field], strict=True))
         values = [verdict_of.get(item) for item in item_ids(rows, id or id_columns(header))]
@@ -106,15 +108,18 @@ def review_queue(judged: JudgeReport) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The rows of ``judged.worst`` with all their columns, each response once, so that you can pass the same ``id`` to an
-        annotator.
+        The rows of ``judged.worst`` with all their columns. Each response is there once, because the ids of an annotator's
+        items must be unique.
     """
+    # Columns that identify a response.
     keys = [name for name in ("example_id", *CONDITION, "repeat", "model") if name in judged.worst]
-    return judged.worst[~judged.worst.duplicated(keys)] if keys else judged.worst
+    if not keys:
+        return judged.worst
+    return judged.worst[~judged.worst.duplicated(keys)]
 
 
 def _rows(responses: pd.DataFrame, labels: Sequence[Any] | pd.Index) -> pd.DataFrame:
-    """The responses with these index labels."""
+    """The responses with these index labels. A label that is missing or repeated raises InputError."""
     missing = [label for label in labels if label not in responses.index]
     problem = ""
     if missing:

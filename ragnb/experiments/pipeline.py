@@ -38,7 +38,7 @@ from ragnb.printing import inform
 from ragnb.replies import count_reasons
 from ragnb.text import well_formed
 
-# Entries of a result that are left out: they identify or judge an answer, or describe its call.
+# Entries of a result that are ignored. They identify or judge an answer, or describe its call, which `run` does itself.
 PROTECTED = frozenset(
     "example_id question_id question references language system request_key repeat seconds "
     "finish_reason system_fingerprint".split()
@@ -47,9 +47,10 @@ PROTECTED = frozenset(
 ROW_NAMES = ("example", "row")
 # Fields of a result that become the columns of replies.
 COUNTS = ("prompt_tokens", "completion_tokens")
-# Environment variables whose values are kept out of messages.
+# Names of environment variables whose values are hidden in messages.
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
-# Shorter values are placeholders or flags, such as 1, which a message may contain by chance.
+# Length of the shortest value that is hidden. Shorter values are placeholders or flags, such as 1, which a message may
+# contain by chance.
 _SHORTEST_SECRET = 8
 
 
@@ -142,13 +143,17 @@ def run(
             if key not in stored
         }
         work = _Work(function, opened, deque(calls.values()))
+        # Equal calls have one key, so that the function is called once for them.
         if calls:
             _carry_out(work, len(calls), len(stored), max_concurrency, progress)
         replies = opened.get(keys)
     frame = examples.drop(columns=REPLY_COLUMNS, errors="ignore")
     frame = frame.assign(system=name, request_key=keys, repeat=0)
-    lost = {key: work.failures.get(key, "not called") for key in keys if key not in replies}
-    frame = with_replies(frame, replies, lost, keep_empty)
+    reasons_without_reply = {
+        key: work.failures.get(key, "not called") for key in keys if key not in replies
+    }
+    frame = with_replies(frame, replies, reasons_without_reply, keep_empty)
+    # Only models have these.
     frame = frame.drop(columns=["finish_reason", "system_fingerprint"])
     frame = _with_results(frame, replies)
     if progress and os.environ.get("TQDM_DISABLE", "0") in ("", "0"):
@@ -180,16 +185,17 @@ def _arguments(examples: pd.DataFrame, function: Any) -> list[dict[str, Any]]:
         question = row["question"]
         if not isinstance(question, str) or not question.strip():
             raise InputError(f"row {place} must have a text in 'question', got {question!r:.80}")
-        arguments.append(
-            {name: dict(row) if source is None else row[source] for name, source in sources.items()}
-        )
+        call_arguments = {}
+        for name, column in sources.items():
+            call_arguments[name] = dict(row) if column is None else row[column]
+        arguments.append(call_arguments)
     return arguments
 
 
 def _sources(function: Any, columns: list[Any]) -> dict[str, str | None]:
-    """Name of each parameter -> column that it gets; None stands for the whole row.
+    """Name of each parameter -> column that it gets, or None if it gets the whole row.
 
-    The empty name stands for a question that is passed by position.
+    An argument that can only be passed by position has the empty name.
     """
     if not callable(function):
         raise InputError(f"function must be a function of a question, got {function!r:.80}")
@@ -210,33 +216,33 @@ def _sources(function: Any, columns: list[Any]) -> dict[str, str | None]:
         elif place == 0 and "question" not in names:
             source = "question"
         elif parameter.default is not parameter.empty:
-            continue
+            continue  # It keeps its default.
         else:
             raise InputError(
                 f"the parameter {parameter.name!r} of the function has no column of this name in the "
                 f"examples, which have {', '.join(map(str, columns))}; a parameter 'example' gets the "
                 "whole row"
             )
-        by_place = place == 0 and parameter.kind is parameter.POSITIONAL_ONLY
-        sources["" if by_place else parameter.name] = source
+        is_positional = place == 0 and parameter.kind is parameter.POSITIONAL_ONLY
+        sources["" if is_positional else parameter.name] = source
     return sources or {"": "question"}
 
 
 def _requests(
     examples: pd.DataFrame, arguments: list[dict[str, Any]], system: str, version: Any
 ) -> list[dict[str, Any]]:
-    """What identifies each call: the system, its version, the id of the example, and the arguments."""
+    """What identifies each call, as JSON can contain it: the system, its version, the example's id, and the arguments."""
     ids = examples["example_id"] if "example_id" in examples else [None] * len(examples)
     requests = []
     for place, (example_id, call_arguments) in enumerate(zip(ids, arguments, strict=True)):
         try:
-            plain = _plain({"example_id": example_id, "arguments": call_arguments})
+            content = _plain({"example_id": example_id, "arguments": call_arguments})
         except TypeError as error:
             raise InputError(
                 f"row {place} contains a value that cannot be part of a key: {error}. Leave its "
                 "column out, or write it as a text"
             ) from error
-        requests.append({"pipeline": system, "version": _plain(version), **plain})
+        requests.append({"pipeline": system, "version": _plain(version), **content})
     return requests
 
 
@@ -250,18 +256,20 @@ def _plain(value: Any, *, text_of_others: bool = False) -> Any:
         return well_formed(value)
     if isinstance(value, Mapping):
         return {str(name): plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset | np.ndarray | pd.Series):
-        items = sorted(value, key=str) if isinstance(value, set | frozenset) else value
-        return [plain(item) for item in items]
+    if isinstance(value, set | frozenset):
+        # The order of a set differs from one process to another, and would change the key.
+        return [plain(item) for item in sorted(value, key=str)]
+    if isinstance(value, list | tuple | np.ndarray | pd.Series):
+        return [plain(item) for item in value]
     if is_missing(value):
         return None
     if isinstance(value, np.generic):
         return plain(value.item())
     if isinstance(value, float) and not np.isfinite(value):
-        return str(value)
+        return str(value)  # JSON has no infinity.
     if isinstance(value, bool | int | float):
         return value
-    if hasattr(value, "isoformat"):
+    if hasattr(value, "isoformat"):  # a date or a time
         return value.isoformat()
     if text_of_others:
         return well_formed(str(value))
@@ -282,7 +290,7 @@ class _Call:
 
 @dataclass(repr=False)
 class _Work:
-    """The calls that are still to be made, and what became of the others."""
+    """The calls that are still to be made, and what became of the others. Several threads may share it."""
 
     function: Callable[..., Any]
     store: Store
@@ -294,7 +302,7 @@ class _Work:
     stopped: threading.Event = field(default_factory=threading.Event)
 
     def carry_out(self, advance: Callable[[], None] = lambda: None) -> None:
-        """Make calls until none is left; another thread may do the same at the same time."""
+        """Make calls until none is left. Other threads may do the same at the same time. Call ``advance`` after each."""
         while not self.stopped.is_set():
             try:
                 call = self.waiting.popleft()
@@ -311,7 +319,7 @@ class _Work:
             advance()
 
     def in_thread(self) -> None:
-        """Make calls in a thread of its own, and keep what ends the run for the caller."""
+        """Make calls in a separate thread. An exception of the store ends the run, and is kept for the caller."""
         try:
             self.carry_out()
         except BaseException as error:
@@ -319,7 +327,7 @@ class _Work:
             self.stopped.set()
 
     def renew(self) -> None:
-        """Keep the claims of this run until it ends."""
+        """Renew the claims of this run until it ends, well before they become void."""
         while not self.stopped.wait(LEASE_SECONDS / 3):
             self.store.renew_claims(self.owner)
 
@@ -340,9 +348,10 @@ class _Work:
         self.done += 1
 
     def _result(self, arguments: Mapping[str, Any]) -> Any:
-        by_name = {name: value for name, value in arguments.items() if name}
-        by_place = [value for name, value in arguments.items() if not name]
-        result = self.function(*by_place, **by_name)
+        """What the function returns. If it is asynchronous, this waits for its result."""
+        named = {name: value for name, value in arguments.items() if name}
+        positional = [value for name, value in arguments.items() if not name]
+        result = self.function(*positional, **named)
         if inspect.isawaitable(result):
             future = asyncio.run_coroutine_threadsafe(_awaited(result), _event_loop(os.getpid()))
             try:
@@ -354,6 +363,7 @@ class _Work:
 
 
 async def _awaited(result: Awaitable[Any]) -> Any:
+    """An awaitable as a coroutine, which the event loop requires."""
     return await result
 
 
@@ -362,7 +372,8 @@ def _event_loop(process: int) -> asyncio.AbstractEventLoop:
     """The event loop of asynchronous functions in a process.
 
     It lasts as long as the process, because clients of a function keep connections of the loop in
-    which they were made.
+    which they were made. A process that was forked has a loop of its own, because threads are not
+    copied.
     """
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="ragnb-pipeline-loop", daemon=True).start()
@@ -383,7 +394,8 @@ def _carry_out(work: _Work, n_calls: int, n_stored: int, at_once: int, show: boo
     def advance() -> None:
         """Show in the bar how many calls are done and how many failed."""
         bar.set_postfix({"failed": len(work.failures)}, refresh=False)
-        bar.update(n_stored + work.done + len(work.failures) - bar.n)
+        n_finished = n_stored + work.done + len(work.failures)
+        bar.update(n_finished - bar.n)  # The bar takes the difference.
 
     renewal = threading.Thread(target=work.renew, daemon=True)
     renewal.start()
@@ -399,9 +411,13 @@ def _carry_out(work: _Work, n_calls: int, n_stored: int, at_once: int, show: boo
                 for thread in threads:
                     thread.start()
                 while any(thread.is_alive() for thread in threads):
-                    threads[0].join(0.1) if threads[0].is_alive() else time.sleep(0.05)
+                    # Ctrl-C takes effect between two short waits. The first thread may end before the others.
+                    if threads[0].is_alive():
+                        threads[0].join(0.1)
+                    else:
+                        time.sleep(0.05)
                     advance()
-        finally:  # also after Ctrl-C or the stop button, which keep what came
+        finally:  # also after Ctrl-C or the stop button; what was received is stored already
             work.stopped.set()
             renewal.join()
             work.store.release_claims(work.owner)
@@ -414,7 +430,8 @@ def _carry_out(work: _Work, n_calls: int, n_stored: int, at_once: int, show: boo
 
 def _reply(call: _Call, result: Any, seconds: float) -> Reply:
     """The answer of one call, as it is stored."""
-    fields = {"response": result} if result is None or isinstance(result, str) else result
+    is_response = result is None or isinstance(result, str)
+    fields = {"response": result} if is_response else result
     if not isinstance(fields, Mapping) or "response" not in fields:
         raise TypeError(
             "the function must return a text, or a mapping with 'response', got "
@@ -425,10 +442,12 @@ def _reply(call: _Call, result: Any, seconds: float) -> Reply:
         raise TypeError(
             f"'response' must be a text, got {type(response).__name__} {response!r:.60}"
         )
+    # The entries that become columns of their own.
+    left_out = {"response", *COUNTS, *PROTECTED}
     others = {
         str(name): value
         for name, value in fields.items()
-        if name not in ("response", *COUNTS) and name not in PROTECTED and not is_missing(value)
+        if name not in left_out and not is_missing(value)
     }
     if response and response.strip():
         others.pop("reason", None)  # A reason says why there is no answer.
@@ -447,7 +466,7 @@ def _reply(call: _Call, result: Any, seconds: float) -> Reply:
 
 
 def _count(name: str, value: Any) -> int | None:
-    """A number of tokens; None if there is none."""
+    """A number of tokens, None if it is missing. Anything else raises TypeError."""
     if is_missing(value):
         return None
     number = value.item() if isinstance(value, np.generic) else value
@@ -484,12 +503,13 @@ def _with_results(frame: pd.DataFrame, replies: Mapping[str, Reply]) -> pd.DataF
 
 
 def _closing_line(reasons: Mapping[str, Any], calls: Mapping[str, _Call], seconds: float) -> str:
-    """The run in one line."""
-    failed = [reason for reason in reasons.values() if reason is not None]
+    """The report of the run in one line. ``reasons`` has None for a question that was answered."""
+    failures = [reason for reason in reasons.values() if reason is not None]
     stored = [key for key in reasons if key not in calls and reasons[key] is None]
     from_store = f" ({len(stored):,} from the store)" if stored else ""
-    why = f", {len(failed):,} failed: {count_reasons(failed)}" if failed else ""
+    failed = f", {len(failures):,} failed: {count_reasons(failures)}" if failures else ""
+    n_answered = len(reasons) - len(failures)
     return (
-        f"{len(reasons) - len(failed):,} of {len(reasons):,} questions answered{from_store}{why}. "
+        f"{n_answered:,} of {len(reasons):,} questions answered{from_store}{failed}. "
         f"{seconds:,.0f} s."
     )

@@ -29,8 +29,8 @@ from ragnb.llm.store import Store
 
 # The judges were asked with version 1 of the prompts, and their replies are stored under it.
 _RECORDED: dict[str, Any] = {"prompt_version": 1}
-# The recording of TRACe labels: the passages of a record are shorter than this, in characters. A larger number takes
-# more records, and a recording of them takes some minutes for each.
+# The recording of TRACe labels contains the records whose passages are shorter than this, in characters. With a larger
+# number it would contain more records, and each takes some minutes to record.
 LABELLED_TRACE_MAX_CHARACTERS = 4900
 TRACE_PARAMETERS = {"temperature": 0.0, "max_tokens": 512, "seed": 0}
 
@@ -39,8 +39,18 @@ TRACE_PARAMETERS = {"temperature": 0.0, "max_tokens": 512, "seed": 0}
 class Recording:
     """A run of one local model on one embedded sample or study.
 
-    ``run`` is called with a model and options of `ragnb.complete`, and yields responses part by part.
-    ``threads`` is the number of threads of the engine, which affects rounding.
+    Attributes
+    ----------
+    sample
+        Name of the sample or study.
+    model
+        Name of the model in `ragnb.serve`.
+    run
+        Function of a model and options of `ragnb.complete`, which yields frames of responses.
+    parameters
+        Sampling parameters.
+    threads
+        Number of threads of the engine. It affects rounding, and so, occasionally, a reply.
     """
 
     sample: str
@@ -51,7 +61,7 @@ class Recording:
 
 
 def _rgb(sample: str, model: str, *arms: dict[str, Any]) -> Recording:
-    """A recording of several arms of RGB: arguments of `run_rgb`, and a judgement of the replies."""
+    """A recording of several arms of RGB. Each has arguments of `run_rgb`, and may have a ``judgement`` of the replies."""
 
     def run(model: str, **options: Any) -> Iterator[pd.DataFrame]:
         """Run every arm, and judge its responses if the arm says so."""
@@ -70,6 +80,7 @@ def _rgb(sample: str, model: str, *arms: dict[str, Any]) -> Recording:
 
 
 def _four_systems(model: str, **options: Any) -> Iterator[pd.DataFrame]:
+    """The four multilingual systems on the sample, with the recorded ranking."""
     examples = load_multilingual("sample-multilingual")
     contexts = multilingual_contexts(examples, recorded_ranking())
     for system in multilingual.MULTILINGUAL_SYSTEMS:
@@ -81,7 +92,7 @@ def _four_systems(model: str, **options: Any) -> Iterator[pd.DataFrame]:
 def _judged(
     recording: str, judgement: str, systems: Sequence[str], languages: Sequence[str] = ("en",)
 ) -> Callable[..., Iterator[pd.DataFrame]]:
-    """A judgement of some replies of another recording; equal replies to a question are judged once."""
+    """A judgement of the replies of some systems in another recording. Equal requests to the judge are sent once."""
 
     def run(model: str, **options: Any) -> Iterator[pd.DataFrame]:
         """Judge the responses of the other recording."""
@@ -103,26 +114,31 @@ def _judged_evouna(model: str, **options: Any) -> Iterator[pd.DataFrame]:
 
 
 def _facts(model: str, **options: Any) -> Iterator[pd.DataFrame]:
-    """Facts of short biographies, one per row, labelled given the other system's biography.
+    """Facts of ChatGPT's biographies, one per row, labelled with PerplexityAI's biography of the same person as the passage.
 
-    FActScore's people looked at Wikipedia, which the study does not contain.
+    FActScore's annotators looked at Wikipedia, which the study does not contain.
     """
     biographies = load_study("factscore").query("parts.notna()")
     other = biographies.query("system == 'PerplexityAI'").set_index("example_id")["response"]
     chosen = biographies.query("system == 'ChatGPT' and example_id in @other.index")
+    # Each fact takes one request.
     chosen = chosen[chosen["parts"].str.len() <= 20]
     chosen = chosen.assign(passages=[[other[name]] for name in chosen["example_id"]])
     yield label_parts(one_row_per_part(chosen), "claims", model=model, **_RECORDED, **options)
 
 
 def _labelled_trace(model: str, **options: Any) -> Iterator[pd.DataFrame]:
-    """TRACe labels of the records of RAGBench with the shortest passages, with one request for each record."""
+    """TRACe labels of the records of DelucionQA with short passages.
+
+    Without a repair turn, each record takes one or two requests; see `ragnb.experiments.trace.ASKS`.
+    """
     records = load_study("ragbench-delucionqa")
     short = records["passages"].str.join(" ").str.len() < LABELLED_TRACE_MAX_CHARACTERS
     chosen = records[short].reset_index(drop=True)
     yield label_trace(chosen, model=model, parameters=TRACE_PARAMETERS, repair=False, **options)
 
 
+# Arguments of `run_rgb` that several arms share.
 _ALONE = {"passage_num": 0, "noise_rates": (0.0,)}
 _ANSWER, _PLAIN = {"system": "answer"}, {"system": "plain", "prompt": "plain"}
 _FEW = {"system": "few shot", "prompt": "few_shot"}
@@ -240,8 +256,8 @@ def recorded_responses(name: str) -> pd.DataFrame:
 def recorded_ranking() -> pd.DataFrame:
     """The passages retrieved for each question of the multilingual sample, as `rank_passages` ranked them once.
 
-    The ranking is recorded because embeddings differ in their last digits from one processor to the next, and with them, now
-    and then, a rank, a prompt and a reply.
+    The ranking is recorded because embeddings differ in their last digits from one processor to the next. Now and then, this
+    would change a rank, and with it a prompt and a reply.
     """
     return read_frame(data_file("multilingual.ranking.jsonl"))
 
@@ -271,9 +287,9 @@ def recorded_labels(name: str) -> pd.DataFrame:
         Answers were labelled twice: ``label_a`` and ``label_b``. Where these differ, ``note`` gives the reason for the
         final label.
 
-        Refusals have ``drawn``, how a reply came to be labelled: ``phrase`` (all in which a flexible refusal phrase occurs),
-        ``random`` (a sample of the others) and ``rejection`` (the rest of one recording): chances so unequal that no share
-        of all labels is one of all replies.
+        Refusals have ``drawn``, which says how a reply was selected: ``phrase`` (all replies in which a flexible refusal
+        phrase occurs), ``random`` (a sample of the others) and ``rejection`` (the rest of one recording). These replies had
+        unequal chances to be selected, so a share of the labels does not estimate a share of all replies.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """TRACe labels from a judge: question, passages and response become a record with RAGBench's columns.
 
-Nothing is guessed: each response gets labels, or the reason why it has none. If labels contradict each other, the judge is
-asked again, and the request names the contradiction.
+Each response gets labels, or the reason why it has none. If labels contradict each other, the judge is asked again, and the
+request names the contradiction.
 """
 
 import json
@@ -33,12 +33,14 @@ from ragnb.text import keyed_response, keyed_sentences
 
 PARAMETERS = {"temperature": 0.0, "max_tokens": 2048, "seed": 0}
 ASKS = 2
-"""Number of times that one response is asked about; the repair turn for a reply that cannot be read comes on top."""
+"""Largest number of requests about one response. Repair turns, for replies that cannot be read, are not counted."""
+# Columns of labels without which a record has no labels to replay.
 _NEEDED_LABELS = (
     "all_relevant_sentence_keys",
     "all_utilized_sentence_keys",
     "sentence_support_information",
 )
+# Columns that the labelling adds or replaces.
 ADDED = (
     "documents_sentences",
     "response_sentences",
@@ -123,7 +125,7 @@ def label_trace(
             requests = _requests(waiting, parameters)
             replies = complete_structured(requests, TraceLabels, model=model, **options)
             for row, reply in zip(waiting, replies.to_dict("records"), strict=True):
-                _take(reply, row, model)
+                _read_labels(reply, row, model)
     added = pd.DataFrame(rows, responses.index, ADDED, dtype=object)
     others = [name for name in responses if name not in ADDED]
     return responses[others].assign(**added)
@@ -182,22 +184,22 @@ def labels_as_replies(
             reply = Reply(request_key(request), canonical(request), contents[place], "stop")
             store.add([reply])
             record = TraceLabels.model_validate_json(contents[place]).model_dump(mode="json")
-            _take({"record": record, "request_key": reply.key}, rows[place], model)
+            _read_labels({"record": record, "request_key": reply.key}, rows[place], model)
     return store
 
 
 def _published_labels(cells: Mapping[str, Any], place: int) -> dict[str, Any]:
-    """The fields of a labeller's reply that a record has."""
+    """The labels of a record in the form of a judge's reply."""
     labels = {name: as_lists(present(cells.get(name))) for name in TraceLabels.model_fields}
     missing = [name for name in _NEEDED_LABELS if labels[name] is None]
     if missing:
         raise InputError(
             f"row {place} has no {', '.join(missing)}, so there are no labels to replay"
         )
-    support = [
-        {name: value for name, value in label.items() if present(value) is not None}
-        for label in labels["sentence_support_information"]
-    ]
+    # A cell of Parquet has all keys, with None for those that a sentence does not have.
+    support = []
+    for label in labels["sentence_support_information"]:
+        support.append({name: value for name, value in label.items() if present(value) is not None})
     published = {name: value for name, value in labels.items() if value is not None}
     return {**published, "sentence_support_information": support}
 
@@ -209,11 +211,15 @@ def _requests(rows: Sequence[Mapping[str, Any]], parameters: Mapping[str, Any]) 
 
 
 def _unlabelled(responses: pd.DataFrame) -> list[dict[str, Any]]:
-    """The added columns of each response before it is labelled, and the ``messages`` to send next."""
+    """The added columns of each response before it is labelled, and the ``messages`` to send next.
+
+    A response that cannot be labelled has a reason, and no messages.
+    """
     require_columns(responses, ["question"], "a labelling")
-    for keyed, plain in (("documents_sentences", "passages"), ("response_sentences", "response")):
+    sources = {"documents_sentences": "passages", "response_sentences": "response"}
+    for keyed, source in sources.items():
         if keyed not in responses:
-            require_columns(responses, [plain], "a labelling")
+            require_columns(responses, [source], "a labelling")
     columns = ["question", "response", "documents_sentences", "response_sentences"]
     rows = []
     contexts = passage_column(responses, "responses")
@@ -226,14 +232,15 @@ def _unlabelled(responses: pd.DataFrame) -> list[dict[str, Any]]:
             documents = keyed_sentences(passages)
         if sentences is None and response is not None:
             sentences = keyed_response(response)
-        lacks = {
+        problems = {
             "there is no question": not isinstance(question, str),
             "there are no passages": documents is None,
             "the context has no sentence": not sentence_pairs(documents or []),
             "there is no response": sentences is None,
             "the response has no sentence": not sentences,
         }
-        reason = next((reason for reason, holds in lacks.items() if holds), None)
+        reasons = [reason for reason, is_problem in problems.items() if is_problem]
+        reason = reasons[0] if reasons else None
         cells_of_row = {
             "documents_sentences": documents,
             "response_sentences": sentences,
@@ -245,11 +252,17 @@ def _unlabelled(responses: pd.DataFrame) -> list[dict[str, Any]]:
     return rows
 
 
-def _take(reply: Mapping[str, Any], row: dict[str, Any], model: str) -> None:
-    """Keep the labels of a reply unless there are better ones, and ask again if they have a fault."""
+def _read_labels(reply: Mapping[str, Any], row: dict[str, Any], model: str) -> None:
+    """Keep the labels of a reply in a row unless it has better ones. If the labels have a fault, add the next request.
+
+    `label_trace` says which labels are kept.
+    """
     row["label_keys"] += reply_keys(reply)
-    messages, row["messages"] = row["messages"], []
-    record, is_labelled = reply["record"], row["annotating_model_name"] is not None
+    messages = row["messages"]
+    row["messages"] = []
+    # An earlier reply may have had labels.
+    is_labelled = row["annotating_model_name"] is not None
+    record = reply["record"]
     if record is None:
         row["label_reason"] = None if is_labelled else reply["reason"]
         return
@@ -258,12 +271,13 @@ def _take(reply: Mapping[str, Any], row: dict[str, Any], model: str) -> None:
     labels = repaired_labels(record, document_keys, response_keys)
     support = labels["sentence_support_information"]
     labels["unsupported_response_sentence_keys"] = unsupported_sentences(support)
-    labels["label_contradiction"] = fault = _contradiction(labels)
+    labels["label_contradiction"] = _contradiction(labels)
     gap = _gap(support, response_keys)
+    fault = gap or labels["label_contradiction"]
+    has_better_labels = is_labelled and not row["label_contradiction"]
     if gap:
-        fault = gap
-        row["label_reason"] = None if is_labelled else fault
-    elif not (fault and is_labelled and not row["label_contradiction"]):
+        row["label_reason"] = None if is_labelled else gap
+    elif not (fault and has_better_labels):
         row |= labels | {"annotating_model_name": model, "label_reason": None}
     if fault:
         reply_message = {"role": "assistant", "content": json.dumps(record, ensure_ascii=False)}
@@ -271,7 +285,7 @@ def _take(reply: Mapping[str, Any], row: dict[str, Any], model: str) -> None:
 
 
 def _gap(support: Sequence[Mapping[str, Any]], response_keys: Sequence[str]) -> str | None:
-    """What the labels of the sentences do not say, or say twice in two ways; None if all is clear."""
+    """The sentences whose labels are missing or contradict each other, as a sentence; None if there are none."""
     keys = [label["response_sentence_key"] for label in support]
     left_out = [key for key in response_keys if key not in keys]
     if left_out:
@@ -282,20 +296,23 @@ def _gap(support: Sequence[Mapping[str, Any]], response_keys: Sequence[str]) -> 
             "sentence_support_information has neither supporting_sentence_keys nor fully_supported "
             f"for {_quoted(unknown)}"
         )
+    # A sentence may be labelled twice.
     verdicts: dict[str, set[Any]] = {}
     for label, (key, supported) in zip(support, supported_sentences(support), strict=True):
         verdicts.setdefault(key, set()).add((supported, label.get("fully_supported")))
-    doubles = [key for key, different in verdicts.items() if len(different) > 1]
-    if doubles:
-        return f"sentence_support_information contradicts itself about {_quoted(doubles)}"
+    contradicting = [key for key, different in verdicts.items() if len(different) > 1]
+    if contradicting:
+        return f"sentence_support_information contradicts itself about {_quoted(contradicting)}"
     return None
 
 
 def _quoted(keys: Sequence[str]) -> str:
+    """Keys of sentences, for a message."""
     return ", ".join(map(repr, keys))
 
 
 def _contradiction(labels: Mapping[str, Any]) -> str | None:
+    """How the verdict on the whole response contradicts the labels of its sentences; None if it does not."""
     unsupported = labels["unsupported_response_sentence_keys"]
     support = labels["sentence_support_information"]
     flags = [flag_of(sentence.get("fully_supported")) for sentence in support]

@@ -43,7 +43,7 @@ def task_of(task: Task) -> dict[str, Any]:
 
 def page_of(task: Task, item: Item, number: int) -> dict[str, Any]:
     """Return an item as the browser draws it: its texts, and the places that can be labelled."""
-    # Of two responses without a heading, the order decides which is the first.
+    # Only the two responses of a pair have no heading. Their parts are in the order that was drawn for the item.
     ordinal = iter(("first response", "second response"))
     parts = [
         {
@@ -70,7 +70,7 @@ def page_of(task: Task, item: Item, number: int) -> dict[str, Any]:
 
 
 def state_of(session: AnnotationSession) -> dict[str, Any]:
-    """Return what changes with an action: labels, suggestions, problems, progress, when saved."""
+    """Return what may change with an action: labels, suggestions, what is missing, progress, and when it was saved."""
     item, labels, suggestion = session.item, session.labels, session.suggestion()
     return {
         "values": nested(labels.values),
@@ -96,16 +96,17 @@ def _saved(session: AnnotationSession) -> str:
     """Return when the last action was saved, and where; empty if there is none."""
     if not session.log.events:
         return ""
-    time = session.log.events[-1]["time"][11:19]
+    time = session.log.events[-1]["time"][11:19]  # hours, minutes and seconds
     return f"saved {time} UTC in {spelled(session.log.path.name)}"
 
 
 def _end(session: AnnotationSession) -> dict[str, str] | None:
-    """Return what comes next when nothing is left to label, with the code for it; None before."""
+    """Return what comes next when nothing is left to label, with its code. As long as something is left, return None."""
     if any(status in UNFINISHED for status in session.statuses):
         return None
     path = session.log.path
-    with suppress(OSError, ValueError):  # the folder was removed, or the log is elsewhere
+    # A path below the present folder is shorter. The folder may have been removed, or the log may be elsewhere.
+    with suppress(OSError, ValueError):
         path = path.relative_to(Path.cwd())
     log = repr(path.as_posix())
     others = "" if session.others else f"\nragnb.agreement([{log}, ...])  # with the logs of others"
@@ -129,24 +130,29 @@ def title_of(item: Item) -> str:
 
 def keyed_parts(task: Task) -> list[str]:
     """Return the parts whose sentences are shown with their keys."""
-    chosen = {field.of for field in task.fields if field.kind == "sentences"} - {"words"}
+    chosen_from = {field.of for field in task.fields if field.kind == "sentences"}
+    # Words are shown without keys.
+    chosen_from -= {"words"}
     labelled_one_by_one = {task.unit for field in task.fields if field.each}
-    if "documents" not in chosen and not labelled_one_by_one:
+    if "documents" not in chosen_from and not labelled_one_by_one:
         return []
-    response = {"response"} if chosen else set()
-    return sorted(chosen | labelled_one_by_one | response)
+    response = {"response"} if chosen_from else set()
+    return sorted(chosen_from | labelled_one_by_one | response)
 
 
 def options_of(field: Field, item: Item) -> tuple[Option, ...]:
-    """Return the options of a field, in the order in which two responses are on the screen."""
-    if not item.order or {"a", "b"} - {option.value for option in field.options}:
+    """Return the options of a field. The options a and b of a pair are in the order of the responses on the screen."""
+    values = {option.value for option in field.options}
+    is_about_pair = bool(item.order) and {"a", "b"} <= values
+    if not is_about_pair:
         return field.options
     first, second = item.order
-    rest = (option for option in field.options if option.value not in ("a", "b"))
-    return (Option(first, "the first"), Option(second, "the second"), *rest)
+    others = (option for option in field.options if option.value not in ("a", "b"))
+    return (Option(first, "the first"), Option(second, "the second"), *others)
 
 
 def _options(options: tuple[Option, ...]) -> list[dict[str, Any]]:
+    """Options as the browser needs them, with the labels that they have by default."""
     return [
         {
             "value": option.value,
@@ -162,7 +168,7 @@ def _options(options: tuple[Option, ...]) -> list[dict[str, Any]]:
 
 
 def static_page(session: AnnotationSession) -> Markup:
-    """Return the item on the screen with its labels; it contains no times."""
+    """Return the item on the screen with its labels. The page contains no times."""
     task, state = task_of(session.task), state_of(session)
     return page(
         render(
@@ -178,11 +184,15 @@ def static_page(session: AnnotationSession) -> Markup:
 
 
 def _letters(task: Task, values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Return the letters of the fields for which each sentence was chosen, by part and key."""
+    """Return the letters next to each chosen sentence, by part and key: the key of the field in which it was chosen.
+
+    For a field that is asked of each sentence of the response, the key of that sentence follows, as in ``S:a``.
+    """
     letters: dict[str, dict[str, str]] = {}
     for field in task.fields:
         if field.kind != "sentences":
             continue
+        # Sentence of the response -> chosen keys. A field about the whole item has an empty text for the sentence.
         if field.each:
             keys_of_sentence = values.get(field.name, {})
         else:

@@ -13,7 +13,7 @@ class Run(NamedTuple):
 
 
 def current_run() -> Run | None:
-    """Return the run of the cell that is running; None outside of a notebook that reports the ids of its cells."""
+    """Return the run of the cell that is running; None if there is none, or if the notebook does not report its id."""
     # Outside of notebooks, IPython need not be installed, so it is not imported.
     ipython: Any = sys.modules.get("IPython")
     shell: Any = ipython.get_ipython() if ipython else None
@@ -37,14 +37,14 @@ class Displays:
         self._views: WeakSet[Any] = WeakSet()
 
     def made(self, view: Any) -> None:
-        """Register a new view, and close those that earlier runs of the same cell made."""
+        """Register a new view, and close those that earlier runs of the same cell made and no other cell displays."""
         run = current_run()
         view.made_by, view.displayed_by = run, set()
         self._close_replaced(run)
         self._views.add(view)
 
     def displayed(self, view: Any) -> None:
-        """Record that the running cell displays a view. Its output no longer shows what it displayed in an earlier run."""
+        """Record that the running cell displays a view, and no longer those that it displayed in earlier runs."""
         run = current_run()
         if run is None:
             return
@@ -54,11 +54,13 @@ class Displays:
             other.displayed_by -= earlier - {run}
 
     def _close_replaced(self, run: Run | None) -> None:
+        """Close the views that earlier runs of this cell made, except those that another cell displays."""
         if run is None:
             return
         for view in list(self._views):
-            made_before = view.made_by and view.made_by.cell == run.cell and view.made_by != run
-            elsewhere = [display for display in view.displayed_by if display.cell != run.cell]
-            if made_before and not elsewhere:
+            is_of_this_cell = view.made_by is not None and view.made_by.cell == run.cell
+            is_of_earlier_run = is_of_this_cell and view.made_by != run
+            is_displayed_elsewhere = any(display.cell != run.cell for display in view.displayed_by)
+            if is_of_earlier_run and not is_displayed_elsewhere:
                 self._views.discard(view)
                 view.close()

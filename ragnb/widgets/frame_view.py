@@ -24,14 +24,30 @@ from ragnb.widgets.rows import Rows, words
 # Number of rows sent around the selected one, and largest number of rows sent at once.
 AHEAD, SENT_AT_ONCE = 40, 400
 
-# Number of rows where no kernel runs, and of characters of cards after which only titles follow.
+# In the static form, which is shown where no kernel runs: largest number of rows, and number of characters of HTML after
+# which rows have only their titles.
 STATIC_ROWS, STATIC_SIZE = 10, 40_000
 
+# The views of this kernel.
 DISPLAYS = Displays()
 
 
 class RowList(AnyWidget):
-    """The list next to the page. It draws what Python sends, and reports actions of the user."""
+    """The list next to the page. It draws what Python sends, and reports actions of the user.
+
+    Attributes
+    ----------
+    offer : dict
+        Number of rows, filters and orders; see `_offer`.
+    search, sort : str
+        What the user typed, and the chosen order.
+    chosen : list
+        For each filter, the codes of the chosen values.
+    position : int
+        Position of the selected row among those that were found; -1 if there is none.
+    found : dict
+        Number of rows that were found, and the titles of those around the selected one.
+    """
 
     _esm = (STATIC / "rows.js").read_text("utf-8")
     _css = (STATIC / "rows.css").read_text("utf-8") + CSS
@@ -182,7 +198,7 @@ class FrameView(HBox):
 
     def close(self) -> None:
         """Remove the view from the notebook, and free its copy of the frame."""
-        # ipywidgets also closes a view whose constructor has failed, which lacks its parts.
+        # ipywidgets also closes a view whose constructor has failed. Such a view may lack these attributes.
         if "_list" in self.__dict__:
             self._list.unobserve_all()
             self._list.close()
@@ -207,7 +223,7 @@ class FrameView(HBox):
         return with_static(bundle, {"text/plain": repr(self), "text/html": self.static_html()})
 
     def static_html(self) -> Markup:
-        """The cards of some rows, from the selected one, until they are many or long: what pages without a kernel show."""
+        """What pages without a kernel show: the cards of some rows from the selected one on, within `STATIC_SIZE`."""
         first = max(0, self.number - 1)
         rows = []
         size = 0
@@ -243,17 +259,22 @@ class FrameView(HBox):
         return self.rows.iloc[self.number - 1] if self.number else None
 
     def _find(self, change: Mapping[str, Any] | None = None) -> None:
-        """Find the rows again. The selected row stays so if it is found, except in a new order."""
-        if change and change["name"] == "sort" and change["new"]:
+        """Find the rows again. A selected row that is found stays selected. In a new order, the first row is selected."""
+        is_new_order = change is not None and change["name"] == "sort" and bool(change["new"])
+        if is_new_order:
             self._shown = -1
         chosen = zip(self._rows.choices, self._list.chosen, strict=True)
         filters = {name: codes for name, codes in chosen if codes}
         self._places = self._rows.found(self._list.search, filters, self._list.sort)
         still_there = np.flatnonzero(self._places == self._shown)
-        # The first row if the selected one was not found, and -1 if there is none.
-        position = int(still_there[0]) if len(still_there) else min(0, len(self._places) - 1)
+        if len(still_there):
+            position = int(still_there[0])
+        else:
+            position = 0 if len(self._places) else -1
+        # The browser gets all changes at once.
         with self._list.hold_sync():
             self._list.found = {
+                # Titles that the list requested for an earlier search have an earlier version.
                 "version": self._list.found.get("version", 0) + 1,
                 "count": len(self._places),
                 **self._titles(position - AHEAD, position + AHEAD),
@@ -262,7 +283,7 @@ class FrameView(HBox):
         self._draw()
 
     def _titles(self, first: int, last: int) -> dict[str, Any]:
-        """The titles of some of the rows that were found, as many as are sent at once."""
+        """The titles of the rows that were found from position ``first`` to ``last``, at most `SENT_AT_ONCE`."""
         first = max(0, first)
         places = self._places[first : min(last, first + SENT_AT_ONCE)].tolist()
         return {"first": first, "rows": [list(self._rows.title(place)) for place in places]}
@@ -270,13 +291,14 @@ class FrameView(HBox):
     def _answer(self, _: object, message: Mapping[str, Any], __: object) -> None:
         """Reply to the list: prepare the first search, or send the titles of some rows."""
         if message.get("kind") == "prepare":
-            len(self._rows.texts)
+            # Reading the property collects the texts, so that the first search is fast.
+            _ = self._rows.texts
         elif message.get("kind") == "rows":
             titles = self._titles(int(message["first"]), int(message["last"]))
             self._list.send({"kind": "rows", "version": self._list.found["version"], **titles})
 
     def _draw(self, _: object = None) -> None:
-        """Show the card of the selected row."""
+        """Show the card of the selected row, unless it is shown already."""
         position = min(self._list.position, len(self._places) - 1)
         place = int(self._places[position]) if position >= 0 else -1
         if place != self._shown or not self._page.value:
@@ -284,7 +306,7 @@ class FrameView(HBox):
             self._shown = place
 
     def _drawn(self, place: int, *, whole: bool = True) -> Markup:
-        """Return the card of a row, with a table of its columns if it is to be whole."""
+        """Return the card of a row. A ``whole`` card has a table of the columns below."""
         if place < 0:
             return tag("p", tag("i", "no row matches" if len(self._frame) else "no rows"))
         row = self._rows.row(place)
@@ -300,7 +322,7 @@ class FrameView(HBox):
                 rest=columns,
                 **self._options,
             )
-        except Exception as error:  # one odd row must not hide the others
+        except Exception as error:  # One odd row must not prevent the view of the others.
             note = tag("p", tag("b", f"this row cannot be shown: {error}"))
             return join([note, draw({}, [], rest=row)])
 

@@ -95,7 +95,7 @@ def export_annotator(
     }
     style = "".join((STATIC / name).read_text("utf-8") for name in ("annotator.css", "handout.css"))
     script = (STATIC / "handout.js").read_text("utf-8")
-    # The hashes allow exactly these inline texts.
+    # The policy forbids the page to load or send anything. The hashes allow exactly these inline texts.
     policy = [
         "default-src 'none'",
         f"script-src {_hash_source(script)}",
@@ -103,15 +103,18 @@ def export_annotator(
         "base-uri 'none'",
         "form-action 'none'",
     ]
+    # In a script element, a text such as </script> would end it, so that no < may be in the data.
+    data = json.dumps(handout, ensure_ascii=False).replace("<", "\\u003c")
     page = render(
         "handout.html",
         title=f"{checked_task.name}: {len(items)} items",
         policy="; ".join(policy),
         style=Markup(style),
         script=Markup(script),
-        data=Markup(json.dumps(handout, ensure_ascii=False).replace("<", "\\u003c")),
+        data=Markup(data),
     )
     try:
+        # UTF-8 cannot encode half of a surrogate pair, which becomes an escape of JSON.
         path.write_bytes(page.encode("utf-8", "backslashreplace"))
     except (OSError, ValueError) as error:
         cause = getattr(error, "strerror", None) or error

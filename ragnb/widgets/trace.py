@@ -19,10 +19,12 @@ from ragnb.reports.trace_reading import interpret_trace
 from ragnb.widgets.pages import MISSING, listed
 
 NEEDED = ("question", "documents_sentences", "response_sentences")
-# Number of consecutive plain sentences from which they are folded, in a document with others.
+# In a document with labelled sentences, runs of at least this many sentences without a label are folded.
 FOLD = 4
 
+# Whether a sentence is fully supported -> sign.
 GLYPHS = {True: "✓", False: "✗", None: "?"}
+# Variant -> formula of each score. R: relevant, U: used, D: all sentences of the documents.
 FORMULAS = {
     "ragbench": {
         "relevance": "R / D",
@@ -58,8 +60,8 @@ def trace_section(
 ) -> dict[str, Any]:
     """Return the sentences of a labelled response with their labels, and its TRACe scores.
 
-    Fields that are missing count as empty lists here; the scores report them as issues. Of an
-    ``other`` set of labels of the same sentences, what differs is shown under its name.
+    Fields that are missing count as empty lists here, and the scores report them as issues. ``other`` is a row with other
+    labels of the same sentences. Where it differs, its labels are shown with the name ``named``.
     """
     scores = trace_scores(row, variant=variant)
     documents = [sentence_pairs([part]) for part in listed(row, "documents_sentences")]
@@ -69,6 +71,7 @@ def trace_section(
     support = listed(row, "sentence_support_information")
     response = sentence_pairs([listed(row, "response_sentences")])
     unsupported = _unsupported(row, support, variant)
+    # Sentences of the documents have ids on the page, to which the statements of the response link.
     ids = {key: f"r-s{number}" for number, key in enumerate(context)}
     statements = [
         _statement(f"r-k{number}", key, text, support, unsupported, ids)
@@ -85,7 +88,7 @@ def trace_section(
     all_sentences = [entry for document in sentences for entry in document]
     numbers = _numbers(scores, row, unsupported, variant)
 
-    # What is said about each sentence and each score, to compare it with other labels.
+    # All labels as texts, by sentence or score, to compare them with those of ``other``.
     labels = {entry["key"]: entry["letters"] or MISSING for entry in all_sentences}
     labels |= {entry["key"]: f"{entry['verdict']} {entry['rests']}" for entry in statements}
     labels |= {name: value for name, _, value, _ in numbers}
@@ -135,13 +138,14 @@ def _numbers(
     documents = [sentence_pairs([part]) for part in listed(row, "documents_sentences")]
     n_context = sum(map(len, documents))
     n_statements = len(sentence_pairs([listed(row, "response_sentences")]))
-    expected, utilizable = n_context, n_context
+    # Denominators of relevance and utilization; see `FORMULAS`.
+    relevance_total, utilization_total = n_context, n_context
     if variant == "guide":
-        expected, utilizable = GUIDE_SENTENCES, len(relevant)
+        relevance_total, utilization_total = GUIDE_SENTENCES, len(relevant)
         n_statements = len(listed(row, "sentence_support_information"))
     counts = {
-        "relevance": f"{len(relevant)}/{expected}",
-        "utilization": f"{len(used)}/{utilizable}",
+        "relevance": f"{len(relevant)}/{relevance_total}",
+        "utilization": f"{len(used)}/{utilization_total}",
         "completeness": f"{len({*relevant} & {*used})}/{len({*relevant})}",
         "adherence": " ".join(f"[{key}]" for key in unsupported),
         "supported_fraction": f"{max(0, n_statements - len(unsupported))}/{n_statements}",
@@ -165,10 +169,9 @@ def _statement(
     unsupported: list[str],
     ids: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return what is shown of a response sentence: the verdicts, and what they rest on.
+    """Return what is shown of a response sentence: its verdicts, and the sentences that support it.
 
-    There are several verdicts if the label is repeated. A question mark follows a key without a
-    sentence.
+    There are several verdicts if the sentence is labelled several times.
     """
     verdict, rests, supporting = "", [], set()
     for entry in support:
@@ -196,7 +199,7 @@ def _statement(
 
 
 def _key_name(key: str, ids: Mapping[str, str]) -> str:
-    """A supporting key as it is shown. Special keys are words, and other keys name a sentence."""
+    """A supporting key as it is shown. Special keys are words. A question mark follows a key that names no sentence."""
     if key in SPECIAL_KEYS:
         return key
     return f"[{key}]" if key in ids else f"[{key}]?"
@@ -207,7 +210,7 @@ def _document(number: int, sentences: list[dict[str, Any]], differing: list[str]
     counts = Counter(entry["letters"] for entry in sentences if entry["letters"])
 
     def is_shown(entry: dict[str, Any]) -> bool:
-        """Whether a sentence has a label, or labels that differ between annotators."""
+        """Whether a sentence is shown in any case: it has a label, or the other labels differ."""
         return bool(entry["letters"]) or entry["key"] in differing
 
     runs = []
@@ -223,4 +226,5 @@ def _document(number: int, sentences: list[dict[str, Any]], differing: list[str]
 
 
 def _counted(sentences: list[Any]) -> str:
+    """The number of sentences in words."""
     return f"{len(sentences)} sentence{'' if len(sentences) == 1 else 's'}"
