@@ -181,6 +181,7 @@ def _provenance(name: str, people: Comparison) -> dict[str, Any]:
         for item, by_name in people.labels.items()
         for place, value in by_name.get(name, {}).items()
     ]
+    # Sorted, because the order in which items were opened does not matter.
     return {"annotator": name, "labels": hashed(sorted(values, key=str))}
 
 

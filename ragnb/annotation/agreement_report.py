@@ -159,7 +159,7 @@ def _mean_overlap(field: Field, values: Any) -> float:
 
 
 def _of_field(field: Field, people: Comparison) -> list[tuple[str, dict[str, Any]]]:
-    """Return the item and the labels of all annotators for each place of a field."""
+    """Return the item, and the label of each annotator by name, for each place of a field."""
     return [
         (item, votes)
         for item, votes_by_place in people.votes.items()
@@ -169,7 +169,10 @@ def _of_field(field: Field, people: Comparison) -> list[tuple[str, dict[str, Any
 
 
 def _decisions(field: Field, people: Comparison) -> pd.DataFrame:
-    """One row per decision and one column per annotator, nan where untouched; the index is the item."""
+    """One row per decision and one column per annotator, nan where the annotator made none. The index contains the item.
+
+    A choice is one decision. A field of sentences is one decision, yes or no, for each sentence that could have been chosen.
+    """
     rows: list[dict[str, float]] = []
     items: list[str] = []
     for item, votes in _of_field(field, people):
@@ -187,7 +190,7 @@ def _decisions(field: Field, people: Comparison) -> pd.DataFrame:
 
 
 def _clusters(cluster: str | Mapping[str, Any] | pd.Series | None, people: Comparison) -> pd.Series:
-    """The number of each item's cluster, which is the item itself by default."""
+    """A number for the cluster of each item, by item. By default each item is a cluster."""
     cluster_of: Any = cluster
     if cluster is None or isinstance(cluster, str):
         column = cluster or "item"
@@ -210,7 +213,7 @@ def _clusters(cluster: str | Mapping[str, Any] | pd.Series | None, people: Compa
 def _coefficients(
     field: Field, decisions: pd.DataFrame, units: pd.Series | None, level: float
 ) -> list[dict[str, Any]]:
-    """The coefficients of some annotators, first those for grades."""
+    """The coefficients of some annotators, those for grades first. ``units`` has the cluster of each item."""
     n_ratings = decisions.notna().sum(axis=1)
     compared = decisions[n_ratings >= 2]
     ratings = compared.to_numpy()
@@ -232,7 +235,7 @@ def _coefficients(
 def _overlap(
     field: Field, people: Comparison, names: Sequence[str], units: pd.Series | None, level: float
 ) -> dict[str, Any]:
-    """The mean overlap of the sets of some annotators, averaged within each item first."""
+    """The mean overlap of the sets of some annotators. It is averaged within each item first, and then over items."""
     overlaps = []
     n_unlabelled = 0
     for item, votes in _of_field(field, people):

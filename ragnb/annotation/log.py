@@ -345,7 +345,8 @@ def resolved(path: str | Path) -> Path:
 def database_path(path: str | Path) -> Path:
     """Return the SQLite file of a log, given any path that names it."""
     path = resolved(path)
-    return path.with_name(path.name.removesuffix(".sqlite").removesuffix(".jsonl") + ".sqlite")
+    name = path.name.removesuffix(".sqlite").removesuffix(".jsonl")
+    return path.with_name(f"{name}.sqlite")
 
 
 @contextmanager

@@ -76,9 +76,9 @@ class AnnotationSession:
     id
         Column or columns that identify a row.
     others
-        What other annotators said, by item and name, if their labels are adjudicated.
+        Labels of the annotators whose labels are adjudicated, by item and name.
     named
-        The same under the real names, for the log, if `others` hides them from the screen.
+        The same with the real names, for the log, if the names in `others` are letters.
     header
         Anything else to store in the header of a new log.
 
@@ -180,6 +180,7 @@ class AnnotationSession:
         self.items = [item for item in self.items if item.id not in left_out]
 
     def _warn(self, notice: str) -> None:
+        """Warn, and keep the notice for the screen."""
         self.notices.append(notice)
         warn(notice)
 
@@ -213,7 +214,10 @@ class AnnotationSession:
         }
 
     def progress(self) -> dict[str, Any]:
-        """The numbers of items, of each status and of flags, and the seconds left at the median pace (None at first)."""
+        """The numbers of items, in total, by status and with a flag, and the seconds that are left at the median pace.
+
+        Before the first item is labelled, there is no pace, and the seconds are None.
+        """
         names = ("labelled", "started", "skipped", "untouched")
         counts = {status: self.statuses.count(status) for status in names}
         here = [self.state.of(item.id) for item in self.items]
@@ -348,32 +352,38 @@ class AnnotationSession:
 
     @_alone
     def record(self, *events: Event) -> None:
-        """Write actions to the log, then count them."""
+        """Write actions to the log, then apply them to the labels."""
         try:
             for event in self.log.append(*events):
                 self.state.apply(event)
                 number = self._numbers.get(event["item"])
                 if number is not None:
                     self.statuses[number] = self.status(self.items[number])
-        except KeyboardInterrupt:  # the actions may be in the log already
+        except KeyboardInterrupt:  # The actions may be in the log already.
             self.log.events = log_lines(self.log.path)[1:]
             self._follow_log()
             raise
 
     def _follow_log(self) -> None:
+        """Read labels and statuses from the actions in the log."""
         self.state = LabelState(self.log.events)
         self.statuses = [self.status(item) for item in self.items]
 
     def _change(self, action: str, **content: Any) -> None:
-        """Record a change of the item on the screen. The first one records the text that it is about."""
+        """Record a change of the item on the screen. Before the first change of an item, its texts are recorded."""
         if self.labels.fingerprint != self.item.fingerprint:
             self.go(self.number)
         self.record({"action": action, "item": self.item.id, **content})
 
     def _label(self, values: Mapping[Place, Any]) -> None:
+        """Record labels of the item on the screen, by place."""
         self._change("label", set=[self._entry(place, value) for place, value in values.items()])
 
     def _step_back(self, action: str, stack: list[Event]) -> Event | None:
+        """Undo or redo the last action of a stack, and show its item.
+
+        If this item is not among the examples, it cannot be shown, and nothing is done.
+        """
         if not stack or stack[-1]["item"] not in self._numbers:
             return None
         target = stack[-1]
@@ -382,7 +392,7 @@ class AnnotationSession:
         return target
 
     def _entry(self, place: Place, value: Any) -> dict[str, Any]:
-        """One value as the log stores it, with its origin."""
+        """One value as the log stores it, with its origin: a person, a suggestion, or the votes that were adjudicated."""
         suggested = None if self.blind else self.suggested.get(self.item.id, {}).get(place)
         origin: dict[str, Any] = {"source": "human"}
         if self.item.id in self.others:
@@ -395,7 +405,11 @@ class AnnotationSession:
         return {**set_value(place, value), **origin}
 
     def _implied(self, field: Field, value: Any, sentence: str | None) -> dict[Place, Any]:
-        """Values that follow from the option, for places that are untouched."""
+        """Values of other fields that follow from an answer, for places that are untouched.
+
+        If another field is asked of each sentence, the value is for the same sentence, or for all sentences if the answer is
+        about the item.
+        """
         implied: dict[Place, Any] = {}
         for name, implied_value in field.implied(value).items():
             other = self.task.field(name)
@@ -409,7 +423,7 @@ class AnnotationSession:
         return implied
 
     def _place(self, name: str, sentence: str | None) -> tuple[Place, Field]:
-        """The place and the field of a name, after a check of the sentence."""
+        """The place of a field and a sentence, and the field. A sentence that the field does not have raises InputError."""
         field = self.task.field(name)
         keys = self.item.keys(self.task.unit) if field.each else [None]
         if sentence not in keys:
@@ -428,7 +442,7 @@ def pinned(item: Item) -> dict[str, Any]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """The number of items and the first three ids."""
+    """The number of items and the first three ids, in words."""
     ids = ", ".join(repr(name) for name in names[:3]) + (", …" if len(names) > 3 else "")
     return f"{len(names)} {'item' if len(names) == 1 else 'items'} ({ids})"
 

@@ -23,6 +23,7 @@ COLUMNS = ("item", "annotator", "task", "status", "source", "flag", "note", "sec
 
 Value = StrictStr | StrictBool | StrictInt
 Name = Annotated[str, pydantic.Field(min_length=1)]
+# Unknown keys of a task are errors, so that a misspelled one is noticed.
 CLOSED = ConfigDict(extra="forbid")
 
 
@@ -114,6 +115,7 @@ class Field:
     required: bool = True
 
     def __post_init__(self) -> None:
+        # With their types, because True equals 1.
         values = [(type(option.value), option.value) for option in self.options]
         if len(set(values)) < len(values):
             raise InputError(f"an option of {self.name!r} is given twice")
@@ -341,12 +343,12 @@ class Task:
 
 
 def plain(value: Any) -> Any:
-    """Values and arrays of numpy as Python's own."""
+    """The value of a cell, in which NumPy's numbers and arrays become Python's numbers and lists."""
     return value.tolist() if hasattr(value, "tolist") else value
 
 
 def hashed(value: Any) -> str:
-    """Sixteen hexadecimal digits that change with any part of a JSON value."""
+    """Hash of a JSON value: sixteen hexadecimal digits, which change with any part of the value."""
     text = json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
 

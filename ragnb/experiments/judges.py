@@ -550,6 +550,7 @@ def _in_conversation(history: Any, question: Any, prompt_version: int) -> Any:
         return question
     conversation = [*turns(history or []), {"role": "user", "content": question}]
     if prompt_version == 1:
+        # The form of the recorded requests.
         return "\n".join(f"{turn['role']}: {turn['content']}" for turn in conversation)
     return keyed_lines([turn["role"], turn["content"]] for turn in conversation)
 

@@ -442,7 +442,7 @@ def _reply(call: _Call, result: Any, seconds: float) -> Reply:
         raise TypeError(
             f"'response' must be a text, got {type(response).__name__} {response!r:.60}"
         )
-    # The entries that become columns of their own.
+    # All other entries become columns of their own.
     left_out = {"response", *COUNTS, *PROTECTED}
     others = {
         str(name): value

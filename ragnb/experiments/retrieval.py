@@ -169,7 +169,7 @@ def _passages(examples: pd.DataFrame) -> pd.DataFrame:
 
 
 def _vectors(texts: Sequence[str], kind: str, embedding: Embedding) -> NDArray[Any]:
-    """The embeddings of texts. Vectors of another number or another length than 1 raise InputError."""
+    """The embeddings of texts. InputError is raised unless there is one vector of length 1 for each text."""
     vectors = np.asarray(embedding(list(texts), kind=kind))
     # Vectors of low precision have a length of about 1.
     has_unit_vectors = len(vectors) == len(texts) and np.allclose(

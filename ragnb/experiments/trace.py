@@ -196,7 +196,7 @@ def _published_labels(cells: Mapping[str, Any], place: int) -> dict[str, Any]:
         raise InputError(
             f"row {place} has no {', '.join(missing)}, so there are no labels to replay"
         )
-    # A cell of Parquet has all keys, with None for those that a sentence does not have.
+    # In a frame from Parquet, each mapping has all keys, with None for those that it lacked.
     support = []
     for label in labels["sentence_support_information"]:
         support.append({name: value for name, value in label.items() if present(value) is not None})

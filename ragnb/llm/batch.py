@@ -218,7 +218,7 @@ def _paths(first: Path, n: int) -> list[Path]:
 
 
 def _outcomes(path: Path, requests: Mapping[str, Request]) -> dict[str, Reply | str]:
-    """What an output file says about the requests: a reply, or the reason why there is none.
+    """The reply to each request in an output file, or the reason why there is none, by key.
 
     A warning counts the lines that are skipped.
     """

@@ -191,6 +191,7 @@ def _joined(events: list[Any], ended: bool) -> Any:
         choice = choices[0] if isinstance(choices, list) and choices else {}
         if not isinstance(choice, Mapping):
             return None
+        # An event has the next piece of the reply as a delta, as a message, or as the text of the choice.
         delta = choice.get("delta") or choice.get("message") or choice
         if isinstance(delta, Mapping):
             content += _text_of(delta.get("content", delta.get("text")))[0] or ""

@@ -187,6 +187,8 @@ def complete(
                 tally.elsewhere = _answered_elsewhere(opened, canonical_forms, endpoint)
                 opened.note_endpoint(endpoint)
             seconds_apart = 60 / (requests_per_minute or math.inf)
+            # A stored reply, or an answer to an earlier call of the same run, shows that the endpoint works.
+            has_answered = bool(stored) or None in tally.reasons.values()
             pace = Pace(shown_address(address), max_concurrency, seconds_apart, timeout)
             run = Run(
                 address,
@@ -197,7 +199,7 @@ def complete(
                 max_retries=max_retries,
                 refused=tally.refused.setdefault(f"{model} at {endpoint}", set()),
                 warned=tally.warned,
-                works=bool(stored) or None in tally.reasons.values(),
+                works=has_answered,
             )
             failures = run.failures
             tally.sent.update(missing)

@@ -18,7 +18,8 @@ from ragnb.markup import Markup, join, spelled, tag
 from ragnb.widgets.annotation_page import entry_of, page_of, state_of, static_page, task_of
 from ragnb.widgets.pages import STATIC, with_static
 
-# Actions that may continue to another item: from the item for which they were meant, or from any.
+# Actions after which another item may be on the screen. Those of the first group start from the item for which they were
+# meant, the others from any.
 LEAVING_ITS_ITEM = ("move", "next", "done", "skip")
 LEAVING = (*LEAVING_ITS_ITEM, "go", "undo", "redo")
 
@@ -161,6 +162,7 @@ class Annotator(anywidget.AnyWidget):
         return act(content)
 
     def _acts(self) -> dict[str, Callable[[dict[str, Any]], str | None]]:
+        """Name of each action in a message of the browser -> function of the message, which may return a sentence."""
         session = self.session
         return {
             "label": lambda message: session.label(
@@ -182,6 +184,7 @@ class Annotator(anywidget.AnyWidget):
         }
 
     def _next(self) -> str | None:
+        """Go to the next item to be labelled. Return a sentence if there is none."""
         return None if self.session.next_unlabelled() else "all items are labelled or skipped"
 
     def _missing(self) -> str | None:
@@ -195,13 +198,16 @@ class Annotator(anywidget.AnyWidget):
         return f"still missing: {spelled(field.label)}{where}{none}; press . to skip"
 
     def _skip(self) -> str | None:
+        """Skip the item and go to the next one, or undo the skip and stay."""
         self.session.skip()
         return self._next() if self.session.labels.skipped else None
 
     def _page(self) -> dict[str, Any]:
+        """The item on the screen, as the browser draws it."""
         return page_of(self.session.task, self.session.item, self.session.number)
 
     def _entries(self) -> list[Any]:
+        """The lines of the list of items."""
         return [entry_of(self.session, number) for number in range(len(self.session.items))]
 
     # ---- without a kernel ------------------------------------------------------------------------
@@ -230,6 +236,7 @@ class Annotator(anywidget.AnyWidget):
 
 
 def _notice(what: str, event: Mapping[str, Any] | None) -> str:
+    """What was undone or redone, for the annotator."""
     if event is None:
         return f"nothing to be {what}"
     fields = dict.fromkeys(entry["field"] for entry in event.get("set", ()))

@@ -191,7 +191,8 @@ def _sections(
     for kind in kinds:
         section, _ = SECTIONS[kind]
         names = signature(section).parameters.keys() & unused.keys()
-        sections[kind] = section(row, **{name: unused.pop(name) for name in names})
+        options_of_section = {name: unused.pop(name) for name in names}
+        sections[kind] = section(row, **options_of_section)
     if unused:
         first = next(iter(unused))
         raise InputError(

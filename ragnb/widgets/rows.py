@@ -28,6 +28,9 @@ from ragnb.widgets.pages import MISSING
 # Longest text of a line, in characters.
 LINE = 160
 
+# Largest number of values of a filter, and length of the longest value, in characters.
+MOST_VALUES, LONGEST_VALUE = 30, 60
+
 # Columns from which a title takes its sign; the first that exists counts.
 VERDICT = tuple(
     "label human_label judged_correct judge_verdict verdict value adherence_score overall_supported "
@@ -442,13 +445,13 @@ def _choices(factorized: Mapping[Any, tuple[np.ndarray, list[Any]]]) -> dict[Any
 def _is_filter(values: Sequence[Any], n_rows: int) -> bool:
     """Whether the distinct values of a column are few and short, and no measurements."""
     # A column in which most values occur only once would be no useful filter.
-    most_values = min(30, max(3, n_rows // 2))
+    most_values = min(MOST_VALUES, max(3, n_rows // 2))
     if not 2 <= len(values) <= most_values:
         return False
     # Conditions such as a noise rate have at most two decimals, and measurements usually have more.
     if any(isinstance(value, float) and value != round(value, 2) for value in values):
         return False
-    return max(len(str(value)) for value in values) <= 60
+    return max(len(str(value)) for value in values) <= LONGEST_VALUE
 
 
 def _patterns(signs: pd.DataFrame) -> Choices:

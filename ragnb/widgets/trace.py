@@ -216,6 +216,7 @@ def _document(number: int, sentences: list[dict[str, Any]], differing: list[str]
     runs = []
     for is_shown_run, group in groupby(sentences, key=is_shown):
         run = list(group)
+        # A document without any label is closed as a whole.
         is_folded = not is_shown_run and len(run) >= FOLD and counts
         fold_title = f"{_counted(run)}, neither relevant nor used" if is_folded else ""
         runs.append((fold_title, run))
