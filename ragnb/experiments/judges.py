@@ -41,7 +41,7 @@ from ragnb.prompts.judges import (
 )
 from ragnb.prompts.template import Template, keyed_lines, turns
 from ragnb.replies import no_answer, reasoning_apart
-from ragnb.scoring.comparisons import varying
+from ragnb.scoring.pairing import varying
 from ragnb.text import fold, is_blank, strip_reasoning, tokens, well_formed
 
 PARAMETERS = {"temperature": 0.0, "max_tokens": 32, "seed": 0}

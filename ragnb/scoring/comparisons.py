@@ -8,11 +8,12 @@ from math import inf
 import numpy as np
 import pandas as pd
 
-from ragnb.arguments import accepts, convert
+from ragnb.arguments import accepts
 from ragnb.columns import CONDITION, column_names, require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
-from ragnb.scoring.columns import bounds_of, conversations, numbers, signatures
+from ragnb.scoring.columns import bounds_of, conversations, numbers
+from ragnb.scoring.pairing import ScoreTable
 from ragnb.scoring.procedures import PROCEDURES, Pairs, choose, compared, mean
 from ragnb.stats.multiplicity import CORRECTIONS, adjusted_columns
 from ragnb.suggestions import did_you_mean
@@ -149,29 +150,32 @@ def compare(
         raise InputError(
             f"by must not contain {', '.join(sorted(overlap))}; use columns such as language"
         )
-    metrics = _full_names(metrics or (), scores["metric"].unique())
-    if unknown := sorted(set(metrics) - set(scores["metric"])):
-        scored = ", ".join(scores["metric"].unique())
-        hint = did_you_mean(unknown[0], scores["metric"].unique())
+    scored_metrics = scores["metric"].unique()
+    metrics = _full_names(metrics or (), scored_metrics)
+    if unknown := sorted(set(metrics) - set(scored_metrics)):
+        scored = ", ".join(scored_metrics)
+        hint = did_you_mean(unknown[0], scored_metrics)
         raise InputError(
             f"metrics must be among those scored ({scored}), got {', '.join(unknown)}{hint}"
         )
     columns = [name for name in scores if name in {*_READ, *ITEM_COLUMNS, *named}]
     frame = pd.DataFrame(scores[columns]).assign(value=numbers(scores, "value", "compare"))
-    frame = frame[frame["metric"].isin(metrics or frame["metric"])].reset_index(drop=True)
+    if metrics:
+        frame = frame[frame["metric"].isin(metrics)]
+    frame = frame.reset_index(drop=True)
     infinite = frame.loc[frame["value"].abs() == inf, "example_id"]
     if len(infinite):
         raise InputError(f"value must be finite or nan, but it is infinite for {infinite.iloc[0]}")
     pairs = _pairs_of_systems(frame, baseline)
-    cells = varying(frame, ITEM_COLUMNS[:-1]) if by is None else list(by)
+    table = ScoreTable(frame, ITEM_COLUMNS, cluster)
+    cells = [name for name in table.conditions if name != "repeat"] if by is None else list(by)
     keys = [*cells, "metric"]
     rows = []
-    for cell, group in frame.groupby(keys, sort=False, dropna=False):
+    for values_of_cell, cell in table.cells(keys):
+        metric = values_of_cell[-1]
         for system, other in pairs:
-            both_systems = group[group["system"].isin([system, other])]
-            signature = _one_definition(both_systems, system, other)
-            metric = cell[-1]
-            paired, n_dropped, unit = _paired(both_systems, system, other, cells, cluster, unpaired)
+            signature = _one_definition(cell.signatures(system, other), metric, system, other)
+            paired, n_dropped, unit = cell.pair(system, other, unpaired)
             paired = replace(paired, bounds=_bounds(paired, metric, signature))
             procedure, why = choose(paired, method, metric)
             if unit:
@@ -179,7 +183,7 @@ def compare(
             result = compared(paired, PROCEDURES[procedure], confidence_level, power)
             rows.append(
                 {
-                    **dict(zip(keys, cell, strict=True)),
+                    **dict(zip(keys, values_of_cell, strict=True)),
                     "system": system,
                     "baseline": other,
                     "n_pairs": len(paired.first),
@@ -192,10 +196,11 @@ def compare(
                     "signature": signature,
                 }
             )
-    table = pd.DataFrame(rows)
-    require_columns(table, family or (), "compare(family=...)")
-    families = table.groupby(family, sort=False, dropna=False).ngroup() if family else None
-    return shown(table.assign(**adjusted_columns(table["p_value"], correction, families)))
+    comparisons = pd.DataFrame(rows)
+    require_columns(comparisons, family or (), "compare(family=...)")
+    families = comparisons.groupby(family, sort=False, dropna=False).ngroup() if family else None
+    adjusted = adjusted_columns(comparisons["p_value"], correction, families)
+    return shown(comparisons.assign(**adjusted))
 
 
 def _full_names(names: Sequence[str], scored: Sequence[str]) -> list[str]:
@@ -214,16 +219,6 @@ def _bounds(pairs: Pairs, metric: str, signature: str) -> tuple[float, float] | 
         return None
     low, high = bounds
     return low - high, high - low
-
-
-def varying(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
-    """Return the columns that take several values within one system.
-
-    What varies only between systems belongs to the system.
-    """
-    by_system = frame.groupby("system", sort=False)
-    candidates = [name for name in columns if name in frame]
-    return [name for name in candidates if by_system[name].nunique(dropna=False).max() > 1]
 
 
 def _pairs_of_systems(frame: pd.DataFrame, baseline: str | None) -> list[tuple[str, str]]:
@@ -260,14 +255,13 @@ def _pairs_of_systems(frame: pd.DataFrame, baseline: str | None) -> list[tuple[s
     return [(system, baseline) for system in systems if system != baseline]
 
 
-def _one_definition(scores: pd.DataFrame, system: str, baseline: str) -> str:
+def _one_definition(pair_signatures: Sequence[str], metric: str, system: str, baseline: str) -> str:
     """The signatures of the scores of two systems, joined by ``&``.
 
     InputError is raised if they differ in more than `VARYING_MARKS`. The mark ``references`` says how
     lists of references were read. A system without such lists has no such mark, and can be compared
     with any other.
     """
-    pair_signatures = signatures(scores)
     definitions = [_marks_of(signature) for signature in pair_signatures]
     readings = {value for marks in definitions for name, value in marks if name == "references"}
     # With a single value, scores can differ only in whether they have the mark, which does not matter.
@@ -278,7 +272,7 @@ def _one_definition(scores: pd.DataFrame, system: str, baseline: str) -> str:
         fixed.add("|".join(parts))
     if len(fixed) > 1:
         raise InputError(
-            f"compare needs one definition of {scores['metric'].iloc[0]} for {system!r} and "
+            f"compare needs one definition of {metric} for {system!r} and "
             f"{baseline!r}, got {' and '.join(sorted(fixed))}; score both with the same options"
         )
     return " & ".join(pair_signatures)
@@ -291,58 +285,3 @@ def _marks_of(signature: str) -> list[tuple[str, str]]:
         name, _, value = part.partition(":")
         marks.append((name, value))
     return marks
-
-
-def _paired(
-    scores: pd.DataFrame,
-    system: str,
-    baseline: str,
-    cells: list[str],
-    cluster: str | None,
-    unpaired: str,
-) -> tuple[Pairs, int, str]:
-    """The scores of two systems on the same items, and how they were paired.
-
-    The second result is the number of items that were dropped. The third is the column of the
-    clusters, or an empty text if items are independent.
-    """
-    conditions = varying(scores, [name for name in ITEM_COLUMNS if name not in cells])
-    items = list(dict.fromkeys(["example_id", *conditions, *column_names(cluster)]))
-    require_columns(scores, (), "compare", unique=["system", *items])
-    first = scores[scores["system"] == system].set_index(items)["value"]
-    second = scores[scores["system"] == baseline].set_index(items)["value"]
-    pairs = pd.concat([first, second], axis=1)
-    incomplete = pairs[pairs.isna().any(axis=1)]
-    if len(incomplete) and unpaired == "error":
-        _refuse_other_ids(first, second, system, baseline)
-        raise InputError(
-            f"compare needs a value of {system!r} and of {baseline!r} for every item; "
-            f"{len(incomplete)} of {len(pairs)} items lack at least one of the two, such as "
-            f"{', '.join(map(str, incomplete.index[:5]))}; score the missing values, pass "
-            "unpaired='drop' to leave these items out, or set by= if the systems ran under different "
-            "conditions"
-        )
-    pairs = pairs.drop(incomplete.index)
-    # Several items of one question, such as its translations, are not independent.
-    examples = pairs.index.get_level_values("example_id")
-    unit = cluster or ("example_id" if examples.has_duplicates else "")
-    clusters = None
-    if unit:
-        keys = pairs.index.get_level_values(unit).to_numpy()
-        clusters = convert(keys, "clusters", f"the column {unit!r}")
-    values = pairs.to_numpy(float)
-    return Pairs(values[:, 0], values[:, 1], clusters), len(incomplete), unit
-
-
-def _refuse_other_ids(first: pd.Series, second: pd.Series, system: str, baseline: str) -> None:
-    """Raise InputError if the two systems have no question in common."""
-    ids = first.index.get_level_values("example_id")
-    baseline_ids = second.index.get_level_values("example_id")
-    if len(ids) and len(baseline_ids) and set(ids).isdisjoint(baseline_ids):
-        raise InputError(
-            f"compare pairs systems by example_id, but {system!r} and {baseline!r} have no "
-            f"example_id in common: {system!r} begins with {ids[0]!r:.60}, {baseline!r} with "
-            f"{baseline_ids[0]!r:.60}. Give each question the same example_id for every system before "
-            "you score. If the responses have no ids of their own, use the questions: "
-            "responses.assign(example_id=responses['question'])"
-        )

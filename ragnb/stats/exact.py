@@ -6,7 +6,7 @@ with a Fourier transform, without random resampling.
 """
 
 from functools import reduce
-from math import ceil
+from math import ceil, log, pi, sqrt
 
 import numpy as np
 from scipy.special import expit
@@ -23,6 +23,8 @@ MAX_STEPS = 2**20
 #: Largest number of values whose sign patterns are enumerated. This takes about two milliseconds
 #: for the 2**15 sums of each half.
 MAX_LISTED = 30
+#: Smallest modulus of a characteristic function that counts in a Fourier inversion.
+LEAST_MODULUS = 1e-20
 #: Bins per standard deviation for values without a common step.
 BINS_PER_SD = 64
 
@@ -205,20 +207,54 @@ def _live_frequencies(
 ) -> Integers:
     """Frequencies from 0 to points / 2 at which the characteristic function of B is above 1e-20.
 
-    Each magnitude can only reduce the modulus, so a frequency is dropped as soon as it falls below.
+    Each magnitude can only reduce the modulus. A few magnitudes are therefore taken at a time, and the
+    frequencies at which the modulus is already too small are dropped.
     """
-    sine_squared = np.sin(np.pi * np.arange(points) / points) ** 2
-    live = np.arange(points // 2 + 1)
-    modulus_squared = np.ones(live.size)
     weights = 4 * chance * (1 - chance)
-    for index in np.argsort(-counts * weights, kind="stable"):
-        factor = 1 - weights[index] * sine_squared[magnitudes[index] * live % points]
-        modulus_squared *= factor if counts[index] == 1 else factor ** counts[index]
-        is_live = modulus_squared > 1e-40
+    live = _possible_frequencies(magnitudes, counts * weights, points)
+    modulus_squared = np.ones(live.size)
+    # If most frequencies are possible, to look sines up is faster than to compute them.
+    is_most = 8 * live.size > points
+    squares = np.sin(pi * np.arange(points) / points) ** 2 if is_most else None
+    order = np.argsort(-counts * weights, kind="stable")
+    while order.size and live.size > 64:
+        block, order = np.split(order, [1 + 2**13 // live.size])
+        places = np.outer(magnitudes[block], live) % points
+        sine_squared = np.sin(pi * places / points) ** 2 if squares is None else squares[places]
+        factors = 1 - weights[block, None] * sine_squared
+        if (counts[block] > 1).any():
+            factors **= counts[block, None]
+        modulus_squared *= factors.prod(axis=0)
+        is_live = modulus_squared > LEAST_MODULUS**2
         live, modulus_squared = live[is_live], modulus_squared[is_live]
-        if live.size <= 64:
-            break
     return live
+
+
+def _possible_frequencies(magnitudes: Integers, weights: Floats, points: int) -> Integers:
+    """Frequencies from 0 to points / 2, without those that a bound of the modulus excludes.
+
+    The squared modulus is at most exp(-S), where S(f) is the sum of w sin^2(pi f m / points) over the
+    magnitudes m with their weights w. The root of S is the norm of a vector whose entries change by
+    at most sqrt(w) pi m / points from one frequency to the next. If S is large enough at one
+    frequency, it therefore excludes all that are near. One Fourier transform computes S at equally
+    spaced frequencies, because 2 sin^2(x) = 1 - cos(2 x).
+    """
+    from scipy.fft import next_fast_len
+
+    largest_root = sqrt(-2 * log(LEAST_MODULUS)) + 0.01  # The margin covers rounding errors.
+    change = pi / points * sqrt(float(weights @ magnitudes.astype(np.float64) ** 2))
+    # Half of the spacing may change the root by a quarter of its largest value.
+    samples = next_fast_len(ceil(points * change / (largest_root / 2)), real=True)
+    if samples >= points:
+        return np.arange(points // 2 + 1)
+    spacing = points / samples
+    folded = np.bincount(magnitudes % samples, weights=weights, minlength=samples)
+    exponents = np.maximum(weights.sum() - np.fft.rfft(folded).real, 0.0) / 2
+    is_possible = np.sqrt(exponents) <= largest_root + change * spacing / 2
+    reach = ceil(spacing / 2)
+    centres = np.rint(np.flatnonzero(is_possible) * spacing).astype(np.int64)
+    near = np.unique(centres[:, None] + np.arange(-reach, reach + 1))
+    return near[(near >= 0) & (near <= points // 2)]
 
 
 def listed_tail(differences: Floats) -> float:

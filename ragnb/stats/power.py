@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import nctdtr, ndtri, stdtrit
+from scipy.special import bdtr, gammaln, nctdtr, ndtri, stdtrit, xlog1py, xlogy
 
 from ragnb.arguments import Floats, Integers, accepts
 from ragnb.errors import InputError
@@ -174,8 +174,6 @@ def mcnemar_power(
     >>> round(mcnemar_power(5, 1.0, 0.0, "mid-p", 0.95), 6)  # p is 0.03125 with certainty
     1.0
     """
-    from scipy.stats import binom
-
     if first_only + second_only > 1 + 1e-9:
         raise InputError(
             f"first_only + second_only must be at most 1, got {first_only} + {second_only}"
@@ -186,8 +184,21 @@ def mcnemar_power(
     discordant = np.arange(first, last + 1)
     critical = critical_counts(first, last, method, confidence_level)
     share = first_only / psi if psi else 0.5  # Any value will do: no item is discordant.
-    rejected = binom.cdf(critical, discordant, share) + binom.cdf(critical, discordant, 1 - share)
-    return float(binom.pmf(discordant, n, psi) @ rejected)
+    can_reject = critical >= 0
+    discordant, critical = discordant[can_reject], critical[can_reject]
+    rejected = bdtr(critical, discordant, share) + bdtr(critical, discordant, 1 - share)
+    return float(_binomial_probabilities(discordant, n, psi) @ rejected)
+
+
+def _binomial_probabilities(counts: Integers, n: int, probability: float) -> Floats:
+    """Probabilities of numbers of successes in n trials; scipy.stats takes long to import.
+
+    >>> _binomial_probabilities(np.array([0, 1, 2]), 2, 0.5).round(12).tolist()
+    [0.25, 0.5, 0.25]
+    """
+    log_choices = gammaln(n + 1) - gammaln(counts + 1) - gammaln(n - counts + 1)
+    log_powers = xlogy(counts, probability) + xlog1py(n - counts, -probability)
+    return np.exp(log_choices + log_powers)
 
 
 @lru_cache(maxsize=128)  # The search for a minimum detectable effect needs most ranges many times.
@@ -252,13 +263,19 @@ def t_mde(
     >>> round(t_mde(0.02, df=39), 4)  # 40 clusters; the normal approximation gives 2.802 * 0.02
     0.0575
     """
-    from scipy.optimize import brentq
-
     # statsmodels' TTestPower takes a number of pairs instead of a standard error and degrees of
     # freedom, which clusters and mixed models need. Its solver fails or stops early if there are few
     # degrees of freedom.
     if not (0 < standard_error < np.inf and df >= 1):
         return nan
+    return _detectable_shift(df, confidence_level, power) * standard_error
+
+
+@lru_cache(maxsize=128)  # Comparisons of the same number of items have the same shift.
+def _detectable_shift(df: float, confidence_level: float, power: float) -> float:
+    """Minimum detectable effect of a two-sided t-test in units of the standard error."""
+    from scipy.optimize import brentq
+
     critical = float(stdtrit(df, (1 + confidence_level) / 2))
 
     def spare(shift: float) -> float:
@@ -270,4 +287,4 @@ def t_mde(
     high = 4.0
     while spare(high) < 0:
         high *= 2
-    return brentq(spare, 0.0, high) * standard_error if spare(0.0) < 0 else 0.0
+    return brentq(spare, 0.0, high) if spare(0.0) < 0 else 0.0
