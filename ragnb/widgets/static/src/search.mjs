@@ -44,19 +44,16 @@ export function matchingTexts(texts, query) {
  * Find words in a text. Places are counted in UTF-16 units, as the browser counts them in a text node.
  * @param {string} text
  * @param {string[]} words folded
- * @returns {number[][]} start and end of each occurrence; none if folding has moved the letters of the text
+ * @returns {number[][]} start and end of each occurrence
  */
 export function hits(text, words) {
-  const foldedText = folded(text);
-  if (!keepsPlaces(text, foldedText)) {
-    return [];
-  }
+  const { foldedText, placeOf } = foldedWithPlaces(text);
   const places = [];
   for (const word of words) {
     let start = foldedText.indexOf(word);
     while (start >= 0) {
       const end = start + word.length;
-      places.push([start, end]);
+      places.push(placeOf(start, end));
       start = foldedText.indexOf(word, end);
     }
   }
@@ -65,6 +62,15 @@ export function hits(text, words) {
 
 const ASCII = /^[\u0000-\u007f]*$/;
 
+// A folded text, and a function that finds the place in the text of a part of the folded text.
+function foldedWithPlaces(text) {
+  const foldedText = folded(text);
+  if (keepsPlaces(text, foldedText)) {
+    return { foldedText, placeOf: (start, end) => [start, end] };
+  }
+  return foldedByLetters(text);
+}
+
 // Whether each letter of a folded text is at its place in the text. A letter that becomes two ("ﬁ") and two that become one
 // ("e" and an accent) may leave the length of the whole text as it was, so each letter is compared, too.
 function keepsPlaces(text, foldedText) {
@@ -72,4 +78,24 @@ function keepsPlaces(text, foldedText) {
     return false;
   }
   return ASCII.test(text) || [...text].every((letter) => folded(letter).length === letter.length);
+}
+
+// A letter with its accents, or a Korean syllable in its parts. Folding makes other letters of such a group, but of no others.
+const LETTERS = /[\u1100-\u115f][\u1160-\u11a7]*[\u11a8-\u11ff]*|\P{M}\p{M}*|\p{M}+/gu;
+
+// Folds letter after letter. What is found begins and ends with whole letters of the text.
+function foldedByLetters(text) {
+  const foldedLetters = [];
+  const starts = []; // place in the text of the letter from which each unit of the folded text comes
+  const ends = [];
+  for (const match of text.matchAll(LETTERS)) {
+    const [letter] = match;
+    const foldedLetter = folded(letter);
+    foldedLetters.push(foldedLetter);
+    for (let unit = 0; unit < foldedLetter.length; unit += 1) {
+      starts.push(match.index);
+      ends.push(match.index + letter.length);
+    }
+  }
+  return { foldedText: foldedLetters.join(""), placeOf: (start, end) => [starts[start], ends[end - 1]] };
 }
