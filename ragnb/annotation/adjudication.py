@@ -137,10 +137,10 @@ def _common(votes: dict[Place, dict[str, Any]], people: Comparison) -> dict[Plac
 
 def _agreement(item: Item, agreed: dict[Place, dict[str, Any]]) -> dict[str, Any]:
     """Return the action that stores the labels of one item on which the annotators agree."""
-    labels = [
-        {**set_value(place, next(iter(by_name.values()))), "source": "agreed", "of": by_name}
-        for place, by_name in agreed.items()
-    ]
+    labels = []
+    for place, by_name in agreed.items():
+        value, *_ = by_name.values()  # All annotators gave the same value.
+        labels.append({**set_value(place, value), "source": "agreed", "of": by_name})
     return {"action": "agreed", "item": item.id, **pinned(item), "set": labels}
 
 

@@ -119,10 +119,9 @@ def item_ids(frame: pd.DataFrame, id: str | Sequence[str] = "example_id") -> lis
     require_columns(frame, columns, "the id of an item")
     if frame[columns].isna().any(axis=None):
         raise InputError(f"the id of an item has a missing value in {', '.join(columns)}")
-    ids = [
-        plain_id(" | ".join(map(str, values)))
-        for values in zip(*(frame[name] for name in columns), strict=True)
-    ]
+    ids = []
+    for values in frame[columns].itertuples(index=False, name=None):
+        ids.append(plain_id(" | ".join(map(str, values))))
     repeated = [name for name, n in Counter(ids).items() if n > 1]
     if repeated:
         raise InputError(

@@ -76,6 +76,7 @@ def read_labels(log: str | Path | AnnotationSession) -> pd.DataFrame:
     task = read_task(header["task"])
     by_item = LabelState(events).items
     rows = [_row(item, labels, task, header) for item, labels in by_item.items() if labels.touched]
+    # The item, what its labels are about, and details. The columns of the id and the fields are between them.
     first, middle, last = COLUMNS[:1], COLUMNS[1:4], COLUMNS[4:]
     fields = [field.name for field in task.fields]
     # A column of the id may have the name of another column, which a dict contains only once.
@@ -88,7 +89,9 @@ def read_labels(log: str | Path | AnnotationSession) -> pd.DataFrame:
 def _row(item: str, labels: ItemLabels, task: Task, header: Mapping[str, Any]) -> dict[str, Any]:
     """The row of an item in the frame of labels."""
     sources = {details.get("source", "human") for details in labels.details.values()}
-    source = "mixed" if len(sources) > 1 else next(iter(sources), None)
+    source = None
+    if sources:
+        source = "mixed" if len(sources) > 1 else sources.pop()
     return {
         "item": item,
         **labels.id,

@@ -148,7 +148,7 @@ class AnnotationSession:
             raise
         self._numbers = {item.id: number for number, item in enumerate(self.items)}
         self._follow_log()
-        # Show the item that was shown last if it is not done, else the first one that is not.
+        # Begin with the item that was shown last. If it is done, begin with the first one that is not.
         events = [event["item"] for event in self.log.events if event["action"] != "agreed"]
         last = self._numbers.get(events[-1], 0) if events else 0
         unfinished = [n for n, status in enumerate(self.statuses) if status in UNFINISHED]
@@ -266,7 +266,10 @@ class AnnotationSession:
 
     @_alone
     def next_unlabelled(self) -> bool:
-        """Go to the next item that is neither labelled nor skipped, from the start again after the last; False if none."""
+        """Go to the next item that is neither labelled nor skipped. After the last item, the first one follows.
+
+        Return False if there is no such item.
+        """
         order = [*range(self.number + 1, len(self.items)), *range(self.number + 1)]
         number = next((n for n in order if self.statuses[n] in UNFINISHED), None)
         if number is not None:

@@ -314,7 +314,7 @@ class Task:
         return "claims" if "claims" in self.shows else "response"
 
     def field(self, name: str) -> Field:
-        """The field of that name; InputError lists the names."""
+        """The field with this name. If there is none, InputError lists the names."""
         by_name = {field.name: field for field in self.fields}
         check_choice(name, tuple(by_name), f"a field of task {self.name!r}")
         return by_name[name]

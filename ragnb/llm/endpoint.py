@@ -340,6 +340,7 @@ def connection_problem(error: BaseException) -> str:
 
 def explain(reason: str, address: str) -> str:
     """The sentence about an endpoint that cannot be used: its address, the reason, and what to do."""
+    # The last pattern is empty, and fits every reason.
     advice = next(words for start, words in ADVICE.items() if re.match(start, reason))
     return f"The endpoint {address} cannot be used: {reason}; {advice}."
 

@@ -154,16 +154,13 @@ def _add_repair_turn(
 def _records(replies: pd.DataFrame, schema: type[BaseModel]) -> list[dict[str, Any]]:
     """The record of each reply, or the reason why there is none, and how the record was found."""
     rows = []
-    columns = ("response", "reason", "messages")
-    for text, reason, messages in zip(*(replies[name] for name in columns), strict=True):
-        parsed = parse_reply(text, schema, quotable_texts(messages, schema))
-        rows.append(
-            {
-                "record": parsed.record and parsed.record.model_dump(mode="json"),
-                "reason": reason if text is None else parsed.reason,
-                "found": parsed.found,
-            }
-        )
+    for reply in replies[["response", "reason", "messages"]].to_dict("records"):
+        text = reply["response"]
+        parsed = parse_reply(text, schema, quotable_texts(reply["messages"], schema))
+        record = None if parsed.record is None else parsed.record.model_dump(mode="json")
+        # Without a text, the reason of the reply says more than that nothing can be parsed.
+        reason = reply["reason"] if text is None else parsed.reason
+        rows.append({"record": record, "reason": reason, "found": parsed.found})
     return rows
 
 

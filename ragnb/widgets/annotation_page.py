@@ -13,6 +13,9 @@ from ragnb.annotation.tasks import Field, Option, Task
 from ragnb.markup import Markup, page, spelled
 from ragnb.widgets.pages import render
 
+# Longest title in the list of items, in characters.
+LONGEST_TITLE = 160
+
 
 def task_of(task: Task) -> dict[str, Any]:
     """Return the task as the browser needs it: with the labels of all options."""
@@ -124,8 +127,11 @@ def entry_of(session: AnnotationSession, number: int) -> list[Any]:
 
 def title_of(item: Item) -> str:
     """Return the first text of an item, for the list of items."""
-    texts = [item.question, *(text for part in item.parts for _, text in part.sentences)]
-    return spelled(next(filter(None, texts), ""))[:160]
+    texts = [item.question]
+    for part in item.parts:
+        texts += [text for _, text in part.sentences]
+    first_text = next(filter(None, texts), "")
+    return spelled(first_text)[:LONGEST_TITLE]
 
 
 def keyed_parts(task: Task) -> list[str]:

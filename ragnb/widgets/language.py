@@ -69,6 +69,7 @@ def _runs(line: str, own_scripts: frozenset[str]) -> Iterator[tuple[str, Markup,
     element = ""
     clusters = []
     for cluster in graphemes(line):
+        # A cluster has the script of its first letter.
         script = next(iter(letters_by_script(cluster)), None)
         if script is not None:
             element = "mark" if script in own_scripts else "ins"

@@ -118,9 +118,8 @@ class Rows:
         self._verdict = verdict or self._verdict_column()
         distinguishing = [name for name in ABOUT if name in self.frame and self._differs(name)]
         self._about = distinguishing or [name for name in self.choices if name != self._title][:3]
-        self._in_titles = {self._title, self._verdict, *self._about} - {
-            None
-        }  # an empty frame has no title
+        self._in_titles = {self._title, self._verdict, *self._about}
+        self._in_titles.discard(None)  # A frame may have no verdict, or no column at all.
         self.sign_meaning = f"✓ ✗ = {spelled(self._verdict)}" if self._verdict else ""
         self._scores = self._score_columns()
         # Whether each row is in the list at all.
@@ -141,7 +140,8 @@ class Rows:
         """The column whose text is the title: the question, else another text, else any column."""
         named = [name for name in TITLE if name in self.frame]
         texts = [name for name in self.frame if name not in {*self.choices, *self.numbers}]
-        return next(iter([*named, *texts, *self.frame]), None)
+        candidates = [*named, *texts, *self.frame]
+        return candidates[0] if candidates else None
 
     def _verdict_column(self) -> str | None:
         """The column whose value is the sign of a title."""
