@@ -84,9 +84,9 @@ def _aliases(answer: Mapping[str, Any]) -> list[str]:
     all_keys = [key for keys in (*_KEYS, _ALIASES) for key in keys]
     if any(key in values for key in all_keys):
         return list(dict.fromkeys(aliases)) or [""]
-    wanted = ", ".join(all_keys)
+    allowed = ", ".join(all_keys)
     raise InputError(
-        f"a reference that is an object must have one of the keys {wanted}, got "
+        f"a reference that is an object must have one of the keys {allowed}, got "
         f"{', '.join(map(str, answer)) or 'none'}"
     )
 
@@ -96,8 +96,8 @@ def _texts_of(values: Mapping[str, Any], keys: tuple[str, ...]) -> list[str]:
     texts: list[str] = []
     for key in keys:
         converted = answer_of(values.get(key))
-        listed = converted if isinstance(converted, list) else [converted]
-        texts += [text for text in listed if isinstance(text, str) and not is_blank(text)]
+        values_of_key = converted if isinstance(converted, list) else [converted]
+        texts += [text for text in values_of_key if isinstance(text, str) and not is_blank(text)]
     return texts
 
 

@@ -460,18 +460,22 @@ def with_spellings(
 
 
 def _aliases(answer: Any, separator: str) -> Any:
-    """A reference as parts with aliases; EVOUNA separates its gold answers in this way."""
+    """A reference as parts with aliases, where each text is separated into its spellings.
+
+    A blank text, and a part that consists of anything else than texts, stay as they are.
+    """
     if isinstance(answer, str):
         return [_spellings(answer, separator)] if answer.strip() else answer
     if not isinstance(answer, list):
         return answer
-    parts = [[part] if isinstance(part, str) else part for part in answer]
-    return [
-        [spelling for alias in part for spelling in _spellings(alias, separator)]
-        if isinstance(part, list) and all(isinstance(alias, str) for alias in part)
-        else part
-        for part in parts
-    ]
+    parts: list[Any] = []
+    for part in answer:
+        texts = [part] if isinstance(part, str) else part
+        if isinstance(texts, list) and all(isinstance(text, str) for text in texts):
+            parts.append([spelling for text in texts for spelling in _spellings(text, separator)])
+        else:
+            parts.append(part)
+    return parts
 
 
 def _spellings(text: str, separator: str) -> list[str]:

@@ -16,7 +16,10 @@ def frame_of(rows: Sequence[Mapping[str, Any]], first: Iterable[str] = ()) -> pd
     """
     # The keys of a dict are names without duplicates, in the order of their first use.
     names = dict.fromkeys([*first, *(name for row in rows for name in row)])
-    return pd.DataFrame({name: column_of([row.get(name) for row in rows]) for name in names})
+    columns = {}
+    for name in names:
+        columns[name] = column_of([row.get(name) for row in rows])
+    return pd.DataFrame(columns)
 
 
 def column_of(values: list[Any]) -> pd.Series:

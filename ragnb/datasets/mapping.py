@@ -53,8 +53,8 @@ def suggested_columns(content: pd.DataFrame, columns: Mapping[str, str]) -> dict
     """
     names = _names(content)
     # A column that has ragnb's name needs no suggestion, unless the user gave it another role.
-    used = {*columns, *columns.values()}
-    chosen = {role: role for role in _ROLES if role in content and role not in used}
+    names_of_user = {*columns, *columns.values()}
+    chosen = {role: role for role in _ROLES if role in content and role not in names_of_user}
     chosen |= columns
     for role, words in (
         ("question", _QUESTION),

@@ -268,10 +268,10 @@ def load_multilingual(source: str | Path | Sequence[str | Path]) -> pd.DataFrame
         if not sources:
             raise InputError(f"the folder {str(folder)!r} has no JSON file; name another one")
     files = [locate(file, benchmark="multilingual") for file in sources]
-    called = ", ".join(path.name for path, _ in files)
     rows = [row for path, name in files for row in _rows(path, name)]
     frame = benchmark_frame(rows, COLUMNS, *files[0], "multilingual")
-    require_columns(frame, (), called, unique=["example_id"])
+    file_names = ", ".join(path.name for path, _ in files)
+    require_columns(frame, (), file_names, unique=["example_id"])
     frame.attrs["source"] = _joint_provenance(files)
     return frame
 
@@ -279,10 +279,13 @@ def load_multilingual(source: str | Path | Sequence[str | Path]) -> pd.DataFrame
 def _joint_provenance(files: Sequence[tuple[Path, str]]) -> dict[str, Any]:
     """The provenance of several files as one: the texts under each key, without duplicates."""
     origins = [provenance(path, name, benchmark="multilingual") for path, name in files]
-    values_by_key = {key: [origin[key] for origin in origins] for key in origins[0]}
-    verified = all(values_by_key.pop("verified"))
-    texts = {key: "; ".join(dict.fromkeys(values)) for key, values in values_by_key.items()}
-    return texts | {"verified": verified}
+    keys = [key for key in origins[0] if key != "verified"]
+    source: dict[str, Any] = {}
+    for key in keys:
+        distinct_texts = dict.fromkeys(origin[key] for origin in origins)
+        source[key] = "; ".join(distinct_texts)
+    source["verified"] = all(origin["verified"] for origin in origins)
+    return source
 
 
 def _rows(path: Path, name: str) -> Iterator[Row]:
@@ -299,13 +302,13 @@ def _rows(path: Path, name: str) -> Iterator[Row]:
     language = None
     # The records of these two formats do not contain their language, but the name of the file does.
     if model in (Squad, FlatSquad):
-        named = re.fullmatch(r"(.+)\.([A-Za-z]{2,3}([-_][A-Za-z]{2,4})?)", stem(path))
-        if not named:
+        name_and_code = re.fullmatch(r"(.+)\.([A-Za-z]{2,3}([-_][A-Za-z]{2,4})?)", stem(path))
+        if not name_and_code:
             raise InputError(
                 f"the name of {path.name} must contain the language of its questions, as in "
                 "xquad.de.json; rename the file"
             )
-        name, language = named[1], _known(named[2])
+        name, language = name_and_code[1], _known(name_and_code[2])
     for item, where in items:
         for row in checked(model, item, where).rows():
             row = {"benchmark": model.benchmark or name, "language": language} | row

@@ -52,8 +52,11 @@ def studies() -> pd.DataFrame:
     np.int64(477)
     """
     table = pd.DataFrame(STUDIES.values()).astype({"n": int, "systems": int})
-    sizes = [sum(file.stat().st_size for file in _files(name)) for name in table["name"]]
-    table.insert(table.columns.get_loc("licence"), "size", [round(size / 1000) for size in sizes])
+    sizes = []
+    for name in table["name"]:
+        n_bytes = sum(file.stat().st_size for file in _files(name))
+        sizes.append(round(n_bytes / 1000))
+    table.insert(table.columns.get_loc("licence"), "size", sizes)
     return shown(table)
 
 

@@ -78,8 +78,9 @@ def texts_of(passages: Any) -> list[str] | None:
     """Return the texts of passages; None if there are no passages. A text alone is one passage."""
     if passages is None:
         return None
-    listed = [passages] if isinstance(passages, str) else passages
-    return [text_of(passage) or "" for passage in listed]
+    if isinstance(passages, str):
+        passages = [passages]
+    return [text_of(passage) or "" for passage in passages]
 
 
 def alternatives_of(texts: Any) -> list[list[str]] | None:

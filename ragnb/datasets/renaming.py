@@ -110,9 +110,9 @@ def renamed(content: pd.DataFrame, names: Mapping[str, str | None]) -> pd.DataFr
         frame = frame.assign(**{f"{ids} as id": frame[ids]})
         columns["example_id"] = f"{ids} as id"
     new_names = {theirs: ours for ours, theirs in columns.items()}
-    # Another column may already have the new name.
-    taken = [name for name in columns if name in frame and name not in new_names]
-    frame = frame.rename(columns={name: f"other_{name}" for name in taken} | new_names)
+    # Another column, which is not renamed, may already have the new name.
+    unrelated = [name for name in columns if name in frame and name not in new_names]
+    frame = frame.rename(columns={name: f"other_{name}" for name in unrelated} | new_names)
     if not frame.columns.is_unique:
         repeated = frame.columns[frame.columns.duplicated()][0]
         raise InputError(f"all columns must have different names, got {repeated!r} twice")

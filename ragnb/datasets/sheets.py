@@ -139,8 +139,9 @@ def workbook_rows(path: Path, sheet: str | int | None) -> tuple[list[list[str]],
 
 def _is_table(rows: Sequence[Sequence[str]]) -> bool:
     """Whether a sheet has a row with several cells, such as a header, and at least one more row."""
-    filled = [row for row in rows if not _is_blank(row)]
-    return len(filled) > 1 and any(sum(map(bool, row)) > 1 for row in filled)
+    filled_rows = [row for row in rows if not _is_blank(row)]
+    has_several_cells = any(sum(map(bool, row)) > 1 for row in filled_rows)
+    return len(filled_rows) > 1 and has_several_cells
 
 
 def _sheet_rows(sheets: dict[str, Any], sheet: str | int) -> list[list[str]]:
@@ -245,10 +246,9 @@ def frame_of_cells(rows: Sequence[Sequence[str]]) -> tuple[pd.DataFrame, str]:
     # All rows get the width of the longest one.
     width = max(len(header), *map(len, body)) if body else len(header)
     names += [""] * (width - len(names))
-    cells_by_column = zip_longest(names, *body, fillvalue="")
-    columns = {
-        place: [cell or None for cell in cells[1:]] for place, cells in enumerate(cells_by_column)
-    }
+    columns: dict[int, list[str | None]] = {}
+    for place, (_, *cells) in enumerate(zip_longest(names, *body, fillvalue="")):
+        columns[place] = [cell or None for cell in cells]
     kept_columns = [place for place in columns if names[place] or not _is_blank(columns[place])]
     beyond_header = [place for place in kept_columns if place >= len(header)]
     if beyond_header:
@@ -272,7 +272,9 @@ def _number_of_titles(rows: Sequence[Sequence[str]]) -> int:
     The header is the first row that fills at least half as many cells as the fullest of these rows. It
     fills several cells, unless no row does.
     """
-    n_filled = [sum(1 for cell in row if not is_empty_cell(cell)) for row in rows]
+    n_filled = []
+    for row in rows:
+        n_filled.append(sum(1 for cell in row if not is_empty_cell(cell)))
     most_filled = max(n_filled)
     for number, filled in enumerate(n_filled):
         fills_half = 2 * filled >= most_filled

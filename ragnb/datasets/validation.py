@@ -75,8 +75,8 @@ def checked(model: type[R], record: Mapping[str, Any], where: str) -> R:
     for problem in problems:
         words = _ALLOWED.get(problem["type"], problem["msg"])
         allowed.append(words.format(**problem.get("ctx", {})))
-    listed = " or ".join(dict.fromkeys(allowed))
-    raise InputError(f"{place}: must be {listed}, got {first['input']!r:.60}")
+    alternatives = " or ".join(dict.fromkeys(allowed))
+    raise InputError(f"{place}: must be {alternatives}, got {first['input']!r:.60}")
 
 
 def _key_words(path: tuple[int | str, ...]) -> str:

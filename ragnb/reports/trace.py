@@ -232,13 +232,14 @@ def _common_records(
     if cluster:
         keys = records.loc[is_common, cluster]
         units = None if keys.is_unique else keys.to_numpy()
+    n_missing = {judge: int((~np.isfinite(scores)).sum()) for judge, scores in predictions.items()}
     return _CommonRecords(
-        dimension,
-        labels[is_common],
-        {judge: scores[is_common] for judge, scores in predictions.items()},
-        units,
-        {judge: int((~np.isfinite(scores)).sum()) for judge, scores in predictions.items()},
-        len(records),
+        dimension=dimension,
+        labels=labels[is_common],
+        scores={judge: scores[is_common] for judge, scores in predictions.items()},
+        units=units,
+        n_missing=n_missing,
+        n_records=len(records),
     )
 
 

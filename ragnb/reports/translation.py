@@ -100,7 +100,9 @@ def efficiency(
             fieller_interval(gain, cost, **options),
         ]
         # The scores from which gain and cost were computed.
-        used = scores["metric"].isin([F1, COST]) & scores["system"].isin([system, baseline])
+        is_metric = scores["metric"].isin([F1, COST])
+        is_system = scores["system"].isin([system, baseline])
+        signatures = scores.loc[is_metric & is_system, "signature"]
         gains = mean_interval(gain, bounds=(-1.0, 1.0), **options)
         costs = mean_interval(cost, **options)
         means = {
@@ -114,7 +116,7 @@ def efficiency(
             "n": len(group),
             "n_units": group["unit"].nunique(),
             "left_out": left_out,
-            "signature": " & ".join(sorted(set(scores.loc[used, "signature"]))),
+            "signature": " & ".join(sorted(set(signatures))),
         }
         for estimator, interval in zip(ESTIMATORS, intervals, strict=True):
             row = {"system": system, "baseline": baseline, "estimator": estimator}

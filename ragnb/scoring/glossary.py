@@ -233,7 +233,10 @@ def _needs(metric: Metric) -> str:
     needed: list[str] = []
     optional: list[str] = []
     for argument, column in metric.columns.items():
-        (needed if metric.needs(argument) else optional).append(column)
+        if metric.needs(argument):
+            needed.append(column)
+        else:
+            optional.append(column)
     text = ", ".join(needed)
     return f"{text}; optional: {', '.join(optional)}" if optional else text
 

@@ -191,7 +191,8 @@ def _frame(scores: pd.DataFrame, metric: str | None, group: str) -> tuple[pd.Dat
         group = "example_id"
     require_columns(scores, ("system", "metric", "value", group), "mixed_model")
     metrics = list(scores["metric"].unique())
-    metric = metrics[0] if metric is None and len(metrics) == 1 else metric
+    if metric is None and len(metrics) == 1:
+        metric = metrics[0]
     if metric not in metrics:
         raise InputError(
             f"metric must be one of {', '.join(map(str, metrics)) or 'none'}, got {metric!r}"

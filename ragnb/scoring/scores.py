@@ -70,6 +70,7 @@ def _full_name(name: str) -> str:
         raise InputError(
             f"must be unambiguous, but {name!r} can mean {', '.join(possible)}; use the full name"
         )
+    # Some words mean no metric, such as a name that only other tools use.
     return possible[0] if possible else name
 
 

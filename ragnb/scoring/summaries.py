@@ -117,9 +117,11 @@ def _summary(
     # value, only the record says whether the metric is binary.
     binary = of_0_and_1 and (record.binary if record else values.size > 0)
     bounds = bounds_of(metric, signature, values)
+    # Lowest and highest value of an unscored response, for the worst case. The bounds of a metric with
+    # a record count here even if a value lies beyond them. A metric without bounds has no worst case.
     low, high = bounds or (record.bounds if record else (math.nan, math.nan))
     if math.isinf(low) and math.isinf(high):
-        low = high = math.nan  # a metric without bounds has no worst case
+        low = high = math.nan
     if values.size:
         # Values can lie beyond the bounds. If there are no bounds, low and high are nan and stay so,
         # because min and max return their first argument if they compare it with nan.

@@ -50,10 +50,10 @@ def rgb(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
             "the file of the same name without _result"
         )
     frame = renamed(content, RGB)
-    named = _RGB_NAME.match(path.name) if path else None
-    if not named:
+    parts_of_name = _RGB_NAME.match(path.name) if path else None
+    if not parts_of_name:
         return frame
-    condition = named.groupdict()
+    condition = parts_of_name.groupdict()
     rates = {name: float(condition[name]) for name in ("temperature", "noise_rate", "correct_rate")}
     # reject_evalue.py of the released code writes the judge's reply on refusals into this column.
     if "evaluation" in frame and condition["suffix"] != "_fact":
