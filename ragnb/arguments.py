@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial, wraps
-from inspect import Signature, signature
+from inspect import signature
 from math import isfinite
 from numbers import Real
 from pathlib import Path
@@ -21,8 +21,9 @@ from urllib.parse import urlsplit, urlunsplit
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ragnb.calls import column_advice, explained, is_truth_value, name_of, problem_of_call
 from ragnb.errors import CallError, InputError, check_choice
-from ragnb.suggestions import did_you_mean
+from ragnb.printing import described
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -48,6 +49,14 @@ def as_scores(values: ArrayLike, dimensions: int = 1) -> Floats:
             f"must be finite numbers, got {array[tuple(bad[0])]} at position {where} "
             f"({len(bad)} such values); leave these items out and report how many"
         )
+    return array
+
+
+def _as_values(values: ArrayLike) -> Floats:
+    """Convert numbers, of which some may be missing, to an array of floats."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1:
+        raise InputError(f"must be a list of numbers, got {array.ndim} dimensions")
     return array
 
 
@@ -101,7 +110,7 @@ def _number_kind(
     def check(value: Any) -> Any:
         """Return a number as `kept_as`; InputError if it is not one that is allowed."""
         if not (isinstance(value, Real) and isfinite(value) and allows(float(value))):
-            raise InputError(f"must be {sentence}, got {value!r}")
+            raise InputError(f"must be {sentence}, got {described(value)}")
         return kept_as(value)
 
     return check
@@ -221,6 +230,7 @@ def without_keys(text: str) -> str:
 KINDS: dict[str, Callable[[Any], Any]] = {
     "scores": as_scores,
     "matrix": partial(as_scores, dimensions=2),
+    "values": _as_values,
     "labels": as_labels,
     "probabilities": as_probabilities,
     "clusters": as_clusters,
@@ -266,6 +276,7 @@ def accepts(
     The kinds of arrays are
 
     - ``'scores'`` and ``'matrix'``: finite numbers in one or two dimensions;
+    - ``'values'``: numbers that may be missing;
     - ``'probabilities'``: numbers in [0, 1];
     - ``'labels'``: 0 or 1;
     - ``'clusters'``: cluster keys (see `as_clusters`).
@@ -296,22 +307,30 @@ def accepts(
     def decorate(function: Callable[..., R]) -> Callable[..., R]:
         """Return the function with checks of its arguments."""
         function_signature = signature(function)
+        # A text such as "no" would count as True without any error.
+        switches = [
+            name
+            for name, parameter in function_signature.parameters.items()
+            if parameter.annotation in (bool, "bool") and name not in kinds
+        ]
+
+        # Without anything to convert, Python itself notices a wrong call, at no cost for the right ones.
+        is_plain = not kinds and not switches and not hasattr(function, "__signature__")
 
         @wraps(function)
         def checked(*args: Any, **kwargs: Any) -> R:
             """Check and convert the arguments, and call the function."""
+            if is_plain:
+                return _called(function, args, kwargs)
             # A traceback prints the arguments of every function that it went through.
             if isinstance(kwargs.get("base_url"), str):
                 kwargs["base_url"] = Address(kwargs["base_url"])
             try:
                 bound = function_signature.bind(*args, **kwargs)
             except TypeError as error:
-                name = function.__qualname__.removesuffix(".__init__")
-                problem = (
-                    _problem_of_call(name, function_signature, args, kwargs, kinds)
-                    or f"{name}: {error}"
-                )
-                raise CallError(problem) from None
+                name = name_of(function)
+                problem = problem_of_call(name, function_signature, args, kwargs, kinds)
+                raise CallError(problem or f"{name}: {error}") from None
             lengths = {}
             for name, kind in kinds.items():
                 argument = bound.arguments.get(name)
@@ -329,59 +348,48 @@ def accepts(
                     f"{' and '.join(lengths)} must have one value per item, got {given_lengths}; "
                     "align them by item id first"
                 )
-            return function(*bound.args, **bound.kwargs)
+            for name in switches:
+                if name in bound.arguments and not is_truth_value(bound.arguments[name]):
+                    value = described(bound.arguments[name])
+                    raise InputError(f"{name} must be True or False, got {value}")
+            return _called(function, bound.args, bound.kwargs)
 
+        # Read by the test that no public function lacks these checks.
+        checked.checks_arguments = True  # type: ignore[attr-defined]
         return checked
 
     return decorate
 
 
-def _problem_of_call(
-    name: str,
-    function_signature: Signature,
-    values: Sequence[Any],
-    keywords: Mapping[str, Any],
-    kinds: Mapping[str, Any],
-) -> str:
-    """Say which argument of a call is unknown or missing, and what its author may have meant."""
-    parameters = [
-        parameter
-        for parameter in function_signature.parameters.values()
-        if parameter.name != "self"
-    ]
-    named = [
-        parameter.name
-        for parameter in parameters
-        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-    ]
-    listed = f"; its arguments are {', '.join(named)}"
-    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
-    unknown = [argument for argument in keywords if argument not in named]
-    if unknown and not takes_any:
-        return f"{name} has no argument {unknown[0]!r}{did_you_mean(unknown[0], named) or listed}"
-    by_position = [
-        parameter.name
-        for parameter in parameters
-        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
-    ]
-    n_values = len(values) - ("self" in function_signature.parameters)
-    needed = [
-        parameter.name
-        for parameter in parameters
-        if parameter.name in named
-        and parameter.default is parameter.empty
-        and parameter.name not in [*by_position[:n_values], *keywords]
-    ]
-    if needed:
-        choices = kinds.get(needed[0])
-        allowed = f": one of {', '.join(map(repr, choices))}" if isinstance(choices, tuple) else ""
-        return f"{name} needs the argument {needed[0]!r}{allowed}"
-    if n_values > len(by_position):
-        return (
-            f"{name} takes {len(by_position)} argument{'s' * (len(by_position) > 1)} without a name, "
-            f"got {n_values}; name the others{listed}"
-        )
-    return ""
+def _called(function: Callable[..., R], values: Sequence[Any], keywords: Mapping[str, Any]) -> R:
+    """Call a function; an error of Python becomes one of ragnb if the arguments explain it."""
+    try:
+        return function(*values, **keywords)
+    except Exception as error:
+        explanation = explained(error, function, values, keywords)
+        if explanation is error:
+            raise
+        raise explanation from error
+
+
+Class = TypeVar("Class", bound=type)
+
+
+def accepts_fields(record: Class) -> Class:
+    """Check the call of a dataclass as `accepts` checks that of a function.
+
+    >>> from dataclasses import dataclass
+    >>> @accepts_fields
+    ... @dataclass
+    ... class Price:
+    ...     per_token: float
+    >>> Price(per_tokn=1)
+    Traceback (most recent call last):
+    ragnb.errors.CallError: Price has no argument 'per_tokn'; did you mean 'per_token'?
+    """
+    initialise: Any = accepts()(record.__init__)  # type: ignore[misc]
+    record.__init__ = initialise  # type: ignore[misc]
+    return record
 
 
 def convert(value: Any, kind: str | tuple[Any, ...] | Callable[[Any], Any], name: str) -> Any:
@@ -393,4 +401,5 @@ def convert(value: Any, kind: str | tuple[Any, ...] | Callable[[Any], Any], name
     except InputError as error:
         raise InputError(f"{name} {error}") from None
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be numeric ({error})") from error
+        advice = column_advice(value)
+        raise InputError(f"{name} must be numeric ({advice or error})") from error

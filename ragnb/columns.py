@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ragnb.errors import InputError
+from ragnb.printing import described
 from ragnb.suggestions import did_you_mean
 
 
@@ -258,11 +259,20 @@ def require_frame(frame: Any, what: str) -> None:
         raise InputError(
             f"{what} needs a pandas DataFrame, got {type(frame).__name__}; pass one of its tables: {names}"
         )
-    if type(frame).__module__.startswith(("dask", "pyspark")) or not hasattr(frame, "columns"):
-        raise InputError(
-            f"{what} needs a pandas DataFrame, got {type(frame).__name__}; load or build one, or call "
-            "compute() of a Dask frame or toPandas() of a Spark frame"
-        )
+    kind = type(frame)
+    if kind.__module__.startswith(("dask", "pyspark")):
+        advice = "call compute() of a Dask frame or toPandas() of a Spark frame"
+    elif hasattr(frame, "columns"):
+        return
+    elif kind.__name__ == "Series":
+        advice = "for one column, pass frame[['name']] with two pairs of brackets"
+    elif isinstance(frame, list | tuple) and any(hasattr(member, "columns") for member in frame):
+        advice = "join the frames with pandas.concat"
+    elif isinstance(frame, list | tuple | Mapping):
+        advice = "pass pandas.DataFrame(...) of it"
+    else:
+        advice = "load or build one, for example with ragnb.load_responses"
+    raise InputError(f"{what} needs a pandas DataFrame, got {described(frame)}; {advice}")
 
 
 def require_columns(

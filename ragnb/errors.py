@@ -1,8 +1,10 @@
 """Exceptions of ragnb, and two helper functions for checking arguments."""
 
+from collections.abc import Hashable
 from numbers import Real
 from typing import Any, TypeVar
 
+from ragnb.printing import described
 from ragnb.suggestions import did_you_mean
 from ragnb.tracebacks import full_traceback, short_traceback
 
@@ -98,10 +100,12 @@ def check_choice(value: Choice, choices: tuple[Choice, ...], what: str) -> Choic
     Traceback (most recent call last):
     ragnb.errors.InputError: method must be one of 'holm', 'bh', got 'hom'; did you mean 'holm'?
     """
-    if value not in choices:
+    # A column or an array cannot be compared with a choice, and is none.
+    is_choice = isinstance(value, Hashable) and value in choices
+    if not is_choice:
         listed = ", ".join(map(repr, choices))
         raise InputError(
-            f"{what} must be one of {listed}, got {value!r}{did_you_mean(value, choices)}"
+            f"{what} must be one of {listed}, got {described(value)}{did_you_mean(value, choices)}"
         )
     return value
 

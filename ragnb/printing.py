@@ -33,6 +33,38 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
+def described(value: Any) -> str:
+    """Return what a value is, in a few words for a message: no value takes more than one line.
+
+    >>> described("a.csv"), described([1]), described(5), described({})
+    ("'a.csv'", 'a list', '5', 'an empty dict')
+    """
+    kind = type(value)
+    if value is None or isinstance(value, str | int | float | Path):
+        text = f"{value!r}"
+        return text if len(text) <= 80 else f"{text[:79]}…"
+    is_empty = isinstance(value, list | tuple | dict | set) and not value
+    return f"an empty {kind.__name__}" if is_empty else with_article(kind.__name__)
+
+
+# Words for classes whose names alone say little.
+_CLASSES = {
+    "DataFrame": "a pandas DataFrame",
+    "Results": "a pandas DataFrame",
+    "Series": "a pandas Series",
+    "ndarray": "a numpy array",
+    "function": "a function",
+}
+
+
+def with_article(name: str) -> str:
+    """Return the name of a class with its article: ``a Template``, ``an RgbReport``."""
+    if name in _CLASSES:
+        return _CLASSES[name]
+    is_spelled = name[0] in "AEIOaeio" or name.startswith("Rgb")
+    return f"{'an' if is_spelled else 'a'} {name}"
+
+
 def inform(line: str) -> None:
     """Print a line of information."""
     print(line, file=information_stream())

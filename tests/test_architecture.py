@@ -19,6 +19,7 @@ FLOORS = [
     {"errors", "faces", "forwarding", "printing", "suggestions", "tracebacks", "version"},
     {
         "arguments",
+        "calls",
         "cells",
         "columns",
         "display",

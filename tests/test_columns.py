@@ -27,7 +27,7 @@ from ragnb.errors import InputError
             {},
             "^it needs each column once, got several columns 'response'",
         ),
-        ([], {}, "^it needs a pandas DataFrame, got list; load"),
+        ([], {}, "^it needs a pandas DataFrame, got an empty list; pass pandas.DataFrame"),
     ],
 )
 def test_a_frame_that_cannot_be_used_is_refused(thing, options, words):

@@ -1,8 +1,10 @@
 """Mistakes that people make: each gets one sentence that says what to do."""
 
+import inspect
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import nbformat
@@ -228,17 +230,46 @@ def test_an_argument_that_is_missing_is_named_with_its_choices():
     )
 
 
-CALLED = [
-    name
-    for name in ragnb.__all__
-    if callable(getattr(ragnb, name)) and name not in ("Metric", "full_tracebacks")
-    if not name.endswith("Error")
+# Classes that ragnb creates for its users: results, reports, and records that it reads.
+CREATED_BY_RAGNB = {
+    *("EquivalenceResult", "FiellerSet", "Interval", "LabelPlan", "PairedTable", "PpiInterval"),
+    *("RatioComparison", "SignificanceResult", "MixedModelResult", "TraceScores", "TraceLabels"),
+    *("DefinitionComparison", "JudgeReport", "MultilingualReport", "Provenance", "Ranking"),
+    *("RgbReport", "RiskCoverageReport", "Sentences", "TraceReport", "ConformalClassifier"),
+    *("SelectiveClassifier", "Estimate", "Reply", "Parsed", "Source"),
+}
+
+
+def public_callables():
+    """Public functions, and classes that users create, by the names under which users find them."""
+    faces = [ragnb, *(import_module(name) for name in FACES)]
+    for package in faces:
+        for name in package.__all__:
+            public = getattr(package, name)
+            is_error = inspect.isclass(public) and issubclass(public, Exception)
+            # The module of errors, which the checks need, cannot use them itself.
+            is_checked = not is_error and name not in (*CREATED_BY_RAGNB, "full_tracebacks")
+            if callable(public) and is_checked:
+                yield f"{package.__name__}.{name}", public
+
+
+FACES = [
+    f"ragnb.{name}"
+    for name in (
+        "annotation conformal datasets ensemble experiments explorables figures llm metrics prompts "
+        "reports scoring stats widgets"
+    ).split()
 ]
+CALLED = dict(public_callables())
 
 
 @pytest.mark.parametrize("name", CALLED)
-def test_every_public_function_names_an_argument_that_it_does_not_have(name):
-    message = refused(getattr(ragnb, name), no_such_argument=1)
+def test_every_public_function_checks_how_it_is_called(name):
+    """Each has `accepts`, `accepts_fields` or a declaration of a metric."""
+    public = CALLED[name]
+    called = public.__init__ if inspect.isclass(public) else public
+    assert hasattr(called, "checks_arguments"), f"{name} needs the decorator accepts()"
+    message = refused(public, no_such_argument=1)
     assert "no_such_argument" in message or "needs the argument" in message
 
 

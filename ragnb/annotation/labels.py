@@ -8,7 +8,7 @@ import pandas as pd
 
 from ragnb.annotation.conversions import Trace, conversion_of
 from ragnb.annotation.items import build_items, item_ids, refuse_changed_texts
-from ragnb.annotation.log import ItemLabels, LabelState, read_log, same_fields
+from ragnb.annotation.log import ItemLabels, LabelState, read_log, same_fields, wait_for_actions
 from ragnb.annotation.places import nested
 from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import COLUMNS, Task, plain, read_task
@@ -46,7 +46,8 @@ def read_labels(log: str | Path | AnnotationSession) -> pd.DataFrame:
     Parameters
     ----------
     log
-        Path of a log, or an open session. A log can be read while somebody writes to it.
+        Path of a log, an open session, or an `ragnb.Annotator`. A log can be read while somebody writes to it. If that
+        happens in the same notebook, the labels that are on their way from the browser are waited for.
 
     Returns
     -------
@@ -69,9 +70,13 @@ def read_labels(log: str | Path | AnnotationSession) -> pd.DataFrame:
     InputError
         There is no such log.
     """
+    # An annotator of `ragnb.Annotator` has its session.
+    log = getattr(log, "session", log)
     if isinstance(log, AnnotationSession):
+        wait_for_actions(log.log)
         header, events = log.log.header, log.log.events
     else:
+        wait_for_actions(str(log))
         header, events = read_log(str(log))
     task = read_task(header["task"])
     by_item = LabelState(events).items
@@ -320,6 +325,7 @@ def all_equal(values: Iterable[Any]) -> bool:
 # ---- RAGBench ------------------------------------------------------------------------------------
 
 
+@accepts()
 def write_ragbench(
     responses: pd.DataFrame, log: str | Path | AnnotationSession, path: str | Path
 ) -> dict[str, int]:

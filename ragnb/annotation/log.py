@@ -16,7 +16,7 @@ import os
 import re
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -82,6 +82,9 @@ class AnnotationLog:
         The header, as it is in the file.
     events : list of dict
         The actions, in order.
+    before_reading : callable or None
+        Called before the labels are read in the process that writes them. An annotator on the screen then waits for the
+        actions that the browser has not sent yet.
     imported : str
         What was imported from a log of an earlier version; normally empty.
     lock : threading.RLock
@@ -97,6 +100,7 @@ class AnnotationLog:
 
     def __init__(self, path: str | Path, header: Mapping[str, Any]) -> None:
         self.path, self.lock = database_path(path), threading.RLock()
+        self.before_reading: Callable[[], object] | None = None
         new_header = {FORMAT: VERSION, **header, "started": header.get("started", _now())}
         # The lines of the file, and those of a log of an earlier version next to it; a new log begins with the header.
         lines = log_lines(path) or [new_header]
@@ -231,6 +235,13 @@ def same_fields(task: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Whether two tasks have the same answers, whatever their guidelines, signs and contradictions are."""
     first, second = read_task(task).answers(), read_task(other).answers()
     return {**first, "guideline": ""} == {**second, "guideline": ""}
+
+
+def wait_for_actions(log: str | Path | AnnotationLog) -> None:
+    """Wait for the actions of an annotator of this process that are on their way to the log."""
+    writer = log if isinstance(log, AnnotationLog) else _OPEN.get(database_path(log))
+    if writer is not None and writer.before_reading is not None:
+        writer.before_reading()
 
 
 def read_log(path: str | Path) -> tuple[dict[str, Any], list[Event]]:

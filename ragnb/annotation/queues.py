@@ -52,6 +52,7 @@ def deferral_queue(responses: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataF
     return responses.loc[distance.sort_values(kind="stable").index]
 
 
+@accepts()
 def person_judicator(
     log: str | Path | AnnotationSession,
     responses: pd.DataFrame,

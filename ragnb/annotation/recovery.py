@@ -17,6 +17,7 @@ from ragnb.annotation.lines import (
 )
 from ragnb.annotation.log import AnnotationLog, database_path, is_log_file, reporting, resolved
 from ragnb.annotation.tasks import Task, read_task
+from ragnb.arguments import accepts
 from ragnb.errors import InputError
 
 # How the text of a header or an action begins, and how it ends.
@@ -24,6 +25,7 @@ START = re.compile(rb'\{"(?:n|%s)": ?\d' % FORMAT.encode())
 END = re.compile(rb'"checksum": ?"[0-9a-f]{8}"\}')
 
 
+@accepts()
 def recover_log(
     path: str | Path,
     target: str | Path,

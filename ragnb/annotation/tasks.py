@@ -12,6 +12,7 @@ import pydantic
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, StrictBool, StrictInt, StrictStr
 from pydantic.dataclasses import dataclass
 
+from ragnb.arguments import accepts, accepts_fields
 from ragnb.errors import InputError, check_choice
 
 # Letters that can be the key of a field. The others do something else in the annotator.
@@ -27,6 +28,7 @@ Name = Annotated[str, pydantic.Field(min_length=1)]
 CLOSED = ConfigDict(extra="forbid")
 
 
+@accepts_fields
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class Option:
     """One answer that a field allows.
@@ -78,6 +80,7 @@ def _free_key(key: str) -> str:
     return key
 
 
+@accepts_fields
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class Field:
     """One question about an item, or about each sentence of its response.
@@ -250,6 +253,7 @@ def _complete(fields: Any) -> Any:
     return completed
 
 
+@accepts_fields
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class Task:
     """An annotation task: the fields that are labelled for each item, and a guideline.
@@ -273,8 +277,8 @@ class Task:
 
     Raises
     ------
-    pydantic.ValidationError
-        A name, key or option is missing, not allowed or given twice. `read_task` reports it as an InputError.
+    InputError
+        A name, key or option is missing, not allowed or given twice.
     """
 
     name: Name
@@ -353,6 +357,7 @@ def hashed(value: Any) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
 
 
+@accepts()
 def read_task(schema: "Task | str | Mapping[str, Any]") -> Task:
     """Return a task from its name in `TASKS` or from a mapping. A `Task` is returned unchanged.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ragnb.arguments import accepts
 from ragnb.datasets.messages import tell
 from ragnb.errors import InputError
 from ragnb.metrics.language import OFTEN_MEANT, language_probabilities
@@ -51,6 +52,7 @@ def _meant_code(code: Any) -> str:
     return f"; did you mean {meant!r}?" if meant else ""
 
 
+@accepts()
 def identify_languages(questions: pd.Series) -> pd.DataFrame:
     """Identify the language of each question, with the other questions of the file as context.
 

@@ -70,6 +70,7 @@ def _files(name: str) -> list[Path]:
     )
 
 
+@accepts()
 def study_files(name: str, *, rest: bool = False) -> list[Path]:
     """Files that the authors of a study published, in a fixed and verified version.
 

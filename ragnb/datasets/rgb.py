@@ -119,6 +119,7 @@ def _example(line: Mapping[str, Any], where: str, name: str) -> dict[str, Any]:
 _FIELDS = {"{{DOCS}}": "{passages}", "{{QUERY}}": "{question}"}
 
 
+@accepts()
 def load_rgb_instructions(source: str | Path = "rgb_instructions") -> dict[str, Template]:
     """Load RGB's own prompts as templates by language, for ``rgb_requests(prompt=...)``.
 

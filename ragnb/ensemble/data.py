@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragnb.arguments import Integers, accepts
+from ragnb.arguments import Integers, accepts, accepts_fields
 from ragnb.columns import require_columns, require_frame
 from ragnb.errors import InputError
 
@@ -24,6 +24,7 @@ SCORE = ("metric", "value", "reason", "evidence", "signature")
 OF_THE_RESPONSE = ("metric", "references", "lang", "prompt", "reasoning")
 
 
+@accepts_fields
 @dataclass(frozen=True, slots=True)
 class SplitRatios:
     """Proportions of the responses in the training, test and calibration sets.
@@ -79,6 +80,7 @@ class XYData:
     {'a': 1, 'b': 0}
     """
 
+    @accepts()
     def __init__(
         self, X: pd.DataFrame, y: Iterable[Any], groups: Iterable[Any] | None = None
     ) -> None:
@@ -332,6 +334,7 @@ def require_both_labels(y: pd.Series, who: str) -> None:
 # ---- features from scores ------------------------------------------------------------------------
 
 
+@accepts()
 def feature_frame(scores: pd.DataFrame, *, responses: pd.DataFrame) -> pd.DataFrame:
     """Turn scores into features for an ensemble: one row per response and one column per metric.
 

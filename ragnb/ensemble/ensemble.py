@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragnb.arguments import accepts
+from ragnb.arguments import accepts, accepts_fields
 from ragnb.columns import require_columns
 from ragnb.conformal.control import calibrate_selective_risk
 from ragnb.conformal.sets import (
@@ -41,6 +41,7 @@ Judicator = Callable[[Any], Any]
 # ---- judicators ----------------------------------------------------------------------------------
 
 
+@accepts_fields
 @dataclass(frozen=True, slots=True)
 class BatchJudicator:
     """Judge that is called once for all responses on which an ensemble abstains.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ragnb.arguments import accepts
 from ragnb.ensemble.data import (
     XYData,
     aligned,
@@ -20,6 +21,7 @@ from ragnb.stats.prediction import auroc
 COLUMNS = ("auc", "auc_low", "auc_high", "accuracy", "correlation", "importance", "note")
 
 
+@accepts()
 def eval_prediction(y: Iterable[Any], y_hat: Iterable[Any]) -> dict[str, Any]:
     """Compute precision, recall, F1, accuracy and the confusion matrix of predicted labels.
 
@@ -63,6 +65,7 @@ def eval_prediction(y: Iterable[Any], y_hat: Iterable[Any]) -> dict[str, Any]:
     }
 
 
+@accepts()
 def feature_report(
     X: pd.DataFrame,
     y: Iterable[Any],

@@ -218,6 +218,7 @@ LABELS = ("rgb_refusals", "answers")
 """Names of the sets of labels that ragnb's authors gave to recorded replies."""
 
 
+@accepts()
 def recorded_store(name: str) -> Store:
     """Load the replies of a recording into a new store in memory.
 
@@ -253,6 +254,7 @@ def recorded_responses(name: str) -> pd.DataFrame:
     return responses
 
 
+@accepts()
 def recorded_ranking() -> pd.DataFrame:
     """The passages retrieved for each question of the multilingual sample, as `rank_passages` ranked them once.
 
@@ -262,6 +264,7 @@ def recorded_ranking() -> pd.DataFrame:
     return read_frame(data_file("multilingual.ranking.jsonl"))
 
 
+@accepts()
 def recorded_provenance(name: str) -> dict[str, Any]:
     """Return how a recording was made: model, file, checksum, engine, date, settings, number of replies."""
     return dict(json.loads(recording_file(name, "provenance.json").read_text(encoding="utf-8")))

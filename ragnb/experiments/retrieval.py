@@ -88,6 +88,7 @@ def rank_passages(
     )
 
 
+@accepts()
 def multilingual_contexts(examples: pd.DataFrame, ranking: pd.DataFrame) -> pd.DataFrame:
     """Add the retrieved passages to the examples, best first.
 

@@ -131,6 +131,7 @@ def label_trace(
     return responses[others].assign(**added)
 
 
+@accepts()
 def labels_as_replies(
     records: pd.DataFrame, *, model: str, parameters: Mapping[str, Any] = PARAMETERS
 ) -> Store:

@@ -10,6 +10,7 @@ import seaborn.objects as so
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
+from ragnb.arguments import accepts
 from ragnb.datasets.published_tables import published
 from ragnb.errors import InputError
 from ragnb.figures.styles import (
@@ -57,6 +58,7 @@ _SERIES = ("system", "language", "protocol")
 
 
 @style()
+@accepts()
 def plot_abilities(report: RgbReport, *, published_models: bool = True) -> Any:
     """Draw RGB's four abilities in one figure: curves against the noise rate, and rates with intervals.
 

@@ -269,6 +269,7 @@ def _fitting(result: Any, page: Page) -> Form:
     return CURVES if is_curve or page.along else MEANS
 
 
+@accepts()
 def save_plot(result: Result, path: str | Path, **options: Any) -> Path:
     """Draw a result and save the figure as ``.pdf``, ``.svg`` or ``.png``; return the path.
 

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
+from ragnb.arguments import accepts
 from ragnb.columns import require_columns
 from ragnb.figures.styles import (
     WIDTHS,
@@ -27,6 +28,7 @@ _LONGEST_NAME = 30
 
 
 @style()
+@accepts()
 def plot_noise_curve(
     summaries: pd.DataFrame,
     *,
@@ -100,6 +102,7 @@ def plot_noise_curve(
 
 
 @style()
+@accepts()
 def plot_risk_coverage(
     curve: pd.DataFrame, *, line: str = "system", ax: Axes | None = None
 ) -> Axes:

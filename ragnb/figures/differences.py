@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.figures.styles import (
     COLOURS,
@@ -28,6 +29,7 @@ _COMPARED = (
 
 
 @style()
+@accepts()
 def plot_differences(
     comparisons: pd.DataFrame,
     *,
@@ -141,6 +143,7 @@ def _note(ax: Axes, rows: pd.DataFrame, intervals: str, family: str) -> None:
 
 
 @style()
+@accepts()
 def plot_judge_bias(bias: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Draw a forest plot of the judge's mean minus that of the labels, overall and for each group.
 

@@ -61,6 +61,7 @@ _STYLE: dict[Any, Any] = {
 
 
 @contextmanager
+@accepts(font_size="positive")
 def style(*, font_size: float | None = None) -> Iterator[None]:
     """Use the style of ragnb's figures inside a ``with`` block: TrueType fonts and colour-blind safe colours.
 
@@ -143,6 +144,7 @@ def caption(ax: Axes, note: str, **options: Any) -> None:
 
 
 @style()
+@accepts()
 def headline(ax: Axes, finding: str, *, whole: bool = False) -> Axes:
     """Write what a figure shows above it, in bold; the small print moves below it.
 
@@ -180,6 +182,7 @@ def reach(frame: pd.DataFrame) -> list[pd.Series]:
     return [frame["mean"] - frame["low"], frame["high"] - frame["mean"]]
 
 
+@accepts()
 def interval_note(summaries: pd.DataFrame) -> str:
     """Level and kind of the intervals, and n if it is known: ``95 % Wilson intervals, n = 64``.
 

@@ -45,6 +45,7 @@ class Budget:
     Budget($0.50 of $1.00 spent)
     """
 
+    @accepts()
     def __init__(self, limit: float = math.inf) -> None:
         self.limit = limit
         self.spent = self.set_aside = 0.0
@@ -187,6 +188,7 @@ def price_of(model: str, prices: Mapping[str, Price] | None = None) -> Price | N
     return all_prices.get(model) or all_prices.get(_SNAPSHOT.sub("", model))
 
 
+@accepts()
 def price_table() -> pd.DataFrame:
     """Table of the prices that ragnb knows, with the month in which we read them.
 

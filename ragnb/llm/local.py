@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Timer
 
-from ragnb.arguments import accepts
+from ragnb.arguments import accepts, accepts_fields
 from ragnb.errors import EndpointError, MissingPartError
 from ragnb.llm.endpoint import PACKAGED_SERVERS, endpoint_name
 
@@ -34,6 +34,7 @@ LOCAL_MODELS = {
 """Name in `serve` -> name of the model, and the packages that contain its file."""
 
 
+@accepts_fields
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """A running server: the arguments for `ragnb.complete`, and the provenance of its replies."""

@@ -120,6 +120,7 @@ def canonical(request: Mapping[str, Any]) -> str:
     return json.dumps(request, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
+@accepts()
 def request_key(request: Mapping[str, Any]) -> str:
     """SHA-256 of the canonical request, in hexadecimal digits."""
     return _sha256(canonical(request))

@@ -31,6 +31,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Annotated, Any, ClassVar, TypeVar, cast, get_args, get_origin
 
+from ragnb.calls import explained
 from ragnb.errors import InputError, check_choice
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -175,8 +176,16 @@ def with_checks(function: Function, arguments: Mapping[str, type[Argument]]) -> 
             if name in kwargs and kwargs[name] is not checked_last.get(name, ...):
                 checks[name](kwargs[name], name)
                 checked_last[name] = kwargs[name]
-        return function(*args, **kwargs)
+        # An error is explained afterwards, because a check of each response would take time.
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            explanation = explained(error, function, args, kwargs)
+            if explanation is error:
+                raise
+            raise explanation from error
 
+    checking.checks_arguments = True  # type: ignore[attr-defined]
     return cast(Function, checking)
 
 

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from ragnb.arguments import accepts
 from ragnb.errors import InputError, check_choice
 from ragnb.metrics.declaration import Column, Option
 from ragnb.metrics.normalization import VARIANTS, check_text, code_form
@@ -105,6 +106,7 @@ def primary_code(language: str) -> str:
     return known_code(language).split("_")[0]
 
 
+@accepts()
 def scripts_of(language: str | None) -> frozenset[str]:
     """Return the names of the main Unicode scripts in which a language is written.
 

@@ -45,6 +45,7 @@ from typing import Any
 
 import regex
 
+from ragnb.arguments import accepts
 from ragnb.errors import InputError, check_choice
 from ragnb.text import GRAPHEME, UNSPACED, fold, visible
 
@@ -83,6 +84,7 @@ _ASCII = re.compile("[a-z0-9]+")
 _LBRAG_KEPT = regex.compile(f"[{LBRAG_KEPT}]+")
 
 
+@accepts()
 @lru_cache(maxsize=32768)
 def normalized(text: str, *, variant: str = "unicode", language: str | None = None) -> str:
     """Normalise a text so that it can be compared with a reference.

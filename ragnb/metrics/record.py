@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast, get_args
 
+from ragnb.arguments import accepts, accepts_fields
 from ragnb.errors import InputError, UnknownMetricError
 from ragnb.metrics.declaration import (
     Argument,
@@ -39,6 +40,7 @@ class Metrics(dict[str, "Metric"]):
 METRICS = Metrics()
 
 
+@accepts_fields
 @dataclass(frozen=True, slots=True)
 class Metric:
     """Definition of a metric: its function, inputs, options, range and source.
@@ -234,6 +236,7 @@ class Metric:
         return parameter is None or parameter.default is inspect.Parameter.empty
 
 
+@accepts()
 def metric(
     name: str,
     *,

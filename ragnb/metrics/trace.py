@@ -30,6 +30,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
+from ragnb.arguments import accepts
 from ragnb.cells import present
 from ragnb.errors import InputError
 from ragnb.metrics.declaration import Argument, Column, Option, declared
@@ -600,6 +601,7 @@ def _four(
     )
 
 
+@accepts()
 def distance_from_ideal(*scores: float) -> float:
     """Root mean square distance of scores from 1.
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ragnb.arguments import accepts
 from ragnb.cells import flag_of, present
 from ragnb.errors import InputError, check_choice
 
@@ -38,6 +39,7 @@ VARIANTS = ("ragbench", "guide")
 UNKNOWN_KEYS = {"count": "counted", "drop": "dropped"}
 
 
+@accepts()
 def supported_sentences(
     support: Support | None,
     unsupported_keys: Sequence[str] | None = None,
@@ -100,6 +102,7 @@ def supported_sentences(
     return sentences
 
 
+@accepts()
 def unsupported_sentences(
     support: Support, unsupported_keys: Sequence[str] | None = None, *, variant: str = "ragbench"
 ) -> list[str]:
@@ -189,6 +192,7 @@ def _labels(support: Any) -> Iterator[_Label]:
 # ---- issues ------------------------------------------------------------------------------------
 
 
+@accepts()
 def label_issues(
     record: Mapping[str, Any], *, variant: str = "ragbench", unknown: str = "counted"
 ) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import regex
 
+from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.text import fold, sentences
 
@@ -70,6 +71,7 @@ class Mark(NamedTuple):
     passages: tuple[int, ...]
 
 
+@accepts()
 def citations_of(response: str) -> list[tuple[str, list[int]]]:
     """Split a response into sentences without marks, each with the numbers of the passages it cites.
 

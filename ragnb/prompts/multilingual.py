@@ -8,6 +8,7 @@ in `SHOTS`. The texts are in ``data/multilingual.toml``.
 from collections.abc import Sequence
 from typing import Any
 
+from ragnb.arguments import accepts
 from ragnb.errors import InputError, check_choice
 from ragnb.prompts.template import Message, Template, in_one_line, keyed_lines, load_family
 
@@ -20,6 +21,7 @@ SHOTS: dict[str, Any] = _DATA["shots"]
 """Language code -> headings (``text``, ``question``, ``answer``) and ``examples`` of each."""
 
 
+@accepts()
 def answer_prompt(
     question: str, passages: Sequence[str], language: str, prompt: str = "chat"
 ) -> tuple[Template, list[Message] | str]:
@@ -57,6 +59,7 @@ def answer_prompt(
     return template, template.render({**texts, "language": LANGUAGE_NAMES[code]})
 
 
+@accepts()
 def translation_prompt(
     text: str, source: str, language: str, prompt: str = "chat"
 ) -> tuple[Template, list[Message] | str]:

@@ -11,6 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from ragnb.arguments import accepts
 from ragnb.prompts.template import texts_between_tags
 from ragnb.text import read_reasoning, well_formed
 
@@ -80,6 +81,7 @@ class _Object(NamedTuple):
     end: int
 
 
+@accepts()
 def parse_reply(
     text: str | None, schema: type[Record], prompt_texts: Sequence[str] = ()
 ) -> Parsed[Record]:
@@ -216,6 +218,7 @@ def repair_message(reason: str, schema: type[BaseModel]) -> str:
     )
 
 
+@accepts()
 def strict_schema(schema: type[BaseModel]) -> dict[str, Any]:
     """JSON schema of a model in the form that structured outputs require.
 

@@ -2,6 +2,7 @@
 
 import re
 
+from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.prompts.template import Template, load_family
 
@@ -16,6 +17,7 @@ PLAIN = TEMPLATES["plain"]
 """The prompt that only asks the question over the passages, by language."""
 
 
+@accepts()
 def template_for(prompt: str | Template, language: str) -> Template:
     """The template of a named prompt in a language; a custom `Template` is returned as it is.
 

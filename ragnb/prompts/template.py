@@ -13,6 +13,7 @@ from importlib import resources
 from string import Formatter
 from typing import Any
 
+from ragnb.arguments import accepts, accepts_fields
 from ragnb.errors import InputError
 from ragnb.text import well_formed
 
@@ -26,6 +27,7 @@ _PLAIN_KEY = re.compile(r"[^\s\[\]\"]+")
 _LAST_TAG = re.compile(r".*\n</[a-z-]+-([0-9a-f]{8})>", re.DOTALL)
 
 
+@accepts_fields
 @dataclass(frozen=True, slots=True)
 class Template:
     """A prompt: a system message, which may be empty, and a user message with ``{fields}``.
@@ -111,6 +113,7 @@ def _mark(texts: Mapping[str, str], template: str) -> str:
     return mark
 
 
+@accepts()
 def texts_between_tags(messages: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the texts that a prompt shows between tags with a mark; none if it has no such tags.
 

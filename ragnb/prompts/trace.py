@@ -20,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 
+from ragnb.arguments import accepts
 from ragnb.cells import WRAPPING, flag_of, plain_word
 from ragnb.prompts.template import Message, keyed_lines, load_family
 from ragnb.text import fold, well_formed
@@ -129,6 +130,7 @@ LABELS = _TEMPLATES["trace.labels"]
 ASK_AGAIN = _TEMPLATES["trace.ask_again"]
 
 
+@accepts()
 def render_labelling(
     question: str,
     documents_sentences: Iterable[Iterable[Sequence[str]]],

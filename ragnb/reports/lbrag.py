@@ -61,6 +61,7 @@ def mean_and_std(mean: float, std: float, decimals: int) -> str:
     return f"{mean:.{decimals}f}±{std:.{decimals}f}"
 
 
+@accepts()
 def summary_lines(table: pd.DataFrame) -> list[str]:
     """One line per system with the mean and the standard deviation of each metric except RLC_OK.
 
@@ -87,6 +88,7 @@ def summary_lines(table: pd.DataFrame) -> list[str]:
     return lines
 
 
+@accepts()
 def overview(table: pd.DataFrame) -> pd.DataFrame:
     """One row per system and one column per metric, each cell with mean ± standard deviation.
 
@@ -126,6 +128,7 @@ def metrics_content(table: pd.DataFrame) -> dict[str, dict[str, dict[str, float 
     return {"metrics": systems}
 
 
+@accepts()
 def write_metrics_json(table: pd.DataFrame, path: str | Path) -> Path:
     """Write ``metrics.json`` as LBRAG does, and return its path.
 

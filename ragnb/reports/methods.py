@@ -144,6 +144,7 @@ def methods_paragraph(
     return _CITATION.sub(partial(_citation, written), _WRITTEN[written](rendered))
 
 
+@accepts()
 def bibliography(text: str) -> str:
     r"""BibTeX entries of the sources that a text cites, in the order of their keys.
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragnb.arguments import accepts
 from ragnb.cells import present
 from ragnb.metrics.trace import GUIDE_SENTENCES, trace_scores
 from ragnb.metrics.trace_labels import as_keys, sentence_pairs, unsupported_sentences
@@ -12,6 +13,7 @@ from ragnb.metrics.trace_labels import as_keys, sentence_pairs, unsupported_sent
 QUOTED = 120
 
 
+@accepts()
 def interpret_trace(record: Mapping[str, Any], *, variant: str = "ragbench") -> list[str]:
     """Say in sentences what the TRACe scores of a response mean, and what to do about them.
 

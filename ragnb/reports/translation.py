@@ -27,6 +27,7 @@ ESTIMATORS = {
 }
 
 
+@accepts()
 def gains_and_costs(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame:
     """Gain in token F1 over the baseline, and cost in translated tokens, of each response.
 

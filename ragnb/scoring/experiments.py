@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.arguments import accepts
 from ragnb.cells import is_missing
 from ragnb.columns import CONDITION, require_columns
 
@@ -12,6 +13,7 @@ from ragnb.columns import CONDITION, require_columns
 CONDITIONS = (*CONDITION, "model", "parameters", "template")
 
 
+@accepts()
 def experiment_signature(responses: pd.DataFrame) -> pd.Series:
     """Signature of the experiment behind each response: data, system, model, prompt and passages.
 

@@ -146,6 +146,7 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
     return Definitions(matches)
 
 
+@accepts()
 def edge_cases(
     metrics: str | Metric | Sequence[str | Metric] | None = None, **options: Any
 ) -> pd.DataFrame:

@@ -62,6 +62,18 @@ def agreement_sums(codes: Integers, n_categories: int, clusters: Integers | None
 # Each takes the output of `agreement_sums`, summed over clusters.
 
 
+def as_sums(sums: ArrayLike) -> Floats:
+    """Check that an array has the shape of the output of `agreement_sums`."""
+    array = np.asarray(sums, dtype=np.float64)
+    if array.ndim < 2 or array.shape[-2] != 3 * array.shape[-1] + 1:
+        raise InputError(
+            "must be the output of agreement_sums, summed over clusters, got an array of shape "
+            f"{array.shape}; for a table of ratings, use agreement_interval"
+        )
+    return array
+
+
+@accepts(sums=as_sums)
 def percent_agreement(sums: Floats) -> Floats:
     """Compute percent agreement: the proportion of rater pairs that agree, averaged over items.
 
@@ -88,6 +100,7 @@ def percent_agreement(sums: Floats) -> Floats:
     return _ratio(np.trace(mean, axis1=-2, axis2=-1), mean.sum(axis=(-2, -1)))
 
 
+@accepts(sums=as_sums)
 def cohen_kappa(sums: Floats) -> Floats:
     """Compute Cohen's kappa, a chance-corrected agreement coefficient for two raters.
 
@@ -124,6 +137,7 @@ def cohen_kappa(sums: Floats) -> Floats:
     return _weighted(_parts(sums)[2], 1 - np.eye(sums.shape[-1]))
 
 
+@accepts(sums=as_sums)
 def quadratic_kappa(sums: Floats, grades: Floats | None = None) -> Floats:
     """Compute Cohen's kappa with quadratic weights for two raters.
 
@@ -164,6 +178,7 @@ def quadratic_kappa(sums: Floats, grades: Floats | None = None) -> Floats:
     return _weighted(_parts(sums)[2], (grades[:, None] - grades) ** 2)
 
 
+@accepts(sums=as_sums)
 def fleiss_kappa(sums: Floats) -> Floats:
     """Compute Fleiss' kappa, a chance-corrected agreement coefficient for two or more raters.
 
@@ -201,6 +216,7 @@ def fleiss_kappa(sums: Floats) -> Floats:
     return _beyond_chance(sums, lambda pi: pi**2)
 
 
+@accepts(sums=as_sums)
 def gwet_ac1(sums: Floats) -> Floats:
     """Compute Gwet's AC1, a chance-corrected agreement coefficient for two or more raters.
 
@@ -238,6 +254,7 @@ def gwet_ac1(sums: Floats) -> Floats:
     return _beyond_chance(sums, lambda pi: pi * (1 - pi) / (pi.shape[-1] - 1))
 
 
+@accepts(sums=as_sums)
 def krippendorff_alpha(sums: Floats) -> Floats:
     """Compute Krippendorff's alpha for nominal categories and any number of raters.
 
@@ -273,6 +290,7 @@ def krippendorff_alpha(sums: Floats) -> Floats:
     return _weighted(_parts(sums)[0], 1 - np.eye(sums.shape[-1]), correction=1)
 
 
+@accepts(sums=as_sums)
 def ordinal_alpha(sums: Floats) -> Floats:
     """Compute Krippendorff's alpha for ordinal categories and any number of raters.
 

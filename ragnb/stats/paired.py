@@ -51,6 +51,7 @@ from ragnb.stats.intervals import (
 )
 
 
+@accepts()
 def paired_differences(first: Floats, second: Floats | None = None) -> Floats:
     """Compute paired differences (first - second), with differences within rounding error as 0.
 
@@ -350,6 +351,7 @@ def paired_t_test(
     return SignificanceResult(t, max(p, SMALLEST_P), alternative, method, units.size, warning)
 
 
+@accepts()
 def t_or_sign_flip_test(
     first: Floats, second: Floats | None = None, *, clusters: Integers | None = None
 ) -> SignificanceResult:

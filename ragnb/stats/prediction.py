@@ -433,6 +433,7 @@ def reliability_curve(labels: Booleans, probabilities: Floats, *, n_bins: int = 
     return pd.DataFrame(curve).reset_index(drop=True)
 
 
+@accepts()
 def expected_calibration_error(curve: pd.DataFrame) -> tuple[float, float]:
     """Expected calibration error (ECE), and its expected value under perfect calibration.
 

@@ -15,6 +15,7 @@ from ragnb.results import Interval, undefined_interval
 from ragnb.rounding import largest_magnitude, tied_levels
 
 
+@accepts(reference="values", other="values")
 def kendall_tau_b(reference: ArrayLike, other: ArrayLike) -> float:
     """Kendall's tau-b rank correlation between two lists of scores of the same systems.
 
@@ -45,6 +46,7 @@ def kendall_tau_b(reference: ArrayLike, other: ArrayLike) -> float:
     return nan if levels is None else float(kendalltau(*levels).statistic)
 
 
+@accepts(reference="values", other="values")
 def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
     """AP rank correlation, a variant of Kendall's tau that gives more weight to the top ranks.
 
@@ -117,6 +119,7 @@ def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
     return float(2 * right.sum() / (n_systems - 1) - 1)
 
 
+@accepts(first="values", second="values")
 def tau_ap_b(first: ArrayLike, second: ArrayLike) -> float:
     """AP rank correlation between two rankings that may both contain ties.
 

@@ -1,10 +1,12 @@
 """The annotator: a widget that labels items and saves every action at once."""
 
 import math
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from weakref import WeakMethod
 
 import anywidget
 import pandas as pd
@@ -15,6 +17,7 @@ from ragnb.annotation.tasks import Task
 from ragnb.arguments import accepts
 from ragnb.errors import InputError, RagnbError
 from ragnb.markup import Markup, join, spelled, tag
+from ragnb.printing import warn
 from ragnb.widgets.annotation_page import entry_of, page_of, state_of, static_page, task_of
 from ragnb.widgets.pages import STATIC, with_static
 
@@ -25,6 +28,11 @@ LEAVING = (*LEAVING_ITS_ITEM, "go", "undo", "redo")
 
 # Seconds after which an annotator that a cell has shown no longer takes the focus.
 JUST_NOW = 10.0
+# Seconds within which the browser must say how many actions are on their way, and make progress.
+NO_ANSWER = 2.0
+NO_PROGRESS = 10.0
+# Seconds in which the annotator's views in other pages answer, too.
+OTHER_VIEWS = 0.1
 
 
 class Annotator(anywidget.AnyWidget):
@@ -101,9 +109,18 @@ class Annotator(anywidget.AnyWidget):
         self.session = examples
         self.session.go(self.session.number)
         self._displayed = -math.inf
+        # The thread in which messages of the browser arrive, while there is a browser.
+        self._receiver: threading.Thread | None = None
+        # The last question how many actions are on their way, and the last answer of each view.
+        self._question = 0
+        self._pending: dict[int, int] = {}
+        self._answered = threading.Condition()
         super().__init__(task=task_of(self.session.task), page=self._page(), jump=self._entries())
         self.refresh(message="; ".join(self.session.notices))
         self.on_msg(self._receive)
+        # The log does not keep an annotator alive that nobody uses.
+        wait = WeakMethod(self._wait_for_browser)
+        self.session.log.before_reading = lambda: _call(wait())
 
     def refresh(
         self, *, ack: int = 0, message: str = "", failed: bool = False, touched: Iterable[int] = ()
@@ -127,6 +144,13 @@ class Annotator(anywidget.AnyWidget):
 
     def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:
         """Do what a message requests, to the item for which it was meant; show errors."""
+        self._receiver = threading.current_thread()
+        if content.get("act") == "pending":
+            with self._answered:
+                if content.get("question") == self._question:
+                    self._pending[content["view"]] = int(content["pending"])
+                    self._answered.notify_all()
+            return
         if content.get("act") == "shown":
             # The first view takes the focus after the cell has run, not one of a notebook that is
             # opened later.
@@ -148,6 +172,36 @@ class Annotator(anywidget.AnyWidget):
             finally:  # the browser holds further keys until it gets an answer
                 ack = content.get("id", 0)
                 self.refresh(ack=ack, message=message, failed=failed, touched=touched)
+
+    def _wait_for_browser(self) -> None:
+        """Wait until everything that was done in the browser is in the log, or warn of what is not.
+
+        JupyterLab handles clicks in another thread than cells, so that a cell could read the log
+        before the last clicks have arrived. Where the same thread handles both, what the browser has
+        sent before is in the log already.
+        """
+        if self._receiver in (None, threading.current_thread()):
+            return
+        with self._answered:
+            self._question += 1
+            self._pending = {}
+        self.send({"kind": "pending", "question": self._question})
+        with self._answered:
+            is_answered = self._answered.wait(NO_ANSWER)
+            if not is_answered:
+                self._receiver = None  # the page is closed; its next message says that it is open
+            # Any message is progress. If nothing is on its way, other views may still answer.
+            while is_answered:
+                limit = NO_PROGRESS if sum(self._pending.values()) else OTHER_VIEWS
+                is_answered = self._answered.wait(limit)
+            pending = sum(self._pending.values())
+        if pending:
+            actions = "1 action" if pending == 1 else f"{pending} actions"
+            warn(
+                f"{actions} of {self.session.annotator!r} {'is' if pending == 1 else 'are'} still on the "
+                "way from the browser and not in these labels; read them again when the annotator says "
+                "that they are saved"
+            )
 
     def _act(self, content: dict[str, Any]) -> str | None:
         """Do one action, and return a sentence for the annotator if there is one."""
@@ -241,3 +295,9 @@ def _notice(what: str, event: Mapping[str, Any] | None) -> str:
         return f"nothing to be {what}"
     fields = dict.fromkeys(entry["field"] for entry in event.get("set", ()))
     return f"{what}: {', '.join(fields) or event['action']}"
+
+
+def _call(function: Callable[[], None] | None) -> None:
+    """Call a method whose object still exists."""
+    if function is not None:
+        function()

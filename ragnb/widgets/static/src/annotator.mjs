@@ -45,7 +45,7 @@ class Annotator {
     this.disconnect = connect(model, {
       "change:state": () => this.onState(),
       "change:jump": () => this.items.draw(),
-      "msg:custom": ({ kind }) => this.onMessage(kind),
+      "msg:custom": (message) => this.onMessage(message),
       comm_live_update: () => this.saving.gone(),
     });
     this.paint();
@@ -65,9 +65,11 @@ class Annotator {
     });
   }
 
-  onMessage(kind) {
+  onMessage({ kind, question }) {
     if (kind === "focus") {
       this.takeFocus();
+    } else if (kind === "pending") {
+      this.saving.answer(question);
     }
   }
 

@@ -39,10 +39,12 @@ export class Saving {
     this.onseen = onseen;
     // Numbers begin at random, so that several views of one annotator do not use the same ones.
     this.lastId = Math.floor(Math.random() * 2 ** 48);
+    this.view = this.lastId;
     this.unacknowledged = new Map(); // by id, what was sent: {act, item, time}
     this.leavingId = null; // of the act after which another item may be shown
     this.held = []; // what was done since then, for that item: {name, run}
     this.refused = []; // what was not done, and not seen yet: {act, item, text, time}
+    this.question = null; // number of Python's question how many actions are on their way, until none is
     this.beforeUnload = (event) => {
       if (this.isBusy) {
         event.preventDefault(); // the browser asks
@@ -126,8 +128,12 @@ export class Saving {
 
   // Whether something is not saved yet that could be.
   get isBusy() {
-    const waitingCount = this.unacknowledged.size + this.held.length;
-    return !this.isGone && waitingCount > 0;
+    return !this.isGone && this.pendingCount > 0;
+  }
+
+  // Number of acts that are not saved yet.
+  get pendingCount() {
+    return this.unacknowledged.size + this.held.length;
   }
 
   close() {
@@ -148,6 +154,33 @@ export class Saving {
 
   paintBusy() {
     this.root.setAttribute("aria-busy", String(this.isBusy));
+    this.reportPending();
+  }
+
+  // ---- Python reads the labels, and waits for those that are on their way ------------------------------------------
+
+  /** @param {number} question its number, which the answers repeat */
+  answer(question) {
+    this.question = question;
+    this.reportedCount = null;
+    this.reportPending();
+  }
+
+  // Reports how many acts are not saved yet, whenever that number has changed, until it is 0.
+  reportPending() {
+    const { question, pendingCount: pending, view } = this;
+    if (question === null || pending === this.reportedCount || this.isGone) {
+      return;
+    }
+    this.reportedCount = pending;
+    if (pending === 0) {
+      this.question = null;
+    }
+    try {
+      this.model.send({ act: "pending", question, pending, view });
+    } catch {
+      // Without a kernel, nobody waits for an answer.
+    }
   }
 
   // ---- keys that are faster than the kernel ------------------------------------------------------------------------

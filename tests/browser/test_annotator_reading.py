@@ -1,0 +1,60 @@
+"""Labels that are read in the cell after the annotator, while the last clicks are on their way."""
+
+import pytest
+from browser.lab import fill, show
+from browser.screen import IMPORTS, Annotating
+
+pytestmark = pytest.mark.browser
+
+KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
+# Every action takes half a second, as on a busy machine.
+SLOW = """import time
+act = Annotator._act
+def slowly(self, content):
+    time.sleep(0.5)
+    return act(self, content)
+Annotator._act = slowly
+"""
+SHOWN = "shown = Annotator(verdict_items(6), 'verdict', {who!r}, '.')\nshown"
+# Printed by the kernel while the page is doing other things.
+PRINTED = """code => new Promise(done => {
+  const asked = %s.requestExecute({ code });
+  let text = '';
+  asked.onIOPub = said => { if (said.content.text) text += said.content.text; };
+  asked.done.then(() => done(text)) })"""
+READ = """import warnings
+import ragnb
+from ragnb.annotation import read_labels
+with warnings.catch_warnings(record=True) as warned:
+    warnings.simplefilter('always')
+    labels = read_labels({log})
+print(len(labels), *[str(one.message) for one in warned])"""
+
+
+@pytest.mark.parametrize("log", ["'{who}.verdict.jsonl'", "shown.session", "shown"])
+def test_labels_on_their_way_are_waited_for(book, log):
+    who = f"wait{len(log)}"
+    book.evaluate("""() => localStorage.setItem("ragnb-annotator", '{"goesOn": true}')""")
+    show(book, IMPORTS + SLOW + SHOWN.format(who=who))
+    screen = Annotating(book, f"{who}.verdict.jsonl")
+    screen.focus("response")
+    screen.press_ahead("1", "2", "1", "2", "1")
+    printed = book.evaluate(PRINTED % KERNEL, READ.format(log=log.format(who=who)))
+    assert printed == "5\n"
+    book.evaluate(f"code => {KERNEL}.requestExecute({{ code }}).done", "Annotator._act = act")
+
+
+def test_a_page_that_is_gone_is_waited_for_only_once(book):
+    show(book, IMPORTS + SHOWN.format(who="gone"))
+    screen = Annotating(book, "gone.verdict.jsonl")
+    screen.focus("response")
+    screen.press("1")
+    fill(book, "'another cell'")
+    book.locator(".ragnb-annotator").wait_for(state="detached")
+    timed = """import time
+from ragnb.annotation import read_labels
+for _ in range(2):
+    start = time.monotonic()
+    labels = read_labels('gone.verdict.jsonl')
+    print(len(labels), time.monotonic() - start < 1)"""
+    assert book.evaluate(PRINTED % KERNEL, timed) == "1 False\n1 True\n"
