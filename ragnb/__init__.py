@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ragnb import text as text
     from ragnb import widgets as widgets
     from ragnb.annotation.agreement_report import agreement
+    from ragnb.annotation.class_report import annotation_report
     from ragnb.dashboards import dashboard
     from ragnb.datasets.evouna import load_evouna
     from ragnb.datasets.exports import export_responses
@@ -120,6 +121,7 @@ __all__ = [
     "__version__",
     "abstention_report",
     "agreement",
+    "annotation_report",
     "audit",
     "build_contexts",
     "catalogue",

@@ -53,7 +53,7 @@ def as_scores(values: ArrayLike, dimensions: int = 1) -> Floats:
 
 
 def _as_values(values: ArrayLike) -> Floats:
-    """Convert numbers, of which some may be missing, to an array of floats."""
+    """Convert numbers to an array of floats. Some of them may be missing."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
         raise InputError(f"must be a list of numbers, got {array.ndim} dimensions")

@@ -7,6 +7,7 @@ from ragnb.faces import face
 if TYPE_CHECKING:
     from ragnb.annotation.adjudication import adjudicate
     from ragnb.annotation.agreement_report import agreement, disagreements
+    from ragnb.annotation.class_report import AnnotationReport, annotation_report
     from ragnb.annotation.labels import join_labels, read_labels, recorded_passes, write_ragbench
     from ragnb.annotation.queues import deferral_queue, person_judicator, review_queue
     from ragnb.annotation.recovery import recover_log
@@ -17,6 +18,7 @@ else:
 
 __all__ = [
     "TASKS",
+    "AnnotationReport",
     "AnnotationSession",
     "Contradiction",
     "Field",
@@ -24,6 +26,7 @@ __all__ = [
     "Task",
     "adjudicate",
     "agreement",
+    "annotation_report",
     "deferral_queue",
     "disagreements",
     "join_labels",

@@ -1,6 +1,7 @@
 """How far annotators agree, and where they differ."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.annotation.comparison import Comparison, read_annotators
+from ragnb.annotation.items import Item, build_items, refuse_changed_texts
 from ragnb.annotation.labels import all_equal
 from ragnb.annotation.tasks import Field
 from ragnb.arguments import accepts, convert
@@ -87,11 +89,20 @@ def agreement(
     555-596.
     """
     people = read_annotators(logs)
+    pairs = list(combinations(people.names, 2))
+    return agreement_rows(people, pairs, cluster=cluster, confidence_level=confidence_level)
+
+
+def agreement_rows(
+    people: Comparison,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    cluster: str | Mapping[str, Any] | pd.Series | None = None,
+    confidence_level: float = 0.95,
+) -> pd.DataFrame:
+    """The agreement of some pairs of annotators, and of all together if there are three or more."""
     units = _clusters(cluster, people)
-    groups = [
-        (f"{first} - {second}", first, second, [first, second])
-        for first, second in combinations(people.names, 2)
-    ]
+    groups = [(f"{first} - {second}", first, second, [first, second]) for first, second in pairs]
     if len(people.names) > 2:
         groups.append(("all", "all", "all", people.names))
     rows: list[dict[str, Any]] = []
@@ -114,32 +125,121 @@ def agreement(
 
 
 @accepts()
-def disagreements(logs: Any) -> pd.DataFrame:
+def disagreements(
+    logs: Any,
+    examples: pd.DataFrame | None = None,
+    *,
+    id: str | Sequence[str] | None = None,
+) -> pd.DataFrame:
     """List the labels on which annotators differ, with the most disputed items first.
 
-    A label that only some annotators gave is no disagreement. Parameters and errors are those of `agreement`.
+    A label that only some annotators gave is no disagreement. Logs do not contain the texts that were labelled, so pass the
+    examples to see them.
+
+    Parameters
+    ----------
+    logs
+        The labels of two or more annotators; see `agreement`, which has the same errors.
+    examples
+        What the annotators were shown. Further rows are ignored.
+    id
+        Column or columns that identify a row of `examples`; by default those that the logs name.
 
     Returns
     -------
     DataFrame
-        ``item``, ``field``, ``sentence`` (None if the field is asked of the item); ``disagreement``: the share of pairs of
-        annotators that differ, or for fields of sentences one minus the mean overlap; ``votes``: what each one said, by
-        name. Items are in the order of the sum of their disagreements.
+        ``item``, ``field``, ``sentence`` (None if the field is asked of the item; with `examples`, the key and the text);
+        ``disagreement``: the share of pairs of annotators that differ, or for fields of sentences one minus the mean
+        overlap; ``votes``: what each one said, by name. With `examples` also ``question, references, response``, as far as
+        the task shows them. Items are in the order of the sum of their disagreements.
     """
     people = read_annotators(logs)
-    rows = []
+    texts = None if examples is None else texts_of_items(examples, people, id or people.id)
+    return disputed_labels(people, texts)
+
+
+def disputed_labels(
+    people: Comparison, texts: Mapping[str, "ItemTexts"] | None = None
+) -> pd.DataFrame:
+    """The labels on which annotators differ, with the texts of the items if they are known."""
+    rows: list[dict[str, Any]] = []
     for item, votes_by_place in people.votes.items():
+        shown_texts = {} if texts is None else texts[item].columns
+        sentences: Mapping[Any, str] = {} if texts is None else texts[item].sentences
         for (field, sentence), votes in votes_by_place.items():
             if not all_equal(votes.values()):
-                overlap = _mean_overlap(people.task.field(field), votes.values())
-                rows.append((item, field, sentence, 1 - overlap, votes))
-    names = ["item", "field", "sentence", "disagreement", "votes"]
+                overlap = overlap_of_votes(people.task.field(field), votes.values())
+                place = {"field": field, "sentence": sentences.get(sentence, sentence)}
+                difference = {"disagreement": 1 - overlap, "votes": votes}
+                rows.append({"item": item} | place | difference | shown_texts)
+    columns = [] if not texts else list(next(iter(texts.values())).columns)
+    names = ["item", "field", "sentence", "disagreement", "votes", *columns]
     frame = pd.DataFrame(rows, columns=names, dtype=object).astype({"disagreement": float})
     total = frame.groupby("item", sort=False)["disagreement"].transform("sum")
     return shown(frame.iloc[np.argsort(-total, kind="stable")].reset_index(drop=True))
 
 
-def _mean_overlap(field: Field, values: Any) -> float:
+@dataclass(frozen=True)
+class ItemTexts:
+    """What annotators saw of an item: its texts by column, and its sentences with their keys."""
+
+    columns: dict[str, str]
+    sentences: dict[str, str]
+
+
+def texts_of_items(
+    examples: pd.DataFrame, people: Comparison, id: str | Sequence[str]
+) -> dict[str, ItemTexts]:
+    """The texts of the labelled items; InputError if there is none for an item, or if they differ."""
+    items = {item.id: item for item in build_items(examples, people.task, id=id)}
+    missing = [item for item in people.votes if item not in items]
+    if missing:
+        raise InputError(
+            f"disagreements needs an example for each labelled item, got none for {len(missing)} items, such as "
+            f"{missing[0]!r}; pass the frame that was labelled, and id= if other columns identify a row"
+        )
+    labelled = [items[item] for item in people.votes]
+    refuse_changed_texts(labelled, people.fingerprints)
+    texts = {item.id: _texts_of_item(item) for item in labelled}
+    # A column is shown if any item has a text in it.
+    names = [
+        name
+        for name in ("question", "references", "response")
+        if any(text.columns[name] for text in texts.values())
+    ]
+    return {
+        item: replace(text, columns={name: text.columns[name] for name in names})
+        for item, text in texts.items()
+    }
+
+
+def _texts_of_item(item: Item) -> ItemTexts:
+    """The texts of an item without its documents, which are too long to be read beside a label."""
+    sentences = {}
+    responses: dict[str, str] = {}
+    for part in item.parts:
+        if part.name == "documents":
+            continue
+        for key, text in part.sentences:
+            sentences[key] = f"[{key}] {text}"
+        if part.name != "claims":
+            responses[part.name] = " ".join(text for _, text in part.sentences)
+    if "response" in responses:
+        responses.pop("words", None)
+    # Two responses are called a and b, as in the labels, and not in the order of the screen.
+    texts = [
+        f"{name.removeprefix('response_')}: {text}" if name.startswith("response_") else text
+        for name, text in sorted(responses.items())
+    ]
+    columns = {
+        "question": item.question,
+        "references": "; ".join(item.references),
+        "response": " | ".join(texts),
+    }
+    return ItemTexts(columns, sentences)
+
+
+def overlap_of_votes(field: Field, values: Any) -> float:
     """Return the mean agreement over pairs of annotators: F1 of sentence sets, or equality of values.
 
     The F1 of two empty sets is 1.
@@ -241,7 +341,7 @@ def _overlap(
     for item, votes in _of_field(field, people):
         sets = [votes[name] for name in names if name in votes]
         if len(sets) > 1:
-            overlaps.append((item, _mean_overlap(field, sets)))
+            overlaps.append((item, overlap_of_votes(field, sets)))
         elif sets:
             n_unlabelled += 1
     frame = pd.DataFrame(overlaps, columns=["item", "mean"])

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from ragnb.annotation.class_report import AnnotationReport
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.figures.ensemble_forms import deferral_figure, splits_figure
@@ -40,6 +41,7 @@ from ragnb.figures.plan_forms import (
 )
 from ragnb.figures.report_forms import (
     agreement_figure,
+    annotation_figure,
     figure_of,
     grades_figure,
     judge_bias_figure,
@@ -55,7 +57,7 @@ from ragnb.reports.rgb import RgbReport
 from ragnb.reports.trace import TraceReport
 
 Result: TypeAlias = (
-    "pd.DataFrame | DefinitionComparison | JudgeReport | MultilingualReport | RgbReport | "
+    "pd.DataFrame | AnnotationReport | DefinitionComparison | JudgeReport | MultilingualReport | RgbReport | "
     "RiskCoverageReport | TraceReport"
 )
 
@@ -85,6 +87,7 @@ KINDS = {
 }
 # Reports that have a figure of their own.
 _OF_REPORTS: dict[type, Form] = {
+    AnnotationReport: Form(annotation_figure),
     JudgeReport: Form(judge_bias_figure),
     RgbReport: Form(rgb_figure),
     RiskCoverageReport: Form(risk_coverage_figure),
@@ -131,8 +134,8 @@ def plot(
         `ragnb.summarize`; comparisons of `ragnb.compare`; or the result of `ragnb.rgb_report`,
         `ragnb.trace_report`, `ragnb.multilingual_report`, `ragnb.judge_report`,
         `ragnb.abstention_report`, `ragnb.reports.risk_coverage_report`, `ragnb.graded_report`,
-        `ragnb.reports.scores_by_grade`, `ragnb.agreement`, `ragnb.compare_definitions`,
-        `ragnb.reports.efficiency`, `ragnb.stats.reliability_curve`, `ragnb.stats.net_benefit_curve`,
+        `ragnb.reports.scores_by_grade`, `ragnb.agreement`, `ragnb.annotation_report`,
+        `ragnb.compare_definitions`, `ragnb.reports.efficiency`, `ragnb.stats.reliability_curve`, `ragnb.stats.net_benefit_curve`,
         `ragnb.stats.detectable_effects`, `ragnb.ensemble.deferral_curve` or
         `ragnb.ensemble.deferral_point`. Means that you computed yourself are in the column ``mean``,
         with ``low``, ``high``, ``interval`` and ``confidence_level`` if they have intervals.

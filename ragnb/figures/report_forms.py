@@ -8,7 +8,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ragnb.annotation.class_report import AnnotationReport
 from ragnb.columns import require_columns
+from ragnb.errors import InputError
 from ragnb.figures.abilities import TITLES as ABILITIES
 from ragnb.figures.abilities import plot_abilities
 from ragnb.figures.curves import plot_risk_coverage
@@ -86,17 +88,45 @@ def agreement_figure(table: pd.DataFrame, page: Page) -> Drawn:
     """Coefficients of agreement, of all annotators together where there are several pairs."""
     if "pair" in table and table["pair"].eq("all").any():
         table = table[table["pair"].eq("all")]
-    # The measure is a series, so the small print names only the kinds of intervals.
-    kinds = distinct(table["interval"].str.replace(r"^[^(]*, | \(fewer than.*", "", regex=True))
-    has_few = table["interval"].str.contains("fewer than")
-    few = f" ({'' if has_few.all() else 'some: '}fewer than 30 units)" if has_few.any() else ""
-    table = table.assign(interval=kinds + few)
+    table = table.assign(interval=_kinds_of_intervals(table))
     names = [name for name in ("judge", "field", "pair") if name in table]
     rows = [name for name in names if table[name].nunique() > 1] or names[:1]
     measures = list(dict.fromkeys(table["metric"]))
     series = "metric" if len(measures) > 1 else None
     axis_name = "agreement" if series else words_for(measures[0], page.names, column="metric")
     return rows_figure(table, rows, series, [table], page, axis_name)
+
+
+def _kinds_of_intervals(table: pd.DataFrame) -> str:
+    """The kinds of the intervals without the coefficients, which the figure names already."""
+    kinds = distinct(table["interval"].str.replace(r"^[^(]*, | \(fewer than.*", "", regex=True))
+    has_few = table["interval"].str.contains("fewer than")
+    few = f" ({'' if has_few.all() else 'some: '}fewer than 30 units)" if has_few.any() else ""
+    return kinds + few
+
+
+def annotation_figure(result: AnnotationReport, page: Page) -> Drawn:
+    """The coefficients of agreement of all people, and the mean agreement of each with the others."""
+    if result.agreement.empty:
+        raise InputError(
+            "the figure of an annotation report needs the labels of two or more people, got those of "
+            f"{len(result.people)}"
+        )
+    several = result.agreement["field"].nunique() > 1
+    fields = result.agreement["field"] + ": " if several else ""
+    measures = result.agreement.assign(row=fields + result.agreement["metric"])
+    people = result.people.assign(row=result.people["annotator"].replace(page.names))
+    # A row of its own for each person and each measure, in two panels.
+    panels = [measures, people]
+    columns = ["row", "mean", "low", "high", "interval", "confidence_level", "n"]
+    table = pd.concat([panel[columns] for panel in panels], ignore_index=True)
+    table["interval"] = _kinds_of_intervals(table)
+    shown_panels = [panel[columns] for panel in panels]
+    axes, _ = rows_figure(table, ["row"], None, shown_panels, page, "agreement")
+    both: Any = axes
+    for ax, name in zip(both, ("agreement of all", "agreement with the others"), strict=True):
+        ax.set_xlabel(name)
+    return axes, table
 
 
 def _with_header(

@@ -188,7 +188,7 @@ def test_results_of_several_classifiers_in_a_mapping_keep_their_names(tmp_path):
     assert content["b"]["confusion_matrix"] == [[1, 0], [1, 0]]
     with pytest.raises(InputError, match=r"both\.json must have values that JSON can hold"):
         write_table({"model": object()}, path)
-    with pytest.raises(InputError, match="write_table needs a pandas DataFrame, got list"):
+    with pytest.raises(InputError, match="write_table needs a pandas DataFrame, got a list"):
         write_table([results], path)
     assert json.loads(path.read_text("utf-8")) == content
 

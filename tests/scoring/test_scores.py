@@ -155,7 +155,7 @@ def test_a_row_without_documents_is_scored_by_the_guide_and_has_a_reason_under_t
         (frame().drop(columns="response"), "rgb.accuracy", {}, "accuracy needs.*without response;"),
         (frame(["Oslo", 5]), "rgb.accuracy", {}, r"rgb.accuracy, row 1 \(mini/1\): .* got 5"),
         (frame(["x"]), own(lambda response: None), {}, r"own.word, row 0 \(mini/0\): .*number"),
-        ([1], "rgb.accuracy", {}, "score needs a pandas DataFrame, got list"),
+        ([1], "rgb.accuracy", {}, "score needs a pandas DataFrame, got a list"),
     ],
 )
 def test_a_mistake_is_named_in_one_sentence(given, metrics, options, words):

@@ -162,7 +162,7 @@ def test_the_static_twin_has_the_cards_of_the_first_rows(labelled):
             {"changed": ["plain", "x"]},
             "two of the systems plain, rag, got",
         ),
-        ([CONTEXT], {}, "view needs a pandas DataFrame.* got list"),
+        ([CONTEXT], {}, "view needs a pandas DataFrame.* got a list"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, "must have different names, got a twice"),
     ],
 )
