@@ -236,7 +236,7 @@ CREATED_BY_RAGNB = {
     *("RatioComparison", "SignificanceResult", "MixedModelResult", "TraceScores", "TraceLabels"),
     *("DefinitionComparison", "JudgeReport", "MultilingualReport", "Provenance", "Ranking"),
     *("RgbReport", "RiskCoverageReport", "Sentences", "TraceReport", "ConformalClassifier"),
-    *("SelectiveClassifier", "Estimate", "Reply", "Parsed", "Source"),
+    *("SelectiveClassifier", "Estimate", "Reply", "Parsed", "Source", "AnnotationReport"),
 }
 
 

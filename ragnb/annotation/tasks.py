@@ -158,6 +158,7 @@ class Field:
 Labels = tuple[Value, ...] | Literal["some", "none"]
 
 
+@accepts_fields
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class Contradiction:
     """Labels of one item that cannot all be right. The annotator warns of them, and refuses nothing.

@@ -135,8 +135,8 @@ def plot(
         `ragnb.trace_report`, `ragnb.multilingual_report`, `ragnb.judge_report`,
         `ragnb.abstention_report`, `ragnb.reports.risk_coverage_report`, `ragnb.graded_report`,
         `ragnb.reports.scores_by_grade`, `ragnb.agreement`, `ragnb.annotation_report`,
-        `ragnb.compare_definitions`, `ragnb.reports.efficiency`, `ragnb.stats.reliability_curve`, `ragnb.stats.net_benefit_curve`,
-        `ragnb.stats.detectable_effects`, `ragnb.ensemble.deferral_curve` or
+        `ragnb.compare_definitions`, `ragnb.reports.efficiency`, `ragnb.stats.reliability_curve`,
+        `ragnb.stats.net_benefit_curve`, `ragnb.stats.detectable_effects`, `ragnb.ensemble.deferral_curve` or
         `ragnb.ensemble.deferral_point`. Means that you computed yourself are in the column ``mean``,
         with ``low``, ``high``, ``interval`` and ``confidence_level`` if they have intervals.
     kind
