@@ -125,7 +125,9 @@ def _common(votes: dict[Place, dict[str, Any]], people: Comparison) -> dict[Plac
     common = {}
     for place, by_name in votes.items():
         is_set = people.task.field(place[0]).kind == "sentences"
-        if not is_set or len(by_name) < len(people.names) or all_equal(by_name.values()):
+        is_labelled_by_all = len(by_name) == len(people.names)
+        is_agreed = all_equal(by_name.values())
+        if not is_set or not is_labelled_by_all or is_agreed:
             continue
         keys = list(by_name[people.names[0]])
         for other in by_name.values():

@@ -445,7 +445,8 @@ class Store:
             )
         self._require_own_tables()
         # A store that is complete is not written to when it is opened.
-        if not {"replies", "claims"} <= tables or not self._has_checksums():
+        is_complete = {"replies", "claims"} <= tables and self._has_checksums()
+        if not is_complete:
             with suppress(StoreError):
                 # Fails if another process is doing the same; the mode stays with the file.
                 self.query("PRAGMA journal_mode = WAL")
@@ -454,10 +455,12 @@ class Store:
                     db.execute(statement)
                 if not self._has_checksums():
                     db.execute("ALTER TABLE replies ADD COLUMN checksum INTEGER")
-        elif (problem := self.query("PRAGMA quick_check(1)")[0][0]) != "ok":
-            raise StoreError(
-                f"{self.path!r} is damaged ({' '.join(problem.split())}); restore it from a copy"
-            )
+        else:
+            problem = self.query("PRAGMA quick_check(1)")[0][0]
+            if problem != "ok":
+                raise StoreError(
+                    f"{self.path!r} is damaged ({' '.join(problem.split())}); restore it from a copy"
+                )
         self.query("PRAGMA synchronous = NORMAL")
 
     def _require_own_tables(self) -> None:

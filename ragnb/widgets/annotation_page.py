@@ -57,6 +57,8 @@ def page_of(task: Task, item: Item, number: int) -> dict[str, Any]:
         for part in item.parts
     ]
     has_each = any(field.each for field in task.fields)
+    # Only the options of a pair differ from one item to another.
+    options = {field.name: _options(options_of(field, item)) for field in task.fields if item.order}
     return {
         "number": number,
         "history": [[spelled(role), spelled(text)] for role, text in item.history],
@@ -66,9 +68,7 @@ def page_of(task: Task, item: Item, number: int) -> dict[str, Any]:
         "keyed": keyed_parts(task),
         "each": item.keys(task.unit) if has_each else [],
         "places": [list(place) for place in places(task, item.sentences)],
-        "options": {
-            field.name: _options(options_of(field, item)) for field in task.fields if item.order
-        },
+        "options": options,
     }
 
 
