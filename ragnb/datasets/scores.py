@@ -221,6 +221,7 @@ def _long(frame: pd.DataFrame, metrics: Mapping[str, str], decimal: str | None) 
 
     Each row has the tool, its version and the reason that the tool gave, if the table has them.
     """
+    # Columns that describe a response and not a score, so they are the same in the rows of all metrics.
     others = [name for name in frame if not _OF_A_TOOL.fullmatch(str(name))]
     others = [name for name in others if name not in metrics.values() and name != "reason"]
     parts = []

@@ -99,6 +99,7 @@ def _token_count(passage: Any, place: int, tokenizer: str | None) -> float:
         if not 0 <= as_real(count) < math.inf:
             raise InputError(f"token_count of passage {place} must be at least 0, got {count!r}")
         return float(count)
+    # The translation is in the first of these fields that exists.
     for field in ("translated_text", "text"):
         if field not in fields:
             continue

@@ -222,8 +222,8 @@ def formula_of(metric: Metric) -> str:
     'recall@k = (number of relevant passages among the first k) / (number of relevant passages).'
     """
     docstring = inspect.getdoc(metric.function) or ""
-    # The part above the sections and the examples.
-    beginning = re.split(r"\n\w+\n---|\n>>>", docstring)[0]
+    # The part above the first section, whose heading is underlined, and above the examples.
+    beginning = re.split(r"\n\w[\w ]*\n---|\n>>>", docstring)[0]
     sentences = re.split(r"(?<=[.;])\s+", " ".join(beginning.split()))
     formulas = [sentence for sentence in sentences if " = " in sentence]
     return " ".join(formulas).replace("`", "")

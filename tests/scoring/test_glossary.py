@@ -201,3 +201,13 @@ def test_every_term_has_metrics_that_exist_or_a_note():
         assert all(name == name.casefold() for name in term["terms"])
     terms = [name for term in glossary._terms() for name in term["terms"]]
     assert len(terms) == len(set(terms))
+
+
+@pytest.mark.parametrize("heading", ["Notes", "See Also"])
+def test_a_formula_comes_from_the_text_above_the_first_section(heading):
+    def share(response):
+        return 0.5
+
+    share.__doc__ = f"Share.\n\nshare = a / b.\n\n{heading}\n{'-' * len(heading)}\nOther: x = 1.\n"
+    record = Metric("own.share", share, {"response": "response"}, True, (0, 1), "here")
+    assert glossary.formula_of(record) == "share = a / b."

@@ -114,6 +114,7 @@ class Format:
         for name, score in (row.pop("scores", None) or {}).items():
             if isinstance(score, str):
                 raise InputError(f"{where}, score {name}: must be a number, got {score!r:.60}")
+            # Anything else, such as a list, is no score and is left out.
             if isinstance(score, int | float | None):
                 row[f"{self.name}.{name}"] = score
         for name, reason in (row.pop("reasons", None) or {}).items():
