@@ -99,7 +99,7 @@ def means_figure(result: Any, page: Page) -> Drawn:
             f"plot needs one mean for each {' and '.join(keys)}, got several; select rows, or name "
             "the columns that distinguish them with rows= and series="
         )
-    if series and _is_nested(table, series):
+    if series and _is_nested(table, series, page):
         panels = [panel for _, panel in table.groupby("metric", sort=False)]
         rows = [name for name in rows if name != "metric"] or rows
     else:
@@ -107,8 +107,10 @@ def means_figure(result: Any, page: Page) -> Drawn:
     return rows_figure(table, rows, series, panels, page)
 
 
-def _is_nested(table: pd.DataFrame, series: str) -> bool:
+def _is_nested(table: pd.DataFrame, series: str, page: Page) -> bool:
     """Whether each metric has series of its own, such as the definitions of each of several metrics."""
+    if page.rows is not None and "metric" not in page.rows:
+        return False  # All metrics are asked for in the same rows.
     if series == "metric" or "metric" not in table or table["metric"].nunique() == 1:
         return False
     return bool(table.groupby(series)["metric"].nunique().eq(1).all())
@@ -131,7 +133,7 @@ def rows_figure(
         heights.append(0.34 + len(labels) * max(0.13 + 0.12 * n_series, 0.05 + 0.15 * n_lines))
     figure, axes = stacked(page, heights)
     placed = []
-    has_own_series = series is not None and _is_nested(table, series)
+    has_own_series = series is not None and _is_nested(table, series, page)
     for ax, panel in zip(axes, panels, strict=True):
         placed.append(draw_means(ax, panel, rows, series, page.names))
         if are_shares(panel):

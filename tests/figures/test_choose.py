@@ -413,6 +413,9 @@ def test_definitions_of_several_metrics_have_panels_with_names_of_their_own():
     assert [ax.get_xlabel() for ax in axes] == ["token F1 (mean)", "contains the reference (mean)"]
     assert [row_labels(ax) for ax in axes] == [["plain", "ours"]] * 2
     assert axes[0].get_xlim() == axes[1].get_xlim()
+    ax = plot(rates, rows="system", series="definition")  # in the same rows
+    assert row_labels(ax) == ["plain", "ours"]
+    assert len(dots(ax)) == 4
 
 
 def test_means_that_somebody_computed_need_no_metric_and_no_interval():
