@@ -80,6 +80,16 @@ def distinct(values: Iterable[Any], between: str = " / ") -> str:
     return between.join(dict.fromkeys(map(str, values)))
 
 
+def enumeration(values: Iterable[Any], last: str = "and") -> str:
+    """Join values as in a sentence.
+
+    >>> enumeration(["a", "b", "c"]), enumeration(["a"]), enumeration(["a", "b"], "or")
+    ('a, b and c', 'a', 'a or b')
+    """
+    *others, end = map(str, values)
+    return f"{', '.join(others)} {last} {end}" if others else end
+
+
 def one_line(text: Any) -> str:
     """Return a text in one line, with hidden characters spelled out."""
     return " ".join(spelled(text).split())

@@ -8,6 +8,7 @@ import pickle
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -129,6 +130,10 @@ def _verify_nomiracl(files: list[Path]) -> None:
         )
 
 
+# Study -> the task of its labels and the columns that identify an item, if they are not those of MTRAG.
+_RELEVANCE = {"name": "relevance", "fields": [{"name": "grade", "options": [0, 1, 2, 3]}]}
+_TASKS: dict[str, tuple[Any, list[str]]] = {"trec-rag-judges": (_RELEVANCE, ["example_id"])}
+
 # Study -> names of its systems for tables and figures, by their names in the published files.
 DISPLAY_NAMES = {
     "evouna-nq": {
@@ -141,7 +146,7 @@ DISPLAY_NAMES = {
 }
 
 
-@accepts(name=tuple(STUDIES), frame=("responses", "labels"), usable=(False, True))
+@accepts(name=tuple(STUDIES), frame=("responses", "labels", "repeats"), usable=(False, True))
 def load_study(name: str, frame: str = "responses", *, usable: bool = False) -> pd.DataFrame:
     """Load the labelled responses of a study, or a sample of ragnb, one row per response.
 
@@ -157,6 +162,10 @@ def load_study(name: str, frame: str = "responses", *, usable: bool = False) -> 
         - ``"refchecker"``: answers from retrieved passages, labelled by claim
         - ``"ragbench-delucionqa"``: ten records of RAGBench with their passages, whose sentences GPT-4
           labelled
+        - ``"gpqa-epochs"``: scores of two models, five times on the same questions, in the columns of
+          `ragnb.load_scores`
+        - ``"trec-rag-judges"``: grades of passages by ten judges, which are the systems, and by
+          people
         - ``"sample-..."``: a sample that the authors of ragnb wrote, as `ragnb.load_rgb`,
           `ragnb.load_ragbench` and `ragnb.load_multilingual` return it
         - ``"sample-labelled-en"``, ``"sample-labelled-multilingual"``: replies of small models to
@@ -164,7 +173,9 @@ def load_study(name: str, frame: str = "responses", *, usable: bool = False) -> 
     frame
         - ``"responses"``: one row per response (default)
         - ``"labels"``: the labels that each person gave, one row per response and ``annotator``,
-          as `ragnb.agreement` takes them. ``"mtrag"`` and the labelled samples have them.
+          as `ragnb.agreement` takes them. ``"mtrag"``, ``"trec-rag-judges"`` (whose annotators are
+          the judges and NIST) and the labelled samples have them
+        - ``"repeats"``: the grades of ``"trec-rag-judges"`` in three runs of the same 50 pairs
     usable
         Whether to leave out the rows that cannot be compared with people, and to name the systems
         as in tables and figures (``"New Bing"`` for ``"newbing"``). Left out are questions that the
@@ -200,7 +211,7 @@ def load_study(name: str, frame: str = "responses", *, usable: bool = False) -> 
     ['FiD', 'GPT-3.5', 'ChatGPT', 'GPT-4', 'New Bing']
     """
     file = FOLDER / (f"{name}.jsonl.gz" if frame == "responses" else f"{name}.{frame}.jsonl.gz")
-    task, key = "grades", ["example_id", "system"]
+    task, key = _TASKS.get(name, ("grades", ["example_id", "system"]))
     if frame == "responses" and name in _BENCHMARKS:
         table = _LOADERS[_BENCHMARKS[name]](name)
     elif frame == "labels" and name.startswith("sample-labelled"):
@@ -208,7 +219,8 @@ def load_study(name: str, frame: str = "responses", *, usable: bool = False) -> 
     elif file.exists():
         table = pickle.loads(_packaged(file))
     else:
-        raise InputError(f"{name} has no {frame} of several people; use frame='responses'")
+        what = "labels of several people" if frame == "labels" else "repeated runs"
+        raise InputError(f"{name} has no {what}; use frame='responses'")
     if usable:
         table = _usable(table, DISPLAY_NAMES.get(name, {}))
     study = STUDIES[name]

@@ -47,6 +47,7 @@ from ragnb.figures.report_forms import (
     judge_bias_figure,
     rgb_figure,
     risk_coverage_figure,
+    sensitivity_figure,
 )
 from ragnb.figures.styles import FORMATS, save_figure, style
 from ragnb.reports.abstention import RiskCoverageReport
@@ -54,11 +55,12 @@ from ragnb.reports.definitions import DefinitionComparison
 from ragnb.reports.judge import JudgeReport
 from ragnb.reports.multilingual import MultilingualReport
 from ragnb.reports.rgb import RgbReport
+from ragnb.reports.sensitivity import Sensitivity
 from ragnb.reports.trace import TraceReport
 
 Result: TypeAlias = (
     "pd.DataFrame | AnnotationReport | DefinitionComparison | JudgeReport | MultilingualReport | RgbReport | "
-    "RiskCoverageReport | TraceReport"
+    "RiskCoverageReport | Sensitivity | TraceReport"
 )
 
 
@@ -91,6 +93,7 @@ _OF_REPORTS: dict[type, Form] = {
     JudgeReport: Form(judge_bias_figure),
     RgbReport: Form(rgb_figure),
     RiskCoverageReport: Form(risk_coverage_figure),
+    Sensitivity: Form(sensitivity_figure),
 }
 # Columns by which a frame is recognised.
 _OF_FRAMES: list[tuple[set[str], Form]] = [

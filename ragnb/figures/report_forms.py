@@ -25,14 +25,18 @@ from ragnb.figures.forms import (
     stacked,
 )
 from ragnb.figures.means import varying
-from ragnb.figures.page import Page, new_page, set_header
+from ragnb.figures.page import SMALL_PRINT, Page, new_page, set_header
+from ragnb.figures.ranks import draw_ranks
 from ragnb.figures.spread import draw_grades
+from ragnb.figures.styles import plain
 from ragnb.figures.words import words_for
+from ragnb.metrics.record import EXTRA_WORDS
 from ragnb.numbers import distinct
 from ragnb.reports.abstention import RiskCoverageReport
 from ragnb.reports.grades import QUANTILES
 from ragnb.reports.judge import JudgeReport
 from ragnb.reports.rgb import RgbReport
+from ragnb.reports.sensitivity import Sensitivity
 
 
 def figure_of(axes: Axes | np.ndarray) -> Figure:
@@ -58,6 +62,35 @@ def judge_bias_figure(result: JudgeReport, page: Page) -> Drawn:
     bias = result.bias.assign(group=result.bias["group"].replace(page.names))
     judges = [rows for _, rows in bias.groupby("judge", sort=False)]
     return _with_header(judges, plot_judge_bias, page, 0.24), result.bias
+
+
+def sensitivity_figure(result: Sensitivity, page: Page) -> Drawn:
+    """The rank of each system under each metric, with the metrics grouped by what they punish."""
+    ranks = result.ranks
+    figure, ax = new_page(page.width, 1.0 + 0.26 * len(ranks))
+    draw_ranks(ax, ranks, "definition", page.names)
+    punished = result.definitions.set_index("definition")["punishes"].reindex(ranks.columns)
+    groups = punished.map(_group_of_metric)
+    for place in range(1, len(groups)):
+        if groups.iloc[place] != groups.iloc[place - 1]:
+            ax.axvline(place - 0.5, color=SMALL_PRINT, lw=0.6)
+    ax.set_ylim(len(ranks) + 0.5, 0.0)
+    for group in dict.fromkeys(groups):
+        places = np.flatnonzero(groups == group)
+        # A name above a single metric would reach into the next group.
+        if len(places) > 1:
+            ax.text(places.mean(), 0.35, plain(group), ha="center", color=SMALL_PRINT, fontsize=6.5)
+    n = int(result.rates["n_scored"].max())
+    note = f"ranks of the means over up to {n:,} questions; no intervals"
+    set_header(figure, page.title, note)
+    return ax, result.rates
+
+
+def _group_of_metric(punished: str) -> str:
+    """The group of metrics in a figure, from what a metric punishes."""
+    if not punished:
+        return "verdicts"
+    return "punish extra words" if EXTRA_WORDS in punished else "do not"
 
 
 def risk_coverage_figure(result: RiskCoverageReport, page: Page) -> Drawn:

@@ -40,7 +40,7 @@ from ragnb.errors import InputError
 from ragnb.metrics.declaration import Column, Option
 from ragnb.metrics.language import primary_code, scripts_of
 from ragnb.metrics.normalization import OFFICIAL, answer_tokens, check_text, normalized, symbols
-from ragnb.metrics.record import metric
+from ragnb.metrics.record import EXTRA_WORDS, MISSING_PARTS, OTHER_WORDS, metric
 from ragnb.metrics.references import Reference, reference_parts, reference_texts
 from ragnb.text import sentences, tokens, visible
 
@@ -253,6 +253,7 @@ def _best_of_tokens(
     source=_SOURCE,
     binary=True,
     undefined=_BOTH_EMPTY,
+    punishes=(EXTRA_WORDS, OTHER_WORDS, MISSING_PARTS),
 )
 def exact_match(
     response: Annotated[str | None, Response],
@@ -297,6 +298,7 @@ def exact_match(
     source="ours: the normalised reference is a substring",
     binary=True,
     undefined="If a part of the reference is empty after normalisation.",
+    punishes=(OTHER_WORDS, MISSING_PARTS),
 )
 def contains(
     response: Annotated[str | None, Response],
@@ -355,7 +357,12 @@ def _f1(n_shared: int, response: Tokens, reference: Tokens) -> float:
     return 2 * precision * recall / (precision + recall) if n_shared else 0.0
 
 
-@metric("answer.f1", source=_SOURCE, undefined=_BOTH_EMPTY)
+@metric(
+    "answer.f1",
+    source=_SOURCE,
+    undefined=_BOTH_EMPTY,
+    punishes=(EXTRA_WORDS, OTHER_WORDS, MISSING_PARTS),
+)
 def token_f1(
     response: Annotated[str | None, Response],
     reference: Annotated[Reference | None, ReferenceAnswer],
@@ -385,7 +392,9 @@ def token_f1(
     return _best_of_tokens(lambda a, b: _f1(overlap(a, b), a, b), **locals())
 
 
-@metric("answer.precision", source=_SOURCE, undefined=_BOTH_EMPTY)
+@metric(
+    "answer.precision", source=_SOURCE, undefined=_BOTH_EMPTY, punishes=(EXTRA_WORDS, OTHER_WORDS)
+)
 def token_precision(
     response: Annotated[str | None, Response],
     reference: Annotated[Reference | None, ReferenceAnswer],
@@ -410,7 +419,9 @@ def token_precision(
     return _best_of_tokens(lambda a, b: overlap(a, b) / len(a), **locals())
 
 
-@metric("answer.recall", source=_SOURCE, undefined=_BOTH_EMPTY)
+@metric(
+    "answer.recall", source=_SOURCE, undefined=_BOTH_EMPTY, punishes=(OTHER_WORDS, MISSING_PARTS)
+)
 def token_recall(
     response: Annotated[str | None, Response],
     reference: Annotated[Reference | None, ReferenceAnswer],
@@ -439,6 +450,7 @@ def token_recall(
     "answer.rouge_l",
     source="Lin 2004, section 3.1",
     undefined=_BOTH_EMPTY,
+    punishes=(EXTRA_WORDS, OTHER_WORDS, MISSING_PARTS),
 )
 def rouge_l(
     response: Annotated[str | None, Response],
@@ -478,6 +490,7 @@ def _longest_common(first: Tokens, second: Tokens) -> int:
     "answer.chrf",
     source="Popović 2015; sacreBLEU",
     undefined=_BOTH_BLANK,
+    punishes=(EXTRA_WORDS, OTHER_WORDS, MISSING_PARTS),
 )
 def chrf(
     response: Annotated[str | None, Response],
@@ -515,6 +528,7 @@ def chrf(
     "answer.bleu",
     source="Papineni et al. 2002; Post 2018; sacreBLEU",
     undefined=_BOTH_BLANK,
+    punishes=(EXTRA_WORDS, OTHER_WORDS, MISSING_PARTS),
 )
 def bleu(
     response: Annotated[str | None, Response],

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ragnb.cells import is_missing, truth_of
 from ragnb.errors import InputError, as_real
 from ragnb.metrics.declaration import Column, Option
-from ragnb.metrics.record import metric
+from ragnb.metrics.record import EXTRA_WORDS, MISSING_PARTS, OTHER_WORDS, metric
 from ragnb.text import fold
 
 # Word of a verdict -> value. A refusal is not accepted as an answer.
@@ -63,6 +63,7 @@ class JudgedSimilarity(Column):
     source="ours, after the judged score of kanoes/LBRAG-NEW experiments/scripts/experiment.py; "
     "responses that are empty or have an unreadable judgement are not scored",
     undefined="Only if the score is missing.",
+    punishes=(MISSING_PARTS,),
 )
 def judged_similarity(score: Annotated[float | None, JudgedSimilarity]) -> float:
     """Semantic similarity of a response to its reference, as scored by a judge.
@@ -97,6 +98,7 @@ class JudgedCorrectness(Column):
     source="ours: the verdict of a judge that is given the references",
     binary=True,
     undefined=NEVER_JUDGED,
+    punishes=(),
 )
 def judged_correctness(verdict: Annotated[float | None, JudgedCorrectness]) -> float:
     """Judged correctness: 1.0 if a judge finds the response correct given the references, else 0.0.
@@ -360,6 +362,7 @@ class AnnotatorVerdict(Column):
     source="the annotator who filled the column `verdict`",
     binary=True,
     undefined=NEVER_JUDGED,
+    punishes=(),
 )
 def is_accepted(verdict: Annotated[bool | float | str | None, AnnotatorVerdict]) -> float:
     """Annotator's verdict: 1.0 if an annotator accepted the response, else 0.0.
@@ -486,6 +489,7 @@ class ReferenceEmbedding(Column):
     bounds=(-1.0, 1.0),
     source="ours: the cosine similarity of two embeddings",
     undefined="If either embedding is zero.",
+    punishes=(EXTRA_WORDS, OTHER_WORDS, MISSING_PARTS),
 )
 def embedding_cosine(
     a: Annotated[ArrayLike, ResponseEmbedding], b: Annotated[ArrayLike, ReferenceEmbedding]

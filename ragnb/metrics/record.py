@@ -36,6 +36,13 @@ class Metrics(dict[str, "Metric"]):
         return f"{len(self)} metrics: {', '.join(self)}"
 
 
+# What lowers the value of a metric of correctness even if the answer is right.
+EXTRA_WORDS = "extra words"
+OTHER_WORDS = "other words"
+MISSING_PARTS = "missing parts"
+REFUSALS = "words of refusal"
+PUNISHED = (EXTRA_WORDS, OTHER_WORDS, MISSING_PARTS, REFUSALS)
+
 # The metrics of ragnb by name. The decorator `metric` adds them when `ragnb.metrics` is imported.
 METRICS = Metrics()
 
@@ -94,6 +101,10 @@ class Metric:
         For each argument that is optional only under certain options, the values that these
         options must have, such as ``{'response_sentences': {'variant': 'guide'}}``. All other
         arguments are required unless the function has a default for them.
+    punishes : tuple of str, or None, default=None
+        For a metric of correctness, what lowers its value even if the answer is right: some of
+        ``PUNISHED``. It is empty for verdicts of people and judges. None if the metric does not
+        measure correctness.
     """
 
     name: str
@@ -112,6 +123,7 @@ class Metric:
     undefined: str = ""
     beyond: str = ""
     optional_under: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    punishes: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.columns, Mapping):

@@ -68,7 +68,7 @@ from ragnb.metrics.recognition import (
     is_nonblank_text,
     verdict_by,
 )
-from ragnb.metrics.record import metric
+from ragnb.metrics.record import MISSING_PARTS, OTHER_WORDS, REFUSALS, metric
 from ragnb.metrics.references import Reference, listed, reference_parts
 from ragnb.metrics.rgb_protocols import (
     BY_THE_VERDICT,
@@ -431,6 +431,7 @@ def answer_labels(
     binary=True,
     evidence=partial(_evidence, "accuracy"),
     undefined=_NEVER_RULED,
+    punishes=(OTHER_WORDS, MISSING_PARTS, REFUSALS),
 )
 def is_correct(
     response: Annotated[str | None, Response],

@@ -12,6 +12,7 @@ from ragnb.errors import InputError
 from ragnb.metrics.record import Metric
 from ragnb.numbers import percent
 from ragnb.reports.frames import Report, TablesAndLines, with_counts
+from ragnb.reports.sensitivity import Sensitivity, sensitivity
 from ragnb.scoring.columns import conversations
 from ragnb.scoring.comparisons import compare
 from ragnb.scoring.scores import as_metrics, score
@@ -84,15 +85,19 @@ class DefinitionComparison(Report):
 @accepts(confidence_level="level", by=column_names)
 def compare_definitions(
     responses: pd.DataFrame,
-    metric: str | Metric,
+    metric: str | Metric | Sequence[str | Metric] | None = None,
     definitions: Chosen | None = None,
     *,
     by: str | Sequence[str] | None = None,
     cluster: str | None = None,
     confidence_level: float = 0.95,
+    progress: bool = True,
     **options: Any,
-) -> DefinitionComparison:
-    """Score the same responses under several definitions of one metric, and compare the values.
+) -> DefinitionComparison | Sensitivity:
+    """Score the same responses under several definitions, and compare the values.
+
+    With one metric, its definitions are compared with each other. Without a metric, or with several,
+    systems are compared under all definitions, and the result says which conclusions are robust.
 
     Parameters
     ----------
@@ -100,35 +105,47 @@ def compare_definitions(
         As for `ragnb.score`.
     metric
         The name of a metric that has several definitions, such as ``"rgb.accuracy"`` or
-        ``"answer.f1"``.
+        ``"answer.f1"``. By default all metrics that measure whether an answer is right and can score
+        these responses, among them verdicts of people and of judges; or a list of metrics.
     definitions
         Values of the metric's option ``protocol`` or ``variant``, such as ``["paper", "flexible"]``.
         By default all of them, except those that cannot score these responses (``"mlqa"`` covers
         only some languages). Or a mapping from your own names to options:
-        ``{"phrase": {"protocol": "paper"}, "judge": {"refusal": "judge"}}``.
+        ``{"phrase": {"protocol": "paper"}, "judge": {"refusal": "judge"}}``. Only with one metric.
     by
         Columns that divide the responses into cells, such as ``["system", "noise_rate"]``. By
-        default the columns of conditions that vary.
+        default the columns of conditions that vary. Only with one metric.
     cluster
         Column of the independent units, such as ``question_id``. By default, the conversation if any
         has several turns; otherwise the question if it occurs several times in a cell.
     confidence_level
         Confidence level of the intervals, in (0, 1).
+    progress
+        Whether to show a progress bar if there are many definitions.
     **options
-        Other options of the metric, which all definitions share.
+        Other options of the metrics, which all definitions share.
 
     Returns
     -------
     DefinitionComparison
-        Counts and rates under each definition, paired differences, and the responses on which the
-        definitions differ. Two definitions are compared on the same responses, so a difference
-        shows the effect of the definition, and says nothing about systems.
+        With one metric: counts and rates under each definition, paired differences, and the
+        responses on which the definitions differ. Two definitions are compared on the same
+        responses, so a difference shows the effect of the definition, and says nothing about
+        systems.
+    Sensitivity
+        Without a metric, or with several: for each pair of systems, whether one is better under all
+        metrics or on which property of the metrics this depends, with the ranks of the systems, all
+        differences, and the responses that are right under one metric and wrong under another one.
+        The variants of one metric count as one: a system is better under a metric if the interval of
+        the difference excludes 0 under all its variants. This is a sensitivity analysis, neither a
+        vote nor a menu.
 
     Raises
     ------
     InputError
         The metric is unknown or has one definition only, a definition is unknown, or `ragnb.score`
-        raises an InputError.
+        raises an InputError. Without a metric: there are fewer than two systems, or no metric can
+        score the responses.
 
     >>> said = ["Oslo.", "I cannot answer: insufficient information in documents. Oslo?"]
     >>> frame = pd.DataFrame({"example_id": ["1", "2"], "response": said, "references": "Oslo"})
@@ -139,6 +156,18 @@ def compare_definitions(
     ["refusal: 'insufficient information'"]
     """
     require_frame(responses, "compare_definitions")
+    if metric is None or not isinstance(metric, str | Metric):
+        if definitions is not None or by is not None:
+            option = "definitions" if definitions is not None else "by"
+            raise InputError(f"compare_definitions takes {option}= only with one metric")
+        return sensitivity(
+            responses,
+            metric,
+            cluster=cluster,
+            confidence_level=confidence_level,
+            progress=progress,
+            options=options,
+        )
     metric_record = convert(metric, as_metrics, "metric")[0]
     options_by_definition = _definitions(metric_record, definitions)
     frame = responses.reset_index(drop=True).assign(response_number=range(len(responses)))

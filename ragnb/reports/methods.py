@@ -14,7 +14,7 @@ from ragnb.columns import CONDITION, questions, require_columns
 from ragnb.errors import InputError
 from ragnb.markup import escape_latex, escape_markdown, spelled
 from ragnb.metrics.record import METRICS
-from ragnb.numbers import distinct, percent
+from ragnb.numbers import distinct, enumeration, percent
 from ragnb.replies import count_reasons
 from ragnb.scoring.experiments import data_name
 from ragnb.scoring.glossary import definition_of
@@ -171,7 +171,7 @@ def _data(scores: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
     source = scores.attrs.get("source", {})
     facts = []
     if "language" in scores and len(languages := scores["language"].dropna().unique()):
-        facts.append(f"{_plural(languages, 'language')} {_listed(languages)}")
+        facts.append(f"{_plural(languages, 'language')} {enumeration(languages)}")
     licence = source.get("licence", "unknown")
     if "unknown" not in licence:
         facts.append(f"licence {licence}")
@@ -184,7 +184,7 @@ def _data(scores: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
         needs_several = name in ("task", "repeat") or (name == "correct_rate" and not values.any())
         if len(values) >= (2 if needs_several else 1):
             words_of_values = [_ORDERS.get(value, _value_text(value)) for value in values]
-            conditions.append(sentence.format(_listed(words_of_values, "or")))
+            conditions.append(sentence.format(enumeration(words_of_values, "or")))
     # A response has one row for each metric and definition. Rows that are equal in all of these are
     # different responses, which a number distinguishes.
     keys = [name for name in ("example_id", *CONDITION, "repeat") if name in scores]
@@ -233,7 +233,7 @@ def _generation(
         name, _, version = re.sub(r":[0-9a-f]{8}$", "", mark).partition(":")
         number = f" (version {version})" if version else ""
         prompts.append(words.get(name, name) + number)
-    using = [f"the {_plural(prompts, 'prompt')} {_listed(prompts)}"] if prompts else []
+    using = [f"the {_plural(prompts, 'prompt')} {enumeration(prompts)}"] if prompts else []
     settings = set()
     for parameters in [] if responses is None else responses["parameters"].dropna():
         if parameters:
@@ -251,14 +251,14 @@ def _settings(parameters: Mapping[str, Any]) -> str:
             phrases.append(_PARAMETERS[name].format(value))
         else:
             phrases.append(f"{name.replace('_', ' ')} {value}")
-    return _listed(phrases)
+    return enumeration(phrases)
 
 
 def _tests(comparisons: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
     """Pairs of systems, tests, corrections, warnings and minimum detectable effects."""
     pairs = []
     for baseline, rows in comparisons.groupby("baseline", sort=False):
-        systems = _listed(_called(name, words) for name in rows["system"].unique())
+        systems = enumeration(_called(name, words) for name in rows["system"].unique())
         pairs.append(f"{systems} with {_called(baseline, words)}")
     tests = []
     for name in comparisons["test"].unique():
@@ -326,12 +326,6 @@ def _marks(signatures: Iterable[str], mark: str) -> list[str]:
     return sorted(value for name, _, value in parts if name == mark)
 
 
-def _listed(values: Iterable[Any], last: str = "and") -> str:
-    """Join values as in a sentence: ``a, b and c``."""
-    *others, end = map(str, values)
-    return f"{', '.join(others)} {last} {end}" if others else end
-
-
 def _span(values: pd.Series) -> str:
     """The lowest and the highest value, with three digits if they are no whole numbers."""
     ends = (values.min(), values.max())
@@ -356,7 +350,7 @@ def _template() -> Any:
 
     environment = Environment()
     environment.filters |= {
-        "listed": _listed,
+        "listed": enumeration,
         "span": _span,
         "plural": _plural,
         "number_of": lambda n, thing: f"{n:,} {thing}{'s' * (n != 1)}",

@@ -19,13 +19,15 @@ from ragnb.errors import InputError
 
 PACKAGE = Path(ragnb.__file__).parent
 PUBLISHED = [name for name in STUDIES if not name.startswith("sample-")]
-UNPINNED = ("nomiracl", "ragbench-delucionqa")
+UNPINNED = ("nomiracl", "ragbench-delucionqa", "gpqa-epochs", "trec-rag-judges")
 """Studies whose published files have no checksum in the catalogue, or other names there."""
 study_of = cache(load_study)
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", [*PUBLISHED, "mtrag.labels"])
+@pytest.mark.parametrize(
+    "name", [*PUBLISHED, "mtrag.labels", "trec-rag-judges.labels", "trec-rag-judges.repeats"]
+)
 def test_a_study_equals_the_published_files(name, data_folder):
     from recording.studies import FRAMES, folder_of
 
@@ -46,12 +48,13 @@ def test_the_list_of_studies_counts_what_the_frames_contain():
         systems = frame["system"] if study["systems"] else pd.Series()
         assert study["systems"] == systems.nunique()
         assert study["languages"].split(", ") == sorted(frame["language"].unique())
-        key = ["example_id", "system", "noise_rate"]
+        key = ["example_id", "system", "noise_rate", "repeat"]
         assert not frame.filter(key).duplicated().any()
         assert frame.attrs["source"]["name"] == study["name"]
         assert frame.attrs["source"]["licence"] == study["licence"]
         assert 5 < study["size"] < 1100
-        assert (study["systems"] > 0) == ("response" in frame)
+        has_answers = bool({"response", "value", "grade"} & {*frame})
+        assert (study["systems"] > 0) == has_answers
 
 
 def test_every_data_file_of_the_package_is_named_with_its_licence():
@@ -123,6 +126,61 @@ def test_the_rest_of_a_release_is_fetched_from_the_same_commit():
     for study, n in (("evouna", 1), ("delucionqa", 1), ("factscore", 1), ("refchecker", 14)):
         (commit,) = {source.url.split("/")[5] for source in sources_of(study)}
         assert [source.url.split("/")[5] for source in sources_of(f"{study}-rest")] == n * [commit]
+
+
+def test_a_difference_over_five_runs_is_the_posted_one():
+    """5.9 points, 95 % [0.4, 11.3], p = .036, clustered by question (posted in an issue of inspect_ai)."""
+    (row,) = ragnb.compare(study_of("gpqa-epochs")).to_dict("records")
+    assert (row["n_pairs"], row["n_clusters"]) == (990, 198)
+    points = [100 * row[name] for name in ("difference", "low", "high")]
+    assert [round(abs(number), 1) for number in points] == [5.9, 11.3, 0.4]
+    assert round(row["p_value"], 3) == 0.036
+
+
+# Quadratic kappa against NIST as the source prints it, over the pairs that a judge has graded.
+TREC_KAPPAS = {
+    "Claude Opus 4.7": 0.4792,
+    "Claude Sonnet 4.6": 0.5123,
+    "GPT-5.5": 0.4789,
+    "GPT-4o": 0.4065,
+    "Gemini 3.1 Pro Preview": 0.4092,
+    "Gemini 2.5 Pro": 0.5513,
+    "DeepSeek V4 Pro": 0.4705,
+    "Qwen 3.6 Plus": 0.4141,
+    "Gemma 4 26B": 0.3958,
+    "UMBRELA (GPT-4o)": 0.4265,
+}
+
+
+def test_kappas_of_the_judges_of_trec_rag_are_the_printed_ones():
+    from sklearn.metrics import cohen_kappa_score
+
+    grades = study_of("trec-rag-judges")
+    kappas = {}
+    for judge, rows in grades.dropna(subset="grade").groupby("system", sort=False):
+        pair = rows["grade"].astype(int), rows["human_grade"].astype(int)
+        kappas[judge] = round(cohen_kappa_score(*pair, weights="quadratic"), 4)
+    assert kappas == TREC_KAPPAS
+    assert grades["grade"].isna().groupby(grades["system"]).sum().loc[
+        lambda n: n > 0
+    ].to_dict() == {
+        "DeepSeek V4 Pro": 325,
+        "Gemini 2.5 Pro": 445,
+        "Gemini 3.1 Pro Preview": 410,
+    }
+
+
+def test_labels_and_repeats_of_the_judges_of_trec_rag_agree_with_the_grades():
+    grades = study_of("trec-rag-judges").set_index(["example_id", "system"])["grade"]
+    labels = study_of("trec-rag-judges", "labels")
+    of_judges = labels[labels["annotator"] != "NIST"]
+    of_judges = of_judges.set_index(["example_id", "annotator"])["grade"]
+    assert of_judges.rename_axis(index=grades.index.names).sort_index().equals(grades.sort_index())
+    chosen = labels[labels["annotator"].isin(["NIST", "GPT-4o"])]
+    agreement = ragnb.agreement(chosen).set_index("metric")
+    assert agreement["mean"]["quadratic kappa"] == pytest.approx(TREC_KAPPAS["GPT-4o"], abs=5e-5)
+    repeats = study_of("trec-rag-judges", "repeats")
+    assert repeats.groupby(["system", "repeat"]).size().eq(50).all()
 
 
 def test_factscore_is_the_printed_score_and_depends_on_irrelevant_facts():

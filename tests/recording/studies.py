@@ -222,6 +222,93 @@ def ragbench_delucionqa(folder):
         return load_ragbench(file)
 
 
+def gpqa_epochs(folder):
+    """Scores of two models on GPQA Diamond, five times each, in the columns of `ragnb.load_scores`."""
+    table = pd.read_csv(folder / "gpqa_diamond_scores.csv")
+    return pd.DataFrame(
+        {
+            "example_id": "gpqa/" + table["item_id"],
+            "benchmark": "gpqa",
+            "language": "en",
+            "system": table["model_id"].str.partition("/")[2],
+            "repeat": table["epoch"],
+            "metric": "gpqa.choice",
+            "value": table["score"],
+            "signature": "metric:gpqa.choice|tool:inspect_ai",
+        }
+    )
+
+
+UMBRELA = "UMBRELA (GPT-4o)"
+PEOPLE = "NIST"
+
+
+def _pair(query, passage):
+    return {
+        "example_id": f"trec-rag/{query}/{passage}",
+        "benchmark": "trec-rag",
+        "language": "en",
+        "question_id": query,
+        "passage_id": passage,
+    }
+
+
+def _judge(name):
+    """Name of a judge without its provider, such as ``Claude Opus 4.7``."""
+    return name.removesuffix(" (OpenRouter)").replace(" (reasoning=low)", "").replace(" (chat)", "")
+
+
+def _trec_rag_grades(folder):
+    """Pairs of query and passage, and the grades of each judge in their order."""
+    content = json.loads((folder / "trec-rag-2024_judges.json").read_text(encoding="utf-8"))
+    umbrela = json.loads(
+        (folder / "umbrela_baseline_trec_rag_2024.json").read_text(encoding="utf-8")
+    )
+    assert umbrela["pair_index"] == content["pair_index"]
+    grades = {_judge(name): values for name, values in content["per_judge_scores"].items()}
+    return (
+        content["pair_index"],
+        content["human_scores"],
+        grades | {UMBRELA: umbrela["umbrela_scores"]},
+    )
+
+
+def trec_rag_judges(folder):
+    pairs, people, grades = _trec_rag_grades(folder)
+    rows = []
+    for number, pair in enumerate(pairs):
+        for judge, values in grades.items():
+            graded = {"system": judge, "grade": values[number], "human_grade": people[number]}
+            rows.append(_pair(*pair) | graded)
+    return pd.DataFrame(rows).astype({"grade": "Int64", "human_grade": "Int64"})
+
+
+def trec_rag_judges_labels(folder):
+    pairs, people, grades = _trec_rag_grades(folder)
+    rows = []
+    for number, pair in enumerate(pairs):
+        for judge, values in ({PEOPLE: people} | grades).items():
+            named = _pair(*pair)
+            label = {"item": named["example_id"], "annotator": judge, "task": "relevance"}
+            rows.append(named | label | {"grade": values[number]})
+    return pd.DataFrame(rows).astype({"grade": "Int64"})
+
+
+def trec_rag_judges_repeats(folder):
+    """Three runs of each judge on the same 50 pairs."""
+    path = folder / "intra_judge_consistency.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    rows = []
+    for number, (pair, people) in enumerate(
+        zip(content["pair_index"], content["human_scores"], strict=True)
+    ):
+        for judge, runs in content["per_judge"].items():
+            for repeat, grades in enumerate(runs["runs"], 1):
+                graded = {"grade": grades[number], "human_grade": people}
+                rows.append(_pair(*pair) | {"system": _judge(judge), "repeat": repeat} | graded)
+    return pd.DataFrame(rows).astype({"grade": "Int64", "human_grade": "Int64"})
+
+
 FRAMES = {
     "evouna-nq": evouna_nq,
     "nomiracl": nomiracl,
@@ -231,13 +318,19 @@ FRAMES = {
     "factscore": factscore,
     "refchecker": refchecker,
     "ragbench-delucionqa": ragbench_delucionqa,
+    "gpqa-epochs": gpqa_epochs,
+    "trec-rag-judges": trec_rag_judges,
+    "trec-rag-judges.labels": trec_rag_judges_labels,
+    "trec-rag-judges.repeats": trec_rag_judges_repeats,
 }
 """Name of a file that the package contains -> what makes it."""
 
 
 def folder_of(data, name):
     """Folder with the published files of a frame: ``evouna`` for ``evouna-nq``, ``mtrag`` for ``mtrag.labels``."""
-    return data / name.split(".")[0].split("-")[0]
+    study = name.split(".")[0]
+    whole = data / study.replace("-", "_")
+    return whole if whole.exists() else data / study.split("-")[0]
 
 
 if __name__ == "__main__":

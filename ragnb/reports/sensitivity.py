@@ -1,0 +1,343 @@
+"""Which system is better under every definition of a correct answer, and where it depends on the definition."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from ragnb.columns import require_columns, require_frame
+from ragnb.errors import InputError
+from ragnb.metrics.record import METRICS, PUNISHED, Metric
+from ragnb.metrics.words import metric_words
+from ragnb.numbers import enumeration
+from ragnb.reports.frames import Report, TablesAndLines
+from ragnb.scoring.columns import conversations
+from ragnb.scoring.comparisons import compare
+from ragnb.scoring.scores import as_metrics, score
+from ragnb.scoring.summaries import summarize
+
+# The options that select the published definition of a metric.
+_VARIANTS = ("variant", "protocol")
+
+ROBUST = "robust"
+UNDECIDED = "undecided"
+NOTE = (
+    "This is a sensitivity analysis. It shows how far a conclusion depends on the definition; it is "
+    "neither a vote of the metrics nor a menu to choose a result from. A system is better under a "
+    "metric if the interval of the difference excludes 0 under all variants of the metric."
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Sensitivity(Report):
+    """Systems under all definitions of a correct answer. It prints as tables.
+
+    `ragnb.plot` draws the ranks of the systems under each metric.
+
+    Attributes
+    ----------
+    conclusions
+        One row per pair of systems: ``system, baseline, conclusion, better_under, worse_under,
+        undecided_under, sentence``. The conclusion is ``"robust"`` if one system is better under
+        every metric, ``"depends on ..."`` if each is better under some metrics, ``"shown under k of
+        n metrics"``, or ``"undecided"``. The next three columns list metrics.
+    definitions
+        One row per definition: its name, the metric, its options, and what it punishes in a right
+        answer: extra words, other words than the reference, missing parts, words of refusal.
+    rates
+        One row per definition and system, with the columns of `ragnb.summarize`.
+    differences
+        One row per definition and pair of systems, with the columns of `ragnb.compare`.
+    ranks
+        Rank of each system (rows) under the default definition of each metric (columns). 1 is best.
+    flips
+        The responses that are right under one definition and wrong under another one, with all
+        columns of the responses and one column per metric of 0 and 1.
+    scores
+        The values, as `ragnb.score` returns them, with the column ``definition``.
+    left_out
+        Name of each metric or definition that cannot score these responses -> why.
+    """
+
+    conclusions: pd.DataFrame
+    definitions: pd.DataFrame
+    rates: pd.DataFrame
+    differences: pd.DataFrame
+    ranks: pd.DataFrame
+    flips: pd.DataFrame
+    scores: pd.DataFrame
+    left_out: Mapping[str, str]
+
+    def _tables_and_lines(self) -> TablesAndLines:
+        n_metrics = self.definitions["metric"].nunique()
+        title = f"Systems under {len(self.definitions)} definitions of {n_metrics} metrics"
+        summary = self.conclusions[["system", "baseline", "conclusion", "sentence"]]
+        tables = {title: summary, "Rank under each metric": self.ranks.reset_index()}
+        flipped = (
+            f"{len(self.flips):,} of {self.scores['response_number'].nunique():,} responses are right "
+            "under one metric and wrong under another one (attribute flips)."
+        )
+        return tables, [NOTE, flipped, *_gaps(self.left_out)]
+
+
+def sensitivity(
+    responses: pd.DataFrame,
+    metrics: str | Metric | Sequence[str | Metric] | None = None,
+    *,
+    cluster: str | None = None,
+    confidence_level: float = 0.95,
+    progress: bool = True,
+    options: Mapping[str, Any] | None = None,
+) -> Sensitivity:
+    """Compare systems under all definitions of the metrics (see `ragnb.compare_definitions`)."""
+    require_frame(responses, "compare_definitions")
+    require_columns(responses, ["system"], "compare_definitions(responses)")
+    if responses["system"].nunique() < 2:
+        raise InputError(
+            "compare_definitions without a metric compares systems, and needs two or more, got "
+            f"{responses['system'].nunique()}; with a metric, such as 'f1', it compares the "
+            "definitions of this metric"
+        )
+    frame = responses.reset_index(drop=True)
+    frame["response_number"] = range(len(frame))
+    if "example_id" not in frame:
+        raise InputError("compare_definitions pairs systems by example_id, which is missing")
+    records = as_metrics(metrics) if metrics is not None else _correctness_metrics()
+    left_out: dict[str, str] = {}
+    candidates = _candidates(records, frame, left_out)
+    scored = _scored(candidates, frame, left_out, options or {}, progress)
+    if not scored:
+        raise InputError(
+            "compare_definitions: no metric can score these responses. " + " ".join(_gaps(left_out))
+        )
+    scores = pd.concat(scored.values(), ignore_index=True)
+    definitions = pd.DataFrame([_description(*candidates[name], name) for name in scored])
+    has_repeats = frame.duplicated(["system", "example_id"]).any()
+    unit = cluster or conversations(scores) or ("example_id" if has_repeats else None)
+    rates = summarize(
+        scores, by=["definition", "system"], cluster=unit, confidence_level=confidence_level
+    )
+    differences = compare(
+        scores,
+        by=["definition"],
+        cluster=unit,
+        unpaired="drop",
+        confidence_level=confidence_level,
+    )
+    return Sensitivity(
+        conclusions=_conclusions(differences, definitions),
+        definitions=definitions,
+        rates=rates,
+        differences=differences,
+        ranks=_ranks(rates, definitions),
+        flips=_flips(responses, scores, definitions),
+        scores=scores,
+        left_out=left_out,
+    )
+
+
+# ---- definitions and scores --------------------------------------------------------------------
+
+
+def _correctness_metrics() -> list[Metric]:
+    """The metrics that measure whether an answer is right."""
+    return [metric for metric in METRICS.values() if metric.punishes is not None]
+
+
+def _candidates(
+    records: Iterable[Metric], frame: pd.DataFrame, left_out: dict[str, str]
+) -> dict[str, tuple[Metric, dict[str, Any]]]:
+    """Name of each definition -> its metric and options; metrics without their columns are left out."""
+    candidates: dict[str, tuple[Metric, dict[str, Any]]] = {}
+    for record in records:
+        words = metric_words(record.name)
+        required = [column for argument, column in record.columns.items() if record.needs(argument)]
+        if missing := [column for column in required if column not in frame]:
+            left_out[words] = f"needs the column {enumeration(missing)}"
+            continue
+        candidates[words] = (record, {})
+        option = next((name for name in _VARIANTS if name in record.variants), None)
+        if option is None:
+            continue
+        default = record.options[option]
+        for value in record.variants[option]:
+            if isinstance(value, str) and value != default:
+                candidates[f"{words} ({value})"] = (record, {option: value})
+    return candidates
+
+
+def _scored(
+    candidates: Mapping[str, tuple[Metric, dict[str, Any]]],
+    frame: pd.DataFrame,
+    left_out: dict[str, str],
+    options: Mapping[str, Any],
+    progress: bool,
+) -> dict[str, pd.DataFrame]:
+    """Scores under each definition; definitions that cannot score the responses are left out."""
+    from tqdm.auto import tqdm
+
+    scored = {}
+    bar = tqdm(candidates.items(), desc="definitions", disable=None if progress else True)
+    for name, (record, definition) in bar:
+        chosen = {key: value for key, value in options.items() if key in record.options}
+        try:
+            scores = score(frame, record, **{**chosen, **definition})
+        except InputError as error:
+            left_out[name] = str(error)
+            continue
+        has_value = scores.groupby("system")["value"].count() > 0
+        if has_value.sum() < 2:
+            left_out[name] = "gives values for fewer than two systems"
+            continue
+        scored[name] = scores.assign(definition=name)
+    return scored
+
+
+def _description(record: Metric, definition: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """What a definition is and what it punishes, as a row."""
+    return {
+        "definition": name,
+        "metric": record.name,
+        "options": ", ".join(f"{key}={value}" for key, value in definition.items()),
+        "punishes": ", ".join(record.punishes or ()),
+        "higher_is_better": record.higher_is_better,
+    }
+
+
+# ---- conclusions -------------------------------------------------------------------------------
+
+
+def _conclusions(differences: pd.DataFrame, definitions: pd.DataFrame) -> pd.DataFrame:
+    """What the metrics together say about each pair of systems."""
+    described = differences.merge(
+        definitions[["definition", "punishes", "higher_is_better"]], on="definition"
+    )
+    sign = (described["low"] > 0).astype(int) - (described["high"] < 0).astype(int)
+    # A positive direction is in favour of the system, whether or not higher is better.
+    described["direction"] = sign.where(described["higher_is_better"], -sign)
+    rows = [
+        _conclusion(system, baseline, pair)
+        for (system, baseline), pair in described.groupby(["system", "baseline"], sort=False)
+    ]
+    return pd.DataFrame(rows)
+
+
+def _conclusion(system: Any, baseline: Any, pair: pd.DataFrame) -> dict[str, Any]:
+    """The conclusion about one pair of systems."""
+    better: list[str] = []
+    worse: list[str] = []
+    undecided: list[str] = []
+    for metric, definitions_of_metric in pair.groupby("metric", sort=False):
+        directions = set(definitions_of_metric["direction"])
+        group = {frozenset({1}): better, frozenset({-1}): worse}.get(
+            frozenset(directions), undecided
+        )
+        group.append(metric)
+    n_metrics = len(better) + len(worse) + len(undecided)
+    # The better system comes first in the sentence.
+    first, second = (system, baseline) if len(better) >= len(worse) else (baseline, system)
+    in_favour, against = (better, worse) if first is system else (worse, better)
+    punished = pair.drop_duplicates("metric").set_index("metric")["punishes"]
+    if better and worse:
+        conclusion, sentence = _dependence(first, second, in_favour, against, punished)
+    elif in_favour and not undecided:
+        conclusion = ROBUST
+        sentence = f"{first} is better than {second} under all {n_metrics} metrics."
+    elif in_favour:
+        conclusion = f"shown under {len(in_favour)} of {n_metrics} metrics"
+        sentence = (
+            f"{first} is better than {second} under {_words(in_favour)}. Under "
+            f"{_words(undecided)}, the data do not show which is better, or the variants disagree."
+        )
+    else:
+        conclusion = UNDECIDED
+        sentence = f"No metric shows which of {first} and {second} is better."
+    return {
+        "system": system,
+        "baseline": baseline,
+        "conclusion": conclusion,
+        "better_under": better,
+        "worse_under": worse,
+        "undecided_under": undecided,
+        "sentence": sentence,
+    }
+
+
+def _dependence(
+    first: Any,
+    second: Any,
+    in_favour: Sequence[str],
+    against: Sequence[str],
+    punished: Mapping[str, str],
+) -> tuple[str, str]:
+    """The conclusion and the sentence if each of two systems is better under some metrics."""
+    sentence = (
+        f"{first} is better than {second} under {_words(in_favour)}, and {second} is better under "
+        f"{_words(against)}."
+    )
+    for words in PUNISHED:
+        cost_in_favour = {words in punished[metric].split(", ") for metric in in_favour}
+        cost_against = {words in punished[metric].split(", ") for metric in against}
+        if cost_in_favour == {True} and cost_against == {False}:
+            return f"depends on {words}", f"{sentence} {first} is ahead where {words} cost."
+        if cost_in_favour == {False} and cost_against == {True}:
+            return f"depends on {words}", f"{sentence} {second} is ahead where {words} cost."
+    return "depends on the metric", sentence
+
+
+def _words(metrics: Iterable[str]) -> str:
+    """Names of metrics in a sentence."""
+    return enumeration([metric_words(metric) for metric in metrics])
+
+
+# ---- ranks and flips ---------------------------------------------------------------------------
+
+
+def _ranks(rates: pd.DataFrame, definitions: pd.DataFrame) -> pd.DataFrame:
+    """Rank of each system under the default definition of each metric."""
+    defaults = definitions.drop_duplicates("metric")
+    means = rates.pivot(index="system", columns="definition", values="mean")
+    ranks = {}
+    # Metrics that punish extra words come first, and verdicts of judges and people last.
+    order = {"extra words": 0, "": 2}
+    first_property = defaults["punishes"].str.split(", ").str[0].map(order).fillna(1)
+    for _, row in defaults.loc[first_property.sort_values(kind="stable").index].iterrows():
+        values = means[row["definition"]]
+        ranks[row["definition"]] = values.rank(ascending=not row["higher_is_better"])
+    table = pd.DataFrame(ranks)
+    table = table.reindex(rates["system"].drop_duplicates())
+    return table.rename_axis(index="system", columns=None)
+
+
+def _flips(
+    responses: pd.DataFrame, scores: pd.DataFrame, definitions: pd.DataFrame
+) -> pd.DataFrame:
+    """The responses that are right under one metric of 0 and 1 and wrong under another one."""
+    defaults = definitions.drop_duplicates("metric")
+    binary = [
+        row["definition"]
+        for row in defaults.to_dict("records")
+        if (record := METRICS.get(row["metric"])) is not None and record.binary
+    ]
+    chosen = scores[scores["definition"].isin(binary)]
+    values = chosen.pivot(index="response_number", columns="definition", values="value")
+    values = values.reindex(index=range(len(responses)), columns=binary)
+    differs = values.nunique(axis=1) > 1
+    others = responses.reset_index(drop=True).drop(columns=binary, errors="ignore")
+    return pd.concat([others, values.rename_axis(columns=None)], axis=1)[differs].reset_index(
+        drop=True
+    )
+
+
+def _gaps(left_out: Mapping[str, str]) -> list[str]:
+    """Sentences about metrics that are left out; one for each reason."""
+    names_by_reason: dict[str, list[str]] = {}
+    for name, reason in left_out.items():
+        names_by_reason.setdefault(reason, []).append(name)
+    return [
+        f"Left out: {enumeration(names)}, which {reason}."
+        if reason.startswith(("needs", "gives"))
+        else f"Left out: {enumeration(names)} ({reason})."
+        for reason, names in names_by_reason.items()
+    ]
