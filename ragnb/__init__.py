@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from ragnb.reports.methods import methods_paragraph
     from ragnb.reports.multilingual import multilingual_report
     from ragnb.reports.origins import provenance
+    from ragnb.reports.reviewing.report import review
     from ragnb.reports.rgb import rgb_report
     from ragnb.reports.trace import trace_report
     from ragnb.scoring.comparisons import compare
@@ -158,6 +159,7 @@ __all__ = [
     "published",
     "read_table",
     "recorded",
+    "review",
     "rgb_report",
     "run",
     "run_counterfactual_robustness",

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from ragnb.reports.multilingual import MultilingualReport, multilingual_report
     from ragnb.reports.origins import Provenance, provenance
     from ragnb.reports.ranking import Ranking, rank_systems
+    from ragnb.reports.reviewing.report import Review, review
     from ragnb.reports.rgb import RgbReport, rgb_report
+    from ragnb.reports.sensitivity import Sensitivity
     from ragnb.reports.trace import TraceReport, trace_report
     from ragnb.reports.trace_reading import interpret_trace
     from ragnb.reports.translation import efficiency, gains_and_costs
@@ -28,8 +30,10 @@ __all__ = [
     "MultilingualReport",
     "Provenance",
     "Ranking",
+    "Review",
     "RgbReport",
     "RiskCoverageReport",
+    "Sensitivity",
     "Sentences",
     "TraceReport",
     "abstention_report",
@@ -46,6 +50,7 @@ __all__ = [
     "overview",
     "provenance",
     "rank_systems",
+    "review",
     "rgb_report",
     "risk_coverage_report",
     "scores_by_grade",

@@ -87,10 +87,14 @@ def sensitivity(
     *,
     cluster: str | None = None,
     confidence_level: float = 0.95,
+    variants: bool = True,
     progress: bool = True,
     options: Mapping[str, Any] | None = None,
 ) -> Sensitivity:
-    """Compare systems under all definitions of the metrics (see `ragnb.compare_definitions`)."""
+    """Compare systems under all definitions of the metrics (see `ragnb.compare_definitions`).
+
+    Without `variants`, each metric has only its default definition.
+    """
     require_frame(responses, "compare_definitions")
     require_columns(responses, ["system"], "compare_definitions(responses)")
     if responses["system"].nunique() < 2:
@@ -105,7 +109,7 @@ def sensitivity(
         raise InputError("compare_definitions pairs systems by example_id, which is missing")
     records = as_metrics(metrics) if metrics is not None else _correctness_metrics()
     left_out: dict[str, str] = {}
-    candidates = _candidates(records, frame, left_out)
+    candidates = _candidates(records, frame, left_out, variants)
     scored = _scored(candidates, frame, left_out, options or {}, progress)
     if not scored:
         raise InputError(
@@ -146,7 +150,7 @@ def _correctness_metrics() -> list[Metric]:
 
 
 def _candidates(
-    records: Iterable[Metric], frame: pd.DataFrame, left_out: dict[str, str]
+    records: Iterable[Metric], frame: pd.DataFrame, left_out: dict[str, str], variants: bool
 ) -> dict[str, tuple[Metric, dict[str, Any]]]:
     """Name of each definition -> its metric and options; metrics without their columns are left out."""
     candidates: dict[str, tuple[Metric, dict[str, Any]]] = {}
@@ -158,7 +162,7 @@ def _candidates(
             continue
         candidates[words] = (record, {})
         option = next((name for name in _VARIANTS if name in record.variants), None)
-        if option is None:
+        if option is None or not variants:
             continue
         default = record.options[option]
         for value in record.variants[option]:

@@ -1,0 +1,297 @@
+"""Checks of the comparison: definitions, pairing, clusters, precision, and what differs besides the system."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import fdtrc
+
+from ragnb.errors import InputError
+from ragnb.metrics.words import metric_words
+from ragnb.numbers import enumeration, format_p_value
+from ragnb.reports.reviewing.checks import (
+    ALL,
+    ALPHA,
+    ORDER,
+    Finding,
+    NotPossible,
+    check,
+)
+from ragnb.reports.reviewing.evidence import (
+    Evidence,
+    view_rows,
+)
+from ragnb.reports.sensitivity import sensitivity
+from ragnb.scoring.comparisons import compare
+from ragnb.stats.intervals import mean_interval
+
+# Metrics that are compared for the order of the systems: one per property, and quick to compute.
+DEFINITIONS = (
+    "answer.exact_match",
+    "answer.f1",
+    "answer.contains",
+    "answer.recall",
+    "annotator.verdict",
+    "semantic.judged_correctness",
+)
+# Columns of settings, which should be the same for all systems that are compared.
+SETTINGS = (
+    "template",
+    "prompt_version",
+    "temperature",
+    "top_p",
+    "max_tokens",
+    "seed",
+    "parameters",
+)
+
+
+@check(
+    "order depends on the definition",
+    "Is one system better under one definition of a right answer, and another one under another?",
+    is_test=True,
+)
+def order_depends_on_definition(evidence: Evidence) -> Iterator[Finding]:
+    """Pairs of systems of which each is better under some metrics."""
+    systems = evidence.require_systems()
+    evidence.require_questions()
+    evidence.column("references")
+    n_pairs = len(systems) * (len(systems) - 1) // 2
+    # Each metric of each pair may err in its interval.
+    level = 1 - ALPHA / (n_pairs * len(DEFINITIONS))
+    try:
+        result = sensitivity(
+            evidence.responses,
+            DEFINITIONS,
+            variants=False,
+            cluster=_known_unit(evidence),
+            confidence_level=level,
+            progress=False,
+        )
+    except InputError as error:
+        raise NotPossible(str(error)) from None
+    conclusions = result.conclusions
+    reversed_pairs = conclusions[conclusions["conclusion"].str.startswith("depends on")]
+    if reversed_pairs.empty:
+        return
+    best = evidence.order[:1] if _has_main_scores(evidence) else []
+    involved = reversed_pairs["system"].isin(best) | reversed_pairs["baseline"].isin(best)
+    sentences = [*reversed_pairs[involved]["sentence"], *reversed_pairs[~involved]["sentence"]]
+    sentence = " ".join(sentences[:2])
+    if len(sentences) > 2:
+        sentence += f" The same holds for {len(sentences) - 2} more pairs of systems."
+    first = result.ranks.idxmin()
+    leaders = [
+        f"{system} under {enumeration(metrics)}"
+        for system, metrics in first.groupby(first, sort=False).groups.items()
+    ]
+    sentence = f"First is {'; '.join(leaders)}. {sentence}"
+    yield Finding(
+        sentence, float(len(sentences)), [], ORDER, "ragnb.compare_definitions(responses)"
+    )
+
+
+def _known_unit(evidence: Evidence) -> str | None:
+    """Column of the units of the responses, if there is a main metric."""
+    return evidence.unit if _has_main_scores(evidence) else None
+
+
+def _has_main_scores(evidence: Evidence) -> bool:
+    try:
+        return len(evidence.main_scores) > 0
+    except NotPossible:
+        return False
+
+
+@check("unpaired questions", "Did all systems answer the same questions?")
+def unpaired_questions(evidence: Evidence) -> Iterator[Finding]:
+    """Questions that only some systems have."""
+    name = "unpaired questions"
+    systems = evidence.require_systems()
+    evidence.column("example_id")
+    responses = evidence.responses
+    n_systems = responses.groupby("example_id")["system"].nunique()
+    partial = n_systems[n_systems < len(systems)]
+    if partial.empty:
+        return
+    sentence = (
+        f"{len(partial):,} of {len(n_systems):,} questions were not given to all {len(systems)} "
+        "systems. Means over all rows then compare different questions; ragnb.compare uses the shared "
+        "ones with unpaired='drop'."
+    )
+    is_partial = responses["example_id"].isin(partial.index)
+    effect = ORDER if _changes_order_of_means(evidence, partial.index) else SYSTEMS
+    yield Finding(
+        sentence, float(len(partial)), evidence.rows_where(is_partial), effect, view_rows(name)
+    )
+
+
+def _changes_order_of_means(evidence: Evidence, partial: pd.Index) -> bool:
+    """Whether the means over the shared questions order the systems differently than those over all."""
+    if not _has_main_scores(evidence) or "example_id" not in evidence.main_scores:
+        return False
+    scores = evidence.main_scores
+    shared = scores[~scores["example_id"].isin(partial)]
+    before = scores.groupby("system")["value"].mean().rank()
+    after = shared.groupby("system")["value"].mean().rank()
+    return not after.equals(before)
+
+
+@check("dependent rows", "Are rows alike that share a question or a conversation?", is_test=True)
+def dependent_rows(evidence: Evidence) -> Iterator[Finding]:
+    """Rows of one unit that are alike, so that intervals over rows would be too narrow."""
+    scores = evidence.main_scores.dropna(subset="value")
+    unit = evidence.unit
+    if unit is None:
+        raise NotPossible("no question and no conversation has several rows of one system")
+    worst: tuple[float, Any, float] = (1.0, None, 1.0)
+    groups = list(scores.groupby("system", sort=False))
+    for system, rows in groups:
+        p_value = _variance_between(rows["value"].to_numpy(float), rows[unit].to_numpy())
+        worst = min(worst, (p_value, str(system), _width_ratio(rows, unit, evidence.level)))
+    p_value, system, ratio = worst
+    if p_value >= ALPHA / len(groups) or not ratio > 1:
+        return
+    n_rows = len(scores[scores["system"].astype(str) == system])
+    n_units = scores[unit].nunique()
+    sentence = (
+        f"The {n_rows:,} rows of {system} belong to {n_units:,} values of {unit}, and rows of one are "
+        f"alike ({format_p_value(p_value)}). An interval that takes rows as independent would have to be "
+        f"{ratio:.2f} times as wide."
+    )
+    call = f"ragnb.summarize({evidence.call_for_scores}, by='system', cluster={unit!r})"
+    yield Finding(sentence, ratio, [], ALL, call)
+
+
+def _variance_between(values: np.ndarray, units: np.ndarray) -> float:
+    """p-value of the F test of a one-way analysis of variance between units."""
+    codes, _ = pd.factorize(units)
+    sizes = np.bincount(codes)
+    n, n_units = len(values), len(sizes)
+    if n_units < 2 or n == n_units:
+        return 1.0
+    means = np.bincount(codes, values) / sizes
+    between = float(sizes @ (means - values.mean()) ** 2) / (n_units - 1)
+    within = float(np.sum((values - means[codes]) ** 2)) / (n - n_units)
+    if within == 0:
+        return 0.0 if between > 0 else 1.0
+    return float(fdtrc(n_units - 1, n - n_units, between / within))
+
+
+def _width_ratio(rows: pd.DataFrame, unit: str, level: float) -> float:
+    """Width of the interval of the mean with units, divided by the width over rows."""
+    values = rows["value"].to_numpy(float)
+    units, _ = pd.factorize(rows[unit])
+    wide = mean_interval(values, units, confidence_level=level)
+    narrow = mean_interval(values, confidence_level=level)
+    ratio = (wide.high - wide.low) / (narrow.high - narrow.low)
+    return float(ratio) if np.isfinite(ratio) else 1.0
+
+
+@check("undecided order", "Do the data show which of the best two systems is better?")
+def undecided_order(evidence: Evidence) -> Iterator[Finding]:
+    """The best two systems, if their difference is not shown."""
+    best = evidence.best_pair()
+    if best["p_adjusted"] < 1 - evidence.level or not np.isfinite(best["difference"]):
+        return
+    first, second = evidence.order[:2]
+    sentence = (
+        f"The data do not show which of {first} and {second} is better in "
+        f"{metric_words(best['metric'])}: the difference is {abs(best['difference']):.3f}"
+    )
+    if np.isfinite([best["low"], best["high"]]).all():
+        # The better system comes first, so the interval goes from its disadvantage to its advantage.
+        sign = 1 if best["difference"] >= 0 else -1
+        low, high = sorted((sign * best["low"], sign * best["high"]))
+        sentence += f" ({100 * evidence.level:g} % interval {low:.3f} to {high:.3f})"
+    sentence += f", over {best['n_pairs']:,} questions."
+    if np.isfinite(best["mde"]):
+        sentence += (
+            f" With this number, a difference below {best['mde']:.3f} is missed more than one time in "
+            f"{1 / (1 - best['power']):.3g}."
+        )
+    call = f"ragnb.sentences(ragnb.compare({evidence.call_for_scores}, unpaired='drop'))"
+    yield Finding(sentence, float(best["mde"]), [], ORDER, call)
+
+
+@check("many comparisons", "Do differences remain after the correction for their number?")
+def many_comparisons(evidence: Evidence) -> Iterator[Finding]:
+    """Differences that are significant only before the correction."""
+    table = evidence.comparisons
+    if evidence.scores is not None and evidence.scores["metric"].nunique() > 1:
+        try:
+            table = compare(evidence.scores, unpaired="drop", confidence_level=evidence.level)
+        except InputError as error:
+            raise NotPossible(f"the systems cannot be compared ({error})") from None
+    alpha = 1 - evidence.level
+    only_before = table[(table["p_value"] < alpha) & ~(table["p_adjusted"] < alpha)]
+    if only_before.empty:
+        return
+    pairs = [
+        f"{row['system']} and {row['baseline']} in {metric_words(row['metric'])}"
+        for row in only_before.head(3).to_dict("records")
+    ]
+    sentence = (
+        f"{len(only_before)} of {len(table)} differences are significant only without the correction "
+        f"for {len(table)} comparisons, such as that of {'; '.join(pairs)}."
+    )
+    call = f"ragnb.compare({evidence.call_for_scores}, unpaired='drop')"
+    yield Finding(sentence, float(len(only_before)), [], ORDER, call)
+
+
+@check("one dominating question", "Does a difference rest on a single question or conversation?")
+def one_dominating_question(evidence: Evidence) -> Iterator[Finding]:
+    """A shown difference of which one unit is the larger part."""
+    name = "one dominating question"
+    best = evidence.best_pair()
+    if not best["p_value"] < 1 - evidence.level:
+        return
+    scores = evidence.main_scores
+    unit = evidence.unit or "example_id"
+    keys = ["example_id", *evidence.conditions]
+    wide = scores.drop_duplicates([*keys, "system"]).pivot(
+        index=keys, columns="system", values="value"
+    )
+    units = scores.drop_duplicates(keys).set_index(keys)[unit] if unit not in keys else None
+    differences = (wide[best["system"]] - wide[best["baseline"]]).dropna()
+    of_unit = (
+        differences.index.get_level_values(unit) if units is None else units[differences.index]
+    )
+    totals = differences.groupby(np.asarray(of_unit)).sum()
+    share = totals / totals.sum()
+    if len(totals) < 2 or share.max() <= 0.5:
+        return
+    largest = share.idxmax()
+    n_rows = int((np.asarray(of_unit) == largest).sum())
+    sentence = (
+        f"{share.max():.0%} of the difference between {best['system']} and {best['baseline']} comes "
+        f"from {unit} {largest} ({n_rows} of {len(differences):,} rows)."
+    )
+    frame = evidence.responses if unit in evidence.responses else pd.DataFrame()
+    rows = evidence.rows_where(frame[unit] == largest) if len(frame) else []
+    yield Finding(sentence, float(share.max()), rows, ORDER, view_rows(name))
+
+
+@check("different settings", "Were all systems run with the same prompt and settings?")
+def different_settings(evidence: Evidence) -> Iterator[Finding]:
+    """Settings that differ between systems besides the system itself."""
+    systems = evidence.require_systems()
+    responses = evidence.responses
+    columns = [name for name in SETTINGS if name in responses and responses[name].notna().any()]
+    if not columns:
+        raise NotPossible(f"there is no column of settings, such as {', '.join(SETTINGS[:3])}")
+    differing = []
+    for name in columns:
+        values = responses[name].map(str)
+        sets = values.groupby(responses["system"], sort=False).agg(lambda texts: frozenset(texts))
+        if len(set(sets)) > 1:
+            differing.append(name)
+    if not differing:
+        return
+    sentence = (
+        f"The {len(systems)} systems differ in {enumeration(differing)}, so a difference between them "
+        "may be that of the settings."
+    )
+    call = f"responses.groupby('system')[{differing!r}].agg('unique')"
+    yield Finding(sentence, float(len(differing)), [], ORDER, call)

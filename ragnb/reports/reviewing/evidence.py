@@ -1,0 +1,235 @@
+"""The data of a review, prepared once for all checks."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ragnb.columns import CONDITION
+from ragnb.errors import InputError
+from ragnb.metrics.record import METRICS
+from ragnb.reports.reviewing.checks import NotPossible
+from ragnb.scoring.columns import conversations
+from ragnb.scoring.comparisons import compare
+from ragnb.scoring.scores import score
+
+# Columns with the final verdict of people, the first that is there.
+PEOPLE = ("verdict", "label", "human_label")
+# Columns with verdicts of 0 and 1 of a judge.
+JUDGES = ("judged_correct", "judge_verdict")
+# Metrics of a correct answer, of which the first that can score the responses is the main one.
+MAIN_METRICS = (
+    "annotator.verdict",
+    "semantic.judged_correctness",
+    "answer.contains",
+    "parts.all_supported",
+)
+# Below this number of questions, nothing is tested.
+FEW = 10
+
+
+class Evidence:
+    """The responses and scores under review.
+
+    Attributes
+    ----------
+    responses
+        The responses, numbered from 0. Empty if only scores were given.
+    scores
+        The scores that were given, or None.
+    level
+        Confidence level of intervals.
+    """
+
+    def __init__(self, responses: pd.DataFrame, scores: pd.DataFrame | None, level: float) -> None:
+        self.responses = responses.reset_index(drop=True)
+        self.scores = scores
+        self.level = level
+
+    def column(self, *names: str) -> str:
+        """The first of these columns that the responses have and that is not empty."""
+        for name in names:
+            if name in self.responses and self.responses[name].notna().any():
+                return name
+        raise NotPossible(f"the responses have no column {' or '.join(names)}")
+
+    @cached_property
+    def systems(self) -> list[Any]:
+        """The systems, in the order of their first response."""
+        frame = self.responses if "system" in self.responses else self.scores
+        if frame is None or "system" not in frame:
+            return []
+        return list(frame["system"].dropna().unique())
+
+    def require_systems(self, n: int = 2) -> list[Any]:
+        """The systems, of which a check needs at least `n`."""
+        if len(self.systems) < n:
+            raise NotPossible(f"it needs {n} systems or more, got {len(self.systems)}")
+        return self.systems
+
+    def require_questions(self) -> None:
+        """Raise NotPossible without ids of questions, or with too few questions for a test."""
+        self.column("example_id")
+        n = self.responses["example_id"].nunique()
+        if n < FEW:
+            raise NotPossible(f"it needs {FEW} questions or more, got {n}")
+
+    # ---- columns of verdicts -------------------------------------------------------------------
+
+    @cached_property
+    def people(self) -> pd.Series:
+        """People's verdicts as 1, 0 or NaN."""
+        column = self.column(*PEOPLE)
+        try:
+            return self._values("annotator.verdict", verdict=self.responses[column])
+        except InputError as error:
+            raise NotPossible(f"the column {column} contains no verdicts ({error})") from None
+
+    @cached_property
+    def contains(self) -> pd.Series:
+        """Whether each response contains a reference, as 1, 0 or NaN."""
+        self.column("response")
+        self.column("references")
+        return self._values("answer.contains")
+
+    def judge(self) -> tuple[str, pd.Series]:
+        """Name of the column of a judge's verdicts, and the verdicts as 1, 0 or NaN."""
+        column = self.column(*JUDGES)
+        return column, pd.to_numeric(self.responses[column], errors="coerce")
+
+    def _values(self, metric: str, **columns: pd.Series) -> pd.Series:
+        """Values of a metric, one per response."""
+        scored = score(self.responses.assign(**columns), metric)
+        return pd.Series(scored["value"].to_numpy(float), self.responses.index)
+
+    # ---- scores and comparisons ----------------------------------------------------------------
+
+    @cached_property
+    def main_scores(self) -> pd.DataFrame:
+        """Scores of the main metric: the first of the scores, or else of `MAIN_METRICS`."""
+        if self.scores is not None:
+            return self.scores[self.scores["metric"] == self.scores["metric"].iloc[0]]
+        for name in MAIN_METRICS:
+            required = [
+                column
+                for argument, column in METRICS[name].columns.items()
+                if METRICS[name].needs(argument)
+            ]
+            if not all(column in self.responses for column in required):
+                continue
+            if self.responses[required].isna().all().any():
+                continue
+            try:
+                return score(self.responses, name)
+            except InputError:
+                continue
+        raise NotPossible(
+            "there is no score of the responses: neither a verdict nor references; pass scores="
+        )
+
+    @cached_property
+    def unit(self) -> str | None:
+        """Column of the independent units of the main scores, if the responses are not independent."""
+        scores = self.main_scores
+        if turns := conversations(scores):
+            return turns
+        for name in ("question_id", "example_id"):
+            if name in scores and scores.duplicated(["system", name]).any():
+                return name
+        return None
+
+    @cached_property
+    def comparisons(self) -> pd.DataFrame:
+        """All pairs of systems on the main metric, compared on the questions that both answered."""
+        self.require_systems()
+        if "example_id" not in self.main_scores:
+            raise NotPossible("it needs the column example_id, which pairs the systems")
+        try:
+            return compare(
+                self.main_scores,
+                by=[],
+                cluster=self.unit,
+                unpaired="drop",
+                confidence_level=self.level,
+            )
+        except InputError as error:
+            raise NotPossible(f"the systems cannot be compared ({error})") from None
+
+    @cached_property
+    def order(self) -> list[Any]:
+        """The systems by their mean on the main metric, the best first."""
+        means = self.main_scores.groupby("system", sort=False)["value"].mean().dropna()
+        metric = METRICS.get(self.main_scores["metric"].iloc[0])
+        is_ascending = metric is not None and not metric.higher_is_better
+        return list(means.sort_values(ascending=is_ascending, kind="stable").index)
+
+    def best_pair(self) -> dict[str, Any]:
+        """The comparison of the best two systems."""
+        table = self.comparisons
+        if len(self.order) < 2:
+            raise NotPossible("it needs scores of two systems or more")
+        best = set(self.order[:2])
+        is_best = [{*pair} == best for pair in zip(table["system"], table["baseline"], strict=True)]
+        return dict(table[is_best].iloc[0])
+
+    def changes_order(self, values: pd.Series) -> bool:
+        """Whether other values of the responses order the systems differently than people's verdicts."""
+        by_system = self.responses["system"]
+        before = self.people.groupby(by_system, sort=False).mean()
+        after = values.groupby(by_system, sort=False).mean()
+        return bool((before.rank() != after.rank()).any())
+
+    @cached_property
+    def call_for_scores(self) -> str:
+        """The code that gives the scores under review."""
+        if self.scores is not None:
+            return "scores"
+        return f"ragnb.score(responses, {self.main_scores['metric'].iloc[0]!r})"
+
+    # ---- rows ----------------------------------------------------------------------------------
+
+    def rows_where(self, is_shown: Any) -> list[int]:
+        """Positions of the responses for which a condition holds."""
+        return [int(row) for row in np.flatnonzero(np.asarray(is_shown, dtype=bool))]
+
+    @cached_property
+    def conditions(self) -> list[str]:
+        """Columns of conditions that vary, besides the system."""
+        return [
+            name
+            for name in CONDITION
+            if name != "system"
+            and name in self.responses
+            and self.responses[name].nunique(dropna=False) > 1
+        ]
+
+
+def count_by_system(evidence: Evidence, is_shown: Any) -> dict[Any, tuple[int, int]]:
+    """Number of responses of each system for which a condition holds, and number of its responses."""
+    flags = pd.Series(np.asarray(is_shown, dtype=bool), evidence.responses.index)
+    if "system" not in evidence.responses:
+        return {"the responses": (int(flags.sum()), len(flags))}
+    groups = flags.groupby(evidence.responses["system"], sort=False)
+    return {system: (int(rows.sum()), len(rows)) for system, rows in groups}
+
+
+def number_of(n: int, thing: str, things: str = "") -> str:
+    """A number with its noun.
+
+    >>> number_of(1, "row"), number_of(2, "row"), number_of(2, "reply", "replies")
+    ('1 row', '2 rows', '2 replies')
+    """
+    return f"{n:,} {thing if n == 1 else things or thing + 's'}"
+
+
+def counts_in_words(counts: dict[Any, tuple[int, int]]) -> str:
+    """Counts by system in a sentence, the largest first; systems without any are left out."""
+    shown = [(system, count, n) for system, (count, n) in counts.items() if count]
+    shown.sort(key=lambda entry: -entry[1])
+    return ", ".join(f"{system} {count:,} of {n:,}" for system, count, n in shown)
+
+
+def view_rows(name: str) -> str:
+    """The call that shows the responses of a finding."""
+    return f"ragnb.view(responses.loc[review.rows_of({name!r})])"

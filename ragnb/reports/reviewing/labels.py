@@ -1,0 +1,214 @@
+"""Checks of labels and judges: labels of different kinds, and judges that nobody checked."""
+
+from collections.abc import Iterator
+from itertools import combinations
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr
+from scipy.stats import binomtest, fisher_exact
+
+from ragnb.numbers import format_p_value
+from ragnb.reports.reviewing.checks import ALPHA, ORDER, SYSTEMS, Finding, NotPossible, check
+from ragnb.reports.reviewing.evidence import (
+    PEOPLE,
+    Evidence,
+    count_by_system,
+    counts_in_words,
+    view_rows,
+)
+from ragnb.text import graphemes
+
+# Families of metrics whose values are the verdicts of a model.
+JUDGED = ("judged.", "semantic.judged", "rgb.judged")
+
+
+@check(
+    "labels of different kinds",
+    "Are answers that contain the reference called wrong more often for one system than for another?",
+    is_test=True,
+)
+def labels_of_different_kinds(evidence: Evidence) -> Iterator[Finding]:
+    """Pairs of systems whose answers contain the reference, and of which one is called wrong more often."""
+    name = "labels of different kinds"
+    systems = evidence.require_systems()
+    evidence.require_questions()
+    people, contains = evidence.people, evidence.contains
+    is_rejected = (contains == 1) & (people == 0)
+    verdicts = _by_question(evidence, is_rejected.where((contains == 1) & people.notna()))
+    pairs = list(combinations(systems, 2))
+    findings = []
+    for first, second in pairs:
+        both = verdicts[[first, second]].dropna()
+        only_first = int(((both[first] == 1) & (both[second] == 0)).sum())
+        only_second = int(((both[first] == 0) & (both[second] == 1)).sum())
+        n_discordant = only_first + only_second
+        if not n_discordant:
+            continue
+        p_value = binomtest(only_first, n_discordant).pvalue
+        if p_value < ALPHA / len(pairs):
+            findings.append((p_value, first, second, only_first, only_second, len(both)))
+    if not findings:
+        return
+    p_value, first, second, only_first, only_second, n_both = min(findings)
+    if only_second > only_first:
+        first, second, only_first, only_second = second, first, only_second, only_first
+    of_contained = {
+        system: (count, int((contains[evidence.responses["system"] == system] == 1).sum()))
+        for system, (count, _) in count_by_system(evidence, is_rejected).items()
+    }
+    sentence = (
+        f"Of the answers that contain the reference, people call wrong: "
+        f"{counts_in_words(of_contained)}. On the {n_both:,} questions on which both {first} and "
+        f"{second} contain it, only {first} is called wrong {only_first} times and only {second} "
+        f"{only_second} times ({format_p_value(p_value)}), so the labels may differ in kind between the "
+        "systems."
+    )
+    # What the order of the systems would be if answers that contain the reference were right.
+    repaired = people.where(~is_rejected, 1.0)
+    effect = ORDER if evidence.changes_order(repaired) else SYSTEMS
+    rows = evidence.rows_where(is_rejected)
+    yield Finding(sentence, float(is_rejected.sum()), rows, effect, view_rows(name))
+
+
+def _by_question(evidence: Evidence, values: pd.Series) -> pd.DataFrame:
+    """Values of the responses: one row per question and condition, one column per system."""
+    keys = ["example_id", *evidence.conditions]
+    frame = evidence.responses[[*keys, "system"]].assign(value=values)
+    # A question that a system answered several times counts once, by its first answer.
+    frame = frame.drop_duplicates([*keys, "system"])
+    return frame.pivot(index=keys, columns="system", values="value")
+
+
+@check("unchecked judge", "Was the judge compared with people?")
+def unchecked_judge(evidence: Evidence) -> Iterator[Finding]:
+    """Verdicts of a judge without a label of a person."""
+    try:
+        what = f"verdicts in {evidence.judge()[0]}"
+    except NotPossible:
+        metrics = [] if evidence.scores is None else list(evidence.scores["metric"].unique())
+        judged = [metric for metric in metrics if str(metric).startswith(JUDGED)]
+        if not judged:
+            raise NotPossible("there are no verdicts of a judge") from None
+        what = f"scores {', '.join(judged)}"
+    try:
+        n_labelled = int(evidence.people.notna().sum())
+    except NotPossible:
+        n_labelled = 0
+    if n_labelled:
+        return
+    sentence = (
+        f"The {what} are those of a model, and no response has the verdict of a person, so it is not "
+        "known how often the judge errs, and for which system."
+    )
+    call = "ragnb.Annotator(responses.sample(100, random_state=0), 'verdict', 'your name')"
+    yield Finding(sentence, float(len(evidence.responses)), [], ORDER, call)
+
+
+@check("judge errs by system", "Does the judge err more often for one system?", is_test=True)
+def judge_errs_by_system(evidence: Evidence) -> Iterator[Finding]:
+    """Error rates of a judge that differ between systems."""
+    name = "judge errs by system"
+    systems = evidence.require_systems()
+    column, verdicts, people = _judged(evidence)
+    pairs = list(combinations(systems, 2))
+    of_system = evidence.responses["system"]
+    findings: list[tuple[float, str, Any, Any, list[tuple[int, int]]]] = []
+    for label, error in ((0, "accepts wrong answers"), (1, "rejects right answers")):
+        is_error = (verdicts != label)[people == label]
+        counts = {
+            system: (int(errors.sum()), len(errors))
+            for system, errors in is_error.groupby(of_system[people == label])
+        }
+        for first, second in pairs:
+            table = [counts.get(first, (0, 0)), counts.get(second, (0, 0))]
+            p_value = fisher_exact([[count, n - count] for count, n in table]).pvalue
+            # Two kinds of errors are tested for each pair.
+            if p_value < ALPHA / (2 * len(pairs)):
+                findings.append((p_value, error, first, second, table))
+    if not findings:
+        return
+    p_value, error, first, second, table = min(findings, key=lambda finding: finding[0])
+    (n_first, of_first), (n_second, of_second) = table
+    sentence = (
+        f"The judge ({column}) {error} of {first} in {n_first} of {of_first} cases and of {second} in "
+        f"{n_second} of {of_second} ({format_p_value(p_value)}), so a difference that it finds between them "
+        "may be its error."
+    )
+    is_error = (verdicts != people) & of_system.isin([first, second])
+    rows = evidence.rows_where(is_error)
+    call = f"ragnb.judge_report(responses, judge={column!r}, label={_people(evidence)!r})"
+    yield Finding(sentence, float(is_error.sum()), rows, ORDER, call)
+
+
+@check("judge errs by length", "Does the judge err more often on longer answers?", is_test=True)
+def judge_errs_by_length(evidence: Evidence) -> Iterator[Finding]:
+    """Errors of a judge that depend on the length of the answer, within systems."""
+    name = "judge errs by length"
+    evidence.column("response")
+    column, verdicts, people = _judged(evidence)
+    lengths = evidence.responses["response"].map(
+        lambda text: len(graphemes(text)) if isinstance(text, str) else np.nan
+    )
+    frame = pd.DataFrame(
+        {
+            "system": evidence.responses.get("system", "all"),
+            "label": people,
+            "is_error": verdicts != people,
+            "length": lengths,
+        }
+    )[verdicts.notna() & people.notna() & lengths.notna()]
+    worst = []
+    for label, error in ((0, "accepts wrong answers"), (1, "rejects right answers")):
+        strata = [rows for _, rows in frame[frame["label"] == label].groupby("system")]
+        p_value, is_longer = _rank_test(strata)
+        worst.append((p_value, error, is_longer, label))
+    p_value, error, is_longer, label = min(worst)
+    if p_value >= ALPHA / len(worst):
+        return
+    rows = frame[frame["label"] == label]
+    medians = rows.groupby("is_error")["length"].median()
+    sentence = (
+        f"The judge ({column}) {error} more often if they are {'longer' if is_longer else 'shorter'}: "
+        f"their median is {medians[True]:,.0f} characters, against {medians[False]:,.0f} of the others "
+        f"({format_p_value(p_value)}, within systems)."
+    )
+    errors = evidence.rows_where((verdicts != people) & (people == label))
+    yield Finding(sentence, float(len(errors)), errors, SYSTEMS, view_rows(name))
+
+
+def _rank_test(strata: list[pd.DataFrame]) -> tuple[float, bool]:
+    """Whether errors are on longer answers within strata: two-sided p-value, and the direction.
+
+    The stratified Wilcoxon test of van Elteren (1960), with the normal approximation and ties.
+    """
+    deviation, variance = 0.0, 0.0
+    for rows in strata:
+        n, n_errors = len(rows), int(rows["is_error"].sum())
+        if not 0 < n_errors < n:
+            continue
+        # Ranks divided by n + 1 weight each stratum as van Elteren does.
+        ranks = rows["length"].rank().to_numpy() / (n + 1)
+        is_error = rows["is_error"].to_numpy(bool)
+        deviation += ranks[is_error].sum() - n_errors * ranks.mean()
+        variance += n_errors * (n - n_errors) / n * ranks.var(ddof=1)
+    if variance == 0:
+        return 1.0, False
+    return float(2 * ndtr(-abs(deviation) / sqrt(variance))), deviation > 0
+
+
+def _judged(evidence: Evidence) -> tuple[str, pd.Series, pd.Series]:
+    """Column and verdicts of a judge, and people's verdicts, on the responses that have both."""
+    column, verdicts = evidence.judge()
+    people = evidence.people
+    has_both = verdicts.isin((0, 1)) & people.notna()
+    if not has_both.any():
+        raise NotPossible("no response has the verdicts of both a judge and a person")
+    return column, verdicts.where(has_both), people.where(has_both)
+
+
+def _people(evidence: Evidence) -> str:
+    """Column of people's verdicts."""
+    return evidence.column(*PEOPLE)

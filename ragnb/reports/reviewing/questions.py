@@ -1,0 +1,156 @@
+"""Checks of the questions: answered by nobody, wrong references, passages, and repeated questions."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import minimize
+from scipy.special import betaln, chdtrc, gammaln
+
+from ragnb.cells import present
+from ragnb.metrics.record import METRICS
+from ragnb.reports.reviewing.checks import ALL, ALPHA, SYSTEMS, Finding, NotPossible, check
+from ragnb.reports.reviewing.evidence import Evidence, number_of, view_rows
+from ragnb.text import fold
+
+# Systems from which a question that nobody answers can be told from a hard one.
+LEAST_SYSTEMS = 4
+
+
+@check(
+    "questions that nobody answers",
+    "Are there more questions that no system answers than hard questions explain?",
+    is_test=True,
+)
+def questions_that_nobody_answers(evidence: Evidence) -> Iterator[Finding]:
+    """An excess of questions that no system answers, over a beta-binomial distribution."""
+    name = "questions that nobody answers"
+    systems = evidence.require_systems(LEAST_SYSTEMS)
+    evidence.require_questions()
+    scores = evidence.main_scores.dropna(subset="value")
+    if not scores["value"].isin((0, 1)).all():
+        raise NotPossible("it needs scores of 0 and 1")
+    by_question = scores.groupby("example_id")["value"].agg(["sum", "size"])
+    complete = by_question[by_question["size"] == len(systems)]
+    if len(complete) < 50:
+        raise NotPossible(f"it needs 50 questions that all systems answered, got {len(complete)}")
+    n_right = complete["sum"].to_numpy(int)
+    p_value, expected = _excess_of_zeros(n_right, len(systems))
+    if p_value >= ALPHA:
+        return
+    nobody = complete.index[n_right == 0]
+    sentence = (
+        f"No system answers {len(nobody):,} of {len(complete):,} questions, where about {expected:.0f} "
+        "would be expected from how often the others are answered. Some may have a wrong reference, "
+        "or cannot be answered."
+    )
+    rows = evidence.rows_where(evidence.responses.get("example_id", pd.Series()).isin(nobody))
+    yield Finding(sentence, float(len(nobody)), rows, ALL, view_rows(name))
+
+
+def _excess_of_zeros(n_right: np.ndarray, n_systems: int) -> tuple[float, float]:
+    """Likelihood-ratio test of more zeros than a beta-binomial distribution has, and their expected number."""
+    counts = np.bincount(n_right, minlength=n_systems + 1)
+    values = np.arange(n_systems + 1)
+    log_choose = gammaln(n_systems + 1) - gammaln(values + 1) - gammaln(n_systems - values + 1)
+
+    def log_probabilities(parameters: np.ndarray) -> np.ndarray:
+        """Log probabilities of 0 to n right answers for the logarithms of alpha and beta."""
+        alpha, beta = np.exp(np.clip(parameters, -6, 8))
+        return log_choose + betaln(values + alpha, n_systems - values + beta) - betaln(alpha, beta)
+
+    def loss(parameters: np.ndarray) -> float:
+        return -float(counts @ log_probabilities(parameters))
+
+    def loss_with_zeros(parameters: np.ndarray) -> float:
+        probabilities = np.exp(log_probabilities(parameters[:2]))
+        extra = 1 / (1 + np.exp(-parameters[2]))
+        probabilities = (1 - extra) * probabilities
+        probabilities[0] += extra
+        return -float(counts @ np.log(np.maximum(probabilities, 1e-300)))
+
+    plain = minimize(loss, [0.0, 0.0], method="Nelder-Mead")
+    mixed = minimize(loss_with_zeros, [*plain.x, -3.0], method="Nelder-Mead")
+    ratio = max(0.0, 2 * (plain.fun - mixed.fun))
+    expected = len(n_right) * float(np.exp(log_probabilities(mixed.x[:2])[0]))
+    # The share of extra zeros lies at the end of its range under the null hypothesis, which halves
+    # the p-value; the whole one is the careful choice.
+    return float(chdtrc(1, ratio)), expected
+
+
+@check("incomplete references", "Do people accept answers of which no reference is a part?")
+def incomplete_references(evidence: Evidence) -> Iterator[Finding]:
+    """Questions on which people accept several systems, and none contains a reference."""
+    name = "incomplete references"
+    evidence.require_systems()
+    evidence.column("example_id")
+    people, contains = evidence.people, evidence.contains
+    question = evidence.responses["example_id"]
+    n_accepted = (people == 1).groupby(question).sum()
+    n_contained = (contains == 1).groupby(question).sum()
+    incomplete = n_accepted.index[(n_accepted >= 2) & (n_contained == 0)]
+    if incomplete.empty:
+        return
+    sentence = (
+        f"On {len(incomplete):,} of {question.nunique():,} questions, people accept the answers of two "
+        "systems or more, and none of the answers contains a reference. Metrics that look for the "
+        "reference call them wrong."
+    )
+    rows = evidence.rows_where(question.isin(incomplete))
+    yield Finding(sentence, float(len(incomplete)), rows, SYSTEMS, view_rows(name))
+
+
+@check("negatives with the answer", "Does a passage that should lack the answer contain it?")
+def negatives_with_the_answer(evidence: Evidence) -> Iterator[Finding]:
+    """Questions whose negative passages contain a reference."""
+    name = "negatives with the answer"
+    column = evidence.column("negative", "negatives")
+    references = evidence.column("references")
+    contains = METRICS["answer.contains"]
+    questions = evidence.responses
+    if "example_id" in questions:
+        questions = questions.drop_duplicates("example_id")
+    rows = []
+    for row, passages, reference in zip(
+        questions.index, questions[column], questions[references], strict=True
+    ):
+        if not (present(passages) and present(reference)):
+            continue
+        texts = [passages] if isinstance(passages, str) else list(passages)
+        if any(contains(text, reference) == 1 for text in texts if isinstance(text, str)):
+            rows.append(int(row))
+    if not rows:
+        return
+    sentence = (
+        f"The negative passages of {len(rows):,} of {len(questions):,} questions contain a reference, "
+        "so an answer from them is right, and a refusal is not required."
+    )
+    yield Finding(sentence, float(len(rows)), rows, ALL, view_rows(name))
+
+
+@check("repeated questions", "Does the same question occur under several ids?")
+def repeated_questions(evidence: Evidence) -> Iterator[Finding]:
+    """Texts of questions that have several ids."""
+    name = "repeated questions"
+    evidence.column("example_id")
+    column = evidence.column("question")
+    responses = evidence.responses
+    texts = responses[column].map(
+        lambda text: " ".join(fold(text).lower().split()) if isinstance(text, str) else None
+    )
+    # The turns of a conversation can have the same words, and the parallel questions of a study too.
+    context = [name for name in ("conversation_id", "question_id", "language") if name in responses]
+    frame = responses[["example_id", *context]].assign(text=texts).dropna(subset="text")
+    if "conversation_id" in context:
+        raise NotPossible("the turns of conversations depend on what came before")
+    n_ids = frame.groupby(["text", *context])["example_id"].nunique()
+    repeated = n_ids[n_ids > 1]
+    if repeated.empty:
+        return
+    texts_of = repeated.index.get_level_values("text")
+    sentence = (
+        f"{number_of(len(repeated), 'question')} with {int(repeated.sum()):,} ids: each counts several "
+        "times, and its rows are not independent."
+    )
+    rows = evidence.rows_where(texts.isin(set(texts_of)))
+    yield Finding(sentence, float(len(repeated)), rows, ALL, view_rows(name))

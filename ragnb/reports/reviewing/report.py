@@ -1,0 +1,209 @@
+"""The review: all checks that the data allow, ordered by what could change a conclusion."""
+
+from dataclasses import dataclass
+from textwrap import fill
+from typing import Any
+
+import pandas as pd
+
+from ragnb.arguments import accepts
+from ragnb.columns import require_columns, require_frame
+from ragnb.display import framed
+from ragnb.errors import InputError
+from ragnb.markup import Markup, tag
+from ragnb.reports.frames import Report
+from ragnb.reports.reviewing import design, labels, questions, replies
+from ragnb.reports.reviewing.checks import CHECKS, EFFECTS, Check, Finding, NotPossible
+from ragnb.reports.reviewing.evidence import Evidence
+
+# Imported so that they register their checks.
+_MODULES = (design, labels, questions, replies)
+_COLUMNS = ["check", "finding", "number", "rows", "next_call", "effect"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Review(Report):
+    """What a review found, and what it could not check. It prints as a list.
+
+    Attributes
+    ----------
+    findings
+        One row per finding: ``check, finding, number, rows, next_call, effect``. ``finding`` is a
+        sentence, ``number`` says how large it is, ``rows`` are the index labels of the responses
+        that show it (empty if it concerns all), ``next_call`` is the call that continues, and
+        ``effect`` says what the finding can do to a conclusion. The worst come first.
+    without_finding
+        The checks that found nothing: ``check, question, false_findings``, which is the rate at
+        which the check errs.
+    not_made
+        The checks that could not be made: ``check, question, reason``.
+    """
+
+    findings: pd.DataFrame
+    without_finding: pd.DataFrame
+    not_made: pd.DataFrame
+
+    def rows_of(self, check: str) -> list[Any]:
+        """Index labels of the responses that a finding shows.
+
+        >>> import ragnb
+        >>> frame = pd.DataFrame({"example_id": ["a", "b"], "system": "s", "response": ["Oslo", None]})
+        >>> ragnb.review(frame).rows_of("missing replies")
+        [1]
+        """
+        found = self.findings[self.findings["check"] == check]
+        if found.empty:
+            names = ", ".join(map(repr, self.findings["check"])) or "none"
+            raise InputError(f"check must be one with a finding ({names}), got {check!r}")
+        return [row for rows in found["rows"] for row in rows]
+
+    def _headline(self) -> str:
+        n = len(self.findings)
+        made = n_checks(self.findings) + len(self.without_finding)
+        findings = "1 finding" if n == 1 else f"{n or 'no'} findings"
+        return f"{findings[0].upper()}{findings[1:]} in {made} checks; {len(self.not_made)} could not be made"
+
+    def _parts(self) -> list[tuple[str, list[str]]]:
+        """Headings with their lines."""
+        parts = []
+        for effect in EFFECTS:
+            rows = self.findings[self.findings["effect"] == effect].to_dict("records")
+            lines = [f"{row['check']}: {row['finding']} Next: {row['next_call']}" for row in rows]
+            parts.append((effect[0].upper() + effect[1:], lines))
+        names = ", ".join(self.without_finding["check"]) if len(self.without_finding) else ""
+        parts.append(("No finding", [names] if names else []))
+        gaps = [
+            f"{reason}: {', '.join(rows['check'])}"
+            for reason, rows in self.not_made.groupby("reason", sort=False)
+        ]
+        parts.append(("Not checked, because", gaps))
+        return [(heading, lines) for heading, lines in parts if lines]
+
+    def __repr__(self) -> str:
+        texts = [self._headline()]
+        for heading, lines in self._parts():
+            texts.append(f"\n{heading}")
+            layout = {"initial_indent": "  - ", "subsequent_indent": "    "}
+            texts += [fill(line, 100, break_on_hyphens=False, **layout) for line in lines]
+        return "\n".join(texts)
+
+    def _repr_html_(self) -> Markup:
+        parts = [tag("p", tag("b", self._headline()))]
+        for effect in EFFECTS:
+            rows = self.findings[self.findings["effect"] == effect].to_dict("records")
+            if not rows:
+                continue
+            items = [
+                tag(
+                    "li",
+                    tag("b", f"{row['check']}: "),
+                    f"{row['finding']} ",
+                    tag("code", row["next_call"]),
+                )
+                for row in rows
+            ]
+            parts += [tag("p", effect[0].upper() + effect[1:]), tag("ul", *items)]
+        for heading, lines in self._parts():
+            if heading in ("No finding", "Not checked, because"):
+                items = [tag("li", line) for line in lines]
+                parts += [tag("p", heading), tag("ul", *items)]
+        return framed(*parts)
+
+
+def n_checks(findings: pd.DataFrame) -> int:
+    """Number of checks with a finding."""
+    return int(findings["check"].nunique()) if len(findings) else 0
+
+
+@accepts(confidence_level="level")
+def review(
+    responses: pd.DataFrame,
+    scores: pd.DataFrame | None = None,
+    *,
+    confidence_level: float = 0.95,
+) -> Review:
+    """Check the evidence as a careful reviewer would, and list what could change a conclusion.
+
+    Parameters
+    ----------
+    responses
+        One row per response, as `ragnb.load_responses` returns them. What is checked depends on the
+        columns: ``system``, ``example_id``, ``references``, people's verdicts (``verdict``,
+        ``label`` or ``human_label``), a judge's (``judged_correct`` or ``judge_verdict``),
+        ``language``, ``answerable``, ``prompt``, ``finish_reason`` and settings. Scores of
+        `ragnb.score` are accepted instead of responses.
+    scores
+        Scores of these responses. The first metric is the main one, by which the systems are
+        ordered. By default, it is people's verdict, a judge's, or whether the response contains the
+        reference, the first that the responses allow.
+    confidence_level
+        Confidence level of the intervals that decide whether a difference is shown.
+
+    Returns
+    -------
+    Review
+        Findings with their numbers, rows and the next call, the checks without a finding, and those
+        that could not be made, with the reason. Each check reports what is in the data, or is a
+        statistical test whose rate of false findings is at most 0.1 %. There is no overall grade: a
+        review without findings does not show that the evidence is good, only that these faults were
+        not found.
+
+    Raises
+    ------
+    InputError
+        The responses are no frame, or a check meets a value that no metric accepts.
+
+    Examples
+    --------
+    >>> import ragnb
+    >>> answers = ["Oslo", "Oslo", None, "Oslo"]
+    >>> frame = pd.DataFrame({"example_id": ["q1", "q2"] * 2, "system": ["a", "a", "b", "b"],
+    ...                       "response": answers, "references": "Oslo"})
+    >>> ragnb.review(frame).findings["finding"].tolist()[0]
+    'The reply is missing in 1 row: b 1 of 2. The systems are then compared on different items. ...
+    """
+    require_frame(responses, "review")
+    if scores is None and {"metric", "value"} <= {*responses.columns} and len(responses):
+        scores = responses
+        # The rows under review are those of the main metric.
+        responses = responses[responses["metric"] == responses["metric"].iloc[0]]
+    if scores is not None:
+        require_columns(scores, ["system", "metric", "value"], "review(scores=)")
+        scores = scores.reset_index(drop=True)
+    evidence = Evidence(
+        responses, scores if scores is None or len(scores) else None, confidence_level
+    )
+    findings: list[dict[str, Any]] = []
+    without: list[dict[str, Any]] = []
+    gaps: list[dict[str, Any]] = []
+    for check in CHECKS:
+        about = {"check": check.name, "question": check.question}
+        try:
+            if responses.empty:
+                raise NotPossible("there are no responses")
+            found = list(check.find(evidence))
+        except NotPossible as reason:
+            gaps.append(about | {"reason": str(reason)})
+            continue
+        if not found:
+            without.append(about | {"false_findings": check.false_findings})
+        findings += [_row(check, finding, responses.index) for finding in found]
+    # The order of the checks remains within each effect.
+    findings.sort(key=lambda row: EFFECTS.index(row["effect"]))
+    return Review(
+        findings=pd.DataFrame(findings, columns=_COLUMNS),
+        without_finding=pd.DataFrame(without, columns=["check", "question", "false_findings"]),
+        not_made=pd.DataFrame(gaps, columns=["check", "question", "reason"]),
+    )
+
+
+def _row(check: Check, finding: Finding, index: pd.Index) -> dict[str, Any]:
+    """A finding as a row, with the index labels of its responses."""
+    return {
+        "check": check.name,
+        "finding": finding.sentence,
+        "number": finding.number,
+        "rows": [index[row] for row in finding.rows],
+        "next_call": finding.next_call,
+        "effect": finding.effect,
+    }
