@@ -1,7 +1,6 @@
 """Checks of the comparison: definitions, pairing, clusters, precision, and what differs besides the system."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -145,15 +144,16 @@ def dependent_rows(evidence: Evidence) -> Iterator[Finding]:
     unit = evidence.unit
     if unit is None:
         raise NotPossible("no question and no conversation has several rows of one system")
-    worst: tuple[float, Any, float] = (1.0, None, 1.0)
-    groups = list(scores.groupby("system", sort=False))
-    for system, rows in groups:
-        p_value = _variance_between(rows["value"].to_numpy(float), rows[unit].to_numpy())
-        worst = min(worst, (p_value, str(system), _width_ratio(rows, unit, evidence.level)))
-    p_value, system, ratio = worst
+    groups = dict(list(scores.groupby("system", sort=False)))
+    p_values = {
+        system: _variance_between(rows["value"].to_numpy(float), rows[unit].to_numpy())
+        for system, rows in groups.items()
+    }
+    system = min(p_values, key=lambda name: p_values[name])
+    p_value, ratio = p_values[system], _width_ratio(groups[system], unit, evidence.level)
     if p_value >= ALPHA / len(groups) or not ratio > 1:
         return
-    n_rows = len(scores[scores["system"].astype(str) == system])
+    n_rows = len(groups[system])
     n_units = scores[unit].nunique()
     sentence = (
         f"The {n_rows:,} rows of {system} belong to {n_units:,} values of {unit}, and rows of one are "

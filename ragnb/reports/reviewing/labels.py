@@ -110,7 +110,6 @@ def unchecked_judge(evidence: Evidence) -> Iterator[Finding]:
 @check("judge errs by system", "Does the judge err more often for one system?", is_test=True)
 def judge_errs_by_system(evidence: Evidence) -> Iterator[Finding]:
     """Error rates of a judge that differ between systems."""
-    name = "judge errs by system"
     systems = evidence.require_systems()
     column, verdicts, people = _judged(evidence)
     pairs = list(combinations(systems, 2))
