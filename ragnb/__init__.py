@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ragnb import widgets as widgets
     from ragnb.annotation.agreement_report import agreement
     from ragnb.annotation.class_report import annotation_report
+    from ragnb.annotation.sampling import next_to_label
     from ragnb.dashboards import dashboard
     from ragnb.datasets.evouna import load_evouna
     from ragnb.datasets.exports import export_responses
@@ -153,6 +154,7 @@ __all__ = [
     "load_study",
     "methods_paragraph",
     "multilingual_report",
+    "next_to_label",
     "plot",
     "ppi_mean",
     "provenance",

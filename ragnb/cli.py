@@ -178,6 +178,28 @@ def report(arguments: argparse.Namespace) -> str:
     return "\n\n".join(titled)
 
 
+def review(arguments: argparse.Namespace) -> tuple[str, int]:
+    """List what could change a conclusion, with its numbers, and what could not be checked.
+
+    The exit code is 1 if there is a finding.
+
+    example:
+      ragnb review answers.jsonl
+    """
+    responses = _responses(arguments)
+    progress("reviewing")
+    result = ragnb.review(responses, confidence_level=arguments.level)
+    code = int(len(result.findings) > 0)
+    if arguments.format == "html":
+        return str(result._repr_html_()), code
+    if arguments.format == "text":
+        return "\n".join(map(spelled, str(result).splitlines())), code
+    if arguments.format == "json":
+        return ragnb.tables.to_json(result.tables), code
+    columns = ["check", "finding", "number", "effect"]
+    return _table(result.findings[columns], arguments), code
+
+
 def audit(arguments: argparse.Namespace) -> tuple[str, int]:
     """List problems in a file in RGB's format, such as a negative passage with the answer.
 
@@ -399,6 +421,7 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
         **_FIGURE,
         **_PRINTING,
     },
+    review: {**_FILES, **_PRINTING},
     audit: {
         "file": {
             "metavar": "FILE",

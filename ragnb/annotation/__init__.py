@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ragnb.annotation.labels import join_labels, read_labels, recorded_passes, write_ragbench
     from ragnb.annotation.queues import deferral_queue, person_judicator, review_queue
     from ragnb.annotation.recovery import recover_log
+    from ragnb.annotation.sampling import next_to_label
     from ragnb.annotation.session import AnnotationSession
     from ragnb.annotation.tasks import TASKS, Contradiction, Field, Option, Task, read_task
 else:
@@ -30,6 +31,7 @@ __all__ = [
     "deferral_queue",
     "disagreements",
     "join_labels",
+    "next_to_label",
     "person_judicator",
     "read_labels",
     "read_task",

@@ -20,6 +20,12 @@ from ragnb.scoring.summaries import summarize
 # The options that select the published definition of a metric.
 _VARIANTS = ("variant", "protocol")
 
+# Words for verdicts after "under", in which the words of the metric do not fit.
+_IN_SENTENCES = {
+    "answer.contains": "containment",
+    "annotator.verdict": "people's verdicts",
+    "semantic.judged_correctness": "the judge's verdicts",
+}
 ROBUST = "robust"
 UNDECIDED = "undecided"
 NOTE = (
@@ -292,7 +298,7 @@ def _dependence(
 
 def _words(metrics: Iterable[str]) -> str:
     """Names of metrics in a sentence."""
-    return enumeration([metric_words(metric) for metric in metrics])
+    return enumeration([_IN_SENTENCES.get(metric, metric_words(metric)) for metric in metrics])
 
 
 # ---- ranks and flips ---------------------------------------------------------------------------

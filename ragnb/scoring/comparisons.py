@@ -13,6 +13,7 @@ from ragnb.columns import CONDITION, column_names, require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.scoring.columns import bounds_of, conversations, numbers
+from ragnb.scoring.corrected import corrected_comparison
 from ragnb.scoring.pairing import ScoreTable
 from ragnb.scoring.procedures import PROCEDURES, Pairs, choose, compared, mean
 from ragnb.stats.multiplicity import CORRECTIONS, adjusted_columns
@@ -52,6 +53,8 @@ def compare(
     correction: str = "holm",
     confidence_level: float = 0.95,
     power: float = 0.8,
+    labels: pd.DataFrame | None = None,
+    label: str = "label",
 ) -> pd.DataFrame:
     """Compare systems that answered the same items, by paired differences.
 
@@ -118,6 +121,15 @@ def compare(
         ``"holm"``, ``"benjamini-hochberg"`` or ``"bonferroni"``.
     confidence_level, power
         Of the intervals, and of the minimum detectable effect.
+    labels
+        Labels of people on some of the questions, for both systems: ``example_id, system``, the
+        column of the labels, and ``probability``, with which each question was drawn for labelling
+        (see `ragnb.next_to_label`). The metrics are then judges whose errors the labels correct, and
+        the difference is that of people's labels (PPI++). Each metric is used alone and, if there
+        are several, all together (``"all judges"``). ``by``, ``family``, ``method`` and ``unpaired``
+        have no meaning then: questions without a value of both systems are left out.
+    label
+        Column of `labels` with the labels: 0 and 1, or grades; missing if not labelled.
 
     Returns
     -------
@@ -131,6 +143,10 @@ def compare(
         probability ``power``, and smaller ones less often. See `ragnb.stats.power`. Infinite
         limits, or the largest possible differences, mean that there are too few items to exclude
         any difference.
+
+    With `labels`, the columns after the p-values are ``n_labels`` (questions with labels of both),
+    ``weight`` (of the judge, from 0 to 1), ``worth`` (how many labels alone would give the same
+    standard error), ``labels_alone`` with its limits, and ``judge_alone``, which is not corrected.
 
     Raises
     ------
@@ -167,6 +183,18 @@ def compare(
     if len(infinite):
         raise InputError(f"value must be finite or nan, but it is infinite for {infinite.iloc[0]}")
     pairs = _pairs_of_systems(frame, baseline)
+    if labels is not None:
+        if by:
+            raise InputError("compare(labels=) compares over all rows, so leave out by=")
+        return corrected_comparison(
+            frame,
+            labels,
+            pairs,
+            label=label,
+            cluster=cluster,
+            correction=correction,
+            confidence_level=confidence_level,
+        )
     table = ScoreTable(frame, ITEM_COLUMNS, cluster)
     cells = [name for name in table.conditions if name != "repeat"] if by is None else list(by)
     keys = [*cells, "metric"]

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         rmse,
     )
     from ragnb.stats.rankings import kendall_tau_b, ranking_interval, tau_ap, tau_ap_b
+    from ragnb.stats.sampled_labels import inclusion_probabilities, ppi_sampled_mean
     from ragnb.stats.several import friedman_test, item_ranks, simultaneous_intervals
 else:
     __getattr__, __dir__ = face(__name__)
@@ -103,6 +104,7 @@ __all__ = [
     "fleiss_kappa",
     "friedman_test",
     "gwet_ac1",
+    "inclusion_probabilities",
     "item_ranks",
     "jackknife_interval",
     "kendall_tau_b",
@@ -124,6 +126,7 @@ __all__ = [
     "pearson",
     "percent_agreement",
     "ppi_mean",
+    "ppi_sampled_mean",
     "quadratic_kappa",
     "ranking_interval",
     "rate_interval",

@@ -51,6 +51,10 @@ class PpiInterval(Interval):
     judge_only : Interval
         Mean of the judge's verdicts on all items, labelled or not, with its t interval. It is not
         corrected for the bias of the judge.
+    standard_error : float
+        Standard error of the estimate; NaN if undefined.
+    df : int
+        Degrees of freedom of its t distribution.
     """
 
     n_labels: int
@@ -59,6 +63,8 @@ class PpiInterval(Interval):
     effective_sample_size: float
     classical: Interval
     judge_only: Interval
+    standard_error: float
+    df: int
 
     def __str__(self) -> str:
         alone = self.classical
@@ -242,8 +248,8 @@ def ppi_mean(
         covariance = float(np.cov(labels, judged, ddof=0)[0, 1])
         weight = _fitted_lam(covariance, verdicts.var(ddof=1), labels.size / judged_unlabelled.size)
     sample = labels, judged, judged_unlabelled, codes, bounds, confidence_level
-    corrected, error = _interval("PPI++", weight, lam is None, *sample)
-    classical, error_alone = _interval("labels alone", 0.0, False, *sample)
+    corrected, error, df = _interval("PPI++", weight, lam is None, *sample)
+    classical, error_alone, _ = _interval("labels alone", 0.0, False, *sample)
     judge = mean_interval(verdicts, codes, confidence_level=confidence_level)
     return PpiInterval(
         corrected.estimate,
@@ -259,6 +265,8 @@ def ppi_mean(
         effective_sample_size=labels.size * error_alone / error,
         classical=classical,
         judge_only=replace(judge, method=f"judge alone, {judge.method}; its bias ignored"),
+        standard_error=sqrt(error),
+        df=df,
     )
 
 
@@ -272,8 +280,8 @@ def _interval(
     codes: Integers | None,
     bounds: Bounds,
     level: float,
-) -> tuple[Interval, float]:
-    """Interval with weight λ of the judge, and the squared standard error, which may be NaN."""
+) -> tuple[Interval, float, int]:
+    """Interval with weight λ of the judge, the squared standard error or NaN, and the degrees of freedom."""
     rest = labels - lam * judged
     raw = float(labels.mean() + lam * (unlabelled.mean() - judged.mean()))
     estimate = min(max(raw, bounds[0]), bounds[1])
@@ -306,7 +314,7 @@ def _interval(
     if df < 1 or spread <= 1e-12 * max(np.abs(labels).max(), np.abs(judged).max()):
         few = f"at least {n - df + 1} {unit} are needed, got {n}"
         problem = few if df < 1 else "label - weight * verdict does not vary"
-        return undefined_interval(estimate, level, method, n, problem), nan
+        return undefined_interval(estimate, level, method, n, problem), nan, df
     quantile = float(stdtrit(df, (1 + level) / 2))
     low, high = raw - quantile * sqrt(error), raw + quantile * sqrt(error)
     if wilson:
@@ -314,7 +322,7 @@ def _interval(
     if raw != estimate or low < bounds[0] or high > bounds[1]:
         low, high = np.clip([low, high], *bounds).tolist()
         method += f", clipped to [{bounds[0]:g}, {bounds[1]:g}]"
-    return Interval(estimate, low, high, level, method, n), error
+    return Interval(estimate, low, high, level, method, n), error, df
 
 
 def _fitted_lam(covariance: float, judge_variance: float, ratio: float) -> float:

@@ -13,6 +13,7 @@ from ragnb.reports.reviewing.checks import (
     ALL,
     ALPHA,
     ORDER,
+    SYSTEMS,
     Finding,
     NotPossible,
     check,

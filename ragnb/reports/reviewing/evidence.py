@@ -1,5 +1,6 @@
 """The data of a review, prepared once for all checks."""
 
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -18,9 +19,9 @@ from ragnb.scoring.scores import score
 PEOPLE = ("verdict", "label", "human_label")
 # Columns with verdicts of 0 and 1 of a judge.
 JUDGES = ("judged_correct", "judge_verdict")
-# Metrics of a correct answer, of which the first that can score the responses is the main one.
+# Metrics of a correct answer. Without people's verdicts, the first that can score the responses is the
+# main one.
 MAIN_METRICS = (
-    "annotator.verdict",
     "semantic.judged_correctness",
     "answer.contains",
     "parts.all_supported",
@@ -107,9 +108,14 @@ class Evidence:
 
     @cached_property
     def main_scores(self) -> pd.DataFrame:
-        """Scores of the main metric: the first of the scores, or else of `MAIN_METRICS`."""
+        """Scores of the main metric: the first of the scores, people's verdicts, or one of `MAIN_METRICS`."""
         if self.scores is not None:
             return self.scores[self.scores["metric"] == self.scores["metric"].iloc[0]]
+        with suppress(NotPossible):
+            self.require_systems(1)
+            if self.people.notna().any():
+                verdicts = self.responses.assign(verdict=self.people)
+                return score(verdicts, "annotator.verdict")
         for name in MAIN_METRICS:
             required = [
                 column
@@ -185,7 +191,10 @@ class Evidence:
         """The code that gives the scores under review."""
         if self.scores is not None:
             return "scores"
-        return f"ragnb.score(responses, {self.main_scores['metric'].iloc[0]!r})"
+        metric = self.main_scores["metric"].iloc[0]
+        if metric == "annotator.verdict" and (column := self.column(*PEOPLE)) != "verdict":
+            return f"ragnb.score(responses.assign(verdict=responses[{column!r}]), {metric!r})"
+        return f"ragnb.score(responses, {metric!r})"
 
     # ---- rows ----------------------------------------------------------------------------------
 

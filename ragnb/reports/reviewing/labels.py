@@ -107,6 +107,34 @@ def unchecked_judge(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(sentence, float(len(evidence.responses)), [], ORDER, call)
 
 
+@check("judge cannot tell", "Do the labels show that the judge can tell right from wrong?")
+def judge_cannot_tell(evidence: Evidence) -> Iterator[Finding]:
+    """A judge that is not shown to accept right answers more often than wrong ones."""
+    column, verdicts, people = _judged(evidence)
+    accepts = {
+        label: (int((verdicts[people == label] == 1).sum()), int((people == label).sum()))
+        for label in (1, 0)
+    }
+    (n_right_accepted, n_right), (n_wrong_accepted, n_wrong) = accepts[1], accepts[0]
+    if not (n_right and n_wrong):
+        raise NotPossible("people's verdicts on the judged responses are all the same")
+    table = [
+        [n_right_accepted, n_right - n_right_accepted],
+        [n_wrong_accepted, n_wrong - n_wrong_accepted],
+    ]
+    p_value = fisher_exact(table, alternative="greater").pvalue
+    if p_value < 1 - evidence.level:
+        return
+    sentence = (
+        f"The judge ({column}) accepts {n_right_accepted:,} of {n_right:,} right answers and "
+        f"{n_wrong_accepted:,} of {n_wrong:,} wrong ones ({format_p_value(p_value)}), so the labels do "
+        "not show that it can tell them apart."
+    )
+    difference = n_right_accepted / n_right - n_wrong_accepted / n_wrong
+    call = f"ragnb.judge_report(responses, judge={column!r}, label={_people(evidence)!r})"
+    yield Finding(sentence, difference, [], ORDER, call)
+
+
 @check("judge errs by system", "Does the judge err more often for one system?", is_test=True)
 def judge_errs_by_system(evidence: Evidence) -> Iterator[Finding]:
     """Error rates of a judge that differ between systems."""

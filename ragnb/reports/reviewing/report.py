@@ -83,8 +83,16 @@ class Review(Report):
         texts = [self._headline()]
         for heading, lines in self._parts():
             texts.append(f"\n{heading}")
-            layout = {"initial_indent": "  - ", "subsequent_indent": "    "}
-            texts += [fill(line, 100, break_on_hyphens=False, **layout) for line in lines]
+            texts += [
+                fill(
+                    line,
+                    100,
+                    initial_indent="  - ",
+                    subsequent_indent="    ",
+                    break_on_hyphens=False,
+                )
+                for line in lines
+            ]
         return "\n".join(texts)
 
     def _repr_html_(self) -> Markup:

@@ -1,0 +1,193 @@
+"""Differences between systems, corrected by the labels of people (prediction-powered inference)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtr
+
+from ragnb.columns import CONDITION, require_columns
+from ragnb.display import shown
+from ragnb.errors import InputError
+from ragnb.results import SMALLEST_P
+from ragnb.scoring.columns import signatures
+from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
+from ragnb.stats.ppi import PpiInterval, ppi_mean
+from ragnb.stats.sampled_labels import ppi_sampled_mean
+
+# Name of the rows that use all judges together.
+ALL_JUDGES = "all judges"
+PROBABILITY = "probability"
+_NO_PROBABILITY = (
+    "labels need the column probability: with which each question was drawn for labelling. "
+    "ragnb.next_to_label writes it. If the questions were a simple random sample, it is the number of "
+    "labelled questions divided by the number of all. Labels that were chosen otherwise, such as those "
+    "of suspicious answers, cannot correct a difference"
+)
+
+
+def corrected_comparison(
+    scores: pd.DataFrame,
+    labels: pd.DataFrame,
+    pairs: Sequence[tuple[Any, Any]],
+    *,
+    label: str,
+    cluster: str | None,
+    correction: str,
+    confidence_level: float,
+) -> pd.DataFrame:
+    """Compare pairs of systems by labels of people, with the metrics of `scores` as judges.
+
+    Each metric is used alone and, if there are several, all of them together.
+    """
+    keys = ["example_id", *_conditions(scores, labels)]
+    if PROBABILITY not in labels:
+        raise InputError(_NO_PROBABILITY)
+    require_columns(labels, [*keys, "system", label], "compare(labels=)")
+    require_columns(labels, (), "compare(labels=)", unique=[*keys, "system"])
+    verdicts = scores.pivot(index=keys, columns=["metric", "system"], values="value")
+    truth = labels.pivot(index=keys, columns="system", values=label).astype(float)
+    chances = labels.groupby(keys)[PROBABILITY].agg(["min", "max"])
+    if (chances["max"] - chances["min"] > 1e-9).any():
+        raise InputError(
+            "compare(labels=) needs one probability per question, because a question is labelled for "
+            f"both systems; {chances.index[chances['max'] - chances['min'] > 1e-9][0]} has several"
+        )
+    units = _units(scores, keys, cluster)
+    metrics = list(scores["metric"].unique())
+    rows = []
+    for judges in [[metric] for metric in metrics] + ([metrics] if len(metrics) > 1 else []):
+        for system, baseline in pairs:
+            both = [
+                (verdicts[metric, system] - verdicts[metric, baseline]).rename(metric)
+                for metric in judges
+            ]
+            judged = pd.concat(both, axis=1)
+            is_judged = judged.notna().all(axis=1)
+            judged = judged[is_judged]
+            difference = _difference(truth, system, baseline).reindex(judged.index)
+            probability = chances["max"].reindex(judged.index)
+            result = _estimate(
+                difference.to_numpy(float),
+                judged.to_numpy(float),
+                probability.to_numpy(float),
+                None if units is None else units.reindex(judged.index).to_numpy(),
+                _bounds(truth),
+                confidence_level,
+            )
+            rows.append(
+                {
+                    "metric": judges[0] if len(judges) == 1 else ALL_JUDGES,
+                    "system": system,
+                    "baseline": baseline,
+                    "n_pairs": len(judged),
+                    "n_dropped": int((~is_judged).sum()),
+                    **_columns(result),
+                    "signature": " & ".join(signatures(scores[scores["metric"].isin(judges)])),
+                }
+            )
+    table = pd.DataFrame(rows)
+    return shown(table.assign(**adjusted_columns(table["p_value"], correction, None)))
+
+
+def _conditions(scores: pd.DataFrame, labels: pd.DataFrame) -> list[str]:
+    """Columns of conditions that scores and labels share and that tell rows of a question apart."""
+    return [
+        name
+        for name in (*CONDITION, "repeat")
+        if name != "system"
+        and name in scores
+        and name in labels
+        and scores.groupby("example_id")[name].nunique(dropna=False).max() > 1
+    ]
+
+
+def _units(scores: pd.DataFrame, keys: list[str], cluster: str | None) -> pd.Series | None:
+    """The cluster of each item, if there are clusters."""
+    if cluster is None:
+        return None
+    items = scores.drop_duplicates(keys)
+    return (
+        items.set_index(keys)[cluster]
+        if cluster not in keys
+        else items.set_index(keys).index.to_series()
+    )
+
+
+def _difference(truth: pd.DataFrame, system: Any, baseline: Any) -> pd.Series:
+    """Differences of people's labels on the items that are labelled for both systems."""
+    missing = [name for name in (system, baseline) if name not in truth]
+    if missing:
+        raise InputError(
+            f"compare(labels=) needs labels of every system, got none of {missing[0]!r}"
+        )
+    return truth[system] - truth[baseline]
+
+
+def _bounds(truth: pd.DataFrame) -> tuple[float, float] | None:
+    """Smallest and largest difference of labels of 0 and 1; None for grades."""
+    values = truth.to_numpy(float)
+    is_binary = np.isin(values[~np.isnan(values)], (0, 1)).all()
+    return (-1.0, 1.0) if is_binary else None
+
+
+def _estimate(
+    difference: np.ndarray,
+    judged: np.ndarray,
+    probability: np.ndarray,
+    units: np.ndarray | None,
+    bounds: tuple[float, float] | None,
+    level: float,
+) -> PpiInterval:
+    """The corrected difference, by the plain estimate if all items had the same probability."""
+    is_labelled = ~np.isnan(difference)
+    # Questions without a row in the labels were drawn with the probability of the others, if it is
+    # the same for all.
+    known = probability[~np.isnan(probability)]
+    is_uniform = known.size > 0 and np.ptp(known) < 1e-9
+    has_one_judge = judged.shape[1] == 1
+    if is_uniform and has_one_judge and not is_labelled.all():
+        clusters = {}
+        if units is not None:
+            clusters = {"clusters": units[is_labelled], "clusters_unlabelled": units[~is_labelled]}
+        return ppi_mean(
+            difference[is_labelled],
+            judged[is_labelled, 0],
+            judged[~is_labelled, 0],
+            bounds=bounds,
+            confidence_level=level,
+            **clusters,
+        )
+    if is_uniform:
+        probability = np.where(np.isnan(probability), known[0], probability)
+    if np.isnan(probability).any():
+        raise InputError(
+            "labels need the probability of every question, also of those that were not drawn; got "
+            f"none for {int(np.isnan(probability).sum())}. Pass the whole frame of "
+            "ragnb.next_to_label, with the labels of the questions that were drawn"
+        )
+    return ppi_sampled_mean(
+        difference, judged, probability, clusters=units, bounds=bounds, confidence_level=level
+    )
+
+
+def _columns(result: PpiInterval) -> dict[str, Any]:
+    """The columns of a corrected difference."""
+    statistic = result.estimate / result.standard_error if result.standard_error > 0 else np.nan
+    p_value = max(2 * float(stdtr(result.df, -abs(statistic))), SMALLEST_P)
+    return {
+        **result.columns("difference"),
+        "difference": result.estimate,
+        "test": "t-test of PPI++",
+        "statistic": statistic,
+        "p_value": np.nan if np.isnan(statistic) else p_value,
+        **dict.fromkeys(ADJUSTED),
+        "n_labels": result.n_labels,
+        "weight": result.lam,
+        "worth": result.effective_sample_size,
+        "labels_alone": result.classical.estimate,
+        "labels_alone_low": result.classical.low,
+        "labels_alone_high": result.classical.high,
+        "judge_alone": result.judge_only.estimate,
+    }
