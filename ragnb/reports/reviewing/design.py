@@ -53,7 +53,7 @@ SETTINGS = (
     is_test=True,
 )
 def order_depends_on_definition(evidence: Evidence) -> Iterator[Finding]:
-    """Pairs of systems of which each is better under some metrics."""
+    """Pairs of systems that are each better under some metrics."""
     systems = evidence.require_systems()
     evidence.require_questions()
     evidence.column("references")
@@ -243,7 +243,7 @@ def many_comparisons(evidence: Evidence) -> Iterator[Finding]:
 
 @check("one dominating question", "Does a difference rest on a single question or conversation?")
 def one_dominating_question(evidence: Evidence) -> Iterator[Finding]:
-    """A shown difference of which one unit is the larger part."""
+    """A significant difference that comes mostly from one unit."""
     name = "one dominating question"
     best = evidence.best_pair()
     if not best["p_value"] < 1 - evidence.level:

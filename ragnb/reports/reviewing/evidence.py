@@ -64,7 +64,7 @@ class Evidence:
         return list(frame["system"].dropna().unique())
 
     def require_systems(self, n: int = 2) -> list[Any]:
-        """The systems, of which a check needs at least `n`."""
+        """The systems, if there are at least `n`."""
         if len(self.systems) < n:
             raise NotPossible(f"it needs {n} systems or more, got {len(self.systems)}")
         return self.systems

@@ -31,7 +31,7 @@ JUDGED = ("judged.", "semantic.judged", "rgb.judged")
     is_test=True,
 )
 def labels_of_different_kinds(evidence: Evidence) -> Iterator[Finding]:
-    """Pairs of systems whose answers contain the reference, and of which one is called wrong more often."""
+    """Pairs of systems whose answers contain the reference, if one is called wrong more often."""
     name = "labels of different kinds"
     systems = evidence.require_systems()
     evidence.require_questions()
@@ -128,7 +128,7 @@ def judge_cannot_tell(evidence: Evidence) -> Iterator[Finding]:
     sentence = (
         f"The judge ({column}) accepts {n_right_accepted:,} of {n_right:,} right answers and "
         f"{n_wrong_accepted:,} of {n_wrong:,} wrong ones ({format_p_value(p_value)}), so the labels do "
-        "not show that it can tell them apart."
+        "not show that it can distinguish them."
     )
     difference = n_right_accepted / n_right - n_wrong_accepted / n_wrong
     call = f"ragnb.judge_report(responses, judge={column!r}, label={_people(evidence)!r})"

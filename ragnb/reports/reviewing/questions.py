@@ -13,7 +13,7 @@ from ragnb.reports.reviewing.checks import ALL, ALPHA, SYSTEMS, Finding, NotPoss
 from ragnb.reports.reviewing.evidence import Evidence, number_of, view_rows
 from ragnb.text import fold
 
-# Systems from which a question that nobody answers can be told from a hard one.
+# Least number of systems to distinguish a question that cannot be answered from a hard one.
 LEAST_SYSTEMS = 4
 
 
@@ -78,7 +78,7 @@ def _excess_of_zeros(n_right: np.ndarray, n_systems: int) -> tuple[float, float]
     return float(chdtrc(1, ratio)), expected
 
 
-@check("incomplete references", "Do people accept answers of which no reference is a part?")
+@check("incomplete references", "Do people accept answers that contain no reference?")
 def incomplete_references(evidence: Evidence) -> Iterator[Finding]:
     """Questions on which people accept several systems, and none contains a reference."""
     name = "incomplete references"

@@ -135,7 +135,9 @@ def echoed_prompts(evidence: Evidence) -> Iterator[Finding]:
     if not is_echo.any():
         return
     counts = count_by_system(evidence, is_echo)
-    sentence = f"Replies that {' or '.join(how)}: {int(is_echo.sum()):,}, of which {counts_in_words(counts)}."
+    sentence = (
+        f"Replies that {' or '.join(how)}: {int(is_echo.sum()):,} ({counts_in_words(counts)})."
+    )
     refusals = _refusals_among(texts[has_both])
     if refusals:
         sentence += f" A rule that looks for “{AGREED[1]}” counts {refusals:,} of them as refusals."
@@ -204,8 +206,8 @@ def unreadable_replies(evidence: Evidence) -> Iterator[Finding]:
         return
     counts = count_by_system(evidence, is_invalid)
     sentence = (
-        f"Replies that are neither of the two agreed ones: {int(is_invalid.sum()):,}, of which "
-        f"{counts_in_words(counts)}. Whether they count as answers decides the rates that use "
+        f"Replies that are neither of the two agreed ones: {int(is_invalid.sum()):,} "
+        f"({counts_in_words(counts)}). Whether they count as answers decides the rates that use "
         f"{column!r}, such as the rate of hallucinations."
     )
     rows = evidence.rows_where(is_invalid)

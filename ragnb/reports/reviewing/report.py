@@ -167,8 +167,8 @@ def review(
     >>> answers = ["Oslo", "Oslo", None, "Oslo"]
     >>> frame = pd.DataFrame({"example_id": ["q1", "q2"] * 2, "system": ["a", "a", "b", "b"],
     ...                       "response": answers, "references": "Oslo"})
-    >>> ragnb.review(frame).findings["finding"].tolist()[0]
-    'The reply is missing in 1 row: b 1 of 2. The systems are then compared on different items. ...
+    >>> ragnb.review(frame).findings.set_index("check")["finding"]["missing replies"]
+    'The reply is missing in 1 row: b 1 of 2. The systems are then compared on different items.'
     """
     require_frame(responses, "review")
     if scores is None and {"metric", "value"} <= {*responses.columns} and len(responses):
