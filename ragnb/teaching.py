@@ -1,7 +1,23 @@
-"""Exercises in notebooks: check an answer without showing the correct one."""
+"""Exercises in notebooks: check an answer without showing the correct one, and copies without solutions."""
 
 import hashlib
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
+
+from ragnb.arguments import accepts
+from ragnb.datasets.files import several_files
+from ragnb.errors import InputError
+
+# A folded solution in the text of a notebook.
+_SOLUTION = re.compile(
+    r"\s*<details>\s*<summary>\s*Solutions?\s*</summary>.*?</details>[ \t]*",
+    re.DOTALL | re.IGNORECASE,
+)
+# What a slide begins with. Other cells stay on the slide before them.
+_SLIDES = {"# ": "slide", "## ": "slide", "### ": "subslide"}
 
 
 def check(answer: Any, digest: str, *, hint: str, decimals: int = 3) -> None:
@@ -46,3 +62,87 @@ def answer_digest(answer: Any, *, decimals: int = 3) -> str:
 def _rounded(number: float, decimals: int) -> str:
     """A number as text; what rounds to zero has no sign."""
     return f"{round(number, decimals) + 0.0:.{decimals}f}"
+
+
+# ---- copies for a class --------------------------------------------------------------------------
+
+
+@accepts()
+def students_copy(
+    notebooks: str | Path | Sequence[str | Path], folder: str | Path, *, solutions: bool = False
+) -> list[Path]:
+    """Copy notebooks for students: without the solutions, and with a slide for each section.
+
+    A solution is what a cell of text folds, as in ``<details><summary>Solution</summary> ... </details>``. Everything else,
+    with the outputs, stays. The copies are marked so that ``jupyter nbconvert --to slides`` begins a slide at each heading.
+
+    Parameters
+    ----------
+    notebooks
+        A notebook, a folder of notebooks, a pattern such as ``"notebooks/0*.ipynb"``, or a list.
+    folder
+        Where the copies are written, under the same names. Put it next to the folder of the notebooks, so that links to
+        figures and other pages still work. It must be another folder.
+    solutions
+        Whether to keep the solutions, for the teacher's slides.
+
+    Returns
+    -------
+    list of Path
+        The copies.
+
+    Raises
+    ------
+    InputError
+        There is no notebook, a file is no notebook, or a copy would replace its notebook.
+    """
+    files = _notebooks(notebooks)
+    target = Path(folder).expanduser()
+    copies = []
+    for file in files:
+        copy = target / file.name
+        if copy.resolve() == file.resolve():
+            raise InputError(
+                f"folder must be another folder than that of the notebooks, got {str(folder)!r}"
+            )
+        try:
+            notebook = json.loads(file.read_text("utf-8"))
+            notebook["cells"] = _cells_for_students(notebook["cells"], solutions)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{file.name} cannot be read as a notebook ({error})") from error
+        target.mkdir(parents=True, exist_ok=True)
+        copy.write_text(json.dumps(notebook, ensure_ascii=False, indent=1) + "\n", "utf-8")
+        copies.append(copy)
+    return copies
+
+
+def _notebooks(source: str | Path | Sequence[str | Path]) -> list[Path]:
+    """The notebooks in a folder, of a pattern or in a list."""
+    if isinstance(source, str | Path) and Path(source).expanduser().is_dir():
+        files = sorted(Path(source).expanduser().glob("*.ipynb"))
+        if not files:
+            raise InputError(
+                f"the folder {str(source)!r} contains no notebook, whose name ends in .ipynb"
+            )
+        return files
+    paths = [Path(file).expanduser() for file in several_files(source) or [source]]
+    missing = [path for path in paths if not path.is_file()]
+    if missing:
+        raise InputError(f"the notebook {str(missing[0])!r} does not exist")
+    return paths
+
+
+def _cells_for_students(cells: Sequence[dict[str, Any]], solutions: bool) -> list[dict[str, Any]]:
+    """The cells of a copy. A cell that contained nothing but a solution is left out."""
+    copied = []
+    for cell in cells:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            text = text if solutions else _SOLUTION.sub("\n\n", text).strip()
+            if not text:
+                continue
+        start = text.partition(" ")[0] + " "
+        slide = _SLIDES.get(start, "-") if cell["cell_type"] == "markdown" else "-"
+        metadata = cell.get("metadata", {}) | {"slideshow": {"slide_type": slide}}
+        copied.append(cell | {"source": text, "metadata": metadata})
+    return copied

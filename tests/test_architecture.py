@@ -29,7 +29,6 @@ FLOORS = [
         "replies",
         "results",
         "rounding",
-        "teaching",
         "text",
     },
     {"metrics", "stats", "conformal", "prompts"},
@@ -38,7 +37,7 @@ FLOORS = [
     {"datasets", "llm", "reports"},
     {"annotation", "experiments"},
     {"figures", "tables", "widgets"},
-    {"dashboards", "explorables"},
+    {"dashboards", "explorables", "teaching"},
     {"cli"},
     {"__main__"},
 ]

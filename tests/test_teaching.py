@@ -1,11 +1,19 @@
 """Exercises: which answers are the same, and what is printed."""
 
 import hashlib
+import re
+from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
+from nbconvert import HTMLExporter, SlidesExporter
+from notebooks.exercises import solutions
 
-from ragnb.teaching import answer_digest, check
+import ragnb
+from ragnb.teaching import answer_digest, check, students_copy
+
+NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 
 
 @pytest.mark.parametrize(
@@ -38,3 +46,71 @@ def test_an_answer_is_its_rounded_number_or_its_folded_text(answer, decimals, te
 def test_what_is_said_to_an_answer(answer, said, capsys):
     check(answer, answer_digest(0.5), hint="halve")
     assert capsys.readouterr().out == f"{said}\n"
+
+
+# ---- copies for a class --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory):
+    return students_copy(NOTEBOOKS, tmp_path_factory.mktemp("class") / "students")
+
+
+def test_no_copy_contains_a_solution_and_every_exercise_stays(copies):
+    originals = sorted(NOTEBOOKS.glob("*.ipynb"))
+    assert [copy.name for copy in copies] == [original.name for original in originals]
+    for original, copy in zip(originals, copies, strict=True):
+        book, students = (nbformat.read(path, as_version=4) for path in (original, copy))
+        nbformat.validate(students)
+        texts = "\n".join(cell.source for cell in students.cells)
+        codes = solutions(book).values()
+        assert codes
+        assert not [code for code in codes if code in texts]
+        assert not re.search("<summary>\\s*Solution", texts)
+        # Exercises, headings and all code stay, with their outputs.
+        code, copied_code = (
+            [(cell.source, cell.outputs) for cell in one.cells if cell.cell_type == "code"]
+            for one in (book, students)
+        )
+        assert copied_code == code
+        headings = re.compile(r"^(#+ .*|\\d\\. \\*.*)$", re.MULTILINE)
+        kept = [line for cell in students.cells for line in headings.findall(cell.source)]
+        text = "\n\n".join(cell.source for cell in book.cells)
+        folded = re.sub(r"<details><summary>Solution.*?</details>", "", text, flags=re.DOTALL)
+        assert kept == headings.findall(folded)
+
+
+def test_the_copy_of_a_teacher_keeps_the_solutions(tmp_path):
+    name = "03_negative_rejection.ipynb"
+    (copy,) = students_copy(NOTEBOOKS / name, tmp_path, solutions=True)
+    sources = [
+        [cell.source for cell in nbformat.read(path, 4).cells] for path in (NOTEBOOKS / name, copy)
+    ]
+    assert sources[0] == sources[1]
+
+
+def test_a_copy_becomes_slides_and_a_page(tmp_path):
+    (copy,) = students_copy([NOTEBOOKS / "00_start_here.ipynb"], tmp_path)
+    book = nbformat.read(copy, as_version=4)
+    n_sections = sum(cell.source.startswith(("# ", "## ")) for cell in book.cells)
+    slides, _ = SlidesExporter().from_notebook_node(book)
+    # Each slide is a section inside a section.
+    assert slides.count("<section><section>") >= n_sections > 3
+    page, _ = HTMLExporter().from_notebook_node(book)
+    assert "ragnb-table" in page
+    assert "<summary>Solution" not in page + slides
+
+
+def test_what_cannot_be_copied_is_named(tmp_path):
+    for source, words in {
+        tmp_path: "contains no notebook, whose name ends in .ipynb",
+        tmp_path / "a.ipynb": "does not exist",
+        f"{tmp_path}/*.ipynb": "no file matches the pattern",
+    }.items():
+        with pytest.raises(ragnb.InputError, match=re.escape(words)):
+            students_copy(source, tmp_path / "students")
+    (tmp_path / "a.ipynb").write_text("[]")
+    with pytest.raises(ragnb.InputError, match=r"a.ipynb cannot be read as a notebook"):
+        students_copy(tmp_path, tmp_path / "students")
+    with pytest.raises(ragnb.InputError, match="folder must be another folder"):
+        students_copy(tmp_path, tmp_path)
