@@ -59,7 +59,10 @@ class Verdict(Conversion, task="verdict"):
     def to_labels(
         self, record: Mapping[str, Any], sentences: Sentences, task: Task
     ) -> dict[Place, Any]:
-        """The verdict, or that of a judge if the record has none of its own."""
+        """The verdict in the record, or that of a judge if the record has no such field.
+
+        A missing value in the field means that there is no verdict, whatever the judge says.
+        """
         words: dict[Any, str] = {1: "correct", 0: "incorrect"}
         suggested = {"verdict": words.get(record.get("judged_correct"))}
         return super().to_labels({**suggested, **record}, sentences, task)
