@@ -8,7 +8,6 @@ import matplotlib
 
 import ragnb
 from benchmarks.timing import measure, responses
-from ragnb import figures
 
 METRICS = ["answer.exact_match", "answer.f1", "answer.contains", "answer.rouge_l", "answer.chrf"]
 METRICS += ["answer.bleu", "language.rlc", "abstention.coverage"]
@@ -28,15 +27,14 @@ def rows() -> list[dict]:
     with tempfile.TemporaryDirectory() as folder:
 
         def draw() -> None:
-            ax = figures.plot_rates(means, label="metric", series="system")
-            figures.save_figure(ax.figure, "means", means, folder=folder)
+            ax = ragnb.plot(means, rows="metric", series="system", save=f"{folder}/means")
             matplotlib.pyplot.close(ax.figure)
 
         steps = {
             "`summarize` of 6 metrics": lambda: ragnb.summarize(scores),
             "`compare` of 6 metrics": lambda: ragnb.compare(scores, baseline="FiD"),
             "`to_latex` of the means": lambda: ragnb.to_latex(means),
-            "`plot_rates`, saved as PDF, SVG and PNG": draw,
+            "`plot` of the means, saved as PDF, SVG and PNG": draw,
         }
         for task, function in steps.items():
             found += measure(task, n, {"ragnb": function})

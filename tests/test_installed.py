@@ -101,15 +101,13 @@ def test_every_module_is_imported_without_what_is_optional():
 
 
 def test_from_responses_to_a_table_and_a_figure(installed, tmp_path):
-    from ragnb.figures import plot_noise_curve, save_figure
-
     scores = ragnb.score(recorded_responses("rgb_integration"), "rgb.accuracy", explain=True)
     summaries = ragnb.summarize(scores)
     differences = ragnb.compare(scores, baseline="plain")
     assert summaries["mean"].between(0, 1).all()
     assert differences["p_value"].between(0, 1).all()
     assert ragnb.to_latex(summaries, comparisons=differences).count("\\toprule") == 1
-    save_figure(plot_noise_curve(summaries).figure, "curve", summaries, folder=tmp_path)
+    ragnb.plot(summaries, save=tmp_path / "curve")
     assert {path.suffix for path in tmp_path.iterdir()} == {".pdf", ".svg", ".png", ".json"}
 
 

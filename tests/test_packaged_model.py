@@ -20,7 +20,6 @@ from ragnb.experiments import (
     run_noise_robustness,
 )
 from ragnb.experiments.judges import JUDGEMENTS
-from ragnb.figures import plot_noise_curve, save_figure
 from ragnb.llm import complete
 
 INSTALLED = {distribution.metadata["Name"] for distribution in metadata.distributions()}
@@ -116,7 +115,9 @@ def test_the_main_job_runs_live_on_the_real_benchmark(data_folder, options, tmp_
     summaries = ragnb.summarize(ragnb.score(live, "rgb.accuracy"))
     assert live["response"].str.len().gt(0).all()
     assert summaries["mean"][0] == 1
-    paths = save_figure(plot_noise_curve(summaries).figure, "live", summaries, folder=tmp_path)
+    ragnb.plot(summaries, save=tmp_path / "live")
+    paths = [*tmp_path.glob("live.*")]
+    assert len(paths) == 4
     assert all(path.stat().st_size > 500 for path in paths)
 
 

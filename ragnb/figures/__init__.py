@@ -7,15 +7,12 @@ from ragnb.faces import face
 if TYPE_CHECKING:
     from ragnb.figures.abilities import plot_abilities
     from ragnb.figures.choose import plot, save_plot
-    from ragnb.figures.curves import plot_noise_curve, plot_risk_coverage
-    from ragnb.figures.differences import plot_differences, plot_judge_bias
-    from ragnb.figures.rates import plot_rates
+    from ragnb.figures.curves import plot_risk_coverage
     from ragnb.figures.styles import (
         FORMATS,
         MARKERS,
         PAPERS,
         WIDTHS,
-        headline,
         interval_note,
         paper_size,
         save_figure,
@@ -29,15 +26,10 @@ __all__ = [
     "MARKERS",
     "PAPERS",
     "WIDTHS",
-    "headline",
     "interval_note",
     "paper_size",
     "plot",
     "plot_abilities",
-    "plot_differences",
-    "plot_judge_bias",
-    "plot_noise_curve",
-    "plot_rates",
     "plot_risk_coverage",
     "save_figure",
     "save_plot",

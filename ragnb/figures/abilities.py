@@ -18,7 +18,6 @@ from ragnb.figures.styles import (
     MARKERS,
     WIDTHS,
     caption,
-    headline,
     interval_note,
     plain,
     style,
@@ -101,9 +100,18 @@ def plot_abilities(report: RgbReport, *, published_models: bool = True) -> Any:
             _draw_rates(ax, table, behind, looks)
         scored = table[table["mean"].notna()] if len(table) else table
         caption(ax, interval_note(scored) if len(scored) else "no responses")
-        headline(ax, TITLES[ability])
+        _write_ability(ax, TITLES[ability])
     _name_series(figure, looks, published_models)
     return axes
+
+
+def _write_ability(ax: Axes, title: str) -> None:
+    """Write the name of an ability above its panel in bold; the small print moves below it."""
+    note = ax.get_title(loc="left")
+    lines = note.count("\n") + 1
+    ax.set_title(title, loc="left", fontweight="bold", color="black", pad=6 + 11 * lines)
+    ax.annotate(note, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points",
+                va="bottom", fontsize="small", color="0.35")  # fmt: skip
 
 
 def _named(table: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

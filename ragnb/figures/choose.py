@@ -106,6 +106,7 @@ _OF_FRAMES: list[tuple[set[str], Form]] = [
     ({"hallucination", "over_refusal"}, KINDS["plane"]),
     ({"pair", "field"}, Form(agreement_figure, ("reference",))),
     ({"judge", "n_systems"}, Form(agreement_figure, ("reference",))),
+    ({"judge", "by", "group", "difference"}, Form(judge_bias_figure)),
     ({"difference", "baseline"}, KINDS["differences"]),
     ({"share", "accuracy", "point"}, Form(deferral_figure, ("reference", "along"))),
     ({"split", "value"}, KINDS["splits"]),

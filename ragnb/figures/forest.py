@@ -13,12 +13,14 @@ from ragnb.columns import require_columns
 from ragnb.errors import InputError
 from ragnb.figures.means import DIMENSIONS, draw_on
 from ragnb.figures.page import REFERENCE
-from ragnb.figures.styles import COLOURS, level_of, plain, span
+from ragnb.figures.styles import COLOURS, kinds_of, span
 from ragnb.figures.words import words_for
 from ragnb.numbers import distinct, format_p_value
 
 _COLOUR, _OTHER = COLOURS[0], COLOURS[3]
 _ROW_NAME = 26
+# Inches of a page on which the number of pairs is written beside each p-value.
+_WIDE = 4.5
 
 
 def draw_differences(
@@ -26,15 +28,16 @@ def draw_differences(
     comparisons: pd.DataFrame,
     names: Mapping[Any, str] | None = None,
     others: Mapping[str, pd.DataFrame] | None = None,
+    headings: str | None = None,
 ) -> str:
     """Draw one row for each difference, and return the small print.
 
     A dot is filled where the adjusted p-value is below 1 minus the confidence level. The grey band
     reaches from minus to plus the minimum detectable effect. ``others`` are further comparisons of
-    the same systems by their names; their differences are marked by upright bars.
+    the same systems by their names; their differences are marked by upright bars. ``headings`` is a
+    column whose values are headings above their rows.
     """
-    rows = comparisons.reset_index(drop=True)
-    rows = rows.assign(place=len(rows) - 1.0 - rows.index)
+    rows, heading_places = _placed(comparisons.reset_index(drop=True), headings)
     is_significant = rows["p_adjusted"] < 1 - rows["confidence_level"]
     ax.barh(rows["place"], 2 * rows["mde"], left=-rows["mde"], height=0.7, color="0.92", zorder=0)
     ax.axvline(0, color=REFERENCE, lw=0.8, zorder=0.5)
@@ -45,10 +48,9 @@ def draw_differences(
     for significant, dots in rows.groupby(is_significant):
         fill = _COLOUR if significant else "white"
         ax.plot(dots["difference"], dots["place"], "o", color=_COLOUR, mfc=fill, ms=4.5, zorder=3)
-    sizes = rows["n_pairs"]
+    has_sizes = rows["n_pairs"].nunique() > 1 and _is_wide(ax)
     for row in rows.itertuples():
-        text = format_p_value(row.p_adjusted)
-        text += f", n = {row.n_pairs}" if sizes.nunique() > 1 else ""
+        text = format_p_value(row.p_adjusted) + (f", n = {row.n_pairs}" if has_sizes else "")
         ax.annotate(
             text,
             (1, row.place),
@@ -60,16 +62,39 @@ def draw_differences(
             color="0.3",
         )
     pairs = [_pair(row, names) for row in rows.to_dict("records")]
-    ax.set_yticks(rows["place"], _row_names(rows, pairs, names))
-    ax.set(ylim=(-0.6, len(rows) - 0.4), ylabel="")
-    ax.set_xlabel(plain(_axis_name(rows, pairs, names)))
+    row_labels = _row_names(rows, pairs, names, headings)
+    titles = [words_for(value, names, column=str(headings)) for value in heading_places.values()]
+    ax.set_yticks([*rows["place"], *heading_places], [*row_labels, *titles])
+    for label in ax.get_yticklabels()[len(rows) :]:
+        label.set_fontweight("bold")
+    ax.set(ylim=(-0.6, len(rows) + len(titles) - 0.4), ylabel="")
+    ax.set_xlabel(_axis_name(rows, pairs, names))
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="y", visible=False)
     ax.margins(x=0.05)
-    lines = [_small_print(rows)]
+    lines = [_small_print(rows, has_headings=headings is not None)]
     for name, other in (others or {}).items():
         lines.append(_draw_other(ax, rows, name, other))
     return "\n".join(lines)
+
+
+def _placed(rows: pd.DataFrame, headings: str | None) -> tuple[pd.DataFrame, dict[float, Any]]:
+    """The rows with their heights in the column ``place``, and the headings by their heights."""
+    if headings is None:
+        return rows.assign(place=len(rows) - 1.0 - rows.index), {}
+    height = len(rows) + rows[headings].nunique(dropna=False) - 1.0
+    blocks, heading_places = [], {}
+    for value, block in rows.groupby(headings, sort=False, dropna=False):
+        heading_places[height] = value
+        blocks.append(block.assign(place=height - 1 - np.arange(len(block))))
+        height -= len(block) + 1
+    return pd.concat(blocks), heading_places
+
+
+def _is_wide(ax: Axes) -> bool:
+    """Whether the page has room for a number beside each p-value."""
+    figure: Any = ax.figure
+    return bool(figure.get_figwidth() > _WIDE)
 
 
 def _draw_other(ax: Axes, rows: pd.DataFrame, name: str, other: pd.DataFrame) -> str:
@@ -90,13 +115,19 @@ def _pair(row: Mapping[Any, Any], names: Mapping[Any, str] | None) -> str:
     return f"{system} − {words_for(row['baseline'], names, column='system')}"
 
 
-def _row_names(rows: pd.DataFrame, pairs: list[str], names: Mapping[Any, str] | None) -> list[str]:
+def _row_names(
+    rows: pd.DataFrame,
+    pairs: list[str],
+    names: Mapping[Any, str] | None,
+    headings: str | None = None,
+) -> list[str]:
     """Name each row by what differs between the rows: metric, conditions, pair of systems."""
     columns = [name for name in DIMENSIONS if name in rows and name != "system"]
     before = [
         name for name in rows.columns[: rows.columns.get_loc("metric")] if name not in columns
     ]
     different = [name for name in [*columns, *before] if rows[name].nunique(dropna=False) > 1]
+    different = [name for name in different if name != headings]
     labels = []
     for pair, row in zip(pairs, rows.to_dict("records"), strict=True):
         words = [words_for(row[name], names, column=name) for name in different]
@@ -113,14 +144,13 @@ def _axis_name(rows: pd.DataFrame, pairs: list[str], names: Mapping[Any, str] | 
     return f"difference in {what}: {pair}"
 
 
-def _small_print(rows: pd.DataFrame) -> str:
+def _small_print(rows: pd.DataFrame, *, has_headings: bool = False) -> str:
     first = rows.iloc[0]
     correction = str(first["correction"]).capitalize()
-    kinds = distinct(rows["interval"].astype(str))
     level = f"{1 - first['confidence_level']:.2g}"
-    family = span(rows["family_size"])
+    family = span(rows["family_size"]) + (" of each heading" if has_headings else "")
     lines = [
-        f"{level_of(rows)} {kinds} intervals, n = {span(rows['n_pairs'])}",
+        f"{kinds_of(rows)}, n = {span(rows['n_pairs'])}",
         f"p: {distinct(rows['test'])}, {correction} over {family}; filled: p < {level}",
     ]
     if np.isfinite(rows["mde"]).any():

@@ -1,6 +1,5 @@
 """The figures of reports."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from ragnb.errors import InputError
 from ragnb.figures.abilities import TITLES as ABILITIES
 from ragnb.figures.abilities import plot_abilities
 from ragnb.figures.curves import plot_risk_coverage
-from ragnb.figures.differences import plot_judge_bias
+from ragnb.figures.forest import draw_differences
 from ragnb.figures.forms import (
     Drawn,
     curves_figure,
@@ -38,6 +37,9 @@ from ragnb.reports.judge import JudgeReport
 from ragnb.reports.rgb import RgbReport
 from ragnb.reports.sensitivity import Sensitivity
 
+# Columns with the judge and the label, whose difference is the bias.
+_BIAS_OF = ("system", "baseline")
+
 
 def figure_of(axes: Axes | np.ndarray) -> Figure:
     """The figure of axes, or of an array of them."""
@@ -57,11 +59,21 @@ def rgb_figure(result: RgbReport, page: Page) -> Drawn:
     return curves_figure(table, page) if has_noise else means_figure(table, page)
 
 
-def judge_bias_figure(result: JudgeReport, page: Page) -> Drawn:
+def judge_bias_figure(result: Any, page: Page) -> Drawn:
     """The bias of each judge, overall and by group."""
-    bias = result.bias.assign(group=result.bias["group"].replace(page.names))
+    bias = result.bias if isinstance(result, JudgeReport) else result
+    require_columns(bias, ["judge", "by", "group", "difference", "p_adjusted"], "plot")
     judges = [rows for _, rows in bias.groupby("judge", sort=False)]
-    return _with_header(judges, plot_judge_bias, page, 0.24), result.bias
+    heights = [0.5 + 0.2 * (len(rows) + rows["by"].nunique()) for rows in judges]
+    figure, axes = stacked(page, heights)
+    prints: list[str] = []
+    for ax, rows in zip(axes, judges, strict=True):
+        small_print = draw_differences(ax, rows, page.names, headings="by")
+        prints += [line for line in small_print.split("\n") if line not in prints]
+        ends = [words_for(rows[name].iloc[0], page.names, column="system") for name in _BIAS_OF]
+        ax.set_xlabel(f"stricter ← {ends[0]} − {ends[1]} → more lenient")
+    set_header(figure, page.title, "\n".join(prints))
+    return single(axes), bias
 
 
 def sensitivity_figure(result: Sensitivity, page: Page) -> Drawn:
@@ -160,19 +172,6 @@ def annotation_figure(result: AnnotationReport, page: Page) -> Drawn:
     for ax, name in zip(both, ("agreement of all", "agreement with the others"), strict=True):
         ax.set_xlabel(name)
     return axes, table
-
-
-def _with_header(
-    frames: list[pd.DataFrame], draw: Callable[..., Axes], page: Page, height_per_row: float
-) -> Axes | np.ndarray:
-    """Draw frames below each other by a function with small print of its own, which moves above all."""
-    figure, axes = stacked(page, [0.6 + height_per_row * (len(rows) + 3) for rows in frames])
-    notes: list[str] = []
-    for ax, rows in zip(axes, frames, strict=True):
-        draw(rows, ax=ax)
-        notes += [line for line in _taken_note(ax).split("\n") if line not in notes]
-    set_header(figure, page.title, "\n".join(notes))
-    return single(axes)
 
 
 def _taken_note(ax: Axes) -> str:

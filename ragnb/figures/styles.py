@@ -143,40 +143,6 @@ def caption(ax: Axes, note: str, **options: Any) -> None:
     ax.set_title(plain(note), loc="left", fontsize="small", color="0.35", **options)
 
 
-@style()
-@accepts()
-def headline(ax: Axes, finding: str, *, whole: bool = False) -> Axes:
-    """Write what a figure shows above it, in bold; the small print moves below it.
-
-    Parameters
-    ----------
-    ax
-        Axes that a function of `ragnb.figures` has drawn.
-    finding
-        What the figure shows.
-    whole
-        Write over the whole width of the figure, in several lines if necessary, and the small print
-        below the axes: for narrow figures with long names of rows.
-
-    >>> from matplotlib import pyplot as plt
-    >>> ax = headline(plt.figure().add_subplot(), "F1 and people disagree")
-    >>> ax.get_title(loc="left")
-    'F1 and people disagree'
-    """
-    note = ax.get_title(loc="left")
-    if whole:
-        where: dict[str, Any] = {"x": 0, "ha": "left", "wrap": True}
-        ax.set_title("", loc="left")
-        ax.figure.suptitle(finding, fontsize="medium", fontweight="bold", **where)
-        ax.figure.supxlabel(note, fontsize="small", color="0.35", **where)
-        return ax
-    lines = note.count("\n") + 1 if note else 0
-    ax.set_title(finding, loc="left", fontweight="bold", color="black", pad=6 + 11 * lines)
-    ax.annotate(note, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points",
-                va="bottom", fontsize="small", color="0.35")  # fmt: skip
-    return ax
-
-
 def reach(frame: pd.DataFrame) -> list[pd.Series]:
     """Lengths of the error bars of means: down to ``low`` and up to ``high``."""
     return [frame["mean"] - frame["low"], frame["high"] - frame["mean"]]

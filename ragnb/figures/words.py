@@ -9,7 +9,7 @@ from ragnb.metrics.words import metric_words
 from ragnb.prompts.multilingual import LANGUAGE_NAMES
 
 # Columns whose values are names that users have chosen.
-_NAMED_BY_USERS = ("system", "judge", "pair", "baseline", "example_id")
+_NAMED_BY_USERS = ("system", "judge", "pair", "baseline", "group", "example_id")
 
 
 def words_for(value: Any, names: Mapping[Any, str] | None = None, *, column: str = "") -> str:

@@ -5,9 +5,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawn import small_print
+from matplotlib.collections import LineCollection
 
 from ragnb.errors import InputError
-from ragnb.figures import plot, plot_noise_curve, save_figure
+from ragnb.figures import plot, save_figure
 from ragnb.figures.styles import style
 from ragnb.reports import risk_coverage_report
 
@@ -17,40 +18,49 @@ def summaries(noise_summaries):
     return noise_summaries(a=0.9, b=0.7)
 
 
-def bars(ax):
-    return [container for container in ax.containers if container.has_yerr]
+def intervals(ax):
+    """The ends of the intervals of each line, from left to right."""
+    lines = [artist for artist in ax.collections if isinstance(artist, LineCollection)]
+    return [[tuple(bar[:, 1]) for bar in line.get_segments()] for line in lines]
+
+
+def heights(ax):
+    """The means of each line, from left to right."""
+    return [list(line.get_ydata()) for line in ax.lines if len(line.get_xdata()) > 1]
 
 
 def test_every_estimate_has_its_interval_and_points_are_sorted(summaries):
-    ax = plot_noise_curve(summaries)
-    assert ax.get_title(loc="left") == "95 % Wilson intervals, n = 60"
-    assert len(bars(ax)) == 2
-    line, _, (segments,) = bars(ax)[0]
-    assert list(line.get_ydata()) == pytest.approx([0.9, 0.7, 0.5])
-    assert segments.get_segments()[0][:, 1] == pytest.approx([0.8, 0.95])
+    ax = plot(summaries)
+    assert small_print(ax) == "95 % Wilson intervals, n = 60"
+    assert heights(ax)[0] == pytest.approx([0.9, 0.7, 0.5])
+    first, second = intervals(ax)
+    assert first[0] == pytest.approx((0.8, 0.95))
+    assert len(first) == len(second) == 3
 
 
 def test_published_curves_are_behind_the_others_with_their_names(summaries):
     columns = {"system": "P", "noise_rate": [0.0, 0.8], "mean": [0.9, 0.6], "n": 300}
     published = pd.DataFrame(columns).assign(low=0.5, high=0.95)
-    ax = plot_noise_curve(summaries, published=published)
+    ax = plot(summaries, published=published)
     assert "P" in [text.get_text() for text in ax.texts]
-    assert ax.get_title(loc="left").endswith("\nin grey: published results, n = 300")
-    assert [0.9, 0.6] in [list(line.get_ydata()) for line in ax.lines]
+    assert small_print(ax).endswith("grey: published results, n = 300")
+    assert [0.9, 0.6] in heights(ax)
 
 
 def test_a_name_stands_at_the_last_scored_mean_of_its_curve(summaries):
     unscored = (summaries["system"] == "a") & (summaries["noise_rate"] == 0.8)
     empty = summaries[summaries["system"] == "b"].assign(system="c", mean=float("nan"))
     gaps = summaries.assign(mean=summaries["mean"].mask(unscored))
-    ax = plot_noise_curve(pd.concat([gaps, empty]))
-    assert {text.get_text(): text.xy[1] for text in ax.texts} == pytest.approx({"a": 0.7, "b": 0.3})
+    ax = plot(pd.concat([gaps, empty]))
+    to_data = ax.transAxes + ax.transData.inverted()
+    places = {text.get_text(): to_data.transform((1, text.xy[1]))[1] for text in ax.texts}
+    assert places == pytest.approx({"a": 0.7, "b": 0.3}, abs=1e-6)
 
 
 def test_saving_gives_four_files_the_same_twice(summaries, tmp_path):
     contents = []
     for folder in (tmp_path / "one", tmp_path / "two"):
-        figure = plot_noise_curve(summaries).figure
+        figure = plot(summaries).figure
         paths = save_figure(figure, "f", summaries, folder=folder, note="é")
         assert [path.suffix for path in paths] == [".pdf", ".svg", ".png", ".json"]
         contents.append([path.read_bytes() for path in paths])
@@ -63,16 +73,12 @@ def test_saving_gives_four_files_the_same_twice(summaries, tmp_path):
 def test_several_estimates_are_not_drawn_as_one_line(summaries):
     other = summaries.assign(metric="two", mean=0.3, low=0.2, high=0.4)
     both = pd.concat([summaries.assign(metric="one"), other])
-    several = "needs one row for each {} and noise_rate, got 6 repeated"
-    with pytest.raises(InputError, match=f"plot_noise_curve {several.format('system')}"):
-        plot_noise_curve(both)
-    with pytest.raises(InputError, match=rf"published=\.\.\.\) {several.format('system')}"):
-        plot_noise_curve(summaries, published=both.assign(n=60))
-    drawn = bars(plot_noise_curve(both[both["system"] == "a"], line="metric"))
-    heights = [list(container[0].get_ydata()) for container in drawn]
-    assert heights == [pytest.approx([0.9, 0.7, 0.5]), [0.3] * 3]
-    with pytest.raises(InputError, match="plot_noise_curve needs at least one row, got none"):
-        plot_noise_curve(both.iloc[:0])
+    with pytest.raises(InputError, match="one mean for each system and noise_rate, got several"):
+        plot(both, kind="curves", series="system")
+    ax = plot(both[both["system"] == "a"], kind="curves", series="metric")
+    assert heights(ax) == [pytest.approx([0.9, 0.7, 0.5]), [0.3] * 3]
+    with pytest.raises(InputError, match="with at least one row, got a frame with 0 rows"):
+        plot(both.iloc[:0])
 
 
 def test_a_backend_may_become_interactive_while_a_figure_is_drawn():
@@ -106,8 +112,10 @@ def test_names_that_are_too_long_to_be_next_to_a_curve_are_in_a_legend_below(sum
     long = summaries.assign(
         system=summaries["system"] + ", five passages, shuffled, counterfactual"
     )
-    ax = plot_noise_curve(long)
-    assert {text.get_text() for text in ax.get_legend().texts} == set(long["system"])
+    ax = plot(long)
+    (legend,) = ax.figure.legends
+    texts = {text.get_text().replace("\n", " ") for text in legend.get_texts()}
+    assert texts == set(long["system"])
     assert not ax.texts
     ax.figure.canvas.draw()
     assert ax.get_window_extent().height > 100

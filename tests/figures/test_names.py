@@ -8,13 +8,7 @@ import pandas as pd
 import pytest
 from made_scores import scored, with_costs
 
-from ragnb.figures import (
-    plot,
-    plot_differences,
-    plot_judge_bias,
-    plot_noise_curve,
-    plot_rates,
-)
+from ragnb.figures import plot
 from ragnb.figures.styles import style
 from ragnb.reports import efficiency, judge_report
 from ragnb.scoring import compare
@@ -52,20 +46,26 @@ def judged(name, language="en"):
 
 
 DRAWINGS = {
-    "noise curve": lambda name: plot_noise_curve(rates(name, noise_rate=0.0)),
-    "noise curve, published": lambda name: plot_noise_curve(
-        rates("a", noise_rate=0.0), published=rates(name, noise_rate=0.0, n=60)
+    "curves": lambda name: plot(rates(name, noise_rate=0.0), along="noise_rate"),
+    "curves, published": lambda name: plot(
+        rates("a", noise_rate=0.0),
+        along="noise_rate",
+        published=rates(name, noise_rate=0.0, n=60),
     ),
-    "rates, series": lambda name: plot_rates(rates(name, all="all"), label="all", series="system"),
-    "rates, column": lambda name: plot_rates(
-        rates(name, all="all"), label="all", series="system", width="column"
+    "means, rows": lambda name: plot(rates(name)),
+    "means, series": lambda name: plot(rates(name, all="all"), rows="all", series="system"),
+    "means, reference": lambda name: plot(rates("a"), reference={name: 0.4}),
+    "means, words": lambda name: plot(rates("a"), names={"mean": name}),
+    "means, title": lambda name: plot(rates("a"), title=name),
+    "differences": lambda name: plot(compared(name)),
+    "differences, words": lambda name: plot(compared("a"), names={"a": name}),
+    "splits": lambda name: plot(pd.DataFrame({"split": [1, 2], "system": name, "value": 0.5})),
+    "splits, range": lambda name: plot(
+        pd.DataFrame({"split": [1, 2], "system": "a", "value": 0.5}), reference={name: (0.4, 0.6)}
     ),
-    "rates, column, mark": lambda name: plot_rates(rates("a"), marks={name: 0.4}, width="column"),
-    "rates, mark": lambda name: plot_rates(rates("a"), marks={name: 0.4}),
-    "rates, xlabel": lambda name: plot_rates(rates("a"), xlabel=name),
-    "differences": lambda name: plot_differences(compared(name)),
-    "differences, rows": lambda name: plot_differences(compared("a").assign(x=name), label=["x"]),
-    "differences, headings": lambda name: plot_differences(compared("a").assign(x=name), group="x"),
+    "distribution": lambda name: plot(
+        pd.DataFrame({"system": name, "value": [0.0, 1.0]}), kind="distribution"
+    ),
     "power": lambda name: plot(detectable_effects([50, 100], [0.2]), names={0.2: name}),
     "power, observed": lambda name: plot(
         detectable_effects([50, 100], [0.2]), reference={name: 68}
@@ -83,8 +83,8 @@ DRAWINGS = {
         rows="system",
         series="judge",
     ),
-    "judge bias": lambda name: plot_judge_bias(judged(name)),
-    "judge bias, groups": lambda name: plot_judge_bias(judged("a", language=name)),
+    "judge bias": lambda name: plot(judged(name)),
+    "judge bias, groups": lambda name: plot(judged("a", language=name)),
 }
 
 
@@ -100,6 +100,8 @@ def test_a_name_is_drawn_as_it_is(drawing):
     with style():
         ax.figure.savefig(svg, format="svg")
     texts = ElementTree.fromstring(svg.getvalue()).findall(".//{*}text")
-    drawn = [squeezed("".join(text.itertext())) for text in texts]
-    assert any(SEEN in text for text in drawn), drawn
-    assert all(text.count("⟨") == text.count("⟩") and "mathdefault" not in text for text in drawn)
+    # Each line of a text is an element.
+    drawn = squeezed("".join("".join(text.itertext()) for text in texts))
+    assert SEEN in drawn, drawn
+    assert drawn.count("⟨") == drawn.count("⟩")
+    assert "mathdefault" not in drawn

@@ -6,8 +6,9 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.collections import PathCollection
 
-from ragnb.figures import paper_size, plot_noise_curve, save_figure
+from ragnb.figures import paper_size, plot, save_figure
 from ragnb.figures.styles import style
 
 
@@ -44,8 +45,8 @@ def test_widths_are_those_of_the_styles():
 def test_an_untrimmed_figure_is_as_large_as_asked_for_whatever_it_holds(summaries, tmp_path):
     size = paper_size("acl")
     with style(font_size=9):
-        ax = plot_noise_curve(summaries, ax=plt.subplots(figsize=size)[1])
-        ax.set_title("")
+        ax = plt.subplots(figsize=size)[1]
+        ax.plot(summaries["noise_rate"], summaries["mean"])
     pdf, _, png, _ = save_figure(ax.figure, "f", summaries, folder=tmp_path, trim=False)
     assert page(pdf.read_bytes()) == pytest.approx(size, abs=0.001)
     assert np.divide(pixels(png.read_bytes()), 200) == pytest.approx(size, abs=0.01)
@@ -58,12 +59,11 @@ def test_an_untrimmed_figure_is_as_large_as_asked_for_whatever_it_holds(summarie
 
 def test_the_font_size_around_holds_inside(summaries):
     with style(font_size=9):
-        ax = plot_noise_curve(summaries)
-        ax.set_title("", loc="left")
+        ax = plot(summaries, title="A finding")
         drawn = [text for text in ax.figure.findobj(mpl.text.Text) if text.get_text()]
         sizes = {text.get_fontsize() for text in drawn if text.get_visible()}
-        # The names of curves are small; labels and ticks have the size.
-        assert sorted(sizes) == pytest.approx([9 / 1.2, 9], rel=1e-3)
+        # The names of curves and the small print are smaller, and the title is larger.
+        assert sorted(sizes) == pytest.approx([9 / 1.2, 9 - 1.3, 9, 9.5], rel=1e-3)
         with style(font_size=6), style():
             assert mpl.rcParams["font.size"] == 6
         assert mpl.rcParams["font.size"] == 9
@@ -72,7 +72,7 @@ def test_the_font_size_around_holds_inside(summaries):
 
 
 def test_fonts_are_embedded_as_truetype_where_the_default_is_type_3(summaries, tmp_path):
-    ax = plot_noise_curve(summaries.replace({"system": {"one": "naïve α → 0.5"}}))
+    ax = plot(summaries.replace({"system": {"one": "naïve α → 0.5"}}))
     ours = save_figure(ax.figure, "ours", summaries, folder=tmp_path, trim=False)[0].read_bytes()
     with mpl.rc_context({"pdf.fonttype": mpl.rcParamsDefault["pdf.fonttype"]}):
         ax.figure.savefig(tmp_path / "default.pdf")
@@ -86,7 +86,8 @@ def test_fonts_are_embedded_as_truetype_where_the_default_is_type_3(summaries, t
 
 
 def test_series_differ_in_marker_and_dashes_beside_colour(summaries):
-    ax = plot_noise_curve(summaries)
-    lines = [container[0] for container in ax.containers]
-    for looks in ({line.get_marker() for line in lines}, {line.get_linestyle() for line in lines}):
-        assert len(looks) == len(lines) == 4
+    ax = plot(summaries)
+    dashes = {str(line._dash_pattern) for line in ax.lines if len(line.get_xdata()) > 1}
+    dots = [artist for artist in ax.collections if isinstance(artist, PathCollection)]
+    markers = {artist.get_paths()[0].vertices.tobytes() for artist in dots}
+    assert len(dashes) == len(markers) == len(dots) == 4

@@ -16,6 +16,8 @@ from sklearn.model_selection import GroupShuffleSplit
 import ragnb
 from ragnb.ensemble import SplitRatios
 
+NAMES = {"fid": "FiD", "gpt35": "GPT-3.5", "chatgpt": "ChatGPT", "gpt4": "GPT-4"}
+NAMES |= {"newbing": "New Bing"}
 LAYOUTS = (3, " ", " "), (2, " [", ", ")
 """Decimals of a mean and its limits, and what stands between them."""
 
@@ -24,7 +26,7 @@ LAYOUTS = (3, " ", " "), (2, " [", ", ")
 def answers():
     study = ragnb.load_study("evouna-nq")
     rows = study[~study["improper"]].dropna(subset=["response", "verdict"])
-    return rows.reset_index(drop=True)
+    return rows.reset_index(drop=True).replace({"system": NAMES})
 
 
 @pytest.fixture(scope="module")
