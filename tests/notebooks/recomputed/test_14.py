@@ -76,7 +76,8 @@ def test_the_sentence_of_results(values, tests):
     shown = printed("14", "results")
     assert f"{line}, {n:,} questions, McNemar mid-p, p = {p:.4f}" in shown
     main = (FIGURES / "14_main.tex").read_text(encoding="utf-8")
-    assert rf"the difference is {(b - c) / n:.3f} (95 \% Tango interval" in main
+    sentence = " ".join(main.replace("~", " ").split())
+    assert rf"the difference is {(b - c) / n:.3f} (95 \% Tango interval" in sentence
 
 
 def test_the_caption(values):
