@@ -401,5 +401,7 @@ def convert(value: Any, kind: str | tuple[Any, ...] | Callable[[Any], Any], name
     except InputError as error:
         raise InputError(f"{name} {error}") from None
     except (TypeError, ValueError) as error:
+        if not isinstance(kind, str):
+            raise InputError(f"{name} cannot be {described(value)} ({error})") from error
         advice = column_advice(value)
         raise InputError(f"{name} must be numeric ({advice or error})") from error

@@ -42,6 +42,8 @@ _SOURCES = {
     "Figure": "ax.figure",
     "Store": "ragnb.Store(path)",
 }
+# Number of types from which a message does not list them all.
+_MOST_TYPES = 5
 # A missing column, in the messages of pandas: "['x'] not in index", "Index(['x'], dtype=...) ...".
 _QUOTED = re.compile(r"'([^']+)'")
 _SHAPES = re.compile(r"length|shape|dimension|scalar|broadcast|inconsistent numbers", re.IGNORECASE)
@@ -149,7 +151,8 @@ def _shorten(error: RagnbError, values: Sequence[Any]) -> None:
         return
     for value in values:
         message = message.replace(repr(value), described(value))
-    error.args = (message,)
+    first_line, line_break, _ = message.partition("\n")
+    error.args = (f"{first_line} …" if line_break else message,)
 
 
 def _wrong_type(function: Callable[..., Any], bound: BoundArguments) -> str:
@@ -163,6 +166,8 @@ def _wrong_type(function: Callable[..., Any], bound: BoundArguments) -> str:
             return _not_a_frame(value, name_of(function))
         choices = [repr(choice) for kind in allowed for choice in _choices(kind)]
         words = [_in_words(kind) for kind in allowed if not _choices(kind)]
+        if len(words) > _MOST_TYPES:
+            words = [words[0], "another result of ragnb"]
         if choices:
             words.insert(0, f"one of {', '.join(choices)}")
         return f"{name} must be {' or '.join(words)}, got {described(value)}"

@@ -309,7 +309,13 @@ def _wrong_order(frame: Any, missing: Sequence[str], what: str) -> str:
     has_scores = {"metric", "value"} <= columns
     lacks_scores = not {"metric", "value"} & columns and {"metric", "value"} & set(missing)
     is_comparison = {"metric", "difference", "baseline"} <= columns
-    if {"metric", "mean"} <= columns and "value" in missing and not is_comparison:
+    has_means = {"metric", "mean"} <= columns
+    if {"difference", "baseline"} <= set(missing) and (has_scores or has_means):
+        return (
+            f"{what} needs a comparison, got {'scores' if has_scores else 'means'}; call ragnb.compare first: "
+            "comparisons = ragnb.compare(scores)"
+        )
+    if has_means and "value" in missing and not is_comparison:
         return (
             f"{what} needs scores, got their means, without value; pass the scores that "
             "ragnb.summarize was called with"

@@ -273,6 +273,54 @@ def test_every_public_function_checks_how_it_is_called(name):
     assert "no_such_argument" in message or "needs the argument" in message
 
 
+def test_a_wrong_type_is_named_with_what_to_pass_instead(responses, scores, means, raw):
+    """Each message is one line, names the argument, and says what to do."""
+    column = responses["response"]
+    for call, words in {
+        lambda: ragnb.stats.mean_interval(
+            scores
+        ): "pass one of its columns, such as frame['value']",
+        lambda: ragnb.stats.mean_interval(
+            column
+        ): "got the column 'response', which contains texts",
+        lambda: ragnb.stats.cohen_kappa(
+            ["a", "b"]
+        ): "for a table of ratings, use agreement_interval",
+        lambda: ragnb.score(column, "f1"): "pass frame[['name']] with two pairs of brackets",
+        lambda: ragnb.score([responses, responses], "f1"): "join the frames with pandas.concat",
+        lambda: ragnb.sentences(means): "needs a comparison, got means; call ragnb.compare first",
+        lambda: ragnb.sentences(scores): "needs a comparison, got scores; call ragnb.compare first",
+        lambda: ragnb.plot([means, means]): "or another result of ragnb, got a list",
+        lambda: ragnb.plot(means, names=["a"]): "names must be a mapping such as a dict or None",
+        lambda: ragnb.load_study(scores): ", got a pandas DataFrame",
+        lambda: ragnb.load_responses(raw, alternatives="no"): "True, False, got 'no'",
+        lambda: ragnb.judge_responses(responses, "refusal", model="m", structured="no"): (
+            "structured must be True or False, got 'no'"
+        ),
+        lambda: ragnb.summarize(scores, by=5): "by cannot be 5",
+        lambda: ragnb.llm.Budget(
+            "1"
+        ): "limit must be a number of US dollars of at least 0, got '1'",
+        lambda: ragnb.stats.tango_interval(means): "the result of ragnb.stats.paired_table, got",
+        lambda: ragnb.metrics.token_f1(5, "a"): "response must be a string",
+        lambda: ragnb.metrics.supported_share(
+            ["a"]
+        ): "elements are a mapping such as a dict, got 'a'",
+        lambda: ragnb.annotation.Field(name="x", kind="choise"): "kind: Input should be 'choice'",
+        lambda: ragnb.export_annotator("verdict", responses, "x.html"): "got a pandas DataFrame",
+    }.items():
+        assert words in refused(call)
+
+
+def test_a_fault_that_no_argument_explains_keeps_its_own_error(responses):
+    def metric(response):
+        raise ZeroDivisionError("of the user")
+
+    own = ragnb.Metric("my.metric", metric, {"response": "response"}, True, (0.0, 1.0), "mine")
+    with pytest.raises(ZeroDivisionError, match="of the user"):
+        ragnb.score(responses, own)
+
+
 # ---- a wrong order -----------------------------------------------------------------------------
 
 

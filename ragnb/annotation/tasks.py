@@ -14,6 +14,7 @@ from pydantic.dataclasses import dataclass
 
 from ragnb.arguments import accepts, accepts_fields
 from ragnb.errors import InputError, check_choice
+from ragnb.printing import described
 
 # Letters that can be the key of a field. The others do something else in the annotator.
 FREE = "bcdhilqrstuvwy"
@@ -385,7 +386,7 @@ def read_task(schema: "Task | str | Mapping[str, Any]") -> Task:
         place = ".".join(map(str, first["loc"]))
         reason = first["msg"].removeprefix("Value error, ")
         raise InputError(
-            f"invalid annotation task: {f'{place}: ' if place else ''}{reason}, got {first['input']!r:.80}"
+            f"invalid annotation task: {f'{place}: ' if place else ''}{reason}, got {described(first['input'])}"
         ) from None
 
 

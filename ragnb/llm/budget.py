@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ragnb.arguments import accepts
 from ragnb.errors import InputError, as_real
 from ragnb.llm.endpoint import endpoint_name
 from ragnb.llm.store import Request, Store, canonical_requests, request_key
+from ragnb.printing import described
 from ragnb.results import Sentence
 
 Price = tuple[float, float]
@@ -29,6 +31,13 @@ _SNAPSHOT = regex.compile(r"-\d{4}-\d\d-\d\d$|-\d{4}$")
 
 # Tokens that a chat format adds to each message.
 TOKENS_AROUND_MESSAGE = 4
+
+
+def _as_limit(value: Any) -> float:
+    """Check that a limit in dollars is a number of at least 0."""
+    if not isinstance(value, Real) or not float(value) >= 0:
+        raise InputError(f"must be a number of US dollars of at least 0, got {described(value)}")
+    return float(value)
 
 
 class Budget:
@@ -45,7 +54,7 @@ class Budget:
     Budget($0.50 of $1.00 spent)
     """
 
-    @accepts()
+    @accepts(limit=_as_limit)
     def __init__(self, limit: float = math.inf) -> None:
         self.limit = limit
         self.spent = self.set_aside = 0.0

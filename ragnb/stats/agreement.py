@@ -11,7 +11,7 @@ They are computed here because the jackknife needs the coefficient without each 
 takes one call for all of them, and because statsmodels does not take missing ratings.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -64,7 +64,10 @@ def agreement_sums(codes: Integers, n_categories: int, clusters: Integers | None
 
 def as_sums(sums: ArrayLike) -> Floats:
     """Check that an array has the shape of the output of `agreement_sums`."""
-    array = np.asarray(sums, dtype=np.float64)
+    try:
+        array = np.asarray(sums, dtype=np.float64)
+    except (TypeError, ValueError):  # labels instead of sums
+        array = np.empty(len(sums) if isinstance(sums, Sequence) else 0)
     if array.ndim < 2 or array.shape[-2] != 3 * array.shape[-1] + 1:
         raise InputError(
             "must be the output of agreement_sums, summed over clusters, got an array of shape "
