@@ -307,6 +307,7 @@ def test_a_wrong_type_is_named_with_what_to_pass_instead(responses, scores, mean
             ["a"]
         ): "elements are a mapping such as a dict, got 'a'",
         lambda: ragnb.annotation.Field(name="x", kind="choise"): "kind: Input should be 'choice'",
+        lambda: ragnb.trace_report(responses): "label responses with ragnb.label_trace",
         lambda: ragnb.export_annotator("verdict", responses, "x.html"): "got a pandas DataFrame",
     }.items():
         assert words in refused(call)

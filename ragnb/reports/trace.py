@@ -148,6 +148,12 @@ def trace_report(
     if judges is None:
         judges = _with_values(records)
         if not judges:
+            if results.empty and len(records):
+                raise InputError(
+                    "trace_report needs the labels of RAGBench, such as all_relevant_sentence_keys, or scores of "
+                    "judges, got a frame without them; load labelled records with ragnb.load_ragbench, or label "
+                    "responses with ragnb.label_trace"
+                )
             return TraceReport(results, pd.DataFrame(), pd.DataFrame())
     values = _values_of_judges(records, judges)
     rows: list[dict[str, Any]] = []
