@@ -112,6 +112,9 @@ def read_numbers(cells: Iterable[Any], decimal: str | None = None) -> list[Any]:
     decides, or else `decimal`; if neither does, this is an error. A text that is no number is returned
     unchanged, and None replaces a word such as ``NA``.
 
+    There is no such error if the column contains other texts as well, because it is then no column of
+    numbers. Its ``1,234`` is returned as 1234.
+
     >>> read_numbers(["0,75", "1,234", "NA"]), read_numbers(["0.75", "1,234"])
     ([0.75, 1.234, None], [0.75, 1234])
     """
@@ -124,6 +127,8 @@ def read_numbers(cells: Iterable[Any], decimal: str | None = None) -> list[Any]:
     # The meaning of each text; for numbers, first the two numbers that it may mean.
     meanings: dict[str, Any] = {}
     numbers: dict[str, tuple[float | None, float | None]] = {}
+    # Loaders also pass columns that they do not know, such as one of questions, of which one is 1,234.
+    # An error about its decimal mark would be beside the point.
     has_other_text = False
     for cell in first_places:
         text = trimmed(cell)
@@ -140,27 +145,42 @@ def read_numbers(cells: Iterable[Any], decimal: str | None = None) -> list[Any]:
         else:
             meanings[cell] = cell
             has_other_text = True
+    # A cell such as 0.75 can only have a decimal point, and 0,75 only a decimal comma.
     needs_point = any(comma is None for _, comma in numbers.values())
     needs_comma = any(point is None for point, _ in numbers.values())
-    unclear = [
+    # Such cells decide about the column if they need the same mark.
+    is_decided = needs_comma != needs_point
+    # 1.234 and 1,234 are different numbers with a decimal point and with a decimal comma.
+    ambiguous = [
         cell
         for cell, (point, comma) in numbers.items()
-        if None not in (point, comma) and point != comma
+        if point is not None and comma is not None and point != comma
     ]
-    with_comma = [cell for cell in unclear if "," in cell]
-    prefers_comma = decimal == "," or (decimal is None and needs_comma and not needs_point)
-    # Programs write a decimal point. A comma is as often the mark between thousands.
-    cannot_tell = bool(unclear if needs_comma else with_comma) and needs_comma == needs_point
-    if decimal is None and cannot_tell and not has_other_text:
-        cell = (with_comma or unclear)[0]
+    ambiguous_with_comma = [cell for cell in ambiguous if "," in cell]
+    if needs_comma and needs_point:
+        # The cells contradict each other, so no ambiguous cell has a meaning.
+        open_cells = [*ambiguous_with_comma, *ambiguous]
+    else:
+        # Programs write a decimal point, so 1.234 is taken for 1.234. In 1,234, the comma is as often
+        # the mark between thousands.
+        open_cells = ambiguous_with_comma
+    is_column_of_numbers = not has_other_text
+    if decimal is None and not is_decided and open_cells and is_column_of_numbers:
+        cell = open_cells[0]
+        # Without a comma, the cell is one such as 1.234.
+        mark = "comma" if "," in cell else "point"
         raise InputError(
-            f"can be read with a decimal comma or with a comma between thousands, such as "
+            f"can be read with a decimal {mark} or with a {mark} between thousands, such as "
             f"{trimmed(cell)!r} in row {first_places[cell]}; pass decimal=',' or decimal='.' "
             "(--decimal on the command line)"
         )
+    # A column that is not decided has a decimal point, unless the user says otherwise.
+    prefers_comma = (is_decided and needs_comma) if decimal is None else decimal == ","
     for cell, (point, comma) in numbers.items():
-        first, second = (comma, point) if prefers_comma else (point, comma)
-        meanings[cell] = second if first is None else first
+        # A cell that can only be read with the other mark, such as 0.75 with decimal=",", is read with
+        # that mark.
+        preferred, other = (comma, point) if prefers_comma else (point, comma)
+        meanings[cell] = other if preferred is None else preferred
     return [meanings[cell] if isinstance(cell, str) else cell for cell in values]
 
 

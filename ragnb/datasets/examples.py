@@ -44,6 +44,7 @@ def load_examples(source: str | Path | pd.DataFrame) -> pd.DataFrame:
         return _of_squad(content.iloc[0].to_dict(), path)
     if FORMATS["kilt"].recognises(content):
         frame = pd.DataFrame(kilt_records(content))
+        # All answers of a question are equally right, so they are the aliases of a single part.
         frame["references"] = [[answers] if answers else None for answers in frame.pop("answers")]
         return frame.rename(columns={"pages": "relevant"})
     return _of_table(content, path)

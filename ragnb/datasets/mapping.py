@@ -93,6 +93,7 @@ def _names(content: pd.DataFrame) -> list[str]:
 def _likely(words: str, names: Iterable[str], *, only_whole: bool) -> str | None:
     """The first name that consists of one of the terms, or else the first that contains one.
 
+    The second search leaves out names with a word of `_ABOUT`: "response length" is not the response.
     `words` are the terms, separated by commas, the most likely one first. A term such as "gold answer"
     has several words. With `only_whole`, a name that contains more than the term is not returned.
     """

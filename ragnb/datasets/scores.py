@@ -79,7 +79,8 @@ def load_scores(
     DataFrame
         The identifying columns of the table, ``metric, value, reason, signature``, and ``evidence``
         if the tool gave reasons (``ragas.faithfulness.reason``). A score that is missing is nan
-        with a reason, and true and false are 1 and 0. Scores that ragnb computed, in a file of
+        with a reason, which a long table can contain in its column ``reason``. True and false are 1
+        and 0. Scores that ragnb computed, in a file of
         `ragnb.write_table`, keep their signatures.
 
     Raises
@@ -222,8 +223,12 @@ def _long(frame: pd.DataFrame, metrics: Mapping[str, str], decimal: str | None) 
     Each row has the tool, its version and the reason that the tool gave, if the table has them.
     """
     # Columns that describe a response and not a score, so they are the same in the rows of all metrics.
-    others = [name for name in frame if not _OF_A_TOOL.fullmatch(str(name))]
-    others = [name for name in others if name not in metrics.values() and name != "reason"]
+    # A column "reason" is left out. In a wide table it does not say to which metric it belongs, and it
+    # usually explains a score. In a frame of scores, it would say why a score is missing.
+    left_out = {*metrics.values(), "reason"}
+    others = [
+        name for name in frame if name not in left_out and not _OF_A_TOOL.fullmatch(str(name))
+    ]
     parts = []
     for metric, column in metrics.items():
         values = numbers_in(frame[column], decimal)

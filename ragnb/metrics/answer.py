@@ -7,8 +7,13 @@ order and joined by spaces. All metrics except `contains` and `bleu` compare the
 reference text and return the highest value.
 
 The value is NaN if the response or the reference is None. If both are empty after normalisation,
-the value depends on the variant. ``[[""]]`` states that the right answer is no answer, as in
-SQuAD 2.0: an empty response scores 1 and any other response scores 0.
+the value depends on the variant.
+
+``[[""]]`` states that the right answer is no answer, as in SQuAD 2.0. A blank response then scores 1,
+and a response with words scores 0. If the script of a variant defines the value of two empty texts,
+this value is used for a blank response. A response such as "...", which is not blank but has no
+words, has the value of that script as well, and NaN under ``'unicode'``. `contains` and `bleu` do not
+measure whether no answer is right: for a blank response, both are NaN.
 
 `ragnb.score` removes the reasoning of a model (``<think>…</think>``) before it calls these
 functions. If you call them yourself with the reply of a reasoning model, first extract the answer
@@ -42,7 +47,7 @@ from ragnb.metrics.language import primary_code, scripts_of
 from ragnb.metrics.normalization import OFFICIAL, answer_tokens, check_text, normalized, symbols
 from ragnb.metrics.record import EXTRA_WORDS, MISSING_PARTS, OTHER_WORDS, metric
 from ragnb.metrics.references import Reference, reference_parts, reference_texts
-from ragnb.text import sentences, tokens, visible
+from ragnb.text import is_blank, sentences, tokens, visible
 
 Prepared = TypeVar("Prepared", bound=Sized)
 Tokens = tuple[str, ...]
@@ -203,25 +208,32 @@ def _best(
 ) -> float:
     """Highest value of a measure over the reference texts, after preparing all texts.
 
-    If only one of two prepared texts is empty, the value is 0. If both are, it is `both_empty`.
+    If only one of two prepared texts is empty, the value is 0. If both are, it is `both_empty`, the
+    value that a published script defines, or NaN if there is none. There is one exception to this NaN:
+    if the reference is a list with a blank text, a blank response scores 1.
     """
     if response is None or reference is None:
         return math.nan
     prepared_response = prepare(check_text(response, "response"), **options)
-    # A list with an empty text, such as [[""]], states that the right answer is no answer. An empty
-    # response is then correct, unless a published script defines another value.
-    is_list = not isinstance(reference, str)
+    is_value_published = not math.isnan(both_empty)
+    # A list with a blank text, such as [[""]], states that the right answer is no answer. A reference
+    # that is itself a blank text states nothing, because it may be a cell that was left empty.
+    can_state_no_answer = not isinstance(reference, str)
     values = []
     for text in reference_texts(reference):
         prepared_reference = prepare(text, **options)
         if prepared_response and prepared_reference:
             values.append(measure(prepared_response, prepared_reference))
-        elif is_list and math.isnan(both_empty) and not (response.strip() or text.strip()):
-            values.append(1.0)
         elif prepared_response or prepared_reference:
             values.append(0.0)
-        else:
+        elif is_value_published:
             values.append(both_empty)
+        # The texts as they were written decide. A response such as "..." is also empty after
+        # normalisation, but it is not clear that it gives no answer.
+        elif can_state_no_answer and is_blank(text) and is_blank(response):
+            values.append(1.0)
+        else:
+            values.append(math.nan)
     return max((value for value in values if not math.isnan(value)), default=math.nan)
 
 

@@ -20,6 +20,8 @@ from ragnb.text import fold
 # Word of a verdict -> value. A refusal is not accepted as an answer.
 VERDICT_WORDS = {"correct": 1.0, "incorrect": 0.0, "refuse": 0.0}
 NEVER_JUDGED = "Only if the verdict is missing."
+# Beginnings of the names of metrics whose values are the verdicts of a model.
+VERDICTS_OF_A_MODEL = ("judged.", "semantic.judged", "rgb.judged")
 
 
 def binary_verdict(verdict: float | None) -> float:

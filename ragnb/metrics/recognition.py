@@ -176,7 +176,12 @@ def plain(text: str) -> str:
     >>> plain("**I don’t**  KNOW")
     "i don't know"
     """
-    return fold(_EMPHASIS.sub("", straight_apostrophes(visible(text).replace("\u200b", ""))))
+    # A zero-width space is deleted and not replaced by a space. Nobody sees it, so it must not hide a
+    # phrase that the reader sees: it may be within a word or next to a space, and scripts without
+    # spaces between words, such as Thai and Chinese, have it between words or not.
+    without_invisible = visible(text).replace("\u200b", "")
+    without_emphasis = _EMPHASIS.sub("", straight_apostrophes(without_invisible))
+    return fold(without_emphasis)
 
 
 # ---- verdicts ----------------------------------------------------------------------------------

@@ -121,9 +121,12 @@ def abstention_report(
 def _outcomes(scores: pd.DataFrame, has_invalid: bool) -> pd.DataFrame:
     """The outcome of each response, from its scores.
 
-    There is one column for each cell of the table of answerable against answered, which is True if the
-    response is in the cell.
+    There is one row per response, with the index that the row of its coverage has in the scores, by
+    which the caller finds the other columns. There is one column for each cell of the table of answerable
+    against answered, which is True if the response is in the cell.
     """
+    # Each metric has one row per response, in the same order. With a new index, the rows of a response
+    # have the same number in all metrics.
     by_metric = {
         name: scores[scores["metric"] == f"abstention.{name}"].reset_index(drop=True)
         for name in ("coverage", "over_refusal", "alignment")

@@ -11,6 +11,7 @@ from ragnb.cells import is_missing
 from ragnb.columns import CONDITION, require_columns
 from ragnb.errors import InputError
 from ragnb.markup import Markup, tag
+from ragnb.metrics.judged import VERDICTS_OF_A_MODEL
 from ragnb.metrics.words import metric_words
 from ragnb.numbers import format_p_value
 from ragnb.stats.intervals import FEW_CLUSTERS
@@ -19,8 +20,6 @@ _NEEDED = (
     "metric system baseline n_pairs n_dropped difference low high interval confidence_level test "
     "p_adjusted correction family_size mde power"
 ).split()
-# Families of metrics whose values are the verdicts of a model.
-_JUDGED = ("judged.", "semantic.judged", "rgb.judged")
 
 
 class Sentences(list[str]):
@@ -162,7 +161,7 @@ def _reservations(row: Mapping[Any, Any], system: str, baseline: str) -> list[st
     is_clustered = n_clusters < row["n_pairs"]
     if is_clustered and n_clusters < FEW_CLUSTERS:
         reservations.append(f"There are only {n_clusters} clusters, so the interval is too narrow.")
-    if row["metric"].startswith(_JUDGED):
+    if row["metric"].startswith(VERDICTS_OF_A_MODEL):
         reservations.append(
             f"The scores are verdicts of a model; whether it errs equally often for {system} and "
             f"{baseline} must be checked with people's labels (ragnb.judge_report)."

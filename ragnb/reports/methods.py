@@ -396,10 +396,12 @@ def _source_of(name: str, *, author_named: bool = False) -> str:
 def _citation(written: str, match: re.Match[str]) -> str:
     """Write the citation of a known source: ``(Holm, 1979)``, or ``\\citep{holm1979}``."""
     author_named, key = match[1].startswith("="), match[1].lstrip("=")
+    # A name in the data may contain the two marks. They are then no citation, and no font shows them.
     if key not in _entries():
         return ""
     if written == "latex":
-        return rf"~\cite{'yearpar' if author_named else 'p'}{{{key}}}"
+        command = r"\citeyearpar" if author_named else r"\citep"
+        return f"~{command}{{{key}}}"
     author, year = (
         re.findall(rf"\b{name} = \{{(.*?)\}},?\s", _entries()[key])[0]
         for name in ("author", "year")

@@ -90,7 +90,7 @@ class MultilingualReport(Report):
 
 def _about_costs(table: pd.DataFrame) -> list[str]:
     """A note on the columns that cost and CNBE need, if a system has no response with a known cost."""
-    costs = table[table["metric"] == "cost.translation_tokens"]
+    costs = table[table["metric"] == COST]
     systems = costs.loc[costs["n_scored"] == 0, "system"].map(str).tolist()
     if not systems:
         return []

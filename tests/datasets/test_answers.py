@@ -101,6 +101,15 @@ def test_a_blank_text_is_no_statement():
     assert math.isnan(exact_match("", ""))
 
 
+@pytest.mark.parametrize("measure", [exact_match, token_f1])
+def test_only_a_blank_response_states_that_there_is_no_answer(measure):
+    """A zero-width space is blank. Three dots are not, and may mean that the answer was cut off."""
+    assert measure("\u200b \n", [[""]]) == 1
+    assert math.isnan(measure("...", [[""]]))
+    # SQuAD's script deletes the dots, so that nothing is left of either text.
+    assert measure("...", [[""]], variant="squad") == 1
+
+
 # ---- blank references ------------------------------------------------------------------------------
 
 

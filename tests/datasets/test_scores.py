@@ -36,6 +36,21 @@ def test_columns_of_a_tool_become_scores_with_its_name_and_version():
     assert "question" not in scores
 
 
+def test_the_reason_of_a_missing_score_is_that_of_a_long_table():
+    """A column "reason" of a wide table explains a score, and does not say of which metric."""
+    wide = pd.DataFrame(
+        {
+            "example_id": ["q1", "q2"],
+            "system": "a",
+            "good": [1, None],
+            "reason": ["right", "timeout"],
+        }
+    )
+    assert ragnb.load_scores(wide)["reason"].fillna("").tolist() == ["", "no score in the file"]
+    long = wide.rename(columns={"good": "value"}).assign(metric="good")
+    assert ragnb.load_scores(long)["reason"].fillna("").tolist() == ["", "timeout"]
+
+
 def test_means_and_differences_are_those_of_the_columns():
     scores = ragnb.load_scores(WIDE)
     means = ragnb.summarize(scores).set_index(["system", "metric"])["mean"]

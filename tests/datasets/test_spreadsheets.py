@@ -220,6 +220,34 @@ def test_numbers_that_can_be_read_in_two_ways_need_the_decimal_mark(source, name
     assert loaded(source, *rows, decimal=".")[name][place] == 1234
 
 
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (
+            ["1.234", "0,5", "0.5"],
+            "decimal point or with a point between thousands, such as '1.234'",
+        ),
+        (
+            ["1.234", "1,234", "0,5", "0.5"],
+            "decimal comma or with a comma between .* '1,234' in row 1",
+        ),
+    ],
+)
+def test_the_message_about_the_decimal_mark_names_a_cell_with_this_mark(cells, message):
+    with pytest.raises(InputError, match=message):
+        read_numbers(cells)
+
+
+def test_a_column_with_other_texts_needs_no_decimal_mark():
+    assert read_numbers(["1,234", "x"]) == [1234, "x"]
+    assert read_numbers(["1,234", "x"], decimal=",") == [1.234, "x"]
+    # A column of questions, one of which looks like a number, does not stop the loading of scores.
+    table = pd.DataFrame(
+        {"example_id": ["q1", "q2"], "system": "a", "note": ["1,234", "Who?"], "quality": [1, 0.5]}
+    )
+    assert ragnb.load_scores(table)["metric"].unique().tolist() == ["quality"]
+
+
 def test_scores_of_another_tool_may_have_decimal_commas(tmp_path):
     path = written(tmp_path / "t.csv", "example_id;system;faithfulness\nq;a;0,75\nr;a;1\n")
     scores = ragnb.load_scores(path)

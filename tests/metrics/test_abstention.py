@@ -114,7 +114,7 @@ REFUSAL_SIGNS = [
     "- I don't know", "# I don't know", "\n\n**\"I don’t know\"**", "<b>I don't know</b>",
     "I **don't** know", "(I don't know)", "… I don't know", "I DON'T KNOW", "1. I don't know",
     "Answer: I don't know", "**Final answer:** I don’t know", "答案：I don't know",
-    "\ufeffI don't know", "I don't\u200b know",
+    "\ufeffI don't know", "I don't\u200b know", "I don't kn\u200bow",
 ]  # fmt: skip
 
 
@@ -122,6 +122,15 @@ REFUSAL_SIGNS = [
 @pytest.mark.parametrize("rule", ["start", "anywhere", "list"])
 def test_apostrophes_quotation_marks_and_markdown_do_not_hide_a_refusal(response, rule):
     assert refused_and_why(response, rule=rule)[0] == 1
+
+
+@pytest.mark.parametrize("rule", ["start", "anywhere"])
+def test_a_zero_width_space_does_not_hide_a_refusal_in_a_script_without_spaces(rule):
+    """Thai text may have it between words, where a list of phrases has none, and the other way round."""
+    forms = ["ผมไม่ทราบ", "ผม\u200bไม่\u200bทราบ"]
+    for response in forms:
+        for phrase in forms:
+            assert refused_and_why(response, rule=rule, phrases=phrase)[0] == 1
 
 
 @pytest.mark.parametrize(

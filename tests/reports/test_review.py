@@ -84,6 +84,34 @@ def test_a_reply_that_repeats_its_prompt_is_an_echo(clean):
     assert "contain a sentence of their prompt" in finding.sentence
 
 
+def test_a_reply_that_quotes_a_passage_of_its_prompt_is_no_echo(clean):
+    instruction = (
+        "Read the passages below with care, and answer the question that follows them in one word."
+    )
+    passages = [
+        f"In the year {1000 + row % 300}, the king moved the court to the town at the mouth of the river."
+        for row in clean.index
+    ]
+    frame = clean.assign(prompt=[f"{instruction}\n\n{passage}\n\nWho?" for passage in passages])
+    frame.loc[[7, 9], "response"] = [f"Passage 1 says: {passages[row]}" for row in (7, 9)]
+    assert findings(frame, "echoed prompts") == []
+    frame.loc[[3], "response"] = f"{instruction} It is Oslo."
+    (finding,) = findings(frame, "echoed prompts")
+    assert finding.rows == [3]
+    # With one question, the instructions cannot be distinguished from the passages.
+    one_question = frame.groupby("system").head(1)
+    echo = one_question.assign(response=one_question["prompt"])
+    assert findings(echo, "echoed prompts") == []
+
+
+def test_a_column_without_any_value_is_not_filled_in_and_no_missing_reply(clean):
+    grades = clean.drop(columns="response").assign(score=np.nan, value=1.0)
+    assert findings(grades, "missing replies") == []
+    grades.loc[4, "value"] = np.nan
+    (finding,) = findings(grades, "missing replies")
+    assert finding.sentence.startswith("The value is missing in 1 row")
+
+
 def test_another_language_is_a_finding_only_if_it_is_frequent():
     assert findings(study(rng(), german=0.02), "other languages") == []
     (finding,) = findings(study(rng(), german=0.5), "other languages")

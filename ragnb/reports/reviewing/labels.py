@@ -10,6 +10,7 @@ import pandas as pd
 from scipy.special import ndtr
 from scipy.stats import binomtest, fisher_exact
 
+from ragnb.metrics.judged import VERDICTS_OF_A_MODEL
 from ragnb.numbers import format_p_value
 from ragnb.reports.reviewing.checks import ALPHA, ORDER, SYSTEMS, Finding, NotPossible, check
 from ragnb.reports.reviewing.evidence import (
@@ -20,9 +21,6 @@ from ragnb.reports.reviewing.evidence import (
     view_rows,
 )
 from ragnb.text import graphemes
-
-# Families of metrics whose values are the verdicts of a model.
-JUDGED = ("judged.", "semantic.judged", "rgb.judged")
 
 
 @check(
@@ -89,7 +87,7 @@ def unchecked_judge(evidence: Evidence) -> Iterator[Finding]:
         what = f"verdicts in {evidence.judge()[0]}"
     except NotPossible:
         metrics = [] if evidence.scores is None else list(evidence.scores["metric"].unique())
-        judged = [metric for metric in metrics if str(metric).startswith(JUDGED)]
+        judged = [metric for metric in metrics if str(metric).startswith(VERDICTS_OF_A_MODEL)]
         if not judged:
             raise NotPossible("there are no verdicts of a judge") from None
         what = f"scores {', '.join(judged)}"
@@ -214,13 +212,17 @@ def _rank_test(strata: list[pd.DataFrame]) -> tuple[float, bool]:
     deviation, variance = 0.0, 0.0
     for rows in strata:
         n, n_errors = len(rows), int(rows["is_error"].sum())
-        if not 0 < n_errors < n:
+        # Without errors, or with errors only, a stratum has nothing to compare.
+        if n_errors in (0, n):
             continue
         # Ranks divided by n + 1 weight each stratum as van Elteren does.
         ranks = rows["length"].rank().to_numpy() / (n + 1)
         is_error = rows["is_error"].to_numpy(bool)
         deviation += ranks[is_error].sum() - n_errors * ranks.mean()
+        # Variance of the sum of n_errors ranks that are drawn at random, without replacement, from
+        # the n ranks of the stratum. It also holds for tied ranks, because it uses their own variance.
         variance += n_errors * (n - n_errors) / n * ranks.var(ddof=1)
+    # In no stratum are there both errors and different lengths, so there is nothing to test.
     if variance == 0:
         return 1.0, False
     return float(2 * ndtr(-abs(deviation) / sqrt(variance))), deviation > 0

@@ -1,5 +1,6 @@
 """Checks of the replies: missing, cut off, not read, or in another language."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 import pandas as pd
@@ -21,8 +22,10 @@ from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
 from ragnb.text import fold
 
-# Characters of a sentence of a prompt that show that a reply repeats the prompt.
+# Characters at the beginning of a line of a prompt that show that a reply repeats the prompt.
 PROMPT_PIECE = 60
+# Smallest share of the prompts that contain a line of the instructions.
+INSTRUCTED = 0.5
 # NoMIRACL's two agreed replies.
 AGREED = ("answer is present", "don't know")
 # Identification of a language errs in few texts of this length, and on short names it errs often.
@@ -54,7 +57,11 @@ def missing_replies(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _missing_values(evidence: Evidence) -> dict[str, pd.Series]:
-    """Column -> where its values are missing: the response or, without responses, each grade."""
+    """Column -> where its values are missing: the response or, without responses, each grade.
+
+    Only columns in which some values are missing and some are not. As for `Evidence.column`, a column
+    without any value is one that was not filled in, which says nothing about a system.
+    """
     responses = evidence.responses
     if "response" in responses:
         columns = ["response"]
@@ -73,7 +80,8 @@ def _missing_values(evidence: Evidence) -> dict[str, pd.Series]:
             is_missing |= responses[name].map(
                 lambda text: isinstance(text, str) and not text.strip()
             )
-        if is_missing.any() and not is_missing.all():
+        is_filled_in_part = is_missing.any() and not is_missing.all()
+        if is_filled_in_part:
             missing[name] = is_missing.astype(bool)
     return missing
 
@@ -122,7 +130,7 @@ def echoed_prompts(evidence: Evidence) -> Iterator[Finding]:
     is_echo = pd.Series(False, texts.index)
     how = []
     if "prompt" in evidence.responses:
-        has_prompt = _repeats_prompt(evidence.responses)
+        has_prompt = _repeats_prompt(evidence)
         is_echo |= has_prompt
         if has_prompt.any():
             how.append("contain a sentence of their prompt")
@@ -145,18 +153,43 @@ def echoed_prompts(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(sentence, float(is_echo.sum()), rows, SYSTEMS, view_rows(name))
 
 
-def _repeats_prompt(responses: pd.DataFrame) -> pd.Series:
-    """Where a response contains a long sentence of its prompt."""
-    repeats = []
-    for prompt, response in zip(responses["prompt"], responses["response"], strict=True):
-        if not (isinstance(prompt, str) and isinstance(response, str)):
-            repeats.append(False)
-            continue
-        text = " ".join(response.split())
+def _repeats_prompt(evidence: Evidence) -> pd.Series:
+    """Where a response contains the beginning of a long line of the instructions in its prompt.
+
+    The passages and the question of a prompt are no instructions, because an answer may quote them.
+    """
+    responses = evidence.responses
+    repeats = pd.Series(False, responses.index)
+    # A system has its own instructions, and they may differ between conditions, such as languages.
+    keys = [name for name in ("system", *evidence.conditions) if name in responses]
+    groups = responses.groupby(keys, dropna=False, sort=False) if keys else [((), responses)]
+    for _, rows in groups:
+        # A question that was repeated has the same passages each time, so it counts once.
+        questions = rows.drop_duplicates("example_id") if "example_id" in rows else rows
+        pieces = _instructions(questions["prompt"])
+        for row, response in rows["response"].items():
+            if isinstance(response, str):
+                text = " ".join(response.split())
+                repeats[row] = any(piece in text for piece in pieces)
+    return repeats
+
+
+def _instructions(prompts: pd.Series) -> list[str]:
+    """The beginnings of the long lines that most prompts have in common, one prompt per question.
+
+    A line of the instructions is the same for all questions. A passage is in the prompts of one
+    question, or of a few. With a single prompt the two cannot be distinguished, so there are none.
+    """
+    texts = [prompt for prompt in prompts if isinstance(prompt, str)]
+    n_prompts_by_piece: Counter[str] = Counter()
+    for prompt in texts:
         lines = [" ".join(line.split()) for line in prompt.splitlines()]
-        pieces = [line[:PROMPT_PIECE] for line in lines if len(line) >= PROMPT_PIECE]
-        repeats.append(any(piece in text for piece in pieces))
-    return pd.Series(repeats, responses.index, dtype=bool)
+        # A set, because a line counts once for a prompt that contains it twice.
+        n_prompts_by_piece.update(
+            {line[:PROMPT_PIECE] for line in lines if len(line) >= PROMPT_PIECE}
+        )
+    fewest = max(2, INSTRUCTED * len(texts))
+    return [piece for piece, n_prompts in n_prompts_by_piece.items() if n_prompts >= fewest]
 
 
 def _agreed_replies(evidence: Evidence) -> list[pd.Series]:
