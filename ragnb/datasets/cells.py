@@ -127,8 +127,8 @@ def read_numbers(cells: Iterable[Any], decimal: str | None = None) -> list[Any]:
     # The meaning of each text; for numbers, first the two numbers that it may mean.
     meanings: dict[str, Any] = {}
     numbers: dict[str, tuple[float | None, float | None]] = {}
-    # Loaders also pass columns that they do not know, such as one of questions, of which one is 1,234.
-    # An error about its decimal mark would be beside the point.
+    # Loaders also pass columns that they do not know, such as questions with 1,234 among them. An error
+    # about a decimal mark would be beside the point there.
     has_other_text = False
     for cell in first_places:
         text = trimmed(cell)
