@@ -11,7 +11,7 @@ from ragnb.text import (
     Reasoning,
     is_blank,
     join_reasoning,
-    may_have_reasoning,
+    places_of_reasoning,
     read_reasoning,
     well_formed,
 )
@@ -117,13 +117,11 @@ def reasoning_apart(frame: Any) -> Any:
     if "response" not in frame:
         return frame
     responses = frame["response"].tolist()
-    if not any(may_have_reasoning(text) for text in responses if isinstance(text, str)):
+    texts = [text if isinstance(text, str) else None for text in responses]
+    read_parts = {place: read_reasoning(texts[place] or "") for place in places_of_reasoning(texts)}
+    if not any(part.reasoning for part in read_parts.values()):
         return frame
-    parts = [
-        read_reasoning(text) if isinstance(text, str) else Reasoning("", text) for text in responses
-    ]
-    if not any(part.reasoning for part in parts):
-        return frame
+    parts = [read_parts.get(place) or Reasoning("", text) for place, text in enumerate(responses)]
     warn_of_unfinished(parts)
     nothing = [None] * len(parts)
     reasoning, answers, reasons = [], [], []

@@ -8,7 +8,7 @@ import json
 import unicodedata
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import NamedTuple
@@ -381,6 +381,32 @@ def may_have_reasoning(reply: str) -> bool:
         return True
     folded = reply.casefold()
     return any(map(folded.__contains__, _WORDS_OF_MARKS))
+
+
+def places_of_reasoning(replies: Sequence[str | None]) -> list[int]:
+    """Places of the replies for which `may_have_reasoning` is true.
+
+    Most marks occur in no reply, which one search of all replies shows.
+
+    >>> places_of_reasoning(["Oslo", None, "<think>Oslo?</think>Oslo", "Thinking... Oslo"])
+    [2, 3]
+    """
+    all_replies = "\n".join(filter(None, replies))
+    if not may_have_reasoning(all_replies):
+        return []
+    folded = all_replies.casefold()
+    words = [word for word in _WORDS_OF_MARKS if word in folded]
+    places = []
+    for place, reply in enumerate(replies):
+        if not reply:
+            continue
+        if "<" in reply or "[" in reply or "◁" in reply:
+            places.append(place)
+        elif words:
+            folded = reply.casefold()
+            if any(word in folded for word in words):
+                places.append(place)
+    return places
 
 
 def strip_reasoning(text: str) -> str:

@@ -58,6 +58,8 @@ def answer_of(value: Any) -> Any:
         value = list(value)
     if not isinstance(value, list):
         return value
+    if value and all(type(part) is str for part in value):
+        return NO_ANSWER if all(map(is_blank, value)) else list(value)
     if value and all(isinstance(part, Mapping) for part in value):
         aliases = [alias for part in value for alias in _aliases(part)]
         return [list(dict.fromkeys(aliases))]

@@ -112,9 +112,8 @@ def _refuse_deep(value: Any, where: str) -> None:
         level = [
             inner
             for outer in level
-            if isinstance(outer, dict | list)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, dict | list)
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) in (dict, list)
         ]
         if not level:
             return

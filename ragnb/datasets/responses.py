@@ -714,6 +714,8 @@ def _with_parts(
             parts.append(None)
         elif isinstance(answer, str):
             parts.append([[answer]])
+        elif len(answer) == 1 and isinstance(answer[0], str) and answer[0].strip():
+            parts.append([answer])
         else:
             if are_alternatives and has_several[row]:
                 answer = [answer]

@@ -5,7 +5,7 @@ import json
 import math
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast, get_args
 
@@ -48,6 +48,21 @@ METRICS = Metrics()
 
 
 @accepts_fields
+class Calls(list[Mapping[str, Any]]):
+    """Arguments of a metric for many responses.
+
+    Attributes
+    ----------
+    shared
+        What metrics that read the same columns have computed from the arguments, so that the next one
+        need not do it again.
+    """
+
+    def __init__(self, calls: Iterable[Mapping[str, Any]] = ()) -> None:
+        super().__init__(calls)
+        self.shared: dict[Any, Any] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class Metric:
     """Definition of a metric: its function, inputs, options, range and source.

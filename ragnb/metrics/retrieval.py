@@ -37,7 +37,7 @@ from typing import Annotated, Any
 
 from ragnb.errors import InputError
 from ragnb.metrics.declaration import Column, Function, Option
-from ragnb.metrics.record import metric
+from ragnb.metrics.record import Calls, metric
 
 Ids = Sequence[str | int]
 Judgements = Iterable[str | int] | Mapping[str | int, int]
@@ -162,29 +162,59 @@ def _values(
     """
     import ir_measures
 
+    shared = calls.shared if isinstance(calls, Calls) else {}
+    key = (k, min_grade, gain, unjudged)
+    if key not in shared:
+        shared[key] = _judged_runs(calls, shared, k, min_grade, gain, unjudged)
+    qrels, runs, without_relevant = shared[key]
     values = [math.nan] * len(calls)
-    # Question -> passage -> grade, and question -> passage -> score, as ir_measures takes them.
+    for place in without_relevant if when_none_relevant == "zero" else ():
+        values[place] = 0.0
+    measure = ir_measures.parse_measure(_measure(name, k, min_grade))
+    for result in ir_measures.iter_calc([measure], qrels, runs):
+        values[int(result.query_id)] = result.value
+    return values
+
+
+def _judged_runs(
+    calls: Sequence[Mapping[str, Any]],
+    shared: dict[Any, Any],
+    k: int | None,
+    min_grade: int,
+    gain: str,
+    unjudged: str,
+) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]], list[int]]:
+    """The judgements and the ranked lists as ir_measures takes them, for questions with relevant passages.
+
+    These are mappings from the question to the grade and to the score of each passage. The third result
+    are the places of the questions without a relevant passage. `shared` contains the ids and grades, if
+    they have been read for another cutoff.
+    """
+    if "read" not in shared:
+        shared["read"] = [
+            None
+            if call["retrieved"] is None or call["relevant"] is None
+            else (_grades(call["relevant"]), _ids(call["retrieved"]))
+            for call in calls
+        ]
     qrels: dict[str, dict[str, int]] = {}
     runs: dict[str, dict[str, float]] = {}
-    for place, call in enumerate(calls):
-        if call["retrieved"] is None or call["relevant"] is None:
+    without_relevant = []
+    for place, (call, read) in enumerate(zip(calls, shared["read"], strict=True)):
+        if read is None:
             continue
-        grades = _grades(call["relevant"])
-        ids = _ids(call["retrieved"])
+        grades, ids = read
         if unjudged == "removed":
             ids = _judged_ids(ids, call["relevant"], grades)
         if max(grades.values(), default=0) < min_grade:
-            values[place] = 0.0 if when_none_relevant == "zero" else math.nan
+            without_relevant.append(place)
             continue
         if gain == "exponential":
             grades = {passage: 2 ** max(grade, 0) - 1 for passage, grade in grades.items()}
         qrels[str(place)] = grades
         # The measures sort the passages by decreasing score, so the negative rank keeps their order.
         runs[str(place)] = {passage: -float(rank) for rank, passage in enumerate(ids[:k])}
-    measure = ir_measures.parse_measure(_measure(name, k, min_grade))
-    for result in ir_measures.iter_calc([measure], qrels, runs):
-        values[int(result.query_id)] = result.value
-    return values
+    return qrels, runs, without_relevant
 
 
 def _measure(name: str, k: int | None, min_grade: int) -> str:

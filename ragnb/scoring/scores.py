@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts, convert
-from ragnb.cells import as_lists, is_missing, present
+from ragnb.cells import as_lists, is_missing
 from ragnb.columns import BLANK_REFERENCE, PAYLOAD, PLAIN_TEXT, require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
-from ragnb.metrics.record import METRICS, Metric
+from ragnb.metrics.record import METRICS, Calls, Metric
 from ragnb.metrics.rgb_protocols import reads_reasoning
 from ragnb.replies import reasoning_apart, whole_replies
 from ragnb.scoring.names import possible_metrics, suggestion
@@ -142,14 +142,14 @@ def score(
     _refuse_spelled_lists(responses, read & (PAYLOAD - PLAIN_TEXT))
     without_reasoning, with_reasoning = reasoning_apart(responses), whole_replies(responses)
     identifying = [name for name in responses.columns if name not in PAYLOAD]
+    tables = {False: _Table(without_reasoning), True: _Table(with_reasoning)}
     parts = []
     for metric in chosen:
         metric_options = {
             name: options.get(name, default) for name, default in metric.options.items()
         }
         reads_all = reads_reasoning(metric_options.get("protocol"))
-        frame = with_reasoning if reads_all else without_reasoning
-        parts.append(_score_one(frame, metric, metric_options, explain, identifying))
+        parts.append(_score_one(tables[reads_all], metric, metric_options, explain, identifying))
     scores = pd.concat(parts, ignore_index=True)
     scores.attrs = dict(responses.attrs)
     return shown(scores)
@@ -165,8 +165,67 @@ def _refuse_unknown_options(metrics: Sequence[Metric], options: Mapping[str, Any
         )
 
 
+class _Table:
+    """Responses, with the cells of their columns, which are read once for all metrics.
+
+    Parameters
+    ----------
+    responses
+        The responses.
+    """
+
+    def __init__(self, responses: pd.DataFrame) -> None:
+        self.responses = responses
+        self._cells: dict[str, list[Any]] = {}
+        self._calls: dict[Any, tuple[Calls, list[int], dict[int, str]]] = {}
+
+    def cells(self, column: str) -> list[Any]:
+        """The cells of a column, with None for each that is missing, and for a column that there is not."""
+        if column not in self._cells:
+            if column not in self.responses:
+                return [None] * len(self.responses)
+            cells = self.responses[column].tolist()
+            self._cells[column] = [None if is_missing(cell) else as_lists(cell) for cell in cells]
+        return self._cells[column]
+
+    def calls(
+        self, metric: Metric, needed: Mapping[str, str]
+    ) -> tuple[Calls, list[int], dict[int, str]]:
+        """Arguments of a metric for the responses that have all needed values.
+
+        The other results are the rows of these responses, and for each other row the first needed
+        column that has no value. Where a cell is missing that is not needed, the argument is the
+        default of the metric.
+        """
+        parameters = inspect.signature(metric.function).parameters
+        defaults = {}
+        for argument in metric.columns:
+            default = parameters[argument].default if argument in parameters else None
+            defaults[argument] = None if default is inspect.Parameter.empty else default
+        is_shared = not any(default is not None for default in defaults.values())
+        key = (tuple(metric.columns.items()), tuple(needed))
+        if is_shared and key in self._calls:
+            return self._calls[key]
+        columns: dict[str, list[Any]] = {}
+        for argument, column in metric.columns.items():
+            default, cells = defaults[argument], self.cells(column)
+            if default is not None:
+                cells = [default if cell is None else cell for cell in cells]
+            columns[argument] = cells
+        gaps: dict[int, str] = {}
+        for argument, column in needed.items():
+            for row, cell in enumerate(columns[argument]):
+                if cell is None:
+                    gaps.setdefault(row, column)
+        rows = [row for row in range(len(self.responses)) if row not in gaps]
+        calls = Calls({name: cells[row] for name, cells in columns.items()} for row in rows)
+        if is_shared:
+            self._calls[key] = calls, rows, gaps
+        return calls, rows, gaps
+
+
 def _score_one(
-    responses: pd.DataFrame,
+    table: _Table,
     metric: Metric,
     options: Mapping[str, Any],
     explain: bool,
@@ -178,34 +237,35 @@ def _score_one(
         for argument, column in metric.columns.items()
         if metric.needs(argument, options)
     }
-    require_columns(responses, needed.values(), f"the metric {metric.name}")
+    require_columns(table.responses, needed.values(), f"the metric {metric.name}")
     if options.get("variant") == "lbrag":
-        responses = _with_blank_references(responses)
-    calls = _calls(responses, metric)
-    gaps = [_gap(call, needed) for call in calls]
-    computed = iter(_values(metric, options, responses, calls, gaps))
-    file_reasons = responses["reason"] if "reason" in responses else [None] * len(responses)
+        table = _Table(_with_blank_references(table.responses))
+    responses = table.responses
+    calls, rows, gaps = table.calls(metric, needed)
+    computed = _values(metric, options, responses, calls, rows)
+    values = np.full(len(responses), math.nan)
+    values[rows] = np.array(computed, float)
+    reasons: list[str | None] = [None] * len(responses)
+    evidence = [""] * len(responses)
+    file_reasons = table.cells("reason")
+    for row, column in gaps.items():
+        # The reason in the file, such as an error of the endpoint, says more than the gap.
+        evidence[row] = f"no {column}"
+        reasons[row] = file_reasons[row] or evidence[row]
     explained = metric.evidence if explain else None
-    values, reasons, evidence = [], [], []
-    for call, gap, file_reason in zip(calls, gaps, file_reasons, strict=True):
-        if gap:
-            # The reason in the file, such as an error of the endpoint, says more than the gap.
-            values.append(math.nan)
-            reasons.append(present(file_reason) or f"no {gap}")
-            evidence.append(f"no {gap}")
-            continue
-        value = next(computed)
-        values.append(value)
-        reasons.append(metric.why_undefined(**call, **options) if math.isnan(value) else None)
-        evidence.append(explained(**call, **options) if explained else "")
+    for row, call, value in zip(rows, calls, computed, strict=True):
+        if math.isnan(value):
+            reasons[row] = metric.why_undefined(**call, **options)
+        if explained:
+            evidence[row] = explained(**call, **options)
     columns_of_scores: dict[str, Any] = {
         "metric": f"{metric.name}@{options['k']}" if options.get("k") else metric.name,
-        "value": np.array(values, float),
+        "value": values,
         "reason": pd.array(reasons, TEXT),
     }
     if explain:
         columns_of_scores["evidence"] = pd.array(evidence, TEXT)
-    columns_of_scores["signature"] = pd.array(_signatures(responses, metric, options), TEXT)
+    columns_of_scores["signature"] = pd.array(_signatures(table, metric, options), TEXT)
     return responses[columns].assign(**columns_of_scores)
 
 
@@ -224,37 +284,21 @@ def _with_blank_references(responses: pd.DataFrame) -> pd.DataFrame:
     return responses.assign(references=references)
 
 
-def _calls(responses: pd.DataFrame, metric: Metric) -> list[dict[str, Any]]:
-    """Arguments of the metric for each response, with the default where a cell is missing."""
-    parameters = inspect.signature(metric.function).parameters
-    columns = []
-    for argument, column in metric.columns.items():
-        default = parameters[argument].default if argument in parameters else None
-        default = None if default is inspect.Parameter.empty else default
-        cells = responses[column] if column in responses else [None] * len(responses)
-        columns.append([default if is_missing(cell) else as_lists(cell) for cell in cells])
-    rows = zip(*columns, strict=True)
-    return [dict(zip(metric.columns, row, strict=True)) for row in rows]
-
-
-def _gap(call: Mapping[str, Any], needed: Mapping[str, str]) -> str | None:
-    """Return the first needed column that has no value; None if all have one."""
-    return next((column for name, column in needed.items() if call[name] is None), None)
-
-
 def _values(
     metric: Metric,
     options: Mapping[str, Any],
     responses: pd.DataFrame,
-    calls: list[dict[str, Any]],
-    gaps: list[str | None],
+    calls: Calls,
+    rows: Sequence[int],
 ) -> Sequence[float]:
     """Values of the responses without a gap, all at once if the metric can do that."""
-    rows = [row for row, gap in enumerate(gaps) if gap is None]
     if metric.of_many:
         with suppress(InputError):  # one by one, so that the message names the row
-            return metric.of_many([calls[row] for row in rows], **options)
-    return [_value(metric, {**calls[row], **options}, responses, row) for row in rows]
+            return metric.of_many(calls, **options)
+    return [
+        _value(metric, {**call, **options}, responses, row)
+        for row, call in zip(rows, calls, strict=True)
+    ]
 
 
 def _value(metric: Metric, call: Mapping[str, Any], responses: pd.DataFrame, row: int) -> float:
@@ -269,7 +313,7 @@ def _value(metric: Metric, call: Mapping[str, Any], responses: pd.DataFrame, row
         raise InputError(f"{metric.name}, row {row}{name}: {error}") from error
 
 
-def _signatures(responses: pd.DataFrame, metric: Metric, options: Mapping[str, Any]) -> list[str]:
+def _signatures(table: _Table, metric: Metric, options: Mapping[str, Any]) -> list[str]:
     """The signature of the score of each response: metric, options, and marks of the response."""
     read = set(metric.columns.values())
     marks = {"references": "references_as"} if "references" in read else {}
@@ -278,24 +322,19 @@ def _signatures(responses: pd.DataFrame, metric: Metric, options: Mapping[str, A
     if any(metric.needs(name, options) or "judge" in options.values() for name in verdicts):
         marks["judge"] = "judge_signature"
     for column in read:
-        if f"{column}_judge" in responses:  # a judge, and not a person, labelled the parts
+        if f"{column}_judge" in table.responses:  # a judge, and not a person, labelled the parts
             marks["judge"] = f"{column}_judge"
-    nothing = [None] * len(responses)
-    cells = {}
-    for mark, column in marks.items():
-        cells[mark] = [present(cell) for cell in responses.get(column, nothing)]
+    cells = {mark: table.cells(column) for mark, column in marks.items()}
     if "response" in read:
-        texts = responses.get("reasoning", nothing)
-        cells["reasoning"] = [None if is_missing(text) else "apart" for text in texts]
-
-    # Most responses have the same marks, so the few different signatures are kept.
-    @cache
-    def signature(*row: Any) -> str:
-        """The signature for one combination of marks."""
-        return metric.signature(options, **dict(zip(cells, row, strict=True)))
-
-    rows = zip(*cells.values(), strict=True)
-    return [signature(*row) for row in rows]
+        texts = table.cells("reasoning")
+        cells["reasoning"] = [None if text is None else "apart" for text in texts]
+    # Most responses have the same marks, so there are few different signatures.
+    rows = list(zip(*cells.values(), strict=True))
+    signature_of_row = {
+        row: metric.signature(options, **dict(zip(cells, row, strict=True)))
+        for row in dict.fromkeys(rows)
+    }
+    return [signature_of_row[row] for row in rows]
 
 
 # ---- mistakes in the responses -----------------------------------------------------------------
