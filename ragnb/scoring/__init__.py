@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ragnb.scoring.glossary import definitions, edge_cases
     from ragnb.scoring.joined import with_scores
     from ragnb.scoring.mixed import MixedModelResult, mixed_model
+    from ragnb.scoring.repeats import noise_report, pass_report
     from ragnb.scoring.scores import score
     from ragnb.scoring.summaries import summarize
 else:
@@ -31,6 +32,8 @@ __all__ = [
     "edge_cases",
     "experiment_signature",
     "mixed_model",
+    "noise_report",
+    "pass_report",
     "score",
     "summarize",
     "with_scores",

@@ -16,6 +16,7 @@ from ragnb.scoring.columns import bounds_of, conversations, numbers
 from ragnb.scoring.corrected import corrected_comparison
 from ragnb.scoring.pairing import ScoreTable
 from ragnb.scoring.procedures import PROCEDURES, Pairs, choose, compared, mean
+from ragnb.scoring.repeats import compare_over_runs
 from ragnb.stats.multiplicity import CORRECTIONS, adjusted_columns
 from ragnb.suggestions import did_you_mean
 
@@ -37,6 +38,7 @@ Names = str | Sequence[str] | None
     method=("auto", *PROCEDURES),
     unpaired=("error", "drop"),
     correction=tuple(CORRECTIONS),
+    questions=("such", "these"),
     confidence_level="level",
     power="level",
 )
@@ -53,6 +55,7 @@ def compare(
     correction: str = "holm",
     confidence_level: float = 0.95,
     power: float = 0.8,
+    questions: str = "such",
     labels: pd.DataFrame | None = None,
     label: str = "label",
 ) -> pd.DataFrame:
@@ -121,6 +124,11 @@ def compare(
         ``"holm"``, ``"benjamini-hochberg"`` or ``"bonferroni"``.
     confidence_level, power
         Of the intervals, and of the minimum detectable effect.
+    questions
+        What the difference is about: ``"such"`` questions (default), or ``"these"``, of which only the
+        answers vary from run to run. The second needs several runs of each question by each system.
+        All rows are used together, ``cluster`` names the column of the questions (by default
+        ``example_id``), and the interval and the test are those of t over runs.
     labels
         Labels of people on some of the questions, for both systems: ``example_id, system``, the
         column of the labels, and ``probability``, with which each question was drawn for labelling
@@ -183,9 +191,18 @@ def compare(
     if len(infinite):
         raise InputError(f"value must be finite or nan, but it is infinite for {infinite.iloc[0]}")
     pairs = _pairs_of_systems(frame, baseline)
+    if by and (labels is not None or questions == "these"):
+        option = "labels=" if labels is not None else "questions='these'"
+        raise InputError(f"compare({option}) compares over all rows, so leave out by=")
+    if questions == "these":
+        return compare_over_runs(
+            frame,
+            pairs,
+            cluster=cluster,
+            correction=correction,
+            confidence_level=confidence_level,
+        )
     if labels is not None:
-        if by:
-            raise InputError("compare(labels=) compares over all rows, so leave out by=")
         return corrected_comparison(
             frame,
             labels,

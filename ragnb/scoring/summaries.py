@@ -15,17 +15,24 @@ from ragnb.replies import count_reasons
 from ragnb.results import Interval
 from ragnb.scoring.columns import bounds_of, conversations, numbers, record_of, signatures
 from ragnb.stats.intervals import RATE_METHODS, bca_interval, mean_interval, rate_interval
+from ragnb.stats.repeats import repeats_interval
 
 MEANS: dict[str, Callable[..., Interval]] = {"t": mean_interval, "bca": bca_interval}
 
 
-@accepts(by=column_names, interval=("auto", *RATE_METHODS, *MEANS), confidence_level="level")
+@accepts(
+    by=column_names,
+    interval=("auto", *RATE_METHODS, *MEANS),
+    questions=("such", "these"),
+    confidence_level="level",
+)
 def summarize(
     scores: pd.DataFrame,
     *,
     by: str | Sequence[str] | None = None,
     cluster: str | None = None,
     interval: str = "auto",
+    questions: str = "such",
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
     """Compute the mean of each metric per system and condition, with interval and missing values.
@@ -48,6 +55,11 @@ def summarize(
         metric that has another value, such as a mean of several responses, gets t. Or one by name:
         ``"wilson"``, ``"clopper-pearson"``, ``"jeffreys"``, ``"wald"`` for rates; ``"t"``,
         ``"bca"`` (a bootstrap computed exactly, without a seed) for means.
+    questions
+        What the interval is about: ``"such"`` questions, whose sample may have been harder by chance
+        (default), or ``"these"`` questions, of which only the answers vary from run to run. The
+        second needs several runs of each question (see `ragnb.stats.repeats_interval`), and
+        ``cluster`` names the column of the questions, by default ``example_id``.
     confidence_level
         Nominal coverage, in (0, 1).
 
@@ -76,6 +88,8 @@ def summarize(
         If columns or rows are missing, if a cell contains a question twice without ``cluster``, or
         if an interval for rates is requested for other values.
     """
+    if questions == "these" and cluster is None:
+        cluster = "example_id"
     needed = [*(by or ()), *column_names(cluster), "metric", "value", "signature"]
     require_columns(scores, needed, "summarize")
     conditions = [name for name in CONDITION if name in scores] if by is None else by
@@ -93,7 +107,7 @@ def summarize(
     rows = []
     for cell, group in scores.groupby(keys, sort=False, dropna=False):
         row = dict(zip(keys, cell, strict=True))
-        row |= _summary(group, cell[-1], cluster, interval, confidence_level)
+        row |= _summary(group, cell[-1], cluster, interval, questions, confidence_level)
         rows.append(row)
     summaries = pd.DataFrame(rows)
     if not summaries["unscored"].any():
@@ -102,7 +116,12 @@ def summarize(
 
 
 def _summary(
-    group: pd.DataFrame, metric: str, cluster: str | None, interval: str, level: float
+    group: pd.DataFrame,
+    metric: str,
+    cluster: str | None,
+    interval: str,
+    questions: str,
+    level: float,
 ) -> dict[str, Any]:
     """The columns of one row of `summarize`, from the scores of one cell and metric."""
     signature = str(group["signature"].iloc[0])
@@ -133,7 +152,10 @@ def _summary(
         )
     if interval == "auto":
         interval = "wilson" if binary else "t"
-    if cluster is not None:
+    if questions == "these":
+        keys, _ = pd.factorize(scored[cluster])
+        estimate = repeats_interval(values, keys, bounds=bounds, confidence_level=level)
+    elif cluster is not None:
         keys = scored[cluster].to_numpy()
         estimate = mean_interval(values, keys, bounds=bounds, confidence_level=level)
     elif interval in MEANS:

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         rmse,
     )
     from ragnb.stats.rankings import kendall_tau_b, ranking_interval, tau_ap, tau_ap_b
+    from ragnb.stats.repeats import pass_at_k, pass_k, repeats_interval, variance_components
     from ragnb.stats.sampled_labels import inclusion_probabilities, ppi_sampled_mean
     from ragnb.stats.several import friedman_test, item_ranks, simultaneous_intervals
 else:
@@ -123,6 +124,8 @@ __all__ = [
     "paired_differences",
     "paired_t_test",
     "paired_table",
+    "pass_at_k",
+    "pass_k",
     "pearson",
     "percent_agreement",
     "ppi_mean",
@@ -131,6 +134,7 @@ __all__ = [
     "ranking_interval",
     "rate_interval",
     "reliability_curve",
+    "repeats_interval",
     "rmse",
     "rogan_gladen",
     "sign_flip_interval",
@@ -143,4 +147,5 @@ __all__ = [
     "tau_ap",
     "tau_ap_b",
     "tost",
+    "variance_components",
 ]
