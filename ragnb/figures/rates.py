@@ -11,6 +11,6 @@ def are_shares(rates: pd.DataFrame) -> bool:
         record = record_of(str(metric), " ".join(map(str, rates.get("signature", ()))))
         if record is not None and record.bounds != (0, 1):
             return False
-    # The effects of a mixed model have no means.
+    # Differences that were computed elsewhere have no means.
     values = rates["mean"] if "mean" in rates else rates["difference"].abs()
     return bool(values.dropna().between(0, 1).all())

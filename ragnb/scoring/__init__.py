@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ragnb.scoring.experiments import experiment_signature
     from ragnb.scoring.glossary import definitions, edge_cases
     from ragnb.scoring.joined import with_scores
-    from ragnb.scoring.mixed import MixedModelResult, mixed_model
+    from ragnb.scoring.models import LogisticResult, logistic_model
     from ragnb.scoring.repeats import noise_report, pass_report
     from ragnb.scoring.scores import score
     from ragnb.scoring.summaries import summarize
@@ -24,14 +24,14 @@ else:
 
 __all__ = [
     "METRICS",
+    "LogisticResult",
     "Metric",
-    "MixedModelResult",
     "bridging",
     "compare",
     "definitions",
     "edge_cases",
     "experiment_signature",
-    "mixed_model",
+    "logistic_model",
     "noise_report",
     "pass_report",
     "score",

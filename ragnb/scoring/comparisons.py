@@ -125,7 +125,7 @@ def compare(
     confidence_level, power
         Of the intervals, and of the minimum detectable effect.
     questions
-        What the difference is about: ``"such"`` questions (default), or ``"these"``, of which only the
+        What the difference is about: ``"such"`` questions (default), or ``"these"``, whose
         answers vary from run to run. The second needs several runs of each question by each system.
         All rows are used together, ``cluster`` names the column of the questions (by default
         ``example_id``), and the interval and the test are those of t over runs.

@@ -57,7 +57,7 @@ def summarize(
         ``"bca"`` (a bootstrap computed exactly, without a seed) for means.
     questions
         What the interval is about: ``"such"`` questions, whose sample may have been harder by chance
-        (default), or ``"these"`` questions, of which only the answers vary from run to run. The
+        (default), or ``"these"`` questions, whose answers vary only from run to run. The
         second needs several runs of each question (see `ragnb.stats.repeats_interval`), and
         ``cluster`` names the column of the questions, by default ``example_id``.
     confidence_level

@@ -6,7 +6,7 @@ from made_scores import scored
 from matplotlib.colors import to_rgb
 
 from ragnb.figures import plot
-from ragnb.scoring import compare, mixed_model
+from ragnb.scoring import compare
 
 
 @pytest.fixture
@@ -68,20 +68,6 @@ def test_several_pairs_are_named_and_an_undefined_comparison_keeps_its_row(compa
     assert len(row_labels(ax)) == 6
     assert "0.8, three − two" in row_labels(ax)
     assert sum("p undefined" in text.get_text() for text in ax.texts) == 2
-
-
-def test_the_differences_of_a_mixed_model_are_drawn_alike():
-    rng = np.random.default_rng(6)
-    questions = rng.normal(0, 0.3, 12)
-    parts = [
-        scored({s: questions + rng.normal(0, 0.2, 12) for s in ("direct", "lbrag")}, language=name)
-        for name in ("en", "de")
-    ]
-    frame = pd.concat(parts)
-    effects = mixed_model(frame.assign(question_id=frame["example_id"])).effects
-    ax = plot(effects)
-    assert_drawn(ax, effects, [0])
-    assert "95 % t of the mixed model intervals" in small_print(ax)
 
 
 def test_numbers_of_pairs_are_beside_the_p_values_if_the_page_is_wide(comparisons):
