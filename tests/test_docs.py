@@ -45,6 +45,7 @@ def test_the_blocks_that_run_are_found():
         "Score a ranked list of passages",
         "Label fifty answers",
         "Hand out answers to be graded",
+        "Gather the labels of a class",
         "Calibrate a judge",
         "Correct a difference with a few labels",
         "Answers that people labelled",
