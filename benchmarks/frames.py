@@ -7,6 +7,7 @@ Every way gives the same means. Starting Spark is not counted.
 import os
 import sys
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import dask
@@ -17,6 +18,11 @@ from pyspark.sql import SparkSession
 import ragnb
 from benchmarks.timing import measure, responses
 
+ALONE = {
+    "csv": pd.read_csv,
+    "jsonl": lambda file: pd.read_json(file, lines=True),
+    "parquet": pd.read_parquet,
+}
 METRICS = ["answer.f1", "answer.exact_match"]
 
 
@@ -34,17 +40,24 @@ def spark_session() -> SparkSession:
     return session
 
 
+def scores_of(path: Path) -> pd.DataFrame:
+    """Score the responses of one file."""
+    return ragnb.score(pd.read_parquet(path), METRICS)
+
+
 def rows() -> list[dict]:
     """Time loading and viewing 10,000 responses, and scoring 100,000."""
     frame = responses(10_000)
     plain = frame[["example_id", "system", "language", "question", "references", "response"]]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        ragnb.write_table(plain, folder / "r.jsonl")
-        ragnb.write_table(plain, folder / "r.parquet")
+        for kind in ALONE:
+            ragnb.write_table(plain, folder / f"r.{kind}")
         found = []
-        for kind in ("jsonl", "parquet"):
-            ways = {"ragnb": lambda kind=kind: ragnb.load_responses(folder / f"r.{kind}")}
+        for kind in ("csv", "jsonl", "parquet"):
+            file = folder / f"r.{kind}"
+            ways = {"ragnb": lambda file=file: ragnb.load_responses(file)}
+            ways["pandas alone"] = lambda file=file, kind=kind: ALONE[kind](file)
             found += measure(f"`load_responses`, {kind}", len(frame), ways)
         found += measure("`view`", len(frame), {"ragnb": lambda: ragnb.view(frame)})
 
@@ -60,18 +73,29 @@ def rows() -> list[dict]:
             scores.to_parquet(folder / "pandas.parquet")
 
         def with_dask():
-            with dask.config.set(scheduler="processes", num_workers=2):
+            # By default, a process gets six partitions at a time, which is more than there are.
+            with dask.config.set(scheduler="processes", num_workers=2, chunksize=1):
                 ragnb.score(dd.read_parquet(source), METRICS).to_parquet(folder / "dask.parquet")
+
+        def with_pool():
+            with ProcessPoolExecutor(2) as pool:
+                scores = pd.concat(pool.map(scores_of, sorted(source.glob("*.parquet"))))
+            scores.to_parquet(folder / "pool.parquet")
 
         def with_spark():
             scores = ragnb.score(session.read.parquet(str(source)), METRICS)
             scores.write.mode("overwrite").parquet(str(folder / "spark.parquet"))
 
-        ways = {"pandas": with_pandas, "Dask, 2 processes": with_dask, "Spark, 2 cores": with_spark}
+        ways = {
+            "pandas": with_pandas,
+            "pandas, one file after the other in 2 processes": with_pool,
+            "Dask, 2 processes": with_dask,
+            "Spark, 2 cores": with_spark,
+        }
         found += measure("`score` of files, 2 metrics", len(many), ways)
         means = [
             pd.read_parquet(folder / f"{kind}.parquet").groupby("metric")["value"].mean().round(9)
-            for kind in ("pandas", "dask", "spark")
+            for kind in ("pandas", "pool", "dask", "spark")
         ]
         assert all(means[0].to_dict() == other.to_dict() for other in means)
         session.stop()
