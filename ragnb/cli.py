@@ -173,7 +173,7 @@ def report(arguments: argparse.Namespace) -> str:
     if arguments.format == "json":
         return ragnb.tables.to_json(tables)
     if arguments.format == "text":
-        return "\n".join(map(spelled, str(result).splitlines()))
+        return "\n".join(map(spelled, str(result).split("\n")))
     titled = [f"{name.replace('_', ' ')}\n\n{_table(tables[name], arguments)}" for name in tables]
     return "\n\n".join(titled)
 
@@ -193,7 +193,7 @@ def review(arguments: argparse.Namespace) -> tuple[str, int]:
     if arguments.format == "html":
         return str(result._repr_html_()), code
     if arguments.format == "text":
-        return "\n".join(map(spelled, str(result).splitlines())), code
+        return "\n".join(map(spelled, str(result).split("\n"))), code
     if arguments.format == "json":
         return ragnb.tables.to_json(result.tables), code
     columns = ["check", "finding", "number", "effect"]

@@ -29,7 +29,7 @@ _HIDDEN = regex.compile(
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
-    "\n": " ", "\r": " ", "\t": " ", "\u00a0": "~", "−": r"\ensuremath{-}",
+    "\n": " ", "\r": " ", "\t": " ", "\u2028": " ", "\u2029": " ", "\u00a0": "~", "−": r"\ensuremath{-}",
 }  # fmt: skip
 _LIGATURE = regex.compile(r"-(?=-)|`(?=`)|'(?=')|,(?=,)|[?!](?=`)")
 """Where LaTeX would merge two characters, as it turns two hyphens into a dash."""

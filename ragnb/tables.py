@@ -118,7 +118,7 @@ def to_latex(
         *(f"% {one_line(line)}" for line in signatures.split("; ") if line),
         rf"\begin{{{environment}}}",
         rf"\centering{text_size}",
-        *_ruled(tabular.rstrip().splitlines(), body.columns),
+        *_ruled(tabular.rstrip().split("\n"), body.columns),
         rf"\caption{{{text}}}" if text else "",
         rf"\label{{{label}}}" if label else "",
         rf"\end{{{environment}}}",

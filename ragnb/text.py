@@ -39,6 +39,7 @@ _IGNORABLE = regex.compile(
     r"[\u00AD\u061C\u200C-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\p{Variation_Selector}\uFEFF"
     r"\U0001F3FB-\U0001F3FF\U000E0020-\U000E007F]"
 )
+_LINE_BREAK = regex.compile(r"\r\n|\n|\r")
 _TOKEN = regex.compile(
     rf"(?V1)(?=[[{UNSPACED}]&&[\p{{L}}\p{{M}}\p{{N}}]])\X|[[\p{{L}}\p{{M}}\p{{N}}]--[{UNSPACED}]]+"
 )
@@ -122,6 +123,20 @@ def well_formed(text: str) -> str:
     True
     """
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def lines_of(text: str) -> list[str]:
+    """Split the text of a file or of a reply into lines.
+
+    A line ends at a line feed, at a carriage return, or at both. ``str.splitlines`` also splits at characters that JSON and
+    CSV may contain inside of a text, such as the line separator U+2028 and the next line U+0085.
+
+    Examples
+    --------
+    >>> lines_of("one\\u2028line\\r\\ntwo")
+    ['one\\u2028line', 'two']
+    """
+    return _LINE_BREAK.split(text)
 
 
 @lru_cache(maxsize=65536)

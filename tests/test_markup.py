@@ -5,7 +5,16 @@ import pytest
 from hostile import HOSTILE, Reader, any_text, joined_text, shown, visible
 from hypothesis import example, given
 
-from ragnb.markup import Markup, characters, escape, hidden, join, spelled, tag
+from ragnb.markup import (
+    Markup,
+    characters,
+    escape,
+    escape_latex,
+    hidden,
+    join,
+    spelled,
+    tag,
+)
 
 
 @pytest.mark.parametrize(
@@ -104,3 +113,8 @@ def test_neither_children_nor_attributes_can_leave_their_place(text, value):
 def test_pieces_are_joined_with_escaped_text_between():
     assert join([escape("a"), tag("b", "c")], " < ") == "a &lt; <b>c</b>"
     assert isinstance(join([]), Markup)
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r", "\u2028", "\u2029"])
+def test_latex_has_a_space_for_each_line_break(line_break):
+    assert escape_latex(f"one{line_break}two") == "one two"

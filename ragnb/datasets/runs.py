@@ -1,5 +1,6 @@
 """Runs and judgements of retrieval in the formats of TREC."""
 
+import re
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
@@ -14,12 +15,15 @@ from ragnb.datasets.files import existing_file, stem
 from ragnb.datasets.json_files import json_records
 from ragnb.datasets.messages import tell
 from ragnb.errors import InputError
+from ragnb.text import lines_of
 
 # Columns of the two kinds of files, in their order.
 RUN = ("example_id", "q0", "passage", "rank", "score", "system")
 QRELS = ("example_id", "iteration", "passage", "grade")
 # Grades are small. A larger number is probably an id, and a very large one would overflow.
 LARGEST_GRADE = 2**31 - 1
+# A cell ends at a space or tab of ASCII. An id may contain other white space, such as a no-break space.
+_CELL = re.compile(r"\S+", re.ASCII)
 # Words in the first cell of a line that shows it to be a header.
 _HEADERS = "query-id query_id queryid qid q_id query topic topic_id topic-id example_id".split()
 
@@ -182,8 +186,8 @@ def _rows_of_lines(path: Path, names: tuple[str, ...], number: str) -> list[tupl
     """The cells of each line, followed by the number of the line."""
     rows: list[tuple[Any, ...]] = []
     n_with_more_words = 0
-    for n, line in enumerate(read_text(path).splitlines(), start=1):
-        cells = line.removeprefix("\ufeff").split()
+    for n, line in enumerate(lines_of(read_text(path)), start=1):
+        cells = _CELL.findall(line.removeprefix("\ufeff"))
         if len(cells) == 3 and names == QRELS:  # BEIR has no iteration
             cells.insert(1, "0")
         is_header = not rows and bool(cells) and cells[0].lower() in _HEADERS

@@ -15,7 +15,7 @@ import pandas as pd
 
 from ragnb.cells import is_empty_cell
 from ragnb.errors import InputError
-from ragnb.text import well_formed
+from ragnb.text import lines_of, well_formed
 
 # The separators that ragnb recognises. Spreadsheets write semicolons where the comma is the decimal
 # mark. The first one wins if several divide the header into the same number of names.
@@ -88,7 +88,7 @@ def separator_of(text: str) -> str:
     >>> separator_of('question;"gold, or references";response')
     ';'
     """
-    lines = _QUOTED.sub("", text.lstrip()[:100_000]).splitlines()
+    lines = lines_of(_QUOTED.sub("", text.lstrip()[:100_000]))
     for line in lines[: _MOST_TITLES + 1]:  # a title above the header has no separators
         if any(separator in line for separator in SEPARATORS):
             return max(SEPARATORS, key=line.count)

@@ -14,7 +14,7 @@ from typing import Any
 
 from ragnb.llm.endpoint import NO_COMPLETION, NO_PATH, clean, error_message
 from ragnb.llm.store import Reply, Request, canonical
-from ragnb.text import well_formed
+from ragnb.text import lines_of, well_formed
 
 # Largest body of one answer, after decompression. A reply with log probabilities has some megabytes.
 MAX_REPLY_BYTES = 32 * 2**20
@@ -156,7 +156,7 @@ def _parsed(content: bytes) -> Any:
     except (ValueError, RecursionError):
         pass
     text = content.decode("utf-8", "replace")
-    lines = [line.strip() for line in text.splitlines()]
+    lines = [line.strip() for line in lines_of(text)]
     if not any(line.startswith("data:") for line in lines):
         return None
     events = []

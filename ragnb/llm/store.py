@@ -404,6 +404,7 @@ class Store:
         n_before = len(self)
         try:
             content = _bounded_bytes(Path(path).expanduser())
+            # Lines of bytes end at line feeds and carriage returns only, so a U+2028 in a reply splits none.
             replies = [Reply(**json.loads(line)) for line in content.splitlines()]
             for reply in replies:
                 if reply.key != _sha256(reply.request):

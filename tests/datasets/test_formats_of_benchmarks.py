@@ -229,6 +229,17 @@ def test_columns_that_may_be_something_else_need_to_be_named(tmp_path):
 
 
 @pytest.mark.data
+@pytest.mark.parametrize("character", "\u2028\u2029\x85\x1c\u00a0\u3000")
+def test_an_id_in_a_run_may_contain_white_space_outside_ascii(tmp_path, character):
+    """The C library, and with it trec_eval, separates cells at the white space of ASCII only."""
+    passage = f"page{character}3"
+    (tmp_path / "a.run").write_text(f"q1 Q0 {passage} 1 2.0 bm25\r\n", "utf-8", newline="")
+    (tmp_path / "a.qrels").write_text(f"q1\t0\t{passage}\t1\n", "utf-8")
+    frame = load_run(tmp_path / "a.run", tmp_path / "a.qrels")
+    assert frame["retrieved"].tolist() == [[passage]]
+    assert frame["system"].tolist() == ["bm25"]
+
+
 def test_the_run_of_trec_eval_loads_and_is_written_again(tmp_path, data_folder):
     folder = data_folder / "trec_eval"
     frame = load_run(folder / "results.test", folder / "qrels.test")

@@ -14,6 +14,7 @@ import ragnb
 from ragnb.datasets import load_responses, write_table
 from ragnb.datasets.cells import read_numbers
 from ragnb.datasets.reading import read_frame
+from ragnb.datasets.sheets import separator_of
 from ragnb.errors import InputError
 
 HEADER = ["question", "references", "response"]
@@ -332,6 +333,13 @@ def test_the_line_that_names_the_separator_is_no_header(tmp_path, line):
     assert load_responses(path, language="en")["question"].tolist() == ["Who, why?"]
 
 
+@pytest.mark.parametrize("character", "\x0b\x0c\x1c\x85\u2028\u2029")
+def test_a_line_break_of_unicode_does_not_end_the_line_of_the_header(character):
+    header = f"note,{character}question;references;response"
+    # Only the first comma is before the character.
+    assert separator_of(f"{header}\nx,y;z\n") == ";"
+
+
 def test_separators_inside_quotes_of_the_header_do_not_count(tmp_path):
     path = written(tmp_path / "a.csv", 'question,response,"notes; a; b; c; d"\nWho?,a,x\n')
     assert [*read_frame(path)] == ["question", "response", "notes; a; b; c; d"]
@@ -464,6 +472,7 @@ def test_one_flipped_byte_in_an_arrow_file_never_ends_the_process(tmp_path):
 import sys
 from pathlib import Path
 from ragnb.datasets.reading import read_frame
+from ragnb.datasets.sheets import separator_of
 from ragnb.errors import InputError
 n = 0
 for path in sorted(Path(sys.argv[1]).glob("d*.arrow")):

@@ -340,6 +340,18 @@ def test_a_server_that_only_streams_is_read_and_a_cut_stream_is_no_reply():
     assert replies["reason"][2] == "an error with status 200: out of memory"
 
 
+@pytest.mark.parametrize("character", "\u2028\u2029\x85")
+def test_a_line_separator_of_unicode_in_a_stream_ends_no_event(character):
+    """JSON may contain these characters as they are."""
+    event = (
+        'data: {"choices": [{"delta": {"content": "one%stwo"}, "finish_reason": "stop"}]}\r\n\r\n'
+    )
+    stream = event % character + "data: [DONE]\r\n\r\n"
+    with FaultServer(lambda call: Answer(raw=stream.encode("utf-8"))) as server:
+        replies = run(chat(1), server, max_retries=0)
+    assert replies["response"].tolist() == [f"one{character}two"]
+
+
 def test_a_model_that_must_be_asked_to_stream_is_asked_to():
     """Alibaba's endpoint says so for some of its models."""
     events = 'data: {"choices": [{"delta": {"content": "yes"}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
