@@ -29,11 +29,12 @@ def adjudicate(
 ) -> AnnotationSession:
     """Start a session in which one person decides where annotators differ. Its log contains the gold labels.
 
-    Labels on which all annotators agree are written to the log first, with the source ``"agreed"``. The adjudicator also
-    decides what only some of them labelled. Decisions have the source ``"adjudicated"``. In the log, both kinds of labels
-    have the label of each annotator, by name. An item on which all agree completely is labelled without being shown. If
-    they agree on all items, the session shows all of them as labelled. If they chose different sets of sentences, the
-    sentences that every annotator chose are suggested.
+    Labels on which all annotators agree are written to the log first, with the source ``"agreed"``. The adjudicator
+    also decides the required labels that only some of them gave. An optional label that only some of them gave needs
+    no decision and, without one, is not among the gold labels. Decisions have the source ``"adjudicated"``. In the
+    log, both kinds of labels have the label of each annotator, by name. An item on which all agree completely is
+    labelled without being shown. If they agree on all items, the session shows all of them as labelled. If they chose
+    different sets of sentences, the sentences that every annotator chose are suggested.
 
     Parameters
     ----------
@@ -79,12 +80,12 @@ def adjudicate(
         agreed[item.id] = _agreed(people.votes[item.id], people)
         if _is_disputed(item, agreed[item.id], people):
             disputed.add(item.id)
-    # If nothing is disputed, all items are shown, and all are labelled.
+    # A session needs at least one item. If nothing is disputed, it therefore shows all of them, which are labelled already.
     items_to_decide = disputed or set(agreed)
     labels = people.labels
     others = {item: _lettered(item, labels[item]) for item in labels} if blind else labels
     session = AnnotationSession(
-        examples[[name in items_to_decide for name in item_ids(examples, columns)]],
+        examples[[item in items_to_decide for item in item_ids(examples, columns)]],
         task,
         adjudicator,
         file,
@@ -102,11 +103,13 @@ def adjudicate(
     return session
 
 
-def _agreed(votes: dict[Place, dict[str, Any]], people: Comparison) -> dict[Place, dict[str, Any]]:
+def _agreed(
+    votes_by_place: dict[Place, dict[str, Any]], people: Comparison
+) -> dict[Place, dict[str, Any]]:
     """Return the votes on the places that all annotators labelled with the same value."""
     return {
         place: by_name
-        for place, by_name in votes.items()
+        for place, by_name in votes_by_place.items()
         if len(by_name) == len(people.names) and all_equal(by_name.values())
     }
 
@@ -120,18 +123,21 @@ def _is_disputed(item: Item, agreed: dict[Place, dict[str, Any]], people: Compar
     return False
 
 
-def _common(votes: dict[Place, dict[str, Any]], people: Comparison) -> dict[Place, list[Any]]:
+def _common(
+    votes_by_place: dict[Place, dict[str, Any]], people: Comparison
+) -> dict[Place, list[Any]]:
     """Return the sentences that every annotator chose, for each place where they chose different sets."""
     common = {}
-    for place, by_name in votes.items():
+    for place, by_name in votes_by_place.items():
         is_set = people.task.field(place[0]).kind == "sentences"
         is_labelled_by_all = len(by_name) == len(people.names)
         is_agreed = all_equal(by_name.values())
         if not is_set or not is_labelled_by_all or is_agreed:
             continue
+        # The sentences that the first annotator chose, without those that another one did not choose.
         keys = list(by_name[people.names[0]])
-        for other in by_name.values():
-            keys = [key for key in keys if key in other]
+        for keys_of_other in by_name.values():
+            keys = [key for key in keys if key in keys_of_other]
         if keys:
             common[place] = keys
     return common
@@ -150,11 +156,12 @@ def _labelled_items(
     examples: pd.DataFrame, people: Comparison, id: str | Sequence[str]
 ) -> list[Item]:
     """Return the items that somebody labelled, in the order of the examples."""
-    labelled = {item for item, votes in people.votes.items() if any(votes.values())}
-    items = [item for item in build_items(examples, people.task, id=id) if item.id in labelled]
-    missing = sorted(labelled - {item.id for item in items})
+    # A place that nobody labelled has an empty mapping.
+    labelled = {item for item, by_place in people.votes.items() if any(by_place.values())}
     if not labelled:
         raise InputError("adjudicate needs at least one labelled item, got logs without labels")
+    items = [item for item in build_items(examples, people.task, id=id) if item.id in labelled]
+    missing = sorted(labelled - {item.id for item in items})
     if missing:
         raise InputError(
             f"adjudicate needs an example for each labelled item, got none for {len(missing)} items, "
@@ -164,15 +171,16 @@ def _labelled_items(
     return items
 
 
-def _lettered(item: str, labels: dict[str, Any]) -> dict[str, Any]:
+def _lettered(item: str, labels_by_name: dict[str, Any]) -> dict[str, Any]:
     """Replace names by letters. The order of the annotators is different for each item, and the same at each start."""
-    shuffled = sorted(labels, key=lambda name: hashed([item, name]))
+    # Names sorted by a hash are in an order that looks random, and that needs no stored seed.
+    shuffled = sorted(labels_by_name, key=lambda name: hashed([item, name]))
     by_letter = {}
     for number, name in enumerate(shuffled):
         # A to Z, then A1 to Z1 and so on.
-        n_rounds, place = divmod(number, 26)
-        letter = chr(ord("A") + place)
-        by_letter[f"{letter}{n_rounds or ''}"] = labels[name]
+        n_rounds, position = divmod(number, 26)
+        letter = chr(ord("A") + position)
+        by_letter[f"{letter}{n_rounds or ''}"] = labels_by_name[name]
     return by_letter
 
 

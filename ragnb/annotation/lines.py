@@ -268,7 +268,7 @@ def check_header(header: Mapping[str, Any], where: str) -> Task:
     checked(Header, header, where)
     try:
         return read_task(header["task"])
-    except (InputError, RecursionError) as error:
+    except InputError as error:
         raise InputError(f"{where}, key task: {error}") from error
 
 

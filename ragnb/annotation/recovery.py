@@ -153,7 +153,8 @@ def _allowed(records: list[Event], task: Task) -> dict[int, Event]:
 def _renumbered(actions: Mapping[int, Event]) -> list[Event]:
     """Return actions with the numbers 1, 2, 3 and so on, also where they refer to each other.
 
-    `_allowed` has left out the actions that undo or redo a lost one.
+    The actions must be as `_allowed` returns them: in the order of their numbers, which is that of the new numbers, and
+    without those that undo or redo a lost one, which would refer to nothing.
     """
     new_numbers = {number: position for position, number in enumerate(actions, start=1)}
     renumbered: list[Event] = []

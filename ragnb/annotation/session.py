@@ -391,6 +391,7 @@ class AnnotationSession:
             return None
         target = stack[-1]
         self.record({"action": action, "item": target["item"], "of": target["n"]})
+        # The item is shown without `go`, which would also record that it was opened.
         self.number = self._numbers[target["item"]]
         return target
 

@@ -198,7 +198,11 @@ class Contradiction:
             )
 
     def check(self, fields: Mapping[str, Field]) -> None:
-        """Raise InputError unless the fields of a task have all labels of the contradiction."""
+        """Raise InputError unless the contradiction fits the fields of its task, by name.
+
+        The fields must exist and have all of its labels. Those in ``some`` and ``every`` must be asked of each sentence.
+        ``chosen`` and ``not_chosen`` must be fields of sentences of the same part, about the whole item.
+        """
         where = f"the contradiction {self.message!r}"
         unknown = {*self.labels, *self.some, *self.every, self.chosen, self.not_chosen}
         unknown -= {*fields, ""}

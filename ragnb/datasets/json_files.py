@@ -121,11 +121,12 @@ def _refuse_deep(value: Any, where: str) -> None:
 
 
 def json_object(line: bytes, where: str) -> dict[str, Any]:
-    """The JSON object of a line."""
+    """The JSON object of a line. Anything else, and an object that is nested too deeply, raise InputError."""
     try:
         record = json.loads(line.removeprefix(b"\xef\xbb\xbf").decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where} must be a JSON object ({error})") from error
     if not isinstance(record, dict):
         raise InputError(f"{where} must be a JSON object, got {record!r:.60}")
+    _refuse_deep(record, where)
     return record

@@ -17,7 +17,7 @@ import pandas as pd
 from ragnb.arguments import accepts, shown_address
 from ragnb.errors import InputError
 from ragnb.llm.budget import Budget, Price, as_budget, price_of
-from ragnb.llm.endpoint import address_of, endpoint_name
+from ragnb.llm.endpoint import address_of, endpoint_name, is_here
 from ragnb.llm.pace import Pace
 from ragnb.llm.progress import send_in_thread
 from ragnb.llm.run import Run
@@ -184,7 +184,11 @@ def complete(
         elif missing:
             address = address_of(base_url)
             if endpoint is not None:
-                tally.elsewhere = _answered_elsewhere(opened, canonical_forms, endpoint)
+                # Only a server on this machine may have been on another port before. A later call of the same run, such as
+                # one with repair turns, must not delete the note.
+                if is_here(endpoint):
+                    elsewhere = _answered_elsewhere(opened, canonical_forms, endpoint)
+                    tally.elsewhere = elsewhere or tally.elsewhere
                 opened.note_endpoint(endpoint)
             seconds_apart = 60 / (requests_per_minute or math.inf)
             # A stored reply, or an answer to an earlier call of the same run, shows that the endpoint works.

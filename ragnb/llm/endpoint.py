@@ -315,7 +315,11 @@ def error_message(body: Any) -> str:
 
 
 def connection_problem(error: BaseException) -> str:
-    """Why there is no answer, from an exception of the HTTP client."""
+    """Why there is no answer, from an exception of the HTTP client.
+
+    The exceptions are recognised by the names of their classes, because the HTTP library depends on the version of openai
+    and is therefore not imported.
+    """
     message = clean(error)
     # The words for these two causes differ between operating systems.
     words = message.lower()
@@ -363,7 +367,7 @@ _WAIT = re.compile(
 
 
 def stated_wait(message: str) -> float | None:
-    """The seconds that the words of an error ask to wait; None if they state no time.
+    """The seconds that the words of an error ask to wait; None if they state no time or 0 seconds.
 
     >>> stated_wait("Rate limit reached. Please try again in 7m12.5s.")
     432.5
@@ -377,6 +381,7 @@ def stated_wait(message: str) -> float | None:
     for number, unit in _DURATION.findall((match[1] or match[2]).lower()):
         short_unit = "ms" if unit.startswith(("ms", "mil")) else unit[0]
         seconds += float(number) * _UNITS[short_unit]
+    # The client of openai ignores a wait of 0 seconds, so this is the same as no stated time.
     return seconds or None
 
 

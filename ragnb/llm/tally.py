@@ -33,7 +33,8 @@ class Tally:
     warned : set
         Kinds of warnings that were shown.
     elsewhere : str
-        Which other endpoints answered the same requests.
+        The end of a sentence, such as *" (the store has replies of other endpoints to them: 3 from …)"*, if the endpoint is
+        on this machine and other endpoints answered the same requests; else empty.
     """
 
     is_reported: bool = False
@@ -71,6 +72,7 @@ class Tally:
 
         A local server may have started again on another port, and then its replies are requested again.
         """
+        # All names of this machine are 127.0.0.1 in the name of an endpoint.
         if "//127.0.0.1:" not in self.elsewhere:
             return ""
         return f" Another port counts as another endpoint{self.elsewhere}."

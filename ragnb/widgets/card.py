@@ -240,11 +240,18 @@ def phrases_of(row: Mapping[str, Any]) -> dict[Mark, list[str]]:
 def _verdicts(
     row: Mapping[str, Any], sections: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the sign and the name of each verdict on a response, except those that a section shows."""
-    # The section on a judge shows the label and the metric that was judged.
-    repeated = ("label", row.get("judged_by")) if "judge" in sections else ()
-    columns = [(name, row[name]) for name in VERDICT if name in row and name not in repeated]
-    for name, value in [*sections.get("rgb", {}).get("verdicts", []), *columns]:
+    """Yield the sign and the name of each verdict on a response: that of RGB if there is one, then the columns of `VERDICT`.
+
+    A verdict that is there under two names is left out once.
+    """
+    repeated = set()
+    if "judge" in sections:
+        # In the rows of a report on judges, ``human_label`` is the label, and ``judge_verdict`` the verdict of the column
+        # whose name is in ``judged_by``. The head of the card shows these two, and the section shows them in detail.
+        repeated = {"label", row.get("judged_by")}
+    verdicts = list(sections.get("rgb", {}).get("verdicts", []))
+    verdicts += [(name, row[name]) for name in VERDICT if name in row and name not in repeated]
+    for name, value in verdicts:
         if str(value) in SIGNS:
             yield SIGNS[str(value)], name.replace("_", " ")
 

@@ -269,7 +269,8 @@ class Rows:
     def _questions(self) -> np.ndarray | None:
         """Number of the question and condition of each row; None if none has several responses."""
         keys = [name for name in ("example_id", "question_id", "question") if name in self.frame]
-        if not keys or "system" not in self.frame or not self._differs("system"):
+        _, systems = self._factorized.get("system", ([], []))
+        if not keys or len(systems) < 2:
             return None
         question = keys[0]
         # Responses under different conditions, such as noise rates, cannot be compared.
@@ -280,33 +281,60 @@ class Rows:
         return groups.ngroup().to_numpy() if has_repeated_question else None
 
     def _compare_systems(self, questions: np.ndarray, changed: Sequence[str] | None) -> None:
-        """Add a filter and an order by the verdicts that the systems got for the same question."""
-        signs = self.frame[self._verdict].map(str).map(SIGNS)
-        codes, values = self._factorized["system"]
-        names = [short(value) for value in values]
-        systems = np.array(names, dtype=object)[codes]  # the name of each row's system
-        verdicts = pd.DataFrame({"question": questions, "system": systems, "sign": signs})
-        first_signs = verdicts.groupby(["question", "system"], sort=True)["sign"].first()
-        # One row per question, one column per system.
-        table = first_signs.unstack("system").reindex(columns=names)
-        some_right = table.isin(["✓"]).any(axis=1)
-        some_wrong = table.isin(["✗"]).any(axis=1)
-        differ = (some_right & some_wrong).astype(float)
+        """Add a filter and an order by the verdicts that the systems got for the same question.
+
+        ``questions`` has the number of the question and condition of each row.
+        """
+        signs = self._sign_table(questions)
         if changed:
-            first, second = map(short, changed)
-            unknown = {first, second} - {*table}
-            if unknown:
-                raise InputError(
-                    f"changed must be two of the systems {', '.join(table)}, got {changed!r}"
-                    f"{did_you_mean(min(unknown), table)}"
-                )
-            pairs = table[[first, second]].dropna()
-            changed_questions = pairs.index[pairs[first] != pairs[second]]
-            self.within &= np.isin(questions, changed_questions) & (systems == first)
+            self._keep_changed(questions, signs, changed)
+        some_right = signs.isin(["✓"]).any(axis=1)
+        some_wrong = signs.isin(["✗"]).any(axis=1)
+        differ = (some_right & some_wrong).astype(float)
+        # From one value per question to one per row.
         self.numbers[DIFFER] = differ.loc[questions].reset_index(drop=True)
         self.sorts[f"-{DIFFER}"] = (DIFFER, True)
-        if len(table.columns) <= MOST_COMPARED:
-            self.choices[DIFFER] = _patterns(table.loc[questions])
+        if len(signs.columns) <= MOST_COMPARED:
+            _, values = self._factorized["system"]
+            named = signs.set_axis([short(value) for value in values], axis="columns")
+            self.choices[DIFFER] = _patterns(named.loc[questions])
+
+    def _sign_table(self, questions: np.ndarray) -> pd.DataFrame:
+        """The signs of the verdicts: one row per question, and one column per system with its code in `_factorized`.
+
+        Codes differ even if the names of two systems are the same in short.
+        """
+        codes, _ = self._factorized["system"]
+        signs = self.frame[self._verdict].map(str).map(SIGNS)
+        verdicts = pd.DataFrame({"question": questions, "system": codes, "sign": signs})
+        # A system may have several responses to one question. The first one with a verdict counts.
+        first_signs = verdicts.groupby(["question", "system"])["sign"].first()
+        return first_signs.unstack("system")
+
+    def _keep_changed(
+        self, questions: np.ndarray, signs: pd.DataFrame, changed: Sequence[str]
+    ) -> None:
+        """Keep only the questions on which the verdicts of two systems differ.
+
+        Of these, the rows of the first system stay in the list. Their cards show the responses of the second next to them.
+        """
+        codes, values = self._factorized["system"]
+        names = [short(value) for value in values]
+        # A system can be named in short, as on the screen, or as it is in the frame, which is clear in any case.
+        code_of = {name: code for code, name in enumerate(names)}
+        code_of |= {value: code for code, value in enumerate(values)}
+        systems = [name if name in code_of else short(name) for name in changed]
+        unknown = set(systems) - code_of.keys()
+        if unknown or len(systems) != 2:
+            suggestion = did_you_mean(min(unknown), names) if unknown else ""
+            raise InputError(
+                f"changed must be two of the systems {', '.join(names)}, got {changed!r}{suggestion}"
+            )
+        first, second = (code_of[name] for name in systems)
+        both_judged = signs[[first, second]].dropna()
+        has_changed = both_judged[first] != both_judged[second]
+        changed_questions = both_judged.index[has_changed]
+        self.within &= np.isin(questions, changed_questions) & (codes == first)
 
     # ---- titles ----------------------------------------------------------------------------------
 
@@ -456,7 +484,10 @@ def _is_filter(values: Sequence[Any], n_rows: int) -> bool:
 
 def _patterns(signs: pd.DataFrame) -> Choices:
     """Return the combinations of signs in several columns as a filter, such as ``plain ✓ · rag ✗``."""
-    texts = [f"{short(name)} " + signs[name].astype(object).fillna(MISSING) for name in signs]
+    # Not by name, because the names of two systems may be the same in short.
+    texts = [
+        f"{short(name)} " + column.astype(object).fillna(MISSING) for name, column in signs.items()
+    ]
     patterns = reduce(lambda left, right: left + " · " + right, texts)
     codes, names = pd.factorize(patterns, sort=True)
     return Choices(list(names), codes)

@@ -145,6 +145,22 @@ def test_fields_that_agree_are_there_already(tmp_path):
     assert found.loc["bench_test/1", "example_id"] == "bench_test/1"
 
 
+def test_an_optional_label_of_one_annotator_needs_no_decision(tmp_path):
+    """It is not among the gold labels either, because nobody confirmed it."""
+    reason = {"name": "reason", "kind": "choice", "options": ["old", "wrong"], "required": False}
+    task = {"name": "tone", "fields": [{"name": "tone", "options": ["kind", "curt"]}, reason]}
+    examples = verdict_examples()[:2].assign(example_id=["q/1", "q/2"])
+    annotators = {
+        "ana": {"q/1": {"tone": "curt", "reason": "old"}, "q/2": {"tone": "kind", "reason": "old"}},
+        "ben": {"q/1": {"tone": "kind"}, "q/2": {"tone": "kind"}},
+    }
+    given = [annotated(examples, task, name, tmp_path, said) for name, said in annotators.items()]
+    session = adjudicate(examples, given, "cleo", tmp_path)
+    assert ids(session) == ["q/1"]
+    assert session.missing() == [("tone", None)]
+    assert gold(session).loc["q/2", ["tone", "reason"]].tolist() == ["kind", None]
+
+
 # ---- what is refused ---------------------------------------------------------------------------------------------------
 
 

@@ -236,6 +236,18 @@ def test_a_header_whose_columns_no_frame_can_have_is_refused(folder, tmp_path, n
         read_labels(tmp_path / "a.jsonl")
 
 
+@pytest.mark.parametrize("depth", [101, 600, 100_000])
+def test_a_log_that_is_nested_too_deeply_is_refused_before_anything_reads_it(
+    folder, tmp_path, depth
+):
+    """The comparison of two tasks would end in a RecursionError."""
+    line = json.dumps(read_log(folder / "a.sqlite")[0])
+    deep = '{"a":' * depth + "1" + "}" * depth
+    (tmp_path / "a.jsonl").write_text(line[:-1] + f', "more": {deep}}}\n')
+    with pytest.raises(InputError, match="a.jsonl line 1.*(at most 100 levels|JSON object)"):
+        ragnb.agreement([tmp_path / "a.jsonl", tmp_path / "a.jsonl"])
+
+
 # ---- names and sizes -----------------------------------------------------------------------------
 
 

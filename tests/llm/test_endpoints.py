@@ -15,6 +15,7 @@ from ragnb.experiments import recorded_store
 from ragnb.llm import Reply, Store, complete, estimate, request_key
 from ragnb.llm.endpoint import address_of, endpoint_name
 from ragnb.llm.store import canonical, canonical_requests
+from ragnb.llm.tally import one_report
 
 pytestmark = pytest.mark.usefixtures("quick_retries")
 
@@ -116,6 +117,30 @@ def test_another_port_of_this_machine_is_said_in_the_closing_line(tmp_path, capf
         " Another port counts as another endpoint (the store has replies of other endpoints to them: "
         f"3 from {a.base_url})."
     )
+
+
+def test_a_later_call_of_a_run_keeps_what_is_said_of_another_port(tmp_path):
+    path = tmp_path / "s.sqlite"
+    with saying("A") as a, saying("B") as b, one_report() as tally:
+        run(chat(1), a, path)
+        run(chat(2), b, path)
+        run(chat(4)[2:], b, path)
+        assert f"1 from {a.base_url}" in tally.line()
+
+
+def test_replies_of_this_machine_are_not_another_port_of_an_endpoint_elsewhere(
+    tmp_path, monkeypatch
+):
+    """The decimal form of 127.0.0.1 is an address that counts as another machine, and leads to this one."""
+    monkeypatch.setenv("OPENAI_API_KEY", "any")
+    monkeypatch.setenv("NO_PROXY", "*")
+    path = tmp_path / "s.sqlite"
+    with saying("A") as a, saying("B") as b, one_report() as tally:
+        run(chat(1), a, path)
+        distant = b.base_url.replace("127.0.0.1", "2130706433")
+        replies = run(chat(1), b, path, base_url=distant)
+        assert replies["response"].tolist() == ["B"]
+        assert "Another port" not in tally.line()
 
 
 def test_replies_of_several_servers_in_a_file_of_replies_are_told_apart_there_and_back(tmp_path):

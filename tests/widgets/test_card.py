@@ -9,6 +9,8 @@ import regex
 from hostile import Reader
 
 import ragnb
+from ragnb.errors import InputError
+from ragnb.widgets.card import _verdicts
 from ragnb.widgets.rows import DIFFER, Rows
 
 SYSTEMS = pd.DataFrame(
@@ -48,6 +50,36 @@ def test_what_changed_between_two_systems_is_a_filter_an_order_and_a_start():
     changed = ragnb.view(labelled, changed=["plain", "answer"])
     assert len(changed.rows) == (table["plain"] != table["answer"]).sum()
     assert set(changed.rows["system"]) == {"plain"}
+
+
+def test_two_systems_with_the_same_start_of_a_long_name_are_compared():
+    prefix = "a system with a long description, " * 10
+    names = {"plain": f"{prefix} 1", "rag": f"{prefix} 2"}
+    frame = SYSTEMS.assign(system=SYSTEMS["system"].map(names))
+    assert len(ragnb.view(frame)._rows.choices[DIFFER].names) == 3
+    changed = [names["rag"], names["plain"]]
+    assert ragnb.view(frame, changed=changed).rows.index.tolist() == [4]
+
+
+@pytest.mark.parametrize("changed", [["rag"], ["rag", "plain", "rag"]])
+def test_changed_needs_two_systems(changed):
+    with pytest.raises(InputError, match="changed must be two of the systems plain, rag, got"):
+        ragnb.view(SYSTEMS, changed=changed)
+
+
+def test_the_head_of_a_judged_card_has_each_verdict_once():
+    row = {
+        "question": "Who?",
+        "response": "Ann.",
+        "judged_by": "judged_correct",
+        "judge_score": 1.0,
+    }
+    row |= {"judge_verdict": 1, "human_label": 0, "annotations": {}, "disagreement": 1}
+    row |= {"label": 0, "judged_correct": 1}
+    assert list(_verdicts(row, {"judge": {}})) == [("✗", "human label"), ("✓", "judge verdict")]
+    assert [name for _, name in _verdicts(row, {})] == [
+        *("label", "human label", "judged correct", "judge verdict")
+    ]
 
 
 def test_verdicts_of_people_and_judges_on_one_response_are_a_filter():
