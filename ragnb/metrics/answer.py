@@ -528,12 +528,16 @@ def chrf(
     """
     from sacrebleu import sentence_chrf
 
-    return _best(
-        lambda text, alias: sentence_chrf(text, [alias], word_order=word_order).score / 100,
-        response,
-        reference,
-        str.strip,
-    )
+    if response is None or reference is None:
+        return math.nan
+    text = check_text(response, "response").strip()
+    references = [alternative.strip() for alternative in reference_texts(reference)]
+    references = [alternative for alternative in references if alternative]
+    if not text or not references:
+        # No n-grams are compared: the value only depends on which of the texts are blank.
+        return _best(lambda *_: 0.0, response, reference, str.strip)
+    # sacreBLEU returns the highest value over the references, and counts the n-grams of the text once.
+    return sentence_chrf(text, references, word_order=word_order).score / 100
 
 
 @metric(
