@@ -81,7 +81,10 @@ def _aliases(answer: Mapping[str, Any]) -> list[str]:
         if not any(key in values for key in keys):
             continue
         texts = _texts_of(values, keys)
-        if texts or keys == _KEYS[0]:
+        # In SQuAD's form, an empty list of texts states that there is no answer. Keys of the other groups
+        # may be empty because another group has the answer.
+        is_form_of_squad = keys == _KEYS[0]
+        if texts or is_form_of_squad:
             return list(dict.fromkeys([*texts, *aliases])) or [""]
     all_keys = [key for keys in (*_KEYS, _ALIASES) for key in keys]
     if any(key in values for key in all_keys):

@@ -64,16 +64,19 @@ SPELLING_SIGNS = ("/", "|", ";")
 _SHARE_WITH_SIGN = 0.1
 
 _NUMBER = re.compile(
-    r"""(?x) (?=\D?[.]?\d)               # a digit
+    r"""(?x) (?=\D?[.]?\d)               # at least one digit, perhaps after a sign and a point
     (?P<sign>[-+−]?)
+    # groups of three digits with the same mark between them, or digits without a mark
     (?P<whole>[1-9]\d{0,2}(?:(?P<mark>[,\ '’\u00a0\u2009\u202f])\d{3})(?:(?P=mark)\d{3})*|\d*)
+    # decimals and an exponent
     (?P<rest>(?:[.]\d*)?(?:[eE][-+]?\d+)?)
     (?P<percent>[\ \u00a0\u202f]?%)?"""
 )
 # Turns a number with a decimal comma into one with a decimal point, and the other way round.
 _SWAPPED = str.maketrans(",.", ".,")
-# Digits that are a code rather than a number.
+# Digits that are a code rather than a number: they begin with 0, or there are at least 16 of them.
 _CODE = re.compile(r"[-+]?(0\d+|\d{16,})")
+# A date with the time 00:00:00, as pandas and spreadsheets write a date without a time.
 _MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00(?:\.0+)?")
 # A line break as Excel writes it in XML.
 _ESCAPED_LINE_BREAK = re.compile(r"_x000D_\r?\n?")
@@ -99,6 +102,7 @@ def number_of(text: str) -> float | None:
         return None
     whole = match["whole"].replace(match["mark"] or ",", "")
     sign = match["sign"].replace("−", "-")
+    # Other numbers are whole, and `int` keeps all of their digits.
     if match["rest"] or match["percent"]:
         number = float(f"{sign}{whole or 0}{match['rest']}")
         return number / 100 if match["percent"] else number
@@ -217,7 +221,7 @@ def is_number_column(name: str, column: pd.Series, *, from_file: bool) -> bool:
     if is_text_column(name):
         return False
     has_number = False
-    is_plain = True
+    are_all_plain = True
     # Most columns of texts are no numbers in their first cell.
     checked: set[str] = set()
     for cell in column:
@@ -227,21 +231,25 @@ def is_number_column(name: str, column: pd.Series, *, from_file: bool) -> bool:
         text = trimmed(cell)
         if not text or (len(text) < _LONGEST_WORD and fold(text) in _NO_NUMBER):
             continue
-        point = number_of(text)
-        if point is None and number_of(text.translate(_SWAPPED)) is None:
-            return False
-        if _CODE.fullmatch(text):
+        with_point = number_of(text)
+        with_comma = number_of(text.translate(_SWAPPED))
+        is_number = with_point is not None or with_comma is not None
+        if not is_number or _CODE.fullmatch(text):
             return False
         has_number = True
-        is_plain = is_plain and point is not None and _is_plain(text)
-    return has_number and (from_file or not is_plain)
+        if with_point is None or not _is_plain(text):
+            are_all_plain = False
+    are_texts_on_purpose = are_all_plain and not from_file
+    return has_number and not are_texts_on_purpose
 
 
 def is_text_column(name: str) -> bool:
     """Return whether a column contains texts, names, codes or ids, also if they consist of digits."""
     names = {*PAYLOAD, *PLAIN_TEXT, *LISTS, *VERDICTS, *NAMES, *ANSWERS, "id", "qid", "uuid"}
+    # Conditions such as the noise rate are numbers, and others such as the language are names.
+    names |= {condition for condition in CONDITION if condition not in NUMBERS}
     base = name.removeprefix("other_").casefold()
-    return base in names or is_id_column(name) or base in {*CONDITION} - {*NUMBERS}
+    return base in names or is_id_column(name)
 
 
 def is_id_column(name: str) -> bool:
@@ -509,6 +517,7 @@ def _has_spellings(text: str, sign: str) -> bool:
     if "://" in text or _is_missing_word(text):
         return False
     parts = [part for part in text.split(sign) if part.strip()]
+    # A date or a fraction has no letters.
     has_letters = any(character.isalpha() for part in parts for character in part)
     return len(parts) > 1 and has_letters
 

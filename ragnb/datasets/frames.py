@@ -27,14 +27,19 @@ def column_of(values: list[Any]) -> pd.Series:
 
     A column of numbers can have missing values; a column of truth values cannot.
     """
-    kinds = {*map(type, values)} - {type(None)}
+    kinds = {type(value) for value in values if value is not None}
+    has_gaps = any(value is None for value in values)
     dtype: Any = object
-    # Larger whole numbers do not fit into 64 bits, so they stay Python's own.
-    if kinds == {int} and max(map(abs, filter(None, values)), default=0) < 2**63:
-        dtype = "Int64" if None in values else "int64"
+    if kinds == {int}:
+        largest = max(abs(value) for value in values if value is not None)
+        # Larger whole numbers do not fit into 64 bits, so they stay Python's own.
+        if largest < 2**63:
+            # The type with a capital letter is that of pandas, which can have gaps.
+            dtype = "Int64" if has_gaps else "int64"
     elif kinds in ({float}, {int, float}):
+        # A gap is nan.
         dtype = float
-    elif kinds == {bool} and None not in values:
+    elif kinds == {bool} and not has_gaps:
         dtype = bool
     return pd.Series(values, dtype=dtype)
 

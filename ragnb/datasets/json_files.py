@@ -15,7 +15,8 @@ from ragnb.text import well_formed
 MOST_NESTED = 100
 
 
-# What may be between two JSON values in a file.
+# What may be between two JSON values in a file: white space and commas. The next value must follow, so that
+# the end of the file does not match.
 _GAP = re.compile(r"[\s,]*(?=\S)")
 
 

@@ -19,7 +19,9 @@ from ragnb.datasets.messages import tell
 from ragnb.datasets.sheets import csv_rows, frame_of_cells, refuse_large, workbook_rows
 from ragnb.errors import InputError
 
-# Beginning of a text that a spreadsheet may take for a formula, also after blanks and quotes.
+# Beginning of a text that a spreadsheet may take for a formula: =, +, - or @, also in full width, after any
+# number of blanks, characters that control text or have no width, and quotes. Or a tab or a line break,
+# also after apostrophes.
 FORMULA = re.compile(
     r"""[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"'‘’“”]*[=+\-@＝＋－＠]|'*[\t\r\n]"""
 )

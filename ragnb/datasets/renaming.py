@@ -32,7 +32,10 @@ def likely(words: str, names: Iterable[str]) -> str | None:
     'Prediction'
     """
     names_by_word = {str(name).casefold(): name for name in names}
-    return next((names_by_word[word] for word in words.split() if word in names_by_word), None)
+    for word in words.split():
+        if word in names_by_word:
+            return names_by_word[word]
+    return None
 
 
 def mapped(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:

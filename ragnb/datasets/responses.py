@@ -292,6 +292,7 @@ def _load(
     if systems:
         content = by_system(content, systems, file)
     frame, read_as = content, None
+    # A user who names columns or systems knows that the file has no format that could be recognised.
     if format or not (columns or systems):
         frame, read_as = _read_as(content, file, format)
     frame = mapped(frame, columns)
@@ -309,6 +310,7 @@ def _load(
     frame = _with_translations(frame, decimal)
     if "references" in frame:
         frame = _with_references(frame, file, read_as, alternatives, separator)
+    # In a table of cells, an empty text cannot be distinguished from a gap, so the user must decide.
     if keep_empty is None and not has_cells and _answers_can_be_empty(frame, read_as):
         keep_empty = True
     frame = _with_responses(frame, file, keep_empty, has_cells)
@@ -334,7 +336,8 @@ def _load(
 
 def _require_questions(frame: pd.DataFrame, file: Path | None) -> None:
     """Raise InputError if a content has ids and responses only, as a file of predictions has."""
-    if set(frame) <= {"example_id", "response", "retrieved"}:
+    columns_of_predictions = {"example_id", "response", "retrieved"}
+    if columns_of_predictions.issuperset(frame):
         raise InputError(
             f"{called(file)} has responses and ids, but no questions; pass the file of the dataset as "
             "examples=, in the format of SQuAD or KILT or as a table"
@@ -434,10 +437,12 @@ def _size(frame: pd.DataFrame) -> str:
         if name in frame and frame[name].nunique() > 1:
             counts[noun] = frame[name].nunique()
     parts = [_counted(count, noun) for noun, count in counts.items()]
+    # The first part is the number of questions.
     if "conversation_id" in frame and frame["conversation_id"].notna().any():
         parts[0] += f" in {_counted(frame['conversation_id'].nunique(), 'conversation')}"
     total = _counted(len(frame), "response")
-    if math.prod(counts.values()) == len(frame):
+    is_complete = math.prod(counts.values()) == len(frame)
+    if is_complete:
         return f"{total}: {' × '.join(parts)}"
     # If systems answered different questions, the numbers of their responses help to find out why.
     responses_by_system = frame["system"].value_counts(sort=False)
@@ -646,7 +651,8 @@ def _with_ids_of_one_kind(frame: pd.DataFrame) -> pd.DataFrame:
     names = [name for name in ("retrieved", "relevant") if name in frame]
     lists = [cell for name in names for cell in frame[name] if isinstance(cell, list | dict)]
     are_texts = {isinstance(id, str) for cell in lists for id in cell}
-    if len(are_texts) < 2:
+    has_both_kinds = are_texts == {True, False}
+    if not has_both_kinds:
         return frame
     for name in names:
         converted: list[Any] = []
@@ -697,7 +703,9 @@ def _with_parts(
     answers = _answers(frame["references"])
     has_several = [_are_several_texts(answer) for answer in answers]
     are_alternatives = defined if alternatives is None else alternatives
-    if any(has_several) and (are_alternatives or defined is not False):
+    # `defined` is None if there is no format, or if the format does not say what a list means.
+    are_always_parts = defined is False and not are_alternatives
+    if any(has_several) and not are_always_parts:
         frame["references_as"] = "alternatives" if are_alternatives else "parts"
     if any(has_several) and are_alternatives is None:
         warn(
@@ -780,7 +788,8 @@ def _with_responses(
     treated alike. With None, neither is a response, and a warning says so.
     """
     cells = present_cells(frame["response"])
-    if {*map(type, cells)} - {str, type(None)}:
+    are_texts = {str, type(None)}.issuperset(map(type, cells))
+    if not are_texts:
         cells = [_response_text(cell, row) for row, cell in enumerate(cells)]
     file_reasons = frame["reason"] if "reason" in frame else [None] * len(frame)
     texts: list[str | None] = []
@@ -794,6 +803,7 @@ def _with_responses(
             # A gap with a reason, such as an error of the endpoint, is no empty answer.
             if reason is None:
                 n_gaps += 1
+                # In a table of cells, an empty cell is how an empty text is written.
                 text = "" if keep_empty and has_cells else None
         elif is_blank(cell):
             n_blank += 1

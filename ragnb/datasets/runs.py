@@ -131,9 +131,10 @@ def write_run(responses: pd.DataFrame, path: str | Path) -> Path:
     for row in responses.dropna(subset="retrieved").to_dict("records"):
         scores = row.get("passage_scores")
         # Equal scores would have another order in trec_eval, which then goes by the ids.
-        if not isinstance(scores, list) or any(
-            second >= first for first, second in pairwise(scores)
-        ):
+        decrease_strictly = isinstance(scores, list) and all(
+            first > second for first, second in pairwise(scores)
+        )
+        if not decrease_strictly:
             scores = range(len(row["retrieved"]), 0, -1)
         ranked = enumerate(zip(row["retrieved"], scores, strict=True), start=1)
         for rank, (passage, score) in ranked:
@@ -216,9 +217,12 @@ def _is_comment(cells: list[str], names: tuple[str, ...], number: str) -> bool:
     """Whether a line begins with #; an id may do so too, if the line has all of its columns."""
     if not cells[0].startswith("#"):
         return False
+    # An id such as "#12" is no comment, but "# question 12" is.
+    if cells[0] == "#":
+        return True
     place = names.index(number)
     is_row = len(cells) >= len(names) and _is_number(cells[place])
-    return cells[0] == "#" or not is_row
+    return not is_row
 
 
 def _is_number(cell: str) -> bool:

@@ -114,7 +114,8 @@ def load_scores(
     if system or "system" not in frame:
         name = "scores" if isinstance(source, pd.DataFrame) else stem(Path(content))
         frame["system"] = system or name
-    if {"metric", "value"} <= {*frame}:
+    is_long = {"metric", "value"} <= {*frame}
+    if is_long:
         values = pd.Series(numbers_in(frame["value"], decimal), frame.index, dtype=object)
         scores = frame.assign(column=frame["metric"], value=values)
     else:

@@ -77,7 +77,9 @@ def csv_rows(text: str) -> list[tuple[str, ...]]:
             f"a quotation mark is not closed: EOF inside string starting at row {len(rows)}"
         )
     full = [row for row in rows if row]
-    if len(full) > 1 and not content.endswith(("\n", "\r")) and len(full[-1]) < len(full[0]):
+    # A last line that does not end, and has fewer cells than the header, was probably cut off.
+    has_open_line = not content.endswith(("\n", "\r"))
+    if len(full) > 1 and has_open_line and len(full[-1]) < len(full[0]):
         raise ValueError(f"the last row has {len(full[-1])} of {len(full[0])} cells")
     return rows
 
@@ -150,7 +152,9 @@ def _sheet_rows(sheets: dict[str, Any], sheet: str | int) -> list[list[str]]:
     A name is first looked up as it is, and then without regard to letter case and blanks around it.
     """
     titles = list(sheets)
-    if sheet not in sheets and str(sheet).isdecimal() and 0 < int(sheet) <= len(titles):
+    # A sheet may be called "2", so a number is a place only if no sheet has it as its name.
+    is_place = str(sheet).isdecimal() and 0 < int(sheet) <= len(titles)
+    if sheet not in sheets and is_place:
         sheet = titles[int(sheet) - 1]
     folded_name = trimmed(str(sheet)).casefold()
     exact_matches = [title for title in titles if title == sheet]

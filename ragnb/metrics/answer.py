@@ -342,11 +342,16 @@ def contains(
     if variant == "unicode":
         # Next to words, emoji are not part of the normalised text. An alias may be just an emoji.
         text = "\n".join([text, *symbols(response)])
-    parts = []
+    is_found = []
     for part in reference_parts(reference, can_be_blank=True):
-        aliases = {normalise(alias) for alias in part} - {""}
-        parts.append(any(alias in text for alias in aliases) if aliases else None)
-    return math.nan if None in parts else float(all(parts))
+        # An empty text would be found in every response, so an alias that is empty after
+        # normalisation is left out.
+        aliases = [alias for alias in map(normalise, part) if alias]
+        if not aliases:
+            # It cannot be known whether the response contains this part.
+            return math.nan
+        is_found.append(any(alias in text for alias in aliases))
+    return float(all(is_found))
 
 
 # ---- overlap of tokens -------------------------------------------------------------------------
@@ -365,8 +370,11 @@ def overlap(first: Tokens, second: Tokens) -> int:
 
 def _f1(n_shared: int, response: Tokens, reference: Tokens) -> float:
     """Harmonic mean of precision and recall, from a number of shared tokens; 0.0 if there are none."""
+    if not n_shared:
+        # Precision and recall are then 0, and their harmonic mean would divide by 0.
+        return 0.0
     precision, recall = n_shared / len(response), n_shared / len(reference)
-    return 2 * precision * recall / (precision + recall) if n_shared else 0.0
+    return 2 * precision * recall / (precision + recall)
 
 
 @metric(
@@ -584,6 +592,7 @@ def bleu(
         return math.nan
     if not text or not references:
         return 0.0
+    # Rounding can give a score slightly above 100.
     return min(1.0, metric.sentence_score(text, references).score / 100)
 
 
@@ -677,6 +686,7 @@ def flesch_reading_ease(
     base, per_sentence, per_word = constants
     count = _english_syllables if code == "en" else partial(_hyphenated_syllables, language=code)
     syllables = sum(map(count, words))
+    # A sentence without words, such as "…", is none.
     n_sentences = sum(bool(tokens(sentence)) for sentence in sentences(response))
     return base - per_sentence * len(words) / n_sentences - per_word * syllables / len(words)
 

@@ -211,6 +211,7 @@ def _type_in_words(annotation: Any) -> str:
     """A type as it is written in docstrings: ``str or None``."""
     plain = _plain_type(annotation)
     name = plain.__name__ if isinstance(plain, type) else str(plain)
+    # The names of modules are left out: "collections.abc.Sequence[str] | None" is "Sequence[str] or None".
     return re.sub(r"\b(collections\.abc|typing)\.", "", name).replace(" | None", " or None")
 
 

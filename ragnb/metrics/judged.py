@@ -43,6 +43,7 @@ def _checked(value: Any, is_allowed: Callable[[float], bool], rule: str) -> floa
     if is_missing(value):
         return math.nan
     if not is_allowed(as_real(value)):
+        # Among the judgements, only a share can be a percentage by mistake. Its rule has these words.
         is_share = "between 0 and 1" in rule
         is_percentage = is_share and 1 < as_real(value) <= 100
         advice = "; if it is a percentage, divide the column by 100" if is_percentage else ""
@@ -344,6 +345,7 @@ def _share(verdicts: Sequence[Any], variant: str) -> float:
     values = [binary_verdict(verdict) for verdict in verdicts]
     if not values:
         return math.nan
+    # A missing verdict is NaN, and so is then the minimum or the mean.
     return float(np.min(values) if variant == "all" else np.mean(values))
 
 
@@ -467,9 +469,11 @@ def annotator_preference(label: Annotated[str | None, PreferredResponse]) -> flo
 def _labelled(label: str | None, values: Mapping[str, float]) -> float:
     """The value of a label; NaN if the label is missing or blank."""
     word = "" if is_missing(label) else fold(str(label))
-    if word and word not in values:
+    if not word:
+        return math.nan
+    if word not in values:
         raise InputError(f"a label must be one of {', '.join(map(repr, values))}, got {label!r}")
-    return values.get(word, math.nan)
+    return values[word]
 
 
 class ResponseEmbedding(Column):

@@ -241,16 +241,22 @@ def consistency_counts(text: str, language: str, *, variant: str = "unicode") ->
         letters = letters_by_script(text)
         return sum(letters[name] for name in scripts_of(language)), letters.total()
     rule = lbrag_rule(language)
+    accepts_letters = rule in ("letter", "any")
+    accepts_han = rule in ("han", "japanese", "any")
+    accepts_kana = rule in ("japanese", "any")
     hits = counted = 0
-    # The blocks are those of the published code, which is why they do not contain all Han characters.
     for character, n in Counter(check_text(text, "response")).items():
         if character.isspace() or character.isdigit() or character in LBRAG_UNCOUNTED:
             continue
         counted += n
-        is_letter = character.isalpha() and rule in ("letter", "any")
-        is_han = "\u4e00" <= character <= "\u9fff" and rule != "letter"
-        is_kana = "\u3040" <= character <= "\u30ff" and rule in ("japanese", "any")
-        if is_letter or is_han or is_kana:
+        # The blocks are those of the published code, so they do not contain all Han characters.
+        is_han = "\u4e00" <= character <= "\u9fff"
+        is_kana = "\u3040" <= character <= "\u30ff"
+        if (
+            (accepts_letters and character.isalpha())
+            or (accepts_han and is_han)
+            or (accepts_kana and is_kana)
+        ):
             hits += n
     return hits, counted
 

@@ -149,10 +149,16 @@ def _rules(*rows: tuple[str, str]) -> list[tuple[Any, str]]:
 
 # Markup would otherwise look like a symbol: "> Oslo", <b>Oslo</b>, *Oslo* and $x=5$.
 _MARKUP = _rules(
+    # The sign of a quotation or of a list item at the start of a line, unless a number follows: "+ 5".
     (r"^[^\S\n]*[+>→](?=[^\S\n]+[^\s\p{Nd}])", " "),
+    # The brackets of a tag. Its name stays, because "<Oslo>" is a word in such brackets.
     (r"</?(\p{L}[^<>\s]*)>", r" \1 "),
+    # One to three asterisks on both sides of a text in one line, outside of a word.
     (rf"(?<![{_ALNUM}*])\*{{1,3}}(?=\S)([^*\n]{{1,300}})(?<=\S)\*{{1,3}}(?![{_ALNUM}*])", r"\1"),
+    # The marks of a displayed formula.
     (r"\${2,}", " "),
+    # The marks of a formula in a line. Those of prices have a space before, or a digit after, the second
+    # mark, as in "$5 or $6" and "US$5/US$6".
     (r"\$(?=\S)([^$\n]{1,200})(?<=\S)\$(?!\p{Nd})", r" \1 "),
 )
 # NFKC would change the meaning of these.
@@ -178,6 +184,7 @@ _GROUPS = regex.compile(
     """,
     regex.VERBOSE,
 )
+# Three or more numbers with the same separator, such as the parts of a date, a time or a version.
 _CHAIN = regex.compile(r"(?<!\p{Nd}[./:]?)\p{Nd}+([./:])\p{Nd}+(?:\1\p{Nd}+)+(?![./:]?\p{Nd})")
 _NUMBERS = _rules(
     # A decimal comma, unless it is one of several commas of a list.
@@ -218,10 +225,13 @@ _DIGIT_OR_SIGN = re.compile(r"[0-9#$%*+/<=>^|~-]")
 _SPECIAL = re.compile(
     r"[#$%*+/<=>^|~]|[.,':][0-9]|[0-9]\s+[0-9:]|-(?![A-Za-z0-9])|(?<![A-Za-z0-9])-"
 )
+# Symbols of Unicode, without two accents that people type as quotation marks, and some punctuation.
 _SYMBOL = regex.compile(r"(?V1)[[\p{S}#%&*@/\\]--[`´]]")
 # Emoji differ by their zero-width joiners and tags, but not by their colour or presentation.
 _PRESENTATION = regex.compile(r"[\p{Variation_Selector}\U0001F3FB-\U0001F3FF]")
+# A space before or after a character of a script without spaces between words.
 _MEANINGLESS_SPACE = regex.compile(rf"(?<=[{UNSPACED}]) | (?=[{UNSPACED}])")
+# A grapheme cluster of a script without spaces between words, or a run of other characters without spaces.
 _UNICODE_TOKEN = regex.compile(rf"(?V1)(?=[{UNSPACED}])\X|[[^\s]--[{UNSPACED}]]+")
 
 

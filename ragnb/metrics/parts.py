@@ -326,12 +326,17 @@ def _helps(statement: Part, citation: Part) -> float:
     """1.0 if a citation helps to support its statement, else 0.0; NaN without the verdict."""
     supported = binary_verdict(statement["supported"])
     if supported != 1:
+        # All citations together do not support the statement, so none of them helps: 0.0. Or the
+        # verdict is missing: NaN.
         return supported
-    alone, rest = binary_verdict(citation["alone"]), binary_verdict(citation.get("rest"))
-    if alone == 0:
-        # Without this citation, the others must not be enough. If `rest` is missing, it counts as 0.
-        return 0.0 if rest == 1 else 1.0
-    return alone
+    supports_alone = binary_verdict(citation["alone"])
+    if supports_alone != 0:
+        # 1.0, or NaN if the verdict is missing.
+        return supports_alone
+    # Without this citation, the others must not be enough. A missing verdict on them, which is NaN,
+    # counts as not enough.
+    others_are_enough = binary_verdict(citation.get("rest")) == 1
+    return 0.0 if others_are_enough else 1.0
 
 
 # ---- spans ---------------------------------------------------------------------------------------

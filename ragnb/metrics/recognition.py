@@ -237,11 +237,8 @@ def phrases_of_rule(option: str, rule: Rule, language: str) -> Sequence[str]:
     if isinstance(rule, Mapping):
         # The phrases for zh apply to zh-TW, too, unless there are phrases for zh-TW.
         phrases = rule.get(language, rule.get(_primary(language)))
-    if (
-        not isinstance(phrases, list | tuple)
-        or not phrases
-        or not all(map(is_nonblank_text, phrases))
-    ):
+    are_phrases = isinstance(phrases, list | tuple) and all(map(is_nonblank_text, phrases))
+    if not are_phrases or not phrases:
         raise InputError(
             f"{option} must be 'phrase', 'sentence', 'judge', 'label', a list of phrases, or a "
             f"mapping from language codes such as {language!r} to lists of phrases, got "
@@ -260,7 +257,10 @@ ANSWERED, REFUSED, INVALID = "answered", "refused", "invalid"
 _IS_REFUSAL = {REFUSED: 1.0, ANSWERED: 0.0, INVALID: 0.0, None: float("nan")}
 _OUTCOME_OF_VERDICT = {1.0: REFUSED, 0.0: ANSWERED}
 
-# Tags, the number of a list item, a label such as "Answer:", punctuation and signs of Markdown.
+# What may precede a phrase at the start of a text, in any number and order: tags of HTML such as <b>, the
+# number of a list item such as "1. ", a label of one word such as "answer:" (or two, the first of which is
+# "final"), punctuation, symbols, signs of Markdown, and white space. The "+" in "*+" makes the match
+# possessive, so that long texts take no longer.
 _BEFORE_PHRASE = regex.compile(
     r"(?:</?[a-z]\w{0,9}>|\d{1,3}[.)](?=\s)|(?:final )?[\p{L}\p{M}]{1,20} ?:|[\p{P}\p{S}\s])*+"
 )
@@ -455,7 +455,9 @@ def _by_nomiracl(response: str) -> tuple[str, str]:
         return ANSWERED, "answer"
     if refuses:
         return REFUSED, "refusal"
-    if "answer is present" in text or (len(text) < 10 and re.search(r"\[\d+\]", text)):
+    # The published code takes a short text with the number of a passage, such as "[3]", for an answer.
+    is_only_citation = len(text) < 10 and re.search(r"\[\d+\]", text) is not None
+    if "answer is present" in text or is_only_citation:
         return ANSWERED, "answer"
     if "answer is not present" in text:
         return REFUSED, "refusal"

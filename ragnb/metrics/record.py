@@ -227,6 +227,7 @@ class Metric:
             return reason
         # "If the response is empty; never under lbrag." becomes "the response is empty".
         first_clause = re.split("[;.]", self.undefined)[0]
+        # The first "If" or "Only if" is deleted, and each further "if" after a comma or after "or".
         reason = re.sub(r"^If |^Only if |(?<=,|r) if\b", "", first_clause)
         return reason or "the metric gives no value"
 
@@ -256,9 +257,11 @@ class Metric:
         """
         if argument in self.optional_under:
             chosen = {**self.options, **(options or {})}
-            return any(
-                str(chosen[name]) != value for name, value in self.optional_under[argument].items()
+            # The listed values are texts, so the chosen ones are compared as texts.
+            has_listed_values = all(
+                str(chosen[name]) == value for name, value in self.optional_under[argument].items()
             )
+            return not has_listed_values
         parameter = inspect.signature(self.function).parameters.get(argument)
         return parameter is None or parameter.default is inspect.Parameter.empty
 
@@ -394,4 +397,5 @@ def _text(value: Any) -> Any:
     """Convert lists and mappings, such as a list of phrases, to JSON; keep other values."""
     if not isinstance(value, list | tuple | Mapping):
         return value
+    # A bar separates the entries of a signature.
     return json.dumps(value, ensure_ascii=False).replace("|", "\\u007c")

@@ -35,6 +35,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
 
+from ragnb.cells import is_missing
 from ragnb.errors import InputError
 from ragnb.metrics.declaration import Column, Function, Option
 from ragnb.metrics.record import Calls, metric
@@ -162,14 +163,17 @@ def _values(
     """
     import ir_measures
 
+    # What one metric reads from the calls is kept for the other metrics of the same call of `score`.
     shared = calls.shared if isinstance(calls, Calls) else {}
     key = (k, min_grade, gain, unjudged)
     if key not in shared:
         shared[key] = _judged_runs(calls, shared, k, min_grade, gain, unjudged)
     qrels, runs, without_relevant = shared[key]
+    # A question of which ir_measures gives no value keeps NaN.
     values = [math.nan] * len(calls)
-    for place in without_relevant if when_none_relevant == "zero" else ():
-        values[place] = 0.0
+    if when_none_relevant == "zero":
+        for place in without_relevant:
+            values[place] = 0.0
     measure = ir_measures.parse_measure(_measure(name, k, min_grade))
     for result in ir_measures.iter_calc([measure], qrels, runs):
         values[int(result.query_id)] = result.value
@@ -191,12 +195,7 @@ def _judged_runs(
     they have been read for another cutoff.
     """
     if "read" not in shared:
-        shared["read"] = [
-            None
-            if call["retrieved"] is None or call["relevant"] is None
-            else (_grades(call["relevant"]), _ids(call["retrieved"]))
-            for call in calls
-        ]
+        shared["read"] = [_grades_and_ids(call) for call in calls]
     qrels: dict[str, dict[str, int]] = {}
     runs: dict[str, dict[str, float]] = {}
     without_relevant = []
@@ -206,15 +205,24 @@ def _judged_runs(
         grades, ids = read
         if unjudged == "removed":
             ids = _judged_ids(ids, call["relevant"], grades)
-        if max(grades.values(), default=0) < min_grade:
+        is_none_relevant = max(grades.values(), default=0) < min_grade
+        if is_none_relevant:
             without_relevant.append(place)
             continue
         if gain == "exponential":
+            # A negative grade is that of an unjudged passage, which has no gain.
             grades = {passage: 2 ** max(grade, 0) - 1 for passage, grade in grades.items()}
         qrels[str(place)] = grades
         # The measures sort the passages by decreasing score, so the negative rank keeps their order.
         runs[str(place)] = {passage: -float(rank) for rank, passage in enumerate(ids[:k])}
     return qrels, runs, without_relevant
+
+
+def _grades_and_ids(call: Mapping[str, Any]) -> tuple[dict[str, int], list[str]] | None:
+    """The grades and the retrieved ids of a question; None if one of the two lists is missing."""
+    if call["retrieved"] is None or call["relevant"] is None:
+        return None
+    return _grades(call["relevant"]), _ids(call["retrieved"])
 
 
 def _measure(name: str, k: int | None, min_grade: int) -> str:
@@ -242,7 +250,8 @@ def _judged_ids(ids: list[str], relevant: Any, grades: Mapping[str, int]) -> lis
             "unjudged='removed' needs a mapping from ids to grades in relevant, with 0 for "
             "passages that were judged as not relevant, got a list of relevant passages"
         )
-    return [passage for passage in ids if grades.get(passage, -1) >= 0]
+    # A negative grade says that a passage was not judged, as in trec_eval.
+    return [passage for passage in ids if passage in grades and grades[passage] >= 0]
 
 
 def _one(name: str, retrieved: Ids | None, relevant: Judgements | None, **options: Any) -> float:
@@ -269,13 +278,14 @@ def _grades(relevant: Any) -> dict[str, int]:
         )
     if not isinstance(relevant, Mapping):
         return dict.fromkeys(map(str, relevant), 1)
+    # Most mappings need no conversion.
     if set(map(type, relevant)) == {str} and set(map(type, relevant.values())) == {int}:
         return dict(relevant)
     # In Parquet, every mapping of a column has the keys of all mappings, with None for those that it
     # lacks, and the grades are then floats.
     grades = {}
     for passage, grade in relevant.items():
-        if grade is None or grade != grade:
+        if is_missing(grade):
             continue
         if int(grade) != grade:
             raise InputError(f"a grade must be a whole number, got {grade!r} for {str(passage)!r}")

@@ -406,7 +406,9 @@ def adherence(
     >>> adherence(labels, []), adherence(labels, [], variant="guide"), adherence(labels, ["a"])
     (1.0, 0.0, 0.0)
     """
+    # True, False or, if it is unknown whether a sentence is supported, None.
     values = [value for _, value in supported_sentences(support, unsupported_keys, variant=variant)]
+    # One unsupported sentence is enough, whatever the unknown ones are.
     if False in values:
         return 0.0
     return math.nan if None in values else 1.0

@@ -93,10 +93,13 @@ def supported_sentences(
         return [("", None)]
     sentences: list[tuple[str, bool | None]] = []
     for key, supporting, fully_supported in _labels(support):
-        is_supported = fully_supported
-        if supporting is not None and variant == "guide":
+        if supporting is None:
+            # Rules 3 and 4: None means that it is unknown.
+            is_supported = fully_supported
+        elif variant == "guide":
+            # Rule 2. Next to supporting keys, null means not supported.
             is_supported = fully_supported is True
-        elif supporting is not None:
+        else:
             is_supported = bool(supporting)
         sentences.append((key, is_supported))
     return sentences
@@ -346,7 +349,9 @@ def _overall_issues(
     unsupported = [key for key, is_supported in sentences if is_supported is False]
     # One unsupported sentence is sufficient. Otherwise, all sentences must be known to be supported.
     is_known = unsupported or all(is_supported for _, is_supported in sentences)
-    if is_known and overall == bool(unsupported):
+    are_all_supported = not unsupported
+    # A missing `overall` is None. It contradicts nothing.
+    if is_known and overall is not None and overall != are_all_supported:
         yield (
             f"overall_supported is {str(overall).lower()}, yet unsupported: "
             f"{_quoted(unsupported) or 'no sentence'}"

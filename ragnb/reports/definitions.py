@@ -261,6 +261,7 @@ def _differences(
     scores: pd.DataFrame, cells: list[str], unit: str | None, level: float
 ) -> pd.DataFrame:
     """Compare the definitions pair by pair, each in the place of a system."""
+    # `compare` takes the definitions as systems, so the column of the systems gets another name.
     of = {"system": "responses of"} if "system" in cells else {}
     units = {"unit": scores[unit]} if unit else {}
     compared = scores.rename(columns=of).assign(

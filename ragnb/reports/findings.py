@@ -118,6 +118,7 @@ def _decimals(row: Mapping[Any, Any]) -> int:
     width = row["high"] - row["low"]
     if not (np.isfinite(width) and width > 0):
         return 2
+    # The first digit of the width is at the place floor(log10(width)): -1 for 0.35, and so 2 decimals.
     return int(np.clip(1 - np.floor(np.log10(width)), 2, 4))
 
 
@@ -142,6 +143,7 @@ def _missed(row: Mapping[Any, Any]) -> str:
     """Which differences the number of questions would often miss."""
     if not np.isfinite(row["mde"]):
         return ""
+    # A power of 0.8 misses one in five.
     one_in = 1 / (1 - row["power"])
     return (
         f"With this number of questions, a difference below {row['mde']:.{_decimals(row)}f} is "

@@ -157,9 +157,9 @@ def bibliography(text: str) -> str:
     >>> print(bibliography(r"corrected \citep{holm1979}").splitlines()[0])
     @article{holm1979,
     """
-    cited = {
-        key.strip() for keys in re.findall(r"\\cite\w*\{([^}]*)\}", text) for key in keys.split(",")
-    }
+    # A command such as \citep{holm1979, tango1998} contains several keys.
+    lists_of_keys = re.findall(r"\\cite\w*\{([^}]*)\}", text)
+    cited = {key.strip() for keys in lists_of_keys for key in keys.split(",")}
     return "\n".join(entry for key, entry in sorted(_entries().items()) if key in cited)
 
 
@@ -182,7 +182,8 @@ def _data(scores: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
         values = scores[name].dropna().unique()
         # A task, a repetition or a share of 0 that all responses have is not worth a mention.
         needs_several = name in ("task", "repeat") or (name == "correct_rate" and not values.any())
-        if len(values) >= (2 if needs_several else 1):
+        fewest = 2 if needs_several else 1
+        if len(values) >= fewest:
             words_of_values = [_ORDERS.get(value, _value_text(value)) for value in values]
             conditions.append(sentence.format(enumeration(words_of_values, "or")))
     # A response has one row for each metric and definition. Rows that are equal in all of these are
@@ -223,6 +224,7 @@ def _generation(
     words: dict[str, str],
 ) -> dict[str, list[str]]:
     """Models with their files, prompts without the checksums of their texts, and parameters."""
+    # The details of a single model, if they were recorded when the responses were generated.
     served = scores.attrs.get("model", {})
     names = scores["model"].dropna().unique().tolist() if "model" in scores else []
     models = [f"{words.get(name, name)}{_source_of(name)}" for name in names]
@@ -230,6 +232,7 @@ def _generation(
         models[0] += f", file {served['file']},"
     prompts = []
     for mark in _marks(signatures, "prompt"):
+        # A mark such as "rgb.en:2:0f3a9c1d" has a version and a checksum of eight digits.
         name, _, version = re.sub(r":[0-9a-f]{8}$", "", mark).partition(":")
         number = f" (version {version})" if version else ""
         prompts.append(words.get(name, name) + number)

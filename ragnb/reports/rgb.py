@@ -212,7 +212,10 @@ def _with_tables(responses: pd.DataFrame) -> pd.DataFrame:
         keys = ["system", "language", "task", "example_id", "request_key"]
         is_first = ~responses[is_closed_book].duplicated(keys)
         is_first = is_first.reindex(responses.index, fill_value=True)
-        responses = responses[~is_closed_book | responses["request_key"].isna() | is_first]
+        # A reply without a key cannot be recognised as the same.
+        has_key = responses["request_key"].notna()
+        is_repeated = is_closed_book & has_key & ~is_first
+        responses = responses[~is_repeated]
     return responses
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ragnb.columns import require_columns, require_frame
 from ragnb.errors import InputError
-from ragnb.metrics.record import METRICS, PUNISHED, Metric
+from ragnb.metrics.record import EXTRA_WORDS, METRICS, PUNISHED, Metric
 from ragnb.metrics.words import metric_words
 from ragnb.numbers import enumeration
 from ragnb.reports.frames import Report, TablesAndLines
@@ -223,6 +223,7 @@ def _conclusions(differences: pd.DataFrame, definitions: pd.DataFrame) -> pd.Dat
     described = differences.merge(
         definitions[["definition", "punishes", "higher_is_better"]], on="definition"
     )
+    # 1 if the interval is above 0, -1 if it is below 0, and 0 if it contains 0 or is undefined.
     sign = (described["low"] > 0).astype(int) - (described["high"] < 0).astype(int)
     # A positive direction is in favour of the system, whether or not higher is better.
     described["direction"] = sign.where(described["higher_is_better"], -sign)
@@ -239,15 +240,20 @@ def _conclusion(system: Any, baseline: Any, pair: pd.DataFrame) -> dict[str, Any
     worse: list[str] = []
     undecided: list[str] = []
     for metric, definitions_of_metric in pair.groupby("metric", sort=False):
+        # A metric decides only if all of its variants agree.
         directions = set(definitions_of_metric["direction"])
-        group = {frozenset({1}): better, frozenset({-1}): worse}.get(
-            frozenset(directions), undecided
-        )
-        group.append(metric)
+        if directions == {1}:
+            better.append(metric)
+        elif directions == {-1}:
+            worse.append(metric)
+        else:
+            undecided.append(metric)
     n_metrics = len(better) + len(worse) + len(undecided)
-    # The better system comes first in the sentence.
-    first, second = (system, baseline) if len(better) >= len(worse) else (baseline, system)
-    in_favour, against = (better, worse) if first is system else (worse, better)
+    # The system that is better under more metrics comes first in the sentence.
+    if len(better) >= len(worse):
+        first, second, in_favour, against = system, baseline, better, worse
+    else:
+        first, second, in_favour, against = baseline, system, worse, better
     punished = pair.drop_duplicates("metric").set_index("metric")["punishes"]
     if better and worse:
         conclusion, sentence = _dependence(first, second, in_favour, against, punished)
@@ -286,12 +292,14 @@ def _dependence(
         f"{first} is better than {second} under {_words(in_favour)}, and {second} is better under "
         f"{_words(against)}."
     )
+    # A property of the metrics, such as that extra words cost, explains the conclusion if it divides the
+    # metrics completely: those of one side have it, and those of the other side have not.
     for words in PUNISHED:
-        cost_in_favour = {words in punished[metric].split(", ") for metric in in_favour}
-        cost_against = {words in punished[metric].split(", ") for metric in against}
-        if cost_in_favour == {True} and cost_against == {False}:
+        costs_in_favour = [words in punished[metric].split(", ") for metric in in_favour]
+        costs_against = [words in punished[metric].split(", ") for metric in against]
+        if all(costs_in_favour) and not any(costs_against):
             return f"depends on {words}", f"{sentence} {first} is ahead where {words} cost."
-        if cost_in_favour == {False} and cost_against == {True}:
+        if all(costs_against) and not any(costs_in_favour):
             return f"depends on {words}", f"{sentence} {second} is ahead where {words} cost."
     return "depends on the metric", sentence
 
@@ -309,10 +317,11 @@ def _ranks(rates: pd.DataFrame, definitions: pd.DataFrame) -> pd.DataFrame:
     defaults = definitions.drop_duplicates("metric")
     means = rates.pivot(index="system", columns="definition", values="mean")
     ranks = {}
-    # Metrics that punish extra words come first, and verdicts of judges and people last.
-    order = {"extra words": 0, "": 2}
-    first_property = defaults["punishes"].str.split(", ").str[0].map(order).fillna(1)
-    for _, row in defaults.loc[first_property.sort_values(kind="stable").index].iterrows():
+    # Metrics that punish extra words come first, and verdicts of judges and people, which punish nothing,
+    # come last.
+    first_punished = defaults["punishes"].str.split(", ").str[0]
+    place = first_punished.map({EXTRA_WORDS: 0, "": 2}).fillna(1)
+    for _, row in defaults.loc[place.sort_values(kind="stable").index].iterrows():
         values = means[row["definition"]]
         ranks[row["definition"]] = values.rank(ascending=not row["higher_is_better"])
     table = pd.DataFrame(ranks)
@@ -325,14 +334,16 @@ def _flips(
 ) -> pd.DataFrame:
     """The responses that are right under one metric of 0 and 1 and wrong under another one."""
     defaults = definitions.drop_duplicates("metric")
-    binary = [
-        row["definition"]
-        for row in defaults.to_dict("records")
-        if (record := METRICS.get(row["metric"])) is not None and record.binary
-    ]
+    binary = []
+    for row in defaults.to_dict("records"):
+        # A metric of your own has no record in METRICS, so it is not known to be one of 0 and 1.
+        record = METRICS.get(row["metric"])
+        if record is not None and record.binary:
+            binary.append(row["definition"])
     chosen = scores[scores["definition"].isin(binary)]
     values = chosen.pivot(index="response_number", columns="definition", values="value")
     values = values.reindex(index=range(len(responses)), columns=binary)
+    # Missing values do not count as different.
     differs = values.nunique(axis=1) > 1
     others = responses.reset_index(drop=True).drop(columns=binary, errors="ignore")
     return pd.concat([others, values.rename_axis(columns=None)], axis=1)[differs].reset_index(

@@ -16,6 +16,8 @@ from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.ppi import PpiInterval, ppi_mean
 from ragnb.stats.sampled_labels import ppi_sampled_mean
 
+# Two probabilities that differ by less than this are equal, apart from rounding.
+_ROUNDING = 1e-9
 # Name of the rows that use all judges together.
 ALL_JUDGES = "all judges"
 PROBABILITY = "probability"
@@ -49,21 +51,27 @@ def corrected_comparison(
     verdicts = scores.pivot(index=keys, columns=["metric", "system"], values="value")
     truth = labels.pivot(index=keys, columns="system", values=label).astype(float)
     chances = labels.groupby(keys)[PROBABILITY].agg(["min", "max"])
-    if (chances["max"] - chances["min"] > 1e-9).any():
+    has_several = chances["max"] - chances["min"] > _ROUNDING
+    if has_several.any():
         raise InputError(
             "compare(labels=) needs one probability per question, because a question is labelled for "
-            f"both systems; {chances.index[chances['max'] - chances['min'] > 1e-9][0]} has several"
+            f"both systems; {chances.index[has_several][0]} has several"
         )
     units = _units(scores, keys, cluster)
     metrics = list(scores["metric"].unique())
+    # Each metric alone and, if there are several, all of them together.
+    sets_of_judges = [[metric] for metric in metrics]
+    if len(metrics) > 1:
+        sets_of_judges.append(metrics)
     rows = []
-    for judges in [[metric] for metric in metrics] + ([metrics] if len(metrics) > 1 else []):
+    for judges in sets_of_judges:
         for system, baseline in pairs:
-            both = [
+            # The difference of the two systems by each judge, one column per judge.
+            differences = [
                 (verdicts[metric, system] - verdicts[metric, baseline]).rename(metric)
                 for metric in judges
             ]
-            judged = pd.concat(both, axis=1)
+            judged = pd.concat(differences, axis=1)
             is_judged = judged.notna().all(axis=1)
             judged = judged[is_judged]
             difference = _difference(truth, system, baseline).reindex(judged.index)
@@ -107,12 +115,9 @@ def _units(scores: pd.DataFrame, keys: list[str], cluster: str | None) -> pd.Ser
     """The cluster of each item, if there are clusters."""
     if cluster is None:
         return None
-    items = scores.drop_duplicates(keys)
-    return (
-        items.set_index(keys)[cluster]
-        if cluster not in keys
-        else items.set_index(keys).index.to_series()
-    )
+    items = scores.drop_duplicates(keys).set_index(keys)
+    # A cluster that is one of the keys, such as the example, is in the index.
+    return items.index.to_series() if cluster in keys else items[cluster]
 
 
 def _difference(truth: pd.DataFrame, system: Any, baseline: Any) -> pd.Series:
@@ -140,12 +145,16 @@ def _estimate(
     bounds: tuple[float, float] | None,
     level: float,
 ) -> PpiInterval:
-    """The corrected difference, by the plain estimate if all items had the same probability."""
+    """The corrected difference, by the plain estimate if all items had the same probability.
+
+    The plain estimate takes one judge, and needs items without a label. In all other cases, the labels are
+    weighted by their probabilities.
+    """
     is_labelled = ~np.isnan(difference)
     # Questions without a row in the labels were drawn with the probability of the others, if it is
     # the same for all.
     known = probability[~np.isnan(probability)]
-    is_uniform = known.size > 0 and np.ptp(known) < 1e-9
+    is_uniform = known.size > 0 and known.max() - known.min() < _ROUNDING
     has_one_judge = judged.shape[1] == 1
     if is_uniform and has_one_judge and not is_labelled.all():
         clusters = {}
@@ -174,7 +183,9 @@ def _estimate(
 
 def _columns(result: PpiInterval) -> dict[str, Any]:
     """The columns of a corrected difference."""
+    # Without a standard error there is no test, and the p-value is nan.
     statistic = result.estimate / result.standard_error if result.standard_error > 0 else np.nan
+    # Two tails of the t distribution.
     p_value = max(2 * float(stdtr(result.df, -abs(statistic))), SMALLEST_P)
     return {
         **result.columns("difference"),

@@ -32,7 +32,9 @@ def rows_by_code(codes: Integers, n_codes: int) -> list[Integers]:
     [[1], [0, 3], []]
     """
     order = np.argsort(codes, kind="stable")
+    # Counts of the codes -1, 0, 1, ... Their sums are the places in `order` where the codes end.
     ends = np.cumsum(np.bincount(codes + 1, minlength=n_codes + 1))
+    # The first part has the code -1, and the last one, behind all codes, is empty.
     return np.split(order, ends)[1:-1]
 
 
@@ -49,7 +51,9 @@ def _varies(codes: Integers, rows_of_systems: Iterable[Integers]) -> bool:
     """Whether the rows of one system have several codes."""
     for rows in rows_of_systems:
         codes_of_system = codes[rows]
-        if (codes_of_system != codes_of_system[:1]).any():
+        # A slice, because a system without rows has no first code.
+        differ_from_first = codes_of_system != codes_of_system[:1]
+        if differ_from_first.any():
             return True
     return False
 
@@ -140,13 +144,15 @@ class Cell:
                 both_systems = table.frame.iloc[self.rows[np.sort(np.append(first, second))]]
                 require_columns(both_systems, (), "compare", unique=["system", *columns])
         # The items of the system come first, then those that only the baseline has.
-        is_of_first = np.zeros(items.max(initial=-1) + 1, dtype=bool)
+        n_items = items.max(initial=-1) + 1
+        is_of_first = np.zeros(n_items, dtype=bool)
         is_of_first[items[first]] = True
         only_second = second[~is_of_first[items[second]]]
         places = np.append(first, only_second)
         values = table.values[self.rows]
+        # A value is nan if a system does not have the item.
         first_values = np.append(values[first], np.full(only_second.size, np.nan))
-        value_of_item = np.full(is_of_first.size, np.nan)
+        value_of_item = np.full(n_items, np.nan)
         value_of_item[items[second]] = values[second]
         second_values = value_of_item[items[places]]
         is_complete = ~(np.isnan(first_values) | np.isnan(second_values))
@@ -185,6 +191,8 @@ class Cell:
             items = np.zeros(self.rows.size, dtype=np.int64)
             for name in columns:
                 codes = self.table.codes[name][self.rows]
+                # Each pair of an earlier number and a code gets a number of its own, as in a number with
+                # two digits. The pairs that occur are then numbered anew, so that no number overflows.
                 items = pd.factorize(items * (codes.max(initial=0) + 1) + codes)[0]
             self._item_codes[columns] = items
         return self._item_codes[columns]
@@ -206,10 +214,10 @@ class Cell:
         """Raise InputError if the two systems have no question in common."""
         rows, baseline_rows = (self.rows[self._places_of(name)] for name in (system, baseline))
         codes = self.table.codes["example_id"]
-        if (
-            not (rows.size and baseline_rows.size)
-            or np.isin(codes[rows], codes[baseline_rows]).any()
-        ):
+        have_rows = rows.size > 0 and baseline_rows.size > 0
+        have_common_ids = np.isin(codes[rows], codes[baseline_rows]).any()
+        # A system without rows in this cell has no ids that could be others.
+        if not have_rows or have_common_ids:
             return
         ids = self.table.frame["example_id"]
         raise InputError(

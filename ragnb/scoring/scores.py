@@ -46,7 +46,10 @@ def as_metrics(metrics: str | Metric | Sequence[str | Metric]) -> list[Metric]:
         if not isinstance(metric, Metric):
             name, _, k = str(metric).partition("@")
             name = _full_name(name)
-            if name not in METRICS or (k and not (k.isdecimal() and "k" in METRICS[name].options)):
+            is_known = name in METRICS
+            # Only a metric of ranked lists has a cut-off.
+            is_cutoff = is_known and k.isdecimal() and "k" in METRICS[name].options
+            if not is_known or (k and not is_cutoff):
                 raise InputError(
                     f"must be names of metrics or Metric records, got {metric!r}; "
                     f"{suggestion(name, METRICS)}"
@@ -318,8 +321,11 @@ def _signatures(table: _Table, metric: Metric, options: Mapping[str, Any]) -> li
     read = set(metric.columns.values())
     marks = {"references": "references_as"} if "references" in read else {}
     marks |= {"lang": "language", "prompt": "template"}
-    verdicts = [name for name in metric.columns if metric.columns[name].startswith("judged_")]
-    if any(metric.needs(name, options) or "judge" in options.values() for name in verdicts):
+    # A metric reads the verdict of a judge if it needs it, or if an option such as refusal="judge" says so.
+    verdicts = [name for name, column in metric.columns.items() if column.startswith("judged_")]
+    needs_verdict = any(metric.needs(name, options) for name in verdicts)
+    chooses_verdict = bool(verdicts) and "judge" in options.values()
+    if needs_verdict or chooses_verdict:
         marks["judge"] = "judge_signature"
     for column in read:
         if f"{column}_judge" in table.responses:  # a judge, and not a person, labelled the parts

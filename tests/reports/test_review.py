@@ -265,6 +265,20 @@ def test_the_same_question_under_two_ids(clean):
     assert "1 question with 2 ids" in finding.sentence
 
 
+def test_examples_of_one_question_are_no_repeated_questions(clean):
+    twice = clean["question"].replace(
+        "What is the answer to question 4?", "What is the answer to question 5?"
+    )
+    # The examples 4 and 5 have the same words. They are two questions, or one under two conditions.
+    two_questions = clean.assign(question=twice, question_id=clean["example_id"])
+    (finding,) = findings(two_questions, "repeated questions")
+    assert "1 question with 2 ids" in finding.sentence
+    ids = clean.loc[:, "example_id"].tolist()
+    same = {ids[4]: ids[5]}
+    one_question = clean.assign(question=twice, question_id=clean["example_id"].replace(same))
+    assert findings(one_question, "repeated questions") == []
+
+
 def test_the_order_of_systems_depends_on_extra_words(clean):
     short = clean[clean["system"] == "system 1"].copy()
     short["response"] = short["response"].str.extract(r"(Reference\d+|Other\d+)", expand=False)

@@ -55,6 +55,7 @@ def ragas(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
         frame = frame.assign(**frame_of(conversations))
     for name in frame.columns.difference([*RAGAS, *_RAGAS_FIELDS]):
         numbers = pd.to_numeric(frame[name], errors="coerce")
+        # What is no number is missing in `numbers`.
         are_all_numbers = (numbers.notna() == frame[name].notna()).all()
         if are_all_numbers:
             frame = frame.assign(**{name: numbers}).rename(columns={name: f"ragas.{name}"})
@@ -87,10 +88,13 @@ def deepeval(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
     run = content.iloc[0].to_dict()
     run = first_value(run, "testRunData") or run
     is_run = any(key in run for key in ("testCases", "conversationalTestCases"))
-    cases = (run.get("testCases") or []) if is_run else records(content)
-    conversations = (run.get("conversationalTestCases") or []) if is_run else []
-    if not is_run and "turns" in content:
-        cases, conversations = [], cases
+    if is_run:
+        cases = run.get("testCases") or []
+        conversations = run.get("conversationalTestCases") or []
+    elif "turns" in content:
+        cases, conversations = [], records(content)
+    else:
+        cases, conversations = records(content), []
     for case in [*cases, *map(_as_test_case, conversations)]:
         metrics = first_value(case, "metricsData metrics_data") or []
         columns = {
@@ -280,6 +284,7 @@ def _generated(responses: list[Any]) -> list[str]:
     """
     first_request = responses[0] if responses else None
     repeats: list[Any] = first_request if isinstance(first_request, list) else [first_request]
+    # A pair such as [-3.5, True], whose values can be written as texts.
     is_likelihood = repeats[1:] in (["True"], ["False"], [True], [False])
     is_text = bool(repeats) and all(isinstance(text, str) for text in repeats)
     return repeats if is_text and not is_likelihood else []
@@ -310,6 +315,7 @@ def promptfoo(content: pd.DataFrame, path: Path | None) -> Iterator[Row]:
             "system": system,
             "response": output if isinstance(output, str | None) else json.dumps(output),
             # The error of a failed assertion is a reason of the score.
+            # The failure reason 1 is such an assertion, and 2 is an error of the provider.
             "reason": None if result.get("failureReason") == 1 else result.get("error"),
             "scores": {"score": result.get("score")},
             "reasons": {"score": first_value(result, "gradingResult.reason")},
@@ -330,6 +336,7 @@ def _promptfoo_systems(results: list[Row]) -> list[str]:
     systems = [provider if isinstance(provider, str) else "" for provider in providers]
     # Each combination of a prompt and a provider has a number.
     outputs = [result.get("promptIdx") for result in results]
+    # If there are fewer names than numbers, several combinations share a name.
     if len({*outputs}) > len({*systems}):
         labels = [str(first_value(result, "prompt.label prompt.raw") or "") for result in results]
         pairs = zip(systems, labels, strict=True)

@@ -75,12 +75,14 @@ def order_depends_on_definition(evidence: Evidence) -> Iterator[Finding]:
     reversed_pairs = conclusions[conclusions["conclusion"].str.startswith("depends on")]
     if reversed_pairs.empty:
         return
+    # Pairs with the best system are named first.
     best = evidence.order[:1] if _has_main_scores(evidence) else []
     involved = reversed_pairs["system"].isin(best) | reversed_pairs["baseline"].isin(best)
     sentences = [*reversed_pairs[involved]["sentence"], *reversed_pairs[~involved]["sentence"]]
     sentence = " ".join(sentences[:2])
     if len(sentences) > 2:
         sentence += f" The same holds for {len(sentences) - 2} more pairs of systems."
+    # For each metric, the system with rank 1.
     first = result.ranks.idxmin()
     leaders = [
         f"{system} under {enumeration(metrics)}"
@@ -98,6 +100,7 @@ def _known_unit(evidence: Evidence) -> str | None:
 
 
 def _has_main_scores(evidence: Evidence) -> bool:
+    """Whether there is a main metric, and at least one score of it."""
     try:
         return len(evidence.main_scores) > 0
     except NotPossible:
@@ -152,7 +155,9 @@ def dependent_rows(evidence: Evidence) -> Iterator[Finding]:
     }
     system = min(p_values, key=lambda name: p_values[name])
     p_value, ratio = p_values[system], _width_ratio(groups[system], unit, evidence.level)
-    if p_value >= ALPHA / len(groups) or not ratio > 1:
+    is_significant = p_value < ALPHA / len(groups)
+    # Only intervals that are too narrow are a problem.
+    if not is_significant or ratio <= 1:
         return
     n_rows = len(groups[system])
     n_units = scores[unit].nunique()
@@ -170,12 +175,15 @@ def _variance_between(values: np.ndarray, units: np.ndarray) -> float:
     codes, _ = pd.factorize(units)
     sizes = np.bincount(codes)
     n, n_units = len(values), len(sizes)
+    # With one unit, or with one row per unit, the test does not exist.
     if n_units < 2 or n == n_units:
         return 1.0
     means = np.bincount(codes, values) / sizes
+    # Mean squares between and within the units; F is their ratio.
     between = float(sizes @ (means - values.mean()) ** 2) / (n_units - 1)
     within = float(np.sum((values - means[codes]) ** 2)) / (n - n_units)
     if within == 0:
+        # F is then infinite, or undefined if all values are equal.
         return 0.0 if between > 0 else 1.0
     return float(fdtrc(n_units - 1, n - n_units, between / within))
 
@@ -187,6 +195,7 @@ def _width_ratio(rows: pd.DataFrame, unit: str, level: float) -> float:
     wide = mean_interval(values, units, confidence_level=level)
     narrow = mean_interval(values, confidence_level=level)
     ratio = (wide.high - wide.low) / (narrow.high - narrow.low)
+    # Without an interval there is nothing to compare, and 1 gives no finding.
     return float(ratio) if np.isfinite(ratio) else 1.0
 
 
@@ -194,7 +203,9 @@ def _width_ratio(rows: pd.DataFrame, unit: str, level: float) -> float:
 def undecided_order(evidence: Evidence) -> Iterator[Finding]:
     """The best two systems, if their difference is not shown."""
     best = evidence.best_pair()
-    if best["p_adjusted"] < 1 - evidence.level or not np.isfinite(best["difference"]):
+    is_shown = best["p_adjusted"] < 1 - evidence.level
+    has_pairs = np.isfinite(best["difference"])
+    if is_shown or not has_pairs:
         return
     first, second = evidence.order[:2]
     sentence = (
@@ -226,7 +237,9 @@ def many_comparisons(evidence: Evidence) -> Iterator[Finding]:
         except InputError as error:
             raise NotPossible(f"the systems cannot be compared ({error})") from None
     alpha = 1 - evidence.level
-    only_before = table[(table["p_value"] < alpha) & ~(table["p_adjusted"] < alpha)]
+    is_significant = table["p_value"] < alpha
+    remains_significant = table["p_adjusted"] < alpha
+    only_before = table[is_significant & ~remains_significant]
     if only_before.empty:
         return
     pairs = [
@@ -246,11 +259,14 @@ def one_dominating_question(evidence: Evidence) -> Iterator[Finding]:
     """A significant difference that comes mostly from one unit."""
     name = "one dominating question"
     best = evidence.best_pair()
-    if not best["p_value"] < 1 - evidence.level:
+    # An undefined p-value is nan, which is not below the level.
+    is_significant = best["p_value"] < 1 - evidence.level
+    if not is_significant:
         return
     scores = evidence.main_scores
     unit = evidence.unit or "example_id"
     keys = ["example_id", *evidence.conditions]
+    # One value per item and system, as columns; and the unit of each item.
     wide = scores.drop_duplicates([*keys, "system"]).pivot(
         index=keys, columns="system", values="value"
     )
@@ -260,6 +276,7 @@ def one_dominating_question(evidence: Evidence) -> Iterator[Finding]:
         differences.index.get_level_values(unit) if units is None else units[differences.index]
     )
     totals = differences.groupby(np.asarray(of_unit)).sum()
+    # Units with the opposite difference have negative shares, so others can have more than 1.
     share = totals / totals.sum()
     if len(totals) < 2 or share.max() <= 0.5:
         return

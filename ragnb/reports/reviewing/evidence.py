@@ -111,6 +111,7 @@ class Evidence:
         """Scores of the main metric: the first of the scores, people's verdicts, or one of `MAIN_METRICS`."""
         if self.scores is not None:
             return self.scores[self.scores["metric"] == self.scores["metric"].iloc[0]]
+        # Without systems, or without verdicts of people, another metric is tried.
         with suppress(NotPossible):
             self.require_systems(1)
             if self.people.notna().any():
@@ -122,13 +123,14 @@ class Evidence:
                 for argument, column in METRICS[name].columns.items()
                 if METRICS[name].needs(argument)
             ]
-            if not all(column in self.responses for column in required):
-                continue
-            if self.responses[required].isna().all().any():
+            has_columns = all(column in self.responses for column in required)
+            if not has_columns or self.responses[required].isna().all().any():
+                # A column that the metric needs is not there, or has no value.
                 continue
             try:
                 return score(self.responses, name)
             except InputError:
+                # The metric refuses a value; the next one may do without it.
                 continue
         raise NotPossible(
             "there is no score of the responses: neither a verdict nor references; pass scores="
@@ -140,6 +142,7 @@ class Evidence:
         scores = self.main_scores
         if turns := conversations(scores):
             return turns
+        # The examples of one question, such as its translations, share the larger unit.
         for name in ("question_id", "example_id"):
             if name in scores and scores.duplicated(["system", name]).any():
                 return name

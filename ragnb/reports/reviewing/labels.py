@@ -35,21 +35,24 @@ def labels_of_different_kinds(evidence: Evidence) -> Iterator[Finding]:
     evidence.require_questions()
     people, contains = evidence.people, evidence.contains
     is_rejected = (contains == 1) & (people == 0)
-    verdicts = _by_question(evidence, is_rejected.where((contains == 1) & people.notna()))
+    # 1 if people reject an answer that contains the reference, 0 if they accept it, and else missing.
+    rejections = _by_question(evidence, is_rejected.where((contains == 1) & people.notna()))
     pairs = list(combinations(systems, 2))
     findings = []
     for first, second in pairs:
-        both = verdicts[[first, second]].dropna()
+        both = rejections[[first, second]].dropna()
         only_first = int(((both[first] == 1) & (both[second] == 0)).sum())
         only_second = int(((both[first] == 0) & (both[second] == 1)).sum())
         n_discordant = only_first + only_second
         if not n_discordant:
             continue
+        # The exact test of McNemar. Each pair is tested, so the rate of false findings is divided.
         p_value = binomtest(only_first, n_discordant).pvalue
         if p_value < ALPHA / len(pairs):
             findings.append((p_value, first, second, only_first, only_second, len(both)))
     if not findings:
         return
+    # The pair with the smallest p-value, and of the two the one that is rejected more often first.
     p_value, first, second, only_first, only_second, n_both = min(findings)
     if only_second > only_first:
         first, second, only_first, only_second = second, first, only_second, only_first
@@ -121,7 +124,9 @@ def judge_cannot_tell(evidence: Evidence) -> Iterator[Finding]:
         [n_wrong_accepted, n_wrong - n_wrong_accepted],
     ]
     p_value = fisher_exact(table, alternative="greater").pvalue
-    if p_value < 1 - evidence.level:
+    # The finding is that the labels do not show it, so a significant test gives none.
+    is_shown = p_value < 1 - evidence.level
+    if is_shown:
         return
     sentence = (
         f"The judge ({column}) accepts {n_right_accepted:,} of {n_right:,} right answers and "
@@ -142,6 +147,7 @@ def judge_errs_by_system(evidence: Evidence) -> Iterator[Finding]:
     of_system = evidence.responses["system"]
     findings: list[tuple[float, str, Any, Any, list[tuple[int, int]]]] = []
     for label, error in ((0, "accepts wrong answers"), (1, "rejects right answers")):
+        # Among the responses with this label, whether the verdict is the other one.
         is_error = (verdicts != label)[people == label]
         counts = {
             system: (int(errors.sum()), len(errors))
@@ -225,6 +231,7 @@ def _rank_test(strata: list[pd.DataFrame]) -> tuple[float, bool]:
     # In no stratum are there both errors and different lengths, so there is nothing to test.
     if variance == 0:
         return 1.0, False
+    # Two tails of the normal distribution.
     return float(2 * ndtr(-abs(deviation) / sqrt(variance))), deviation > 0
 
 

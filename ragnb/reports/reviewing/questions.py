@@ -49,20 +49,28 @@ def questions_that_nobody_answers(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _excess_of_zeros(n_right: np.ndarray, n_systems: int) -> tuple[float, float]:
-    """Likelihood-ratio test of more zeros than a beta-binomial distribution has, and their expected number."""
+    """Likelihood-ratio test of more zeros than a beta-binomial distribution has, and their expected number.
+
+    The beta-binomial distribution allows questions to differ in how hard they are. The alternative is a
+    mixture of this distribution with a share of questions that no system can answer.
+    """
+    # Number of questions with 0, 1, ... right answers, and the logarithm of n over k.
     counts = np.bincount(n_right, minlength=n_systems + 1)
     values = np.arange(n_systems + 1)
     log_choose = gammaln(n_systems + 1) - gammaln(values + 1) - gammaln(n_systems - values + 1)
 
     def log_probabilities(parameters: np.ndarray) -> np.ndarray:
         """Log probabilities of 0 to n right answers for the logarithms of alpha and beta."""
+        # Beyond these limits the distribution hardly changes, and its logarithms would overflow.
         alpha, beta = np.exp(np.clip(parameters, -6, 8))
         return log_choose + betaln(values + alpha, n_systems - values + beta) - betaln(alpha, beta)
 
     def loss(parameters: np.ndarray) -> float:
+        """Negative log-likelihood of the beta-binomial distribution."""
         return -float(counts @ log_probabilities(parameters))
 
     def loss_with_zeros(parameters: np.ndarray) -> float:
+        """Negative log-likelihood of the mixture; the third parameter is the logit of its share."""
         probabilities = np.exp(log_probabilities(parameters[:2]))
         extra = 1 / (1 + np.exp(-parameters[2]))
         probabilities = (1 - extra) * probabilities
@@ -70,7 +78,9 @@ def _excess_of_zeros(n_right: np.ndarray, n_systems: int) -> tuple[float, float]
         return -float(counts @ np.log(np.maximum(probabilities, 1e-300)))
 
     plain = minimize(loss, [0.0, 0.0], method="Nelder-Mead")
+    # The search begins at a small share of 5 %, whose logit is -3.
     mixed = minimize(loss_with_zeros, [*plain.x, -3.0], method="Nelder-Mead")
+    # The mixture contains the plain distribution, so a negative ratio is an error of the search.
     ratio = max(0.0, 2 * (plain.fun - mixed.fun))
     expected = len(n_right) * float(np.exp(log_probabilities(mixed.x[:2])[0]))
     # The share of extra zeros lies at the end of its range under the null hypothesis, which halves
@@ -88,6 +98,7 @@ def incomplete_references(evidence: Evidence) -> Iterator[Finding]:
     question = evidence.responses["example_id"]
     n_accepted = (people == 1).groupby(question).sum()
     n_contained = (contains == 1).groupby(question).sum()
+    # A single acceptance may be an error of a person.
     incomplete = n_accepted.index[(n_accepted >= 2) & (n_contained == 0)]
     if incomplete.empty:
         return
@@ -138,12 +149,17 @@ def repeated_questions(evidence: Evidence) -> Iterator[Finding]:
     texts = responses[column].map(
         lambda text: " ".join(fold(text).lower().split()) if isinstance(text, str) else None
     )
-    # The turns of a conversation can have the same words, and the parallel questions of a study too.
-    context = [name for name in ("conversation_id", "question_id", "language") if name in responses]
-    frame = responses[["example_id", *context]].assign(text=texts).dropna(subset="text")
-    if "conversation_id" in context:
+    # Turns such as "And why?" have the same words in many conversations.
+    if "conversation_id" in responses:
         raise NotPossible("the turns of conversations depend on what came before")
-    n_ids = frame.groupby(["text", *context])["example_id"].nunique()
+    # A question has one `question_id` in all languages and under all conditions, and its examples are then
+    # known to belong together. Without this column, the example is the question.
+    has_question_ids = "question_id" in responses and responses["question_id"].notna().all()
+    id = "question_id" if has_question_ids else "example_id"
+    # Questions in several languages can have the same words, such as a name.
+    context = ["language"] if "language" in responses else []
+    frame = responses[[id, *context]].assign(text=texts).dropna(subset="text")
+    n_ids = frame.groupby(["text", *context])[id].nunique()
     repeated = n_ids[n_ids > 1]
     if repeated.empty:
         return

@@ -46,6 +46,7 @@ def missing_replies(evidence: Evidence) -> Iterator[Finding]:
         what = "reply" if column == "response" else column
         n_missing = number_of(int(is_missing.sum()), "row")
         sentence = f"The {what} is missing in {n_missing}: {counts_in_words(counts)}."
+        # Shares that differ by less than one percentage point affect all systems alike.
         effect = ALL if max(shares) - min(shares) < 0.01 else SYSTEMS
         if effect == SYSTEMS and len(counts) > 1:
             sentence += " The systems are then compared on different items."
@@ -87,7 +88,11 @@ def _missing_values(evidence: Evidence) -> dict[str, pd.Series]:
 
 
 def _bounds_overlap(evidence: Evidence) -> bool:
-    """Whether another system could be the best if all missing scores were right or wrong."""
+    """Whether another system could be the best if all missing scores were right or wrong.
+
+    ``worst_low`` and ``worst_high`` are the means of a system if its missing scores all have the lowest or
+    the highest possible value.
+    """
     try:
         scores = evidence.main_scores
     except NotPossible:
@@ -233,6 +238,7 @@ def unreadable_replies(evidence: Evidence) -> Iterator[Finding]:
         for text in responses["response"]
     ]
     is_invalid = pd.Series([outcome == INVALID for outcome in outcomes], responses.index)
+    # The rule of NoMIRACL would then call ordinary answers invalid.
     if is_invalid[is_reply].mean() > 0.5:
         raise NotPossible("most replies are free text, without agreed forms to read")
     if not is_invalid.any():
@@ -278,6 +284,7 @@ def other_languages(evidence: Evidence) -> Iterator[Finding]:
     rows_of_finding: list[int] = []
     for cell, sample in cells:
         n_other, n = int(is_other[sample.index].sum()), len(sample)
+        # One-sided binomial test: the probability of `n_other` or more errors of the identification.
         p_value = bdtrc(n_other - 1, n, MISIDENTIFIED) if n_other else 1.0
         if p_value < ALPHA / len(cells):
             parts.append(f"{n_other} of {n} of {', '.join(map(str, cell))}")
