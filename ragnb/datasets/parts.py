@@ -38,7 +38,7 @@ def _split(row: Row, kind: str) -> Iterator[Row]:
         words = {True: "supported", False: "not supported", None: None}
         for key, is_supported in supported_sentences(row["sentence_support_information"]):
             sentence = {"text": texts.get(key), "label": words[is_supported]}
-            # A sentence of which it is unknown whether it is supported has no label, so it is not scored.
+            # If it is unknown whether a sentence is supported, it has no label and is not scored.
             yield {**sentence, "parts": [sentence] if sentence["label"] else None}
     elif kind == "citations":
         for statement in row["statements"]:

@@ -258,8 +258,8 @@ _IS_REFUSAL = {REFUSED: 1.0, ANSWERED: 0.0, INVALID: 0.0, None: float("nan")}
 _OUTCOME_OF_VERDICT = {1.0: REFUSED, 0.0: ANSWERED}
 
 # What may precede a phrase at the start of a text, in any number and order: tags of HTML such as <b>, the
-# number of a list item such as "1. ", a label of one word such as "answer:" (or two, the first of which is
-# "final"), punctuation, symbols, signs of Markdown, and white space. The "+" in "*+" makes the match
+# number of a list item such as "1. ", a label of one word such as "answer:", also after the word "final",
+# punctuation, symbols, signs of Markdown, and white space. The "+" in "*+" makes the match
 # possessive, so that long texts take no longer.
 _BEFORE_PHRASE = regex.compile(
     r"(?:</?[a-z]\w{0,9}>|\d{1,3}[.)](?=\s)|(?:final )?[\p{L}\p{M}]{1,20} ?:|[\p{P}\p{S}\s])*+"

@@ -169,7 +169,7 @@ def _values(
     if key not in shared:
         shared[key] = _judged_runs(calls, shared, k, min_grade, gain, unjudged)
     qrels, runs, without_relevant = shared[key]
-    # A question of which ir_measures gives no value keeps NaN.
+    # A question without a result of ir_measures keeps NaN.
     values = [math.nan] * len(calls)
     if when_none_relevant == "zero":
         for place in without_relevant:
