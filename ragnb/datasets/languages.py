@@ -101,7 +101,9 @@ def identify_languages(questions: pd.Series) -> pd.DataFrame:
     # Probabilities from each question alone, and then with the other questions of the file; one row per
     # distinct question and one column per language.
     codes, alone = language_probabilities(distinct)
-    together = alone * (alone.sum(axis=0) - alone + 1 / len(codes))
+    # p(language | question) x s(language), where s is the sum over the other questions plus 1 / n.
+    sum_over_others = alone.sum(axis=0) - alone
+    together = alone * (sum_over_others + 1 / len(codes))
     together /= together.sum(axis=1, keepdims=True)
     best = together.argmax(axis=1)
     unsure = together.max(axis=1) < SURE

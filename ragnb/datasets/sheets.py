@@ -126,9 +126,9 @@ def workbook_rows(path: Path, sheet: str | int | None) -> tuple[list[list[str]],
             for title, worksheet in worksheets.items()
             if worksheet.sheet_state == "visible"
         }
-        rows_by_sheet = {
-            title: _rows(worksheet) for title, worksheet in (visible or worksheets).items()
-        }
+        # If all sheets are hidden, they are read nevertheless.
+        readable = visible or worksheets
+        rows_by_sheet = {title: _rows(worksheet) for title, worksheet in readable.items()}
     filled = [title for title, rows in rows_by_sheet.items() if any(map(any, rows))]
     # Notes on a sheet of their own are no table.
     tables = [title for title in filled if _is_table(rows_by_sheet[title])] or filled
@@ -250,12 +250,14 @@ def frame_of_cells(rows: Sequence[Sequence[str]]) -> tuple[pd.DataFrame, str]:
     # All rows get the width of the longest one.
     width = max(len(header), *map(len, body)) if body else len(header)
     names += [""] * (width - len(names))
+    # From rows to columns: each of these tuples has the name of a column, and then its cells.
     columns: dict[int, list[str | None]] = {}
     for place, (_, *cells) in enumerate(zip_longest(names, *body, fillvalue="")):
         columns[place] = [cell or None for cell in cells]
     kept_columns = [place for place in columns if names[place] or not _is_blank(columns[place])]
     beyond_header = [place for place in kept_columns if place >= len(header)]
     if beyond_header:
+        # The first row of the body with such a cell.
         number = next(n for n in places[1:] if not _is_blank(rows[n][len(header) :]))
         raise ValueError(
             f"row {number + 1} has more cells than the header in row {places[0] + 1}, which has "

@@ -142,7 +142,9 @@ def _outcomes(scores: pd.DataFrame, has_invalid: bool) -> pd.DataFrame:
         columns[f"{state}_answered"] = is_in_state & answered
         columns[f"{state}_refused"] = is_in_state & refused
         if has_invalid:
-            columns[f"{state}_invalid"] = is_in_state & coverage["value"].eq(0) & ~refused
+            # A response that does not answer, and does not refuse either.
+            is_no_answer = coverage["value"].eq(0)
+            columns[f"{state}_invalid"] = is_in_state & is_no_answer & ~refused
     # The two columns of invalid responses come last.
     order = sorted(columns, key=lambda name: name.endswith("invalid"))
     return pd.DataFrame(columns)[order].set_axis(

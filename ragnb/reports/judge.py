@@ -372,6 +372,9 @@ def _bias(judged: _Judged, by: Sequence[str] | None) -> pd.DataFrame:
         rows = group.index[~np.isnan(judged.labels[group.index])]
         if rows.empty:
             continue
+        # Graded scores minus labels of 0 and 1 are skewed, also if their mean is 0. The sign-flip test, which
+        # "auto" would choose, assumes that they are symmetric. With clusters, "auto" chooses by their number.
+        has_graded_items = judged.graded(judge) and judged.units is None
         # Judge and label become two systems, which `compare` pairs by the number of the row.
         frame = pd.DataFrame({"example_id": rows, "group": group[rows], "metric": judged.label})
         frame = frame.assign(unit=units[rows], signature=judged.signature(judge))
@@ -383,7 +386,7 @@ def _bias(judged: _Judged, by: Sequence[str] | None) -> pd.DataFrame:
             by="group",
             cluster=None if judged.units is None else "unit",
             unpaired="drop",
-            method="t" if judged.graded(judge) and judged.units is None else "auto",
+            method="t" if has_graded_items else "auto",
             confidence_level=judged.level,
         )
         table["interval"] = table["interval"].map(without_clusters)

@@ -288,11 +288,20 @@ def _tests(comparisons: pd.DataFrame, words: dict[str, str]) -> dict[str, Any]:
 def _metrics(signatures: list[str], words: dict[str, str], short: bool) -> list[str]:
     """Words for each metric, with its definition and the options under which it was scored."""
     options: dict[str, list[str]] = {}
+    # These marks have sentences of their own, or are no option of the metric.
+    no_options = ("ragnb", "metric", "lang", "prompt")
     for signature in signatures:
-        marks = dict(part.partition(":")[::2] for part in signature.split("|"))
+        marks = {}
+        for part in signature.split("|"):
+            mark, _, value = part.partition(":")
+            marks[mark] = value
+        # A signature of another tool has no mark of the metric, and is then the name.
         name = marks.get("metric", signature)
-        others = marks.keys() - {"ragnb", "metric", "lang", "prompt"}
-        chosen = [f"{mark.replace('_', ' ')} {marks[mark]}" for mark in marks if mark in others]
+        chosen = [
+            f"{mark.replace('_', ' ')} {value}"
+            for mark, value in marks.items()
+            if mark not in no_options
+        ]
         options.setdefault(name, []).append(", ".join(chosen))
     phrases = []
     for name, chosen in options.items():

@@ -214,12 +214,15 @@ def _table(scores: pd.DataFrame, keys: list[str], level: float) -> pd.DataFrame:
     cells, cluster = [*keys, "metric"], None
     if "question_id" in scores:
         scores = scores.assign(question_id=questions(scores))
-        cluster = "question_id" if scores.duplicated([*cells, "question_id"]).any() else None
+        # The responses of a cell to one question, in several languages, are not independent.
+        has_repeated_questions = scores.duplicated([*cells, "question_id"]).any()
+        cluster = "question_id" if has_repeated_questions else None
     kinds = scores["metric"].map(INTERVALS)
     options: dict[str, Any] = {"by": keys, "cluster": cluster, "confidence_level": level}
     parts = [summarize(rows, interval=kind, **options) for kind, rows in scores.groupby(kinds)]
     summaries = pd.concat(parts)
     groups = scores.groupby(cells, dropna=False, as_index=False)["value"]
+    # The standard deviation of the sample, with n - 1.
     spread = groups.agg(lambda values: values.std()).rename(columns={"value": "std"})
     metrics = pd.DataFrame({"metric": list(INTERVALS)})
     table = scores[keys].drop_duplicates().merge(metrics, how="cross")

@@ -112,6 +112,7 @@ def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> tuple[pd.Dat
     # A reason that is missing in the baseline remains missing, also with its name in front.
     reason = f1["reason"].astype(object)
     reason = reason.fillna(f"{baseline}: " + direct["reason"].astype("str"))
+    # The cost of the baseline is 0, even if it was not recorded.
     has_no_cost = np.isnan(spent) & ~is_baseline
     reason[reason.isna() & has_no_cost] = "the cost is unknown"
     columns_of_f1 = ["metric", "value", "signature", "evidence"]

@@ -200,7 +200,8 @@ def _words(metric: Metric) -> set[str]:
     """The words by which a metric is found: those of its name, and the names in its definition."""
     family, _, short_name = metric.name.partition(".")
     words = short_name.split("_")
-    # Names in the definition have capital letters, such as F1, RLC_LID and ROUGE.
+    # Names in the definition have capital letters, such as F1, RLC_LID and ROUGE. The first word, which
+    # always has one, is left out, because nothing precedes it.
     capitalised = re.findall(r"(?<=\W)[A-Z]\w*", definition_of(metric))
     names = [family, short_name, " ".join(words), *words, *capitalised]
     return {name.casefold() for name in names}
@@ -224,6 +225,7 @@ def formula_of(metric: Metric) -> str:
     docstring = inspect.getdoc(metric.function) or ""
     # The part above the first section, whose heading is underlined, and above the examples.
     beginning = re.split(r"\n\w[\w ]*\n---|\n>>>", docstring)[0]
+    # A formula may also end in a semicolon.
     sentences = re.split(r"(?<=[.;])\s+", " ".join(beginning.split()))
     formulas = [sentence for sentence in sentences if " = " in sentence]
     return " ".join(formulas).replace("`", "")

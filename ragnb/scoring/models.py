@@ -237,6 +237,7 @@ def _mixed(
 def _effect(coefficient: float, error: float, df: float, level: float) -> Mapping[str, float]:
     """Odds ratio with its limits, and the test of an odds ratio of 1."""
     statistic = coefficient / error
+    # Infinite degrees of freedom mean the normal distribution. The p-value has two tails.
     if np.isinf(df):
         quantile, tail = float(ndtri((1 + level) / 2)), float(ndtr(-abs(statistic)))
     else:
@@ -254,6 +255,7 @@ def _difference(
     design: pd.DataFrame, coefficients: np.ndarray, others: list[Any], system: Any
 ) -> float:
     """Difference of the predicted rates if all rows were of the system, and of the baseline."""
+    # A row of the baseline has 0 in the columns of all other systems.
     baseline = design.assign(**{f"system {other}": 0.0 for other in others})
     of_system = baseline.assign(**{f"system {system}": 1.0})
     rates = [expit(frame.to_numpy() @ coefficients).mean() for frame in (of_system, baseline)]

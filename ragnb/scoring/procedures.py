@@ -237,6 +237,7 @@ def _detectable(
     options: dict[str, float] = {"confidence_level": level, "power": power}
     n = len(differences)
     if mcnemar:
+        # The share of items on which the two systems differ.
         discordance = mean(pairs.first != pairs.second)
         return mcnemar_mde(n, discordance=discordance, method=mcnemar, **options) if n else nan
     units = unit_values(differences, pairs.clusters)

@@ -81,6 +81,7 @@ def noise_report(scores: pd.DataFrame, *, question: str | None = None) -> pd.Dat
         components = variance_components(values, group[name].to_numpy(), judges)
         n_questions, n = group[name].nunique(), len(group)
         n_judges = group["judge"].nunique() if judges is not None else 1
+        # The variance of the mean that a component gives is its variance divided by how many of it there are.
         divisors = {
             "question": n_questions,
             "judge": n_judges,

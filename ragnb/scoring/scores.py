@@ -183,7 +183,7 @@ class _Table:
         self._calls: dict[Any, tuple[Calls, list[int], dict[int, str]]] = {}
 
     def cells(self, column: str) -> list[Any]:
-        """The cells of a column, with None for each that is missing, and for a column that there is not."""
+        """The cells of a column, with None for each that is missing; only None if there is no such column."""
         if column not in self._cells:
             if column not in self.responses:
                 return [None] * len(self.responses)
@@ -205,7 +205,9 @@ class _Table:
         for argument in metric.columns:
             default = parameters[argument].default if argument in parameters else None
             defaults[argument] = None if default is inspect.Parameter.empty else default
-        is_shared = not any(default is not None for default in defaults.values())
+        # Metrics with the same columns share their arguments. The key does not contain the defaults, so only
+        # metrics without defaults other than None share them.
+        is_shared = all(default is None for default in defaults.values())
         key = (tuple(metric.columns.items()), tuple(needed))
         if is_shared and key in self._calls:
             return self._calls[key]
