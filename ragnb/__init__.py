@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from ragnb.metrics.record import METRICS, Metric
     from ragnb.reports.abstention import abstention_report
     from ragnb.reports.definitions import compare_definitions
+    from ragnb.reports.failures import failure_report
     from ragnb.reports.findings import sentences
     from ragnb.reports.grades import graded_report
     from ragnb.reports.judge import judge_report
@@ -137,6 +138,7 @@ __all__ = [
     "explore",
     "export_annotator",
     "export_responses",
+    "failure_report",
     "full_tracebacks",
     "graded_report",
     "judge_report",

@@ -42,6 +42,7 @@ from ragnb.figures.plan_forms import (
 from ragnb.figures.report_forms import (
     agreement_figure,
     annotation_figure,
+    failures_figure,
     figure_of,
     grades_figure,
     judge_bias_figure,
@@ -52,6 +53,7 @@ from ragnb.figures.report_forms import (
 from ragnb.figures.styles import FORMATS, save_figure, style
 from ragnb.reports.abstention import RiskCoverageReport
 from ragnb.reports.definitions import DefinitionComparison
+from ragnb.reports.failures import FailureReport
 from ragnb.reports.judge import JudgeReport
 from ragnb.reports.multilingual import MultilingualReport
 from ragnb.reports.rgb import RgbReport
@@ -59,8 +61,8 @@ from ragnb.reports.sensitivity import Sensitivity
 from ragnb.reports.trace import TraceReport
 
 Result: TypeAlias = (
-    "pd.DataFrame | AnnotationReport | DefinitionComparison | JudgeReport | MultilingualReport | RgbReport | "
-    "RiskCoverageReport | Sensitivity | TraceReport"
+    "pd.DataFrame | AnnotationReport | DefinitionComparison | FailureReport | JudgeReport | "
+    "MultilingualReport | RgbReport | RiskCoverageReport | Sensitivity | TraceReport"
 )
 
 
@@ -92,6 +94,7 @@ _OF_REPORTS: dict[type, Form] = {
     AnnotationReport: Form(annotation_figure),
     JudgeReport: Form(judge_bias_figure),
     RgbReport: Form(rgb_figure),
+    FailureReport: Form(failures_figure),
     RiskCoverageReport: Form(risk_coverage_figure),
     Sensitivity: Form(sensitivity_figure),
 }

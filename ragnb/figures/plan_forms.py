@@ -115,7 +115,9 @@ def counts_figure(result: Any, page: Page) -> Drawn:
     looks = looks_of(list(counts.columns), series)
     looks = {group: looks[group] | {"marker": "s"} for group in counts.columns}
     n_lines = _lines_of_names(row_names(counts.index.to_frame(), [row], page.names))
-    figure, ax = new_page(page.width, 0.8 + len(counts) * max(0.26, 0.06 + 0.13 * n_lines))
+    height = 0.8 + len(counts) * max(0.26, 0.06 + 0.13 * n_lines)
+    # With few rows, the names of the pieces above them need most of the height.
+    figure, ax = new_page(page.width, max(height, 0.9 + 0.17 * counts.shape[1]))
     draw_counts(ax, counts, looks, page.names)
     ax.set_xlabel(words_for("responses", page.names))
     n = span(counts.sum(axis=1))

@@ -1,5 +1,6 @@
 """The figures of reports."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from ragnb.figures.forms import (
 )
 from ragnb.figures.means import varying
 from ragnb.figures.page import SMALL_PRINT, Page, new_page, set_header
+from ragnb.figures.plan_forms import counts_figure
 from ragnb.figures.ranks import draw_ranks
 from ragnb.figures.spread import draw_grades
 from ragnb.figures.styles import plain
@@ -32,6 +34,7 @@ from ragnb.figures.words import words_for
 from ragnb.metrics.record import EXTRA_WORDS
 from ragnb.numbers import distinct
 from ragnb.reports.abstention import RiskCoverageReport
+from ragnb.reports.failures import OUTCOMES, FailureReport
 from ragnb.reports.grades import QUANTILES
 from ragnb.reports.judge import JudgeReport
 from ragnb.reports.rgb import RgbReport
@@ -96,6 +99,17 @@ def sensitivity_figure(result: Sensitivity, page: Page) -> Drawn:
     note = f"ranks of the means over up to {n:,} questions; no intervals"
     set_header(figure, page.title, note)
     return ax, result.rates
+
+
+def failures_figure(result: FailureReport, page: Page) -> Drawn:
+    """The outcomes of the responses of each system, as bars, in the order of a pipeline."""
+    outcomes = result.outcomes
+    if "system" not in outcomes:
+        outcomes = outcomes.assign(system="responses")
+    # A categorical column keeps its order in the figure.
+    in_order = pd.Categorical(outcomes["outcome"], OUTCOMES, ordered=True)
+    ordered = outcomes.assign(outcome=in_order)
+    return counts_figure(ordered, replace(page, rows=["system"], series="outcome"))
 
 
 def _group_of_metric(punished: str) -> str:

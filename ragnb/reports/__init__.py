@@ -7,6 +7,7 @@ from ragnb.faces import face
 if TYPE_CHECKING:
     from ragnb.reports.abstention import RiskCoverageReport, abstention_report, risk_coverage_report
     from ragnb.reports.definitions import DefinitionComparison, compare_definitions
+    from ragnb.reports.failures import FailureReport, failure_report
     from ragnb.reports.findings import Sentences, sentences
     from ragnb.reports.grades import graded_report, scores_by_grade
     from ragnb.reports.judge import JudgeReport, judge_report
@@ -26,6 +27,7 @@ else:
 
 __all__ = [
     "DefinitionComparison",
+    "FailureReport",
     "JudgeReport",
     "MultilingualReport",
     "Provenance",
@@ -40,6 +42,7 @@ __all__ = [
     "bibliography",
     "compare_definitions",
     "efficiency",
+    "failure_report",
     "gains_and_costs",
     "graded_report",
     "interpret_trace",
