@@ -368,7 +368,15 @@ def _missing_columns(frame: Any, wanted: Sequence[str], missing: Sequence[str], 
     meanings = [f"; {name}: {COLUMNS[name]}" for name in missing if name in COLUMNS]
     if not hint and not meanings:
         hint = f"; its columns are {_listed(columns)}"
-    return f"{problem}{hint}{''.join(meanings)}"
+    message = f"{problem}{hint}{''.join(meanings)}"
+    of_user = [name for name in columns if name not in COLUMNS]
+    if what.startswith("the metric ") and of_user:
+        # The column may be there under the user's own name.
+        message += (
+            f". If one of your columns {_listed(of_user)} contains it, name it when you load the "
+            f"responses: ragnb.load_responses(..., {{{missing[0]!r}: 'NAME'}})"
+        )
+    return message
 
 
 def columns_of(frame: Any) -> list[str]:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 from ragnb.errors import UnknownNameError
@@ -47,10 +48,30 @@ def _module_in(package: str, name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != module:
             raise
-        hint = did_you_mean(name, _homes(package))
+        hint = _elsewhere(package, name) or did_you_mean(name, _homes(package))
         # With the name "", Python does not add a suggestion of its own.
         problem = UnknownNameError(f"module {package!r} has no attribute {name!r}{hint}", name="")
         raise problem from None
+
+
+def _elsewhere(package: str, name: str) -> str:
+    """The end of an error message that says which other package of ragnb has a name; empty if none has it."""
+    root = sys.modules[package.partition(".")[0]]
+    places = []
+    for module in iter_modules(root.__path__, f"{root.__name__}."):
+        if not module.ispkg or module.name == package:
+            continue
+        if name in _declared_names(module.name):
+            places.append(f"{module.name}.{name}")
+    return f"; it is {' or '.join(places)}" if places else ""
+
+
+@cache
+def _declared_names(package: str) -> frozenset[str]:
+    """The names that a face declares; empty if the package is no face."""
+    if package not in sys.modules:
+        import_module(package)
+    return frozenset(getattr(sys.modules[package], "__all__", ()))
 
 
 @cache

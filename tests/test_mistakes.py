@@ -219,6 +219,21 @@ def test_the_error_of_an_attribute_is_one_of_python(capsys):
         ragnb.summarize(None, level=1)
 
 
+def test_a_name_of_another_package_of_ragnb_is_found():
+    with pytest.raises(AttributeError, match=r"; it is ragnb\.annotation\.disagreements$"):
+        ragnb.disagreements  # noqa: B018
+    with pytest.raises(AttributeError, match=r"; it is ragnb\.annotation\.join_labels$"):
+        ragnb.stats.join_labels  # noqa: B018
+
+
+def test_a_column_of_verdicts_under_another_name_can_be_named(responses):
+    other = responses.rename(columns={"verdict": "Correct? (human)"})
+    message = refused(ragnb.score, other, "annotator.verdict")
+    assert "If one of your columns" in message
+    assert "Correct? (human)" in message
+    assert message.endswith("ragnb.load_responses(..., {'verdict': 'NAME'})")
+
+
 def test_an_argument_that_is_missing_is_named_with_its_choices():
     assert refused(ragnb.explore).startswith(
         "explore needs the argument 'name': one of 'conformal'"
@@ -235,7 +250,14 @@ CREATED_BY_RAGNB = {
     *("EquivalenceResult", "FiellerSet", "Interval", "LabelPlan", "PairedTable", "PpiInterval"),
     *("RatioComparison", "SignificanceResult", "MixedModelResult", "TraceScores", "TraceLabels"),
     *("DefinitionComparison", "JudgeReport", "MultilingualReport", "Provenance", "Ranking"),
-    *("RgbReport", "RiskCoverageReport", "Sentences", "TraceReport", "ConformalClassifier"),
+    *(
+        "Review",
+        "RgbReport",
+        "RiskCoverageReport",
+        "Sentences",
+        "TraceReport",
+        "ConformalClassifier",
+    ),
     *("SelectiveClassifier", "Estimate", "Reply", "Parsed", "Source", "AnnotationReport"),
 }
 

@@ -9,6 +9,7 @@ from ragnb.arguments import accepts
 from ragnb.columns import column_names, require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
+from ragnb.printing import inform
 from ragnb.stats.sampled_labels import inclusion_probabilities, systematic_sample
 
 # Columns with verdicts of judges, as shares or as 0 and 1.
@@ -96,10 +97,15 @@ def next_to_label(
         probability = _overall(responses, probability, uncertainty, is_labelled, uniform_share)
     drawn = pd.Series(systematic_sample(now, seed), open_questions)
     drawn = drawn.reindex(uncertainty.index, fill_value=False)
+    is_drawn = questions.map(drawn).astype(bool)
+    inform(
+        f"{n:,} of {len(open_questions):,} questions were drawn, {is_drawn.sum():,} rows to label: those "
+        "where the column to_label is True"
+    )
     return shown(
         responses.assign(
             probability=questions.map(probability).astype(float),
-            to_label=questions.map(drawn).astype(bool),
+            to_label=is_drawn,
         )
     )
 

@@ -7,6 +7,7 @@ continue an interrupted run, call `run` again.
 """
 
 import asyncio
+import hashlib
 import inspect
 import json
 import os
@@ -34,7 +35,7 @@ from ragnb.llm.endpoint import clean
 from ragnb.llm.run import LOOK_AGAIN
 from ragnb.llm.store import LEASE_SECONDS, Reply, Store, canonical, new_owner, request_key
 from ragnb.passages import passage_texts
-from ragnb.printing import inform
+from ragnb.printing import inform, warn
 from ragnb.replies import count_reasons
 from ragnb.text import well_formed
 
@@ -85,7 +86,8 @@ def run(
         Name of the system, by default the name of the function.
     version
         Version of the system. If you change the function, change the version as well: the answers
-        of another version are not used.
+        of another version are not used. A warning says if stored answers come from another code of
+        the function itself; changes of what the function calls are not noticed.
     store
         File (or open `Store`) that keeps the answers. After an interruption, call `run` again: it
         calls the function only for the examples without an answer. The key of an answer contains
@@ -142,13 +144,15 @@ def run(
             for key, request, call_arguments in zip(keys, requests, arguments, strict=True)
             if key not in stored
         }
-        work = _Work(function, opened, deque(calls.values()))
+        code = _code_of(function)
+        work = _Work(function, opened, deque(calls.values()), code=code)
         # Equal calls have one key, so that the function is called once for them.
         if calls:
             _carry_out(work, len(calls), len(stored), max_concurrency, progress)
         replies = opened.get(keys)
     frame = examples.drop(columns=REPLY_COLUMNS, errors="ignore")
     frame = frame.assign(system=name, request_key=keys, repeat=0)
+    _warn_of_other_code([replies[key] for key in stored if key in replies], code, name, version)
     reasons_without_reply = {
         key: work.failures.get(key, "not called") for key in keys if key not in replies
     }
@@ -175,6 +179,36 @@ def _system_name(function: Any) -> str:
     if name == "<lambda>":
         raise InputError("a lambda has no name; name your system, such as system='bm25 + gpt'")
     return name
+
+
+def _code_of(function: Any) -> str | None:
+    """Digest of the source of a function, or of the class of a callable object; None if it is unknown."""
+    while isinstance(function, partial):
+        function = function.func
+    has_source = inspect.isroutine(function) or inspect.isclass(function)
+    try:
+        source = inspect.getsource(function if has_source else type(function))
+    except (OSError, TypeError):
+        return None
+    # White space at the ends of lines and empty lines do not change what a function does.
+    lines = [line.rstrip() for line in source.splitlines() if line.strip()]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def _warn_of_other_code(
+    stored: list[Reply], code: str | None, system: str, version: str | int | None
+) -> None:
+    """Warn if stored answers come from another code of the function, which the caller may not expect."""
+    codes = [json.loads(reply.extra or "{}").get("code") for reply in stored]
+    n_others = sum(other not in (None, code) for other in codes)
+    if code is None or not n_others:
+        return
+    following = version + 1 if isinstance(version, int) else 2
+    warn(
+        f"{n_others:,} of the stored answers of {system!r} are from another code of the function, which "
+        "has changed since. To call the function for all questions again, change the version, such as "
+        f"version={following}"
+    )
 
 
 def _arguments(examples: pd.DataFrame, function: Any) -> list[dict[str, Any]]:
@@ -295,6 +329,7 @@ class _Work:
     function: Callable[..., Any]
     store: Store
     waiting: deque[_Call]
+    code: str | None = None
     failures: dict[str, str] = field(default_factory=dict)
     done: int = 0
     problem: BaseException | None = None  # of the store, which ends the run
@@ -337,7 +372,7 @@ class _Work:
         try:
             result = self._result(call.arguments)
             seconds = time.monotonic() - started
-            reply = _reply(call, result, seconds)
+            reply = _reply(call, result, seconds, self.code)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # also SystemExit and CancelledError of the function
@@ -428,7 +463,7 @@ def _carry_out(work: _Work, n_calls: int, n_stored: int, at_once: int, show: boo
 # ---- what the function returns -------------------------------------------------------------------
 
 
-def _reply(call: _Call, result: Any, seconds: float) -> Reply:
+def _reply(call: _Call, result: Any, seconds: float, code: str | None) -> Reply:
     """The answer of one call, as it is stored."""
     is_response = result is None or isinstance(result, str)
     fields = {"response": result} if is_response else result
@@ -453,13 +488,18 @@ def _reply(call: _Call, result: Any, seconds: float) -> Reply:
         others.pop("reason", None)  # A reason says why there is no answer.
     if "passages" in others:
         others["passages"] = passage_texts(others["passages"])
+    extra: dict[str, Any] = {}
+    if others:
+        extra["result"] = _plain(others, text_of_others=True)
+    if code is not None:
+        extra["code"] = code
     return Reply(
         key=call.key,
         request=call.request,
         response=None if response is None else well_formed(response),
         prompt_tokens=_count("prompt_tokens", fields.get("prompt_tokens")),
         completion_tokens=_count("completion_tokens", fields.get("completion_tokens")),
-        extra=json.dumps({"result": _plain(others, text_of_others=True)}) if others else None,
+        extra=json.dumps(extra) if extra else None,
         seconds=round(seconds, 3),
         created=datetime.now(UTC).isoformat(timespec="milliseconds"),
     )

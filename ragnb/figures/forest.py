@@ -21,6 +21,8 @@ _COLOUR, _OTHER = COLOURS[0], COLOURS[3]
 _ROW_NAME = 26
 # Inches of a page on which the number of pairs is written beside each p-value.
 _WIDE = 4.5
+# Inches of a row whose name has one line, and of each further line.
+_ROW, _LINE = 0.22, 0.1
 
 
 def draw_differences(
@@ -39,7 +41,9 @@ def draw_differences(
     """
     rows, heading_places = _placed(comparisons.reset_index(drop=True), headings)
     is_significant = rows["p_adjusted"] < 1 - rows["confidence_level"]
-    ax.barh(rows["place"], 2 * rows["mde"], left=-rows["mde"], height=0.7, color="0.92", zorder=0)
+    if "mde" in rows:
+        band = {"height": 0.7, "color": "0.92", "zorder": 0}
+        ax.barh(rows["place"], 2 * rows["mde"], left=-rows["mde"], **band)
     ax.axvline(0, color=REFERENCE, lw=0.8, zorder=0.5)
     with_interval = rows.dropna(subset=["difference", "low", "high"])
     intervals = so.Plot(with_interval, x="difference", y="place", xmin="low", xmax="high")
@@ -97,6 +101,18 @@ def _is_wide(ax: Axes) -> bool:
     return bool(figure.get_figwidth() > _WIDE)
 
 
+def differences_height(comparisons: pd.DataFrame, names: Mapping[Any, str] | None = None) -> float:
+    """Height in inches at which the names of the rows do not overlap: all rows have that of the longest."""
+    rows = comparisons.reset_index(drop=True)
+    pairs = [_pair(row, names) for row in rows.to_dict("records")]
+    n_lines = [name.count("\n") + 1 for name in _row_names(rows, pairs, names)]
+    # Two names next to each other share the room between their rows.
+    most = max(
+        (first + second) / 2 for first, second in zip(n_lines, [*n_lines[1:], 1], strict=True)
+    )
+    return (_ROW + _LINE * (most - 1)) * len(rows)
+
+
 def _draw_other(ax: Axes, rows: pd.DataFrame, name: str, other: pd.DataFrame) -> str:
     """Mark the differences of other comparisons in the rows of the same systems; return a line for the small print."""
     require_columns(other, ["metric", "system", "baseline", "difference", "n_pairs"], "plot")
@@ -137,9 +153,16 @@ def _row_names(
     return labels
 
 
+def is_corrected(comparisons: pd.DataFrame) -> bool:
+    """Whether differences are those of people's labels, with the metrics as judges."""
+    return "labels_alone" in comparisons
+
+
 def _axis_name(rows: pd.DataFrame, pairs: list[str], names: Mapping[Any, str] | None) -> str:
     metrics = list(dict.fromkeys(rows["metric"]))
     what = words_for(metrics[0], names, column="metric") if len(metrics) == 1 else "score"
+    if is_corrected(rows):
+        what = "people's labels"
     pair = pairs[0] if len(set(pairs)) == 1 else "first\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}second"
     return f"difference in {what}: {pair}"
 
@@ -153,6 +176,8 @@ def _small_print(rows: pd.DataFrame, *, has_headings: bool = False) -> str:
         f"{kinds_of(rows)}, n = {span(rows['n_pairs'])}",
         f"p: {distinct(rows['test'])}, {correction} over {family}; filled: p < {level}",
     ]
-    if np.isfinite(rows["mde"]).any():
+    if is_corrected(rows):
+        lines.append(f"estimated with each metric and labels of {span(rows['n_labels'])} questions")
+    elif np.isfinite(rows["mde"]).any():
         lines.append(f"grey band: too small to be detected with {100 * first['power']:.3g} % power")
     return "\n".join(lines)

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from ragnb.columns import require_columns
 from ragnb.errors import InputError
-from ragnb.figures.forest import draw_differences
+from ragnb.figures.forest import differences_height, draw_differences, is_corrected
 from ragnb.figures.lines import draw_bounds, draw_lines, has_long_names, name_lines
 from ragnb.figures.matrix import draw_matrix, square
 from ragnb.figures.means import (
@@ -375,9 +375,10 @@ def differences_figure(result: Any, page: Page) -> Drawn:
         raise InputError("plot needs comparisons with at least one row, got none")
     table = pd.DataFrame(result).reset_index(drop=True)
     panels = [rows for _, rows in table.groupby("metric", sort=False)]
-    if all(are_shares(rows) for rows in panels):
+    # Corrected differences are those of people's labels, so all are on one scale.
+    if is_corrected(table) or all(are_shares(rows) for rows in panels):
         panels = [table]
-    figure, axes = stacked(page, [0.4 + 0.22 * len(panel) for panel in panels])
+    figure, axes = stacked(page, [0.4 + differences_height(panel, page.names) for panel in panels])
     prints = [
         draw_differences(ax, panel, page.names, page.others)
         for ax, panel in zip(axes, panels, strict=True)

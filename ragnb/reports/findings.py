@@ -20,6 +20,8 @@ _NEEDED = (
     "metric system baseline n_pairs n_dropped difference low high interval confidence_level test "
     "p_adjusted correction family_size mde power"
 ).split()
+# Columns of power, which a difference that is corrected by labels does not have.
+_OF_POWER = ("mde", "power")
 
 
 class Sentences(list[str]):
@@ -39,7 +41,7 @@ def sentences(comparisons: pd.DataFrame, *, names: Mapping[str, str] | None = No
     Parameters
     ----------
     comparisons
-        Result of `ragnb.compare`, or some of its rows.
+        Result of `ragnb.compare`, also with ``labels=``, or some of its rows.
     names
         Words for systems and metrics, such as ``{"fid": "FiD"}``.
 
@@ -50,7 +52,9 @@ def sentences(comparisons: pd.DataFrame, *, names: Mapping[str, str] | None = No
         minus the confidence level. Otherwise the text says that the data do not show which system
         is better, and which differences this number of questions would often miss. It also says if
         questions were left out, if there are few independent units, and if the scores are verdicts
-        of a model, which may be wrong more often for one of the systems.
+        of a model, which may be wrong more often for one of the systems. If the differences are
+        corrected by labels, the texts are about people's labels, and also state what the labels
+        alone show.
 
     Raises
     ------
@@ -66,7 +70,9 @@ def sentences(comparisons: pd.DataFrame, *, names: Mapping[str, str] | None = No
     >>> sentences(compare(scores, baseline="a"), names={"answer.contains": "containment"})
     containment: b is 0.70 higher than a (95 % Tango interval 0.48 to 0.83, 40 questions, McNemar mid-p, p = 1.3e-07).
     """
-    require_columns(comparisons, _NEEDED, "sentences")
+    is_corrected = "labels_alone" in comparisons
+    needed = [name for name in _NEEDED if not (is_corrected and name in _OF_POWER)]
+    require_columns(comparisons, needed, "sentences")
     if comparisons.empty:
         raise InputError("sentences needs at least one comparison, got none")
     words = dict(names or {})
@@ -76,7 +82,10 @@ def sentences(comparisons: pd.DataFrame, *, names: Mapping[str, str] | None = No
 def _sentence(row: Mapping[Any, Any], names: Mapping[str, str]) -> str:
     """What one comparison shows, and what limits it."""
     metric = names.get(row["metric"], metric_words(row["metric"]))
-    where = ", ".join([metric, *_conditions(row)])
+    is_corrected = "labels_alone" in row
+    # A corrected difference is one of people's labels, and the metric is the judge.
+    subject = f"people's labels, estimated with {metric}" if is_corrected else metric
+    where = ", ".join([subject, *_conditions(row)])
     system = names.get(row["system"], row["system"])
     baseline = names.get(row["baseline"], row["baseline"])
     if not np.isfinite(row["difference"]):
@@ -84,7 +93,9 @@ def _sentence(row: Mapping[Any, Any], names: Mapping[str, str]) -> str:
     # A p-value that is undefined is not below the level, so nothing is then shown.
     is_shown = bool(row["p_adjusted"] < 1 - row["confidence_level"])
     parts = [_finding(row, where, system, baseline, is_shown=is_shown)]
-    if not is_shown:
+    if is_corrected:
+        parts.append(_labels_alone(row))
+    elif not is_shown:
         parts.append(_missed(row))
     parts += _reservations(row, system, baseline)
     return " ".join(part for part in parts if part)
@@ -129,14 +140,28 @@ def _details(row: Mapping[Any, Any]) -> str:
     if np.isfinite([row["low"], row["high"]]).all():
         low, high = (f"{row[end]:.{decimals}f}".replace("-", "−") for end in ("low", "high"))
         level = f"{100 * row['confidence_level']:g} %"
-        details.append(f"{level} {row['interval']} interval {low} to {high}")
-    details.append(f"{row['n_pairs']:,} questions")
+        kind = row["interval"].split(",")[0] if "labels_alone" in row else row["interval"]
+        details.append(f"{level} {kind} interval {low} to {high}")
+    questions = f"{row['n_pairs']:,} questions"
+    if "n_labels" in row:
+        questions += f", {row['n_labels']:,} of them with labels"
+    details.append(questions)
     details.append(f"{row['test']}, {format_p_value(row['p_adjusted'])}")
     text = ", ".join(details)
     if row["family_size"] > 1:
         text += f" after {row['correction'].capitalize()}'s correction for {row['family_size']}"
         text += " comparisons"
     return text
+
+
+def _labels_alone(row: Mapping[Any, Any]) -> str:
+    """What the labels show without the metric."""
+    decimals = _decimals(row)
+    values = (row["labels_alone"], row["labels_alone_low"], row["labels_alone_high"])
+    if not np.isfinite(values).all():
+        return ""
+    estimate, low, high = (f"{value:.{decimals}f}".replace("-", "−") for value in values)
+    return f"From the labels alone, the difference is {estimate} ({low} to {high})."
 
 
 def _missed(row: Mapping[Any, Any]) -> str:
@@ -163,7 +188,8 @@ def _reservations(row: Mapping[Any, Any], system: str, baseline: str) -> list[st
     is_clustered = n_clusters < row["n_pairs"]
     if is_clustered and n_clusters < FEW_CLUSTERS:
         reservations.append(f"There are only {n_clusters} clusters, so the interval is too narrow.")
-    if row["metric"].startswith(VERDICTS_OF_A_MODEL):
+    is_corrected = "labels_alone" in row
+    if row["metric"].startswith(VERDICTS_OF_A_MODEL) and not is_corrected:
         reservations.append(
             f"The scores are verdicts of a model; whether it errs equally often for {system} and "
             f"{baseline} must be checked with people's labels (ragnb.judge_report)."

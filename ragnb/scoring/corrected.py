@@ -7,9 +7,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr
 
+from ragnb.cells import is_missing
 from ragnb.columns import CONDITION, require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
+from ragnb.metrics.judged import is_accepted
 from ragnb.results import SMALLEST_P
 from ragnb.scoring.columns import signatures
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
@@ -46,10 +48,13 @@ def corrected_comparison(
     keys = ["example_id", *_conditions(scores, labels)]
     if PROBABILITY not in labels:
         raise InputError(_NO_PROBABILITY)
-    require_columns(labels, [*keys, "system", label], "compare(labels=)")
+    if label not in labels:
+        raise InputError(_no_labels(labels, label))
+    require_columns(labels, [*keys, "system"], "compare(labels=)")
     require_columns(labels, (), "compare(labels=)", unique=[*keys, "system"])
     verdicts = scores.pivot(index=keys, columns=["metric", "system"], values="value")
-    truth = labels.pivot(index=keys, columns="system", values=label).astype(float)
+    labels = labels.assign(**{label: _as_numbers(labels[label])})
+    truth = labels.pivot(index=keys, columns="system", values=label)
     chances = labels.groupby(keys)[PROBABILITY].agg(["min", "max"])
     has_several = chances["max"] - chances["min"] > _ROUNDING
     if has_several.any():
@@ -57,6 +62,12 @@ def corrected_comparison(
             "compare(labels=) needs one probability per question, because a question is labelled for "
             f"both systems; {chances.index[has_several][0]} has several"
         )
+    _require_a_sample(
+        truth,
+        chances["max"].reindex(verdicts.index),
+        label,
+        has_plan="to_label" in labels and label != "to_label",
+    )
     units = _units(scores, keys, cluster)
     metrics = list(scores["metric"].unique())
     # Each metric alone and, if there are several, all of them together.
@@ -97,6 +108,55 @@ def corrected_comparison(
             )
     table = pd.DataFrame(rows)
     return shown(table.assign(**adjusted_columns(table["p_value"], correction, None)))
+
+
+def _no_labels(labels: pd.DataFrame, label: str) -> str:
+    """Message if the labels are in another column, or are not there yet."""
+    message = f"compare(labels=) needs people's labels in the column {label!r}, which is missing"
+    if "verdict" in labels:
+        message += "; if they are in the column 'verdict', pass label='verdict'"
+    if "to_label" in labels:
+        message += (
+            ". To label the questions that were drawn: ragnb.Annotator(labels[labels['to_label']], "
+            "'verdict', 'your name', 'labels', id=['example_id', 'system']); "
+            "ragnb.annotation.join_labels then adds the column 'verdict'"
+        )
+    return message
+
+
+def _as_numbers(labels: pd.Series) -> pd.Series:
+    """Labels as numbers: grades as they are, and the words of a verdict as 1 or 0."""
+    try:
+        return labels.astype(float)
+    except (TypeError, ValueError):
+        values = [is_accepted(None if is_missing(cell) else cell) for cell in labels]
+        return pd.Series(values, labels.index, dtype=float)
+
+
+def _require_a_sample(
+    truth: pd.DataFrame, probability: pd.Series, label: str, *, has_plan: bool
+) -> None:
+    """Raise InputError if far more questions are labelled than were drawn.
+
+    The weight of a label is 1 / probability, which is right only if the other labels are left out.
+    """
+    is_labelled = truth.notna().any(axis=1).reindex(probability.index, fill_value=False)
+    chances = probability.dropna()
+    if chances.empty:
+        return
+    # Questions without a row had the probability of the others, if it is the same for all.
+    if np.ptp(chances) < 1e-9:
+        chances = probability.fillna(chances.iloc[0])
+    n_labelled, expected = int(is_labelled.sum()), float(chances.sum())
+    # The number of several draws together varies less than that of independent draws.
+    deviation = float(np.sqrt((chances * (1 - chances)).clip(lower=0).sum()))
+    if len(chances) == len(probability) and n_labelled > expected + 4 * deviation + 0.5:
+        drawn = f"; labels[{label!r}].where(labels['to_label'])" if has_plan else ""
+        raise InputError(
+            f"compare(labels=) got labels of {n_labelled:,} questions, but by their probabilities about "
+            f"{expected:,.0f} were drawn. A label stands for 1 / probability questions, so the labels of "
+            f"questions that were not drawn must be missing{drawn}"
+        )
 
 
 def _conditions(scores: pd.DataFrame, labels: pd.DataFrame) -> list[str]:

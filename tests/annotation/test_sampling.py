@@ -149,6 +149,56 @@ def test_labels_that_cannot_correct_are_refused(evouna, judged):
         ragnb.next_to_label(evouna.assign(judged_correct=3), 10)
 
 
+def test_labels_may_be_the_words_of_the_annotator(evouna, judged):
+    plan = labelled(evouna, 150, 1)
+    words = plan["label"].map({1.0: "correct", 0.0: "incorrect"}).astype(object)
+    in_words = plan.drop(columns="label").assign(verdict=words.where(plan["to_label"], None))
+    numbers = ragnb.compare(judged, labels=plan)
+    same = ragnb.compare(judged, labels=in_words, label="verdict")
+    assert same["difference"].tolist() == numbers["difference"].tolist()
+    with pytest.raises(InputError, match="a verdict must be True or False"):
+        ragnb.compare(judged, labels=plan.assign(label="perhaps"))
+
+
+def test_a_plan_without_labels_says_how_to_label(evouna, judged):
+    plan = ragnb.next_to_label(evouna, 50)
+    with pytest.raises(InputError) as caught:
+        ragnb.compare(judged, labels=plan)
+    message = str(caught.value)
+    assert "needs people's labels in the column 'label'" in message
+    assert "pass label='verdict'" in message
+    assert "ragnb.Annotator(labels[labels['to_label']]" in message
+    assert "did you mean" not in message
+
+
+def test_labels_of_questions_that_were_not_drawn_are_refused(evouna, judged):
+    plan = ragnb.next_to_label(evouna, 150, seed=1)
+    for column in ("verdict", "to_label"):
+        with pytest.raises(InputError, match="but by their probabilities about 150 were drawn"):
+            ragnb.compare(judged, labels=plan, label=column)
+    everything = plan.assign(probability=1.0)
+    row = ragnb.compare(judged, labels=everything, label="verdict").iloc[0]
+    assert row["n_labels"] == row["n_pairs"]
+
+
+def test_a_corrected_difference_has_a_sentence_and_a_figure_about_the_labels(evouna, judged):
+    corrected = ragnb.compare(judged, labels=labelled(evouna, 150, 1))
+    by_metric = dict(zip(corrected["metric"], ragnb.sentences(corrected), strict=True))
+    row = corrected.set_index("metric").loc["answer.f1"]
+    sentence = by_metric["answer.f1"]
+    assert sentence.startswith(
+        f"people's labels, estimated with token F1: GPT-4 is {row['difference']:.2f} higher than FiD "
+        f"(95 % PPI++ interval {row['low']:.2f} to {row['high']:.2f}, "
+    )
+    assert "150 of them with labels" in sentence
+    assert f"From the labels alone, the difference is {row['labels_alone']:.2f} (" in sentence
+    ax = ragnb.plot(corrected)
+    drawn = np.concatenate([line.get_xdata() for line in ax.lines if line.get_marker() == "o"])
+    assert sorted(drawn) == sorted(corrected["difference"])
+    assert "difference in people's labels: GPT-4" in ax.get_xlabel().replace("\n", " ")
+    assert any("labels of 150 questions" in text.get_text() for text in ax.figure.texts)
+
+
 def test_a_simple_random_sample_needs_only_its_share(evouna, judged):
     questions = evouna["example_id"].unique()
     chosen = set(np.random.default_rng(0).choice(questions, 100, replace=False))

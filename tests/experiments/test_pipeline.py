@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import threading
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -242,6 +243,31 @@ def test_an_answer_is_stored_under_system_version_example_and_arguments(tmp_path
     again = run(questions(3), pipeline, store=store)
     assert again["seconds"].notna().all()
     assert len(calls) == 14
+
+
+def test_stored_answers_of_another_code_of_the_function_are_warned_of(tmp_path):
+    store = tmp_path / "s.sqlite"
+
+    def before(question):
+        return "before"
+
+    def after(question):
+        return "after"
+
+    options = {"store": store, "system": "mine", "version": 3}
+    run(questions(2), before, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run(questions(2), before, **options)
+        # Only the questions without an answer are asked, so the answers are of two codes.
+    with pytest.warns(UserWarning, match="2 of the stored answers of 'mine' .* version=4"):
+        responses = run(questions(3), after, **options)
+    assert responses["response"].tolist() == ["before", "before", "after"]
+    with pytest.warns(UserWarning, match="1 of the stored answers"):
+        run(questions(3), before, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert set(run(questions(3), after, **{**options, "version": 4})["response"]) == {"after"}
 
 
 def test_repeated_rows_share_one_call():

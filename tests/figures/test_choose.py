@@ -1,6 +1,7 @@
 """One call from a result to its figure: which figure, and what it shows."""
 
 import json
+from itertools import pairwise
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -487,3 +488,17 @@ def test_a_name_that_is_wider_than_its_axis_is_broken_into_lines():
     box = ax.xaxis.label.get_window_extent()
     assert box.x0 >= 0
     assert box.x1 <= ax.figure.bbox.width
+
+
+def test_names_of_differences_with_two_lines_do_not_overlap():
+    frame = scores()
+    third = frame[frame["system"] == "ours"].assign(system="another system")
+    comparisons = ragnb.compare(pd.concat([frame, third]))
+    ax = plot(comparisons)
+    ax.figure.draw_without_rendering()
+    labels = ax.get_yticklabels()
+    assert any("\n" in label.get_text() for label in labels)
+    boxes = [label.get_window_extent() for label in labels]
+    boxes.sort(key=lambda box: box.y0)
+    for lower, upper in pairwise(boxes):
+        assert lower.y1 <= upper.y0

@@ -180,6 +180,27 @@ def test_questions_that_not_all_systems_have(clean):
     assert finding.effect == "affects systems differently"
 
 
+def test_the_verdicts_of_people_order_the_systems_wherever_they_are_in_the_scores(clean):
+    metrics = ["answer.contains", "annotator.verdict"]
+    scores = ragnb.score(clean, metrics)
+    result = review(clean, scores)
+    assert result.main_metric == "annotator.verdict"
+    assert "Main metric: accepted by people" in repr(result)
+    assert review(clean, scores[scores["metric"] == metrics[0]]).main_metric == metrics[0]
+    assert review(clean.head(0)).main_metric == ""
+
+
+def test_a_review_without_another_order_names_where_weaker_signs_are(clean):
+    assert "ragnb.compare_definitions(responses)" in repr(review(clean)).replace("\n    ", " ")
+
+
+def test_an_undecided_order_has_the_p_value_after_the_correction():
+    # With three systems, the interval of one pair may exclude 0 although the corrected test does not.
+    frame = study(rng(), shares=(0.5, 0.5, 0.3))
+    (finding,) = findings(frame, "undecided order")
+    assert "after Holm's correction for 3 comparisons)" in finding.sentence
+
+
 def test_the_best_two_systems_may_be_undecided():
     frame = study(rng(), shares=(0.6, 0.6))
     (finding,) = findings(frame, "undecided order")

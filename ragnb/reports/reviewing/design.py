@@ -47,8 +47,11 @@ SETTINGS = (
 )
 
 
+ORDER_BY_DEFINITION = "order depends on the definition"
+
+
 @check(
-    "order depends on the definition",
+    ORDER_BY_DEFINITION,
     "Is one system better under one definition of a right answer, and another one under another?",
     is_test=True,
 )
@@ -209,14 +212,21 @@ def undecided_order(evidence: Evidence) -> Iterator[Finding]:
         return
     first, second = evidence.order[:2]
     sentence = (
-        f"The data do not show which of {first} and {second} is better in "
-        f"{metric_words(best['metric'])}: the difference is {abs(best['difference']):.3f}"
+        f"The data do not show which of {first} and {second} is better "
+        f"({metric_words(best['metric'])}): the difference is {abs(best['difference']):.3f}"
     )
     if np.isfinite([best["low"], best["high"]]).all():
         # The better system comes first, so the interval goes from its disadvantage to its advantage.
         sign = 1 if best["difference"] >= 0 else -1
         low, high = sorted((sign * best["low"], sign * best["high"]))
-        sentence += f" ({100 * evidence.level:g} % interval {low:.3f} to {high:.3f})"
+        sentence += f" ({100 * evidence.level:g} % interval {low:.3f} to {high:.3f}"
+        if best["family_size"] > 1:
+            # The interval is not corrected, so it may exclude 0.
+            sentence += (
+                f"; {format_p_value(best['p_adjusted'])} after {best['correction'].capitalize()}'s "
+            )
+            sentence += f"correction for {best['family_size']} comparisons"
+        sentence += ")"
     sentence += f", over {best['n_pairs']:,} questions."
     if np.isfinite(best["mde"]):
         sentence += (
@@ -230,8 +240,9 @@ def undecided_order(evidence: Evidence) -> Iterator[Finding]:
 @check("many comparisons", "Do differences remain after the correction for their number?")
 def many_comparisons(evidence: Evidence) -> Iterator[Finding]:
     """Differences that are significant only before the correction."""
-    table = evidence.comparisons
+    table, scores = evidence.comparisons, evidence.call_for_scores
     if evidence.scores is not None and evidence.scores["metric"].nunique() > 1:
+        scores = "scores"
         try:
             table = compare(evidence.scores, unpaired="drop", confidence_level=evidence.level)
         except InputError as error:
@@ -250,7 +261,7 @@ def many_comparisons(evidence: Evidence) -> Iterator[Finding]:
         f"{len(only_before)} of {len(table)} differences are significant only without the correction "
         f"for {len(table)} comparisons, such as that of {'; '.join(pairs)}."
     )
-    call = f"ragnb.compare({evidence.call_for_scores}, unpaired='drop')"
+    call = f"ragnb.compare({scores}, unpaired='drop')"
     yield Finding(sentence, float(len(only_before)), [], ORDER, call)
 
 

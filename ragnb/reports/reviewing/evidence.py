@@ -17,6 +17,8 @@ from ragnb.scoring.scores import score
 
 # Columns with the final verdict of people, the first that is there.
 PEOPLE = ("verdict", "label", "human_label")
+# The metric of these verdicts.
+PEOPLE_METRIC = "annotator.verdict"
 # Columns with verdicts of 0 and 1 of a judge.
 JUDGES = ("judged_correct", "judge_verdict")
 # Metrics of a correct answer. Without people's verdicts, the first that can score the responses is the
@@ -108,9 +110,9 @@ class Evidence:
 
     @cached_property
     def main_scores(self) -> pd.DataFrame:
-        """Scores of the main metric: the first of the scores, people's verdicts, or one of `MAIN_METRICS`."""
+        """Scores of the main metric: one of the scores, people's verdicts, or one of `MAIN_METRICS`."""
         if self.scores is not None:
-            return self.scores[self.scores["metric"] == self.scores["metric"].iloc[0]]
+            return self.scores[self.scores["metric"] == main_metric_of(self.scores)]
         # Without systems, or without verdicts of people, another metric is tried.
         with suppress(NotPossible):
             self.require_systems(1)
@@ -193,7 +195,9 @@ class Evidence:
     def call_for_scores(self) -> str:
         """The code that gives the scores under review."""
         if self.scores is not None:
-            return "scores"
+            if self.scores["metric"].nunique() == 1:
+                return "scores"
+            return f"scores[scores['metric'] == {main_metric_of(self.scores)!r}]"
         metric = self.main_scores["metric"].iloc[0]
         if metric == "annotator.verdict" and (column := self.column(*PEOPLE)) != "verdict":
             return f"ragnb.score(responses.assign(verdict=responses[{column!r}]), {metric!r})"
@@ -215,6 +219,12 @@ class Evidence:
             and name in self.responses
             and self.responses[name].nunique(dropna=False) > 1
         ]
+
+
+def main_metric_of(scores: pd.DataFrame) -> str:
+    """The metric by which systems are ordered: people's verdict if it was scored, or else the first."""
+    metrics = scores["metric"].unique()
+    return PEOPLE_METRIC if PEOPLE_METRIC in metrics else str(metrics[0])
 
 
 def count_by_system(evidence: Evidence, is_shown: Any) -> dict[Any, tuple[int, int]]:

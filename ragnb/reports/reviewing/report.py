@@ -11,10 +11,12 @@ from ragnb.columns import require_columns, require_frame
 from ragnb.display import framed
 from ragnb.errors import InputError
 from ragnb.markup import Markup, tag
+from ragnb.metrics.words import metric_words
 from ragnb.reports.frames import Report
 from ragnb.reports.reviewing import design, labels, questions, replies
 from ragnb.reports.reviewing.checks import CHECKS, EFFECTS, Check, Finding, NotPossible
-from ragnb.reports.reviewing.evidence import Evidence
+from ragnb.reports.reviewing.design import ORDER_BY_DEFINITION
+from ragnb.reports.reviewing.evidence import Evidence, main_metric_of
 
 # Imported so that they register their checks.
 _MODULES = (design, labels, questions, replies)
@@ -37,11 +39,14 @@ class Review(Report):
         which the check errs.
     not_made
         The checks that could not be made: ``check, question, reason``.
+    main_metric
+        Name of the metric by which the systems are ordered; empty if there is none.
     """
 
     findings: pd.DataFrame
     without_finding: pd.DataFrame
     not_made: pd.DataFrame
+    main_metric: str = ""
 
     def rows_of(self, check: str) -> list[Any]:
         """Index labels of the responses that a finding shows.
@@ -61,7 +66,10 @@ class Review(Report):
         n = len(self.findings)
         made = n_checks(self.findings) + len(self.without_finding)
         findings = "1 finding" if n == 1 else f"{n or 'no'} findings"
-        return f"{findings[0].upper()}{findings[1:]} in {made} checks; {len(self.not_made)} could not be made"
+        headline = f"{findings[0].upper()}{findings[1:]} in {made} checks; {len(self.not_made)} could not be made"
+        if self.main_metric:
+            headline += f". Main metric: {metric_words(self.main_metric)}"
+        return headline
 
     def _parts(self) -> list[tuple[str, list[str]]]:
         """Headings with their lines."""
@@ -70,14 +78,26 @@ class Review(Report):
             rows = self.findings[self.findings["effect"] == effect].to_dict("records")
             lines = [f"{row['check']}: {row['finding']} Next: {row['next_call']}" for row in rows]
             parts.append((effect[0].upper() + effect[1:], lines))
-        names = ", ".join(self.without_finding["check"]) if len(self.without_finding) else ""
-        parts.append(("No finding", [names] if names else []))
+        parts.append(("No finding", self._without_finding()))
         gaps = [
             f"{reason}: {', '.join(rows['check'])}"
             for reason, rows in self.not_made.groupby("reason", sort=False)
         ]
         parts.append(("Not checked, because", gaps))
         return [(heading, lines) for heading, lines in parts if lines]
+
+    def _without_finding(self) -> list[str]:
+        """The checks without a finding, and what this does not mean."""
+        if self.without_finding.empty:
+            return []
+        names = [*self.without_finding["check"]]
+        lines = [", ".join(names)]
+        if ORDER_BY_DEFINITION in names:
+            lines.append(
+                "The statistical tests report only what chance shows in fewer than 1 of 1,000 studies. "
+                "ragnb.compare_definitions(responses) also shows weaker signs of another order"
+            )
+        return lines
 
     def __repr__(self) -> str:
         texts = [self._headline()]
@@ -141,9 +161,10 @@ def review(
         ``language``, ``answerable``, ``prompt``, ``finish_reason`` and settings. Scores of
         `ragnb.score` are accepted instead of responses.
     scores
-        Scores of these responses. The first metric is the main one, by which the systems are
-        ordered. By default, it is people's verdict, a judge's, or whether the response contains the
-        reference, the first that the responses allow.
+        Scores of these responses. The main metric, by which the systems are ordered, is people's
+        verdict (``annotator.verdict``) if it is among them, and otherwise the first. Without scores,
+        it is people's verdict, a judge's, or whether the response contains the reference, the first
+        that the responses allow.
     confidence_level
         Confidence level of the intervals that decide whether a difference is shown.
 
@@ -174,7 +195,7 @@ def review(
     if scores is None and {"metric", "value"} <= {*responses.columns} and len(responses):
         scores = responses
         # The rows under review are those of the main metric.
-        responses = responses[responses["metric"] == responses["metric"].iloc[0]]
+        responses = responses[responses["metric"] == main_metric_of(scores)]
     if scores is not None:
         require_columns(scores, ["system", "metric", "value"], "review(scores=)")
         scores = scores.reset_index(drop=True)
@@ -202,7 +223,16 @@ def review(
         findings=pd.DataFrame(findings, columns=_COLUMNS),
         without_finding=pd.DataFrame(without, columns=["check", "question", "false_findings"]),
         not_made=pd.DataFrame(gaps, columns=["check", "question", "reason"]),
+        main_metric=_main_metric(evidence),
     )
+
+
+def _main_metric(evidence: Evidence) -> str:
+    """Name of the main metric; empty if the responses have no score."""
+    try:
+        return str(evidence.main_scores["metric"].iloc[0])
+    except (InputError, NotPossible, IndexError):
+        return ""
 
 
 def _row(check: Check, finding: Finding, index: pd.Index) -> dict[str, Any]:
