@@ -258,7 +258,16 @@ CREATED_BY_RAGNB = {
         "TraceReport",
         "ConformalClassifier",
     ),
-    *("SelectiveClassifier", "Estimate", "Reply", "Parsed", "Source", "AnnotationReport"),
+    *(
+        "LogisticResult",
+        "Sensitivity",
+        "SelectiveClassifier",
+        "Estimate",
+        "Reply",
+        "Parsed",
+        "Source",
+        "AnnotationReport",
+    ),
 }
 
 

@@ -42,8 +42,8 @@ def draw_differences(
     rows, heading_places = _placed(comparisons.reset_index(drop=True), headings)
     is_significant = rows["p_adjusted"] < 1 - rows["confidence_level"]
     if "mde" in rows:
-        band = {"height": 0.7, "color": "0.92", "zorder": 0}
-        ax.barh(rows["place"], 2 * rows["mde"], left=-rows["mde"], **band)
+        width = 2 * rows["mde"]
+        ax.barh(rows["place"], width, left=-rows["mde"], height=0.7, color="0.92", zorder=0)
     ax.axvline(0, color=REFERENCE, lw=0.8, zorder=0.5)
     with_interval = rows.dropna(subset=["difference", "low", "high"])
     intervals = so.Plot(with_interval, x="difference", y="place", xmin="low", xmax="high")

@@ -47,7 +47,6 @@ PUNISHED = (EXTRA_WORDS, OTHER_WORDS, MISSING_PARTS, REFUSALS)
 METRICS = Metrics()
 
 
-@accepts_fields
 class Calls(list[Mapping[str, Any]]):
     """Arguments of a metric for many responses.
 
@@ -63,6 +62,7 @@ class Calls(list[Mapping[str, Any]]):
         self.shared: dict[Any, Any] = {}
 
 
+@accepts_fields
 @dataclass(frozen=True, slots=True)
 class Metric:
     """Definition of a metric: its function, inputs, options, range and source.
