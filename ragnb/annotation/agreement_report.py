@@ -118,6 +118,7 @@ def agreement_rows(
                 field, decisions[names], units if has_clusters else None, confidence_level
             )
             if field.kind == "sentences":
+                # The overlap is averaged within each item first, so without clusters each item is one unit.
                 clusters = None if cluster is None else units
                 measures.append(_overlap(field, people, names, clusters, confidence_level))
             rows += [about | measure for measure in measures]
@@ -166,15 +167,16 @@ def disputed_labels(
     for item, votes_by_place in people.votes.items():
         shown_texts = {} if texts is None else texts[item].columns
         sentences: Mapping[Any, str] = {} if texts is None else texts[item].sentences
-        for (field, sentence), votes in votes_by_place.items():
-            if not all_equal(votes.values()):
-                overlap = overlap_of_votes(people.task.field(field), votes.values())
+        for (field, sentence), vote_by_name in votes_by_place.items():
+            if not all_equal(vote_by_name.values()):
+                overlap = overlap_of_votes(people.task.field(field), vote_by_name.values())
                 place = {"field": field, "sentence": sentences.get(sentence, sentence)}
-                difference = {"disagreement": 1 - overlap, "votes": votes}
+                difference = {"disagreement": 1 - overlap, "votes": vote_by_name}
                 rows.append({"item": item} | place | difference | shown_texts)
     columns = [] if not texts else list(next(iter(texts.values())).columns)
     names = ["item", "field", "sentence", "disagreement", "votes", *columns]
     frame = pd.DataFrame(rows, columns=names, dtype=object).astype({"disagreement": float})
+    # Each row gets the sum of its item. A stable sort keeps the rows of an item together, in the order of the task.
     total = frame.groupby("item", sort=False)["disagreement"].transform("sum")
     return shown(frame.iloc[np.argsort(-total, kind="stable")].reset_index(drop=True))
 
@@ -222,8 +224,10 @@ def _texts_of_item(item: Item) -> ItemTexts:
             continue
         for key, text in part.sentences:
             sentences[key] = f"[{key}] {text}"
+        # Claims repeat what the response says.
         if part.name != "claims":
             responses[part.name] = " ".join(text for _, text in part.sentences)
+    # The words are the response again. They are its text only in a task that shows nothing else of it.
     if "response" in responses:
         responses.pop("words", None)
     # Two responses are called a and b, as in the labels, and not in the order of the screen.
@@ -261,10 +265,10 @@ def overlap_of_votes(field: Field, values: Any) -> float:
 def _of_field(field: Field, people: Comparison) -> list[tuple[str, dict[str, Any]]]:
     """Return the item, and the label of each annotator by name, for each place of a field."""
     return [
-        (item, votes)
+        (item, vote_by_name)
         for item, votes_by_place in people.votes.items()
-        for (name, _), votes in votes_by_place.items()
-        if name == field.name
+        for (field_name, _), vote_by_name in votes_by_place.items()
+        if field_name == field.name
     ]
 
 
@@ -275,15 +279,19 @@ def _decisions(field: Field, people: Comparison) -> pd.DataFrame:
     """
     rows: list[dict[str, float]] = []
     items: list[str] = []
-    for item, votes in _of_field(field, people):
+    for item, vote_by_name in _of_field(field, people):
         if field.kind == "choice":
+            # A grade is its own number. Any other option has its position among the options.
             code = float if field.graded else partial(field.number, what=item)
-            decisions = [{name: float(code(value)) for name, value in votes.items()}]
+            decisions = [{name: float(code(value)) for name, value in vote_by_name.items()}]
         else:
             # Each sentence that could have been chosen is a yes or a no.
             keys = people.sentences[item].get(field.of, [])
             possible = [*keys, *(option.value for option in field.options)]
-            decisions = [{name: float(key in votes[name]) for name in votes} for key in possible]
+            decisions = [
+                {name: float(key in chosen) for name, chosen in vote_by_name.items()}
+                for key in possible
+            ]
         rows += decisions
         items += [item] * len(decisions)
     return pd.DataFrame(rows, items, people.names).astype(float)
@@ -338,8 +346,8 @@ def _overlap(
     """The mean overlap of the sets of some annotators. It is averaged within each item first, and then over items."""
     overlaps = []
     n_unlabelled = 0
-    for item, votes in _of_field(field, people):
-        sets = [votes[name] for name in names if name in votes]
+    for item, vote_by_name in _of_field(field, people):
+        sets = [vote_by_name[name] for name in names if name in vote_by_name]
         if len(sets) > 1:
             overlaps.append((item, overlap_of_votes(field, sets)))
         elif sets:

@@ -28,7 +28,7 @@ from ragnb.markup import Markup, join, tag
 from ragnb.printing import described, warn
 from ragnb.reports.frames import Report, TablesAndLines, as_frame, share
 
-# Endings of logs, and files beside them that are no logs.
+# Endings of the files with labels. Other files in a folder are ignored, such as the one that locks a log.
 _ENDINGS = (".jsonl", ".sqlite")
 # Largest number of people for whom the agreement of each pair is computed, too.
 _FEW_PEOPLE = 2
@@ -198,6 +198,7 @@ def annotation_report(
         agreement = agreement_rows(people, pairs, confidence_level=confidence_level)  # type: ignore[arg-type]
         texts = None if examples is None else texts_of_items(examples, people, id or people.id)
         disputed = _most_disputed(disputed_labels(people, texts), n_disputed)
+    # Item -> number of people who labelled it, at least in part.
     counts = Counter(
         item
         for frame in frames
@@ -229,8 +230,11 @@ def _sources(labels: Any) -> list[Any]:
                 f"the folder {str(labels)!r} contains no file with labels, whose name ends in .jsonl or .sqlite; "
                 f"it contains {others or 'nothing'}"
             )
-        # An exported log next to its SQLite file is the same log.
-        by_stem = {path.with_suffix(""): path for path in files}
+        # An exported log next to its SQLite file is the same log. The path of the export, which comes first, is enough, because
+        # `read_log` then reads the longer of the two.
+        by_stem: dict[Path, Path] = {}
+        for path in files:
+            by_stem.setdefault(path.with_suffix(""), path)
         return list(by_stem.values())
     if isinstance(labels, list | tuple):
         if not labels:
@@ -251,6 +255,7 @@ def _read_all(sources: Sequence[Any]) -> tuple[list[_Labels], list[dict[str, str
         try:
             frame = source if isinstance(source, pd.DataFrame) else read_labels(source)
             task_of(frame)
+            # Only files can continue each other, so the actions of others are not needed.
             events = read_log(source)[1] if is_file else []
         except RagnbError as error:
             if not is_file:
@@ -268,6 +273,7 @@ def _read_all(sources: Sequence[Any]) -> tuple[list[_Labels], list[dict[str, str
 
 
 def _require_one_task(read: Sequence[_Labels]) -> None:
+    """Raise InputError if files are of different tasks. The message lists the files of each task."""
     tasks = [task_of(labels.frame) for labels in read]
     if all(same_fields(task.schema(), tasks[0].schema()) for task in tasks):
         return
@@ -285,7 +291,7 @@ def _require_one_task(read: Sequence[_Labels]) -> None:
 def _one_per_person(
     read: Sequence[_Labels],
 ) -> tuple[dict[str, _Labels], list[dict[str, str]]]:
-    """The labels of each person, and the files that an other file of the person continues."""
+    """The labels of each person, and the files that another file of the same person continues, with this reason."""
     by_person: dict[str, _Labels] = {}
     left_out = []
     for labels in read:
@@ -293,7 +299,8 @@ def _one_per_person(
         earlier = by_person.setdefault(name, labels)
         if earlier is labels:
             continue
-        shorter, longer = sorted([earlier, labels], key=lambda one: len(one.actions))
+        # A file continues another one if it contains all of its actions.
+        shorter, longer = sorted([earlier, labels], key=lambda file: len(file.actions))
         if not shorter.actions or not shorter.actions <= longer.actions:
             raise InputError(
                 f"two files of {name!r} have different labels: {earlier.file} and {labels.file}; leave one out. If they "
@@ -335,12 +342,14 @@ def _agreements(name: str, people: Comparison) -> list[float]:
     means = []
     for votes_by_place in people.votes.values():
         overlaps = []
-        for (field, _), votes in votes_by_place.items():
-            if name not in votes or people.task.field(field).kind == "text":
+        for (field_name, _), vote_by_name in votes_by_place.items():
+            field = people.task.field(field_name)
+            # Free texts are not compared.
+            if name not in vote_by_name or field.kind == "text":
                 continue
-            for other, vote in votes.items():
+            for other, vote in vote_by_name.items():
                 if other != name:
-                    overlaps.append(overlap_of_votes(people.task.field(field), [votes[name], vote]))
+                    overlaps.append(overlap_of_votes(field, [vote_by_name[name], vote]))
         if overlaps:
             means.append(float(np.mean(overlaps)))
     return means

@@ -66,6 +66,7 @@ def read_annotators(logs: Any) -> Comparison:
         raise InputError(
             f"annotators must have seen the same texts, but those of {n_texts.idxmax()!r} differ"
         )
+    # The first value of each item that is not missing, because labels of other tools may have neither.
     texts_of_items = by_item[["fingerprint", "sentences"]].first()
     sentences: dict[str, dict[str, list[str]]] = {
         item: present(keys) or {} for item, keys in texts_of_items["sentences"].items()

@@ -82,6 +82,7 @@ def checked_lines(lines: Iterable[tuple[bytes, str]], name: str) -> list[Event]:
     InputError
         The file is not an annotation log of this version, a line is damaged, or an action is missing or not allowed.
     """
+    # Of each line: its record, whether it has a checksum, and where it is.
     read = [(*read_line(line, where), where) for line, where in lines]
     if not read:
         return []

@@ -134,7 +134,8 @@ class AnnotationLog:
         self._sealed = is_numbered(lines)
         if self._sealed:
             self._seal(lines[:n_stored])
-        n_imported = len(lines) - max(n_stored, 1)  # without the header
+        # Lines that are not in the SQLite file. A new log has none there, and its header does not count as imported.
+        n_imported = len(lines) - max(n_stored, 1)
         self.imported = ""
         if n_imported:
             self.imported = f"{n_imported} actions were imported from {Path(path).name}"
@@ -207,6 +208,7 @@ class AnnotationLog:
         stored = [line_text(line) for line in lines]
         # A new log has no rows yet.
         rows = [[line, number] for line, (number,) in zip(stored, numbers, strict=False)]
+        # ?1 is the line again: rows that are the same already are not written.
         self._execute(
             "UPDATE annotation_log SET line = ? WHERE number = ? AND line IS NOT ?1", rows
         )
@@ -471,6 +473,7 @@ class LabelState:
                 self.done.append(event)
             _follow(self.of(item), [event])
             return
+        # An undo moves an action from `done` to `undone`, and a redo moves it back.
         source, target = self.done, self.undone
         if action == "redo":
             source, target = target, source

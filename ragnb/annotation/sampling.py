@@ -141,7 +141,9 @@ def _overall(
     is_open = ~is_labelled
     mean = uncertainty[is_open].mean()
     times_mean = uncertainty / mean if mean > 0 else pd.Series(1.0, uncertainty.index)
+    # As in `inclusion_probabilities`, a probability is proportional to this, up to 1. The open questions give the factor.
     relative = uniform_share + (1 - uniform_share) * times_mean
     scale = now[is_open].sum() / relative[is_open].sum()
     if_open = now.fillna((scale * relative).clip(upper=1.0))
+    # Drawn earlier, or not earlier but now.
     return earlier + (1 - earlier) * if_open

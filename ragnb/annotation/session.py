@@ -124,14 +124,15 @@ class AnnotationSession:
         self.suggested_by, self.blind = suggested_by, blind
         self.others = others or {}
         self._named = named or self.others
-        first = {
+        # The header of a new log. A log that exists keeps its own.
+        new_header = {
             "task": self.task.schema(),
             "annotator": self.annotator,
             "id": id if isinstance(id, str) else list(id),
         }
         self.log = AnnotationLog(
             log_file(path, self.annotator, self.task.name),
-            {**first, **(header or {}), "ragnb": __version__},
+            {**new_header, **(header or {}), "ragnb": __version__},
         )
         self.notices = [self.log.imported] if self.log.imported else []
         guideline = read_task(self.log.header["task"]).guideline
@@ -144,28 +145,33 @@ class AnnotationSession:
         try:
             self._compare_with_log()
         except InputError:
+            # The log would stay locked.
             self.log.close()
             raise
         self._numbers = {item.id: number for number, item in enumerate(self.items)}
         self._follow_log()
         # Begin with the item that was shown last. If it is done, begin with the first one that is not.
-        events = [event["item"] for event in self.log.events if event["action"] != "agreed"]
-        last = self._numbers.get(events[-1], 0) if events else 0
+        items_of_actions = [
+            event["item"] for event in self.log.events if event["action"] != "agreed"
+        ]
+        last = self._numbers.get(items_of_actions[-1], 0) if items_of_actions else 0
         unfinished = [n for n, status in enumerate(self.statuses) if status in UNFINISHED]
         self.number = last if last in unfinished else next(iter(unfinished), last)
 
     def _compare_with_log(self) -> None:
         """Leave out the items whose texts have changed, and report labelled items that are not among the examples."""
-        touched = {name: labels for name, labels in self.state.items.items() if labels.touched}
+        # Both by the id of the item.
+        touched = {item: labels for item, labels in self.state.items.items() if labels.touched}
         fingerprints = {
-            name: labels.fingerprint for name, labels in touched.items() if labels.fingerprint
+            item: labels.fingerprint for item, labels in touched.items() if labels.fingerprint
         }
         changed = changed_items(self.items, fingerprints)
+        # A session needs at least one item.
         if len(changed) == len(self.items):
             refuse_changed_texts(self.items, fingerprints)
         ids = {item.id for item in self.items}
         # A gold log also contains the items on which the annotators agree, which are not shown.
-        missing = [name for name, labels in touched.items() if labels.time and name not in ids]
+        missing = [item for item, labels in touched.items() if labels.time and item not in ids]
         if changed:
             self._warn(
                 f"the texts of {_listed(changed)} differ from those that were labelled; these examples are left out, and "
@@ -400,9 +406,13 @@ class AnnotationSession:
         suggested = None if self.blind else self.suggested.get(self.item.id, {}).get(place)
         origin: dict[str, Any] = {"source": "human"}
         if self.item.id in self.others:
-            labels = self._named[self.item.id]
-            votes = {name: values[place] for name, values in labels.items() if place in values}
-            origin = {"source": "adjudicated", "of": votes}
+            labels_by_name = self._named[self.item.id]
+            vote_by_name = {
+                name: by_place[place]
+                for name, by_place in labels_by_name.items()
+                if place in by_place
+            }
+            origin = {"source": "adjudicated", "of": vote_by_name}
         elif suggested is not None:
             source = "suggestion accepted" if suggested == value else "suggestion changed"
             origin = {"source": source, "suggested": suggested, "suggested_by": self.suggested_by}

@@ -98,7 +98,7 @@ def reply_keys(reply: Mapping[str, Any]) -> list[str]:
 
 
 def _verdict(record: Mapping[str, Any], response: Mapping[str, Any]) -> float:
-    """The value of a verdict in one word."""
+    """The value of a verdict in one word; 0 for all words that `_POINTS` does not have, such as ``"incorrect"``."""
     return _POINTS.get(record["verdict"], 0.0)
 
 
@@ -442,10 +442,13 @@ def judge_pairs(
         )
     refuse_judged(responses, [*_PAIR.columns, "judge_verdicts"], options)
     # Arrays, because the merged frame has another index.
-    own = rows["response"].array
+    system_responses = rows["response"].array
     pairs = rows[keys].merge(baseline_rows[[*keys, "response"]], how="left", on=keys)
-    others = pairs["response"].array
-    orders = [rows.assign(first=own, second=others), rows.assign(first=others, second=own)]
+    baseline_responses = pairs["response"].array
+    orders = [
+        rows.assign(first=system_responses, second=baseline_responses),
+        rows.assign(first=baseline_responses, second=system_responses),
+    ]
     options |= {"model": model, "parameters": parameters}
     judged = judgements(pd.concat(orders, ignore_index=True), _PAIR, **options)
     # The first half has the response before that of the baseline, and the second half after it.

@@ -149,11 +149,16 @@ def run_multilingual(
     texts_of_rows = passage_column(contexts, "contexts")
     contexts = contexts.assign(passages=pd.Series(texts_of_rows, contexts.index, dtype=object))
     options = one_budget(options)
-    replies = _translation_requests(contexts, system, prompt, budget_tokens, translation_parameters)
-    if len(replies):
-        replies = complete(replies, model=model, **{**options, "repeats": 1})
+    # The requests of the translations, which then get their replies. A system may need none.
+    translation_rows = _translation_requests(
+        contexts, system, prompt, budget_tokens, translation_parameters
+    )
+    if len(translation_rows):
+        # One translation is enough for all repeats of the answer.
+        once = {**options, "repeats": 1}
+        translation_rows = complete(translation_rows, model=model, **once)
     replies_of_example = {}
-    for example, rows in replies.groupby("example_id"):
+    for example, rows in translation_rows.groupby("example_id"):
         replies_of_example[example] = rows.to_dict("records")
     cells = []
     for row in contexts.to_dict("records"):

@@ -29,7 +29,7 @@ def lost_log(path: str) -> str:
     index = _index(Path(f"{path}-shm"))
     log = Path(f"{path}-wal")
     if not os.path.exists(path):
-        return ""
+        return ""  # a new store, which has lost nothing
     try:
         content = log.read_bytes() if log.exists() else None
     except OSError:

@@ -50,6 +50,7 @@ class Displays:
             return
         view.displayed_by.add(run)
         for other in list(self._views):
+            # What this run has displayed before stays.
             earlier = {display for display in other.displayed_by if display.cell == run.cell}
             other.displayed_by -= earlier - {run}
 

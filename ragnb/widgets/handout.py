@@ -88,6 +88,7 @@ def export_annotator(
                 "title": title_of(item),
                 "page": page_of(checked_task, item, number),
                 "pinned": pinned(item),
+                # Pairs of a place and a value, because a place cannot be a key in JSON.
                 "suggested": list(suggested.get(item.id, {}).items()),
             }
             for number, item in enumerate(items)

@@ -43,8 +43,8 @@ ABOUT = tuple(
     "example_id".split()
 )
 
-# Columns of verdicts of people and of judges. The combinations of the first two that a frame has are a filter.
-HUMAN_AND_JUDGE = ("label", "human_label", "judged_correct", "judge_verdict")
+# Columns of verdicts of people, and of judges. The combinations of the first that a frame has of each are a filter.
+HUMAN, JUDGE = ("label", "human_label"), ("judged_correct", "judge_verdict")
 
 # Name of the filter by the verdicts on one question, and of the order by whether they differ.
 DIFFER = "verdicts of the systems"
@@ -131,9 +131,11 @@ class Rows:
                 "view with changed=... needs the columns example_id, system and a verdict "
                 f"({', '.join(VERDICT[:4])}, …), and at least two systems"
             )
-        raters = [name for name in HUMAN_AND_JUDGE if name in self.frame]
-        if len(raters) > 1:
-            signs = self.frame[raters[:2]].apply(lambda column: column.map(str).map(SIGNS))
+        human = [name for name in HUMAN if name in self.frame]
+        judge = [name for name in JUDGE if name in self.frame]
+        if human and judge:
+            raters = [human[0], judge[0]]
+            signs = self.frame[raters].apply(lambda column: column.map(str).map(SIGNS))
             self.choices[" / ".join(raters)] = _patterns(signs)
 
     def _title_column(self) -> Any:
@@ -229,7 +231,8 @@ class Rows:
         The note is the evidence for the score if the frame has it, else the share of rows with a lower score.
         """
         for name in self._scores:
-            values, metric = self.numbers[name], name
+            metric = name
+            values = self.numbers[name]
             value = values[place]
             if not np.isfinite(value):
                 continue

@@ -64,6 +64,7 @@ def trace_section(
     labels of the same sentences. Where it differs, its labels are shown with the name ``named``.
     """
     scores = trace_scores(row, variant=variant)
+    # Keys and texts of the sentences, one list for each document. `sentence_pairs` would put several into one list.
     documents = [sentence_pairs([part]) for part in listed(row, "documents_sentences")]
     context = dict(pair for document in documents for pair in document)
     relevant = listed(row, "all_relevant_sentence_keys")
@@ -156,7 +157,7 @@ def _numbers(
         heading = name.replace("rmse", "RMSE").replace("_", " ")
         is_binary = METRICS[f"trace.{name}"].binary
         text = f"{value:.0f}" if is_binary else f"{value:.3f}"
-        is_undefined = value != value
+        is_undefined = value != value  # nan
         numbers.append((heading, formula, text, "" if is_undefined else counts.get(name, "")))
     return numbers
 

@@ -20,6 +20,7 @@ import ragnb
 from ragnb.annotation import AnnotationSession, annotation_report, disagreements, read_labels
 
 EXAMPLES = verdict_examples()
+NAMES = list(LANGUAGES)
 # Eight items. Everybody agrees on the first; Cy labelled only three.
 LINES = {"Ana": "ccirccic", "Ben": "ccircrcc", "Cy": "cir"}
 
@@ -49,6 +50,18 @@ def test_a_folder_a_pattern_and_a_list_give_the_same_report(logs, tmp_path):
     pd.testing.assert_frame_equal(by_frames.agreement, whole.agreement)
     sessions = [AnnotationSession(EXAMPLES, "verdict", name, folder) for name in LINES]
     pd.testing.assert_frame_equal(annotation_report(sessions).agreement, whole.agreement)
+
+
+def test_of_a_log_and_its_longer_export_in_a_folder_the_longer_counts(logs, tmp_path):
+    """A student sent the labels twice, and the first ones were opened in an annotator since."""
+    folder = tmp_path / "labels"
+    earlier = shutil.copy(logs["Cy"], tmp_path / "earlier.sqlite")
+    session = annotated(EXAMPLES, "verdict", "Cy", folder, {NAMES[3]: {"verdict": "correct"}})
+    session.log.write_jsonl(logs["Cy"].with_suffix(".jsonl"))
+    session.close()
+    shutil.copy(earlier, logs["Cy"])
+    people = annotation_report(folder).people.set_index("annotator")
+    assert people["labelled"].to_dict() == {"Ana": 8, "Ben": 8, "Cy": 4}
 
 
 def test_who_how_many_and_how_far_they_agree(logs):

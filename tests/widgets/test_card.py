@@ -88,6 +88,11 @@ def test_verdicts_of_people_and_judges_on_one_response_are_a_filter():
     assert [both.names[code] for code in both.codes] == [
         f"label {label} · judged_correct {judge}" for label, judge in ("✓✓", "✗✓", "✗–", "✓✗", "✓✓", "–✗")
     ]  # fmt: skip
+    # A report on judges repeats the label and the verdict under other names.
+    repeated = frame.assign(human_label=frame["label"], judge_verdict=frame["judged_correct"])
+    choices = Rows(repeated).choices
+    assert choices["label / judged_correct"].names == both.names
+    assert [name for name in choices if "/" in str(name)] == ["label / judged_correct"]
 
 
 def test_a_score_comes_with_its_definition_and_its_place_among_the_others():
