@@ -230,8 +230,8 @@ def _sources(labels: Any) -> list[Any]:
                 f"the folder {str(labels)!r} contains no file with labels, whose name ends in .jsonl or .sqlite; "
                 f"it contains {others or 'nothing'}"
             )
-        # An exported log next to its SQLite file is the same log. The path of the export, which comes first, is enough, because
-        # `read_log` then reads the longer of the two.
+        # An exported log next to its SQLite file is the same log. The path of the export, which comes first, is enough,
+        # because `read_log` then reads the longer of the two.
         by_stem: dict[Path, Path] = {}
         for path in files:
             by_stem.setdefault(path.with_suffix(""), path)
