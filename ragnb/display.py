@@ -463,7 +463,7 @@ def text_table(frame: pd.DataFrame, width: int | None = None) -> str:
     # Names of rows stay whole if they are not sentences, and so do numbers and intervals.
     first_is_short = bool(columns) and len(lines[columns[0].names][0]) <= 40
     texts = columns[1:] if first_is_short else columns
-    texts = [column for column in texts if not column.numeric and not _is_interval(column)]
+    texts = [column for column in texts if not column.numeric and not is_interval(column)]
     # The first column is never left out. Of the others, the last ones of the lowest rank go first.
     columns = _with_ranks_of_names(columns)
     removable = sorted(columns[:0:-1], key=lambda column: column.rank)
@@ -490,7 +490,7 @@ def _with_ranks_of_names(columns: list[Column]) -> list[Column]:
     ranked: dict[str, Column] = {}
     # Columns that are names anyway come first, so that no other column is needed where they suffice.
     for column in sorted(columns, key=lambda column: column is not columns[0] and column.rank < 2):
-        is_name = not (column.numeric or _is_interval(column)) or column.names in CONDITION
+        is_name = not (column.numeric or is_interval(column)) or column.names in CONDITION
         if is_name:
             longer = [
                 f"{name}\n{cell}" for name, cell in zip(name_of_row, column.cells, strict=True)
@@ -502,7 +502,8 @@ def _with_ranks_of_names(columns: list[Column]) -> list[Column]:
     return [ranked[column.names] for column in columns]
 
 
-def _is_interval(column: Column) -> bool:
+def is_interval(column: Column) -> bool:
+    """Whether a column contains intervals."""
     return column.names.endswith("high")
 
 
@@ -512,7 +513,7 @@ def _total(columns: Mapping[str, list[str]]) -> int:
 
 def _lines(column: Column, longest: int) -> list[str]:
     """The name and the cells of a column, all of the same width."""
-    name = "[low, high]" if _is_interval(column) else column.names
+    name = "[low, high]" if is_interval(column) else column.names
     texts = []
     for cell in (name, *column.cells):
         text = one_line(cell)

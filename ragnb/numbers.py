@@ -1,6 +1,7 @@
 """Numbers, intervals and p-values as text, and the width of texts."""
 
 import math
+import re
 import unicodedata
 from collections.abc import Iterable
 from typing import Any
@@ -78,6 +79,31 @@ def short_p(p_value: float) -> str:
 def distinct(values: Iterable[Any], between: str = " / ") -> str:
     """Join values in the order of their first appearance, each once."""
     return between.join(dict.fromkeys(map(str, values)))
+
+
+def interval_words(kinds: Iterable[Any], noun: str = "intervals") -> str:
+    """Name kinds of intervals, each once, with their numbers of clusters at the end.
+
+    >>> interval_words(["Wilson", "t", "Wilson"])
+    'Wilson / t intervals'
+    >>> interval_words([f"cluster-robust t, {n} clusters" for n in (40, 38)])
+    'cluster-robust t intervals, 38–40 clusters'
+    """
+    names: list[str] = []
+    # Numbers of clusters by the words around them, such as a warning that there are few.
+    n_clusters: dict[str, list[int]] = {}
+    for kind in map(str, kinds):
+        clusters = re.search(r", (\d+) (clusters.*)", kind)
+        if clusters is None:
+            names.append(kind)
+            continue
+        names.append(kind[: clusters.start()])
+        n_clusters.setdefault(clusters[2], []).append(int(clusters[1]))
+    counts = []
+    for words, numbers in n_clusters.items():
+        low, high = min(numbers), max(numbers)
+        counts.append(f"{low}–{high} {words}" if low < high else f"{low} {words}")
+    return ", ".join([f"{distinct(names)} {noun}", *([distinct(counts)] if counts else [])])
 
 
 def enumeration(values: Iterable[Any], last: str = "and") -> str:

@@ -15,17 +15,34 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
 from ragnb.columns import CONDITION, column_names, require_columns, require_frame
-from ragnb.display import decimals, drawing, effect_kind, signature_note, text_table
+from ragnb.display import (
+    decimals,
+    drawing,
+    effect_kind,
+    framed,
+    is_interval,
+    signature_note,
+    text_table,
+)
 from ragnb.errors import InputError
-from ragnb.markup import Markup, escape, escape_latex, escape_markdown, page, tag
-from ragnb.numbers import distinct, limits, number, one_line, percent, short_p, text_width
+from ragnb.markup import Markup, escape, escape_latex, escape_markdown, tag
+from ragnb.numbers import (
+    distinct,
+    interval_words,
+    limits,
+    number,
+    one_line,
+    percent,
+    short_p,
+    text_width,
+)
 from ragnb.scoring.columns import numbers, record_of
 
 _SUMMARY = "metric mean low high interval confidence_level n n_scored signature".split()
@@ -50,8 +67,16 @@ class _Cell:
     mark: str = ""
 
 
-# Texts and cells whose columns may have levels under spanners, the notes below, and signatures.
-_Table = tuple[pd.DataFrame, str, str]
+class _Table(NamedTuple):
+    """Texts and cells, whose columns may have levels under spanners, with the notes and signatures below.
+
+    Columns of numbers are aligned right, and columns of texts left.
+    """
+
+    body: pd.DataFrame
+    notes: str
+    signatures: str
+    numeric: list[bool]
 
 
 # ---- printing ------------------------------------------------------------------------------------
@@ -102,10 +127,12 @@ def to_latex(
     InputError
         The frame is empty or not a DataFrame, a column is missing, or two summaries belong in one cell.
     """
-    body, notes, signatures = _table(frame, columns, comparisons, digits, names)
+    body, notes, signatures, numeric = _table(frame, columns, comparisons, digits, names)
     styler = body.style.hide(axis="index").format(_latex_cell)
     tabular = styler.format_index(_latex_name, axis=1).to_latex(
-        hrules=True, column_format="l" + "r" * (body.shape[1] - 1), multicol_align="c"
+        hrules=True,
+        column_format="".join("r" if is_numeric else "l" for is_numeric in numeric),
+        multicol_align="c",
     )
     environment, room = "table", COLUMN
     if _points(body) > COLUMN:
@@ -153,10 +180,15 @@ def to_html(
     names: Mapping[str, str] | None = None,
 ) -> Markup:
     """Convert a table to HTML, with the parameters of `to_latex`. All text is escaped."""
-    body, notes, signatures = _table(frame, columns, comparisons, digits, names)
-    styler = body.style.hide(axis="index").format(partial(_printed, _HTML))
-    table = Markup(styler.format_index(escape, axis=1).to_html(exclude_styles=True))
-    return page(table, tag("p", tag("small", f"{notes} {signatures}".strip())))
+    body, notes, signatures, numeric = _table(frame, columns, comparisons, digits, names)
+    classes = [{"class": "n"} if is_numeric else {"dir": "auto"} for is_numeric in numeric]
+    rows = []
+    for line in body.to_numpy().tolist():
+        cells = [Markup(_printed(_HTML, cell)) for cell in line]
+        pairs = zip(cells, classes, strict=True)
+        rows.append(tag("tr", *(tag("td", cell, **attributes) for cell, attributes in pairs)))
+    table = tag("table", tag("thead", *_html_heads(body.columns, classes)), tag("tbody", *rows))
+    return framed(table, tag("p", tag("small", f"{notes} {signatures}".strip())))
 
 
 @accepts(digits="count")
@@ -169,11 +201,11 @@ def to_markdown(
     names: Mapping[str, str] | None = None,
 ) -> str:
     """Convert a table to Markdown, with the parameters of `to_latex`. All text is escaped."""
-    body, notes, signatures = _table(frame, columns, comparisons, digits, names)
+    body, notes, signatures, numeric = _table(frame, columns, comparisons, digits, names)
     heads = [" ".join(head) if isinstance(head, tuple) else head for head in body]
     lines = [
         [escape_markdown(head) for head in heads],
-        [":---", *["---:"] * (len(heads) - 1)],
+        ["---:" if is_numeric else ":---" for is_numeric in numeric],
         *body.map(partial(_printed, _MARKDOWN)).to_numpy().tolist(),
     ]
     below = escape_markdown(f"{notes} {signatures}")
@@ -228,14 +260,22 @@ def to_json(content: pd.DataFrame | Mapping[str, pd.DataFrame]) -> str:
 
 
 def _latex_text(text: Any) -> str:
-    """Escape a text, and make a hyphen before a number a minus sign."""
-    return re.sub(r"(?<![^\s\[])-(?=\d|infinite)", "$-$", escape_latex(text).strip())
+    return _with_minus_signs(escape_latex(text).strip(), "$-$")
+
+
+def _html_text(text: Any) -> Markup:
+    return Markup(_with_minus_signs(escape(text), "\N{MINUS SIGN}"))
+
+
+def _with_minus_signs(text: str, sign: str) -> str:
+    """Make a hyphen before a number a minus sign."""
+    return re.sub(r"(?<![^\s\[])-(?=\d|infinite)", sign, text)
 
 
 # How the text of a cell is escaped, and what is around bold text, marks and small print.
 _Format = tuple[Callable[[Any], str], str, str, str]
 _LATEX: _Format = _latex_text, r"\textbf{%s}", r"\textsuperscript{%s}", r" {\scriptsize %s}"
-_HTML: _Format = escape, "<b>%s</b>", "<sup>%s</sup>", " <small>%s</small>"
+_HTML: _Format = _html_text, "<b>%s</b>", "<sup>%s</sup>", " <small>%s</small>"
 _MARKDOWN: _Format = escape_markdown, "**%s**", "<sup>%s</sup>", " %s"
 
 
@@ -293,20 +333,38 @@ def _latex_name(name: Any) -> str:
     return rf"\shortstack[r]{{{stacked}}}" if len(lines) > 1 else stacked
 
 
+_SPANNER = "text-align:center;border-bottom:1px solid"
+
+
+def _html_heads(columns: pd.Index, classes: Sequence[Mapping[str, str]]) -> list[Markup]:
+    """The lines of the head of a table: spanners over their columns, and the names of the columns."""
+    lines = []
+    for level in range(columns.nlevels - 1):
+        spanners = [
+            tag("th", name, colspan=str(end - start), **({"style": _SPANNER} if name else {}))
+            for start, end, name in _spanners(columns, level)
+        ]
+        lines.append(tag("tr", *spanners))
+    names = columns.get_level_values(-1)
+    heads = [tag("th", name, **attributes) for name, attributes in zip(names, classes, strict=True)]
+    return [*lines, tag("tr", *heads)]
+
+
+def _spanners(columns: pd.Index, level: int) -> list[tuple[int, int, str]]:
+    """First column, end and name of each spanner of a level of heads."""
+    heads = [tuple(name[: level + 1]) for name in columns]
+    starts = [place for place, head in enumerate(heads) if place == 0 or head != heads[place - 1]]
+    ends = [*starts[1:], len(heads)]
+    return [(start, end, heads[start][-1]) for start, end in zip(starts, ends, strict=True)]
+
+
 def _ruled(lines: list[str], columns: pd.Index) -> list[str]:
     """Add a line under each spanner to the lines of a tabular."""
     top = lines.index(r"\toprule") + 1
     for level in range(columns.nlevels - 1):
-        heads = [tuple(name[: level + 1]) for name in columns]
-        starts = [
-            place for place, head in enumerate(heads) if place == 0 or head != heads[place - 1]
-        ]
-        ends = [*starts[1:], len(heads)]
-        rules = []
-        for start, end in zip(starts, ends, strict=True):
-            # The column of row names has no spanner.
-            if heads[start][-1]:
-                rules.append(rf"\cmidrule(lr){{{start + 1}-{end}}}")
+        # The column of row names has no spanner.
+        spanners = [spanner for spanner in _spanners(columns, level) if spanner[2]]
+        rules = [rf"\cmidrule(lr){{{start + 1}-{end}}}" for start, end, _ in spanners]
         lines.insert(top + 2 * level + 1, " ".join(rules))
     return lines
 
@@ -349,7 +407,11 @@ def _listed(frame: pd.DataFrame, words: Mapping[str, str]) -> _Table:
     for column in drawn.columns:
         heading = words.get(column.names, column.heading)
         texts_by_heading[heading] = [words.get(text, text) for text in column.cells]
-    return pd.DataFrame(texts_by_heading), " ".join(drawn.below), ""
+    numeric = {
+        words.get(column.names, column.heading): column.numeric or is_interval(column)
+        for column in drawn.columns
+    }
+    return _Table(pd.DataFrame(texts_by_heading), " ".join(drawn.below), "", list(numeric.values()))
 
 
 def _crossed(
@@ -398,7 +460,8 @@ def _crossed(
         notes.append(f"Bold: best of its column{exception}.")
     if not is_complete:
         notes.append("Unscored responses are left out of the mean.")
-    return body, " ".join([*notes, *comparison_notes]), signature_note(frame)
+    numeric = [False] + [True] * (body.shape[1] - 1)
+    return _Table(body, " ".join([*notes, *comparison_notes]), signature_note(frame), numeric)
 
 
 def _varying_columns(frame: pd.DataFrame, rows: str) -> list[str]:
@@ -442,7 +505,7 @@ def _body(
 def _interval_note(frame: pd.DataFrame, has_one_n: bool) -> str:
     n = f", n = {frame['n'].iloc[0]:,}" if has_one_n else ""
     level = percent(frame["confidence_level"].iloc[0])
-    return f"Mean [{level} {distinct(frame['interval'])} interval]{n}."
+    return f"Mean [{level} {interval_words(frame['interval'], 'interval')}]{n}."
 
 
 def _small_print(row: Mapping[str, Any], digits: int, with_n: bool) -> str:
@@ -525,4 +588,9 @@ def _comparison_list(
     if "n_dropped" in frame and frame["n_dropped"].any():
         n_dropped = ", ".join(map(str, frame["n_dropped"]))
         notes += f" Items left out because a value is missing, by line: {n_dropped}."
-    return pd.DataFrame(lines, dtype=object), notes, signature_note(frame)
+    body = pd.DataFrame(lines, dtype=object)
+    texts = ["comparison"]
+    for name in varying:
+        has_numbers = pd.api.types.is_numeric_dtype(frame[name])
+        texts += [] if has_numbers else [words.get(name, name)]
+    return _Table(body, notes, signature_note(frame), [name not in texts for name in body])

@@ -139,9 +139,10 @@ def test_narrow_intervals_are_printed_with_as_many_decimals_as_they_need(printed
 @given(st.text(min_size=1, max_size=30))
 def test_no_text_makes_an_element_or_a_command(text):
     page = Reader(to_html(pd.DataFrame({"system": [text], text + "x": [1.5]})))
-    structure = {"div", "table", "thead", "tbody", "tr", "th", "td", "p", "small"}
+    # The style sheet is the same for all tables.
+    structure = {"div", "style", "table", "thead", "tbody", "tr", "th", "td", "p", "small"}
     assert set(page.elements) <= structure
-    assert {name for name, _ in page.attributes} <= {"class", "style"}
+    assert {name for name, _ in page.attributes} <= {"class", "dir", "style"}
     assert not re.search(r"(?<!\\)[&%#_$]", escape_latex(text))
     assert "\n" not in escape_latex(text)
     assert not re.search(r"(?<!\\)[|<>*`]", escape_markdown(text).replace("\\\\", ""))
@@ -246,3 +247,25 @@ def test_a_saved_table_is_what_to_latex_returns(scores, tmp_path):
     for name in ("../a", "", "noise_0.5", 3):
         with pytest.raises(InputError, match="name must be a plain name such as '01_noise'"):
             save_latex(summarize(scores), name, folder=tmp_path)
+
+
+def test_columns_of_texts_are_aligned_left_and_columns_of_numbers_right():
+    judges = {"judge": ["a", "b"], "n": [8, 9], "mean": [0.5, -0.25], "remark": ["good", "worse"]}
+    frame = pd.DataFrame(judges)
+    assert to_markdown(frame).splitlines()[1] == "| :--- | ---: | ---: | :--- |"
+    assert r"\begin{tabular}{lrrl}" in to_latex(frame)
+    html = to_html(frame)
+    assert '<td class="n">−0.25</td><td dir="auto">worse</td>' in html
+    assert '<th class="n">mean</th><th dir="auto">remark</th>' in html
+
+
+def test_spanners_of_html_are_over_their_columns(scores):
+    html = to_html(summarize(scores), columns=["metric", "noise_rate"])
+    metric = scores["metric"].iloc[0]
+    assert re.search(rf'<th colspan="2" style="[^"]*">{metric}</th>', html)
+    assert html.count("<tr>") == html.count("</tr>")
+
+
+def test_the_number_of_clusters_is_after_the_kind_of_interval(scores):
+    table = summarize(scores).assign(interval="cluster-robust t, 40 clusters")
+    assert "Mean [95% cluster-robust t interval, 40 clusters]" in to_html(table)

@@ -8,19 +8,18 @@ import numpy as np
 import pandas as pd
 import seaborn.objects as so
 from matplotlib.axes import Axes
+from matplotlib.font_manager import FontProperties
 
 from ragnb.columns import require_columns
 from ragnb.errors import InputError
 from ragnb.figures.means import DIMENSIONS, draw_on
-from ragnb.figures.page import REFERENCE
+from ragnb.figures.page import REFERENCE, text_width
 from ragnb.figures.styles import COLOURS, kinds_of, span
 from ragnb.figures.words import words_for
-from ragnb.numbers import distinct, format_p_value
+from ragnb.numbers import distinct
 
 _COLOUR, _OTHER = COLOURS[0], COLOURS[3]
 _ROW_NAME = 26
-# Inches of a page on which the number of pairs is written beside each p-value.
-_WIDE = 4.5
 # Inches of a row whose name has one line, and of each further line.
 _ROW, _LINE = 0.22, 0.1
 
@@ -52,19 +51,6 @@ def draw_differences(
     for significant, dots in rows.groupby(is_significant):
         fill = _COLOUR if significant else "white"
         ax.plot(dots["difference"], dots["place"], "o", color=_COLOUR, mfc=fill, ms=4.5, zorder=3)
-    has_sizes = rows["n_pairs"].nunique() > 1 and _is_wide(ax)
-    for row in rows.itertuples():
-        text = format_p_value(row.p_adjusted) + (f", n = {row.n_pairs}" if has_sizes else "")
-        ax.annotate(
-            text,
-            (1, row.place),
-            (3, 0),
-            xycoords=("axes fraction", "data"),
-            textcoords="offset points",
-            va="center",
-            fontsize="small",
-            color="0.3",
-        )
     pairs = [_pair(row, names) for row in rows.to_dict("records")]
     row_labels = _row_names(rows, pairs, names, headings)
     titles = [words_for(value, names, column=str(headings)) for value in heading_places.values()]
@@ -76,6 +62,7 @@ def draw_differences(
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="y", visible=False)
     ax.margins(x=0.05)
+    write_beside(ax, rows)
     lines = [_small_print(rows, has_headings=headings is not None)]
     for name, other in (others or {}).items():
         lines.append(_draw_other(ax, rows, name, other))
@@ -95,12 +82,6 @@ def _placed(rows: pd.DataFrame, headings: str | None) -> tuple[pd.DataFrame, dic
     return pd.concat(blocks), heading_places
 
 
-def _is_wide(ax: Axes) -> bool:
-    """Whether the page has room for a number beside each p-value."""
-    figure: Any = ax.figure
-    return bool(figure.get_figwidth() > _WIDE)
-
-
 def differences_height(comparisons: pd.DataFrame, names: Mapping[Any, str] | None = None) -> float:
     """Height in inches at which the names of the rows do not overlap: all rows have that of the longest."""
     rows = comparisons.reset_index(drop=True)
@@ -111,6 +92,46 @@ def differences_height(comparisons: pd.DataFrame, names: Mapping[Any, str] | Non
         (first + second) / 2 for first, second in zip(n_lines, [*n_lines[1:], 1], strict=True)
     )
     return (_ROW + _LINE * (most - 1)) * len(rows)
+
+
+def write_beside(ax: Axes, rows: pd.DataFrame) -> None:
+    """Write the adjusted p-value and n of each row right of the axes, in two columns with heads.
+
+    The column ``place`` has the heights. Without room for words such as "n =", the intervals have
+    more. If all rows have the same n, the small print states it.
+    """
+    columns = {"p": [printed_p(p_value) for p_value in rows["p_adjusted"]]}
+    if rows["n_pairs"].nunique() > 1:
+        columns["n"] = [str(n) for n in rows["n_pairs"]]
+    options: Any = {
+        "textcoords": "offset points",
+        "ha": "right",
+        "fontsize": "small",
+        "color": "0.3",
+    }
+    font = FontProperties(size="small")
+    right = 0.0
+    for head, texts in columns.items():
+        right += 7 + max(text_width(text, font) for text in (head, *texts))
+        for text, place in zip(texts, rows["place"], strict=True):
+            where: Any = ("axes fraction", "data")
+            ax.annotate(text, (1, place), (right, 0), xycoords=where, va="center_baseline",
+                        annotation_clip=False, **options)  # fmt: skip
+        ax.annotate(head, (1, 1), (right, 1), xycoords="axes fraction", va="bottom", style="italic",
+                    **options)  # fmt: skip
+
+
+def printed_p(p_value: float) -> str:
+    """A p-value as journals print it, with up to three decimals.
+
+    >>> [printed_p(p_value) for p_value in (0.0347, 0.00045, 0.9996, float("nan"))]
+    ['0.035', '< 0.001', '> 0.999', 'undefined']
+    """
+    if np.isnan(p_value):
+        return "undefined"
+    if p_value < 0.001:
+        return "< 0.001"
+    return "> 0.999" if p_value > 0.999 else f"{p_value:.3f}"
 
 
 def _draw_other(ax: Axes, rows: pd.DataFrame, name: str, other: pd.DataFrame) -> str:
@@ -124,6 +145,15 @@ def _draw_other(ax: Axes, rows: pd.DataFrame, name: str, other: pd.DataFrame) ->
         raise InputError(f"reference={name!r} has no comparison of the same systems")
     ax.plot(both["difference"], both["place"], "|", color=_OTHER, ms=9, mew=2, zorder=2.5)
     return f"orange bars: {name}, n = {span(both['n_pairs'])}"
+
+
+def _difference(rows: pd.DataFrame, pairs: list[str], names: Mapping[Any, str] | None) -> str:
+    """What is subtracted from what, as far as it is the same in all rows."""
+    if len(set(pairs)) == 1:
+        return f"difference {pairs[0]}"
+    if rows["baseline"].nunique() == 1:
+        return f"difference from {words_for(rows['baseline'].iloc[0], names, column='system')}"
+    return "difference first\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}second"
 
 
 def _pair(row: Mapping[Any, Any], names: Mapping[Any, str] | None) -> str:
@@ -144,10 +174,14 @@ def _row_names(
     ]
     different = [name for name in [*columns, *before] if rows[name].nunique(dropna=False) > 1]
     different = [name for name in different if name != headings]
+    has_one_baseline = rows["baseline"].nunique() == 1
     labels = []
     for pair, row in zip(pairs, rows.to_dict("records"), strict=True):
         words = [words_for(row[name], names, column=name) for name in different]
-        if len(set(pairs)) > 1 or not different:
+        if has_one_baseline and len(set(pairs)) > 1:
+            # The axis names the baseline.
+            words.append(words_for(row["system"], names, column="system"))
+        elif len(set(pairs)) > 1 or not different:
             words.append(pair)
         labels.append(textwrap.fill(", ".join(words), _ROW_NAME))
     return labels
@@ -159,12 +193,12 @@ def is_corrected(comparisons: pd.DataFrame) -> bool:
 
 
 def _axis_name(rows: pd.DataFrame, pairs: list[str], names: Mapping[Any, str] | None) -> str:
+    difference = _difference(rows, pairs, names)
     metrics = list(dict.fromkeys(rows["metric"]))
-    what = words_for(metrics[0], names, column="metric") if len(metrics) == 1 else "score"
+    what = words_for(metrics[0], names, column="metric") if len(metrics) == 1 else ""
     if is_corrected(rows):
         what = "people's labels"
-    pair = pairs[0] if len(set(pairs)) == 1 else "first\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}second"
-    return f"difference in {what}: {pair}"
+    return f"{what} ({difference})" if what else difference
 
 
 def _small_print(rows: pd.DataFrame, *, has_headings: bool = False) -> str:

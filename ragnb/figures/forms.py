@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -413,7 +414,8 @@ def distribution_figure(result: Any, page: Page) -> Drawn:
     bounds = metric.bounds if metric is not None and np.isfinite(metric.bounds).all() else None
     if bounds is None and not scores.empty:
         bounds = (float(scores["value"].min()), float(scores["value"].max()))
-    figure, axes = stacked(page, [0.95] * len(groups), sharex=True, sharey=True)
+    height = 0.95 if len(groups) <= 3 else 0.75
+    figure, axes = stacked(page, [height] * len(groups), sharex=True, sharey=True)
     is_logarithmic = is_skewed([rows["value"] for _, rows in groups], bounds)
     numbers = []
     for place, (ax, (group, rows)) in enumerate(zip(axes, groups, strict=True)):
@@ -427,11 +429,15 @@ def distribution_figure(result: Any, page: Page) -> Drawn:
     words = words_for(metrics[0] if metrics else "value", page.names, column="metric")
     axes[-1].set_xlabel(words)
     low, high = axes[0].get_ylim()
+    for ax in axes:
+        ax.set_ylabel("")
+    figure.supylabel("share of the scores", fontsize=plt.rcParams["axes.labelsize"])
     if is_logarithmic:
         smallest = 1 / max(len(rows) for _, rows in groups)
         axes[0].set(yscale="log", ylim=(smallest / 2, 4 if page.reference else 1.5))
     elif page.reference:
         axes[0].set_ylim(low, 1.2 * high)
+    axes[0].yaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
     name_values(axes[0], page.reference)
     scale = ", logarithmic scale" if is_logarithmic else ""
     lines = "solid line: mean" if page.reference else "line: mean"
@@ -455,10 +461,13 @@ def matrix_figure(result: Any, page: Page) -> Drawn:
     values = square(pairs, page.names)
     side = width_in_inches(page.width)
     figure, ax = new_page(page.width, min(0.8 * side, 0.6 + 0.3 * len(values)))
-    draw_matrix(ax, values)
+    # A coefficient of few items is hardly known, which its colour does not show.
+    has_sizes = "n" in pairs and pairs.loc[pairs["n"] > 0, "n"].nunique() > 1
+    draw_matrix(ax, values, square(pairs, page.names, "n") if has_sizes else None)
     what = words_for(pairs["metric"].iloc[0], page.names) if "metric" in pairs else "agreement"
     n = f", n = {span(pairs.loc[pairs['n'] > 0, 'n'])}" if "n" in pairs else ""
-    set_header(figure, page.title, f"{what} of each pair{n}; no intervals")
+    below = " (below each value)" if has_sizes else ""
+    set_header(figure, page.title, f"{what} of each pair{n}{below}; no intervals")
     return ax, pairs
 
 

@@ -64,12 +64,12 @@ def draw_outcomes(ax: Axes, outcomes: pd.DataFrame, names: Mapping[Any, str] | N
                 )
             )
             if count:
-                _name_area(ax, (left, bottom, width, height), f"{words}\n{count}", colour)
+                _name_area(ax, (left, bottom, width, height), f"{words}\n{count:,}", colour)
             bottom += height
         left += width
     ax.set(xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[])
-    ax.set_xlabel(f"{one}: {outcomes[first].mean():.0%} right")
-    ax.set_ylabel(f"{two}: {outcomes[second].mean():.0%} right")
+    ax.set_xlabel(f"{one}: {outcomes[first].mean() * 100:.0f} % right")
+    ax.set_ylabel(f"{two}: {outcomes[second].mean() * 100:.0f} % right")
     ax.spines[:].set_visible(False)
     ax.grid(visible=False)
     ax.set_aspect("equal")

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.font_manager import FontProperties
 
 from ragnb.errors import InputError
-from ragnb.figures.page import look, text_colour
+from ragnb.figures.page import look, text_colour, text_width, wrapped
 from ragnb.figures.styles import plain
 from ragnb.figures.words import words_for
 
@@ -62,7 +64,7 @@ def draw_ranks(
             annotation_clip=False,
         )
     labels = [words_for(definition, names, column=across) for definition in ranks.columns]
-    ax.set_xticks(places, labels, rotation=50, ha="right", rotation_mode="anchor")
+    _name_places(ax, labels)
     ax.set_yticks(range(1, len(ranks) + 1))
     ax.set(
         xlim=(-0.4, len(places) - 0.6),
@@ -71,3 +73,17 @@ def draw_ranks(
         xlabel="",
     )
     ax.grid(axis="x", visible=False)
+
+
+def _name_places(ax: Axes, labels: list[str]) -> None:
+    """Name the places of the horizontal axis, in upright lines if each word has room, else aslant."""
+    # The axes have about three quarters of the page, because the names of the systems are next to them.
+    room = 0.75 * 72 * ax.figure.get_figwidth() / len(labels)
+    font = FontProperties(size=plt.rcParams["xtick.labelsize"])
+    upright = ["\n".join(wrapped(label, room - 4, font)) for label in labels]
+    lines = [line for label in upright for line in label.split("\n")]
+    places = range(len(labels))
+    if max(text_width(line, font) for line in lines) <= room:
+        ax.set_xticks(places, upright)
+    else:
+        ax.set_xticks(places, labels, rotation=50, ha="right", rotation_mode="anchor")

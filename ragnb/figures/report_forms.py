@@ -74,7 +74,7 @@ def judge_bias_figure(result: Any, page: Page) -> Drawn:
         small_print = draw_differences(ax, rows, page.names, headings="by")
         prints += [line for line in small_print.split("\n") if line not in prints]
         ends = [words_for(rows[name].iloc[0], page.names, column="system") for name in _BIAS_OF]
-        ax.set_xlabel(f"stricter ← {ends[0]} − {ends[1]} → more lenient")
+        ax.set_xlabel(f"← strict {ends[0]} − {ends[1]} lenient →")
     set_header(figure, page.title, "\n".join(prints))
     return single(axes), bias
 

@@ -19,7 +19,7 @@ from ragnb.arguments import accepts
 from ragnb.columns import require_columns
 from ragnb.errors import InputError
 from ragnb.markup import spelled
-from ragnb.numbers import distinct
+from ragnb.numbers import interval_words
 
 WIDTHS = {"column": 3.3, "text": 6.3}
 """Widths in inches of one column and of a full text block."""
@@ -157,7 +157,7 @@ def interval_note(summaries: pd.DataFrame) -> str:
 
     >>> frame = pd.DataFrame({"low": [0.1, 0.2, None], "n": [64, 60, 0], "confidence_level": 0.95})
     >>> interval_note(frame.assign(interval=[f"cluster-robust t, {n} clusters" for n in (40, 38, 0)]))
-    '95 % cluster-robust t, 38–40 clusters intervals, n = 60–64'
+    '95 % cluster-robust t intervals, 38–40 clusters, n = 60–64'
     """
     note = _intervals_of(summaries)
     column = next((name for name in ("n_scored", "n") if name in summaries), None)
@@ -173,21 +173,8 @@ def _intervals_of(summaries: pd.DataFrame) -> str:
         has_any = "low" in summaries and summaries["low"].notna().any()
         return "intervals" if has_any else "no intervals"
     has_interval = summaries["low"].notna() if "low" in summaries else summaries["interval"].notna()
-    kinds = _kinds(summaries.loc[has_interval if has_interval.any() else slice(None), "interval"])
-    return f"{level_of(summaries)} {kinds} intervals"
-
-
-def _kinds(intervals: pd.Series) -> str:
-    """Kinds of intervals, each once; kinds that differ in the number of clusters are one with a range."""
-    number = re.compile(r"\d+(?= clusters)")
-    n_clusters: dict[str, list[int]] = {}
-    for interval in intervals.astype(str):
-        numbers = n_clusters.setdefault(number.sub("{}", interval, count=1), [])
-        numbers.extend(map(int, number.findall(interval)[:1]))
-    return distinct(
-        kind.format(span(pd.Series(numbers))) if numbers else kind
-        for kind, numbers in n_clusters.items()
-    )
+    kinds = summaries.loc[has_interval if has_interval.any() else slice(None), "interval"]
+    return f"{level_of(summaries)} {interval_words(kinds)}"
 
 
 def level_of(rows: pd.DataFrame) -> str:
@@ -197,9 +184,9 @@ def level_of(rows: pd.DataFrame) -> str:
 
 def kinds_of(rows: pd.DataFrame) -> str:
     """Level and kinds of the intervals, and whether some are over few clusters."""
-    kinds = distinct(rows["interval"].str.split(r" \(fewer than", regex=True).str[0])
+    kinds = interval_words(rows["interval"].str.split(r" \(fewer than", regex=True).str[0])
     few = " (some: < 30 clusters)" if rows["interval"].str.contains("fewer than").any() else ""
-    return f"{level_of(rows)} {kinds} intervals{few}"
+    return f"{level_of(rows)} {kinds}{few}"
 
 
 def span(sizes: pd.Series) -> str:

@@ -12,7 +12,7 @@ from ragnb.columns import column_names, require_columns
 from ragnb.display import shown
 from ragnb.errors import InputError
 from ragnb.metrics.judged import is_accepted
-from ragnb.numbers import distinct
+from ragnb.numbers import interval_words
 from ragnb.reports.frames import Report, TablesAndLines, share
 from ragnb.scoring.columns import numbers
 from ragnb.scoring.scores import score
@@ -114,7 +114,7 @@ def abstention_report(
         table = table.merge(_limits(rates, groups, name), on=groups)
     report = shown(table.merge(coverage[[*groups, "signature"]], on=groups))
     # The columns have no room for the kinds of the intervals, which figures name.
-    report.attrs["intervals"] = f"{100 * confidence_level:g} % {distinct(kinds)} intervals"
+    report.attrs["intervals"] = f"{100 * confidence_level:g} % {interval_words(kinds)}"
     return report
 
 

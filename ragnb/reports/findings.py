@@ -13,7 +13,7 @@ from ragnb.errors import InputError
 from ragnb.markup import Markup, tag
 from ragnb.metrics.judged import VERDICTS_OF_A_MODEL
 from ragnb.metrics.words import metric_words
-from ragnb.numbers import format_p_value
+from ragnb.numbers import format_p_value, interval_words
 from ragnb.stats.intervals import FEW_CLUSTERS
 
 _NEEDED = (
@@ -141,7 +141,8 @@ def _details(row: Mapping[Any, Any]) -> str:
         low, high = (f"{row[end]:.{decimals}f}".replace("-", "−") for end in ("low", "high"))
         level = f"{100 * row['confidence_level']:g} %"
         kind = row["interval"].split(",")[0] if "labels_alone" in row else row["interval"]
-        details.append(f"{level} {kind} interval {low} to {high}")
+        interval = interval_words([kind], f"interval {low} to {high}")
+        details.append(f"{level} {interval}")
     questions = f"{row['n_pairs']:,} questions"
     if "n_labels" in row:
         questions += f", {row['n_labels']:,} of them with labels"

@@ -12,7 +12,7 @@ from ragnb.columns import column_names, require_columns
 from ragnb.errors import InputError
 from ragnb.metrics.recognition import Rule
 from ragnb.metrics.record import METRICS
-from ragnb.numbers import distinct, percent
+from ragnb.numbers import distinct, interval_words, percent
 from ragnb.reports.frames import Report, TablesAndLines, asked_of_judge, with_counts
 from ragnb.scoring.columns import numbers
 from ragnb.scoring.scores import score
@@ -108,8 +108,8 @@ class RgbReport(Report):
         """The tables by title, and the line below them."""
         every = pd.concat(self.tables.values())
         level = percent(every["confidence_level"].iloc[0])
-        kinds = distinct(every["interval"])
-        line = f"protocol {', '.join(self.protocols)}; {level} {kinds} intervals"
+        kinds = interval_words(every["interval"])
+        line = f"protocol {', '.join(self.protocols)}; {level} {kinds}"
         return {_TITLES[name]: table for name, table in self.tables.items()}, [line]
 
 

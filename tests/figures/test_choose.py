@@ -84,11 +84,11 @@ def test_comparisons_of_shares_are_rows_of_one_figure():
     comparisons = ragnb.compare(scores(), baseline="plain")
     ax = plot(comparisons, names={"ours": "Ours"})
     assert row_labels(ax) == ["token F1", "exact match", "contains the reference"]
-    assert ax.get_xlabel() == "difference in score: Ours − plain"
+    assert ax.get_xlabel() == "difference Ours − plain"
     drawn = [line.get_xdata() for line in ax.lines if line.get_marker() == "o"]
     assert sorted(np.concatenate(drawn)) == pytest.approx(sorted(comparisons["difference"]))
     one = plot(comparisons[comparisons["metric"] == "answer.f1"])
-    assert one.get_xlabel() == "difference in token F1: ours − plain"
+    assert one.get_xlabel() == "token F1 (difference ours − plain)"
 
 
 def test_a_difference_is_filled_only_if_its_adjusted_p_value_is_small():
@@ -246,7 +246,9 @@ def test_agreement_is_a_row_for_each_field_or_a_matrix_of_people():
     ax = plot(pairs, kind="matrix")
     written = sorted(text.get_text() for text in ax.texts)
     one_of_two = pairs[pairs["pair"] != "all"].drop_duplicates("pair").dropna(subset="mean")
-    assert written == sorted(f"{value:.2f}" for value in one_of_two["mean"])
+    assert written == sorted(
+        f"{row.mean:.2f}\n{row.n}" for row in one_of_two.itertuples(index=False)
+    )
     with pytest.raises(InputError, match="needs one field"):
         plot(table, kind="matrix")
 
@@ -273,7 +275,7 @@ def test_metrics_of_a_multilingual_report_without_any_value_have_no_row_and_no_p
     ax = plot(ragnb.multilingual_report(pd.DataFrame(rows)))
     assert row_labels(ax) == ["exact match", "token F1", "RLC", "RLC OK"]
     # Six replies are numbers, which are in no language.
-    assert small_print(ax).startswith("95 % cluster-robust t, 42–48 clusters intervals, n = 84–96")
+    assert small_print(ax).startswith("95 % cluster-robust t intervals, 42–48 clusters, n = 84–96")
 
 
 def test_a_figure_is_saved_with_its_numbers_in_its_own_size(tmp_path):
