@@ -78,7 +78,8 @@ def draw_ranks(
 def _name_places(ax: Axes, labels: list[str]) -> None:
     """Name the places of the horizontal axis, in upright lines if each word has room, else aslant."""
     # The axes have about three quarters of the page, because the names of the systems are next to them.
-    room = 0.75 * 72 * ax.figure.get_figwidth() / len(labels)
+    figure: Any = ax.figure
+    room = 0.75 * 72 * figure.get_figwidth() / len(labels)
     font = FontProperties(size=plt.rcParams["xtick.labelsize"])
     upright = ["\n".join(wrapped(label, room - 4, font)) for label in labels]
     lines = [line for label in upright for line in label.split("\n")]

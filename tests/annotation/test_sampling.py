@@ -195,7 +195,7 @@ def test_a_corrected_difference_has_a_sentence_and_a_figure_about_the_labels(evo
     ax = ragnb.plot(corrected)
     drawn = np.concatenate([line.get_xdata() for line in ax.lines if line.get_marker() == "o"])
     assert sorted(drawn) == sorted(corrected["difference"])
-    assert "difference in people's labels: GPT-4" in ax.get_xlabel().replace("\n", " ")
+    assert "people's labels (difference GPT-4" in ax.get_xlabel().replace("\n", " ")
     assert any("labels of 150 questions" in text.get_text() for text in ax.figure.texts)
 
 
