@@ -46,6 +46,12 @@ def test_a_clean_study_has_no_finding_and_what_cannot_be_checked_has_a_reason(cl
     assert "the responses have no column answerable: unreadable replies" in text
 
 
+def test_the_order_of_the_checks_does_not_depend_on_the_module_that_was_imported_first():
+    """This file imports the module `questions` before the others."""
+    modules = [check.find.__module__.rpartition(".")[2] for check in CHECKS]
+    assert list(dict.fromkeys(modules)) == ["design", "labels", "questions", "replies"]
+
+
 # ---- one fault each --------------------------------------------------------------------------------
 
 

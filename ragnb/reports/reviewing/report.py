@@ -18,8 +18,10 @@ from ragnb.reports.reviewing.checks import CHECKS, EFFECTS, Check, Finding, NotP
 from ragnb.reports.reviewing.design import ORDER_BY_DEFINITION
 from ragnb.reports.reviewing.evidence import Evidence, main_metric_of
 
-# Imported so that they register their checks.
-_MODULES = (design, labels, questions, replies)
+# Imported so that they register their checks. The checks are reported in the order of these modules,
+# whichever of them was imported first.
+_MODULES = [module.__name__ for module in (design, labels, questions, replies)]
+CHECKS.sort(key=lambda check: _MODULES.index(check.find.__module__))
 _COLUMNS = ["check", "finding", "number", "rows", "next_call", "effect"]
 
 
