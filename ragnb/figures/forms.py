@@ -379,7 +379,9 @@ def differences_figure(result: Any, page: Page) -> Drawn:
     # Corrected differences are those of people's labels, so all are on one scale.
     if is_corrected(table) or all(are_shares(rows) for rows in panels):
         panels = [table]
-    figure, axes = stacked(page, [0.4 + differences_height(panel, page.names) for panel in panels])
+    # A single row needs room between the heads of the columns beside it and the axis.
+    heights = [max(0.4 + differences_height(panel, page.names), 0.8) for panel in panels]
+    figure, axes = stacked(page, heights)
     prints = [
         draw_differences(ax, panel, page.names, page.others)
         for ax, panel in zip(axes, panels, strict=True)

@@ -81,3 +81,9 @@ def test_numbers_of_pairs_are_in_a_column_beside_the_p_values_if_they_differ(com
     ends = [text.get_window_extent().x1 for text in ax.texts if text.get_text() in ("60", "n")]
     assert ends[0] == pytest.approx(ends[1])
     assert ends[0] <= ax.figure.bbox.x1
+
+
+def test_a_single_difference_has_room_for_its_dot(comparisons):
+    ax = plot(comparisons.head(1))
+    ax.figure.draw_without_rendering()
+    assert ax.get_window_extent().height / ax.figure.dpi > 0.15
