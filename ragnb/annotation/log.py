@@ -146,14 +146,18 @@ class AnnotationLog:
     def _lock_file(self) -> None:
         """Lock the log against other writers until it is closed or the process ends, and create its table."""
         # This transaction on a file of its own stays open, so that SQLite keeps that file locked.
+        # It needs no journal, because nothing is written to it.
         self._lock.executescript("PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE")
         self._begin()
         # SQLite stores the statement without IF NOT EXISTS.
         self._db.execute(_TABLE.replace("TABLE", "TABLE IF NOT EXISTS", 1))
         self._db.execute("COMMIT")
-        self._db.execute("PRAGMA synchronous = EXTRA")  # a power cut loses no action either
+        # This setting cannot be changed within a transaction. With it, a power cut loses no action either.
+        self._db.execute("PRAGMA synchronous = EXTRA")
         self._begin()
-        self._db.execute("PRAGMA busy_timeout = 60000")  # another program may be reading
+        # Set last: a log that another program has locked is an error at once when it is opened, while a
+        # later write waits for a program that is reading.
+        self._db.execute("PRAGMA busy_timeout = 60000")
 
     def _begin(self) -> None:
         """Lock the log file itself against other writers, because the lock file next to it can be deleted.

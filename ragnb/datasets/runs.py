@@ -146,6 +146,9 @@ def write_run(responses: pd.DataFrame, path: str | Path) -> Path:
 def write_qrels(responses: pd.DataFrame, path: str | Path) -> Path:
     """Write the column ``relevant`` as judgements of TREC; listed passages have grade 1.
 
+    Judgements belong to a question. If several systems answered it, those of its first row are
+    written.
+
     Raises
     ------
     InputError

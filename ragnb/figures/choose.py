@@ -17,6 +17,7 @@ from ragnb.annotation.class_report import AnnotationReport
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.figures.ensemble_forms import deferral_figure, splits_figure
+from ragnb.figures.fonts import use_fonts_for_all_characters
 from ragnb.figures.forms import (
     Drawn,
     curves_figure,
@@ -264,7 +265,9 @@ def _draw(result: Result, kind: str | None, page: Page) -> Drawn:
             what = f"a figure of the kind {kind!r}" if kind else "the figure of this result"
             names = {"ranges": "ranges in reference=", "others": "comparisons in reference="}
             raise InputError(f"{what} has no {names.get(option, f'{option}=')}; leave it out")
-    return form.draw(result, page)
+    axes, numbers = form.draw(result, page)
+    use_fonts_for_all_characters(figure_of(axes))
+    return axes, numbers
 
 
 def _fitting(result: Any, page: Page) -> Form:

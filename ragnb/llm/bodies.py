@@ -344,14 +344,19 @@ def _text_of(content: Any) -> tuple[str | None, bool]:
 
 
 def _text_of_part(part: Any) -> str | None:
-    """The text of one part of a content; None if it has none. Reasoning counts as empty, because it is no answer."""
+    """The text of one part of a content; None if the part has no text.
+
+    Reasoning gives an empty text, because it is no answer, but no other kind of part either.
+    """
     if isinstance(part, str):
         return part
     if not isinstance(part, Mapping):
         return None
     if _is_reasoning(part):
         return ""
+    # A refusal in a part is the text that the user sees, as an answer is.
     text = part.get("text", part.get("content", part.get("refusal")))
+    # Some servers put the text into an object, {"value": "..."} or {"text": "..."}.
     if isinstance(text, Mapping):
         text = text.get("value", text.get("text"))
     return text if isinstance(text, str) else None

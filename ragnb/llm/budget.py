@@ -82,9 +82,10 @@ def as_budget(value: Any) -> Budget:
     """Convert the argument ``budget_usd``: a number of at least 0, or a `Budget` that several calls share."""
     if isinstance(value, Budget):
         return value
+    # Without a limit, the argument is None. An infinite limit is a mistake in a computation.
     if not 0 <= as_real(value) < math.inf:
         raise InputError(
-            f"must be a number of US dollars of at least 0, or a Budget, got {value!r}"
+            f"must be a finite number of US dollars of at least 0, or a Budget, got {value!r}"
         )
     return Budget(float(value))
 

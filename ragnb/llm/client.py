@@ -184,8 +184,9 @@ def complete(
         elif missing:
             address = address_of(base_url)
             if endpoint is not None:
-                # Only a server on this machine may have been on another port before. A later call of the same run, such as
-                # one with repair turns, must not delete the note.
+                # A server on this machine may have had another port when it answered the same requests; the
+                # report of the run then says so. A later call of the same run, such as one with repair turns,
+                # may find no such answers, and must not overwrite what an earlier call has found.
                 if is_here(endpoint):
                     elsewhere = _answered_elsewhere(opened, canonical_forms, endpoint)
                     tally.elsewhere = elsewhere or tally.elsewhere

@@ -67,7 +67,8 @@ class _Index:
 def _index(path: Path) -> _Index | None:
     """What the index of the log says; None if there is none that can be read."""
     try:
-        content = path.read_bytes()[:136]  # two headers of 48 bytes, and 40 bytes of information
+        # Two headers of 48 bytes, and the number of frames that are in the file, of 4 bytes.
+        content = path.read_bytes()[:100]
     except OSError:
         return None
     # Two copies of a header of 48 bytes in the byte order of the machine; a process that is writing

@@ -126,12 +126,14 @@ def _clearly_refused(name: str, words: str) -> bool:
             continue
         if _PLAINLY.search(sentence):
             return True
-        # "temperature: 3 is not supported; must be between 0 and 2" is about the value, so that the
-        # sentences around it count, too.
         mentions_value = re.search(rf"{re.escape(name)}\W{{0,3}}(?:of )?-?\d", sentence)
+        # A limit of tokens with a number may be about the number, which few words say clearly.
         if mentions_value and name in OTHER_NAMES:
             continue
-        if not _VALUE.search(words if mentions_value else sentence):
+        # If the value is mentioned, words about values count in any sentence, as in "temperature: 3 is not
+        # supported; must be between 0 and 2".
+        context = words if mentions_value else sentence
+        if not _VALUE.search(context):
             return True
     return False
 

@@ -754,6 +754,8 @@ def _measured_context(
     has_no_sentences = documents_sentences is not None and not sizes
     if has_no_sentences or (documents_sentences is None and needs_context):
         return None
+    # A label names a sentence by its key. If two sentences have the same key, which is a fault of the
+    # record that `label_issues` reports, the label means the last one, and both belong to the context.
     lengths = dict(sizes)
     # A key without a sentence has no text to measure, but it counts as one sentence.
     length_of_unknown_key = 1 if length == "sentence" else 0

@@ -240,7 +240,9 @@ def _definitions(metric: Metric, chosen: Chosen | None) -> dict[str, dict[str, A
         named = {str(name): dict(options) for name, options in chosen.items()}
     else:
         option, variants = _main_option(metric)
-        values = column_names(chosen) or variants
+        # One name, several, or none, which means all of them.
+        chosen_names = [chosen] if isinstance(chosen, str) else list(chosen or ())
+        values = chosen_names or variants
         if unknown := [value for value in values if value not in variants]:
             allowed = "be a mapping from names to options"
             if variants:

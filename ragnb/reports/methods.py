@@ -381,7 +381,9 @@ def _entries() -> dict[str, str]:
     """BibTeX entries by key."""
     text = (_FOLDER / "references.bib").read_text(encoding="utf-8")
     entries = {}
-    for entry in re.split("(?m)^(?=@)", text)[1:]:
+    # Each entry begins with @ at the start of a line. The first piece is what precedes the first entry.
+    _, *pieces = re.split("(?m)^(?=@)", text)
+    for entry in pieces:
         key = entry[entry.index("{") + 1 : entry.index(",")]
         entries[key] = entry
     return entries

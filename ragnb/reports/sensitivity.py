@@ -312,16 +312,22 @@ def _words(metrics: Iterable[str]) -> str:
 # ---- ranks and flips ---------------------------------------------------------------------------
 
 
+def _place(punished: str) -> int:
+    """The place of a metric in tables: those that punish extra words first, and verdicts last."""
+    if EXTRA_WORDS in punished.split(", "):
+        return 0
+    return 1 if punished else 2
+
+
 def _ranks(rates: pd.DataFrame, definitions: pd.DataFrame) -> pd.DataFrame:
     """Rank of each system under the default definition of each metric."""
+    # The default definition of a metric precedes its variants, see `_candidates`. If it cannot score the
+    # responses, a variant stands for the metric.
     defaults = definitions.drop_duplicates("metric")
     means = rates.pivot(index="system", columns="definition", values="mean")
     ranks = {}
-    # Metrics that punish extra words come first, and verdicts of judges and people, which punish nothing,
-    # come last.
-    first_punished = defaults["punishes"].str.split(", ").str[0]
-    place = first_punished.map({EXTRA_WORDS: 0, "": 2}).fillna(1)
-    for _, row in defaults.loc[place.sort_values(kind="stable").index].iterrows():
+    in_order = defaults.sort_values("punishes", key=lambda texts: texts.map(_place), kind="stable")
+    for row in in_order.to_dict("records"):
         values = means[row["definition"]]
         ranks[row["definition"]] = values.rank(ascending=not row["higher_is_better"])
     table = pd.DataFrame(ranks)

@@ -107,6 +107,7 @@ class Format:
         for name in _NAMES & row.keys():
             row[name] = None if is_empty(row[name]) else row[name]
         # An empty text next to the reason of an error is no answer. An answer needs no reason.
+        # Some tools write False or 0 if there is no error.
         has_reason = not is_empty(row.get("reason") or "")
         if row["response"] == "" and has_reason:
             row["response"] = None

@@ -152,6 +152,8 @@ def dependent_rows(evidence: Evidence) -> Iterator[Finding]:
     if unit is None:
         raise NotPossible("no question and no conversation has several rows of one system")
     groups = dict(list(scores.groupby("system", sort=False)))
+    if not groups:
+        raise NotPossible("no score has a value")
     p_values = {
         system: _variance_between(rows["value"].to_numpy(float), rows[unit].to_numpy())
         for system, rows in groups.items()
@@ -162,8 +164,7 @@ def dependent_rows(evidence: Evidence) -> Iterator[Finding]:
     # Only intervals that are too narrow are a problem.
     if not is_significant or ratio <= 1:
         return
-    n_rows = len(groups[system])
-    n_units = scores[unit].nunique()
+    n_rows, n_units = len(groups[system]), groups[system][unit].nunique()
     sentence = (
         f"The {n_rows:,} rows of {system} belong to {n_units:,} values of {unit}, and rows of one are "
         f"alike ({format_p_value(p_value)}). An interval that takes rows as independent would have to be "
