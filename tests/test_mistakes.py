@@ -248,7 +248,7 @@ def test_an_argument_that_is_missing_is_named_with_its_choices():
 # Classes that ragnb creates for its users: results, reports, and records that it reads.
 CREATED_BY_RAGNB = {
     *("EquivalenceResult", "FiellerSet", "Interval", "LabelPlan", "PairedTable", "PpiInterval"),
-    *("RatioComparison", "SignificanceResult", "MixedModelResult", "TraceScores", "TraceLabels"),
+    *("RatioComparison", "SignificanceResult", "TraceScores", "TraceLabels"),
     *("DefinitionComparison", "JudgeReport", "MultilingualReport", "Provenance", "Ranking"),
     *(
         "Review",
@@ -260,6 +260,7 @@ CREATED_BY_RAGNB = {
     ),
     *(
         "LogisticResult",
+        "FailureReport",
         "Sensitivity",
         "SelectiveClassifier",
         "Estimate",

@@ -112,7 +112,7 @@ def test_right_answers_by_language(labelled):
     assert f"EM accepts {elsewhere['em'].sum()} of these" in shown
 
 
-@pytest.mark.parametrize(("column", "name"), [("f1", "F1"), ("rlc", "in the language")])
+@pytest.mark.parametrize(("column", "name"), [("f1", "answer.f1"), ("rlc", "language.rlc_ok")])
 @pytest.mark.parametrize("system", ["direct", "multi", "cross", "lbrag"])
 def test_means_with_cluster_robust_intervals(scored, system, column, name):
     rows = scored[scored["system"] == system].dropna(subset=column)

@@ -80,7 +80,7 @@ def test_tangos_interval(hundred):
     b, c = sum(bing & ~fid), sum(fid & ~bing)
     low, high = tango(b, c, 100)
     assert f"[{low:+.2f}, {high:+.2f}]" in printed("08", "compare")
-    assert f"interval [{100 * low:.1f}, {100 * high:.1f}]" in printed("08", "sentence")
+    assert f"Tango interval {low:.2f} to {high:.2f}, 100 questions" in printed("08", "sentence")
     assert f"{mid_p(b, c):.4f} {b / c:.3f}" in printed("08", "compare")
 
 
@@ -89,7 +89,6 @@ def test_minimum_detectable_effect(hundred):
     psi = np.mean(bing != fid)
     mde = optimize.brentq(lambda d: power(100, psi, d) - 0.8, 0.01, psi - 1e-9)
     assert f"minimum detectable effect is {mde:.3f}" in printed("08", "mde")
-    assert f"80% power: {100 * mde:.1f} points" in printed("08", "sentence")
 
 
 def test_family_of_ten(hundred, study):
