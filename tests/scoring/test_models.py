@@ -55,6 +55,14 @@ def test_the_fit_is_that_of_a_formula_of_statsmodels():
     assert effect["statistic"] == pytest.approx(fit.tvalues["C(system)[T.b]"])
 
 
+def test_the_odds_ratio_within_questions_is_further_from_1():
+    frame = simulated(1)
+    within = logistic_model(frame, model="mixed").effects["odds_ratio"].item()
+    average = logistic_model(frame).effects["odds_ratio"].item()
+    assert within > average > 1
+
+
+@pytest.mark.slow
 def test_the_interval_of_gee_covers_the_marginal_odds_ratio():
     n_samples = 200
     # The rates of both systems over many questions give the odds ratio of the average question.
@@ -71,6 +79,7 @@ def test_the_interval_of_gee_covers_the_marginal_odds_ratio():
     assert low <= covers <= high
 
 
+@pytest.mark.slow
 def test_the_mixed_model_estimates_the_odds_ratio_within_questions():
     """It is further from 1 than that of the average question, and here known to be 1.8."""
     within, average = [], []
