@@ -260,7 +260,11 @@ def one(content="x", **columns):
         (one(), {"requests_per_minute": 0}, "requests_per_minute must be above 0, got 0"),
         (one(), {"budget_usd": 1.0}, "which is unknown for 'm'; pass prices="),
         (one(), {"budget_usd": 1.0, "prices": {"m": (1, 1)}}, "request 0 has none"),
-        (one(), {"budget_usd": -1}, "budget_usd must be a number of US dollars of at least 0"),
+        (
+            one(),
+            {"budget_usd": -1},
+            "budget_usd must be a finite number of US dollars of at least 0",
+        ),
         (one(), {"base_url": "http://127.0.0.1:99999/v1"}, "base_url must be an address"),
         (one(), {"base_url": "user:pw@example.org/v1?key=k"}, "base_url .*got 'example.org/v1' "),
         (one(), {"model": " "}, "model must be the name of a model"),
