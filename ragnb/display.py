@@ -503,8 +503,9 @@ def _with_ranks_of_names(columns: list[Column]) -> list[Column]:
 
 
 def is_interval(column: Column) -> bool:
-    """Whether a column contains intervals."""
-    return column.names.endswith("high")
+    """Whether a column contains intervals; its names are then those of both limits."""
+    low, _, high = column.names.partition(", ")
+    return low.endswith("low") and high.endswith("high")
 
 
 def _total(columns: Mapping[str, list[str]]) -> int:

@@ -54,7 +54,8 @@ class Interval(Sentence):
     problem: str = field(default="", kw_only=True)
 
     def __str__(self) -> str:
-        return f"{self.estimate:.3f} [{self.low:.3f}, {self.high:.3f}] ({self.basis})"
+        # The letter z removes the sign of a number that is printed as zero.
+        return f"{self.estimate:z.3f} [{self.low:z.3f}, {self.high:z.3f}] ({self.basis})"
 
     @property
     def basis(self) -> str:

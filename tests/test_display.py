@@ -12,6 +12,7 @@ from made_scores import scored
 
 from ragnb.display import Results, html_parts, shown, text_table
 from ragnb.numbers import text_width
+from ragnb.results import Interval
 from ragnb.scoring import compare, summarize
 from ragnb.stats import mean_interval
 
@@ -244,3 +245,13 @@ def test_bars_of_small_values_are_visible():
     frame = pd.DataFrame({"mean": [0.01], "low": [0.005], "high": [0.02], "confidence_level": 0.95})
     html = shown(frame)._repr_html_()
     assert "--a:25%;--b:100%;--m:50%;--z:0%" in html
+
+
+def test_a_column_is_an_interval_only_with_both_limits():
+    lines = text_table(pd.DataFrame({"name": ["a"], "how_high": ["to the top"]}), 80).splitlines()
+    assert lines[0].split() == ["name", "how_high"]
+
+
+def test_an_estimate_that_is_printed_as_zero_has_no_sign():
+    interval = Interval(-0.0001, -0.25, -0.00001, 0.95, "t", 12)
+    assert str(interval) == "0.000 [-0.250, 0.000] (95% t, n = 12)"

@@ -66,8 +66,8 @@ def agreement(
     ------
     InputError
         There are fewer than two annotators, one annotator appears twice, the tasks differ, one id has different texts, a
-        value is not an option of its field, an item has no cluster, or a frame has no ``sentences`` although the task is
-        about them.
+        value is not an option of its field, an item has no cluster or several, or a frame has no ``sentences`` although the
+        task is about them.
 
     Notes
     -----
@@ -304,7 +304,14 @@ def _clusters(cluster: str | Mapping[str, Any] | pd.Series | None, people: Compa
         column = cluster or "item"
         require_columns(people.rows, [column], f"agreement(cluster={cluster!r})")
         rows = people.rows.dropna(subset=column)
-        cluster_of = dict(zip(rows["item"], rows[column], strict=True))
+        cluster_of = {}
+        # An item has one row per annotator.
+        for item, value in zip(rows["item"], rows[column], strict=True):
+            if cluster_of.setdefault(item, value) != value:
+                raise InputError(
+                    f"each item must have one value of the cluster {column!r}, got "
+                    f"{cluster_of[item]!r} and {value!r} for {item!r}"
+                )
     items = list(people.votes)
     missing = [item for item in items if item not in cluster_of]
     if missing:

@@ -69,6 +69,7 @@ class Item:
     @cached_property
     def fingerprint(self) -> str:
         """Hash of everything that the annotator sees."""
+        # The heading of a part follows from its name and its place, so it is not in the hash.
         parts = [[part.name, part.sentences] for part in self.parts]
         contents = [self.question, self.references, parts, self.order]
         # Earlier versions had no history. Items without one therefore keep the fingerprints in their logs.

@@ -101,7 +101,9 @@ def _inspectorraget(responses: pd.DataFrame, scores: pd.DataFrame | None) -> str
 
 def _targets(row: dict[str, Any]) -> list[str]:
     """The first alias of each part of the reference."""
-    return [part[0] for part in present(row.get("references")) or []]
+    parts = present(row.get("references"))
+    # The parts may be a NumPy array, as a Parquet file has them, which cannot be tested for truth.
+    return [] if parts is None else [aliases[0] for aliases in parts]
 
 
 # Name of a format -> the text of its file, made of responses and, if it has any, scores.

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.cells import is_missing
 from ragnb.columns import require_columns
 from ragnb.datasets.contents import read_text
 from ragnb.datasets.files import existing_file, stem
@@ -146,21 +147,36 @@ def write_run(responses: pd.DataFrame, path: str | Path) -> Path:
 def write_qrels(responses: pd.DataFrame, path: str | Path) -> Path:
     """Write the column ``relevant`` as judgements of TREC; listed passages have grade 1.
 
-    Judgements belong to a question. If several systems answered it, those of its first row are
-    written.
+    Judgements belong to a question. If several systems answered it, all of its rows that have
+    judgements must have the same ones, which are written once.
 
     Raises
     ------
     InputError
-        An id contains a space, or a column is missing.
+        An id contains a space, a column is missing, or two rows of a question have different
+        judgements.
     """
     require_columns(responses, ("example_id", "relevant"), "write_qrels")
+    judgements: dict[Any, dict[Any, Any]] = {}
+    for row in responses.dropna(subset="relevant").to_dict("records"):
+        grades = _grades_of_passages(row["relevant"])
+        if judgements.setdefault(row["example_id"], grades) != grades:
+            raise InputError(
+                "write_qrels needs the same judgements in all rows of a question, got different ones "
+                f"for {row['example_id']!r}; write a file for each condition, such as the language"
+            )
     rows = []
-    for row in responses.dropna(subset="relevant").drop_duplicates("example_id").to_dict("records"):
-        relevant = row["relevant"]
-        grades = relevant if isinstance(relevant, dict) else dict.fromkeys(relevant, 1)
-        rows += [(row["example_id"], 0, passage, grade) for passage, grade in grades.items()]
+    for example, grades in judgements.items():
+        rows += [(example, 0, passage, grade) for passage, grade in grades.items()]
     return _written(rows, path)
+
+
+def _grades_of_passages(relevant: Any) -> dict[Any, Any]:
+    """The grade of each judged passage in a cell; passages of a list have grade 1."""
+    if not isinstance(relevant, dict):
+        return dict.fromkeys(relevant, 1)
+    # A mapping from a Parquet file also has the passages of other questions, without a grade.
+    return {passage: grade for passage, grade in relevant.items() if not is_missing(grade)}
 
 
 def _table(path: Path, names: tuple[str, ...], number: str) -> pd.DataFrame:

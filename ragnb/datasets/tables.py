@@ -43,7 +43,8 @@ def write_table(frame: pd.DataFrame | Mapping[str, Any], path: str | Path) -> Pa
         The table. A mapping, such as the result of `ragnb.ensemble.eval_prediction`, is written as a
         single JSON object in a ``.json`` file, and as a table with one row in the others.
     path
-        The file. Its name ends in .json, .jsonl, .parquet or .csv; ``.gz`` may follow.
+        The file. Its name ends in .json, .jsonl, .csv or .parquet. After the first three, ``.gz`` may
+        follow. Parquet is compressed already.
 
     Returns
     -------
@@ -78,14 +79,19 @@ def write_table(frame: pd.DataFrame | Mapping[str, Any], path: str | Path) -> Pa
     kind = kind_of(path)
     if not table.columns.is_unique or kind not in _CONTENT:
         raise InputError(
-            "write_table needs different column names and a path that ends in .json, .jsonl, "
-            f".jsonl.gz, .parquet or .csv, got {path.name!r} and the columns "
+            "write_table needs different column names and a path that ends in .json, .jsonl, .csv "
+            f"(or one of these and .gz) or .parquet, got {path.name!r} and the columns "
             f"{', '.join(map(str, table))}"
+        )
+    is_compressed = path.suffix.lower() == ".gz"
+    if is_compressed and kind == "parquet":
+        raise InputError(
+            f"write_table compresses Parquet already; leave .gz out of the name {path.name!r}"
         )
     write = _json_object if is_record and kind == "json" else _CONTENT[kind]
     content = write(table, path)
-    # Parquet is compressed already.
-    if path.suffix.lower() == ".gz" and kind != "parquet":
+    if is_compressed:
+        # Without a time of modification, the same frame always has the same bytes.
         content = gzip.compress(content, mtime=0)
     path.parent.mkdir(parents=True, exist_ok=True)
     # If the path is a link, the file to which it leads is replaced, and the link stays.
@@ -157,7 +163,7 @@ def _json_rows(frame: pd.DataFrame, path: Path) -> list[str]:
 
 def _json_text(row: dict[Any, Any]) -> str:
     """A row as JSON. Most rows have no missing value at an inner level, which saves a look inside."""
-    options: dict[str, Any] = {"ensure_ascii": False, "allow_nan": False, "default": _listed}
+    options: dict[str, Any] = {"ensure_ascii": False, "allow_nan": False, "default": _python_value}
     try:
         return json.dumps(row, **options)
     except (TypeError, ValueError):
@@ -230,10 +236,10 @@ def _cell(value: Any) -> Any:
     if isinstance(value, str):
         return f"'{value}" if FORMULA.match(value) else value
     is_json = isinstance(value, bool | list | dict | np.ndarray)
-    return json.dumps(value, ensure_ascii=False, default=_listed) if is_json else value
+    return json.dumps(value, ensure_ascii=False, default=_python_value) if is_json else value
 
 
-def _listed(value: Any) -> Any:
+def _python_value(value: Any) -> Any:
     """Convert an array or a number of numpy, which JSON lacks, to Python's own values."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()

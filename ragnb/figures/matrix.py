@@ -35,7 +35,7 @@ def draw_matrix(ax: Axes, values: pd.DataFrame, sizes: pd.DataFrame | None = Non
     lower = values.iloc[1:, :-1]
     hidden = np.triu(np.ones(lower.shape, dtype=bool), k=1)
     lowest = min(0.0, float(np.nanmin(lower.to_numpy())))
-    texts = lower.map("{:.2f}".format)
+    texts = lower.map("{:z.2f}".format)
     if sizes is not None:
         texts += "\n" + sizes.loc[lower.index, lower.columns].map("{:.0f}".format)
     sns.heatmap(

@@ -130,4 +130,4 @@ def draw_grades(ax: Axes, grades: pd.DataFrame, names: Mapping[Any, str] | None 
     ax.set_ylabel(words_for(first["judge"], names, column="judge"))
     value, low, high = first[["spearman", "spearman_low", "spearman_high"]]
     note = f"means with {kinds_of(rows)}; boxes: quartiles; lines: 5 and 95 % quantiles"
-    return f"{note}\nSpearman {value:.2f} [{low:.2f}, {high:.2f}]"
+    return f"{note}\nSpearman {value:z.2f} [{low:z.2f}, {high:z.2f}]"

@@ -170,7 +170,7 @@ def judged_faithfulness(
     >>> judged_faithfulness(made), judged_faithfulness(made, variant="all"), judged_faithfulness([])
     (0.5, 0.0, nan)
     """
-    return _share([statement["supported"] for statement in statements or ()], variant)
+    return _share(_verdicts_on(statements, "supported"), variant)
 
 
 class RelevantStatements(Column):
@@ -210,7 +210,7 @@ def judged_answer_relevancy(
     >>> judged_answer_relevancy([{"statement": "It is Oslo.", "relevant": True}])
     1.0
     """
-    return _share([statement["relevant"] for statement in statements or ()], variant)
+    return _share(_verdicts_on(statements, "relevant"), variant)
 
 
 class JudgedPassages(Column):
@@ -335,6 +335,12 @@ def judged_preference(preference: Annotated[float | None, JudgedPreference]) -> 
         (0, 0.25, 0.5, 0.75, 1).__contains__,
         "a preference must be 0, 0.25, 0.5, 0.75, 1 or None",
     )
+
+
+def _verdicts_on(statements: Sequence[Mapping[str, Any]] | None, key: str) -> list[Any]:
+    """The verdicts under a key of each statement; none if there are no statements."""
+    # Statements may be a NumPy array, as a Parquet file has them, which cannot be tested for truth.
+    return [] if statements is None else [statement[key] for statement in statements]
 
 
 def _share(verdicts: Sequence[Any], variant: str) -> float:

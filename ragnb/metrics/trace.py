@@ -746,9 +746,9 @@ def _measured_context(
         raise InputError(
             f"length must be 'sentence' with variant 'guide', which counts sentences, got {length!r}"
         )
-    sizes = [
-        (key, LENGTHS[length](text)) for key, text in sentence_pairs(documents_sentences or ())
-    ]
+    # A list of documents is not tested for truth, because it may be a NumPy array.
+    documents = [] if documents_sentences is None else documents_sentences
+    sizes = [(key, LENGTHS[length](text)) for key, text in sentence_pairs(documents)]
     # The guide only counts labels. It needs the context only to find the keys that it drops.
     needs_context = variant == "ragbench" or unknown_keys == "drop"
     has_no_sentences = documents_sentences is not None and not sizes

@@ -112,16 +112,22 @@ def _finding(
 ) -> str:
     """Which system is higher, or that the data do not show it."""
     difference = row["difference"]
-    number = f"{abs(difference):.{_decimals(row)}f}"
+    decimals = _decimals(row)
     details = _details(row)
     if is_shown:
         direction = "higher" if difference > 0 else "lower"
-        return f"{where}: {system} is {number} {direction} than {baseline} ({details})."
-    sign = "−" if difference < 0 else ""
+        size = _signed(abs(difference), decimals)
+        return f"{where}: {system} is {size} {direction} than {baseline} ({details})."
     return (
         f"{where}: the data do not show which of {system} and {baseline} is higher; "
-        f"the difference is {sign}{number} ({details})."
+        f"the difference is {_signed(difference, decimals)} ({details})."
     )
+
+
+def _signed(value: float, decimals: int) -> str:
+    """A number with a minus sign if it is negative, and without a sign if it is printed as zero."""
+    # The letter z removes the sign of a zero.
+    return f"{value:z.{decimals}f}".replace("-", "−")
 
 
 def _decimals(row: Mapping[Any, Any]) -> int:
@@ -138,7 +144,7 @@ def _details(row: Mapping[Any, Any]) -> str:
     decimals = _decimals(row)
     details = []
     if np.isfinite([row["low"], row["high"]]).all():
-        low, high = (f"{row[end]:.{decimals}f}".replace("-", "−") for end in ("low", "high"))
+        low, high = (_signed(row[end], decimals) for end in ("low", "high"))
         level = f"{100 * row['confidence_level']:g} %"
         kind = row["interval"].split(",")[0] if "labels_alone" in row else row["interval"]
         interval = interval_words([kind], f"interval {low} to {high}")
@@ -161,7 +167,7 @@ def _labels_alone(row: Mapping[Any, Any]) -> str:
     values = (row["labels_alone"], row["labels_alone_low"], row["labels_alone_high"])
     if not np.isfinite(values).all():
         return ""
-    estimate, low, high = (f"{value:.{decimals}f}".replace("-", "−") for value in values)
+    estimate, low, high = (_signed(value, decimals) for value in values)
     return f"From the labels alone, the difference is {estimate} ({low} to {high})."
 
 

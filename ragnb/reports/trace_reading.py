@@ -52,9 +52,9 @@ def interpret_trace(record: Mapping[str, Any], *, variant: str = "ragbench") -> 
     relevant, used = (
         _keys(record, f"all_{name}_sentence_keys") for name in ("relevant", "utilized")
     )
-    context = sentence_pairs(present(record.get("documents_sentences")) or ())
-    response = dict(sentence_pairs([present(record.get("response_sentences")) or []]))
-    support = present(record.get("sentence_support_information")) or []
+    context = sentence_pairs(_list(record, "documents_sentences"))
+    response = dict(sentence_pairs([_list(record, "response_sentences")]))
+    support = _list(record, "sentence_support_information")
     published = present(record.get("unsupported_response_sentence_keys"))
     # The guide knows no list of unsupported sentences.
     unsupported_keys = None if variant == "guide" else published
@@ -97,10 +97,16 @@ def interpret_trace(record: Mapping[str, Any], *, variant: str = "ragbench") -> 
     return sentences
 
 
+def _list(record: Mapping[str, Any], name: str) -> Sequence[Any]:
+    """The list or array in a field of a record; empty if the field is missing."""
+    # An array cannot be tested for truth, so a missing field is recognised by None.
+    values = present(record.get(name))
+    return [] if values is None else values
+
+
 def _keys(record: Mapping[str, Any], name: str) -> Sequence[str]:
     """The keys in a field of a record; none if it is missing."""
-    keys = present(record.get(name))
-    return [] if keys is None else as_keys(keys)
+    return as_keys(_list(record, name))
 
 
 def _count(keys: Sequence[str]) -> str:

@@ -70,8 +70,8 @@ class PpiInterval(Interval):
         alone = self.classical
         return (
             f"{Interval.__str__(self)}; worth {self.effective_sample_size:.0f} labels; "
-            f"labels alone {alone.estimate:.3f} [{alone.low:.3f}, {alone.high:.3f}], "
-            f"judge alone {self.judge_only.estimate:.3f}"
+            f"labels alone {alone.estimate:z.3f} [{alone.low:z.3f}, {alone.high:z.3f}], "
+            f"judge alone {self.judge_only.estimate:z.3f}"
         )
 
 
@@ -109,7 +109,7 @@ class LabelPlan(Sentence):
     def __str__(self) -> str:
         judged = f"{self.n_labels:g} labels and {self.n_judged} verdicts: +-{self.half_width:.3f}"
         alone = f"{self.n_labels_alone:g} labels alone: +-{self.half_width_alone:.3f}"
-        level = f"{percent(self.confidence_level)}, pilot correlation {self.correlation:.2f}"
+        level = f"{percent(self.confidence_level)}, pilot correlation {self.correlation:z.2f}"
         return f"{judged}; {alone} ({level})"
 
 

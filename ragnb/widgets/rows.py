@@ -388,13 +388,16 @@ def texts_in(cell: Any) -> Iterator[str]:
 def short(cell: Any) -> str:
     """Return a cell in one line, cut after `LINE` characters; hidden characters are spelled out.
 
-    >>> short("one\\n two"), short(0.40000000000000002), short(1.0), short(None)
-    ('one two', '0.4', '1', '–')
+    >>> short("one\\n two"), short(0.40000000000000002), short(1.0), short(None), short(1234567.0)
+    ('one two', '0.4', '1', '–', '1234567')
     """
     if is_missing(cell):
         return MISSING
     if isinstance(cell, float | np.floating):
-        return f"{cell:g}"
+        # Six digits are enough for a score. A larger number, such as an id or a time, keeps its whole part,
+        # up to the largest numbers of which a float has every digit.
+        is_large = 1e6 <= abs(cell) < 1e15
+        return f"{cell:.0f}" if is_large else f"{cell:g}"
     text = cell if isinstance(cell, str) else " · ".join(texts_in(cell)) or str(cell)
     # Only the start of a long text is read. Twice the length leaves enough when white space is removed.
     line = spelled(" ".join(text[: 2 * LINE].split()))

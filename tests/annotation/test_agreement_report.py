@@ -246,3 +246,12 @@ def test_clustered_intervals_hold_the_truth_as_often_as_they_say():
     """Shares of agreement are as skewed here as in real labels, for which a plain t interval over 60 items holds 94 %."""
     for name, share in coverage(3000, seed=12).items():
         assert 0.925 < share < 0.965, name
+
+
+def test_an_item_with_several_clusters_is_refused():
+    logs = [
+        frame(name, ["correct", "refuse"]).assign(topic=["x", topic])
+        for name, topic in (("a", "y"), ("b", "z"))
+    ]
+    with pytest.raises(InputError, match="'topic', got 'y' and 'z' for 'i1'"):
+        agreement(logs, cluster="topic")

@@ -7,7 +7,14 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.datasets import load_responses, load_run, write_qrels, write_run
+from ragnb.datasets import (
+    load_responses,
+    load_run,
+    read_table,
+    write_qrels,
+    write_run,
+    write_table,
+)
 from ragnb.datasets.reading import read_frame
 from ragnb.errors import InputError
 
@@ -304,3 +311,28 @@ BROKEN = [
 def test_a_broken_file_gets_one_sentence_with_its_name_and_place(tmp_path, broken, message):
     with pytest.raises(InputError, match=message):
         broken(tmp_path)
+
+
+def test_the_rows_of_a_question_must_have_the_same_judgements(tmp_path):
+    rows = [{"example_id": "q1", "relevant": relevant} for relevant in ({"d1": 1}, None, ["d1"])]
+    path = write_qrels(pd.DataFrame(rows), tmp_path / "a.qrels")
+    assert path.read_text() == "q1 0 d1 1\n"
+    rows.append({"example_id": "q1", "relevant": {"d1": 2}})
+    with pytest.raises(InputError, match="the same judgements in all rows of a question.*'q1'"):
+        write_qrels(pd.DataFrame(rows), path)
+
+
+def test_judgements_from_parquet_have_no_grade_for_passages_of_other_questions(tmp_path):
+    frame = pd.DataFrame({"example_id": ["q1", "q2"], "relevant": [{"d1": 2}, {"d2": 1}]})
+    again = read_table(write_table(frame, tmp_path / "a.parquet"))
+    assert again["relevant"][0] == {"d1": 2, "d2": None}
+    assert write_qrels(again, tmp_path / "a").read_text() == "q1 0 d1 2\nq2 0 d2 1\n"
+
+
+def test_responses_from_parquet_are_exported(tmp_path):
+    row = {"example_id": "q", "system": "a", "question": "Who?", "response": "Ann"}
+    frame = pd.DataFrame([row | {"references": [["Ann", "Anna"], ["Bo"]]}])
+    frame.to_parquet(tmp_path / "a.parquet")
+    read = pd.read_parquet(tmp_path / "a.parquet")
+    file = ragnb.datasets.export_responses(read, tmp_path / "a.jsonl", format="ragas")
+    assert json.loads(file.read_text())["reference"] == "Ann; Bo"

@@ -245,3 +245,13 @@ def test_half_a_surrogate_pair_in_a_file_becomes_the_replacement_character(tmp_p
     row = load_rgb(tmp_path / "a.jsonl").iloc[0]
     assert (row["question"], row["positive"]) == ("a\ufffdb", [["\ufffd"]])
     assert read_table(tmp_path / "a.jsonl")["query"].tolist() == ["a\ufffdb"]
+
+
+def test_parquet_is_not_compressed_twice(tmp_path):
+    with pytest.raises(InputError, match=r"leave .gz out of the name 'a.parquet.gz'"):
+        write_table(pd.DataFrame({"a": [1]}), tmp_path / "a.parquet.gz")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(
+        InputError, match=r"\.csv \(or one of these and .gz\) or .parquet, got 'a.xlsx'"
+    ):
+        write_table(pd.DataFrame({"a": [1]}), tmp_path / "a.xlsx")

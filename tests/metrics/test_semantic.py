@@ -62,3 +62,8 @@ def test_a_verdict_of_another_kind_is_refused():
         judged_correctness("correct")
     with pytest.raises(InputError, match=r"'correct', 'incorrect', 'refuse', got 'vielleicht'"):
         is_accepted("vielleicht")
+
+
+def test_statements_may_be_an_array():
+    made = [{"statement": "a", "supported": True}, {"statement": "b", "supported": False}]
+    assert judged_faithfulness(np.array(made, dtype=object)) == 0.5

@@ -525,3 +525,24 @@ def test_a_flag_in_a_frame_is_read_as_from_a_file(yes, no):
         assert values == [1.0, 0.0]
     issues = label_issues(frame(yes, no).iloc[0].to_dict())
     assert not [issue for issue in issues if "null" in issue]
+
+
+def as_arrays(value):
+    """A value whose lists are NumPy arrays of objects at every depth, as pandas reads them from Parquet."""
+    if isinstance(value, dict):
+        return {name: as_arrays(inner) for name, inner in value.items()}
+    if not isinstance(value, list):
+        return value
+    array = np.empty(len(value), dtype=object)
+    for place, inner in enumerate(value):
+        array[place] = as_arrays(inner)
+    return array
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_lists_may_be_arrays(variant):
+    record = as_arrays(GUIDE_EXAMPLE)
+    assert isinstance(record["documents_sentences"], np.ndarray)
+    assert trace_scores(record, variant=variant) == trace_scores(GUIDE_EXAMPLE, variant=variant)
+    read = ragnb.reports.interpret_trace
+    assert read(record, variant=variant) == read(GUIDE_EXAMPLE, variant=variant)

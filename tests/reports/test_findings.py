@@ -91,3 +91,11 @@ def test_provenance_names_data_model_and_definitions_once():
     assert "SmolLM2-135M-Instruct" in texts
     assert repr(block).count("metric:answer.f1") == 1
     assert block._repr_html_().count("<tr>") == len(block)
+
+
+def test_a_number_that_is_printed_as_zero_has_no_sign():
+    _, row = sentence({"a": [0.0, 1.0] * 20, "b": [1.0, 0.0] * 20})
+    tiny = pd.DataFrame([row]).assign(difference=-0.001, low=-0.2, high=-0.002)
+    (text,) = ragnb.sentences(tiny)
+    assert "the difference is 0.00 (" in text
+    assert "interval −0.20 to 0.00, " in text
