@@ -396,7 +396,7 @@ def short(cell: Any) -> str:
     if isinstance(cell, float | np.floating):
         # Six digits are enough for a score. A larger number, such as an id or a time, keeps its whole part,
         # up to the largest numbers of which a float has every digit.
-        is_large = 1e6 <= abs(cell) < 1e15
+        is_large = 1e6 <= abs(float(cell)) < 1e15
         return f"{cell:.0f}" if is_large else f"{cell:g}"
     text = cell if isinstance(cell, str) else " · ".join(texts_in(cell)) or str(cell)
     # Only the start of a long text is read. Twice the length leaves enough when white space is removed.
