@@ -395,7 +395,7 @@ def short(cell: Any) -> str:
         return MISSING
     if isinstance(cell, float | np.floating):
         # Six digits are enough for a score. A larger number, such as an id or a time, keeps its whole part,
-        # up to the largest numbers of which a float has every digit.
+        # as long as a float has all of its digits.
         is_large = 1e6 <= abs(float(cell)) < 1e15
         return f"{cell:.0f}" if is_large else f"{cell:g}"
     text = cell if isinstance(cell, str) else " · ".join(texts_in(cell)) or str(cell)
